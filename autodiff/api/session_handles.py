@@ -9,6 +9,7 @@ import numpy as np
 from ..core.convert import convert_to_tensor
 from ..core.dtypes import as_dtype, string
 from ..core.errors import KindError
+from ..core.function_graph import taking_anew
 from ..core.graph import Operation, Tensor, get_default_graph
 from ..core.op import build
 from ..runtime.fetch_forms import register_session_run_conversion_functions
@@ -101,8 +102,7 @@ def delete_session_tensor(handle: Any, name: str | None = None) -> tuple[Tensor,
 
 
 def _called(function: Any, value: Tensor, dtype: Any, name: str | None) -> Tensor:
-    function.__dict__["takes_anew"] = True
-    return py_func(function, [value], as_dtype(dtype), name=name)
+    return py_func(taking_anew(function), [value], as_dtype(dtype), name=name)
 
 
 def _borrowed(key: Any) -> TensorHandle:

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from .errors import ArgumentError, KindError
 
+LOCAL_CPU = "/job:localhost/replica:0/task:0/device:CPU"
 _FIELDS = ("job", "replica", "task")
 # What holds for new operations: the name of a device, or layers of names and functions, the outermost first.
 Placement = str | tuple[str | Callable[[Any], str], ...]

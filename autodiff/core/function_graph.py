@@ -4,14 +4,16 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from typing import Any, TypeVar
 
 from .dtypes import DType
 from .graph import Graph, Operation, Tensor
 from .op import OPS, OpDef, Ref, Spec
 from .shapes import Dims
 from .traversal import ancestors, dependencies, in_order
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _NONE: frozenset[Operation] = frozenset()
 _ALWAYS_THE_SAME = frozenset(("Argument", "Captured", "Recall", "VariableV2", "VarHandleOp"))  # within one call
@@ -287,10 +289,16 @@ def calls_python(op: Operation) -> bool:
     return op.type == "PyFunc" or any(function.calls_python for function in functions_of(op))
 
 
+def taking_anew(function: F) -> F:
+    """Mark a Python function each of whose calls takes what no other gets."""
+    function.__dict__["takes_anew"] = True
+    return function
+
+
 def takes_anew(op: Operation) -> bool:
     """Whether each run of a Python function takes what no other gets: an iterator's element, a queue's, a clock's.
 
-    One that is given nothing can only give what it keeps itself; others say so by an attribute `takes_anew`.
+    One that is given nothing can only give what it keeps itself; others are marked by `taking_anew`.
     """
     return op.type == "PyFunc" and (not op.inputs or hasattr(op.attrs["function"], "takes_anew"))
 

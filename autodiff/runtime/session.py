@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from ..core.defaults import default_session, get_default_session
+from ..core.devices import LOCAL_CPU
 from ..core.errors import ArgumentError, KindError, StateError
 from ..core.graph import Graph, Operation, Tensor, get_default_graph
 from ..core.sparse_tensor import SparseTensor
@@ -153,7 +154,7 @@ class Session:
     def list_devices(self) -> list[Device]:
         """The CPU, as often as the options ask for it."""
         count = getattr(self.config, "device_count", {}).get("CPU", 1)
-        return [Device(f"/job:localhost/replica:0/task:0/device:CPU:{i}", "CPU", 1 << 28, i) for i in range(count)]
+        return [Device(f"{LOCAL_CPU}:{i}", "CPU", 1 << 28, i) for i in range(count)]
 
     def _check_open(self) -> None:
         if self.closed:

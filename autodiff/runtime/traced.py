@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.devices import LOCAL_CPU
 from .cursor import Execution
-
-_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 def traced(execution: Execution, step_stats: Any) -> Any:
@@ -16,7 +15,7 @@ def traced(execution: Execution, step_stats: Any) -> Any:
 
     step_stats: the StepStats message that is filled.
     """
-    device = step_stats.dev_stats.add(device=_DEVICE)
+    device = step_stats.dev_stats.add(device=f"{LOCAL_CPU}:0")
     while not execution.is_done:
         begin, start = time.time_ns() // 1000, time.perf_counter_ns()
         op = execution.step()

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import int64, string
 from ...core.errors import UnsupportedError
+from ...core.function_graph import taking_anew
 from ...core.graph import Operation, Tensor, get_default_graph
 from ...core.op import build
 from ..control.custom import py_func
@@ -66,11 +67,11 @@ class ReaderBase:
     def _built(self, queue: Any, count: Tensor, name: str, form: Callable[[list[Record]], Any], dims: Any) -> list[Any]:
         host = queue._host
 
+        @taking_anew
         def read(number: Any) -> list[np.ndarray]:
             found = self._next(lambda: bytes(np.asarray(host.dequeue(1)[0][0], object).item()), int(number))
             return [np.array(part, object) for part in form(found)]
 
-        read.__dict__["takes_anew"] = True
         with get_default_graph().name_scope(name):
             tensors = list(py_func(read, [count], [string, string]))
             for tensor in tensors:

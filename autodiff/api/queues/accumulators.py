@@ -9,6 +9,7 @@ import numpy as np
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, int32, int64
 from ...core.errors import ArgumentError, InvalidArgumentError, ShapeError
+from ...core.function_graph import taking_anew
 from ...core.graph import Operation, Tensor, get_default_graph
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
@@ -151,10 +152,10 @@ class ConditionalAccumulatorBase:
                 return build.NoOp(name="done")
 
     def _take(self, num_required: Any, kinds: Any, name: str | None) -> Any:
+        @taking_anew
         def take(number: Any) -> Any:
             return self._host.take(int(number), self._mean)
 
-        take.__dict__["takes_anew"] = True
         count = convert_to_tensor(num_required, dtype=int32)
         return py_func(take, [count], kinds, name=name or f"{self._name}_TakeGradient")
 

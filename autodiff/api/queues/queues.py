@@ -9,6 +9,7 @@ import numpy as np
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import DType, as_dtype, int32, int64
 from ...core.errors import ArgumentError, InvalidArgumentError, KindError, ShapeError
+from ...core.function_graph import taking_anew
 from ...core.graph import Operation, Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, compatible, show
@@ -156,8 +157,7 @@ class QueueBase:
             return self._taken(take, (count,), (rows,))
 
     def _taken(self, take: Callable[..., Any], inputs: Sequence[Tensor], lead: tuple[Any, ...]) -> Any:
-        take.__dict__["takes_anew"] = True
-        tensors = py_func(take, list(inputs), list(self._dtypes), name="dequeue")
+        tensors = py_func(taking_anew(take), list(inputs), list(self._dtypes), name="dequeue")
         tensors = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
         for tensor, shape in zip(tensors, self._shapes):
             if shape.ndims is not None:
