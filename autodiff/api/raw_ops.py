@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import nest
-from ..core.errors import ArgumentError
+from ..core.errors import ArgumentError, KindError
 from ..core.graph import Graph, Operation
+from ..core.names import is_op_name
 from ..core.op import OPS
+from ..files.graph_messages import GRAPH_MESSAGES
 from .common.unsupported import refusing
 from .saved_graphs.attributes import AttrValue, value_of
 
+NodeDef = GRAPH_MESSAGES["NodeDef"]
 _missing = refusing("tf.raw_ops", __name__)
 # What TensorFlow calls a tensor where a kernel says otherwise is taken by place; of attributes these tell types, which
 # the inputs have.
@@ -58,6 +61,24 @@ def created(graph: Graph, op_type: str, inputs: Sequence[Any], input_types: Any 
     with graph.as_default():
         made = definition(*inputs, name=name, **given)
     return made if isinstance(made, Operation) else nest.flatten(made)[0].op
+
+
+def of_node_def(node_def: Any, g: Graph, inputs: Sequence[Any] | None = None, output_types: Any = None,
+                control_inputs: Sequence[Any] | None = None, input_types: Any = None,
+                original_op: Operation | None = None, op_def: Any = None) -> Operation:
+    """The operation that a NodeDef describes, of these inputs, under its very name.
+
+    output_types and input_types are those that the op has. Raises KindError (TypeError) for what is no NodeDef,
+    ArgumentError (ValueError) for a name that no operation can have.
+    """
+    if not isinstance(node_def, NodeDef):
+        raise KindError(f"node_def needs to be a NodeDef: {node_def!r}")
+    if not is_op_name(node_def.name):
+        raise ArgumentError(f"'{node_def.name}' is not a valid node name", expected="letters, digits and _.\\-/")
+    with g.name_scope(None), g.control_dependencies(control_inputs or ()):
+        made = created(g, node_def.op, inputs or (), name=f"{g.unique_name(node_def.name)}/", attrs=node_def.attr)
+    made.device, made.origin = node_def.device or made.device, original_op
+    return made
 
 
 def __getattr__(name: str) -> Any:

@@ -263,22 +263,22 @@ class IndexedSlicesSpec(TypeSpec):
 
     def __init__(self, shape: Any = None, dtype: Any = float32, indices_dtype: Any = int64,
                  dense_shape_dtype: Any = None, indices_shape: Any = None) -> None:
-        self.shape, self.dtype = TensorShape(shape), as_dtype(dtype)
-        self.indices_dtype, self.indices_shape = as_dtype(indices_dtype), TensorShape(indices_shape).with_rank(1)
-        self.dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
+        self._shape, self._values_dtype = TensorShape(shape), as_dtype(dtype)
+        self._indices_dtype, self._indices_shape = as_dtype(indices_dtype), TensorShape(indices_shape).with_rank(1)
+        self._dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
 
     def _serialize(self) -> tuple[Any, ...]:
-        return self.shape, self.dtype, self.indices_dtype, self.dense_shape_dtype, self.indices_shape
+        return self._shape, self._values_dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
 
     value_type = IndexedSlices
 
     @property
     def _component_specs(self) -> tuple[TensorSpec, ...]:
-        rows = self.indices_shape.concatenate(self.shape[1:])
-        specs = TensorSpec(rows, self.dtype), TensorSpec(self.indices_shape, self.indices_dtype)
-        if self.dense_shape_dtype is None:
+        rows = self._indices_shape.concatenate(self._shape[1:])
+        specs = TensorSpec(rows, self._values_dtype), TensorSpec(self._indices_shape, self._indices_dtype)
+        if self._dense_shape_dtype is None:
             return specs
-        return (*specs, TensorSpec([self.shape.ndims], self.dense_shape_dtype))
+        return (*specs, TensorSpec([self._shape.ndims], self._dense_shape_dtype))
 
     def _to_components(self, value: Any) -> tuple[Any, ...]:
         parts = value.values, value.indices

@@ -23,7 +23,7 @@ def placement_in(outer: Placement, asked: Any) -> Placement:
         return ""
     if callable(asked):
         return (*(outer if isinstance(outer, tuple) else (outer,)), asked)
-    name = _name_of(asked)
+    name = name_of(asked)
     return merged_device(outer, name) if isinstance(outer, str) else (*outer, merged_device("", name))
 
 
@@ -39,11 +39,12 @@ def device_of(op: Any, placement: Placement) -> str:
         return placement
     op.device = ""
     for layer in reversed(placement):
-        op.device = _name_of(layer(op)) if callable(layer) else merged_device(layer, op.device) if layer else op.device
+        op.device = name_of(layer(op)) if callable(layer) else merged_device(layer, op.device) if layer else op.device
     return op.device
 
 
-def _name_of(device: Any) -> str:
+def name_of(device: Any) -> str:
+    """The name of a device, or of a spec; "" for None. Raises KindError (TypeError) for anything else."""
     name = device.to_string() if hasattr(device, "to_string") else device or ""
     if not isinstance(name, str):
         raise KindError(expected="the name of a device, or a function from an operation to one", found=repr(device))
@@ -139,5 +140,5 @@ class DeviceSpec:
 
 def merge_device(spec: Any) -> Callable[[Any], str]:
     """A device function: what an operation's device leaves open is as in `spec`."""
-    name = merged_device("", _name_of(spec))
+    name = merged_device("", name_of(spec))
     return spec if callable(spec) else lambda op: merged_device(name, op.device or "")

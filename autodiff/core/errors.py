@@ -139,7 +139,7 @@ class OpError(AutodiffError):
     def __init__(self, node_def: Any = None, op: Any = None, message: str = "", **fields: Any) -> None:
         if message == "" and isinstance(node_def, str):
             node_def, message = None, node_def
-        super().__init__(message, **fields)
+        super().__init__("" if message is None else message, **fields)
         self.node_def, self.op = node_def, op
 
 

@@ -17,6 +17,8 @@ from .operation import Operation
 from .site import Known
 from .tensor import Tensor
 
+_NEW = object.__new__
+
 
 class Graph(Collected):
     """Operations and tensors by name; scopes, collections, control dependencies.
@@ -27,7 +29,7 @@ class Graph(Collected):
     new ones stand. extras: what other modules keep per graph (variable store, gradient calls), by their own key.
     """
 
-    building_function = in_loop = executing_eagerly = False
+    in_loop = executing_eagerly = False
     adding = ""  # the operation whose inputs come from other graphs
     shown: Callable[[Tensor, "Graph"], Tensor] | None = None  # makes of a function's tensor one for another graph
 
@@ -64,7 +66,8 @@ class Graph(Collected):
         if self.finalized:
             raise StateError(f"Graph is finalized and cannot be modified: cannot add {definition.name} {name!r}")
         scope, name = ("", self.names.literal(name[:-1])) if name[-1:] == "/" else self._name_in_scope(name)
-        op = Operation(self, definition, scope, name, inputs, attrs, specs)
+        op = _NEW(Operation)
+        op.begin(self, definition, scope, name, inputs, attrs, specs)
         self.operations.listed.append(op)
         if self.colocated:
             op.stand_with(self.colocated)
@@ -287,13 +290,6 @@ class Graph(Collected):
     def _unsafe_unfinalize(self) -> None:
         self.finalized = False
 
-    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Any:
-        """A block in which nothing changes: there is one kernel for each op."""
-        return contextlib.nullcontext()
-
-    def switch_to_thread_local(self) -> None:
-        """Nothing changes: scopes are each thread's own."""
-
     @property
     def outermost(self) -> "Graph":
         """The graph that is not the body of a branch or loop: where variables live."""
@@ -307,8 +303,11 @@ class Graph(Collected):
 
 def get_default_graph() -> Graph:
     """The innermost graph made default, or the thread's own; when executing eagerly, what runs ops at once."""
-    if STACKS.graphs:
-        return STACKS.graphs[-1]
+    return STACKS.graphs[-1] if STACKS.graphs else default_graph_below()
+
+
+def default_graph_below() -> Graph:
+    """The default graph outside of all blocks that make one so."""
     if STACKS.eager is not None:
         return STACKS.eager
     STACKS.bottom = STACKS.bottom if STACKS.bottom is not None else Graph()

@@ -1,6 +1,7 @@
 """What a graph keeps beside its operations, and the forms in which it is written."""
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
@@ -72,6 +73,7 @@ class ControlGroup:
 class Collected:
     """Named lists of what belongs to a graph, and what runs may not ask. collected: key -> list. extras: see Graph."""
 
+    building_function = False
     collected: dict[Any, list[Any]]
     extras: dict[str, Any]
 
@@ -79,6 +81,25 @@ class Collected:
     def graph_def_versions(self) -> Any:
         """The versions of TensorFlow's graphs that this one is written as, and can be read by, as a VersionDef."""
         return written_as("VersionDef", self)
+
+    def _create_op_from_tf_operation(self, c_op: Any, compute_device: bool = True) -> Any:
+        """The operation itself: there is none beneath it."""
+        return c_op
+
+    @property
+    def _building_function(self) -> bool:
+        return self.building_function
+
+    @_building_function.setter
+    def _building_function(self, value: bool) -> None:
+        self.building_function = value
+
+    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Any:
+        """A block in which nothing changes: there is one kernel for each op."""
+        return contextlib.nullcontext()
+
+    def switch_to_thread_local(self) -> None:
+        """Nothing changes: scopes are each thread's own."""
 
     @property
     def collections(self) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import site
 from .defaults import session_for
-from .devices import device_of
+from .devices import device_of, name_of
 from .errors import ArgumentError, GraphError, InvalidArgumentError, OutOfRangeError
 from .graph_parts import Operations, written_as
 from .op import OpDef, Spec
@@ -113,7 +113,12 @@ class Operation(_Changeable):
     override: str | None = None
     device: str = ""
 
-    def __init__(self, graph: "Graph", definition: OpDef, scope: str, name: str, inputs: tuple[Tensor, ...],
+    def __new__(cls, node_def: Any, g: "Graph", inputs: Any = (), output_types: Any = None, *more: Any,
+                **options: Any) -> "Operation":
+        """The operation of a NodeDef, as TensorFlow's own code makes one; Graph.enter makes all others."""
+        return written_as("Operation of NodeDef", node_def, g, inputs, output_types, *more, **options)
+
+    def begin(self, graph: "Graph", definition: OpDef, scope: str, name: str, inputs: tuple[Tensor, ...],
                  attrs: dict[str, Any], specs: Sequence[Spec]) -> None:
         self.graph, self.definition, self._scope, self._name = graph, definition, scope, name
         self.inputs, self.attrs = inputs, attrs
@@ -229,6 +234,17 @@ class Operation(_Changeable):
         """Name, op type, names of inputs and attributes as a NodeDef."""
         return written_as("NodeDef", self)
 
+    @property
+    def _input_types(self) -> list[Any]:
+        return [t.dtype for t in self.inputs]
+
+    @property
+    def _output_types(self) -> list[Any]:
+        return [t.dtype for t in self.outputs]
+
+    def _set_device(self, device: Any) -> None:
+        self.device = name_of(device)
+
     def run(self, feed_dict: dict | None = None, session: Any = None) -> None:
         """Run this operation in `session` or the default session."""
         session_for(self.graph, session, "execute operation using `run()`").run(self, feed_dict)
@@ -238,7 +254,7 @@ class Operation(_Changeable):
         return f"{self.type}({', '.join(t.describe() for t in self.inputs)})"
 
     def __str__(self) -> str:
-        return f"name: {self.name!r} op: {self.type!r} inputs: {[t.name for t in self.inputs]}"
+        return str(self.node_def)
 
     def __repr__(self) -> str:
         return f"<tf.Operation {self.name!r} type={self.type}>"

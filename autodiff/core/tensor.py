@@ -234,8 +234,8 @@ class Tensor:
     __nonzero__ = __bool__  # as Python 2 called it, and libraries still ask for it
 
     def __iter__(self) -> Iterator["Tensor"]:
-        raise OperatorNotAllowedInGraphError(f"iterating over `tf.Tensor` is not allowed: {self.describe()}",
-                                             hint="use tf.unstack or tf.map_fn")
+        raise OperatorNotAllowedInGraphError("iterating over `tf.Tensor` is not allowed in Graph execution: "
+                                             f"{self.describe()}", hint="use tf.unstack or tf.map_fn")
 
     def __len__(self) -> int:
         raise KindError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather "

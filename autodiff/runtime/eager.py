@@ -235,6 +235,9 @@ class EagerOperation(Operation):
 
     __slots__ = ()
 
+    def __new__(cls, *parts: Any) -> "EagerOperation":
+        return object.__new__(cls)
+
     def __init__(self, context: EagerContext, definition: OpDef, name: str, inputs: tuple[Tensor, ...],
                  attrs: dict[str, Any]) -> None:
         self.graph, self.definition, self._scope, self._name = context, definition, "", name

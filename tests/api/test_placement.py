@@ -5,6 +5,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.core.devices import merge_device
+from autodiff.tensorflow_names.python import framework_ops
 
 
 @pytest.fixture(autouse=True)
@@ -102,3 +103,40 @@ def test_a_resource_variable_is_set_and_read_where_its_handle_is() -> None:
         assert [v.device, v.initializer.device, v._snapshot.device] == [at] * 3
         assert cached._snapshot.device.startswith("/job:worker") and cached._snapshot.op.inputs[0].device == at
     assert tf.Variable([1.0], use_resource=True).initializer.device == ""
+
+
+def test_an_operation_is_made_of_a_node_def_under_its_very_name() -> None:
+    graph = tf.Graph()
+    with graph.as_default(), tf.name_scope("within"):
+        x = tf.constant([[1.0, 2.0]], name="x")
+    node = framework_ops._NodeDef("MatMul", "product", device="/cpu:0", attrs={"transpose_b": tf.AttrValue(b=True)})
+    op = tf.Operation(node, graph, [x, x], [tf.float32], control_inputs=[x.op], original_op=x.op)
+    assert (op.name, op.device, op._input_types, op._output_types) == ("product", "/cpu:0", [tf.float32] * 2,
+                                                                       [tf.float32])
+    assert op.control_inputs == [] and op.origin is x.op and graph.get_operation_by_name("product") is op
+    assert tf.Session(graph=graph).run(op.outputs[0]).tolist() == [[5.0]] and 'op: "MatMul"' in str(op)
+    made = graph._create_op_from_tf_operation(framework_ops._create_c_op(graph, node, [x, x], []))
+    assert made.name == "product_1"
+    with pytest.raises(ValueError, match="'-x' is not a valid node name"):
+        tf.Operation(framework_ops._NodeDef("NoOp", "-x"), graph)
+    with pytest.raises(TypeError, match="node_def needs to be a NodeDef: 'NoOp'"):
+        tf.Operation("NoOp", graph)
+
+
+def test_init_scope_leaves_every_graph_that_is_a_functions() -> None:
+    outer, inner, innermost = tf.Graph(), tf.Graph(), tf.Graph()
+    inner._building_function = innermost._building_function = True
+    with outer.as_default(), tf.device("CPU:0"), inner.as_default(), innermost.as_default(), tf.device("/device:GPU:0"):
+        with tf.init_scope():
+            lifted = tf.constant(1.0)
+    assert (lifted.graph, lifted.device, outer.placement != "") == (outer, "/device:GPU:0", False)
+    with innermost.as_default(), tf.init_scope():
+        assert tf.get_default_graph() not in (inner, innermost)
+
+
+def test_statistics_are_what_was_registered_for_a_type() -> None:
+    framework_ops.RegisterStatistics("Mul", "flops")(lambda graph, node: framework_ops.OpStats("flops", len(node.name)))
+    node = framework_ops._NodeDef("Mul", "four")
+    found = framework_ops.get_stats_for_node_def(tf.Graph(), node, "flops")
+    found += framework_ops.get_stats_for_node_def(tf.Graph(), node, "flops")
+    assert found.value == 8 and framework_ops.get_stats_for_node_def(tf.Graph(), node, "weights").value is None

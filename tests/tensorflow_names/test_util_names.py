@@ -1,16 +1,18 @@
 """tensorflow.python.util: decorators that say what they decorate, and signatures seen through them."""
 
 import functools
+import pickle
 from typing import Any
 
 import pytest
 
 import autodiff as tf
 from autodiff.tensorflow_names import alias
-from autodiff.tensorflow_names.python import compat
+from autodiff.tensorflow_names.python import compat, tensor_util
 from autodiff.tensorflow_names.python import ops as tf_ops
 from autodiff.tensorflow_names.python.custom_gradient import get_dependent_variables
-from autodiff.tensorflow_names.python.util import decorating, decorators, deprecation, signatures
+from autodiff.tensorflow_names.python.framework import errors_impl, registry
+from autodiff.tensorflow_names.python.util import decorating, decorators, deprecation, dispatch, signatures
 
 
 def doubled(target: Any) -> Any:
@@ -137,3 +139,50 @@ def test_changes_after_the_date_of_tensorflow_1_15_are_not_made() -> None:
     with compat.forward_compatibility_horizon(2019, 9, 1):
         assert compat.forward_compatible(2019, 8, 21)
     assert not compat.forward_compatible(2019, 8, 21)
+
+
+def test_a_refused_call_goes_to_those_who_know_its_types() -> None:
+    class Scored:
+        def __init__(self, value: int) -> None:
+            self.value = value
+
+    @dispatch.add_dispatch_support
+    def twice(x: Any) -> Any:
+        return x + x
+
+    @dispatch.dispatch_for_types(twice, Scored)
+    def twice_scored(x: Any) -> Any:
+        return Scored(twice(x.value))
+
+    assert (twice(2), twice(Scored(3)).value) == (4, 6)
+    with pytest.raises(TypeError):
+        twice(object())
+    with pytest.raises(AssertionError, match="signature must exactly match"):
+        dispatch.dispatch_for_types(twice, Scored)(lambda y: y)
+    with pytest.raises(AssertionError, match="Dispatching not enabled for"):
+        dispatch.dispatch_for_types(one_more, Scored)(one_more)
+
+
+def test_a_registry_takes_each_name_once() -> None:
+    known = registry.Registry("names")
+    known.register(one_more)
+    assert known.lookup("one_more") is one_more and list(known.list()) == ["one_more"]
+    with pytest.raises(KeyError, match=r"Registering two names with name 'one_more'! \(Previous registration was in"):
+        known.register(one_more)
+    with pytest.raises(LookupError):
+        known.lookup("another")
+
+
+def test_errors_have_tensorflows_numbers() -> None:
+    for code in (5, 16):
+        error = pickle.loads(pickle.dumps(errors_impl._make_specific_exception(None, None, None, code)))
+        assert (error.error_code, error.message) == (code, "") and code in errors_impl.Code.values()
+    with pytest.warns(UserWarning, match="Unknown error code: 37"):
+        assert isinstance(errors_impl._make_specific_exception(None, None, "no", 37), tf.errors.UnknownError)
+    assert errors_impl.error_code_from_exception_type(tf.errors.NotFoundError) == tf.errors.NOT_FOUND == 5
+
+
+def test_shapes_of_protos_and_shapes_as_tensors() -> None:
+    proto = tf.make_tensor_proto([1, 2, 3, 4], shape=[2, 2])
+    assert tensor_util.ShapeEquals(proto, (2, 2)) and not tensor_util.ShapeEquals(proto, [4])
+    assert tensor_util.constant_value(tensor_util.shape_tensor(tf.TensorShape([1, 2]))).tolist() == [1, 2]

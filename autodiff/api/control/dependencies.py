@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...core import nest
+from ...core.defaults import STACKS
 from ...core.errors import ArgumentError, KindError
-from ...core.graph import Operation, Tensor, get_default_graph, graph_of
+from ...core.graph import Operation, Tensor, default_graph_below, get_default_graph, graph_of
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
 
@@ -126,10 +127,19 @@ def _held(item: Any) -> Any:
 
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
-    """Ops made inside are made outside of branches and loop bodies, without control dependencies."""
+    """Ops made inside are made outside of branches, loop bodies and functions, without control dependencies.
+
+    They have the name scope and the device that ops have where the block stands.
+    """
     graph = get_default_graph()
-    outermost = graph.outermost if graph.building_function else graph
-    scope = f"{graph.scope}/" if graph.scope else ""
-    with contextlib.nullcontext() if outermost is graph else outermost.as_default():
+    outermost = graph.outermost
+    if outermost.building_function:  # somebody's own graph of a function: those below it are where it will be called
+        outermost = next((g for g in reversed(STACKS.graphs) if not g.building_function), default_graph_below())
+    scope, placement = f"{graph.scope}/" if graph.scope else "", outermost.placement
+    with contextlib.nullcontext() if outermost.executing_eagerly else outermost.as_default():
         with outermost.name_scope(scope), outermost.control_dependencies(None):
-            yield
+            outermost.placement = graph.placement
+            try:
+                yield
+            finally:
+                outermost.placement = placement

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...api.control.dependencies import device, name_scope
+from ...api.messages import NodeDef
 from ...api.saved_graphs.meta_graph import PROTO_FUNCTIONS
 from ...api.type_specs import CompositeTensor
 from ...core.convert import convert_to_tensor
 from ...core.defaults import STACKS, get_default_session
-from ...core.errors import NoGradientError
-from ...core.graph import Graph, Tensor, get_default_graph, graph_of
+from ...core.devices import name_of
+from ...core.errors import ArgumentError, NoGradientError
+from ...core.graph import Graph, Operation, Tensor, get_default_graph, graph_of
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import OPS, REGISTERED_GRADIENTS
 from ...core.sparse_tensor import SparseTensor
@@ -21,6 +23,15 @@ __all__ = ["EagerTensor", "device", "name_scope"]
 internal_convert_to_tensor = convert_to_tensor_v2 = convert_to_tensor
 device_v2, name_scope_v1, name_scope_v2 = device, name_scope, name_scope
 _USER_DEFAULT_SESSION = Session
+
+
+def _NodeDef(op_type: str, name: str, device: Any = None, attrs: Any = None) -> Any:  # noqa: N802
+    return NodeDef(op=op_type, name=name, device=name_of(device), attr=attrs or {})
+
+
+def _create_c_op(graph: Graph, node_def: Any, inputs: Sequence[Any], control_inputs: Sequence[Any]) -> Operation:
+    """The operation itself: there is none beneath it."""
+    return Operation(node_def, graph, inputs, control_inputs=control_inputs)
 
 
 class _Stack:
@@ -147,7 +158,8 @@ def get_gradient_function(op: Any) -> Any:
         return REGISTERED_GRADIENTS[name]
     if name in OPS and (OPS[name].gradient_rule or OPS[name].no_grad):
         return OPS[name].gradient_rule
-    raise NoGradientError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
+    raise NoGradientError(f"No gradient defined for operation '{op.name}' (op type: {op.type})",
+                          found=f"no gradient named {name!r}" if name != op.type else "")
 
 
 def _get_graph_from_inputs(op_input_list: Sequence[Any], graph: Graph | None = None) -> Graph:
@@ -164,7 +176,32 @@ def RegisterShape(op_type: str, *more: str) -> Any:  # noqa: N802
     return lambda f: f
 
 
-RegisterStatistics = RegisterShape
+_STATISTICS: dict[tuple[str, str], Any] = {}
+
+
+class OpStats:
+    """A count that belongs to an operation, such as "flops". value: None where nobody knows it."""
+
+    def __init__(self, statistic_type: str, value: Any = None) -> None:
+        self.statistic_type, self.value = statistic_type, value
+
+    def __iadd__(self, other: "OpStats") -> "OpStats":
+        if self.statistic_type != other.statistic_type:
+            raise ArgumentError("cannot add statistics of two kinds", expected=self.statistic_type,
+                                found=other.statistic_type)
+        self.value = other.value if self.value is None else self.value + (other.value or 0)
+        return self
+
+
+def RegisterStatistics(op_type: str, statistic_type: str) -> Any:  # noqa: N802
+    """A decorator: the function (graph, node_def) gives the OpStats of nodes of this type."""
+    return lambda f: _STATISTICS.setdefault((op_type, statistic_type), f)
+
+
+def get_stats_for_node_def(graph: Graph, node: Any, statistic_type: str) -> OpStats:
+    """What the function registered for a node's type says; without one, a count that nobody knows."""
+    found = _STATISTICS.get((node.op, statistic_type))
+    return OpStats(statistic_type) if found is None else found(graph, node)
 
 
 def _set_call_cpp_shape_fn(call_cpp_shape_fn: Any) -> None:

@@ -5,12 +5,26 @@ from typing import Any
 
 from ...api.tensor_messages import get_static_value, make_ndarray, make_tensor_proto
 from ...core.constant_value import static_dims, static_value
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import int32
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 
 __all__ = ["MakeNdarray", "constant_value", "make_ndarray", "make_tensor_proto"]
 constant_value = get_static_value
 MakeNdarray = make_ndarray
+_ENABLE_MAYBE_SET_STATIC_SHAPE = True  # asked by nobody: shapes are always told
+
+
+def ShapeEquals(tensor_proto: Any, shape: Any) -> bool:  # noqa: N802
+    """Whether a TensorProto has this shape: a list, or a TensorShapeProto."""
+    return TensorShape(tensor_proto.tensor_shape).as_list() == TensorShape(shape).as_list()
+
+
+def shape_tensor(shape: Any) -> Tensor:
+    """A shape as an integer vector, int32 where that is enough."""
+    sizes = shape.as_list() if isinstance(shape, TensorShape) else shape
+    return convert_to_tensor(sizes, None if len(sizes) else int32)
 
 
 def is_tensor(x: Any) -> bool:
