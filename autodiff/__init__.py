@@ -32,10 +32,10 @@ vars()["bool"] = bool_  # tf.bool, without hiding Python's from readers of this 
 # Namespace of `tf` -> the module that it is, loaded when a script first enters it.
 NAMESPACES = {
     **{name: f"api.{name}" for name in (
-        "app", "compat", "contrib", "data", "debugging", "distributions", "dtypes", "estimator", "flags", "gfile",
-        "graph_util", "image", "io", "keras", "layers", "linalg", "logging", "lookup", "losses", "math", "metrics",
-        "mnist", "nn", "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral", "strings",
-        "summary", "test", "train")},
+        "app", "compat", "contrib", "data", "debugging", "distribute", "distributions", "dtypes", "estimator", "flags",
+        "gfile", "graph_util", "image", "io", "keras", "layers", "linalg", "logging", "lookup", "losses", "math",
+        "metrics", "mnist", "nn", "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral",
+        "strings", "summary", "test", "train")},
     "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers",
     "nest": "api.common.nest_shallow",
     "queue": "api.queues", "sets": "api.sparse.sets", "python": "tensorflow_names.python_module",

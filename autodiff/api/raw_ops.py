@@ -13,6 +13,7 @@ from ..core.op import OPS
 from ..files.graph_messages import GRAPH_MESSAGES
 from .common.unsupported import refusing
 from .saved_graphs.attributes import AttrValue, value_of
+from .saved_graphs.missing_ops import RECIPES
 
 NodeDef = GRAPH_MESSAGES["NodeDef"]
 _missing = refusing("tf.raw_ops", __name__)
@@ -82,4 +83,8 @@ def of_node_def(node_def: Any, g: Graph, inputs: Sequence[Any] | None = None, ou
 
 
 def __getattr__(name: str) -> Any:
-    return raw_op(name) if name in OPS else _missing(name)
+    return raw_op(name) if name in OPS else RECIPES[name] if name in RECIPES else _missing(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*OPS, *RECIPES})

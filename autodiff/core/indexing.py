@@ -10,11 +10,14 @@ from .errors import ArgumentError, KindError
 from .op import OPS
 from .shapes import merge, num_elements
 
+PART = "_part_of"  # of a tensor that was sliced while executing eagerly: (the variable's handle, the index)
 
-def slice_tensor(graph: Any, tensor: Any, key: Any, *, name: str = "strided_slice") -> Any:
+
+def slice_tensor(graph: Any, tensor: Any, key: Any, *, name: str = "strided_slice", value: Any = None) -> Any:
     """The StridedSlice that a Python index means. Items may be ints, slices, `...`, None or scalar tensors.
 
-    A boolean tensor or array alone is a mask. graph: the one that the ops join.
+    A boolean tensor or array alone is a mask. graph: the one that the ops join. value: what the part of the variable
+    `tensor` is set to instead.
     Raises KindError (a TypeError) for any other item.
     """
     if isinstance(key, bool) or getattr(getattr(key, "dtype", None), "kind", "") == "b":
@@ -26,12 +29,14 @@ def slice_tensor(graph: Any, tensor: Any, key: Any, *, name: str = "strided_slic
     masks = dict.fromkeys(("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"), 0)
     for i, item in enumerate(items):
         bounds, flags = _bounds(item, tensor)
-        for target, value in zip((begin, end, strides), bounds):
-            target.append(value)
+        for target, bound in zip((begin, end, strides), bounds):
+            target.append(bound)
         for flag in flags:
             masks[flag] |= 1 << i
     with graph.as_default(), graph.name_scope(name) as scope:
         vectors = [_vector(graph, part) for part in (begin, end, strides)]
+        if value is not None:
+            return OPS["StridedSliceAssign"](tensor, *vectors, value, name=scope, **masks)
         return OPS["StridedSlice"](tensor, *vectors, name=scope, **masks)
 
 
@@ -40,6 +45,9 @@ def assigner(tensor: Any) -> Any:
 
     It returns the result of the variable's assign.
     """
+    if PART in vars(tensor):
+        variable, key = vars(tensor)[PART]
+        return lambda value, name=None: slice_tensor(variable.graph, variable, key, value=value)
     source = tensor.op.inputs[0].op if tensor.op is not None and tensor.op.type == "StridedSlice" else None
     if source is None or source.type not in ("Identity", "ReadVariableOp"):
         return None

@@ -131,7 +131,7 @@ def _room(dotted: str) -> Any:
 
 
 def _rooms_of(name: str) -> tuple[str, ...]:
-    """The rooms that answer an import name. Raises ImportError, which says what to use, if there are none."""
+    """The rooms that answer an import name. Raises ModuleNotFoundError, which says what to use, if there are none."""
     place = place_of(name)
     rest, rooms = name[len(place) + 1:], ROOMS[place]
     if ".ops.gen_" in name:
@@ -139,7 +139,7 @@ def _rooms_of(name: str) -> tuple[str, ...]:
     if name.startswith("tensorflow.python.ops."):
         rooms = *rooms, "python.ops", "python.version_2", "python.raw_ops"
     if name.startswith("tensorflow.python.") and not may_be_imported(name):
-        raise ImportError(str(unsupported_name("tf", name.partition(".")[2], ())), name=name)
+        raise _missing(unsupported_name("tf", name.partition(".")[2], ()))
     if not rest or {"core", "python"} & set(name.split(".")):
         return rooms
     try:
@@ -147,7 +147,11 @@ def _rooms_of(name: str) -> tuple[str, ...]:
             return (".".join([*rooms, rest]).strip("."),)
         raise unsupported_name("tf", name.partition(".")[2], ())
     except AttributeError as error:
-        raise ImportError(str(error), name=name) from None
+        raise _missing(error) from None
+
+
+def _missing(error: AttributeError) -> ModuleNotFoundError:
+    return ModuleNotFoundError(str(error))  # without a name: `from package import it` would hide these words
 
 
 def real_tensorflow() -> str:

@@ -152,6 +152,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.tf2": ("python.tf2",),
     "tensorflow.python.tools": (),
     "tensorflow.python.tools.inspect_checkpoint": ("api.train.inspect_checkpoint",),
+    "tensorflow.python.tpu": ("contrib.tpu", "python.tpu"),
+    "tensorflow.contrib.tpu.python": ("contrib.tpu", "python.tpu"),
+    "tensorflow.python.distribute": ("distribute", ""),
     "tensorflow.python.training.gen_training_ops": ("python.raw_ops",),
     "tensorflow.python.training.training_ops": ("python.raw_ops",),
     "tensorflow.python.training.training_util": ("api.train.global_step", "train", ""),
@@ -244,7 +247,7 @@ _PACKAGES = (  # of which a module may be imported whatever its name: what it ha
     "keras.optimizer_v2 keras.preprocessing keras.saving keras.utils kernel_tests layers lib.io module ops "
     "ops.distributions ops.linalg "
     "ops.losses ops.parallel_for ops.ragged ops.signal platform profiler saved_model saved_model.model_utils summary "
-    "summary.writer tools tpu training training.experimental training.saving training.tracking user_ops util")
+    "summary.writer tools tpu tpu.ops training training.experimental training.saving training.tracking user_ops util")
 PACKAGES = frozenset(f"tensorflow.python.{name}" for name in _PACKAGES.split())
 MODULES = frozenset({*ROOMS, *_MODULES, *(f"{package}.{name}" for package, names in _MODULES.items()
                                           for name in names.split())})

@@ -116,3 +116,40 @@ def test_what_an_estimator_refuses(estimator, wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong(estimator)
     assert KEPT.replace(save_checkpoints_secs=1).save_checkpoints_steps is None
+
+
+def test_an_estimator_for_a_tpu_takes_the_cpu_and_tells_functions_their_batch_size():
+    tpu, sizes = tf.contrib.tpu, []
+
+    def input_fn(params):
+        sizes.append(params["batch_size"])
+        return tf.data.Dataset.from_tensor_slices(({"x": ROWS}, 2 * LABELS)).repeat().batch(params["batch_size"])
+
+    def model_fn(features, labels, mode, params):
+        spec = model(features, labels, mode, params)
+        own = {"eval_metrics": (lambda labels: {"mean": tf.metrics.mean(labels)}, [labels])} if mode == "eval" else {}
+        return tpu.TPUEstimatorSpec(mode, loss=spec.loss, train_op=spec.train_op, **own)
+
+    config = tpu.RunConfig(tpu_config=tpu.TPUConfig(iterations_per_loop=2, num_shards=8), log_step_count_steps=None)
+    estimator = tpu.TPUEstimator(model_fn, config=config, params={"rate": 0.1}, use_tpu=False, train_batch_size=2,
+                                 eval_batch_size=3)
+    estimator.train(input_fn, max_steps=3)
+    found = estimator.evaluate(input_fn, steps=2)
+    kernel, bias = trained_by_hand(0.1, 3)
+    np.testing.assert_allclose(found["loss"], np.square(ROWS @ kernel + bias - 2 * LABELS).mean(), rtol=1e-5)
+    np.testing.assert_allclose(found["mean"], 2 * LABELS.mean(), rtol=1e-6)
+    assert sizes == [2, 3]
+    with pytest.raises(ValueError, match="batch_size are reserved keys by TPUEstimator"):
+        tpu.TPUEstimator(model_fn, params={"batch_size": 1})
+
+
+def test_a_strategy_is_the_one_replica_of_this_machine():
+    distribute = tf.distribute
+    assert not distribute.has_strategy() and distribute.get_strategy().num_replicas_in_sync == 1
+    strategy = distribute.MirroredStrategy(["/gpu:0", "/gpu:1"])
+    with strategy.scope():
+        assert distribute.get_strategy() is strategy and distribute.get_replica_context() is None
+    assert distribute.get_replica_context().merge_call(lambda s, x: x + s.num_replicas_in_sync, (2,)) == 3
+    with tf.Graph().as_default(), tf.Session() as session:
+        run = strategy.experimental_run_v2(lambda x: 2 * x, (tf.constant([1., 2.]),))
+        assert session.run(strategy.reduce(distribute.ReduceOp.SUM, run, axis=0)) == 6

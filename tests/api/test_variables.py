@@ -283,6 +283,8 @@ def test_a_resource_eagerly_and_what_does_not_fit() -> None:
         other = copy.deepcopy(v)
         other.assign([5.0, 6.0])
         assert v.initialized_value().numpy().tolist() == v.gather_nd([[0], [1]]).numpy().tolist() == [3.0, 4.0]
+        tf.assign(v[1], 7.0), v[:1].assign([6.0])
+        assert v.numpy().tolist() == [6.0, 7.0]
         assert "<unprintable>" in str(v.handle)
         with pytest.raises(ValueError, match="resource"):
             v.handle.numpy()

@@ -92,6 +92,9 @@ def _fresh() -> Any:
     "from tensorflow.python.ops import nn_grad; import tensorflow as tf; x = tf.nn.relu(tf.constant([1.0]))\n"
     "assert nn_grad._ReluGrad(x.op, x).op.type == 'ReluGrad'",
     "import tensorflow as tf; tf.enable_v2_tensorshape(); assert type(tf.ones([2]).shape[0]) is int",
+    "from tensorflow.python.tpu import tpu_function, tpu_config; from tensorflow.python.tpu.ops import tpu_ops\n"
+    "assert tpu_function.get_tpu_context().number_of_shards is None; tpu_config.TPUConfig",
+    "import tensorflow as tf; assert {'Relu', 'FusedBatchNorm'} <= set(dir(tf.raw_ops)); tf.raw_ops.FusedBatchNorm",
     "import six; assert list(six.iteritems({1: 2})) == [(1, 2)] and isinstance('', six.string_types) and six.PY3",
     "import six\nclass A(six.with_metaclass(type, int)): pass\nassert A.__mro__[1] is int",
     "import six; assert type(six.add_metaclass(type('M', (type,), {}))(type('A', (), {}))).__name__ == 'M'",
@@ -110,7 +113,7 @@ def test_import_names_resolve(line: str) -> None:
     ("import tensorflow.examples.image_retraining", "'tf.examples.image_retraining'"),
 ])
 def test_import_names_that_are_not_supported_say_what_to_use(line: str, text: str) -> None:
-    with alias.standing_in(shadow=True), pytest.raises(ImportError, match=text):
+    with alias.standing_in(shadow=True), pytest.raises(ModuleNotFoundError, match=text):
         exec(line, {})
 
 

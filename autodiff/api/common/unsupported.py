@@ -10,7 +10,7 @@ from ...core.names import did_you_mean
 
 # Name below `tf.`, which stands for all that go on after it with a dot or underscore -> what to do; the longest counts.
 ADVICE = {
-    "distribute": "there is one CPU: build the graph once, without a strategy",
+    "distribute": "there is one CPU: tf.distribute.Strategy is the one of this machine",
     "contrib.learn": "write the loop out in a tf.Session; MNIST is tensorflow.examples.tutorials.mnist.input_data",
     "contrib.slim": "use tf.layers, or tf.contrib.layers, with tf.contrib.framework.arg_scope",
     "contrib.seq2seq": "write the decoder as a tf.while_loop or tf.nn.raw_rnn over a cell",

@@ -265,9 +265,12 @@ class Estimator:
             graph.seed = self._config.tf_random_seed
             yield graph
 
+    def _params_of(self, mode: str) -> Any:
+        return self.params
+
     def _inputs(self, input_fn: Callable[..., Any], mode: str) -> tuple[Any, Any]:
         """(features, labels) of one batch; an iterator is begun with the tables."""
-        given = {"mode": mode, "params": self.params, "config": self._config}
+        given = {"mode": mode, "params": self._params_of(mode), "config": self._config}
         made = input_fn(**{name: given[name] for name in _arguments(input_fn) if name in given})
         if isinstance(made, Dataset):
             iterator = made.make_initializable_iterator()
@@ -280,12 +283,13 @@ class Estimator:
         return made[0], made[1] if len(made) == 2 else None
 
     def _model(self, features: Any, labels: Any, mode: str) -> EstimatorSpec:
-        given = {"labels": labels, "mode": mode, "params": self.params, "config": self._config}
+        given = {"labels": labels, "mode": mode, "params": self._params_of(mode), "config": self._config}
         if labels is not None and "labels" not in self._arguments:
             raise ArgumentError("model_fn does not take labels, but input_fn returns labels.")
         logging.info("Calling model_fn.")
         spec = self._model_fn(features=features, **{key: given[key] for key in self._arguments if key in given})
         logging.info("Done calling model_fn.")
+        spec = spec.as_estimator_spec() if hasattr(spec, "as_estimator_spec") else spec
         if not isinstance(spec, EstimatorSpec):
             raise ArgumentError("model_fn should return an EstimatorSpec.", found=repr(spec))
         return spec

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.errors import KindError
 from ...core.graph import Tensor
+from ...core.indexing import PART
 from ...core.tensor import Reference
 
 
@@ -23,7 +24,10 @@ class TensorOperators:
         return Reference(self)
 
     def __getitem__(self, key: Any) -> Tensor:
-        return self.as_tensor()[key]
+        made = self.as_tensor()[key]
+        if made.graph.executing_eagerly and hasattr(self, "handle_tensor"):
+            setattr(made, PART, (self.handle_tensor, key))
+        return made
 
     def __iter__(self) -> Iterator[Any]:
         raise KindError(f"a variable is not iterable: {self.name!r}", hint="use tf.unstack")
