@@ -12,6 +12,7 @@ from ...core.errors import InvalidArgumentError, UnimplementedError
 from ...core.infer import declared, fixed, same_shape
 from ...core.op import Index, Int32, Kind, Own, Spec, blocked, build
 from ...core.shapes import as_dims, is_known, show
+from .shared_lists import put
 
 List = Kind("List", allowed=(variant,))
 
@@ -93,13 +94,12 @@ def _list_of_gradient(node, dy):
 @op("ListSet", infer=_list)
 def list_set(items: List, index: Int32, item: Own, *, grow=True):
     """The list with an element at `index`, which holds none yet. grow: it may lie past the end. -> list."""
-    changed = list(items)
-    if grow and index >= len(changed):
-        changed.extend([None] * (int(index) + 1 - len(changed)))
-    if _at(changed, index) is not None:
-        raise InvalidArgumentError(f"could not write index {int(index)}: it was written already")
-    changed[int(index)] = item
-    return changed
+    index = int(index)
+    if grow and index > len(items):
+        items = items + [None] * (index - len(items))
+    if not (grow and index == len(items)) and _at(items, index) is not None:
+        raise InvalidArgumentError(f"could not write index {index}: it was written already")
+    return put(items, index, item)
 
 
 @list_set.gradient
@@ -112,7 +112,7 @@ def _list_set_gradient(node, dy):
 @op("ListTrim", infer=_list)
 def list_trim(items: List, like: List):
     """The first elements, as many as `like` has. -> list."""
-    return items[:len(like)]
+    return items if len(items) <= len(like) else items[:len(like)]
 
 
 @list_trim.gradient
@@ -123,7 +123,7 @@ def _list_trim_gradient(node, dy):
 @op("ListExtend", infer=_list)
 def list_extend(items: List, like: List):
     """The list with zeros appended, as long as `like`. -> list."""
-    return items + [None] * (len(like) - len(items))
+    return items if len(items) >= len(like) else items + [None] * (len(like) - len(items))
 
 
 @list_extend.gradient
@@ -134,9 +134,7 @@ def _list_extend_gradient(node, dy):
 @op("ListClear", infer=_list)
 def list_clear(items: List, index: Int32):
     """The list with zeros at `index`. -> list."""
-    changed = list(items)
-    changed[int(index)] = None
-    return changed
+    return put(items, int(index), None)
 
 
 @list_clear.gradient
@@ -156,10 +154,11 @@ def list_add(x: List, y: List):
 
 def add_item(items, like, index, item):
     """`list_add` of a list and `list_of(like, index, item)`, which needs no list of its own."""
-    changed = items + [None] * (len(like) - len(items))
-    old = changed[int(index)]
-    changed[int(index)] = item if old is None else list_add.kernel(old, item) if isinstance(old, list) else old + item
-    return changed
+    items, index = list_extend.kernel(items, like), int(index)
+    old = items[index]
+    if old is not None:
+        item = list_add.kernel(old, item) if isinstance(old, list) else old + item
+    return put(items, index, item)
 
 
 @list_add.gradient

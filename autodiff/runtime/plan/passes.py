@@ -176,7 +176,7 @@ def add_single_items(plan: Plan) -> Plan:
     readers.update(plan.fetches)
     kept = []
     for step in plan.steps:
-        if step.op.type == "ListAdd":
+        if step.op.type == "ListAdd" and step.call is None:  # a body is made ready twice
             x, y = step.inputs[::-1 if step.inputs[0] in made else 1]
             if y in made and readers[y] == 1:
                 step = replace(step, inputs=(x, *made[y].inputs), call=add_item)
