@@ -1,6 +1,7 @@
 """Where in the user's script an operation was made."""
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import linecache
@@ -8,7 +9,7 @@ import os
 import stat
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -123,6 +124,18 @@ class _Whose(dict[str, int]):
 
 
 _WHOSE = _Whose()
+
+
+@contextlib.contextmanager
+def made_at(graph: Any, frames: RawFrames) -> Iterator[None]:
+    """Ops that are made inside, from the function that enters, are of these frames of the user's, if there are any."""
+    saved = graph.made_from
+    if frames:
+        graph.made_from = Known(sys._getframe(2), frames)
+    try:
+        yield
+    finally:
+        graph.made_from = saved
 
 
 def inside(known: Known | None, function: Any) -> Known | None:

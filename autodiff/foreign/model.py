@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -15,7 +14,7 @@ from ..api.variables.variable import Variable
 from ..core import site
 from ..core.errors import ArgumentError, AutodiffError
 from ..core.graph import Graph, Tensor
-from ..core.site import Known, Site
+from ..core.site import Site
 
 tf: Any = import_module("..", __package__)  # the library by the names that scripts use, for the tables
 
@@ -151,17 +150,13 @@ def build_at(graph: Graph, sites: Sequence[Site], where: str, build: Callable[..
 
     where: the foreign node, for the message of an error. Without sites the ops keep the line that called the reader.
     """
-    saved = graph.made_from
-    if sites:
-        graph.made_from = Known(sys._getframe(), site.frames_of(sites))
     try:
-        return build(*arguments)
+        with site.made_at(graph, site.frames_of(sites)):
+            return build(*arguments)
     except AutodiffError as error:
         error.explain(line=str(sites[0]) if sites else "")
         error.node = f"{error.node}\nin {where}" if error.node else where
         raise
-    finally:
-        graph.made_from = saved
 
 
 def legal_name(name: str) -> str:

@@ -17,9 +17,7 @@ only the door can know (an optimizer that lacks a parameter) goes to `steps.advi
 """
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +25,7 @@ import numpy as np
 
 from ..api.variables.variable import Variable
 from ..core.graph import Graph, Tensor
-from ..core.site import Known, RawFrames
+from ..core.site import RawFrames, made_at
 from ..core.traversal import ancestors
 from ..debug.analysis.advice import Advice, advice_of
 from ..debug.facts.records import Place
@@ -50,18 +48,6 @@ class ForeignStep:
     gradients: Mapping[str, np.ndarray | None] = field(default_factory=dict)
     call: str = ""
     place: Place | None = None
-
-
-@contextlib.contextmanager
-def made_at(graph: Graph, frames: RawFrames) -> Iterator[None]:
-    """Ops that are made inside, from the function that enters, are of these lines of the user's."""
-    saved = graph.made_from
-    if frames:
-        graph.made_from = Known(sys._getframe(2), frames)
-    try:
-        yield
-    finally:
-        graph.made_from = saved
 
 
 class ForeignSteps:

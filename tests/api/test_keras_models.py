@@ -188,3 +188,11 @@ def test_eager_training_and_cells_are_tensorflows():
 def test_what_keras_refuses(wrong, words):
     with pytest.raises((ValueError, TypeError, RuntimeError, AttributeError), match=words):
         wrong()
+
+
+def test_ops_of_a_sequential_model_have_the_lines_of_their_layers():
+    model = classifier()
+    after = model(tf.ones([2, 5])).op
+    first, second, *again = (op.site.line for op in tf.get_default_graph().get_operations() if op.type == "MatMul")
+    assert second == first + 2 and again == [first, second]  # the first layer stands on two lines
+    assert after.site.line == second

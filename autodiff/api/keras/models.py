@@ -9,6 +9,7 @@ import numpy as np
 from ...core import nest
 from ...core.errors import ArgumentError, KindError, UnsupportedError
 from ...core.graph import Tensor, get_default_graph
+from ...core.site import made_at
 from ..arrays.creation import placeholder, zeros
 from ..common.unsupported import refusing
 from ..train.saver import Saver
@@ -194,7 +195,8 @@ class Sequential(Model):
                                                  dtype=layer.dtype)
         self._stack.append(layer)
         if self._outputs is not None:
-            self._outputs = layer(self._outputs)
+            with made_at(get_default_graph(), layer._frames):
+                self._outputs = layer(self._outputs)
             self.built = True
 
     def pop(self) -> None:
@@ -206,7 +208,8 @@ class Sequential(Model):
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         for layer in self._stack:
             options = {} if training is None or not takes(layer, "training") else {"training": training}
-            inputs = layer(inputs, **options)
+            with made_at(get_default_graph(), layer._frames):
+                inputs = layer(inputs, **options)
         return inputs
 
     def predict_classes(self, x: Any, batch_size: int = 32, verbose: int = 0) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import nest
+from ...core import nest, site
 from ...core.collections import GraphKeys, get_collection_ref
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import DType, as_dtype, float32
@@ -64,6 +64,7 @@ class Layer:
         self._name = name if isinstance(name, str) and name else \
             _numbered(snake_case(type(self).__name__), self._first_number)
         self._scope: VariableScope | None = None
+        self._frames = site.capture()  # of who made it
         if _scope:
             with variable_scope(_scope) as self._scope:
                 pass

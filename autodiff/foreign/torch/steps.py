@@ -11,8 +11,9 @@ import numpy as np
 import torch
 
 from ...core.graph import Tensor
+from ...core.site import made_at
 from ..model import legal_name, tf
-from ..steps import ForeignSteps, made_at
+from ..steps import ForeignSteps
 from .graph import DTYPES, TorchGraph, array_of, name_of
 from .habits import Habits
 from .record import Call, Entry, Recorder, tensors_in
