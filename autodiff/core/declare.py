@@ -102,7 +102,7 @@ def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], 
     try:
         inputs = _inputs(graph, definition, values, hint)
         if definition.attributes or definition.required or attrs:
-            attrs = _complete(definition, attrs)
+            attrs = _complete(graph, definition, attrs)
         specs = _inferred(graph, definition, inputs, attrs)
     except AutodiffError as error:
         if not error.node:
@@ -161,6 +161,10 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
                     types = ", ".join(v.dtype.name for v in values[last:] if isinstance(v, Tensor))
                     raise DTypeError(f"Tensors in list passed to '{first}' of '{definition.name}' Op have types "
                                      f"[{types}] that don't all match.", hint="use tf.cast to change some of them")
+                if inputs[0].dtype.name == "resource":
+                    refusal = InvalidArgumentError if graph.executing_eagerly else ArgumentError
+                    raise refusal("Trying to assign variable with wrong dtype. "
+                                  f"Expected {shared.word} got {dtype.word}.")
                 raise refusal(f"Input '{parameter.name}' of '{definition.name}' Op has type {dtype.name} that does not "
                               f"match type {shared.name} of argument '{first}'",
                               hint="use tf.cast to change one of them")
@@ -199,13 +203,16 @@ def _unwanted(parameter: Parameter, value: Tensor, allowed: tuple[DType, ...]) -
             f"values: {names}")
 
 
-def _complete(definition: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
+def _complete(graph: Graph, definition: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
     unknown = [k for k in attrs if k not in definition.attributes and k not in definition.required]
     missing = [k for k in definition.required if k not in attrs]
     if unknown or missing:
         raise ArgumentError(f"{definition.name} has no attribute {unknown[0]!r}" if unknown else
                             f"{definition.name} needs the attribute {missing[0]!r}")
-    return {**definition.attributes, **attrs}
+    complete = {**definition.attributes, **attrs}
+    if graph._container and not complete.get("container", True):
+        complete["container"] = graph._container
+    return complete
 
 
 def _describe(value: Any) -> str:

@@ -58,6 +58,11 @@ class DType:
         return {"complex64": float32, "complex128": float64}.get(self.base_dtype.name, self.base_dtype)
 
     @property
+    def word(self) -> str:
+        """What TensorFlow's messages call it."""
+        return {"float32": "float", "float64": "double", "float16": "half"}.get(self.name, self.name)
+
+    @property
     def is_ref(self) -> bool:
         return self.base_dtype is not self
 

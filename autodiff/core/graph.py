@@ -47,6 +47,7 @@ class Graph(Collected):
         self.colocated: tuple[str, ...] = ()
         self.extras: dict[str, Any] = {}
         self.made_from: Known | None = None
+        self._container = ""
         self._control: list[ControlGroup] = []
 
     # ---- building -----------------------------------------------------------------------

@@ -194,7 +194,8 @@ class Operation(_Changeable):
 
     def colocated_names(self) -> tuple[str, ...]:
         """The operations with which this one is placed; itself if there are none."""
-        return getattr(self, "_colocated", (self.name,))
+        of_variables = [name for t in self.inputs if t.dtype.is_ref for name in t.op.colocated_names()]
+        return tuple(dict.fromkeys((*getattr(self, "_colocated", ()), *of_variables))) or (self.name,)
 
     def colocation_groups(self) -> list[bytes]:
         """`loc:@name` of each operation with which this one is placed."""
@@ -202,7 +203,7 @@ class Operation(_Changeable):
 
     def get_attr(self, name: str) -> Any:
         """An attribute by name. Raises ArgumentError for an unknown one."""
-        if name == "_class" and hasattr(self, "_colocated"):
+        if name == "_class" and self.colocated_names() != (self.name,):
             return self.colocation_groups()
         if name == "_gradient_op_type" and self.override is not None:
             return self.override.encode()
@@ -215,7 +216,8 @@ class Operation(_Changeable):
                         return tensor.dtype.base_dtype
             raise ArgumentError(f"Operation '{self.name}' has no attr named '{name}'. {self.describe()} has "
                                 f"{sorted(self.attrs)}")
-        return self.attrs[name]
+        value = self.attrs[name]
+        return value.encode() if isinstance(value, str) and name in ("container", "shared_name") else value
 
     def values(self) -> tuple[Tensor, ...]:
         return self.outputs

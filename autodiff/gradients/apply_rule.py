@@ -81,7 +81,8 @@ def _given(op: Operation, dys: dict[Tensor, Gradient | None]) -> list[Gradient |
             if given[index] is None and tensor.dtype.base_dtype.is_differentiable:
                 given[index] = dys[tensor] = build.ZerosLike(tensor)
     if kind not in _TAKE_ROWS:
-        given = [dense(dy) if isinstance(dy, IndexedSlices) else dy for dy in given]
+        given = [dense(dy) if isinstance(dy, IndexedSlices) and t.dtype.name != "resource" else dy
+                 for t, dy in zip(op.outputs, given)]
     return given
 
 

@@ -28,9 +28,15 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
     return get_default_graph().colocate_with(op, ignore_existing)
 
 
-def container(container_name: str) -> Any:
-    """Accepted and without effect: a session holds its own variables."""
-    return contextlib.nullcontext()
+@contextlib.contextmanager
+def container(container_name: str) -> Iterator[str]:
+    """Kept as an attribute of variables, tables and queues made inside; without effect: a session holds its own."""
+    graph = get_default_graph()
+    saved, graph._container = graph._container, container_name
+    try:
+        yield container_name
+    finally:
+        graph._container = saved
 
 
 class name_scope:  # noqa: N801 (TensorFlow's name)

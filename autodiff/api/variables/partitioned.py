@@ -103,9 +103,12 @@ class PartitionedVariable(TensorOperators):
         return self._each("assign_sub", value, name, read_value)
 
     def _each(self, change: str, value: Any, name: str | None, read_value: bool) -> list:
-        value = convert_to_tensor(value, self._dtype)
-        return [getattr(v, change)(_cut(value, v._save_slice_info.var_offset, v._save_slice_info.var_shape),
-                                   name=name, read_value=read_value) for v in self._variables]
+        if isinstance(value, (list, PartitionedVariable)) and len(list(value)) == len(self._variables):
+            values = list(value)  # one for each part
+        else:
+            value, infos = convert_to_tensor(value, self._dtype), [v._save_slice_info for v in self._variables]
+            values = [_cut(value, info.var_offset, info.var_shape) for info in infos]
+        return [getattr(v, change)(part, name=name, read_value=read_value) for v, part in zip(self._variables, values)]
 
 
 class PartitionInfo:

@@ -1,6 +1,7 @@
 """What a variable is outside of its graph: its VariableDef, the whole that a part belongs to, values from elsewhere."""
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ...core.defaults import session_for
@@ -48,6 +49,13 @@ class Saved:
         if not variable.graph.executing_eagerly:
             raise NoValueError("__deepcopy__() is only available when eager execution is enabled.")
         return type(self)(variable.read_value(), name=variable.name.partition(":")[0], trainable=variable.trainable)  # type: ignore[call-arg]
+
+    def __reduce__(self) -> Any:
+        variable: Any = self
+        if not variable.graph.executing_eagerly:
+            raise NoValueError("a variable of a graph cannot be pickled: its value is in a session.")
+        options = {"name": variable._shared_name, "dtype": variable.dtype, "trainable": variable.trainable}
+        return functools.partial(type(self), variable.numpy(), **options), ()
 
     def _ref(self) -> Any:
         return self.handle_tensor  # type: ignore[attr-defined]

@@ -1,6 +1,7 @@
 """Operators of a variable in an expression: they work on the tensor that is read from it."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -47,11 +48,10 @@ class TensorOperators:
 def _delegate(name: str) -> Callable[..., Any]:
     method = getattr(Tensor, name)
 
+    @functools.wraps(method)
     def operator(self: TensorOperators, *args: Any) -> Any:
         return method(self.as_tensor(), *args)
 
-    operator.__name__ = name
-    operator.__doc__ = method.__doc__
     return operator
 
 

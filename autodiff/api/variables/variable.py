@@ -1,7 +1,6 @@
 """Variable: a value that a session keeps between runs, as a reference or as a resource."""
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +12,9 @@ from ...core.dtypes import DType, as_dtype
 from ...core.errors import ArgumentError, ShapeError, StateError
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.op import OPS, build
-from ...core.shapes import TensorShape, as_dims, compatible, is_known, merge
+from ...core.shapes import TensorShape, as_dims, compatible, merge
 from ..control.dependencies import init_scope
-from .initialized_reads import guarded
+from .initial_values import guarded, initial_tensor, only_on
 from .saved_parts import Saved
 from .scatter_methods import Rows
 from .tensor_operators import TensorOperators
@@ -37,6 +36,7 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
     """
 
     is_resource = False
+    _distribute_strategy = None
 
     def __new__(cls, *args: Any, use_resource: bool | None = None, **options: Any) -> "Variable":
         if use_resource is None:
@@ -54,6 +54,10 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
             return
         if initial_value is None:
             raise ArgumentError("initial_value must be specified.", found="None")
+        if isinstance(initial_value, Tensor) and initial_value.graph.building_function:
+            raise ArgumentError(f"Initializer for variable {name or 'Variable'} is from inside a control-flow "
+                                "construct, such as a loop or conditional. When creating a variable inside a loop or "
+                                "conditional, use a lambda as the initializer.")
         if constraint is not None and not callable(constraint):
             raise ArgumentError(f"the constraint of a variable is a function, found {constraint!r}")
         self.trainable = synchronization != VariableSynchronization.ON_READ if trainable is None else bool(trainable)
@@ -75,29 +79,23 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
 
     def _make(self, scope: str, initial_value: Any, dtype: DType | None, validate_shape: bool, dims: Any) -> None:
         """The operations `v/initial_value`, `v`, `v/Assign` and `v/read`."""
-        made = callable(initial_value)
-        if made:
-            with self._graph.name_scope("Initializer"):
-                initial_value = initial_value()
-        self._initial_value = _initial_tensor(initial_value, dtype, validate_shape)
+        self._initial_value = initial_tensor(initial_value, dtype, validate_shape, beside=scope.rstrip("/"))
         if dims is None and validate_shape:
             dims = self._initial_value.dims
         dtype = self._initial_value.dtype.base_dtype
         self.handle_tensor: Tensor = build.VariableV2(shape=dims, dtype=dtype, name=scope)
         self.initializer: Operation = build.Assign(self.handle_tensor, guarded(self._initial_value, self.op.name),
                                                    validate_shape=validate_shape).op
-        with self._on(self.caching_device):
+        with only_on(self.caching_device):
             self._snapshot: Tensor = build.Identity(self.handle_tensor, name="read")
-
-    def _on(self, device: Any) -> Any:
-        return self._graph.device(device) if device else contextlib.nullcontext()
 
     def adopt(self, graph: Graph, handle: Tensor, initializer: Operation, snapshot: Tensor, initial_value: Any, *,
               trainable: bool) -> None:
         """Become the variable of operations that are in a graph already, in place of `__init__`."""
         self._graph, self.handle_tensor, self.initializer, self._snapshot = graph, handle, initializer, snapshot
-        self._initial_value = initializer.inputs[1] if initial_value is None else initial_value
-        self.trainable, self.constraint, self.created, self.caching_device = trainable, None, next(_CREATED), None
+        self._initial_value = initial_value
+        self.trainable, self.constraint, self.created = trainable, None, next(_CREATED)
+        self.caching_device = "" if self.is_resource and snapshot.op.type != "ReadVariableOp" else None
         self.synchronization = self.aggregation = None
 
     # ---- what it is ---------------------------------------------------------------------
@@ -161,6 +159,8 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
         """The value, or the initial value while the session holds none."""
         if self._graph.executing_eagerly:
             return self.read_value()
+        if self._initial_value is None:
+            raise ArgumentError(f"{self.name!r} was made of a VariableDef that names no initial value")
         with init_scope():
             return build.InitializedValue(self.handle_tensor, self.initializer.inputs[1])
 
@@ -212,18 +212,17 @@ class ResourceVariable(Variable):
     def _make(self, scope: str, initial_value: Any, dtype: DType | None, validate_shape: bool, dims: Any) -> None:
         """The operations `v`, `v/IsInitialized/…`, `v/Assign` and `v/Read/ReadVariableOp`."""
         graph = self._graph
-        with graph.name_scope("Initializer"):
-            self._initial_value = _initial_tensor(initial_value() if callable(initial_value) else initial_value, dtype,
-                                                  validate_shape, is_resource=True)
+        self._name = scope.rstrip("/")
+        self._initial_value = initial_tensor(initial_value, dtype, validate_shape, beside=self._name, is_resource=True)
         dims = self._initial_value.dims if dims is None and validate_shape else dims
         if not compatible(self._initial_value.dims, dims):
             raise ShapeError(f"The initial value's shape ({self._initial_value.shape}) is not compatible with the "
                              f"explicitly supplied `shape` argument ({TensorShape(dims)}).")
-        self._dtype, self._dims, self._name = self._initial_value.dtype.base_dtype, dims, scope.rstrip("/")
+        self._dtype, self._dims = self._initial_value.dtype.base_dtype, dims
         self.handle_tensor = build.VarHandleOp(shape=dims, dtype=self._dtype, shared_name=self._name, name=scope)
         if graph.executing_eagerly:
             build.AssignVariableOp(self.handle_tensor, self._initial_value)
-            self.initializer = None  # type: ignore[assignment]  # it has its value
+            self.initializer = self.caching_device = None  # type: ignore[assignment]  # it has its value
             return
         with graph.name_scope("IsInitialized"):
             build.VarIsInitializedOp(self.handle_tensor)
@@ -233,7 +232,7 @@ class ResourceVariable(Variable):
         with graph.name_scope("Read"), graph.device(None), graph.device(self.device):
             self._snapshot = self._read()
             if self.caching_device is not None:
-                with self._on(self.caching_device):
+                with only_on(self.caching_device):
                     self._snapshot = build.Identity(self._snapshot)
 
     def adopt(self, graph: Graph, handle: Tensor, initializer: Operation, snapshot: Tensor, initial_value: Any, *,
@@ -272,6 +271,9 @@ class ResourceVariable(Variable):
 
     def _as_graph_element(self) -> Tensor:
         return self._snapshot
+
+    _graph_element = property(_as_graph_element)
+    _cached_value = property(lambda self: None if self.caching_device is None else self._snapshot)
 
     def as_tensor(self) -> Tensor:
         self._note_access()
@@ -339,11 +341,3 @@ class ResourceVariable(Variable):
 def _built(kind: str, variable: Variable, *values: Any, name: str | None = None, **attrs: Any) -> Any:
     """The op `kind` of a variable and values; Python values become the variable's dtype."""
     return OPS[kind](variable.handle_tensor, *values, name=name, **attrs)
-
-
-def _initial_tensor(value: Any, dtype: DType | None, validate_shape: bool, is_resource: bool = False) -> Tensor:
-    tensor = to_tensor(get_default_graph(), value, dtype, "initial_value")
-    if validate_shape and not is_resource and not is_known(tensor.dims):
-        raise ShapeError(f"the initial value of a variable must have a known shape, found {tensor.describe()}",
-                         hint="pass validate_shape=False to allow any shape")
-    return tensor

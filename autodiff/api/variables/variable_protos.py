@@ -19,8 +19,9 @@ def variable_def_of(variable: Variable, export_scope: str | None = None) -> Any:
         return None
     named: dict[str, Any] = {"variable_name": variable.handle_tensor, "initializer_name": variable.initializer,
              "snapshot_name": variable._snapshot, "initial_value_name": variable.initial_value}
-    made = VariableDef(**{field: each.name.removeprefix(prefix) for field, each in named.items()},
-                       trainable=variable.trainable, is_resource=variable.is_resource)
+    made = VariableDef(**{field: each.name.removeprefix(prefix) for field, each in named.items() if each is not None},
+                       trainable=variable.trainable, is_resource=variable.is_resource,
+                       synchronization=variable.synchronization or 0, aggregation=variable.aggregation or 0)
     info = variable._save_slice_info
     if info is not None:
         made.save_slice_info_def.MergeFrom(type(made.save_slice_info_def)(
@@ -48,8 +49,8 @@ def variable_of_def(variable_def: Any, import_scope: str | None = None, graph: G
     if not isinstance(initializer, Operation) or not all(isinstance(t, Tensor) for t in (handle, snapshot)):
         raise ArgumentError(expected=f"a variable {handle.name!r} with an operation that initializes it",
                             found=f"{initializer.name!r} and {snapshot.name!r}")
-    made.adopt(graph, handle, initializer, snapshot, initial,
-               trainable=variable_def.trainable)
+    made.adopt(graph, handle, initializer, snapshot, initial, trainable=variable_def.trainable)
+    made.synchronization, made.aggregation = variable_def.synchronization, variable_def.aggregation
     if variable_def.HasField("save_slice_info_def"):
         made._save_slice_info = SaveSliceInfo(save_slice_info_def=variable_def.save_slice_info_def,
                                               import_scope=import_scope)

@@ -5,7 +5,7 @@ import numpy as np
 from ...core.convert import convert_to_tensor
 from ...core.declare import op
 from ...core.dtypes import NUMBERS, as_dtype, bool_, int32, int64, resource
-from ...core.errors import DTypeError, OutOfRangeError
+from ...core.errors import ArgumentError, DTypeError, OutOfRangeError
 from ...core.indexed_slices import IndexedSlices
 from ...core.infer import fixed, held
 from ...core.op import Index, Ref, Resource, Spec, T, blocked, build
@@ -25,12 +25,20 @@ def variable_v2(*, shape, dtype, container="", shared_name="", run):
 
 
 @op("VarHandleOp", infer=fixed(resource), stateful=True, no_grad="a variable has no inputs")
-def var_handle_op(*, shape, dtype, shared_name="", run):
+def var_handle_op(*, shape, dtype, container="", shared_name="", run):
     """The handle of a value that a session keeps between runs. shape, dtype: of the value. -> resource[]."""
     return run.handle(shared_name, Spec(as_dtype(dtype), as_dims(shape)))
 
 
-@op("ReadVariableOp", infer=lambda resource, **_: held(resource), stateful=True)
+def _value_of(resource, *, dtype=None):
+    spec = held(resource)
+    if dtype is not None and as_dtype(dtype) is not spec.dtype:
+        raise ArgumentError(f"Trying to read variable with wrong dtype. Expected {as_dtype(dtype).word} got "
+                            f"{spec.dtype.word}.")
+    return spec
+
+
+@op("ReadVariableOp", infer=_value_of, stateful=True)
 def read_variable_op(resource: Resource, *, dtype=None, run):
     """The value behind a handle. resource: a handle -> any[...]."""
     return run.read(resource)
@@ -93,7 +101,12 @@ def _replaced(handle, value):
     return ()
 
 
-@op("AssignVariableOp", infer=_replaced, stateful=True, no_grad=_ASSIGNMENT)
+def _given(handle, value):
+    """The dtype is looked at, eagerly the shape is not: a variable's own `assign` does that."""
+    return () if handle.graph.executing_eagerly else _replaced(handle, value)
+
+
+@op("AssignVariableOp", infer=_given, stateful=True, no_grad=_ASSIGNMENT)
 def assign_variable_op(resource: Ref, value: T, *, run):
     """Give the variable behind a handle a new value. value: its dtype and shape."""
     run.assign(resource, _own(value))

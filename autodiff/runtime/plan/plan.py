@@ -294,7 +294,8 @@ class _Builder:
         if not is_reference(tensor):
             return self._read(tensor.op.inputs[0]) if self._is_outdated(op, tensor) else self.slots[tensor]
         parameters = op.definition.parameters
-        if parameters[min(index, len(parameters) - 1)].kind.handle:
+        passes_on = op.definition.name in ("Identity", "IdentityN") and tensor.dtype.name == "resource"
+        if passes_on or parameters[min(index, len(parameters) - 1)].kind.handle:
             return variable_of(tensor).name
         is_value = tensor in self.fed and tensor.op.type != "Captured"  # a function's capture is given the name
         return self.slots[tensor] if is_value else self._read(tensor)

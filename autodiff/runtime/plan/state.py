@@ -166,10 +166,9 @@ class Run:
     def not_fed(self) -> Any:
         """Raises InvalidArgumentError: a placeholder was needed and not fed."""
         tensor = self.op.outputs[0]
-        word = {"float32": "float", "float64": "double", "float16": "half"}.get(tensor.dtype.name, tensor.dtype.name)
         shape = f" and shape {show(tensor.dims)}" if tensor.dims is not None else ""
         raise InvalidArgumentError(None, self.op, f"You must feed a value for placeholder tensor '{self.op.name}' with "
-                                   f"dtype {word}{shape}: placeholder {tensor.name!r} must be fed",
+                                   f"dtype {tensor.dtype.word}{shape}: placeholder {tensor.name!r} must be fed",
                                    hint=f"pass feed_dict={{{self.op.name}: value}}")
 
     def stream(self, seed: int, seed2: int) -> np.random.Generator:

@@ -10,7 +10,11 @@ from ...core import nest
 from ...core.graph import Operation
 from ...core.op import REGISTERED_GRADIENTS
 
-__all__ = ["custom_gradient", "get_dependent_variables", "grad_pass_through", "recompute_grad"]
+__all__ = ["copy_handle_data", "custom_gradient", "get_dependent_variables", "grad_pass_through", "recompute_grad"]
+
+
+def copy_handle_data(source_t: Any, target_t: Any) -> None:
+    """Without effect: what a handle stands for is found by where it comes from."""
 
 
 def get_dependent_variables(input_ops: Any, output_ops: Any) -> list[Any]:

@@ -66,6 +66,12 @@ def _all_saveable_objects(scope: str | None = None) -> list[Any]:
     return [*get_collection(GraphKeys.GLOBAL_VARIABLES, scope), *get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)]
 
 
+class VariableAggregationV2:
+    """VariableAggregation without the old name."""
+
+    NONE, SUM, MEAN, ONLY_FIRST_REPLICA = range(4)
+
+
 class Trackable:
     """What object-based checkpoints follow; they are not written here."""
 

@@ -1,14 +1,49 @@
-"""Initial values that read other variables: they fall back to those variables' own initial values."""
+"""Initial values of variables: where they are made; those that read other variables fall back to those' own."""
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from ...core.collections import GraphKeys
-from ...core.graph import Operation, Tensor
+from ...core.convert import to_tensor
+from ...core.dtypes import DType
+from ...core.errors import ShapeError
+from ...core.graph import Operation, Tensor, get_default_graph
 from ...core.op import Spec
+from ...core.shapes import is_known
 from ...core.traversal import ancestors, in_order
 
 _AS_THEY_ARE = ("IsVariableInitialized", "VarIsInitializedOp", "InitializedValue")
+
+
+def initial_tensor(value: Any, dtype: DType | None, validate_shape: bool, *, beside: str,
+                   is_resource: bool = False) -> Tensor:
+    """An initial value as a tensor; a function is called for it, its operations placed with the variable `beside`.
+
+    Raises ShapeError if a reference's shape must be known and is not.
+    """
+    graph, made = get_default_graph(), callable(value)
+    saved = graph.colocated
+    try:
+        with graph.name_scope("Initializer") if made or is_resource else contextlib.nullcontext():
+            graph.colocated = (beside,) if made else saved
+            tensor = to_tensor(graph, value() if made else value, dtype, "initial_value")
+    finally:
+        graph.colocated = saved
+    if validate_shape and not is_resource and not is_known(tensor.dims):
+        raise ShapeError(f"the initial value of a variable must have a known shape, found {tensor.describe()}",
+                         hint="pass validate_shape=False to allow any shape")
+    return tensor
+
+
+def only_on(device: Any) -> Any:
+    """A block whose operations are on this device, whatever is around it; None asks for nothing."""
+    stack = contextlib.ExitStack()
+    if device:
+        graph = get_default_graph()
+        stack.enter_context(graph.colocate_with(None, ignore_existing=True))
+        stack.enter_context(graph.device(device))
+    return stack
 
 
 def guarded(initial_value: Tensor, variable: str) -> Tensor:
