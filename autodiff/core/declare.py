@@ -136,7 +136,7 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
     shared: DType | None = None
     first = ""
     last = len(parameters) - 1
-    inputs = []
+    inputs: list[Tensor] = []
     for i, value in enumerate(values):
         parameter = parameters[i] if i < last or not variadic else parameters[last]
         kind = parameter.kind
@@ -156,7 +156,7 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
                 if dtype not in definition.dtypes:
                     raise DTypeError(_unwanted(parameter, value, definition.dtypes))
             elif dtype is not shared:
-                refusal = InvalidArgumentError if graph.executing_eagerly else DTypeError
+                refusal: type = InvalidArgumentError if graph.executing_eagerly else DTypeError
                 if parameter.variadic and parameter.name == first and not graph.executing_eagerly:
                     types = ", ".join(v.dtype.name for v in values[last:] if isinstance(v, Tensor))
                     raise DTypeError(f"Tensors in list passed to '{first}' of '{definition.name}' Op have types "

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, cast
 
 from ...core.defaults import session_for
 from ...core.errors import NoValueError, StateError
@@ -51,11 +51,11 @@ class Saved:
         return type(self)(variable.read_value(), name=variable.name.partition(":")[0], trainable=variable.trainable)  # type: ignore[call-arg]
 
     def __reduce__(self) -> Any:
-        variable: Any = self
+        variable, kind = cast(Any, self), cast(Any, type(self))
         if not variable.graph.executing_eagerly:
             raise NoValueError("a variable of a graph cannot be pickled: its value is in a session.")
         options = {"name": variable._shared_name, "dtype": variable.dtype, "trainable": variable.trainable}
-        return functools.partial(type(self), variable.numpy(), **options), ()
+        return functools.partial(kind, variable.numpy(), **options), ()
 
     def _ref(self) -> Any:
         return self.handle_tensor  # type: ignore[attr-defined]
