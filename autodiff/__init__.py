@@ -206,7 +206,8 @@ PLACES = {name: module for module, names in _NAMES.items() for name in names.spl
 FORMS.update({"GraphDef": "api.saved_graphs.writing.graph_def_of", "NodeDef": "api.saved_graphs.writing.node_def_of",
               "value of AttrValue": "api.saved_graphs.attributes.value_of",
               "OpDef": "api.saved_graphs.op_defs.op_def_of", "VersionDef": "api.saved_graphs.writing.versions_of",
-              "TensorShapeProto": "files.tensor_values.proto_of_shape", "Operation": "api.raw_ops.created",
+              "TensorShapeProto": "files.tensor_values.proto_of_shape",
+              "Operation": "api.raw_ops.created", "closed frame": "api.control.frames.close",
               "Operation of NodeDef": "api.raw_ops.of_node_def",
               "VariableDef": "api.variables.variable_protos.variable_def_of",
               "variable of VariableDef": "api.variables.variable_protos.variable_of_def"})

@@ -52,6 +52,8 @@ class _Changeable:
         readers.remove(self)
         old._consumers = readers
         tensor.add_consumer(self)
+        if self.type == "Merge":
+            written_as("closed frame", self)
 
     def _set_attr(self: Any, attr_name: str, attr_value: Any) -> None:
         """Give an attribute that no kernel reads, as an AttrValue; `_gradient_op_type` names a registered gradient."""
@@ -79,7 +81,7 @@ class _Changeable:
 def _settle(graph: Any) -> None:
     """Number the operations anew if one comes before what it needs."""
     ops = list(graph.operations.values())
-    needs = {op: {*(t.op for t in op.inputs), *op.waits_for} for op in ops}
+    needs = {op: {*(t.op for t in op.inputs if t.op.type != "NextIteration"), *op.waits_for} for op in ops}
     if all(other.index < op.index for op, others in needs.items() for other in others):
         return
     order = TopologicalSorter(needs)
@@ -113,10 +115,14 @@ class Operation(_Changeable):
     override: str | None = None
     device: str = ""
 
-    def __new__(cls, node_def: Any, g: "Graph", inputs: Any = (), output_types: Any = None, *more: Any,
-                **options: Any) -> "Operation":
-        """The operation of a NodeDef, as TensorFlow's own code makes one; Graph.enter makes all others."""
-        return written_as("Operation of NodeDef", node_def, g, inputs, output_types, *more, **options)
+    def __new__(cls, *node_def_and_graph: Any, **options: Any) -> "Operation":
+        """The operation of a NodeDef, as TensorFlow's own code makes one; Graph.enter makes all others.
+
+        Without one an operation that is yet to begin, for `copy`.
+        """
+        if not node_def_and_graph:
+            return object.__new__(cls)
+        return written_as("Operation of NodeDef", *node_def_and_graph, **options)
 
     def begin(self, graph: "Graph", definition: OpDef, scope: str, name: str, inputs: tuple[Tensor, ...],
                  attrs: dict[str, Any], specs: Sequence[Spec]) -> None:

@@ -32,6 +32,8 @@ PLACES: dict[str, str] = {
         "EachSlice",
     "control.batched_lists":
         "ListFirstSlices ListRepeat ListSumSlices ListBatchSize ListSwapAxes",
+    "control.frames":
+        "Enter Exit NextIteration LoopCond Merge",
     "control.if_and_while":
         "Argument Captured If While Recall",
     "control.side_effects":

@@ -90,7 +90,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.ops.ctc_ops": ("api.nn.ctc", ""),
     "tensorflow.python.ops.custom_gradient": ("python.custom_gradient", ""),
     "tensorflow.python.ops.distributions": ("distributions", "api.distributions.transformed_parameters"),
-    "tensorflow.python.ops.control_flow_ops": ("", "api.control.switching"),
+    "tensorflow.python.ops.control_flow_ops": ("", "api.control.switching", "api.control.frames"),
     "tensorflow.python.ops.functional_ops": ("", "api.control.functional"),
     "tensorflow.python.ops.gen_functional_ops": ("api.control.functional",),
     "tensorflow.python.ops.distributions.kullback_leibler": ("api.distributions.divergences",),

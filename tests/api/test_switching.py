@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.api.control import frames
 from autodiff.api.control.switching import merge, switch
 
 
@@ -55,3 +56,54 @@ def test_rows_and_sparse_tensors_go_through_a_switch() -> None:
         assert session.run(merge([merge(inner)[0], tf.constant(7)])) == (5, 0)
     with pytest.raises(ValueError, match="At least one of the merge inputs is None"):
         merge([None, None])
+
+
+def powers(count: Any, x: Any, frame: str) -> tuple[Any, Any]:
+    """x squared `count` times, in a loop by hand; and the loop's variable."""
+    starts = [frames._Enter(value, frame) for value in (tf.constant(0), x)]
+    i, power = (merge([start, start]).output for start in starts)
+    goes_on = frames.loop_cond(i < frames._Enter(count, frame, is_constant=True))
+    (_, i_on), (left, power_on) = switch(i, goes_on), switch(power, goes_on)
+    i.op._update_input(1, frames.next_iteration(i_on + 1))
+    power.op._update_input(1, frames.next_iteration(power_on * power_on))
+    return frames.exit(left), power
+
+
+def test_a_loop_by_hand_runs_and_is_differentiated_twice() -> None:
+    x = tf.placeholder(tf.float64, [])
+    result, inside = powers(tf.constant(3), x, "frame")
+    slope = tf.gradients(result, x)[0]
+    with tf.Session() as session:
+        found = session.run([result, slope, tf.gradients(slope, x)[0]], {x: 1.1})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="inside of the loop 'frame'"):
+            session.run(inside, {x: 1.1})
+    np.testing.assert_allclose(found, [1.1 ** 8, 8 * 1.1 ** 7, 56 * 1.1 ** 6], rtol=1e-9)
+
+
+def test_a_loop_by_hand_in_another() -> None:
+    x = tf.placeholder(tf.float64, [])
+    starts = [frames._Enter(value, "outer") for value in (tf.constant(0), x)]
+    i, value = (merge([start, start]).output for start in starts)
+    goes_on = frames.loop_cond(i < 2)
+    (_, i_on), (left, value_on) = switch(i, goes_on), switch(value, goes_on)
+    i.op._update_input(1, frames.next_iteration(i_on + 1))
+    value.op._update_input(1, frames.next_iteration(powers(tf.constant(1), value_on, "inner")[0] + 1.0))
+    result = frames.exit(left)
+    with tf.Session() as session:
+        assert session.run([result, *tf.gradients(result, x)], {x: 2.0}) == [26.0, 40.0]
+
+
+def test_values_go_into_frames_and_out() -> None:
+    data, variable = tf.placeholder(tf.float32, [2]), tf.Variable(7)
+    entered = frames._Enter(data, "one", use_input_shape=False)
+    mixed = frames._Enter(data, "one") + frames._Enter(data, "two")
+    assigned = tf.assign(frames._Enter(variable, "one"), 9)
+    sparse = frames.exit(frames._Identity(frames._Enter(tf.SparseTensor([[3]], [1.0], [10]), "one")))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(frames.exit(entered * 5), {data: [1, 2]}).tolist() == [5, 10] and entered.shape.ndims is None
+        assert session.run(frames.exit(assigned)) == 9 and session.run(sparse).indices.tolist() == [[3]]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="has inputs from different frames"):
+            session.run(mixed, {data: [1, 2]})
+    shapes = [tf.placeholder(tf.float32, dims) for dims in ([1, 2], [None, 2], [2, 2])]
+    assert merge(shapes).output.shape.as_list() == [None, 2] and merge(shapes[:1]).output.shape.as_list() == [1, 2]

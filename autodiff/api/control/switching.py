@@ -48,6 +48,7 @@ def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> 
 def merge(inputs: Sequence[Any], name: str | None = None) -> Merge:
     """The first of the inputs that is there: what leads to it from a switch runs in a branch, that of others does not.
 
+    With an Enter among them it is a variable of a loop by hand, which begins as that one (see frames).
     Raises ArgumentError (ValueError) for None among them. A run in which none is there fails.
     """
     if any(each is None for each in inputs):
@@ -60,7 +61,10 @@ def merge(inputs: Sequence[Any], name: str | None = None) -> Merge:
         merged = [merge(column, name) for column in zip(*map(parts_of, inputs))]
         return Merge(SparseTensor(*(each.output for each in merged)), merged[0].value_index)
     tensors = [convert_to_tensor(each) for each in inputs]
-    return Merge(*_merged(tensors, [_from_switches(t) for t in tensors], 0, name or "Merge"))
+    cones = [_from_switches(t) for t in tensors]
+    if not any(cones) or any(t.op.type == "Enter" for t in tensors):
+        return Merge(*build.Merge(*tensors, name=name))
+    return Merge(*_merged(tensors, cones, 0, name or "Merge"))
 
 
 def _from_switches(tensor: Tensor) -> list[Operation]:

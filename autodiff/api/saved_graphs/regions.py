@@ -95,7 +95,7 @@ class Region:
         with self.graph.as_default():
             if node.op in EXITS:
                 self._loop(node)
-            elif node.op in MERGES:
+            elif node.op in MERGES and any(self._sides(node)):
                 self._branch(node)
             else:
                 self._plain(node)
@@ -171,7 +171,7 @@ class Region:
         for text in data_inputs(merge):
             entry = next(iter(self.layout.output_context(text)[depth:]), None)
             found.append(entry if isinstance(entry, Side) else None)
-        if all(side is None for side in found) or len(found) != 2:
+        if any(found) and len(found) != 2:
             raise ArgumentError(f"node {merge.name!r}: a Merge of {len(found)} tensors that is no end of a tf.cond")
         return found
 
