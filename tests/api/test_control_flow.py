@@ -359,3 +359,22 @@ def test_a_smart_case_decides_what_the_graph_knows_in_order() -> None:
     assert smart_case([(True, lambda: first), (x > 0, never)], default=never, exclusive=True) is first
     with tf.Session() as session:
         assert [session.run(mixed, {x: value}) for value in (2, 0)] == [1, 3]
+
+
+def test_what_a_branch_first_captures_within_control_dependencies_waits():
+    """Constant checks have no input in common with what waits for them."""
+    x, which = tf.placeholder(tf.float32, []), tf.placeholder(tf.bool, [])
+    counter = tf.Variable(0)
+
+    def checked(value):
+        with tf.control_dependencies([tf.assign_add(counter, 1)]):
+            return tf.identity(value)
+
+    either = tf.cond(which, lambda: x + 1, lambda: checked(x))
+    nested = tf.cond(which, lambda: x + 1, lambda: tf.cond(x > 0, lambda: checked(x), lambda: x))
+    loop = tf.while_loop(lambda i: i < 3, lambda i: checked(x) + i, [0.0])
+    with tf.Session() as session:
+        session.run(counter.initializer)
+        counts = [(session.run(fetched, {x: 1.0, which: side}), session.run(counter))[1]
+                  for fetched, side in ((either, True), (either, False), (nested, False), (loop, True))]
+    assert counts == [0, 1, 2, 5]
