@@ -9,6 +9,7 @@ from typing import Any
 from autodiff.core.errors import AutodiffError, NoGradientError
 from autodiff.core.graph import Operation
 from autodiff.core.site import Site, source_lines
+from autodiff.debug.facts.graph_lists import lacking
 
 from ..model.results import Error, Group, Result, Source, Stop, Text
 from ..model.script_errors import remedy_of
@@ -121,9 +122,10 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
 
 
 def _without_gradients(shell: Shell, error: BaseException) -> str:
-    """Why there are none, of the first variable, where a script ended as an optimizer was given none."""
+    """Why there are none, of the first variable, where a script ended as an optimizer, or its own code, got none."""
+    y = lacking(shell.dbg.graph) if re.search(r"\bNone(Type)?\b", str(error)) else ""
     try:
-        found = shell.dbg.why(kind="none")[:1] if "No gradients provided" in str(error) else ()
+        found = shell.dbg.why(kind="none", y=y)[:1] if y or "No gradients provided" in str(error) else ()
     except AutodiffError:  # nothing tells of what
         return ""
     return "".join(f"\n{each.text}\nremedy: {each.remedy}\nwhy none says it of each variable" for each in found)

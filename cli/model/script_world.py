@@ -2,14 +2,19 @@
 from __future__ import annotations
 
 import contextlib
+import linecache
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from autodiff.core.graph import get_default_graph
+from autodiff.debug.analysis.advice import Remark, advice_of
+from autodiff.debug.facts.records import Place
 from autodiff.runtime.session import Session
 from autodiff.tensorflow_names.alias import real_tensorflow, standing_in
 from autodiff.tensorflow_names.old_names import in_modules_of
@@ -43,7 +48,7 @@ def world_of(main: ModuleType, spec: ModuleSpec | None, arguments: Sequence[str]
     threading.excepthook = _thread_failed
     try:
         with (contextlib.nullcontext() if with_tensorflow else standing_in(shadow=True),
-              in_modules_of(sys.path[:2], put_back), _figures_drawn()):
+              in_modules_of(sys.path[:2], put_back), _figures_drawn(), _arithmetic_heard()):
             yield
     finally:
         sys.argv, sys.path[:] = saved[:2]
@@ -64,6 +69,25 @@ def _figures_drawn() -> Iterator[None]:
     finally:
         if headless:
             os.environ.pop("MPLBACKEND", None)
+
+
+@contextlib.contextmanager
+def _arithmetic_heard() -> Iterator[None]:
+    """Inside, where NumPy warns of nan and inf that it made is kept with the graph, and shown as ever."""
+    shown = warnings.showwarning
+
+    def show(message: Any, category: type[Warning], file: str, line: int, *rest: Any) -> None:
+        text = str(message)
+        if issubclass(category, RuntimeWarning) and " encountered in " in text:
+            place = Place(file, line, "", linecache.getline(file, line).strip())
+            advice_of(get_default_graph()).warned.append(Remark(text, place))
+        shown(message, category, file, line, *rest)
+
+    warnings.showwarning = show  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
 
 
 def _thread_failed(failed: threading.ExceptHookArgs) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import autodiff as ad
+from cli.model.shell import Shell
 
 from .test_trials import loaded, said
 
@@ -46,9 +47,27 @@ ANSWERS = {
         ("run -f nonfinite", "why nan", "because 95 was fed for 'x' at row 1, column 1, then Conv2D gives 98"),
     "gate = tf.nn.relu(-tf.square(x) - 1.0)\nloss = tf.reduce_sum(tf.matmul(x * gate, w) * 3.0)":
         ("next 2", "why zero", "as Relu (Relu at model.py:5) gives nothing but zeros: 100% of its inputs are <= 0"),
+    "cell, long = tf.nn.rnn_cell.BasicRNNCell(2), tf.placeholder_with_default([0, 0], [None], 'long')\n"
+    "_, last = tf.nn.dynamic_rnn(cell, x[:, None] * w[0], long, dtype=tf.float32)\nloss = tf.reduce_mean(last + w[0])":
+        ("next 2", "why rnn/basic_rnn_cell/kernel", "in 100% of the elements, as 0 was fed for 'long' at row 0"),
+    "mask = tf.to_float(tf.equal(x, 7.0))\nloss = tf.reduce_sum(tf.matmul(x * mask, w))":
+        ("next 2", "why zero", "holds nowhere: x:0 is 1 to 95, Equal/y:0 is 7 remedy: turn it around, tf.not_equal"),
+    "loss = tf.reduce_sum(tf.matmul(x, w) * tf.pow(x - 1.0, -0.5))":
+        ("run -f nonfinite", "why nan", "remedy: tf.where(x > 0, tf.pow(tf.maximum(x, 1e-12), p), tf.zeros_like(x))"),
+    "loss = tf.reduce_sum(tf.matmul(x, w)) + tf.reduce_sum((x - 1.0) * -np.inf)":
+        ("run -f nonfinite", "why nan", "remedy: mask with a large finite number, -1e+09, in place of -inf"),
+    "share = np.float32([1.0, 2.0]) / np.float32([0.0, 1.0])\nloss = tf.reduce_sum(tf.matmul(x, w) * share)":
+        ("run -f nonfinite", "why nan", "contains inf, made by NumPy at model.py:5 (divide by zero encountered"),
+    "loss = tf.exp(tf.reduce_sum(tf.matmul(x, w)) * 5.0)":
+        ("run -f nonfinite", "why nan", "remedy: minimize what tf.exp is taken of"),
+    "near = tf.exp(-tf.square(tf.matmul(x, w)) / 0.001)\nloss = tf.reduce_sum(near / tf.reduce_sum(near, 1, True))":
+        ("run -f nonfinite", "why nan", "in place of 0.001, as exp underflows at model.py:5"),
+    "loss = tf.reduce_sum(tf.exp(tf.cumsum(x, axis=1)) * w[0])":
+        ("run -f nonfinite", "why nan", "because 95 was fed for 'x' at row 1, column 1, then cumsum(95) = 98"),
 }
 
 
+@pytest.mark.filterwarnings("default:.*encountered in")
 @pytest.mark.parametrize("model", ANSWERS, ids=range(len(ANSWERS)))
 def test_the_origin_is_told(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     move, question, expected = ANSWERS[model]
@@ -132,3 +151,41 @@ def test_nothing_to_train_is_told_by_name(is_trained: bool, given: list[Any] | N
         with pytest.raises(ValueError, match="No variables to optimize") as caught:
             ad.train.GradientDescentOptimizer(0.1).minimize(loss, var_list=given)
     assert expected in str(caught.value)
+
+
+def test_a_state_that_is_fed_back_and_grows_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """import numpy as np
+import tensorflow as tf
+h = tf.placeholder(tf.float32, [None, 2], name="h")
+w = tf.Variable([[300.0, 0.0], [1.0, 200.0]], name="w")
+given = tf.matmul(h, w)
+loss = tf.reduce_mean(tf.square(given))
+step = tf.train.AdamOptimizer(0.001).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    state = np.ones([1, 2])
+    for i in range(12):
+        state = session.run([given, step], {h: state})[0]
+"""
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+    assert "'h' is fed what the run before gave for MatMul at model.py:5, which grew from" in found, found
+    assert "remedy: tf.tanh of what is fed back" in found and "times 0.01" in found, found
+
+
+@pytest.mark.parametrize(("end", "expected"), [
+    ("train = optimizer.minimize(loss, var_list=[w])", "compute Sum:0 of 'MatMul:0' in place of 'fed'"),
+    ("kept = [g * 2.0 for g, v in optimizer.compute_gradients(loss, [w])]", "compute Sum:0 of 'MatMul:0' in place of"),
+])
+def test_a_script_that_ends_for_want_of_a_gradient_tells_why(end: str, expected: str, tmp_path: Path,
+                                                             monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEAD + """fed = tf.placeholder(tf.float32, [None, 1], name="fed")
+made, bias = tf.matmul(x, w), tf.Variable([0.5])
+loss = tf.reduce_sum(tf.square(fed + bias))
+optimizer = tf.train.GradientDescentOptimizer(0.1)
+""" + end
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text(text)
+    shell = Shell()
+    assert expected in said("load model.py", shell)
+    shell.close()

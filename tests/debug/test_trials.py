@@ -168,7 +168,7 @@ MENDED = {
         "tf.exp((tf.matmul(x, w) * 200.0) - tf.reduce_max(tf.matmul(x, w) * 200.0, 0, keepdims=True))",
     ("v = tf.reduce_sum(tf.matmul(x, w))\nz = tf.sqrt(tf.exp(v)) * tf.random_normal(tf.shape(v))\n"
      "loss = tf.square(z - 1.0) + tf.exp(v)", "{x: [[160.0, 10.0]]}"):
-        "tf.exp(tf.minimum(x, 5.0)) at model.py:8, as well as at model.py:9: tf.exp(tf.minimum(v, 5.0))",
+        "smaller initial values: w times 0.01",
     ("loss = tf.reduce_sum(w) + tf.reduce_sum(tf.sqrt(tf.exp(-x * w[0, 0])))", "{x: [[300.0, 1.0]]}"):
         "tf.exp(0.5 * x) at model.py:7: tf.exp(0.5 * (-x * w[0, 0]))",
     ("p = tf.tanh(tf.matmul(x, w))\nloss = -tf.reduce_sum(tf.log(p + 1e-8) + tf.log(1.0 - p + 1e-8))",

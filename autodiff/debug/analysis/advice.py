@@ -31,7 +31,8 @@ class Advice:
     in words, and where; suspects: what is probably to blame where these are other than the graph's. lines: for check,
     by op name: the lines of a gradient function, as `... file.py:12: code`. makers: by op name, what it belongs to and
     where that was made. words: what stands in sentences for TensorFlow's names, longest first. rate: the
-    learning rate, in words. untrained: names of variables' ops that no optimizer was given, where others were.
+    learning rate, in words. warned: where NumPy met nan or inf in the script's own
+    arithmetic. untrained: names of variables' ops that no optimizer was given, where others were.
     """
 
     findings: Iterable[Finding] = ()
@@ -45,6 +46,7 @@ class Advice:
     makers: dict[str, str] = field(default_factory=dict)
     words: tuple[tuple[str, str], ...] = ()
     rate: Remark | None = None
+    warned: list[Remark] = field(default_factory=list)
     untrained: set[str] = field(default_factory=set)
 
 

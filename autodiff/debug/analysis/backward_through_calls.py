@@ -17,8 +17,9 @@ from ...gradients.between import carries_gradient
 from ...runtime.session import RepeatSession
 from ..facts.function_calls import Call, Calls
 from ..facts.records import Stats
+from ..facts.roles import place_of
 from ..facts.stats import statistics
-from .findings import Node
+from .findings import Hop, Node
 from .float64_kernels import own_attrs
 from .flow import size_at
 from .gradient_tree import node
@@ -33,20 +34,44 @@ def nodes_inside(op: Operation, values: Values, calls: Calls, arriving: Values, 
 
     values: of the op's inputs. arriving: gradients at its outputs. Figures of a loop are those of the last iteration.
     """
+    known = _figures(op, values, calls, arriving)
+    return [] if known is None else _nodes(known[0].ops, known[1], depth, known[2].where, each=op.type == "While")
+
+
+def lost_inside(op: Operation, values: Values, calls: Calls, arriving: Values) -> Hop | None:
+    """The op of a branch or loop nearest to its end that gets a gradient and lets none through, in any call, to what
+    something was computed for; None if there is none.
+    """
+    known = _figures(op, values, calls, arriving)
+    if known is None:
+        return None
+    backward, found, _ = known
+    for inner in reversed(backward.ops):
+        norms = [max((at[t].norm or 0.0 for at in found if t in at), default=0.0) for t in inner.outputs]
+        lost = [t for t in inner.inputs if any(t in at for at in found) and t.op.inputs
+                and not any(at[t].norm for at in found if t in at)]
+        if any(norms) and lost:
+            return Hop(inner.name, inner.type, lost[0].name, max(norms), 0.0, 0.0, 1.0, place_of(inner))
+    return None
+
+
+def _figures(op: Operation, values: Values, calls: Calls,
+             arriving: Values) -> tuple["Backward", list[dict[Tensor, Stats]], Call] | None:
+    """Of the gradients in each call, the last call first; and the last call. None if they are not known."""
     try:
         made = list(deque(calls.of(op, values), _ITERATIONS))
         if not made or not any(t in arriving for t in op.outputs):
-            return []
+            return None
         backward = Backward(made[-1])
         seeds = [np.asarray(arriving[t]) if t in arriving else None for t in op.outputs]
         found = []
         for call in reversed(made):
             at = backward.run(call, seeds)
-            found.append({t: statistics(g) for t, g in at.items()})
+            found.append({t: statistics(g) for t, g in at.items() if not isinstance(g, list)})
             seeds = [at.get(t) for t in call.inputs[:len(seeds)]]
     except (AutodiffError, ValueError, TypeError):  # a gradient that cannot be taken apart is still one of the whole op
-        return []
-    return _nodes(backward.ops, found, depth, made[-1].where, each=op.type == "While")
+        return None
+    return backward, found, made[-1]
 
 
 def _nodes(ops: Sequence[Operation], found: list[dict[Tensor, Stats]], depth: int, where: str, *,
@@ -104,12 +129,17 @@ class Backward:
     def run(self, call: Call, seeds: Sequence[Any]) -> dict[Tensor, Any]:
         """The gradients in one call. seeds: those at its outputs, None for none."""
         feeds = {place: call.values[t] for t, place in self._given.items()}
-        feeds.update((place, np.zeros_like(call.values[call.outputs[at]]) if seeds[at] is None else seeds[at])
+        feeds.update((place, _zeros(call.values[call.outputs[at]]) if seeds[at] is None else seeds[at])
                      for at, place in self._seeds.items())
         fetches = list(self._found.values())
         if any(isinstance(value, list) for value in feeds.values()):  # lists of tensors, which a loop's gradient takes
             return dict(zip(self._found, self._session.start(fetches, feeds).finish()))
         return dict(zip(self._found, self._session.run(fetches, feeds)))
+
+
+def _zeros(value: Any) -> Any:
+    """Of a list of tensors a list, as a loop's outputs are collected in."""
+    return list(map(_zeros, value)) if isinstance(value, list) else None if value is None else np.zeros_like(value)
 
 
 def _place(tensor: Tensor) -> Tensor:

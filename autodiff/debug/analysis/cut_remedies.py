@@ -83,4 +83,4 @@ def _is_index(tensor: Tensor) -> bool:
     users = [op for op in tensor._consumers if op.gradient_of is None]
     return bool(users) and all(
         op.type in (*_LOOKUPS, "StridedSlice", "Slice") and op.inputs[0] is not tensor or op.type == "OneHot" or
-        op.type in _ON_THE_WAY and _is_index(op.outputs[0]) for op in users)
+        op.type == "Shape" or op.type in _ON_THE_WAY and _is_index(op.outputs[0]) for op in users)

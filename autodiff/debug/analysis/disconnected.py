@@ -81,14 +81,30 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
     if number is not None:
         return (f": a constant{at_line(place_of(number))} is there in the place of what is made of it, as of numbers "
                 "that were fetched", "compute with the tensor itself: what Session.run or eval() gave are mere numbers")
+    if (instead := _fed_instead(made, below)) is not None:
+        lost, fed = instead
+        return (f": it leads to {lost.name!r}{at_line(place_of(lost.op))}, which nothing uses, and {y.name} is made of "
+                f"what is fed for {fed.name!r}", f"compute {y.name} of {lost.name!r} in place of {fed.name!r}")
     end = next((op for op in reversed(made) if not any(t._consumers for t in op.outputs)), None)
     if end is not None and end.type not in _STORES and len(made) > 1:
         both = [op for op in ancestors([end.outputs[0]]) if op in below and op.type in (*VARIABLES, *PLACEHOLDERS)]
+        both = [op for op in both if op.outputs[0].dims == end.outputs[0].dims] or both
         beside = f" in place of {both[0].name!r}" if len(both) == 1 else ""
         return (f": it leads to {end.name!r}{at_line(place_of(end))}, which nothing uses, not on the way to {y.name}",
                 f"compute {y.name} of {end.name!r}{beside}")
     some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
     return f": it is used by {some}, not on the way to {y.name}", "use it in the computation, or drop it"
+
+
+def _fed_instead(made: list[Operation], below: set[Operation]) -> tuple[Tensor, Operation] | None:
+    """The last result that nothing uses of which one placeholder on the way to y has the type and shape; and that."""
+    for t in (t for op in reversed(made) for t in op.outputs if not t._consumers and t.dtype.is_floating and t.dims):
+        behind = ancestors([t])
+        fed = [op for op in below if op.type in PLACEHOLDERS and op not in behind and op.outputs[0].dtype is t.dtype
+               and op.outputs[0].dims == t.dims]
+        if fed:
+            return (t, fed[0]) if len(fed) == 1 else None
+    return None
 
 
 def _past_reads(users: Iterable[Operation]) -> list[Operation]:

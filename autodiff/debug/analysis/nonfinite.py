@@ -18,7 +18,7 @@ from .arithmetic_rules import in_words, number
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import chain_of
 from .origins.sources import Scene
-from .remedies import label_too_long, mapped_ops, remedy_for
+from .remedies import label_too_long, mapped_ops, numpys, remedy_for
 
 Values = Mapping[Tensor, Any]
 _SELECTS = ("Select", "SelectV2", "Where")
@@ -231,7 +231,7 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
                 else op.type)
         risky = mapped_ops(op)
         made = f": its map function computes {risky[0].type.lower()}{at_line(place_of(risky[0]))}" if risky else ""
-        return f"{what} {op.name!r} contains {number(result)}{note(op.name)}{made}"
+        return f"{what} {op.name!r} contains {number(result)}{note(op.name)}{made}{numpys(op)}"
     if not op.definition.elementwise and len(op.inputs) > 1:
         numbers = [None] * len(numbers)
     given = np.asarray(values[op.inputs[0]]) if op.inputs[0] in values else None

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
+from .advice import advice_of
 from .edits.formulas import better_forms
 from .edits.in_graph import DIVISIONS, bounds_of, edits_of, is_half
 
@@ -81,6 +82,15 @@ def _of_input(op: Operation, values: Mapping[Tensor, Any]) -> str:
     if op.type == "Const":
         return _of_constant(op, np.asarray(values.get(op.outputs[0], 0)))
     return ""
+
+
+def numpys(op: Operation) -> str:
+    """`, made by NumPy at train.py:6 (divide by zero encountered in divide)`, of what the script gave; else ""."""
+    warned = advice_of(op.graph).warned
+    if not warned or op.type in VARIABLES or op.type == "Const" and op.outputs[0].dims == ():
+        return ""
+    first = warned[-1 if op.type in PLACEHOLDERS else 0]
+    return f", made by NumPy{at_line(first.place)} ({first.text})"
 
 
 def _of_constant(op: Operation, value: np.ndarray) -> str:

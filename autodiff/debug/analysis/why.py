@@ -45,7 +45,7 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
         cuts = sorted(cuts, key=lambda cut: cut.op in operations and operations[cut.op].outputs[0].dtype.is_bool)
         cuts = [_of_indices(looked_into(cut, operations.get(cut.op)), cuts, operations.get(cut.op)) for cut in cuts]
         first = [cut for cut in cuts if cut.first]
-        first = [cut for cut in first if cut.op_type not in _SHAPES] or first
+        first = [cut for cut in first if cut.op_type not in _SHAPES and not _is_of_shapes(cut, x)] or first
         first = sorted(first, key=lambda cut: (cut.kind == "stop_gradient", not cut.remedy))  # meant, unlike others
         cuts = [*first, *(cut for cut in cuts if cut not in first)]
         return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), _first_remedy(cuts), tuple(cuts), (),
@@ -91,6 +91,13 @@ def _where(cut: Cut) -> str:
         return ""
     inside = f" in {cut.place.function}" if cut.place.function not in ("", "<module>") else ""
     return f"{cut.place.file.rsplit('/', 1)[-1]}:{cut.place.line}{inside}"
+
+
+def _is_of_shapes(cut: Cut, x: Tensor) -> bool:
+    """Whether a cut only takes the shape of what is made of x."""
+    op = x.graph.operations.get(cut.op)
+    sizes = [each.outputs[0] for each in ancestors(op.inputs) if each.type in _SHAPES] if op is not None else []
+    return op is not None and bool(sizes) and not any(_flows_around(t, x, sizes) for t in op.inputs)
 
 
 def _flows_around(y: Tensor, x: Tensor, stops: Sequence[Tensor]) -> bool:

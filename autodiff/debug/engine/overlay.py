@@ -27,7 +27,8 @@ _SHAPES = ("Shape", "ShapeN", "Size", "Rank")  # which no edit changes
 class Overlay:
     """What `edits` make of a model's y and of its gradients, built out of the script's sight.
 
-    pairs: tensor of the graph -> the one whose value takes its place. checked: y and its gradients, with the edits.
+    now: tensor of the graph -> what it is with them; pairs: those whose values take others' places. checked: y, its
+    gradients (slopes) and what is edited, with the edits.
     Raises AutodiffError for edits that the graph does not allow.
     """
 
@@ -37,7 +38,8 @@ class Overlay:
         calls = [call for call in calls_of(model.graph) if len(call.ys) == 1 and is_plain(call)]
         changed = [model.targets.inner.outer_op(edit.op) for edit in edits if edit.op is not None]
         with HiddenOps(model.graph).building():
-            now: dict[Tensor, Tensor] = {}
+            self.now: dict[Tensor, Tensor] = {}
+            now = self.now
             for call in calls:  # those of first derivatives before what is made of them
                 self._copy([call.ys[0]], now, changed)
                 if call.ys[0] in now or CLIP in edits:
@@ -47,11 +49,13 @@ class Overlay:
             self.pairs.update((t, now[t]) for t in edited if t in now)
             if y in now and any(op.type in PLACEHOLDERS for op in changed):  # which are fed: no run computes them
                 self.pairs[y] = now[y]
-            self.checked: list[Tensor] = [now.get(y, y)]
+            self.slopes: list[Tensor] = []
             if y in now and not any(call.ys[0] is y for call in calls):  # nothing trains by it: its own gradients
                 found = [g for g in gradients(now[y], trainable_tensors(model.graph)) if g is not None]
-                self.checked += [g.values if isinstance(g, IndexedSlices) else g for g in found]
-        self.checked += [new for old, new in self.pairs.items() if old.dtype.base_dtype.is_differentiable]
+                self.slopes += [g.values if isinstance(g, IndexedSlices) else g for g in found]
+        real = [(old, new) for old, new in self.pairs.items() if old.dtype.base_dtype.is_differentiable]
+        self.slopes += [new for old, new in real if old not in edited]
+        self.checked = [now.get(y, y), *self.slopes, *(new for old, new in real if old in edited)]
 
     @property
     def is_late(self) -> bool:

@@ -121,6 +121,12 @@ def asked_in_vain(graph: Graph) -> list[tuple[GradientCall, Tensor]]:
             if call.found.get(x) is None and x not in variables]
 
 
+def lacking(graph: Graph) -> str:
+    """The y of the last gradient call that gave None for something, "" if none did."""
+    return next((call.ys[0].name for call in reversed(calls_of(graph)) if any(
+        call.found.get(x) is None for x in call.xs)), "")
+
+
 def variables_of(graph: Graph) -> list[tuple[Any, bool]]:
     """Each variable of the graph and its layer, and whether it is trainable."""
     trainable = set(map(id, collected_in(graph, "trainable_variables")))

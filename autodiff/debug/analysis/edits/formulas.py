@@ -10,6 +10,8 @@ from ....core.constant_value import is_one, static_value
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
+from ....core.traversal import ancestors, in_order
+from ..findings import Origin
 from . import in_graph
 from .in_float32 import in_float32
 from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, on_argument, source_of
@@ -20,6 +22,7 @@ _LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
 _POSITIVE = ("Log", "Sqrt", "Rsqrt", "Lgamma", "Digamma", "Pow")
 _SHIFTS = ("Add", "AddV2", "Sub", "Neg", "Maximum", "Identity", "Mul")
 _NEAR = 6  # ops on the way
+_BEHIND, _COLD = 60, 0.1  # ops behind one; a temperature
 _TIE = 1e-3  # between neighbors on the diagonal
 _LOW = 1e-4  # a learning rate; ten times that is Adam's own
 
@@ -172,6 +175,30 @@ def _mean(op: Operation, now: Now) -> Tensor:
     return build.DivNoNan(total, build.RealDiv(count, build.Maximum(results, constant(1.0, x))))
 
 
+def without_exponential(y: Tensor, origins: Sequence[Origin]) -> list[Edit]:
+    """Of a loss that is an exponential which overflows: what it is taken of, which falls with it."""
+    if y.op.type != "Exp" or all(origin.op != y.op.name for origin in origins):
+        return []
+    return [Edit(y.op, "minimize what tf.exp is taken of, which is least where that is", lambda now: now(
+        y.op.inputs[0]))]
+
+
+def warmer(op: Operation) -> list[Edit]:
+    """The exponentials behind an op, of what was divided by a small constant: by larger ones."""
+    for each in in_order(ancestors(op.inputs))[::-1][:_BEHIND]:
+        scaled = each.inputs[0].op if each.type == "Exp" else None
+        by = static_value(scaled.inputs[1]) if scaled is not None and scaled.type in DIVISIONS else None
+        if scaled is not None and by is not None and by.ndim == 0 and 0 < abs(by) <= _COLD:
+            return [_divided(scaled, float(by), float(by) * factor) for factor in (10.0, 100.0, 1e3, 1e4)]
+    return []
+
+
+def _divided(op: Operation, old: float, new: float) -> Edit:
+    x = op.inputs[0]
+    return Edit(op, f"divide by {new:.3g} in place of {old:.3g}, as exp underflows", lambda now: build.RealDiv(
+        now(x), constant(new, x)))
+
+
 # ---- of what updates a variable ----------------------------------------------------------
 
 def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
@@ -207,6 +234,11 @@ def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
         x, constant(factor, x))) for read in reads]
 
 
+def bounded(state: Tensor) -> Edit:
+    """What is carried from run to run, kept within bounds."""
+    return _replaced(state, "tf.tanh of what is fed back, where it is made, or begin with zeros again", build.Tanh)
+
+
 def begun_at_random(read: Operation, name: str) -> Edit:
     """A variable of zeros, as it or some rows of it are read, with other numbers."""
     x = read.outputs[0]
@@ -214,6 +246,17 @@ def begun_at_random(read: Operation, name: str) -> Edit:
     words = f"initialize {name} at random, as tf.glorot_uniform_initializer() does, in place of zeros"
     return _replaced(x, words, lambda x: build.AddV2(x, build.Const(value=some.astype(
         x.dtype.base_dtype.as_numpy_dtype), dtype=x.dtype.base_dtype)))
+
+
+def finite_constant(op: Operation) -> Edit:
+    """A constant without nan and inf: -inf, by which one masks, is a large number, else 0 is in their places."""
+    value = np.asarray(static_value(op.outputs[0]))
+    is_mask = not np.isnan(value).any() and not np.isposinf(value).any()
+    low = -6e4 if is_half(op) else -1e9
+    words = (f"mask with a large finite number, {low:g}, in place of -inf" if is_mask else
+             "give it a finite number in place of nan and inf, as np.where(np.isfinite(x), x, 0.0)")
+    finite = np.where(np.isfinite(value), value, low if is_mask else 0.0).astype(value.dtype)
+    return Edit(op, words, lambda now: build.Const(value=finite, dtype=op.outputs[0].dtype.base_dtype))
 
 
 def clean_feed(fed: Tensor) -> Edit:

@@ -62,6 +62,10 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
         found += _of_exp(op.inputs[0].op) if op.type == "Sqrt" and op.inputs[0].op.type == "Exp" else []
         small = _fitting(1e-12, op)
         found.append(on_argument(op, f"{{}} + {small:g}", lambda x: build.AddV2(x, constant(small, x))))
+        found += [_zero_at_zero(op, "tf.rsqrt", "")] if op.type == "Rsqrt" else []
+    elif op.type == "Pow":
+        power = static_value(op.inputs[1])
+        found += [_zero_at_zero(op, "tf.pow", ", {1}")] if power is not None and power.ndim == 0 and power < 0 else []
     elif op.type in ("Reciprocal", "Inv"):
         found.append(Edit(op, "tf.div_no_nan(1.0, x)", lambda now: build.DivNoNan(
             constant(1.0, op.inputs[0]), now(op.inputs[0])), instead(op, "div_no_nan(1.0, {0})", (op, 0))))
@@ -72,6 +76,18 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
         found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs)),
                           Rewrite(op, None, "{tf}.div_no_nan({0}, {1})", ((op, 0), (op, 1)))))
     return found
+
+
+def _zero_at_zero(op: Operation, name: str, rest: str) -> Edit:
+    """A negative power of what is above 0, and 0 of 0, as of a node without neighbors."""
+    def made(now: Now) -> Tensor:
+        x = now(op.inputs[0])
+        power = copied(op, (build.Maximum(x, constant(_fitting(1e-12, op), x)), *map(now, op.inputs[1:]))).outputs[0]
+        return build.SelectV2(build.Greater(x, constant(0.0, x)), power, build.ZerosLike(power))
+
+    written = "tf.where({0} > 0, " + name + "(tf.maximum({0}, 1e-12)" + rest + "), tf.zeros_like({0}))"
+    parts: tuple[Part, ...] = ((op, 0), (op, 1)) if rest else ((op, 0),)
+    return Edit(op, written.format("x", "p"), made, Rewrite(op, None, written.replace("tf.", "{tf}."), parts))
 
 
 def bounds_of(op: Operation) -> list[Edit]:

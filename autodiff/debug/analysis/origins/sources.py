@@ -59,6 +59,8 @@ def sources_of(at: Source) -> list[Source]:
         given = [given[0] if taken.op.type in ("Const", "Fill", "ZerosLike", "OnesLike") else taken]
     elif op.type in _REDUCES and given:
         return _reduced(at, given)
+    elif op.type == "Cumsum" and len(given) == 2:
+        return _accumulated(at, given)
     elif op.type == "MatMul" and len(given) == 2:
         return _multiplied(at, given)
     elif op.type == "Conv2D" and len(given) == 2 and op.attrs.get("data_format") == "NHWC":
@@ -138,6 +140,16 @@ def _reduced(at: Source, given: Sequence[Tensor]) -> list[Source]:
         index = tuple(next(inner) if isinstance(each, slice) else each for each in where)
         found.append(element_at(given[0], index, at.scene))
     return found
+
+
+def _accumulated(at: Source, given: Sequence[Tensor]) -> list[Source]:
+    """Of what a running sum took together until there: the largest in size."""
+    array, axis = (np.asarray(at.scene.values[t]) for t in given)
+    along = int(axis) % array.ndim
+    here = at.index[along]
+    span = range(here, array.shape[along]) if at.tensor.op.attrs.get("reverse") else range(here + 1)
+    places = [(*at.index[:along], i, *at.index[along + 1:]) for i in span]
+    return [element_at(given[0], max(places, key=lambda place: abs(float(array[place]))), at.scene)]
 
 
 def _multiplied(at: Source, given: Sequence[Tensor]) -> list[Source]:

@@ -6,12 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ....core.graph import Tensor
+from ....core.function_graph import functions_of
+from ....core.graph import Operation, Tensor
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ..arithmetic_rules import number
 from ..attenuation import SLOPES, noted, remedy
 from ..findings import Hop
+from .chain import chain_of
+from .sources import Scene
 
 _PRODUCTS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2", "Prod")
+_TURNED = {"Equal": "not_equal", "NotEqual": "equal", "Greater": "less_equal", "GreaterEqual": "less",
+           "Less": "greater_equal", "LessEqual": "greater"}
 _FAR = 200  # ops on the way back
 
 
@@ -25,12 +31,18 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
         zeros = [t for t in op.inputs if t in values and np.size(values[t]) and not np.any(values[t])]
         if op.type == "ZerosLike" and op.origin is not None and op.origin.type in SLOPES:
             op, zeros = op.origin, []
-        if not zeros or op.type not in _PRODUCTS and len(zeros) < sum(_is_real(t) for t in op.inputs):
+        if functions_of(op) or op.type in _TURNED or not zeros:
+            break
+        if op.type not in _PRODUCTS and len(zeros) < sum(map(_is_real, op.inputs)):
             break
         op = zeros[0].op
     if op is factor.op and op.type not in SLOPES:
         return "", ""
     given = op.inputs[0].name if op.inputs else ""
+    if op.type in _TURNED and all(t in values for t in op.inputs):
+        there = f"{op.name} ({op.type}{at_line(place_of(op))})"
+        sides = ", ".join(f"{t.name} is {_range(np.asarray(values[t]))}" for t in op.inputs)
+        return f"{there} holds nowhere: {sides}", f"turn it around, tf.{_TURNED[op.type]}, or feed other numbers"
     hop = noted(Hop(op.name, op.type, given, None, 1.0, 0.0, 0.0, place_of(op)), op, values)
     if op.type in VARIABLES:
         return (f"variable {op.name}{at_line(hop.place)} is 0 throughout",
@@ -40,6 +52,27 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
     why = f": {hop.note}" if hop.note else ""
     return (f"{op.name} ({op.type}{at_line(hop.place)}) gives nothing but zeros{why}",
             remedy([hop], op, values) if hop.note else "")
+
+
+def _range(value: np.ndarray) -> str:
+    low, high = (number(each.item()) for each in (value.min(), value.max()))
+    return low if low == high else f"{low} to {high}"
+
+
+def picked_by(choice: Operation, scene: Scene) -> tuple[str, str]:
+    """Why a choice picks the same branch throughout: `0 was fed for 'length' at row 0`, and a remedy; each "" if
+    nothing tells. scene: where the values of its condition are known.
+    """
+    test = choice.inputs[0]
+    value = np.asarray(scene.values.get(test, ()))
+    if not value.size or np.ptp(value.astype(np.int8)):
+        return "", ""
+    links = [link for link in chain_of(test.op, (0,) * value.ndim, scene) if link.kind in ("fed", "variable", "made")]
+    if not links:
+        return "", ""
+    first = links[0]
+    what = f"feed other numbers for {first.op}" if first.kind == "fed" else f"look at {first.op}"
+    return f"{first.text}{at_line(first.place)}", f"{what}: the condition{at_line(place_of(test.op))} is of it"
 
 
 def _is_real(tensor: Tensor) -> bool:

@@ -15,6 +15,7 @@ from ...analysis.nonfinite import leading
 from ...facts.roles import VARIABLES, at_line, place_of
 from ...history.replay import Moment
 from ..state import State
+from .fed_back import FedBack
 
 _GREW = 2.0  # times what it was: told of
 _LARGE = 8.0  # a number that grown variables may have made
@@ -37,20 +38,31 @@ class CameFrom:
         origin = leading(why.origins)
         links = list(origin.chain)
         if not links:
-            return tuple(self._through_layers(at)) if origin.phase == "update" else ()
+            return (*self._carried(at), *self._through_layers(at)) if origin.phase == "update" else ()
         step = self.state.log.at(at.run).step
         links = [replace(link, step=step) for link in links]
         first, before = links[0], [m for m in self.state.moments if m.run < at.run]
         op = self.state.model.targets.named(first.op)
         if op is None:
             return tuple(links)
-        if first.kind == "fed":
+        if first.kind == "fed" and (carried := self._carried(at)) and carried[0].op == first.op:
+            links[:1] = carried
+        elif first.kind == "fed":
             links[0] = replace(first, text=first.text + self._unusual(op, first.index, at, before))
         elif first.kind == "variable":
             links[:1] = self._of_variable(op, first, at, before, rate)
         elif first.kind == "op" and first.value > _LARGE:
             links[:0] = self._grown(op, at, before, rate)
         return tuple(links)
+
+    def _carried(self, at: Moment) -> list[Link]:
+        """That what is fed back from run to run grows."""
+        grown = FedBack(self.state).grown(at)
+        if grown is None:
+            return []
+        fed = np.abs(np.asarray(at.feeds[grown[0]]))
+        index = tuple(map(int, np.unravel_index(int(np.argmax(fed)), fed.shape)))
+        return [Link(grown[2], place_of(grown[0].op), "fed", grown[0].op.name, index, self.state.log.at(at.run).step)]
 
     def _unusual(self, op: Operation, index: tuple[int, ...], at: Moment, before: Sequence[Moment]) -> str:
         """How what was fed differs from what was fed before: `, 3.1 at most before`; "" if it does not."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +15,14 @@ from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors
 from ...analysis.advice import advice_of, spoken
 from ...analysis.attenuation import flat_inside, noted, remedy
-from ...analysis.backward_through_calls import nodes_inside
+from ...analysis.backward_through_calls import lost_inside, nodes_inside
 from ...analysis.chain_rule import Chain, factors, size_of
 from ...analysis.findings import Hop, Path, WhyNone, WhyNonfinite, WhySmall
 from ...analysis.flow import passed, path
 from ...analysis.gradient_tree import shared, tree
 from ...analysis.inner_gradients import why_turns
-from ...analysis.origins.zero_factors import zeros_from
+from ...analysis.origins.sources import Scene
+from ...analysis.origins.zero_factors import picked_by, zeros_from
 from ...analysis.why import why_none, why_small
 from ...facts.graph_lists import asked_in_vain, trainable_tensors
 from ...facts.roles import at_line, is_variable
@@ -32,6 +34,8 @@ from ..state import State
 from .applied import Applied
 from .blame import Blame
 
+_CHOICES = ("Select", "SelectV2")
+_TELLS_MORE = ("is 0 everywhere", "in 100% of the elements")  # notes with something behind
 _PARTS = 500  # inputs shared by several ops at which each op's part of the gradient is found out
 
 
@@ -163,13 +167,25 @@ class Explanations:
     def _from_zeros(self, found: WhySmall, at: Moment) -> WhySmall:
         """The same, with where the zeros come from that a product multiplied by."""
         hop = found.losses[0] if found.losses else None
-        op = self.model.targets.named(hop.op) if hop is not None and hop.note.endswith("is 0 everywhere") else None
+        op = self.model.targets.named(hop.op) if hop is not None and hop.note.endswith(_TELLS_MORE) else None
         if hop is None or op is None:
             return found
+        if op.type in _CHOICES:
+            return self._picked(found, op, self._scene(op.inputs, at))
         factor = next((t for t in op.inputs if t.name != hop.tensor), None)
         behind = [] if factor is None else [factor.op, *ancestors([factor])]
         text, remedy_there = ("", "") if factor is None else zeros_from(factor, self.state.values_known(behind, at))
         return replace(found, text=f"{found.text}, as {text}", remedy=remedy_there or found.remedy) if text else found
+
+    def _scene(self, tensors: Sequence[Tensor], at: Moment) -> Scene:
+        """What is known behind tensors."""
+        return Scene(self.state.values_known(ancestors(tensors), at), self.state.replayer.calls(at))
+
+    @staticmethod
+    def _picked(found: WhySmall, choice: Operation, scene: Scene) -> WhySmall:
+        """The same, with why a choice picks the other branch throughout."""
+        text, other = picked_by(choice, scene)
+        return replace(found, text=f"{found.text}, as {text}", remedy=other) if text else found
 
     def _inside_of_loss(self, found: WhySmall, gradients: dict[Tensor, Any], values: dict[Tensor, Any],
                         at: Moment) -> WhySmall:
@@ -190,12 +206,18 @@ class Explanations:
             norm = None if node.norm is None or node.gain is None else node.norm * node.gain
             loss = noted(Hop(node.op, node.op_type, inner.inputs[0].name, node.norm, norm, node.gain, node.zero_share,
                              node.place), inner, call.values)
+        if found.kind == "zero" and (loss is None or loss.outgoing):
+            lost = lost_inside(op, values, self.state.replayer.calls(at), gradients)
+            loss = noted(lost, next(each for each in call.ops if each.name == lost.op), call.values) if lost else loss
         if loss is None:
             return found
         inner = next(each for each in call.ops if each.name == loss.op)
         text = f"{found.text}; inside, in {call.where}, in {loss.op} ({loss.op_type}){at_line(loss.place)}"
-        return replace(found, text=text + (f": {loss.note}" if loss.note else ""), losses=(loss, *found.losses),
+        told = replace(found, text=text + (f": {loss.note}" if loss.note else ""), losses=(loss, *found.losses),
                        remedy=found.remedy if found.kind == "exploding" else remedy([loss], inner, call.values))
+        around = self._scene(op.inputs, at)
+        return told if inner.type not in _CHOICES or not loss.note.endswith(_TELLS_MORE) else self._picked(
+            told, inner, Scene(call.values, around.inside, call, op, around))
 
     def _along(self, y: Tensor, x: Tensor, at: Moment) -> tuple[dict[Tensor, Any], dict[Tensor, Any]]:
         """Gradients of y at all tensors between y and x, and the values of those tensors and of their siblings."""

@@ -15,7 +15,6 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
-from ...analysis.arithmetic_rules import number
 from ...analysis.edits import formulas
 from ...analysis.edits.in_graph import CLIP, Edit, at_one_place
 from ...analysis.edits.together import EXPONENTIALS, elsewhere, forms_of, further, widened
@@ -30,18 +29,18 @@ from ...history.replay import Moment
 from ..overlay import Overlay
 from ..state import State
 from .came_from import FAR, usual_size
+from .fed_back import FedBack
 from .patches import expression_of
+from .trials_told import DEAD, STEEP, apart, told
 
 _BEFORE = 20  # steps before the one that failed
 _ORIGINS = 4  # to whose ops edits are tried
 _SECONDS = 2.0  # for all trials of one question
-_OTHER = 0.01  # relative: a loss that is told beside the old one
 _RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
 _LARGE = 5.0  # for what is fed
 _SHOWN = 3  # remedies of a question
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
 _GROWN = 1.5  # times the first rate
-_STEEP = 1e3  # times 1: gradients as large as that are told of, and count against a remedy
 
 
 class Trials:
@@ -50,7 +49,7 @@ class Trials:
     """
 
     def __init__(self, state: State) -> None:
-        self.state, self.model = state, state.model
+        self.state, self.model, self.carried = state, state.model, FedBack(state)
         self.tried: list[tuple[Remedy, Overlay, Moment]] = []
         self._steepest, self._dead = 0.0, 0  # gradient in the last step that was tried; gradients that are 0 there
 
@@ -69,7 +68,7 @@ class Trials:
         for edits in self._candidates(why, top, steps[-1]) if steps else ():
             if time.perf_counter() < until:
                 self._try(edits, top, steps, until)
-        self.tried.sort(key=lambda each: (each[0].steepest > _STEEP and not each[1].is_exact, each[0].dead,
+        self.tried.sort(key=lambda each: (each[0].steepest > STEEP and not each[1].is_exact, each[0].dead,
                                           round(each[0].change, 4),
                                           each[1].words.count("; ")))
         self.tried = [(replace(remedy, here=expression_of(overlay.edits)), overlay, at)
@@ -109,19 +108,26 @@ class Trials:
             yield [CLIP]
             yield from self._scaled_feeds(failed)
             return
+        yield from self._other_constants(why)
+        carried = self.carried.grown(failed)
+        if carried is not None:
+            yield from self._first_of(self._smaller_weights([carried[1]]))
+            yield [formulas.bounded(carried[1])]
         yield from ([formulas.larger_epsilon(t)] for value, t in self._operands(failed, ("epsilon",)) if value == 0)
         if why.chain and why.chain[0].kind == "variable" and why.origins[0].phase == "forward":
             yield from self._begun_otherwise(why.chain[0], failed)
+        yield from ([edit] for edit in formulas.without_exponential(top, why.origins))
         by_op: dict[Operation, tuple[list[list[Edit]], list[list[Edit]]]] = {}
         for origin in why.origins[:_ORIGINS]:
             op = self.model.targets.named(origin.forward_op)
             if op is not None and op.inputs and not any(op in at_one_place(other) for other in by_op):
                 by_op[op] = forms_of(op, origin)
         for op, (edits, bounds) in by_op.items():
+            yield from self._first_of([edit] for edit in formulas.warmer(op))
             before = len(self.tried)
             for form in edits:
                 yield from self._first_of(widened(form) if op.type in EXPONENTIALS else [form])
-            if any(remedy.steepest <= _STEEP for remedy, *_ in self.tried[before:]):
+            if any(remedy.steepest <= STEEP for remedy, *_ in self.tried[before:]):
                 bounds = bounds[:1]
             yield from self._first_of(bounds)
             yield from self._first_of(wide for form in bounds for wide in widened(form)
@@ -142,7 +148,7 @@ class Trials:
             yield from self._scaled_feeds(failed)
         elif why.chain and why.chain[0].kind == "fed":
             yield from self._other_feeds(why.chain[0], failed)
-        if why.origins and all(remedy.steepest > _STEEP for remedy, *_ in self.tried):
+        if why.origins and all(remedy.steepest > STEEP for remedy, *_ in self.tried):
             op = self.model.targets.named(why.origins[0].forward_op)
             outer = self.model.targets.inner.outer_op(op) if op is not None else None
             yield from self._first_of(self._smaller_weights(outer.inputs if outer is not None else ()))
@@ -155,10 +161,16 @@ class Trials:
         for edits in candidates:
             yield edits
             if len(self.tried) > before:
-                if self.tried[-1][0].steepest <= _STEEP:
+                if self.tried[-1][0].steepest <= STEEP:
                     return
                 steep.append(self.tried.pop())
         self.tried += steep[-1:]
+
+    def _other_constants(self, why: WhyNonfinite) -> Iterable[list[Edit]]:
+        """Of constants that are not finite: finite numbers in their places."""
+        given = (self.model.targets.named(origin.op) for origin in why.origins if origin.op_type == "Const")
+        edits = [formulas.finite_constant(op) for op in given if op is not None and op.graph is self.model.graph]
+        yield from [edits] if edits else []
 
     def _begun_otherwise(self, first: Link, failed: Moment) -> Iterable[list[Edit]]:
         """A variable that is 0 throughout since the beginning, with other numbers."""
@@ -245,13 +257,14 @@ class Trials:
         if is_late and len(losses) > 1 and np.abs(losses[-1]).max() > _RISEN * np.abs(losses[0]).max():
             return  # it goes the same way, later
         old = [self._loss(top, m) for m in steps[-len(losses):]]
-        change = max((_apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
+        change = max((apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
         place = next((place_of(edit.op) for edit in edits if edit.op is not None), None)
         same = {edit.op for edit in edits}
         if any(tried.words == overlay.words and (other.place == place or same == {edit.op for edit in tried.edits})
                for other, tried, _ in self.tried):
             return  # two that are to blame have one remedy
-        text = self._told(steps[-len(losses):], old, losses, change)
+        runs = [self.state.log.at(m.run) for m in steps[-len(losses):]]
+        text = told(runs, old, losses, change=change, steepest=self._steepest)
         last = float(np.abs(losses[-1]).max(initial=0.0))
         remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits),
                         dead=self._dead)
@@ -260,24 +273,33 @@ class Trials:
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:
         """y in each step, one from the other with the edits; None if something is not finite. Empty: no time."""
         found: list[Any] = []
+        given: dict[int, Moment] = {}  # the steps, with what is fed back to them
         variables: Mapping[str, Any] = dict(steps[0].variables)
         for i, moment in enumerate(steps):
             if found and time.perf_counter() > until:
                 return []
             for between in self._between(steps[i - 1], moment) if i else ():
                 variables = self._after(overlay, between, variables)
-            at = replace(moment, variables=variables)
+            at = replace(moment, variables=variables, feeds={**moment.feeds, **self._fed_back(overlay, given, moment)})
+            given[moment.run] = at
             values = self.state.replayer.values(at, overlay.checked)
             if any(map(has_nonfinite, values)):
                 return None
             if found or len(steps) > 1 or self._trains(moment):
-                variables = self._after(overlay, moment, variables)
+                variables = self._after(overlay, at, variables)
                 if any(map(has_nonfinite, variables.values())):
                     return None
             found.append(values[0])
-            sizes = [float(np.abs(value).max(initial=0.0)) for value in values[1:]]
+            sizes = [float(np.abs(value).max(initial=0.0)) for value in values[1:1 + len(overlay.slopes)]]
             self._steepest, self._dead = max(sizes, default=0.0), sizes.count(0.0)
+            if sizes and not self._steepest:
+                self._steepest = DEAD
         return found
+
+    def _fed_back(self, overlay: Overlay, given: Mapping[int, Moment], moment: Moment) -> dict[Tensor, Any]:
+        """What a run is fed that the one before gives with the edits."""
+        return {fed: self.state.replayer.values(given[before.run], [overlay.now.get(t, t)])[0]
+                for fed, (before, t) in (self.carried.sources(moment) if given else {}).items() if before.run in given}
 
     def _between(self, before: Moment, moment: Moment) -> list[Moment]:
         """The runs between two that changed variables too, as those that update a target network."""
@@ -292,29 +314,3 @@ class Trials:
 
     def _loss(self, top: Tensor, moment: Moment) -> Any:
         return self.state.values_known([top.op], moment).get(top, np.nan)  # which may have failed
-
-    def _told(self, steps: Sequence[Moment], old: Sequence[Any], new: Sequence[Any], change: float) -> str:
-        first, last = (self.state.log.at(steps[i].run) for i in (0, -1))
-        if np.size(new[-1]) != 1:
-            text = f"{last} is finite with it"
-        elif has_nonfinite(old[-1]) or _apart(old[-1], new[-1]) > _OTHER:
-            text = f"{last} gives loss {_short(new[-1])} instead of {_short(old[-1])}"
-        else:
-            text = f"{last} gives loss {_short(new[-1])} and finite gradients"
-        if len(steps) > 1:
-            text += f"; steps {first.step}-{last.step} replayed with it stay finite"
-            text += ", their losses as they were" if change < 1e-6 else f", their losses within {100 * change:.3g} %"
-        return text + (f"; gradients reach {self._steepest:.1g} then" if self._steepest > _STEEP else "")
-
-
-def _short(loss: Any) -> str:
-    value = np.asarray(loss).reshape(-1)[0].item()
-    return f"{value:.4g}" if np.isfinite(value) else number(value)
-
-
-def _apart(old: Any, new: Any) -> float:
-    """How far y is from what it was, relative to its size; inf where it was not finite."""
-    if has_nonfinite(old):
-        return 0.0
-    a, b = np.asarray(old, np.float64), np.asarray(new, np.float64)
-    return float(np.abs(a - b).max(initial=0.0) / max(np.abs(a).max(initial=0.0), 1e-12))

@@ -1,0 +1,55 @@
+"""What a run is fed that the run before gave: the state that a script carries from one run to the next."""
+from __future__ import annotations
+
+import numpy as np
+
+from ....core.graph import Tensor
+from ...analysis.arithmetic_rules import number
+from ...facts.roles import at_line, place_of
+from ...history.replay import Moment
+from ..state import State
+
+_NEAR = 4  # runs back
+_GROWN = 100.0  # times its first size
+
+
+class FedBack:
+    """Finds it by its numbers, which are those of something that was fetched."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+
+    def sources(self, at: Moment) -> dict[Tensor, tuple[Moment, Tensor]]:
+        """By placeholder: the run before, and what it gave that is fed here."""
+        before = [m for m in self.state.moments if m.run < at.run and m.wanted is not None][:-_NEAR - 1:-1]
+        found = {}
+        for fed, value in at.feeds.items():
+            array = np.asarray(value)
+            if array.dtype.kind == "f" and array.size > 1 and np.ptp(array):
+                source = next(((m, t) for m in before for t in m.wanted.tensors if self._gave(m, t, array)), None)
+                found.update({fed: source} if source is not None else {})
+        return found
+
+    def _gave(self, moment: Moment, tensor: Tensor, array: np.ndarray) -> bool:
+        if not tensor.dtype.is_floating or tensor.dims is not None and len(tensor.dims) != array.ndim:
+            return False
+        value = self.state.values_known([tensor.op], moment).get(tensor)
+        return value is not None and np.shape(value) == array.shape and np.array_equal(
+            np.asarray(value, array.dtype), array, equal_nan=True)
+
+    def grown(self, at: Moment) -> tuple[Tensor, Tensor, str] | None:
+        """The placeholder whose value grows most from run to run as it is fed back, what gives it, and the growth in
+        words; None if none does.
+        """
+        found = []
+        for fed, (_, tensor) in self.sources(at).items():
+            sizes = [(m, float(np.abs(np.asarray(m.feeds[fed])).max())) for m in self.state.moments
+                     if fed in m.feeds and m.run <= at.run]
+            known = [(m, size) for m, size in sizes if 0 < size < np.inf]
+            if len(known) > 1 and known[-1][1] > _GROWN * known[0][1]:
+                (first, small), (last, large) = known[0], known[-1]
+                text = (f"{fed.op.name!r} is fed what the run before gave for {tensor.op.name}"
+                        f"{at_line(place_of(tensor.op))}, which grew from {number(small)} "
+                        f"({self.state.log.at(first.run)}) to {number(large)} ({self.state.log.at(last.run)})")
+                found.append((large / small, fed, tensor, text))
+        return max(found, key=lambda each: each[0])[1:] if found else None
