@@ -81,6 +81,14 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
     if number is not None:
         return (f": a constant{at_line(place_of(number))} is there in the place of what is made of it, as of numbers "
                 "that were fetched", "compute with the tensor itself: what Session.run or eval() gave are mere numbers")
+    if (found := _led_elsewhere(y, made, below)) is not None:
+        return found
+    some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
+    return f": it is used by {some}, not on the way to {y.name}", "use it in the computation, or drop it"
+
+
+def _led_elsewhere(y: Tensor, made: list[Operation], below: set[Operation]) -> tuple[str, str] | None:
+    """Of what is made of x and nothing uses: where it ends, and what to compute of it."""
     if (instead := _fed_instead(made, below)) is not None:
         lost, fed = instead
         return (f": it leads to {lost.name!r}{at_line(place_of(lost.op))}, which nothing uses, and {y.name} is made of "
@@ -92,8 +100,7 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         beside = f" in place of {both[0].name!r}" if len(both) == 1 else ""
         return (f": it leads to {end.name!r}{at_line(place_of(end))}, which nothing uses, not on the way to {y.name}",
                 f"compute {y.name} of {end.name!r}{beside}")
-    some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
-    return f": it is used by {some}, not on the way to {y.name}", "use it in the computation, or drop it"
+    return None
 
 
 def _fed_instead(made: list[Operation], below: set[Operation]) -> tuple[Tensor, Operation] | None:

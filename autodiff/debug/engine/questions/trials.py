@@ -93,20 +93,7 @@ class Trials:
         Where an update is at fault, what it computes with; where nothing else helps, smaller weights.
         """
         if why.diverges:
-            begun = (m.variables for m in self.state.moments)
-            updates = amplified(self.model.graph, begun, failed.variables)
-            fallen = subtracted(top, partial(self.state.values_known, moment=failed))
-            if fallen is not None:
-                yield [added(fallen)]
-                return
-            yield from filter(None, [[each for update in updates for each in averaged(update)]])
-            heavy = [t for value, t in self._operands(failed, ("momentum",)) if value >= 1]
-            if heavy:
-                yield [*map(formulas.lower_momentum, heavy)]
-                return
-            yield from self._first_of(self._lower_rates(failed))
-            yield [CLIP]
-            yield from self._scaled_feeds(failed)
+            yield from self._against_divergence(top, failed)
             return
         yield from self._other_constants(why)
         carried = self.carried.grown(failed)
@@ -153,6 +140,23 @@ class Trials:
             outer = self.model.targets.inner.outer_op(op) if op is not None else None
             yield from self._first_of(self._smaller_weights(outer.inputs if outer is not None else ()))
             yield from self._first_of(self._smaller_weights([top]) if not self.tried else ())
+
+    def _against_divergence(self, top: Tensor, failed: Moment) -> Iterable[list[Edit]]:
+        """Where no op is to blame, but how the variables grow."""
+        begun = (m.variables for m in self.state.moments)
+        updates = amplified(self.model.graph, begun, failed.variables)
+        fallen = subtracted(top, partial(self.state.values_known, moment=failed))
+        if fallen is not None:
+            yield [added(fallen)]
+            return
+        yield from filter(None, [[each for update in updates for each in averaged(update)]])
+        heavy = [t for value, t in self._operands(failed, ("momentum",)) if value >= 1]
+        if heavy:
+            yield [*map(formulas.lower_momentum, heavy)]
+            return
+        yield from self._first_of(self._lower_rates(failed))
+        yield [CLIP]
+        yield from self._scaled_feeds(failed)
 
     def _first_of(self, candidates: Iterable[list[Edit]]) -> Iterable[list[Edit]]:
         """Up to the first that helps without gradients that are too large; else the last that helps at all."""
