@@ -10,6 +10,7 @@ from ...core.errors import ArgumentError, KindError
 from ...core.graph import get_default_graph
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
+from ...core.site import capture
 from ...gradients.backprop import gradients
 from .. import math
 from ..common.unsupported import refusing
@@ -30,6 +31,7 @@ class Optimizer(_Optimizer):
 
     def __init__(self, name: str, learning_rate: Any, options: dict[str, Any], **settings: Any) -> None:
         super().__init__(False, name)
+        self._frames = capture()
         rate, self._decay = options.pop("lr", learning_rate), options.pop("decay", 0.0)
         self._clipnorm, self._clipvalue = options.pop("clipnorm", None), options.pop("clipvalue", None)
         if options:

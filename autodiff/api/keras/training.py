@@ -11,6 +11,7 @@ from ...core import nest
 from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, OutOfRangeError, StateError, UnsupportedError
 from ...core.graph import Tensor, get_default_graph
+from ...core.site import capture, made_at
 from ...gradients.tape import GradientTape
 from .. import math
 from ..arrays.creation import placeholder
@@ -39,6 +40,8 @@ class Trained:
         self.optimizer, self.loss = optimizers.get(optimizer), loss
         self._given_metrics, self._loss_weights = metrics or [], loss_weights
         self._functions: dict[str, Any] = {}
+        self._frames_of_loss = capture()
+        self._to_train = list(self.trainable_weights) if self.inputs else None  # type: ignore[attr-defined]
         self.history = History()
 
     def _told(self) -> None:
@@ -124,12 +127,15 @@ class Trained:
         targets, weights = ([self._fed(each) for each in part] for part in batch[1:])
         fetches: Any = predicted
         if mode != "predict":
-            self._choose(targets)
-            fetches = self._values(targets, weights, predicted)
+            with made_at(get_default_graph(), self._frames_of_loss):
+                self._choose(targets)
+                fetches = self._values(targets, weights, predicted)
         if mode == "train":
-            if not self.trainable_weights:  # type: ignore[attr-defined]
+            chosen = self.trainable_weights if self._to_train is None else self._to_train  # type: ignore[attr-defined]
+            if not chosen:
                 raise ArgumentError("the model has no weights to train")
-            step = self.optimizer.minimize(fetches[0], var_list=self.trainable_weights)  # type: ignore[attr-defined]
+            with made_at(get_default_graph(), getattr(self.optimizer, "_frames", self._frames_of_loss)):
+                step = self.optimizer.minimize(fetches[0], var_list=chosen)
             fetches = [*fetches, group(step, *self.updates)]  # type: ignore[attr-defined]
 
         def run(batch: Batch) -> list[Any]:
@@ -154,7 +160,7 @@ class Trained:
                 self._choose(batch[1])
                 values = self._values(batch[1], batch[2], predicted)
             if mode == "train":
-                variables = self.trainable_weights  # type: ignore[attr-defined]
+                variables = self._to_train or self.trainable_weights  # type: ignore[attr-defined]
                 self.optimizer.apply_gradients(zip(tape.gradient(values[0], variables), variables))
         finally:
             backend._Eager.phase = before
