@@ -196,3 +196,16 @@ def test_ops_of_a_sequential_model_have_the_lines_of_their_layers():
     first, second, *again = (op.site.line for op in tf.get_default_graph().get_operations() if op.type == "MatMul")
     assert second == first + 2 and again == [first, second]  # the first layer stands on two lines
     assert after.site.line == second
+
+
+def test_a_model_trains_what_was_trainable_when_it_was_compiled():
+    critic = KERAS.Sequential([KERAS.layers.Dense(1, "sigmoid", input_dim=2)])
+    critic.compile("sgd", "binary_crossentropy")
+    critic.trainable = False
+    both = KERAS.Sequential([KERAS.layers.Dense(2, input_dim=3), critic])
+    both.compile("sgd", "binary_crossentropy")
+    steps = (both, np.ones((4, 3))), (critic, np.ones((4, 2)))
+    for model, x in steps:
+        before = critic.get_weights()
+        model.train_on_batch(x, np.ones((4, 1)))
+        assert np.array_equal(critic.get_weights()[0], before[0]) == (model is both)

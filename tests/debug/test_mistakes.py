@@ -12,6 +12,7 @@ from cli.model.shell import Shell
 from .mistaken_programs import HEAD, PROGRAMS
 from .more_mistaken_programs import MORE_PROGRAMS
 from .programs_of_classes import PROGRAMS_OF_CLASSES
+from .programs_of_keras import KERAS, PROGRAMS_OF_KERAS
 from .right_programs import RIGHT
 
 SHOWN = {  # kinds whose remedies the remembered steps show to help
@@ -51,6 +52,17 @@ def test_a_mistake_comes_first_and_its_twin_has_none(kind: str, program: tuple[s
     assert first.place is not None and first.place.file.endswith("model.py") and first.remedy
     harmless = findings(text.replace(wrong, right), tmp_path)
     assert [f for f in harmless if f.level != "remark"] == []
+
+
+@pytest.mark.parametrize(("kind", "program"), PROGRAMS_OF_KERAS.items())
+def test_a_mistake_of_a_keras_model_is_told_with_its_line(kind: str, program: tuple[str, str, str],
+                                                          tmp_path: Path) -> None:
+    text, wrong, right = program
+    first = findings(KERAS + text, tmp_path)[0]
+    assert (first.kind, first.level == "remark") == (kind, False) and first.place is not None
+    assert (HEAD + KERAS + text).splitlines()[first.place.line - 1].endswith("#!")
+    assert wrong in text
+    assert [f for f in findings(KERAS + text.replace(wrong, right), tmp_path) if f.level != "remark"] == []
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -195,8 +195,7 @@ class Sequential(Model):
                                                  dtype=layer.dtype)
         self._stack.append(layer)
         if self._outputs is not None:
-            with made_at(get_default_graph(), layer._frames):
-                self._outputs = layer(self._outputs)
+            self._outputs = _of_its_line(layer, self._outputs)
             self.built = True
 
     def pop(self) -> None:
@@ -208,8 +207,7 @@ class Sequential(Model):
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         for layer in self._stack:
             options = {} if training is None or not takes(layer, "training") else {"training": training}
-            with made_at(get_default_graph(), layer._frames):
-                inputs = layer(inputs, **options)
+            inputs = _of_its_line(layer, inputs, **options)
         return inputs
 
     def predict_classes(self, x: Any, batch_size: int = 32, verbose: int = 0) -> np.ndarray:
@@ -220,6 +218,13 @@ class Sequential(Model):
     def predict_proba(self, x: Any, batch_size: int = 32, verbose: int = 0) -> np.ndarray:
         """The same as predict."""
         return self.predict(x, batch_size)
+
+
+def _of_its_line(layer: Layer, inputs: Any, **options: Any) -> Any:
+    """What a layer of a list gives; its ops are of the line where the layer was made, outside of its constructor."""
+    own = {vars(kind)["__init__"].__code__ for kind in type(layer).__mro__[:-1] if "__init__" in vars(kind)}
+    with made_at(get_default_graph(), tuple(frame for frame in layer._frames if frame[0] not in own)):
+        return layer(inputs, **options)
 
 
 def _layers_in(value: Any) -> Iterator[Layer]:

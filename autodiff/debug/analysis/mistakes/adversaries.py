@@ -9,8 +9,9 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
-from .case import Case, Run, Update, finding
+from .case import Case, Run, finding
 from .heads import constant, heads
+from .stepping import Update
 
 DATA = (*PLACEHOLDERS, "IteratorGetNext", "QueueDequeueV2", "QueueDequeueManyV2", "PyFunc")
 _PAIRS = 6  # steps of the one loss after which the other is looked at

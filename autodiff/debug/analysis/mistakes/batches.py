@@ -6,7 +6,7 @@ import numpy as np
 from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
-from .case import Case, finding
+from .case import Case, finding, values_behind
 from .heads import Head, heads
 from .pairing import batches_of, classes_of, inputs_of, named, nothing_learnt
 
@@ -116,7 +116,8 @@ def _cast_away(case: Case) -> list[Finding]:
             if cut > 0.1:
                 return [finding(62, "cast cuts fractions", op, f"{op.name} casts {op.inputs[0].name} to "
                                 f"{op.outputs[0].dtype.name}: {cut:.0%} of its numbers, from {values[0].min():.3g} to "
-                                f"{values[0].max():.3g}, have fractions that are cut off", "keep it floating",
+                                f"{values[0].max():.3g}, have fractions that are cut off",
+                                "feed ids as they are, not scaled; keep other numbers floating",
                                 step=case.looked[0].step, confidence="certain")]
     return []
 
@@ -170,7 +171,7 @@ def _unbalanced(head: Head, labels: list[np.ndarray], case: Case) -> list[Findin
 def _is_weighed(head: Head, case: Case) -> bool:
     """Whether what labels say multiplies the loss of an example."""
     assert head.labels is not None
-    source = ancestors([head.labels])
+    source = values_behind([head.labels])
     takers = [c for t in head.op.outputs for c in t._consumers if c in case.behind]
     return any(c.type == "Mul" and any(t.op is not head.op and ancestors([t]) & source for t in c.inputs)
                for c in takers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from ...facts.graph_lists import calls_of, operations_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
 from ..findings import Finding
 from ..update_blame import is_store
+from .stepping import Update, update_of
 
 _HALF = 6  # training runs that are looked at at the beginning, and as many of the others
 _PATIENCE = 500.0  # ms: fewer where so many runs take longer than this
-_GRADIENTS, _RATES = ("grad", "delta"), ("lr", "alpha")  # names of parameters of updates
+_SHAPES = ("Shape", "ShapeN", "Size", "Rank", "OnesLike", "ZerosLike")  # of which only the shape of inputs counts
 _LEARNT = 0.7  # of its first size: a loss below that has fallen
 
 Values = Mapping[Tensor, Any]
@@ -41,16 +42,6 @@ class Run:
     fetched: tuple[Tensor, ...]
     ms: float = 0.0
     targets: tuple[Operation, ...] = ()
-
-
-class Update(NamedTuple):
-    """An optimizer's op. rate: its learning rate. y: what its gradient is of, None for what is no gradient."""
-
-    op: Operation
-    variable: Tensor
-    gradient: Tensor
-    rate: Tensor | None
-    y: Tensor | None
 
 
 class Case:
@@ -90,12 +81,12 @@ class Case:
 
     @cached_property
     def trained(self) -> set[Operation]:
-        """What depends on trainable variables, otherwise than through a stop_gradient."""
+        """What depends on trainable variables, otherwise than through a stop_gradient or a shape."""
         found: set[Operation] = set()
         stack = [c for t in self.variables for c in t._consumers]
         while stack:
             op = stack.pop()
-            if op not in found and op.type != "StopGradient":
+            if op not in found and op.type != "StopGradient" and op.type not in _SHAPES:
                 found.add(op)
                 stack.extend([c for t in op.outputs for c in t._consumers])
         return found
@@ -109,8 +100,8 @@ class Case:
     def updates(self) -> list[Update]:
         """Of trainable variables, by optimizers."""
         known = set(self.variables)
-        return [update for op in operations_of(self.graph) if "Apply" in op.type and is_store(op)
-                and op.inputs[0] in known and (update := _update(op)) is not None]
+        return [update for op in operations_of(self.graph) if is_store(op) and op.inputs[0] in known
+                and (update := update_of(op, self.calls)) is not None]
 
     # ---- the runs -----------------------------------------------------------------------
     @cached_property
@@ -233,17 +224,6 @@ class Case:
         return found
 
 
-def _update(op: Operation) -> Update | None:
-    given = {parameter.name: tensor for parameter, tensor in zip(op.definition.parameters, op.inputs)}
-    gradient = next((given[name] for name in _GRADIENTS if name in given), None)
-    if gradient is None:
-        return None
-    rate = next((given[name] for name in _RATES if name in given), None)
-    made = sorted(ancestors([gradient]), key=lambda each: -each.index)
-    y = next((each.gradient_of for each in made if each.gradient_of is not None), None)
-    return Update(op, op.inputs[0], gradient, rate, y)
-
-
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else float("nan")
 
@@ -272,4 +252,16 @@ def is_variable_read(tensor: Tensor) -> bool:
 
 def fed_behind(tensors: Sequence[Tensor]) -> set[Operation]:
     """The placeholders that tensors are computed from."""
-    return {op for op in ancestors(tensors) if op.type in PLACEHOLDERS}
+    return {op for op in values_behind(tensors) if op.type in PLACEHOLDERS}
+
+
+def values_behind(tensors: Sequence[Tensor]) -> set[Operation]:
+    """What tensors are computed from, without that of which only the shape counts."""
+    found: set[Operation] = set()
+    stack = [t.op for t in tensors]
+    while stack:
+        op = stack.pop()
+        if op not in found:
+            found.add(op)
+            stack += [t.op for t in op.inputs] if op.type not in _SHAPES else []
+    return found

@@ -160,11 +160,22 @@ def last_layer(tensor: Tensor) -> Operation:
             op = kept.op
         elif op.type == "Sum" and op.inputs[0].op.type == "Mul":  # picked from by labels
             op = _picked(op)
+        elif is_normalized(op):
+            op = op.inputs[0].op
         else:
             break
         if op is tensor.op:
             break
     return op
+
+
+def is_normalized(op: Operation) -> bool:
+    """Whether an op divides predictions by their sum over classes, but exponentials, which are a softmax then."""
+    total = unbroadcast(op.inputs[1]).op if op.type == "RealDiv" else op
+    if total.type != "Sum" or total.inputs[0] is not op.inputs[0] or op.inputs[0].op.type == "Exp":
+        return False
+    axes, rank = static_value(total.inputs[1]), len(op.inputs[0].dims or ())
+    return axes is not None and list(np.ravel(axes)) in ([-1], [rank - 1])
 
 
 def _picked(total: Operation) -> Operation:

@@ -9,7 +9,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
-from .case import Case, finding
+from .case import Case, finding, values_behind
 from .heads import Head, heads, through
 from .signs import signs_into
 from .slow import too_low
@@ -221,7 +221,7 @@ def _large_input(case: Case) -> tuple[Tensor, float] | None:
             continue
         size = float(np.abs(value).mean()) if np.size(value) else 0.0
         if size > _UNSCALED and any(op.type in ("MatMul", "Conv2D", "Mul") for op in through(tensor)) and not any(
-                head.labels is not None and tensor.op in ancestors([head.labels]) for head in heads(case)):
+                head.labels is not None and tensor.op in values_behind([head.labels]) for head in heads(case)):
             return tensor, size
     return None
 
@@ -261,8 +261,8 @@ def _decayed(case: Case) -> list[Finding]:
     """A learning rate that a schedule has brought to nothing, or that does not move though it is meant to."""
     found = []
     for rate in dict.fromkeys(u.rate for u in case.updates if u.rate is not None):
-        counters = [op for op in ancestors([rate])
-                    if op.type in VARIABLES and op.outputs[0].dtype.base_dtype.is_integer]
+        counters = [op for op in ancestors([rate]) if op.type in VARIABLES and case.looked
+                    and np.asarray(case.looked[0].before.get(op.name, 0.0)).dtype.kind in "iu"]
         if not counters:
             continue
         values = [(run.step, float(np.reshape(v, ()))) for run, v in zip(case.looked, case.series(rate))

@@ -12,7 +12,8 @@ from ...facts.roles import at_line, place_of
 from ..advice import advice_of
 from ..findings import Finding
 from .adversaries import by_loss
-from .case import Case, Update, fed_behind, finding, held
+from .case import Case, fed_behind, finding, held
+from .stepping import Update
 
 _OPPOSED = -0.3  # cosine of the gradients of two losses that pull against each other
 _GROWS = 4  # ops of one line, each fetched first in a later run, from which on the graph grows
@@ -47,7 +48,9 @@ def _opposed(case: Case) -> list[Finding]:
             if shared and _judge(y, case) & _judge(other, case) and (cosines := _cosines(case, shared)):
                 against = [(c, u, v) for c, u, v in cosines if c < _OPPOSED]
                 if against:
-                    return [_pulled(min(against, key=lambda each: each[0]), len(shared), y, other)]
+                    cosine, u, v = min(against, key=lambda each: each[0])
+                    pair = (u, v) if len(mine) > len(theirs) else (v, u)  # who trains more has no var_list
+                    return [_pulled(cosine, *pair, len(shared))]
             if shared and (found := _left_alone(case, y, other, *shared[0])):
                 return found
     return []
@@ -94,9 +97,9 @@ def _cosines(case: Case, shared: Sequence[tuple[Update, Update]]) -> list[tuple[
     return found
 
 
-def _pulled(worst: tuple[float, Update, Update], count: int, y: Tensor, other: Tensor) -> Finding:
-    cosine, u, v = worst
-    return finding(79, "two losses train the same", u.op, f"{y.name} and {other.name} both train {count} variables, "
+def _pulled(cosine: float, u: Update, v: Update, count: int) -> Finding:
+    losses = " and ".join(each.y.name for each in (u, v) if each.y is not None)
+    return finding(79, "two losses train the same", u.op, f"{losses} both train {count} variables, "
                    f"such as {u.variable.name}, and pull against each other (cosine of their gradients {cosine:.2f}): "
                    f"the updates {u.op.name}{at_line(place_of(u.op))} and {v.op.name}{at_line(place_of(v.op))} undo "
                    "each other, as where minimize was given no "

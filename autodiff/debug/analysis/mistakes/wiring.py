@@ -11,7 +11,7 @@ from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held, is_variable_read
-from .heads import ENTROPIES, SAME, heads, last_layer, through
+from .heads import ENTROPIES, SAME, heads, is_normalized, last_layer, through
 from .signs import source_of
 
 _PRODUCTS = ("MatMul", "Conv2D")
@@ -115,11 +115,12 @@ def _hidden_softmax(op: Operation, case: Case) -> Iterator[Finding]:
 
 def _one_class(op: Operation, case: Case) -> Iterator[Finding]:
     """A softmax over a single element."""
-    if op.type not in ("Softmax", "LogSoftmax", *ENTROPIES) or op not in case.trained or not op.inputs[0].dims or \
-            op.inputs[0].dims[-1] != 1:
+    if op.type not in ("Softmax", "LogSoftmax", "RealDiv", *ENTROPIES) or op not in case.trained or \
+            not op.inputs[0].dims or op.inputs[0].dims[-1] != 1 or op.type == "RealDiv" and not is_normalized(op):
         return
-    yield finding(92, "one class", op, f"{op.name} ({op.type}) is over one element, of which the softmax is 1 whatever "
-                  "it is: no gradient comes through", "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, "
+    what = f"divides {op.inputs[0].name} by its sum" if op.type == "RealDiv" else "is a softmax"
+    yield finding(92, "one class", op, f"{op.name} ({op.type}) {what} over one element, which makes it 1 whatever "
+                  "it was: no gradient comes through", "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, "
                   "for a single output; or give it one column for each class", confidence="certain")
 
 

@@ -1,0 +1,50 @@
+"""Models of tf.keras with a mistake: kind -> the program, what is wrong in it, and what is right."""
+
+KERAS = """
+import tensorflow as tf
+keras, layers = tf.keras, tf.keras.layers
+draw = np.random.RandomState(3)
+data = draw.randn(240, 8).astype(np.float32)
+classes = data[:, :4].argmax(1)
+def model(*last, hidden="relu"):
+    return keras.Sequential([
+        layers.Dense(16, hidden, input_shape=(8,)),
+        *last])
+"""
+
+# The line that is to be blamed has a comment, #!
+PROGRAMS_OF_KERAS = {
+    "sigmoid over classes": ('''
+m = model(layers.Dense(4, "sigmoid"))
+m.compile("adam", "categorical_crossentropy")  #!
+m.fit(data, np.eye(4)[classes], 24, 3, verbose=0)
+''', "sigmoid", "softmax"),
+    "one class": ('''
+m = model(layers.Dense(1, "sigmoid"))
+m.compile("adam", loss="categorical_crossentropy")  #!
+m.fit(data, classes > 1, 40, 3, verbose=0)
+''', "categorical", "binary"),
+    "learning rate decayed to nothing": ('''
+m = model(layers.Dense(4, "softmax"))
+rule = keras.optimizers.SGD(.1, decay=10.0, momentum=.9)  #!
+m.compile(rule, "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 3, verbose=0)
+''', "10.0", "1e-5"),
+    "sorted by class": ('''
+m = model(layers.Dense(4, "softmax"))
+m.compile("adam", "sparse_categorical_crossentropy")  #!
+order = np.argsort(classes)
+m.fit(data[order], classes[order], 12, 1, shuffle=False, verbose=0)
+''', "False", "True"),
+    "learning rate too high": ('''
+m = model(layers.Dense(4, "softmax"))
+m.compile(loss="sparse_categorical_crossentropy", optimizer=keras.optimizers.SGD(9.))  #!
+m.fit(data, classes, 24, 3, verbose=0)
+''', "SGD(9.)", "SGD(.1)"),
+    "targets out of range": ('''
+m = model(
+    layers.Dense(1, activation="tanh"))  #!
+m.compile("rmsprop", "mse")
+m.fit(data, 9 * data[:, 0], 40, 3, verbose=0)
+''', '"tanh"', "None"),
+}
