@@ -208,6 +208,7 @@ FORMS.update({"GraphDef": "api.saved_graphs.writing.graph_def_of", "NodeDef": "a
               "OpDef": "api.saved_graphs.op_defs.op_def_of", "VersionDef": "api.saved_graphs.writing.versions_of",
               "TensorShapeProto": "files.tensor_values.proto_of_shape",
               "Operation": "api.raw_ops.created", "closed frame": "api.control.frames.close",
+              "FunctionDef": "api.saved_graphs.writing.function_def_of",
               "Operation of NodeDef": "api.raw_ops.of_node_def",
               "VariableDef": "api.variables.variable_protos.variable_def_of",
               "variable of VariableDef": "api.variables.variable_protos.variable_of_def"})

@@ -6,7 +6,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.api.control import functional
-from autodiff.api.control.function import Defun
+from autodiff.api.control.defun import Defun
 from autodiff.runtime.config import RewriterConfig
 from autodiff.runtime.eager import eager_mode
 

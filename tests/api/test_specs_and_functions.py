@@ -1,12 +1,16 @@
 """Specs of tensors, functions called while the graph is built, partitioners, and module paths that libraries import."""
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.api.control import functional as functional_ops
 from autodiff.api.type_specs import BoundedTensorSpec, type_spec_from_value
+from autodiff.files.graph_messages import GRAPH_MESSAGES
 from autodiff.tensorflow_names import alias
 from autodiff.tensorflow_names.python import function, tensor_shape
 
@@ -118,3 +122,64 @@ def test_a_defun_has_the_gradient_that_it_is_given() -> None:
     with tf.Session() as session:
         assert session.run(ys) == [6.0, 6.0, 6.0]
         assert session.run([tf.gradients(y, x)[0] for y in ys]) == [30.0, 7.0, 5.0]
+
+
+def test_a_defun_has_a_definition_of_its_own() -> None:
+    outside = tf.constant(10.0, name="outside")
+
+    @function.Defun(tf.float32, tf.float32, noinline=True, experimental_tag=3)
+    def scaled(x, y):
+        """A product."""
+        return x * y + outside
+
+    count = len(tf.get_default_graph().operations)
+    definition = scaled.definition
+    assert len(tf.get_default_graph().operations) == count and re.fullmatch("scaled_[0-9a-f]{8}", scaled.name)
+    assert [len(definition.signature.input_arg), len(definition.signature.output_arg)] == [3, 1]
+    assert (definition.attr["_noinline"].b, definition.attr["experimental_tag"].i) == (True, 3)
+    assert scaled.captured_inputs == [outside] and scaled.stateful_ops == [] and not definition.signature.is_stateful
+    again = function._from_definition(type(definition).FromString(definition.SerializeToString()), grad_func=scaled)
+    assert (again.name, again.definition, again.grad_func_name) == (scaled.name, definition, scaled.name)
+    drawn = function.Defun()(lambda: tf.random_uniform([2]))
+    assert drawn.definition.signature.is_stateful and drawn.stateful_ops[0][1] == "RandomUniform"
+    dx = functional_ops.symbolic_gradient([3.0, 4.0, 1.0], [tf.float32] * 2, scaled)
+    with tf.Session() as session:
+        assert session.run([scaled(2.0, 3.0), *again(2.0, 3.0, 1.0)]) == [16.0, 7.0]
+        assert session.run(dx) == [4.0, 3.0]
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: function.Defun(tf.float32)(lambda x, y: x), "number of specified input types"),
+    (lambda: function.Defun()(lambda x=1: x), "defaults .* are not supported"),
+    (lambda: function.Defun()(lambda: (None, None)).definition, "can not return None"),
+    (lambda: function.Defun()(lambda: tf.constant(1))(2), "arguments: 0"),
+    (lambda: function.Defun()(lambda x: x)(2, device="/cpu:0"), "Unknown keyword arguments: device"),
+    (lambda: function.Defun(grad_func=len, python_grad_func=len)(lambda x: x)(2), "Gradient defined twice"),
+    (lambda: functional_ops.symbolic_gradient([1.0], [tf.float32], "unheard"), "Function unheard is not defined")])
+def test_a_defun_refuses_in_tensorflows_words(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_a_function_by_value_takes_no_state() -> None:
+    drawn = tf.random_uniform([2])
+    inner = next(op for op in tf.get_default_graph().get_operations() if op.type == "RandomUniform")
+    with pytest.raises(ValueError, match="Cannot capture a stateful node"):
+        function.Defun(capture_by_value=True)(lambda: drawn + 1)()
+    assert function.Defun(capture_by_value=True, whitelisted_stateful_ops={inner})(lambda: drawn + 1)().shape == (2,)
+
+
+def test_a_library_of_functions_knows_their_gradients() -> None:
+    f, g = (function.Defun(*[tf.float32] * n)(lambda x, *dy: x * 2) for n in (1, 2))
+    library = GRAPH_MESSAGES["FunctionDefLibrary"]()
+    assert function.from_library(library) == []
+    library.function.extend([f.definition, g.definition])
+    library.gradient.add(function_name=f.name, gradient_func=g.name)
+    made = {each.name: each for each in function.from_library(library)}
+    assert made[f.name].grad_func_name == g.name and made[g.name].grad_func_name is None
+    library.gradient.add(function_name=g.name, gradient_func=f.name)
+    with pytest.raises(ValueError, match="contains cyclic gradient functions!"):
+        function.from_library(library)
+    library.gradient.add(function_name="h", gradient_func=f.name)
+    with pytest.raises(ValueError, match="FunctionDefLibrary missing 'h' FunctionDef"):
+        function.from_library(library)

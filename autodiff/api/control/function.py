@@ -1,18 +1,15 @@
-"""tf.function and Defun: Python functions that are called while the graph is built, each time anew."""
+"""tf.function: Python functions that are called while the graph is built, each time anew."""
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from ...core import nest
 from ...core.convert import convert_to_tensor
-from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor, get_default_graph
-from ...core.op import REGISTERED_GRADIENTS, build
-from .custom import custom_gradient
+from ...core.op import build
 
 
 def function(func: Callable[..., Any] | None = None, input_signature: Any = None, autograph: bool = True,
@@ -63,56 +60,3 @@ def _as_specified(values: Sequence[Any], specs: Sequence[Any]) -> list[Any]:
 def _given_back(result: Any) -> Any:
     """A function's results are tensors of their own; None and operations stay."""
     return nest.map_structure(lambda v: build.Identity(v) if isinstance(v, Tensor) else v, result)
-
-
-def _named(result: Any, name: str) -> Any:
-    """A function's results as those of one operation of that name; None and operations stay."""
-    if isinstance(result, Tensor):
-        return build.Identity(result, name=name)
-    if not isinstance(result, (list, tuple)) or not result:
-        return result
-    if len(result) == 1:
-        return [build.Identity(convert_to_tensor(result[0]), name=name)]
-    return build.IdentityN(*map(convert_to_tensor, result), name=name)
-
-
-class Defun:
-    """Decorator: a function of tensors of these types, called while the graph is built.
-
-    func_name: its scope. python_grad_func(op, *dys), or grad_func(*inputs, *dys), gives its gradient in place of that
-    of its ops, and so does one that a gradient_override_map names for func_name. The rest is without effect.
-    """
-
-    def __init__(self, *input_types: Any, func_name: str | None = None, grad_func: Any = None,
-                 python_grad_func: Any = None, **options: Any) -> None:
-        self._types, self._name = [as_dtype(t) for t in input_types], func_name
-        self._rule = python_grad_func or grad_func and (lambda op, *dys: grad_func(*op.inputs, *dys))
-
-    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        name = self._name or func.__name__
-
-        @functools.wraps(func)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            if self._types and len(args) != len(self._types):
-                raise ArgumentError(f"Expected number of arguments: {len(self._types)}, received: {len(args)}")
-            kinds: list[Any] = list(self._types) or [None] * len(args)
-            inputs = [convert_to_tensor(value, dtype=kind) for value, kind in zip(args, kinds)]
-            with get_default_graph().name_scope(kwargs.pop("name", None) or name.strip("<>_") or "function") as scope:
-                override = REGISTERED_GRADIENTS.get(get_default_graph().overrides.get(name, ""))
-                rule = override or self._rule
-                result = func(*inputs) if rule is None else _by_rule(func, rule, inputs)
-                return _named(result, scope)
-
-        called.name = name  # type: ignore[attr-defined]
-        called.declared_input_types = self._types  # type: ignore[attr-defined]
-        return called
-
-
-def _by_rule(func: Callable[..., Any], rule: Callable[..., Any], inputs: Sequence[Tensor]) -> Any:
-    """The results of a function whose gradient is what `rule(op, *dys)` gives; op has the inputs."""
-
-    @custom_gradient
-    def with_rule(*xs: Tensor) -> Any:
-        return func(*xs), lambda *dys: rule(SimpleNamespace(inputs=xs), *dys)
-
-    return with_rule(*inputs)

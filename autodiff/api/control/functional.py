@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import int32
-from ...core.errors import InvalidArgumentError
+from ...core.errors import ArgumentError, InvalidArgumentError
 from ...core.function_graph import FunctionGraph, finish
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
@@ -145,3 +145,12 @@ def Gradient(inputs: Sequence[Any], f: Any, name: str | None = None) -> list[Ten
     copies = [build.Identity(x) for x in xs]
     found = gradients(_listed(f(*copies)), copies, grad_ys=dys)
     return [build.ZerosLike(x) if dx is None else convert_to_tensor(dx) for x, dx in zip(xs, found)]
+
+
+def symbolic_gradient(input: Sequence[Any], Tout: Any, f: Any, name: str | None = None) -> Any:  # noqa: N803
+    """The gradients of a Defun, or of the one of a name that was called in this graph; one alone is no list."""
+    known = get_default_graph().extras.get("functions", {})
+    if isinstance(f, str) and f not in known:
+        raise ArgumentError(f"Function {f} is not defined.", hint="call it in this graph first")
+    found = Gradient(input, known[f] if isinstance(f, str) else f, name)
+    return found[0] if len(found) == 1 else found

@@ -45,7 +45,7 @@ class Library:
         then_branch, else_branch = attributes["then_branch"], attributes["else_branch"]
         count = len(then_branch.inputs)
         given = {"then_branch": (then_branch, range(count)), "else_branch": (else_branch, range(count, len(types) - 1))}
-        return {name: self._added(f"{op.name}_{name}", function, list(places), types[1:])
+        return {name: self.added(f"{op.name}_{name}", function, list(places), types[1:])
                 for name, (function, places) in given.items()} | {
                     "Tout": [t.dtype.base_dtype for t in then_branch.outputs]}
 
@@ -54,11 +54,11 @@ class Library:
         split = count + len(cond.captured)
         state = list(range(count))
         dims = [*attributes["shapes"], *(t.dims for t in op.inputs[count:])]
-        return {"cond": self._added(f"{op.name}_cond", cond, [*state, *range(count, split)], types),
-                "body": self._added(f"{op.name}_body", body, [*state, *range(split, len(types))], types,
+        return {"cond": self.added(f"{op.name}_cond", cond, [*state, *range(count, split)], types),
+                "body": self.added(f"{op.name}_body", body, [*state, *range(split, len(types))], types,
                                     passed=range(count, len(types))), "output_shapes": dims}
 
-    def _added(self, name: str, function: Function, places: Sequence[int], types: Sequence[DType],
+    def added(self, name: str, function: Function, places: Sequence[int], types: Sequence[DType],
                passed: Sequence[int] = ()) -> Any:
         """Write a function; gives the attribute that names it.
 

@@ -1,7 +1,7 @@
 """import_graph_def: the operations of a GraphDef in the graph at hand."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...core.convert import convert_to_tensor
@@ -209,9 +209,9 @@ class Importer:
         return self._functions[name]
 
     def _called(self, node: Any, attribute: str) -> Any:
-        return lambda *arguments: self._outputs(self._function(node, attribute), arguments)
+        return lambda *arguments: self.outputs(self._function(node, attribute), arguments)
 
-    def _outputs(self, function: Any, arguments: Sequence[Tensor]) -> list[Tensor]:
+    def outputs(self, function: Any, arguments: Sequence[Tensor]) -> list[Tensor]:
         """The operations of a function, added to the graph at hand; gives the function's results."""
         nodes, returned = plain_nodes(function)
         known = {f"{argument.name}:0": tensor for argument, tensor in zip(function.signature.input_arg, arguments)}
@@ -234,7 +234,16 @@ class Importer:
     def _call(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
         function = self._functions.get(node.op) or self._function(node, "f")
         with get_default_graph().name_scope(node.name):
-            return self._outputs(function, inputs)
+            return self.outputs(function, inputs)
+
+
+def function_of(definition: Any) -> Callable[..., list[Tensor]]:
+    """The function of a FunctionDef: its operations join the graph where it is called."""
+    def called(*arguments: Tensor) -> list[Tensor]:
+        importer = Importer(get_default_graph(), "", GraphDef(), {})
+        return importer.outputs(definition, arguments)
+
+    return called
 
 
 def plain_nodes(function: Any) -> tuple[list[Any], list[str]]:

@@ -33,6 +33,16 @@ def graph_def_of(graph: Graph, from_version: int | None = None, add_shapes: bool
     return made
 
 
+def function_def_of(function: Function, attributes: dict[str, Any]) -> Any:
+    """The FunctionDef of a function: arguments, then what it captures, as input_0, input_1, …; nameless."""
+    library = Library(nodes_of_op)
+    library.added("", function, range(len(function.inputs)), [t.dtype.base_dtype for t in function.inputs])
+    made = library.definitions[0]
+    for name, value in attributes.items():
+        made.attr[name].CopyFrom(attr_of(kind_of(value) or "string", value))
+    return made
+
+
 def nodes_of(operations: Iterable[Operation], library: Library, *, add_shapes: bool = False) -> list[Any]:
     """The NodeDefs of operations. library: takes the functions that they call."""
     nodes = []
