@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-INF = float("inf")
+INF, NAN = float("inf"), float("nan")
+PIVOTS = np.array([2, 3, 3], np.int32)
 
 
 @dataclass(frozen=True)
@@ -315,4 +316,38 @@ ROWS += [
     row("_pad_packed_sequence", f(10, 2), v([3, 3, 2, 1, 1]), True, 0.5, 6, outputs=1),
     row("_upsample_bilinear2d_aa", f(1, 1, 5, 6), [3, 4], False),
     row("_upsample_bicubic2d_aa", f(1, 1, 5, 6), [3, 4], False),
+    # scalars, which torch sees as vectors of one; nan, which is the greatest; ties of medians
+    *(row(op, v(2.5), 0) for op in ("cummax", "cumsum", "logcumsumexp", "max.dim", "sort", "median.dim", "mode")),
+    row("logsumexp", v(2.5), [0]), row("kthvalue", v(2.5), 1), row("index_fill", v(2.5), 0, v([0]), 1.0),
+    row("index_reduce", v(2.5), 0, v([0]), v(1.5), "amax"), row("squeeze.dims", f(1, 1), []),
+    row("sort", v([2.0, NAN, 1.0, 3.0])), row("median.dim", v([[2.0, NAN, 1.0], [2.0, 0.0, 1.0]]), 1, outputs=1),
+    row("nanmedian.dim", v([[2.0, NAN, 1.0], [2.0, 0.0, 1.0]]), 1), row("argmax", v([1.0, NAN, 2.0])),
+    row("argmin", v([1.0, NAN, 2.0]), 0), row("cummin", v([1.0, NAN, 2.0]), 0), row("median", v([2.0, 1.0, 2.0, 3.0])),
+    row("mode", k(6, 7), 1), row("mode", k(6, 7), 0, True), row("mode", i(3, 2, 9)),
+    *(row("index_reduce", f(4, 3), 1, v([2, 0, 2]), f(4, 3), reduce, include_self=own)
+      for reduce in ("prod", "mean", "amax", "amin") for own in (True, False)),
+    row("as_strided_scatter", f(3, 4), f(2, 2), [2, 2], [4, 1], 1, fixed=(0,)),
+    row("masked_scatter", f(3), b(2, 3), f(6), slopes=False),
+    row("searchsorted", v([3.0, 1.0, 2.0]), v(1.5), sorter=v([1, 2, 0])),
+    row("replication_pad2d", f(1, 1, 3, 4), [-3, 5, 1, 0]), row("to.dtype", f(3), Dtype("float32"), slopes=False),
+    row("_upsample_bilinear2d_aa", f(1, 1, 5, 6), [3, 4], True),
+    row("embedding", f(4, 2), v([0, 2, 2]), -1, True),
+    row("embedding_renorm", f(4, 2), v([0, 2, 2]), 0.5, 2.0, slopes=False),
+    row("_conj_physical", c(3), slopes=False), row("native_layer_norm", f(2, 3), [3], None, None, 1e-5),
+    # linear algebra
+    row("_linalg_eigh", f(3, 3), "L", True, outputs=1), row("_linalg_eigh", f(3, 3), "U", True, outputs=1),
+    row("linalg_qr", f(2, 3, 5)), row("linalg_householder_product", f(4, 3), f(2)),
+    row("ormqr", f(4, 3), f(3), f(4, 2)),
+    row("ormqr", f(4, 3), f(3), f(2, 4), False, True), row("linalg_lu", f(2, 3, 3)),
+    row("linalg_lu_factor_ex", f(4, 4)),
+    row("linalg_lu_solve", f(3, 3), PIVOTS, f(3, 2)),
+    row("linalg_lu_solve", f(3, 3), PIVOTS, f(2, 3), left=False, adjoint=True),
+    row("lu_unpack", f(3, 3), PIVOTS), row("linalg_lstsq", f(2, 5, 3), f(2, 5, 2), driver="gels", outputs=2),
+    row("linalg_lstsq", f(3, 5), f(3, 2), driver="gels", outputs=1), row("linalg_pinv", f(2, 4, 3), 0.5),
+    row("linalg_inv_ex", s(2, 3, 3)), row("linalg_eig", f(3, 3), slopes=False, outputs=1),
+    # special functions
+    row("special_erfcx", v([-3.0, 0.5, 4.9, 7.0, 19.0, 40.0])), row("special_ndtri", u(4)),
+    row("special_log_ndtr", v([-50.0, -7.1, -6.9, 0.5, 1.5, 8.0])), row("nextafter", f(3), f(3)),
+    row("frexp", v([0.0, 1.0, -0.75, 3e-9, 1e20])),
+    row("polar", v([2.0, -1.5]), f(2), slopes=False),
 ]

@@ -104,7 +104,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
         s, u, v = svd(a)
         if rcond is None:
             rcond = 10.0 * max(d or 1 for d in (a.dims or (1, 1))[-2:]) * np.finfo(s.dtype.as_numpy_dtype).eps
-        large = build.Greater(s, rcond * build.Max(s, [-1], keep_dims=True))
+        large = build.Greater(s, build.ExpandDims(rcond * build.Max(s, [-1]), -1))
         inverse = build.Select(large, build.Reciprocal(build.Select(large, s, build.OnesLike(s))), build.ZerosLike(s))
         return build.BatchMatMulV2(v * build.ExpandDims(inverse, -2), u, adj_y=True)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ...core.errors import ArgumentError
 from ..model import tf
+from ..pivots import permutation_of, pivots_of
 from .table import JAX, Tensor
 
 
@@ -40,35 +39,12 @@ def svd(x: Tensor, *, full_matrices: bool, compute_uv: bool, **params: Any) -> l
 @JAX.op("lu", pulled_back=True)
 def lu(x: Tensor, **params: Any) -> list[Tensor]:
     factors, order = tf.linalg.lu(x)
-    pivots = tf.py_func(_pivots, [order], tf.int32, stateful=False)
-    pivots.set_shape([*x.dims[:-2], min(x.dims[-2:])])
-    return [factors, pivots[..., :min(x.dims[-2:])], order]
-
-
-def _pivots(orders: np.ndarray) -> np.ndarray:
-    """The swaps that make permutations, row by row as LAPACK writes them."""
-    found = np.empty(orders.shape, np.int32)
-    for index in np.ndindex(*orders.shape[:-1]):
-        now = list(range(orders.shape[-1]))
-        for i, wanted in enumerate(orders[index].tolist()):
-            at = now.index(wanted)
-            now[i], now[at] = now[at], now[i]
-            found[(*index, i)] = at
-    return found
+    return [factors, pivots_of(order), order]
 
 
 @JAX.op("lu_pivots_to_permutation")
 def lu_pivots_to_permutation(pivots: Tensor, *, permutation_size: int) -> Tensor:
-    def permuted(swaps: np.ndarray) -> np.ndarray:
-        found = np.tile(np.arange(permutation_size, dtype=np.int32), (*swaps.shape[:-1], 1))
-        for index in np.ndindex(*swaps.shape[:-1]):
-            for i, at in enumerate(swaps[index].tolist()):
-                found[(*index, i)], found[(*index, at)] = found[(*index, at)], found[(*index, i)]
-        return found
-
-    order = tf.py_func(permuted, [pivots], tf.int32, stateful=False)
-    order.set_shape([*pivots.dims[:-1], permutation_size])
-    return order
+    return permutation_of(pivots, permutation_size)
 
 
 @JAX.op("triangular_solve", pulled_back=True)

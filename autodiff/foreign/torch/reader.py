@@ -64,6 +64,7 @@ def _check(model: Model, concrete: _Trace) -> None:
         found = session.run(list(model.outputs), model.feeds)
         for got, want in zip(found, concrete.outputs, strict=True):
             np.testing.assert_allclose(got, array_of(want), rtol=1e-3, atol=1e-5)
+            np.testing.assert_array_equal(got.shape, want.shape)  # which may have been broadcast
         ys = [y for y in model.outputs if y.dtype.is_floating]
         slopes = tf.gradients(ys, [x for x in model.inputs.values() if x.dtype.is_floating]) if ys else []
         session.run([tf.convert_to_tensor(g) for g in slopes if g is not None], model.feeds)

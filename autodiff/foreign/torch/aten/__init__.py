@@ -10,6 +10,7 @@ from . import (  # noqa: F401  (each declares its ops)
     complex_numbers,
     convolutions,
     creation,
+    factors,
     images,
     indexing,
     layers,
@@ -19,6 +20,7 @@ from . import (  # noqa: F401  (each declares its ops)
     pooling,
     reductions,
     shapes,
+    special,
 )
 from .common import aten
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
-from .common import as_type, aten, axis_of, floating, no_gradient, number, rank, where
+from .common import as_type, as_vectors, aten, axis_of, floating, no_gradient, number, rank, where
 
 
 @aten.op("relu")
@@ -147,6 +147,7 @@ def safe_softmax(x: Any, axis: int, dtype: Any = None) -> Any:
 
 
 @aten.op("logcumsumexp")
+@as_vectors
 def logcumsumexp(x: Any, axis: int) -> Any:
     return tf.math.cumulative_logsumexp(x, axis=axis_of(axis, rank(x)))
 

@@ -331,6 +331,11 @@ def nan_to_num(x: Any, nan: float | None = None, posinf: float | None = None, ne
 
 # ---- complex numbers and types -------------------------------------------------------------
 
-@aten.op("_to_copy", "to")
+@aten.op("to")
+def to(x: Any, *given: Any, dtype: Any = None, **_: Any) -> Any:
+    return to_copy(x, dtype=next((g for g in given if isinstance(g, tf.DType)), dtype))
+
+
+@aten.op("_to_copy")
 def to_copy(x: Any, *, dtype: Any = None) -> Any:
     return tf.identity(x) if dtype is None or dtype is x.dtype.base_dtype else as_type(x, dtype)

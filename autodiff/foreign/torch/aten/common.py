@@ -1,6 +1,7 @@
 """The table of ATen ops, and what its rules share: promotion of types, sizes that may be unknown, axes."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,8 +37,22 @@ def axis_of(axis: int, count: int) -> int:
     return axis % max(count, 1)
 
 
+def as_vectors(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule for what has axes, also for a scalar: torch sees it as a vector of one."""
+    @functools.wraps(rule)
+    def build(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if rank(x):
+            return rule(x, *args, **kwargs)
+        wide = [tf.reshape(a, [1]) if is_tensor(a) and not rank(a) else a for a in args]
+        found = rule(tf.reshape(x, [1]), *wide, **kwargs)
+        return [tf.reshape(y, []) for y in found] if isinstance(found, (list, tuple)) else tf.reshape(found, [])
+    return build
+
+
 def axes_of(axes: Any, count: int) -> list[int]:
-    """Axes as a list; None or none at all are all of them."""
+    """Axes as a list; None or none at all are all of them, and a scalar has none."""
+    if not count:
+        return []
     if axes is None or isinstance(axes, (list, tuple)) and not axes:
         return list(range(count))
     return [axis_of(a, count) for a in (axes if isinstance(axes, (list, tuple)) else [axes])]

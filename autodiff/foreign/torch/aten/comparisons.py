@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
-from .common import as_type, aten, category, number, promoted, result_type, where
+from .common import as_type, aten, category, number, promoted, rank, result_type, where
+from .reductions import gathered
 
 
 def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -140,6 +141,7 @@ def bucketize(values: Any, edges: Any, *, out_int32: bool = False, right: bool =
 @aten.op("searchsorted")
 def searchsorted(edges: Any, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
                  sorter: Any = None) -> Any:
-    edges, values = promoted(edges, values)
-    found = tf.searchsorted(edges, values, side=side or ("right" if right else "left"))
-    return tf.cast(found, tf.int32 if out_int32 else tf.int64)
+    edges, values = promoted(edges if sorter is None else gathered(edges, rank(edges) - 1, sorter), values)
+    wanted = tf.reshape(values, [-1]) if rank(edges) == 1 else values
+    found = tf.searchsorted(edges, wanted, side=side or ("right" if right else "left"))
+    return tf.cast(tf.reshape(found, tf.shape(values)), tf.int32 if out_int32 else tf.int64)

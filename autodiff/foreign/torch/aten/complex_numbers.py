@@ -5,13 +5,7 @@ import math
 from typing import Any
 
 from ...model import tf
-from .common import (
-    aten,
-    category,
-    number,
-    rank,
-    where,
-)
+from .common import aten, category, no_gradient, number, rank, where
 
 
 @aten.op("complex")
@@ -19,12 +13,13 @@ def complex_of(real: Any, imag: Any) -> Any:
     return tf.complex(real, imag)
 
 
-@aten.op("polar")
+@aten.op("polar", note="a negative size has the slope of its absolute value, as torch's")
 def polar(size: Any, angle: Any) -> Any:
+    size = tf.abs(size) + no_gradient(size - tf.abs(size))
     return tf.complex(size * tf.cos(angle), size * tf.sin(angle))
 
 
-@aten.op("_conj", "conj", "conj_physical")
+@aten.op("_conj", "conj", "conj_physical", "_conj_physical")
 def conj(x: Any) -> Any:
     return tf.conj(x)
 

@@ -33,6 +33,8 @@ def _resized(x: Any, sizes: Any, factors: Any, matrix: Any) -> Any:
 
 def _weighted(kind: str, align_corners: bool, *, antialias: bool = False) -> Any:
     def matrix(n: int, m: int, factor: float | None) -> np.ndarray:
+        if antialias and align_corners:  # changes the scale alone
+            return axis_weights(kind, "half_pixel", m, n, (m - 1) / max(n - 1, 1), antialias=True)
         return axis_weights(kind, "align_corners" if align_corners else "half_pixel", m, n, factor or m / n,
                             antialias=antialias)
     return matrix

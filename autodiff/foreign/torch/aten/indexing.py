@@ -6,19 +6,20 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
-from .common import as_type, aten, axis_of, category, dims, is_tensor, places, rank, shape_of, where
-from .reductions import gathered
+from .common import as_type, as_vectors, aten, axis_of, category, dims, is_tensor, places, rank, shape_of, where
+from .reductions import gathered, renorm
+from .shapes import strided
 
 
 @aten.op("gather")
+@as_vectors
 def gather(x: Any, axis: int, index: Any, *, sparse_grad: bool = False) -> Any:
     return gathered(x, axis_of(axis, rank(x)), index)
 
 
 @aten.op("index_select")
+@as_vectors
 def index_select(x: Any, axis: int, index: Any) -> Any:
-    if not rank(x):
-        return tf.identity(x)
     return tf.gather(x, tf.reshape(index, [-1]), axis=axis_of(axis, rank(x)))
 
 
@@ -107,7 +108,8 @@ def masked_select(x: Any, mask: Any) -> Any:
 
 @aten.op("masked_scatter")
 def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
-    wide = tf.reshape(tf.broadcast_to(mask, tf.shape(x)), [-1])
+    shape = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(mask))
+    x, wide = tf.broadcast_to(x, shape), tf.reshape(tf.broadcast_to(mask, shape), [-1])
     at = tf.where(wide)
     count = tf.shape(at)[0]
     flat = tf.tensor_scatter_update(tf.reshape(x, [-1]), at, tf.reshape(source, [-1])[:count])
@@ -139,23 +141,23 @@ def _source(x: Any, index: Any, values: Any) -> Any:
 
 
 def _scattered(write: Any, x: Any, axis: int, index: Any, values: Any) -> Any:
-    if not rank(x):
-        return tf.reshape(_scattered(write, tf.reshape(x, [1]), 0, tf.reshape(index, [1]), tf.reshape(
-            values, [1]) if is_tensor(values) else values), [])
     return write(x, _coordinates(index, axis_of(axis, rank(x))), _source(x, index, values))
 
 
 @aten.op("scatter.src", "scatter.value", "scatter")
+@as_vectors
 def scatter(x: Any, axis: int, index: Any, values: Any) -> Any:
     return _scattered(tf.tensor_scatter_update, x, axis, index, values)
 
 
 @aten.op("scatter_add")
+@as_vectors
 def scatter_add(x: Any, axis: int, index: Any, values: Any) -> Any:
     return _scattered(tf.tensor_scatter_add, x, axis, index, values)
 
 
 @aten.op("scatter_reduce", "scatter.reduce", "scatter.value_reduce")
+@as_vectors
 def scatter_reduce(x: Any, axis: int, index: Any, values: Any, reduce: str, *, include_self: bool = True) -> Any:
     """By segments: each element of the result has the values that go to it, and its own if that is included."""
     at = axis_of(axis, rank(x))
@@ -172,6 +174,15 @@ def scatter_reduce(x: Any, axis: int, index: Any, values: Any, reduce: str, *, i
     return tf.reshape(where(untouched, tf.reshape(x, [-1]), found), dims(x))
 
 
+@aten.op("index_reduce")
+@as_vectors
+def index_reduce(x: Any, axis: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    at = axis_of(axis, rank(x))
+    wide = tf.reshape(index, [-1 if a == at else 1 for a in range(rank(x))])
+    return scatter_reduce(x, at, tf.broadcast_to(wide, shape_of(dims(source))), source, reduce,
+                          include_self=include_self)
+
+
 def _rows(x: Any, axis: int, index: Any) -> tuple[Any, list[int], Any]:
     at = axis_of(axis, rank(x))
     order = [at, *(a for a in range(rank(x)) if a != at)]
@@ -179,25 +190,26 @@ def _rows(x: Any, axis: int, index: Any) -> tuple[Any, list[int], Any]:
 
 
 def _by_row(write: Any, x: Any, axis: int, index: Any, source: Any) -> Any:
-    if not rank(x):
-        return tf.reshape(_by_row(write, tf.reshape(x, [1]), 0, index, tf.reshape(source, [1])), [])
     front, order, at = _rows(x, axis, index)
     y = write(front, at, as_type(tf.transpose(source, order), x.dtype.base_dtype))
     return tf.transpose(y, list(np.argsort(order)))
 
 
 @aten.op("index_add")
+@as_vectors
 def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     return _by_row(tf.tensor_scatter_add, x, axis, index, source if alpha == 1 else source * as_type(
         alpha, source.dtype.base_dtype))
 
 
 @aten.op("index_copy")
+@as_vectors
 def index_copy(x: Any, axis: int, index: Any, source: Any) -> Any:
     return _by_row(tf.tensor_scatter_update, x, axis, index, source)
 
 
 @aten.op("index_fill")
+@as_vectors
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Any:
     at = axis_of(axis, rank(x))
     hit = tf.reduce_any(tf.equal(tf.range(dims(x)[at], dtype=tf.int64)[:, None], as_type(index, tf.int64)), axis=1)
@@ -225,6 +237,11 @@ def diagonal_scatter(x: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: 
     return put_at(x, np.diagonal(places(x), offset, axis_of(dim1, rank(x)), axis_of(dim2, rank(x))), source)
 
 
+@aten.op("as_strided_scatter", note="of a tensor that fills its storage in order")
+def as_strided_scatter(x: Any, source: Any, sizes: Any, strides: Any, offset: Any = 0) -> Any:
+    return put_at(x, strided(sizes, strides, offset), source)
+
+
 def put_at(x: Any, where_to: np.ndarray, source: Any) -> Any:
     """x with the elements at constant places of its flattened self replaced."""
     values = tf.reshape(as_type(source, x.dtype.base_dtype), [-1])
@@ -245,7 +262,22 @@ def embedding(weight: Any, ids: Any, padding_idx: Any = -1, scale_grad_by_freq: 
     if not is_tensor(padding_idx) and padding_idx >= 0:
         row = tf.reshape(tf.equal(tf.range(dims(weight)[0]), padding_idx), [-1, 1])
         weight = where(row, tf.stop_gradient(weight), weight)
-    return tf.gather(weight, ids)
+    rows = tf.gather(weight, ids)
+    if scale_grad_by_freq:
+        part = rows / tf.expand_dims(tf.gather(_frequencies(weight, ids), ids), -1)
+        rows = part + tf.stop_gradient(rows - part)
+    return rows
+
+
+def _frequencies(weight: Any, ids: Any) -> Any:
+    """How often each row of a table is asked for."""
+    flat = tf.reshape(ids, [-1])
+    return tf.unsorted_segment_sum(tf.ones_like(flat, weight.dtype.base_dtype), flat, dims(weight)[0])
+
+
+@aten.op("embedding_renorm", note="of the rows that are asked for, those that are too long")
+def embedding_renorm(weight: Any, ids: Any, most: float, order: float) -> Any:
+    return where(tf.greater(_frequencies(weight, ids), 0)[:, None], renorm(weight, order, 0, most), weight)
 
 
 @aten.op("_embedding_bag", "_embedding_bag_forward_only", note="the mean, sum or maximum of each bag")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...model import tf
 from .activations import safe_softmax
-from .common import as_type, aten, dims, number, rank, shape_of, where
+from .common import as_type, aten, dims, no_gradient, number, rank, shape_of, where
 from .reductions import moments
 
 # ---- normalisations ------------------------------------------------------------------------
@@ -39,7 +39,8 @@ def batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: A
         middle, variance = _per_channel(running_mean, count), _per_channel(running_var, count)
     y, scale = _normalized(x, variance, middle, eps)
     flat = lambda v: tf.reshape(v, [-1])  # noqa: E731
-    return _scaled(y, _per_channel(weight, count), _per_channel(bias, count)), flat(middle), flat(scale)
+    return _scaled(y, _per_channel(weight, count), _per_channel(bias, count)), no_gradient(flat(middle)), no_gradient(
+        flat(scale))
 
 
 @aten.op("_native_batch_norm_legit.no_stats")
@@ -62,7 +63,7 @@ def layer_norm(x: Any, sizes: Any, weight: Any, bias: Any, eps: float = 1e-5) ->
     axes = list(range(rank(x) - len(sizes), rank(x)))
     variance, middle = moments(x, axes, 0, True)
     y, scale = _normalized(x, variance, middle, eps)
-    return _scaled(y, weight, bias), middle, scale
+    return _scaled(y, weight, bias), no_gradient(middle), no_gradient(scale)
 
 
 @aten.op("native_group_norm")

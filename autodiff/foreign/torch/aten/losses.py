@@ -116,6 +116,7 @@ def multi_margin_loss(x: Any, y: Any, p: Any = 1, margin: Any = 1, weight: Any =
 @aten.op("_ctc_loss", note="log probabilities [time, batch, class]; their gradient is that of scores, as torch's")
 def ctc_loss(log_probs: Any, labels: Any, lengths: Any, label_lengths: Any, blank: int = 0,
              zero_infinity: bool = False) -> Any:
+    lengths, label_lengths = (tf.convert_to_tensor(n) for n in (lengths, label_lengths))
     loss = tf.nn.ctc_loss_v2(as_type(labels, tf.int32), log_probs, as_type(label_lengths, tf.int32), as_type(
         lengths, tf.int32), blank_index=blank)
     if zero_infinity:

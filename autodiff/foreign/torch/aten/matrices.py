@@ -1,4 +1,4 @@
-"""ATen's products, linear algebra, distances and Fourier transforms."""
+"""ATen's products, distances and Fourier transforms."""
 from __future__ import annotations
 
 import math
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
-from .common import as_type, aten, axes_of, axis_of, category, dims, number, promoted, rank, shape_of, where
+from .common import as_type, aten, axes_of, axis_of, category, number, promoted, rank, where
 from .reductions import vector_norm
 
 # ---- products ------------------------------------------------------------------------------
@@ -101,120 +101,6 @@ def trilinear(a: Any, b: Any, c: Any, expand1: Any, expand2: Any, expand3: Any, 
 @aten.op("trace")
 def trace(x: Any) -> Any:
     return tf.linalg.trace(x)
-
-
-# ---- linear algebra ------------------------------------------------------------------------
-
-def _mt(x: Any) -> Any:
-    return tf.linalg.adjoint(x)
-
-
-@aten.op("linalg_inv_ex", "inverse", "linalg_inv")
-def inverse(x: Any, *, check_errors: bool = False) -> Any:
-    return tf.linalg.inv(x), tf.zeros([], tf.int32)
-
-
-@aten.op("_linalg_det", "linalg_det", "det")
-def det(x: Any) -> Any:
-    return tf.linalg.det(x), x, tf.zeros([], tf.int32)
-
-
-@aten.op("_linalg_slogdet", "linalg_slogdet", "slogdet")
-def slogdet(x: Any) -> Any:
-    sign, logarithm = tf.linalg.slogdet(x)
-    return sign, logarithm, x, tf.zeros([], tf.int32)
-
-
-@aten.op("_linalg_solve_ex", "linalg_solve_ex", "linalg_solve")
-def solve(a: Any, b: Any, *, left: bool = True, check_errors: bool = False) -> Any:
-    is_vector = rank(b) == 1 or rank(b) == rank(a) - 1
-    right = tf.expand_dims(b, -1) if is_vector else b
-    if not left:
-        right = tf.linalg.matrix_transpose(right)
-    found = tf.linalg.solve(a if left else tf.linalg.matrix_transpose(a), _like_batch(right, a))
-    found = found if left else tf.linalg.matrix_transpose(found)
-    found = tf.squeeze(found, axis=[rank(found) - 1]) if is_vector else found
-    return found, a, tf.zeros([], tf.int32), tf.zeros([], tf.int32)
-
-
-def _like_batch(b: Any, a: Any) -> Any:
-    """b with the leading axes of a."""
-    if rank(a) == rank(b):
-        return b
-    return tf.broadcast_to(b, shape_of([*dims(a)[:-2], *dims(b)[-2:]]))
-
-
-@aten.op("linalg_solve_triangular")
-def solve_triangular(a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
-    if unitriangular:
-        a = tf.linalg.set_diag(a, tf.ones_like(tf.linalg.diag_part(a)))
-    if left:
-        return tf.linalg.triangular_solve(a, _like_batch(b, a), lower=not upper)
-    turned = tf.linalg.triangular_solve(tf.linalg.matrix_transpose(a), tf.linalg.matrix_transpose(b), lower=upper)
-    return tf.linalg.matrix_transpose(turned)
-
-
-@aten.op("triangular_solve")
-def triangular_solve(b: Any, a: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
-    a = tf.linalg.matrix_transpose(a) if transpose else a
-    return solve_triangular(a, b, upper=upper != transpose, unitriangular=unitriangular), a
-
-
-@aten.op("linalg_cholesky_ex", "cholesky", "linalg_cholesky")
-def cholesky(x: Any, upper: bool = False, *, check_errors: bool = False) -> Any:
-    found = tf.linalg.cholesky(x)
-    return _mt(found) if upper else found, tf.zeros([], tf.int32)
-
-
-@aten.op("cholesky_solve")
-def cholesky_solve(b: Any, factor: Any, upper: bool = False) -> Any:
-    lower = _mt(factor) if upper else factor
-    return tf.linalg.solve(tf.matmul(lower, _mt(lower)), b)
-
-
-@aten.op("cholesky_inverse")
-def cholesky_inverse(factor: Any, upper: bool = False) -> Any:
-    lower = _mt(factor) if upper else factor
-    return tf.linalg.inv(tf.matmul(lower, _mt(lower)))
-
-
-@aten.op("_linalg_eigh", "linalg_eigh")
-def eigh(x: Any, lower: str = "L", compute_v: bool = True) -> Any:
-    values, vectors = tf.linalg.eigh((x + _mt(x)) / 2)
-    return values, vectors
-
-
-@aten.op("_linalg_svd", "linalg_svd")
-def svd(x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: Any = None) -> Any:
-    values, left, right = tf.linalg.svd(x, full_matrices=full_matrices)
-    return left, values, _mt(right)
-
-
-@aten.op("linalg_qr")
-def qr(x: Any, mode: str = "reduced") -> Any:
-    q, r = tf.linalg.qr(x, full_matrices=mode == "complete")
-    return q, r
-
-
-@aten.op("linalg_matrix_exp")
-def matrix_exp(x: Any) -> Any:
-    return tf.linalg.expm(x)
-
-
-@aten.op("linalg_lu_factor_ex", note="packed factors; the pivots carry no gradient")
-def lu_factor(x: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    factors, order = tf.linalg.lu(x)
-    return factors, tf.cast(order + 1, tf.int32), tf.zeros([], tf.int32)
-
-
-@aten.op("linalg_pinv.atol_rtol_tensor", "linalg_pinv", "pinverse")
-def pinv(x: Any, **_: Any) -> Any:
-    return tf.linalg.pinv(x)
-
-
-@aten.op("_linalg_check_errors")
-def check_errors(info: Any, *_: Any, **__: Any) -> Any:
-    return ()
 
 
 # ---- distances -----------------------------------------------------------------------------

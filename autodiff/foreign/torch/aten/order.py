@@ -3,44 +3,48 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...model import tf
-from .common import as_type, aten, axis_of, dims, no_gradient, number, rank
-from .reductions import gathered
+from .common import as_type, as_vectors, aten, axis_of, dims, no_gradient, number, rank, where
+from .reductions import extreme_place, gathered
 
 
 @aten.op("max.dim")
+@as_vectors
 def max_along(x: Any, axis: int, keepdim: bool = False) -> Any:
     return _chosen(tf.argmax, x, axis, keepdim)
 
 
 @aten.op("min.dim")
+@as_vectors
 def min_along(x: Any, axis: int, keepdim: bool = False) -> Any:
     return _chosen(tf.argmin, x, axis, keepdim)
 
 
 def _chosen(function: Any, x: Any, axis: int, keepdim: bool) -> Any:
-    if not rank(x):
-        return x, tf.zeros([], tf.int64)
     at = axis_of(axis, rank(x))
-    places = tf.expand_dims(function(x, axis=at), at)
-    return _squeezed(gathered(x, at, places), places, at, keepdim)
+    return _taken(x, at, tf.expand_dims(extreme_place(function, x, at), at), keepdim)
 
 
-def _squeezed(values: Any, places: Any, axis: int, keepdim: bool) -> Any:
+def _taken(x: Any, axis: int, places: Any, keepdim: bool) -> Any:
+    """The elements at places along an axis, one for each row."""
+    values = gathered(x, axis, places)
     return (values, places) if keepdim else (tf.squeeze(values, axis=[axis]), tf.squeeze(places, axis=[axis]))
 
 
 def _order(x: Any, axis: int, descending: bool) -> Any:
     """Places of the elements in order along an axis, equal ones in theirs. bool and int are sorted as they are."""
     plain = tf.cast(x, tf.int32) if x.dtype.base_dtype is tf.bool else x
+    if x.dtype.is_floating:  # nan is the greatest
+        plain = where(tf.is_nan(x), number(np.inf, x), x)
     direction = "DESCENDING" if descending else "ASCENDING"
     return tf.cast(tf.argsort(no_gradient(plain), axis=axis, direction=direction, stable=True), tf.int64)
 
 
 @aten.op("sort", "sort.default")
+@as_vectors
 def sort(x: Any, axis: int = -1, descending: bool = False) -> Any:
-    if not rank(x):
-        return x, tf.zeros([], tf.int64)
     at = axis_of(axis, rank(x))
     places = _order(x, at, descending)
     return gathered(x, at, places), places
@@ -62,33 +66,67 @@ def argsort_stable(x: Any, *, stable: Any = None, dim: int = -1, descending: boo
 
 
 @aten.op("topk")
+@as_vectors
 def topk(x: Any, k: int, axis: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    if not rank(x):
-        return x, tf.zeros([], tf.int64)
     at = axis_of(axis, rank(x))
     places = tf.gather(_order(x, at, largest), tf.range(k), axis=at)
     return gathered(x, at, places), places
 
 
-def _ranked(x: Any, k: Any, axis: int, keepdim: bool) -> Any:
-    at = axis_of(axis, rank(x))
-    places = tf.gather(_order(x, at, False), tf.reshape(k, [1]), axis=at)
-    return _squeezed(gathered(x, at, places), places, at, keepdim)
-
-
 @aten.op("kthvalue")
+@as_vectors
 def kthvalue(x: Any, k: int, axis: int = -1, keepdim: bool = False) -> Any:
-    return _ranked(x, k - 1, axis, keepdim)
+    at = axis_of(axis, rank(x))
+    return _taken(x, at, tf.gather(_order(x, at, False), tf.constant([k - 1]), axis=at), keepdim)
 
 
-@aten.op("median.dim", "nanmedian.dim")
+@aten.op("median.dim", note="nan where there is one")
+@as_vectors
 def median_along(x: Any, axis: int = -1, keepdim: bool = False) -> Any:
-    return _ranked(x, (dims(x)[axis_of(axis, rank(x))] - 1) // 2, axis, keepdim)
+    return _middle(x, axis, keepdim, lambda lost, last: where(tf.greater(lost, 0), last, last // 2))
 
 
-@aten.op("median", "nanmedian")
+@aten.op("nanmedian.dim", note="of the rest, where there are nan")
+@as_vectors
+def nanmedian_along(x: Any, axis: int = -1, keepdim: bool = False) -> Any:
+    return _middle(x, axis, keepdim, lambda lost, last: tf.maximum(last - lost, 0) // 2)
+
+
+def _middle(x: Any, axis: int, keepdim: bool, rank_of: Any) -> Any:
+    """The element that has a rank in its row. rank_of: how many are nan, and the last rank, to the rank."""
+    at = axis_of(axis, rank(x))
+    lost = tf.reduce_sum(tf.cast(tf.not_equal(x, x), tf.int64), axis=[at], keepdims=True)
+    last = tf.zeros_like(lost) + as_type(dims(x)[at] - 1, tf.int64)
+    return _taken(x, at, gathered(_order(x, at, False), at, rank_of(lost, last)), keepdim)
+
+
+@aten.op("median", note="equal ones share the gradient")
 def median(x: Any) -> Any:
-    return median_along(tf.reshape(x, [-1]), 0)[0]
+    return _shared(x, median_along(tf.reshape(x, [-1]), 0)[0])
+
+
+@aten.op("nanmedian", note="equal ones share the gradient")
+def nanmedian(x: Any) -> Any:
+    return _shared(x, nanmedian_along(tf.reshape(x, [-1]), 0)[0])
+
+
+def _shared(x: Any, chosen: Any) -> Any:
+    """One element, as the mean of all that equal it."""
+    x = tf.reshape(x, [-1])
+    is_it = tf.logical_or(tf.equal(x, chosen), tf.not_equal(x, x) & tf.not_equal(chosen, chosen))
+    return tf.reduce_mean(tf.boolean_mask(x, is_it)) if x.dtype.is_floating else chosen
+
+
+@aten.op("mode", note="of the most frequent values the least, at its last place")
+@as_vectors
+def mode(x: Any, axis: int = -1, keepdim: bool = False) -> Any:
+    at = axis_of(axis, rank(x))
+    order = _order(x, at, False)
+    rows = gathered(no_gradient(x), at, order)
+    pairs = tf.equal(tf.expand_dims(rows, at + 1), tf.expand_dims(rows, at))
+    counts = tf.reduce_sum(tf.cast(pairs, tf.int64), axis=at + 1)
+    first = tf.expand_dims(tf.argmax(counts, axis=at), at)
+    return _taken(x, at, gathered(order, at, first + gathered(counts, at, first) - 1), keepdim)
 
 
 @aten.op("_unique2", "unique_consecutive", "unique_dim")

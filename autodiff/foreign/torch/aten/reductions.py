@@ -8,6 +8,7 @@ import numpy as np
 from ...model import tf
 from .common import (
     as_type,
+    as_vectors,
     aten,
     axes_of,
     axis_of,
@@ -94,14 +95,21 @@ def argmin(x: Any, axis: int | None = None, keepdim: bool = False) -> Any:
     return _place(tf.argmin, x, axis, keepdim)
 
 
+def extreme_place(function: Any, x: Any, axis: int) -> Any:
+    """tf.argmax or tf.argmin along an axis; nan is more extreme than any number."""
+    if x.dtype.is_floating:
+        x = where(tf.is_nan(x), number(np.inf if function is tf.argmax else -np.inf, x), x)
+    return function(x, axis=axis)
+
+
 def _place(function: Any, x: Any, axis: int | None, keepdim: bool) -> Any:
     if axis is None:
-        found = function(tf.reshape(x, [-1]), axis=0)
+        found = extreme_place(function, tf.reshape(x, [-1]), 0)
         return tf.reshape(found, [1] * rank(x)) if keepdim else found
-    at = axis_of(axis, rank(x))
     if not rank(x):
         return tf.zeros([], tf.int64)
-    found = function(x, axis=at)
+    at = axis_of(axis, rank(x))
+    found = extreme_place(function, x, at)
     return tf.expand_dims(found, at) if keepdim else found
 
 
@@ -201,21 +209,25 @@ def renorm(x: Any, order: Any, axis: int, most: Any) -> Any:
 # ---- along an axis -------------------------------------------------------------------------
 
 @aten.op("cumsum")
+@as_vectors
 def cumsum(x: Any, axis: int, *, dtype: Any = None) -> Any:
-    return tf.cumsum(_summed(x, dtype), axis=axis_of(axis, rank(x))) if rank(x) else x
+    return tf.cumsum(_summed(x, dtype), axis=axis_of(axis, rank(x)))
 
 
 @aten.op("cumprod")
+@as_vectors
 def cumprod(x: Any, axis: int, *, dtype: Any = None) -> Any:
-    return tf.cumprod(_summed(x, dtype), axis=axis_of(axis, rank(x))) if rank(x) else x
+    return tf.cumprod(_summed(x, dtype), axis=axis_of(axis, rank(x)))
 
 
 @aten.op("cummax")
+@as_vectors
 def cummax(x: Any, axis: int) -> Any:
     return _running(np.greater_equal, x, axis)
 
 
 @aten.op("cummin")
+@as_vectors
 def cummin(x: Any, axis: int) -> Any:
     return _running(np.less_equal, x, axis)
 
@@ -224,12 +236,12 @@ def _running(better: Any, x: Any, axis: int) -> Any:
     at = axis_of(axis, rank(x))
 
     def best(values: np.ndarray) -> np.ndarray:
-        """The place of the best so far, of equal ones the last."""
+        """The place of the best so far, of equal ones the last; nan is better."""
         values = np.moveaxis(values, at, 0)
         found = np.zeros(values.shape, np.int64)
         for i in range(1, len(values)):
             top = np.take_along_axis(values, found[i - 1:i], 0)[0]
-            found[i] = np.where(better(values[i], top), i, found[i - 1])
+            found[i] = np.where(better(values[i], top) | np.isnan(values[i]), i, found[i - 1])
         return np.moveaxis(found, 0, at)
 
     chosen = tf.py_func(best, [x], tf.int64)
@@ -239,9 +251,7 @@ def _running(better: Any, x: Any, axis: int) -> Any:
 
 def gathered(x: Any, axis: int, chosen: Any) -> Any:
     """x[..., chosen[..., i, ...], ...] along an axis: torch.gather, where chosen may be smaller than x."""
-    count = rank(x)
-    if not count:
-        return x
+    count, chosen = rank(x), as_type(chosen, tf.int64)
     for a in range(count):
         if a != axis and (is_tensor(dims(chosen)[a]) or dims(chosen)[a] != dims(x)[a]):
             x = tf.gather(x, tf.range(tf.shape(chosen)[a]), axis=a)

@@ -21,7 +21,7 @@ def view_dtype(x: Any, dtype: Any) -> Any:
 
 
 @aten.op("alias", "detach", "lift_fresh", "lift_fresh_copy", "clone", "contiguous", "alias_copy", "detach_copy", "lift",
-      "positive", "_conj_physical")
+      "positive")
 def same(x: Any, **_: Any) -> Any:
     return tf.identity(x)
 
@@ -67,7 +67,7 @@ def unsqueeze(x: Any, axis: int) -> Any:
 
 @aten.op("squeeze", "squeeze_copy", note="only axes of size 1")
 def squeeze(x: Any, axes: Any = None) -> Any:
-    wanted = [a for a in axes_of(axes, rank(x)) if rank(x) and x.dims[a] == 1]
+    wanted = [a for a in (axes_of(axes, rank(x)) if axes != [] else []) if x.dims[a] == 1]
     return tf.squeeze(x, axis=wanted) if wanted else tf.identity(x)
 
 
@@ -124,10 +124,15 @@ def diagonal(x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 
 @aten.op("as_strided", "as_strided_copy", note="of a tensor that fills its storage in order")
 def as_strided(x: Any, sizes: Any, strides: Any, offset: Any = 0) -> Any:
+    return taken(x, strided(sizes, strides, offset))
+
+
+def strided(sizes: Any, strides: Any, offset: Any) -> np.ndarray:
+    """The places of elements that lie apart by strides."""
     found = np.full(tuple(sizes), offset or 0, np.int64)
     for axis, (size, stride) in enumerate(zip(sizes, strides)):
         found += (np.arange(size) * stride).reshape([-1 if a == axis else 1 for a in range(len(sizes))])
-    return taken(x, found)
+    return found
 
 
 @aten.op("unfold", "unfold_copy")
@@ -167,7 +172,7 @@ def repeat_interleave(x: Any, repeats: int, axis: int | None = None, *, output_s
 
 @aten.op("repeat_interleave.Tensor")
 def repeated_places(repeats: Any, *, output_size: Any = None) -> Any:
-    return tf.repeat(tf.range(tf.cast(tf.size(repeats), tf.int64), dtype=tf.int64), repeats)
+    return tf.repeat(tf.range(tf.cast(tf.size(repeats), tf.int64), dtype=tf.int64), tf.cast(repeats, tf.int32))
 
 
 @aten.op("flip")
@@ -240,9 +245,8 @@ def _padded_by_place(x: Any, pad: Any, mode: str) -> Any:
     for axis, (before, after) in enumerate(pairs_of(pad, rank(x))):
         if before or after:
             size = x.dims[axis]
-            inner = np.arange(size)[max(-before, 0):size - max(-after, 0)]
-            wide = np.pad(inner, (max(before, 0), max(after, 0)), mode=mode)  # type: ignore[call-overload]
-            x = tf.gather(x, tf.constant(wide), axis=axis)
+            wide = np.pad(np.arange(size), (max(before, 0), max(after, 0)), mode=mode)  # type: ignore[call-overload]
+            x = tf.gather(x, tf.constant(wide[max(-before, 0):len(wide) - max(-after, 0)]), axis=axis)
     return x
 
 

@@ -1,0 +1,251 @@
+"""ATen's linear algebra: solving, factors of matrices, eigenvalues."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...model import tf
+from ...pivots import permutation_of, pivots_of
+from .common import as_type, aten, dims, no_gradient, rank, shape_of, with_gradient
+
+
+def _mt(x: Any) -> Any:
+    return tf.linalg.adjoint(x)
+
+
+def _info(x: Any) -> Any:
+    """That all went well, for each matrix."""
+    return tf.zeros(shape_of(dims(x)[:-2]), tf.int32)
+
+
+@aten.op("linalg_inv_ex", "inverse", "linalg_inv")
+def inverse(x: Any, *, check_errors: bool = False) -> Any:
+    return tf.linalg.inv(x), _info(x)
+
+
+@aten.op("_linalg_det", "linalg_det", "det")
+def det(x: Any) -> Any:
+    return tf.linalg.det(x), x, _info(x)
+
+
+@aten.op("_linalg_slogdet", "linalg_slogdet", "slogdet")
+def slogdet(x: Any) -> Any:
+    sign, logarithm = tf.linalg.slogdet(x)
+    return sign, logarithm, x, _info(x)
+
+
+@aten.op("_linalg_solve_ex", "linalg_solve_ex", "linalg_solve")
+def solve(a: Any, b: Any, *, left: bool = True, check_errors: bool = False) -> Any:
+    is_vector = rank(b) == 1 or rank(b) == rank(a) - 1
+    right = tf.expand_dims(b, -1) if is_vector else b
+    if not left:
+        right = tf.linalg.matrix_transpose(right)
+    found = tf.linalg.solve(a if left else tf.linalg.matrix_transpose(a), _like_batch(right, a))
+    found = found if left else tf.linalg.matrix_transpose(found)
+    found = tf.squeeze(found, axis=[rank(found) - 1]) if is_vector else found
+    return found, a, _info(a), _info(a)
+
+
+def _like_batch(b: Any, a: Any) -> Any:
+    """b with the leading axes of a."""
+    if rank(a) == rank(b):
+        return b
+    return tf.broadcast_to(b, shape_of([*dims(a)[:-2], *dims(b)[-2:]]))
+
+
+@aten.op("linalg_solve_triangular")
+def solve_triangular(a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
+    if unitriangular:
+        a = tf.linalg.set_diag(a, tf.ones_like(tf.linalg.diag_part(a)))
+    if left:
+        return tf.linalg.triangular_solve(a, _like_batch(b, a), lower=not upper)
+    turned = tf.linalg.triangular_solve(tf.linalg.matrix_transpose(a), tf.linalg.matrix_transpose(b), lower=upper)
+    return tf.linalg.matrix_transpose(turned)
+
+
+@aten.op("triangular_solve")
+def triangular_solve(b: Any, a: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
+    a = tf.linalg.matrix_transpose(a) if transpose else a
+    return solve_triangular(a, b, upper=upper != transpose, unitriangular=unitriangular), a
+
+
+@aten.op("linalg_cholesky_ex", "cholesky", "linalg_cholesky")
+def cholesky(x: Any, upper: bool = False, *, check_errors: bool = False) -> Any:
+    found = tf.linalg.cholesky(x)
+    return _mt(found) if upper else found, _info(x)
+
+
+@aten.op("cholesky_solve")
+def cholesky_solve(b: Any, factor: Any, upper: bool = False) -> Any:
+    lower = _mt(factor) if upper else factor
+    return tf.linalg.solve(tf.matmul(lower, _mt(lower)), b)
+
+
+@aten.op("cholesky_inverse")
+def cholesky_inverse(factor: Any, upper: bool = False) -> Any:
+    lower = _mt(factor) if upper else factor
+    return tf.linalg.inv(tf.matmul(lower, _mt(lower)))
+
+
+@aten.op("_linalg_eigh", "linalg_eigh", note="of one triangle; its slopes go to both, as torch's")
+def eigh(x: Any, lower: str = "L", compute_v: bool = True) -> Any:
+    half = tf.linalg.band_part(x, -1, 0) if lower == "L" else _mt(tf.linalg.band_part(x, 0, -1))
+    values, vectors = tf.linalg.eigh(half)
+    return _eigen(x, values, vectors, lambda inner: inner)
+
+
+@aten.op("linalg_eig", "_linalg_eigvals", "linalg_eigvals")
+def eig(x: Any) -> Any:
+    """Eigenvalues and vectors, both complex."""
+    wide = np.result_type(x.dtype.as_numpy_dtype, np.complex64)
+    values, vectors = tf.py_func(lambda a: tuple(p.astype(wide) for p in np.linalg.eig(a)), [x], [wide, wide],
+                                 stateful=False)
+    values.set_shape(x.shape[:-1])
+    vectors.set_shape(x.shape)
+
+    def across(inner: Any) -> Any:  # vectors have length 1: what points along them does not count
+        own = tf.linalg.diag(as_type(tf.real(tf.linalg.diag_part(inner)), vectors.dtype))
+        return inner - tf.matmul(tf.matmul(_mt(vectors), vectors), own)
+    return _eigen(x, values, vectors, across)
+
+
+def _eigen(x: Any, values: Any, vectors: Any, free: Any) -> Any:
+    """Both with torch's gradient. free: takes out of V^H dV what does not change the vectors."""
+    inverse = _mt(vectors) if vectors.dtype is x.dtype.base_dtype else tf.linalg.inv(vectors)
+    gaps = tf.conj(tf.expand_dims(values, -2) - tf.expand_dims(values, -1))
+    gaps = tf.linalg.set_diag(gaps, tf.ones_like(values))
+
+    def back(middle: Any) -> Any:
+        return [as_type(tf.matmul(_mt(inverse), tf.matmul(middle, _mt(vectors))), x.dtype.base_dtype)]
+
+    def of_vectors(dv: Any) -> Any:
+        middle = free(tf.matmul(_mt(vectors), dv)) / gaps
+        return back(tf.linalg.set_diag(middle, tf.zeros_like(values)))
+    return (with_gradient(values, [x], lambda dw: back(tf.linalg.diag(dw))),
+            with_gradient(vectors, [x], of_vectors))
+
+
+@aten.op("_linalg_svd", "linalg_svd")
+def svd(x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: Any = None) -> Any:
+    values, left, right = tf.linalg.svd(x, full_matrices=full_matrices)
+    return left, values, _mt(right)
+
+
+@aten.op("linalg_qr", note="of a wide matrix, the first columns make the orthogonal factor")
+def qr(x: Any, mode: str = "reduced") -> Any:
+    m, n = x.dims[-2:]
+    q, r = tf.linalg.qr(x[..., :m] if m < n else x, full_matrices=mode == "complete")
+    return q, tf.concat([r, tf.matmul(_mt(q), x[..., m:])], axis=-1) if m < n else r
+
+
+@aten.op("linalg_householder_product")
+def householder_product(x: Any, tau: Any) -> Any:
+    *batch, m, n = x.dims
+    return _reflected(x, tau, tf.eye(m, n, batch_shape=batch, dtype=x.dtype), is_last_first=True)
+
+
+@aten.op("ormqr")
+def ormqr(x: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
+    if not left:
+        return _mt(ormqr(x, tau, _mt(other), True, not transpose))
+    return _reflected(x, tau, other, is_last_first=not transpose, is_adjoint=transpose)
+
+
+def _reflected(x: Any, tau: Any, y: Any, *, is_last_first: bool, is_adjoint: bool = False) -> Any:
+    """What Householder's reflections, in the columns of x below its diagonal, make of the columns of y."""
+    columns = tf.linalg.set_diag(tf.linalg.band_part(x, -1, 0), tf.ones_like(tf.linalg.diag_part(x)))
+    count = tau.dims[-1]
+    for i in reversed(range(count)) if is_last_first else range(count):
+        v, scale = columns[..., i:i + 1], tau[..., i, None, None]
+        y = y - (tf.conj(scale) if is_adjoint else scale) * tf.matmul(v, tf.matmul(v, y, adjoint_a=True))
+    return y
+
+
+@aten.op("linalg_lu_factor_ex", note="packed factors; the pivots carry no gradient")
+def lu_factor(x: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    """Source of the gradient: Murray (2016), Differentiation of the Cholesky decomposition, LU by the same steps."""
+    factors, order = tf.linalg.lu(x)
+
+    def back(dy: Any) -> list[Any]:
+        lower, upper = _triangles(factors)
+        inner = tf.linalg.band_part(tf.matmul(_mt(lower), tf.linalg.band_part(dy, -1, 0)), -1, 0)
+        outer = tf.linalg.band_part(tf.matmul(tf.linalg.band_part(dy, 0, -1), _mt(upper)), 0, -1)
+        middle = tf.linalg.set_diag(inner, tf.zeros_like(tf.linalg.diag_part(inner))) + outer
+        right = _mt(tf.linalg.triangular_solve(upper, _mt(middle), lower=False))
+        return [tf.matmul(_permutation(order, x), tf.linalg.triangular_solve(lower, right, adjoint=True))]
+    return with_gradient(factors, [x], back), pivots_of(order) + 1, _info(x)
+
+
+def _triangles(factors: Any) -> tuple[Any, Any]:
+    """The lower factor, with ones on its diagonal, and the upper one."""
+    k = min(factors.dims[-2:])
+    lower = tf.linalg.band_part(factors[..., :k], -1, 0)
+    lower = tf.linalg.set_diag(lower, tf.ones_like(tf.linalg.diag_part(lower)))
+    return lower, tf.linalg.band_part(factors[..., :k, :], 0, -1)
+
+
+@aten.op("lu_unpack", note="permutation, lower and upper factor")
+def lu_unpack(factors: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+    return _permutation(permutation_of(pivots - 1, factors.dims[-2]), factors), *_triangles(factors)
+
+
+def _permutation(order: Any, like: Any) -> Any:
+    return tf.linalg.matrix_transpose(tf.one_hot(order, order.dims[-1], dtype=like.dtype))
+
+
+@aten.op("linalg_lu")
+def lu(x: Any, *, pivot: bool = True) -> Any:
+    factors, pivots, _ = lu_factor(x)
+    return lu_unpack(factors, pivots)
+
+
+@aten.op("linalg_lu_solve")
+def lu_solve(factors: Any, pivots: Any, b: Any, *, left: bool = True, adjoint: bool = False) -> Any:
+    swap, lower, upper = lu_unpack(factors, pivots)
+    whole = tf.matmul(swap, tf.matmul(lower, upper))
+    return solve(_mt(whole) if adjoint else whole, b, left=left)[0]
+
+
+@aten.op("linalg_lstsq", note="of matrices of full rank")
+def lstsq(a: Any, b: Any, rcond: Any = None, *, driver: Any = None) -> Any:
+    m, n = a.dims[-2:]
+    is_vector = rank(b) == rank(a) - 1
+    right = tf.expand_dims(b, -1) if is_vector else b
+    x = tf.matmul(pinv(a)[0], right)
+    left_over = tf.reduce_sum(tf.square(tf.abs(tf.matmul(a, x) - right)), axis=-2)
+    full = tf.fill(shape_of(dims(a)[:-2]), np.int64(min(m, n)))
+    none = tf.zeros([0], left_over.dtype)
+    is_judged = m > n and driver in ("gels", "gelsd", "gelss")
+    return (tf.squeeze(x, axis=[-1]) if is_vector else x, left_over if is_judged else none,
+            tf.zeros([0], tf.int64) if driver == "gels" else full,
+            no_gradient(tf.linalg.svd(a, compute_uv=False)) if driver in ("gelsd", "gelss") else none)
+
+
+@aten.op("linalg_matrix_exp")
+def matrix_exp(x: Any) -> Any:
+    return tf.linalg.expm(x)
+
+
+@aten.op("linalg_pinv.atol_rtol_tensor", "linalg_pinv", "pinverse", note="its gradient takes the rank as given")
+def pinv(x: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
+    """Source of the gradient: Golub and Pereyra (1973), section 4."""
+    rtol = rcond if rtol is None else rtol
+    if rtol is not None or atol is not None:
+        largest = tf.reduce_max(tf.linalg.svd(x, compute_uv=False), axis=-1)
+        least, part = (as_type(0.0 if t is None else t, largest.dtype) for t in (atol, rtol))
+        rtol = tf.maximum(least / largest, part)
+    y = tf.linalg.pinv(x, rtol)
+
+    def back(dy: Any) -> list[Any]:
+        yh, dyh = _mt(y), _mt(dy)
+        inner = tf.matmul(tf.matmul(yh, y), dyh)
+        outer = tf.matmul(dyh, tf.matmul(y, yh))
+        return [outer - tf.matmul(x, tf.matmul(y, outer)) + inner - tf.matmul(tf.matmul(inner, y), x) - tf.matmul(
+            yh, tf.matmul(dy, yh))]
+    return [with_gradient(y, [x], back)]
+
+
+@aten.op("_linalg_check_errors")
+def check_errors(info: Any, *_: Any, **__: Any) -> Any:
+    return ()
