@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from .dtypes import DType
 from .graph import Graph, Operation, Tensor
+from .graph_parts import ControlGroup
 from .op import OPS, OpDef, Ref, Spec
 from .shapes import Dims
 from .traversal import ancestors, dependencies, in_order
@@ -22,8 +23,8 @@ _ALWAYS_THE_SAME = frozenset(("Argument", "Captured", "Recall", "VariableV2", "V
 class FunctionGraph(Graph):
     """A graph inside another. Names, collections and seeds are the outer graph's.
 
-    captures: outer tensor -> the inner one that stands for it. waits_for: outer operations that
-    control_dependencies inside asked for; the calling operation must wait for them. copied: an operation that
+    captures: outer tensor -> the inner one that stands for it. outside: the outer
+    operations that control_dependencies inside asked for, by their block. copied: an operation that
     repeats one of a call -> the graphs that it was copied from, oldest first, with what stands for their tensors.
     in_loop: whether it is part of a loop. updated: the variables that an operation in here, or in a function that
     it calls, changes. shown: set once there is an operation that calls the function.
@@ -40,7 +41,7 @@ class FunctionGraph(Graph):
         self.made_from = outer.made_from
         self.captures: dict[Tensor, Tensor] = {}
         self.arguments: list[Tensor] = []
-        self.waits_for: list[Operation] = []
+        self.outside: list[tuple[ControlGroup, list[Operation]]] = []
         self.copied: dict[Operation, _Copies] = {}
         self.updated: set[Operation] = set()
 
@@ -81,6 +82,11 @@ class FunctionGraph(Graph):
             outside.add_consumer(op)
         return self.captures[outside]
 
+    def waiting_for(self, outputs: Sequence[Tensor]) -> list[Operation]:
+        """The outer operations that some operation which these outputs need is to wait for."""
+        needed = dependencies(outputs)
+        return [op for group, ops in self.outside if not needed.isdisjoint(group.members) for op in ops]
+
     def is_within(self, graph: Graph) -> bool:
         """Whether this is the graph, or a function that is built somewhere inside of it."""
         return graph is self or graph is self.outer or (
@@ -111,13 +117,16 @@ class FunctionGraph(Graph):
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
         inside: list[Any] | None = None if control_inputs is None else []
+        outside: list[Operation] = []
         for element in control_inputs or ():
             op = element if isinstance(element, Operation) else getattr(element, "op", element)
             if isinstance(op, Operation) and op.graph is not self:
-                self.waits_for.append(op)
+                outside.append(op)
             elif inside is not None:
                 inside.append(element)
         with super().control_dependencies(inside):
+            if outside:
+                self.outside.append((self._control[-1], outside))
             yield
 
 
@@ -176,7 +185,8 @@ class Function:
     captured: the outer tensors of the captures, in order. kept: what a call must leave to its gradient, because
     computing it again would give something else (random numbers, values of variables) or do something twice.
     is_repeatable: whether a call may be made again. cache: what the runtime compiled of it. recalled: inner
-    tensors that the gradient of a loop takes rather than to compute them again. live: the numbers of what is needed of
+    tensors that the gradient of a loop takes rather than to compute them again.
+    waits_for: what a call must wait for. live: the numbers of what is needed of
     all that it gives; computes: the operations it takes. None: all.
     """
 
@@ -186,6 +196,7 @@ class Function:
         self.captured, self.kept, self.is_repeatable = captured, kept, is_repeatable
         self.cache: dict[Any, Any] = {}
         self.recalled: dict[Tensor, None] = {}
+        self.waits_for = graph.waiting_for(outputs) if graph.outside else []
         self.live: frozenset[int] | None = None
         self.computes: Collection[Operation] | None = None
 

@@ -99,7 +99,7 @@ def _if_gradient(node: Any, *dys: Tensor | None) -> list[Any]:
 def call_if(predicate: Tensor, then_branch: Function, else_branch: Function, name: str = "If") -> list[Tensor]:
     """Add an If op for two finished functions."""
     graph = get_default_graph()
-    with graph.control_dependencies([*then_branch.graph.waits_for, *else_branch.graph.waits_for]):
+    with graph.control_dependencies([*then_branch.waits_for, *else_branch.waits_for]):
         result = if_(predicate, *then_branch.captured, *else_branch.captured, then_branch=then_branch,
                      else_branch=else_branch, name=name)
     for branch, taken_if in ((then_branch, True), (else_branch, False)):
@@ -133,7 +133,7 @@ def call_while(initial: Sequence[Tensor], cond: Function, body: Function, shapes
     record: whether histories are kept, shared with the loop that this one is a version of.
     """
     graph = get_default_graph()
-    with graph.control_dependencies([*cond.graph.waits_for, *body.graph.waits_for]):
+    with graph.control_dependencies([*cond.waits_for, *body.waits_for]):
         results = while_(*initial, *cond.captured, *body.captured, cond=cond, body=body, shapes=tuple(shapes),
                          record={"on": False} if record is None else record, back_prop=back_prop, name=name)
     for function in (cond, body):

@@ -378,3 +378,33 @@ def test_what_a_branch_first_captures_within_control_dependencies_waits():
         counts = [(session.run(fetched, {x: 1.0, which: side}), session.run(counter))[1]
                   for fetched, side in ((either, True), (either, False), (nested, False), (loop, True))]
     assert counts == [0, 1, 2, 5]
+
+
+def test_a_branch_waits_for_what_its_results_wait_for_alone():
+    unfed, x = tf.placeholder(tf.float32, [], name="unfed"), tf.constant(3)
+
+    def branch(needed):
+        with tf.control_dependencies([unfed]):
+            aside = x + 1
+        return aside if needed else x + 2
+
+    with tf.Session() as session:
+        assert session.run(tf.cond(tf.constant(True), lambda: branch(False), lambda: x)) == 5
+        with pytest.raises(tf.errors.InvalidArgumentError, match="unfed"):
+            session.run(tf.cond(tf.constant(True), lambda: branch(True), lambda: x))
+
+
+def test_rows_of_two_branches_have_indices_of_one_type():
+    rows = {dtype: tf.IndexedSlices(tf.constant([10]), tf.constant([0], dtype=dtype)) for dtype in (tf.int32, tf.int64)}
+    either = tf.cond(tf.constant(True), lambda: rows[tf.int32], lambda: rows[tf.int64])
+    with tf.Session() as session:
+        assert session.run(either.indices).dtype == np.int64
+    with pytest.raises(TypeError, match="Cannot reconcile tf.cond 0-th outputs"):
+        tf.cond(tf.constant(True), lambda: rows[tf.int32], lambda: tf.constant([10]))
+
+
+def test_a_branch_cannot_have_what_the_other_computes():
+    inside = []
+    with pytest.raises(ValueError, match="Tensor there:0 in true_fn is accessed from false_fn."):
+        tf.cond(tf.constant(True), lambda: inside.append(tf.identity(1, name="there")) or inside[0],
+                lambda: inside[0] + 1)

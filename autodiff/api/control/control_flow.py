@@ -7,13 +7,14 @@ from typing import Any
 
 from ...core import nest
 from ...core.convert import convert_to_tensor
-from ...core.dtypes import bool_, int32
-from ...core.errors import ArgumentError, KindError, ShapeError
+from ...core.dtypes import bool_, int32, int64
+from ...core.errors import ArgumentError, GraphError, KindError, ShapeError
 from ...core.function_graph import FunctionGraph, finish
-from ...core.graph import Operation, Tensor, get_default_graph
+from ...core.graph import Graph, Operation, Tensor, get_default_graph
+from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
 from ...gradients.control_flow import call_if
-from .parts import kind_of, parted, rejoined
+from .parts import RowParts, kind_of, parted, rejoined
 from .tensor_array import TensorArray
 
 
@@ -43,8 +44,10 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
             side = FunctionGraph(graph)
             with side.as_default():
                 given.append(function())
+            side.shown = _refused_of_true_fn
             sides.append(side)
         kinds = _common_kinds(*given)
+        given = _with_common_indices(*sides, *given)
         for which, side, result in zip((True, False), sides, given):
             with side.as_default():
                 results.append(nest.map_structure(functools.partial(_as_output, which), parted(result, kinds)))
@@ -61,7 +64,33 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
 def _common_kinds(first: Any, second: Any) -> list[Any]:
     """How the results of two branches fall into parts: as both of them do, or else not at all."""
     kinds = [[kind_of(leaf) for leaf in nest.flatten(given)] for given in (first, second)]
+    for i, (a, b) in enumerate(zip(*kinds)):
+        if a is not b and RowParts in (a, b):
+            raise KindError(f"Cannot reconcile tf.cond {i}-th outputs: true_fn returned {nest.flatten(first)[i]}, "
+                            f"false_fn returned {nest.flatten(second)[i]}")
     return [a if a is b else None for a, b in zip(*kinds)] if len(kinds[0]) == len(kinds[1]) else []
+
+
+def _with_common_indices(true_side: Graph, false_side: Graph, first: Any, second: Any) -> list[Any]:
+    """The results of two branches, with indices of rows in int64 where only one branch has them so."""
+    def widened(side: Graph, mine: Any, other: Any) -> Any:
+        if not (isinstance(mine, IndexedSlices) and isinstance(other, IndexedSlices)) or \
+                mine.indices.dtype is other.indices.dtype:
+            return mine
+        with side.as_default():
+            return IndexedSlices(mine.values, build.Cast(mine.indices, dtype=int64), mine.dense_shape)
+
+    leaves = nest.flatten(first), nest.flatten(second)
+    if len(leaves[0]) != len(leaves[1]) or not any(isinstance(leaf, IndexedSlices) for leaf in leaves[0]):
+        return [first, second]
+    return [nest.pack_sequence_as(given, [widened(side, a, b) for a, b in zip(mine, others)])
+            for given, side, mine, others in ((first, true_side, *leaves), (second, false_side, *reversed(leaves)))]
+
+
+def _refused_of_true_fn(tensor: Tensor, other: Graph) -> Tensor:
+    """Raises GraphError (ValueError): one side of a branch does not run with the other."""
+    raise GraphError(f"Tensor {tensor.name.rpartition('/')[2]} in true_fn is accessed from false_fn.",
+                     line=str(tensor.op.site))
 
 
 def as_predicate(value: Any) -> Tensor:

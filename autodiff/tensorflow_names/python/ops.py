@@ -9,6 +9,7 @@ from ...api.arrays.gathering import tensor_scatter_add
 from ...api.control.custom import py_function
 from ...api.nn.rnn_cell.base import zeros_of
 from ...core import nest
+from ...core.convert import convert_to_tensor
 from ...core.errors import KindError
 from ...core.graph import Graph, Tensor, get_default_graph
 from ...core.indexed_slices import IndexedSlices
@@ -22,7 +23,10 @@ def _zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
 
 def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str | None = None) -> Any:
     """`output_tensor`, once these have run; of IndexedSlices all parts."""
-    with get_default_graph().control_dependencies(dependencies):
+    if not isinstance(output_tensor, IndexedSlices):
+        output_tensor = convert_to_tensor(output_tensor)
+    graph = get_default_graph()
+    with graph.control_dependencies(dependencies), graph.colocate_with(getattr(output_tensor, "values", output_tensor)):
         if isinstance(output_tensor, IndexedSlices):
             dense_shape = output_tensor.dense_shape
             return IndexedSlices(identity(output_tensor.values), identity(output_tensor.indices),
