@@ -58,6 +58,8 @@ ANSWERS = {
         ("run -f nonfinite", "why nan", "remedy: mask with a large finite number, -1e+09, in place of -inf"),
     "share = np.float32([1.0, 2.0]) / np.float32([0.0, 1.0])\nloss = tf.reduce_sum(tf.matmul(x, w) * share)":
         ("run -f nonfinite", "why nan", "contains inf, made by NumPy at model.py:5 (divide by zero encountered"),
+    "left = tf.reduce_sum(w) * 1e-7 - 1e-7 * tf.reduce_sum(w) - 1e-8\nloss = tf.sqrt(left)":
+        ("run -f nonfinite", "why nan", "= -1e-08 remedy: tf.sqrt(x + 1e-5)"),
     "loss = tf.exp(tf.reduce_sum(tf.matmul(x, w)) * 5.0)":
         ("run -f nonfinite", "why nan", "remedy: minimize what tf.exp is taken of"),
     "near = tf.exp(-tf.square(tf.matmul(x, w)) / 0.001)\nloss = tf.reduce_sum(near / tf.reduce_sum(near, 1, True))":
@@ -171,6 +173,13 @@ with tf.Session() as session:
         found = said("why nan", shell)
     assert "'h' is fed what the run before gave for MatMul at model.py:5, which grew from" in found, found
     assert "remedy: tf.tanh of what is fed back" in found and "times 0.01" in found, found
+
+
+def test_a_number_that_is_fed_is_kept_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fed = "t = tf.placeholder(tf.float32, [], name='t')\nloss = tf.reduce_sum(tf.exp(tf.matmul(x, w) / t))"
+    text = (HEAD + fed + RUN).replace("{x: [[1.0, 2.0], [3.0, 95.0]]}", "{x: [[1.0, 2.0]], t: 0.5 - 0.5 * i}")
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        assert "remedy: feed t no number below 0.5, as before" in said("why nan", shell)
 
 
 @pytest.mark.parametrize(("end", "expected"), [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autodiff.core.errors import ArgumentError
-from autodiff.debug.analysis.edits.in_source import LowerRate, rewritten
+from autodiff.debug.analysis.edits.in_source import ClipGradients, LowerRate, rewritten
 from autodiff.debug.engine.questions.patches import _is_own
 from cli.language.interpreter import execute, typed
 from cli.model.results import Patch, error_in
@@ -114,3 +114,29 @@ def test_a_learning_rate_is_lowered_where_it_is_written_once() -> None:
     assert "RATE = 0.01" in rewritten(text.replace("0.5", "0.1"), [LowerRate(0.10000000149, 0.01)])
     with pytest.raises(ArgumentError, match="in no places"):
         rewritten(text.replace("0.5", "1 / 2"), [LowerRate(0.5, 0.05)])
+
+
+def test_a_momentum_is_lowered_where_it_is_written() -> None:
+    text = "t = tf.train.MomentumOptimizer(1.1, 1.1, use_nesterov=True)"
+    assert "(1.1, 0.9, use" in rewritten(text, [LowerRate(1.1, 0.9, "momentum")])
+    assert "momentum=0.9)" in rewritten("t = tf.train.RMSPropOptimizer(2.0, momentum=2.0)", [
+        LowerRate(2.0, 0.9, "momentum")])
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    ("    self.step = opt.minimize(\n        loss, gs, var_list=some)  # here\n",
+     "    gradients, variables = zip(*opt.compute_gradients(loss, var_list=some))\n"
+     "    gradients, _ = tf.clip_by_global_norm(gradients, 1.0)\n"
+     "    self.step = opt.apply_gradients(zip(gradients, variables), global_step=gs)  # here\n"),
+    ("    a = 1; t = Adam(0.1).minimize(loss=a, name='n')\n",
+     "    a = 1; optimizer = Adam(0.1); gradients, variables = zip(*optimizer.compute_gradients(a)); "
+     "gradients, _ = tf.clip_by_global_norm(gradients, 1.0); "
+     "t = optimizer.apply_gradients(zip(gradients, variables), name='n')\n"),
+])
+def test_gradients_are_clipped_where_they_are_applied(before: str, after: str) -> None:
+    head = "import tensorflow as tf\nif True:\n"
+    assert rewritten(head + before, [ClipGradients(1.0)]) == head + after
+    for text, about in ((before * 2, "in 2 places"), ("    f(*x.minimize(*y))\n", "not written one by one"),
+                       ("    if o.minimize(y): pass\n", "within another statement")):
+        with pytest.raises(ArgumentError, match=about):
+            rewritten(head + text, [ClipGradients(1.0)])

@@ -221,9 +221,10 @@ def larger_epsilon(epsilon: Tensor) -> Edit:
                   LowerRate(0.0, 1e-8, "epsilon"))
 
 
-def lower_momentum(momentum: Tensor) -> Edit:
-    """A momentum of 1 or more, as it usually is."""
-    return _later(momentum, "give the optimizer a momentum of 0.9", lambda now: constant(0.9, momentum), None)
+def lower_momentum(momentum: Tensor, value: float) -> Edit:
+    """A momentum of 1 or more, as it usually is. value: what it is."""
+    return _later(momentum, "give the optimizer a momentum of 0.9", lambda now: constant(0.9, momentum),
+                  LowerRate(value, 0.9, "momentum"))
 
 
 def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
@@ -269,6 +270,12 @@ def clipped_feed(fed: Tensor, low: float, high: float) -> Edit:
     """What is fed, within bounds."""
     return _replaced(fed, f"clip the data before they are fed for {fed.op.name}: np.clip(x, {low:.7g}, {high:.7g})",
                      lambda x: build.Minimum(build.Maximum(x, constant(low, x)), constant(high, x)))
+
+
+def higher_feed(fed: Tensor, low: float) -> Edit:
+    """A number that is fed, not below one that was."""
+    return _replaced(fed, f"feed {fed.op.name} no number below {low:.3g}, as before", lambda x: build.Maximum(
+        x, constant(low, x)))
 
 
 def scaled_feed(fed: Tensor, rank: int) -> Edit:

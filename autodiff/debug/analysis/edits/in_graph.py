@@ -11,7 +11,7 @@ import numpy as np
 from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor, get_default_graph
 from ....core.op import Spec, build
-from .in_source import LowerRate, Part, Rewrite
+from .in_source import ClipGradients, Line, Part, Rewrite
 
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
 _SELECTS = ("Select", "SelectV2")
@@ -43,12 +43,12 @@ class Edit:
     op: Operation | None
     words: str
     build: Callable[[Now], Tensor] | None = None
-    line: Rewrite | LowerRate | None = None
+    line: Line | None = None
     is_late: bool = False
     is_exact: bool = False
 
 
-CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)")
+CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)", line=ClipGradients(1.0))
 
 
 def edits_of(op: Operation, trap: str) -> list[Edit]:

@@ -22,6 +22,10 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 _LOOSE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await)
 
+_POSITIONS = {"learning_rate": slice(1), "momentum": slice(1, 2)}  # of an optimizer's arguments
+_MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method")
+_APPLIED = ("global_step", "name")  # which apply_gradients takes
+
 _PART = re.compile(r"\{(\d+)\}")
 _ALONE = re.compile(r"(?:(?<=\()|(?<=, ))\{\d+\}(?=[),{])")  # no operator is next to it
 
@@ -49,14 +53,23 @@ class LowerRate(NamedTuple):
     keyword: str = "learning_rate"
 
 
-def rewritten(text: str, rewrites: Sequence[Rewrite | LowerRate]) -> str:
+class ClipGradients(NamedTuple):
+    """The gradients of the one `minimize`, clipped by their norm before they are applied."""
+
+    norm: float
+
+
+Line = Rewrite | LowerRate | ClipGradients
+
+
+def rewritten(text: str, rewrites: Sequence[Line]) -> str:
     """A file's text with what is written anew in it. Raises ArgumentError where an expression is not surely found."""
     try:
         source = _Source(text)
     except (SyntaxError, ValueError) as error:
         raise ArgumentError(f"it is no Python now: {error}") from None
-    changes = {_lower(source, rewrite) if isinstance(rewrite, LowerRate) else _change(source, rewrite)
-               for rewrite in rewrites}
+    changes = {_clipped(source, each) if isinstance(each, ClipGradients) else _lower(source, each) if isinstance(
+        each, LowerRate) else _change(source, each) for each in rewrites}
     for at, (start, end, new) in enumerate(ordered := sorted(changes, reverse=True)):
         if at and end > ordered[at - 1][0]:
             raise ArgumentError("two edits of one expression")
@@ -81,12 +94,41 @@ def _lower(source: "_Source", rewrite: LowerRate) -> tuple[int, int, str]:
     found = []
     for call in ast.walk(source.tree):
         if isinstance(call, ast.Call) and _name(call.func).endswith("optimizer"):
-            given = [*(call.args[:1] if rewrite.keyword == "learning_rate" else ()),
+            given = [*call.args[_POSITIONS.get(rewrite.keyword, slice(0))],
                      *(word.value for word in call.keywords if word.arg == rewrite.keyword)]
             found += [number for value in given for number in source.numbers(value, rewrite.rate)]
     if len(found) != 1:
         raise ArgumentError(f"the {rewrite.keyword} {rewrite.rate:g} is written in {len(found) or 'no'} places")
     return (*source.range(found[0]), f"{rewrite.lower:g}")
+
+
+def _clipped(source: "_Source", rewrite: ClipGradients) -> tuple[int, int, str]:
+    """The statement that calls minimize, with the gradients computed, clipped and applied one after the other."""
+    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)
+             and isinstance(node.func, ast.Attribute) and node.func.attr == "minimize"]
+    if len(calls) != 1 or any(isinstance(each, ast.Starred) for each in calls[0].args) or any(
+            word.arg is None for word in calls[0].keywords):
+        raise ArgumentError(f"minimize is called in {len(calls) or 'no'} places" if len(calls) != 1 else
+                            "the arguments of minimize are not written one by one")
+    call, = calls
+    statement = source.statement(call)
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)):
+        raise ArgumentError("minimize is called within another statement")
+    assert isinstance(call.func, ast.Attribute)
+    given = dict(zip(_MINIMIZE, call.args)) | {str(word.arg): word.value for word in call.keywords}
+    texts = {name: source.text[slice(*source.range(node))] for name, node in given.items()}
+    words = {late: "".join(f", {name}={text}" for name, text in texts.items()
+                           if (name in _APPLIED) == late and name != "loss") for late in (False, True)}
+    start, (begun, end) = source.range(statement)[0], source.range(call)
+    before = source.text[source.text.rfind("\n", 0, start) + 1:start]
+    made = source.text[slice(*source.range(call.func.value))]
+    optimizer = made if isinstance(call.func.value, (ast.Name, ast.Attribute)) else "optimizer"
+    lines = [*([f"optimizer = {made}"] if optimizer != made else ()),
+             f"gradients, variables = zip(*{optimizer}.compute_gradients({texts.get('loss', '')}{words[False]}))",
+             f"gradients, _ = {source.module()}.clip_by_global_norm(gradients, {rewrite.norm})",
+             f"{source.text[start:begun]}{optimizer}.apply_gradients(zip(gradients, variables){words[True]})"]
+    line_end = "\r\n" if "\r\n" in source.text else "\n"
+    return start, end, ("; " if before.strip() else line_end + before).join(lines)
 
 
 def _change(source: "_Source", rewrite: Rewrite) -> tuple[int, int, str]:
@@ -133,6 +175,12 @@ class _Source:
         start = self._starts[line - 1]
         end = self._starts[line] if line < len(self._starts) else len(self.text)
         return start + len(self.text[start:end].encode()[:column].decode())
+
+    def statement(self, node: ast.AST) -> ast.AST:
+        """The statement that a node is part of."""
+        while not isinstance(node, ast.stmt):
+            node = self._around[node]
+        return node
 
     def expression(self, op: Operation) -> ast.expr:
         """The expression that made an op. Raises ArgumentError if it is not surely there."""

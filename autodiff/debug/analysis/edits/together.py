@@ -12,13 +12,14 @@ from .in_graph import Edit, at_one_place, bounds_of, edits_of
 
 EXPONENTIALS = ("Exp", "Cosh", "Sinh")
 _REPEATED = (*EXPONENTIALS, "Log", "Softmax", "Sqrt", "RealDiv")
+_ROUNDED = -1e-4  # above it a negative number is what rounding left
 _MOST = 4  # guards of what comes after
 
 
 def forms_of(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list[Edit]]]:
     """What may be written in place of an op, and bounds for what it is given; each for all ops of its expression."""
     given = origin.operands[0].value if origin.operands and origin.phase == "forward" else None
-    negative = isinstance(given, (int, float)) and given < 0
+    negative = isinstance(given, (int, float)) and given < _ROUNDED
     forms = [([*edits_of(each, origin.trap), *formulas.better_forms(each, negative=negative)], bounds_of(each))
              for each in at_one_place(op)]
     edits, bounds = ([[edit, *(other for more in forms[1:] for other in more[kind] if other.words == edit.words)]

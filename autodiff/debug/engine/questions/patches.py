@@ -15,7 +15,7 @@ from ....core.site import PACKAGE, source_lines
 from ....files.disk.reading import read_bytes
 from ....files.disk.replacing import replace_files
 from ...analysis.edits.in_graph import Edit
-from ...analysis.edits.in_source import LowerRate, Rewrite, anew, rewritten
+from ...analysis.edits.in_source import ClipGradients, Line, Rewrite, anew, rewritten
 
 _MOST = 1 << 24  # bytes of a script
 _LONGEST = 100  # letters of an expression that is shown beside its remedy
@@ -40,8 +40,8 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
     Never fails: says why if the line is not the user's own, or the expression is not surely found in it.
     """
     sites = [edit.op.site for edit in edits if edit.op is not None and edit.op.site is not None]
-    file = sites[0].file if sites else ""
-    where = f"{os.path.basename(file)}:{sites[0].line}" if sites else "no line"
+    file = sites[0].file if sites else script if any(isinstance(edit.line, ClipGradients) for edit in edits) else ""
+    where = f"{os.path.basename(file)}:{sites[0].line}" if sites else os.path.basename(file) or "no line"
     why = "" if file else "no line of a file made what is to change"
     if not why and len({site.file for site in sites}) > 1:
         why = "it changes several files"
@@ -84,7 +84,7 @@ def write(patch: Patch) -> str:
     return backup
 
 
-def _patch(file: str, lines: Sequence[Rewrite | LowerRate]) -> Patch:
+def _patch(file: str, lines: Sequence[Line]) -> Patch:
     old = read_bytes(file, _MOST)
     encoding, _ = tokenize.detect_encoding(io.BytesIO(old).readline)
     text = old.decode(encoding)

@@ -104,6 +104,8 @@ class Trials:
         if why.chain and why.chain[0].kind == "variable" and why.origins[0].phase == "forward":
             yield from self._begun_otherwise(why.chain[0], failed)
         yield from ([edit] for edit in formulas.without_exponential(top, why.origins))
+        if why.chain and why.chain[0].kind == "fed":
+            yield from self._other_number(why.chain[0], failed)
         by_op: dict[Operation, tuple[list[list[Edit]], list[list[Edit]]]] = {}
         for origin in why.origins[:_ORIGINS]:
             op = self.model.targets.named(origin.forward_op)
@@ -135,7 +137,9 @@ class Trials:
             yield from self._scaled_feeds(failed)
         elif why.chain and why.chain[0].kind == "fed":
             yield from self._other_feeds(why.chain[0], failed)
-        if why.origins and all(remedy.steepest > STEEP for remedy, *_ in self.tried):
+        overflows = "too large" in why.text  # a gradient of 0 is then the bound's, not the batch's
+        if why.origins and all(remedy.steepest > STEEP and (overflows or remedy.steepest < DEAD)
+                               for remedy, *_ in self.tried):
             op = self.model.targets.named(why.origins[0].forward_op)
             outer = self.model.targets.inner.outer_op(op) if op is not None else None
             yield from self._first_of(self._smaller_weights(outer.inputs if outer is not None else ()))
@@ -150,9 +154,9 @@ class Trials:
             yield [added(fallen)]
             return
         yield from filter(None, [[each for update in updates for each in averaged(update)]])
-        heavy = [t for value, t in self._operands(failed, ("momentum",)) if value >= 1]
+        heavy = [(t, value) for value, t in self._operands(failed, ("momentum",)) if value >= 1]
         if heavy:
-            yield [*map(formulas.lower_momentum, heavy)]
+            yield [formulas.lower_momentum(*each) for each in heavy]
             return
         yield from self._first_of(self._lower_rates(failed))
         yield [CLIP]
@@ -190,6 +194,16 @@ class Trials:
         large = [formulas.scaled_feed(t, np.ndim(value)) for t, value in failed.feeds.items() if t.dtype.is_floating
                  and np.ndim(value) and len(value) > 1 and np.abs(value).max(initial=0.0) > _LARGE]
         yield from [large] if large else []
+
+    def _other_number(self, first: Link, failed: Moment) -> Iterable[list[Edit]]:
+        """Of a placeholder that is fed one number, 0 now: what it was fed before."""
+        op = self.model.targets.named(first.op)
+        if op is None or not op.outputs[0].dtype.is_floating:
+            return
+        fed = op.outputs[0]
+        before = [abs(float(m.feeds[fed])) for m in self.state.moments if np.ndim(m.feeds.get(fed, ())) == 0]
+        if any(before) and not np.any(failed.feeds[fed]):
+            yield [formulas.higher_feed(fed, min(filter(None, before)))]
 
     def _other_feeds(self, first: Link, failed: Moment) -> Iterable[list[Edit]]:
         """Of the placeholder whose value is the origin: cleaned, within usual bounds, or scaled."""
