@@ -1,5 +1,7 @@
 """Products of which some columns are read: the others are not computed, and the bits are the same."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -52,10 +54,30 @@ def test_few_rows_times_a_transposed_matrix_have_the_bits_of_the_plain_product(
         x, w = rng.standard_normal((rows, depth)).astype(dtype), rng.standard_normal((columns, depth)).astype(dtype)
         out, made = np.empty((rows, columns), dtype), matmul.kernel(x, w, transpose_b=True)
         with monkeypatch.context() as patch:
-            patch.setattr("autodiff.ops.linalg.matmul._FEWEST_TURNED", 1 << 60)
+            patch.setattr("autodiff.ops.linalg.matmul._SMALL", 1 << 60)
             expected = matmul.kernel(x, w, transpose_b=True)
         assert made.tobytes() == expected.tobytes() and made.flags.c_contiguous
         assert matmul.kernel(x, w, transpose_b=True, out=out) is out and out.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("shape", [(257, 200, 170), (40, 300, 771), (1100, 33, 250), (61, 2000, 140)])
+def test_a_product_made_whole_has_the_bits_of_its_blocks(
+        shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    m, k, n = shape
+    x, y = rng.standard_normal((m, k)).astype(np.float32), rng.standard_normal((k, n)).astype(np.float32)
+    factors = [(x, y, {}), (x.T.copy(), y.T.copy(), {"transpose_a": True, "transpose_b": True})]
+    whole = [matmul.kernel(a, b, **turns).tobytes() for a, b, turns in factors]
+    counts = []
+
+    def share(work: Callable[[int], None], count: int, *_: object, **__: object) -> None:
+        counts.append(count)
+        for i in range(count):
+            work(i)
+
+    monkeypatch.setattr("autodiff.ops.linalg.matmul.share", share)
+    assert [matmul.kernel(a, b, **turns).tobytes() for a, b, turns in factors] == whole
+    assert min(counts) > 1
 
 
 def test_a_small_product_is_left_whole() -> None:

@@ -117,11 +117,12 @@ def limit() -> int:
     return getattr(_own, "limit", 1)
 
 
-def share(work: Callable[[int], Any], count: int, products: int | None = None) -> None:
+def share(work: Callable[[int], Any], count: int, products: int | None = None, *,
+          whole: Callable[[], Any] | None = None) -> None:
     """Call work(0) to work(count - 1), each on whichever thread is free first; raises what they raise.
 
     products: of products of matrices how many multiplications it is in all: a few are not worth another thread, and a
-    BLAS that is not ours to set has its own.
+    BLAS that is not ours to set has its own. whole: does all of it at once, to the same bits, where no other thread is.
     """
     helpers = min(limit(), count) - 1
     if products is not None and (products < WORTH_IT or _blas() is None):
@@ -129,6 +130,9 @@ def share(work: Callable[[int], Any], count: int, products: int | None = None) -
     if helpers > 0 and _shared.alone:
         _shared.alone -= 1
         helpers = 0
+    if helpers < 1 and whole is not None:
+        whole()
+        return
     if helpers < 1:
         for i in range(count):
             work(i)

@@ -13,7 +13,7 @@ from ..math.elementwise import conjugate, unbroadcast
 
 _BLOCK = 1 << 22  # multiplications of a block: some 0.1 ms
 _MOST_BLOCKS = 4  # a matrix that all blocks take is brought into order for each
-_FEWEST_TURNED = 1 << 20  # multiplications: BLAS has other ways for small products, which may add in another order
+_SMALL = 1 << 20  # multiplications: up to there BLAS has other ways, which may add in another order; for vectors too
 _DTYPES = FLOATS + COMPLEX + (int32, int64)
 
 
@@ -51,7 +51,7 @@ def product_by_transposed(x, y, out=None):
     saves 5 to 45 percent, in float64 nothing. The terms of each element are added in the same order.
     """
     m, (k, n) = len(x), y.shape
-    is_turned = m * k * n >= _FEWEST_TURNED and n * k > m * (k + 3 * n) and m > 1 and x.shape == (m, k) \
+    is_turned = m * k * n >= _SMALL and n * k > m * (k + 3 * n) and m > 1 and x.shape == (m, k) \
         and x.dtype == y.dtype == np.float32
     if m * k * n >= 2 * _BLOCK:
         return _in_blocks(x, y, out, is_turned)
@@ -68,7 +68,7 @@ def as_one_call(node, forms):
             or len(x.shape) != 2 or len(y.shape) != 2:
         return None
     transpose_a, transpose_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
-    if x.shape[transpose_a] * y.shape[0] * y.shape[1] >= min(_FEWEST_TURNED, 2 * _BLOCK):
+    if x.shape[transpose_a] * y.shape[0] * y.shape[1] >= min(_SMALL, 2 * _BLOCK):
         return None
     return np.dot, f"{{0}}{'.T' * transpose_a}, {{1}}{'.T' * transpose_b}"
 
@@ -82,16 +82,23 @@ def _turned(x, y, out=None):
 
 
 def _in_blocks(x, y, out, is_turned=False):
-    """The product in blocks of rows or of columns, whichever there are more of, for the threads that are free."""
+    """The product in blocks of rows or of columns, whichever there are more of, for the threads that are free.
+
+    A thread that is alone makes it whole in float32, where that has the same bits: what all blocks take is brought into
+    order once.
+    """
     (m, k), n = x.shape, y.shape[-1]
-    size = -(-max(m, n) // min(m * k * n // _BLOCK, _MOST_BLOCKS))
+    long = max(m, n)
+    size = -(-long // min(m * k * n // _BLOCK, _MOST_BLOCKS))
     size += -size % 64
-    if k != len(y) or x.dtype.kind not in "fc" or size >= max(m, n):
+    count, rest = divmod(long, size)
+    count += rest >= 64 and rest * k * min(m, n) >= _SMALL  # else the last block takes it too
+    if k != len(y) or x.dtype.kind not in "fc" or count < 2:
         return _turned(x, y, out) if is_turned else np.dot(x, y, out=out)
     out = np.empty((m, n), x.dtype) if out is None else out
 
     def work(index):
-        part = slice(index * size, (index + 1) * size)
+        part = slice(index * size, (index + 1) * size if index + 1 < count else long)
         if m >= n:
             np.matmul(x[part], y, out=out[part])
         elif is_turned:
@@ -99,7 +106,10 @@ def _in_blocks(x, y, out, is_turned=False):
         else:
             np.matmul(x, y[:, part], out=out[:, part])
 
-    share(work, -(-max(m, n) // size), m * k * n)
+    def whole():
+        _turned(x, y, out) if is_turned else np.matmul(x, y, out=out)
+
+    share(work, count, m * k * n, whole=whole if x.dtype == y.dtype == np.float32 else None)
     return out
 
 
