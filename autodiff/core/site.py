@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PROMPT = os.path.join(os.path.dirname(os.path.dirname(PACKAGE)), "cli", "")  # what types for the user
+_DOOR = os.path.join(_PROMPT, "wrap.py")  # but this, which the user's program calls
 _LARGEST = 1 << 24  # bytes of a source file
 DEPTH = 8  # user frames kept for each operation
 
@@ -119,7 +120,7 @@ class _Whose(dict[str, int]):
     def __missing__(self, file: str) -> int:
         if len(self) >= _MOST:
             self.clear()
-        return self.setdefault(file, _OURS if file.startswith(PACKAGE) else
+        return self.setdefault(file, _OURS if file.startswith(PACKAGE) or file == _DOOR else
                                _OF_PROMPT if file.startswith(_PROMPT) else _USERS)
 
 

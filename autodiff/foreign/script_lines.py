@@ -14,20 +14,62 @@ def lines_of_use(sites: Sequence[Site]) -> list[Site]:
 
     sites: of a call, innermost first. Where a function returns the result, the lines of its caller follow.
     """
+    return list(_used_on(tuple(sites)))
+
+
+@functools.lru_cache(256)
+def _used_on(sites: tuple[Site, ...]) -> tuple[Site, ...]:
     if not sites:
-        return []
+        return ()
     site = sites[0]
     found = _statement(site)
     if found is None:
-        return []
+        return ()
     statement, scope = found
     names = set(_assigned(statement)[-1:])  # of a value and gradients these
     used = [s for s in _simple(scope) if s.lineno > statement.lineno and names & _read(s)] if names else [statement]
     lines = [Site(site.file, s.lineno, site.function) for s in used]
     lines += [line for s in used for line in _inside(site.file, s)]
     if any(isinstance(s, ast.Return) for s in used):
-        lines += lines_of_use(sites[1:])
-    return lines
+        lines += _used_on(sites[1:])
+    return tuple(lines)
+
+
+def factor_on(sites: Sequence[Site]) -> tuple[str, float, Site] | None:
+    """The one name of a number that the statements on these lines multiply by: it, the number, where it was given.
+
+    None if there is no such name, or several.
+    """
+    found = {}
+    for site in sites:
+        statement = _on_lines(site.file).get(site.line)
+        for node in ast.walk(statement) if statement is not None else ():
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+                for side in (node.left, node.right):
+                    given = _number_of(site.file, side.id) if isinstance(side, ast.Name) else None
+                    if given is not None and isinstance(side, ast.Name):
+                        found[side.id] = side.id, given[0], Site(site.file, given[1], "<module>")
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+@functools.lru_cache(256)
+def _number_of(file: str, name: str) -> tuple[float, int] | None:
+    """The number that a name is given, and the line; None if it is given anything else, or more than once."""
+    tree, found = _parsed(file), []
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(n, ast.Name) and n.id == name for target in targets for n in ast.walk(target)):
+                found.append((node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None, node.lineno))
+        elif isinstance(node, ast.arguments):
+            plain = [*node.posonlyargs, *node.args]
+            defaults = [None] * (len(plain) - len(node.defaults)) + list(node.defaults)
+            found += [(value, arg.lineno) for arg, value in zip([*plain, *node.kwonlyargs],
+                                                                 [*defaults, *node.kw_defaults]) if arg.arg == name]
+    value, line = found[0] if len(found) == 1 else (None, 0)
+    if isinstance(value, ast.Constant) and isinstance(value.value, (int, float)):
+        return float(value.value), line
+    return None
 
 
 def assigned_names(operations: Iterable[Operation]) -> dict[str, Tensor]:

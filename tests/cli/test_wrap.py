@@ -4,11 +4,13 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.core.site import capture, resolve
 from autodiff.debug import Debugger, assert_gradients_close
 from cli.language.interpreter import execute
 from cli.model.shell import Shell
@@ -185,3 +187,11 @@ def test_the_question_is_about_the_first_gradient_that_is_wrong() -> None:
     dbg = Debugger(graph, session, handles={"w": w, "v": v, "u": u})
     asked = [_question(dbg, "y:0", names) for names in (["w", "v"], ["v", "w"], ["w"])]
     assert asked == ["why v", "why v", "grad y:0 w"]
+
+
+def test_what_is_made_below_the_door_has_the_line_of_its_caller() -> None:
+    room = Path(__file__).parents[2] / "cli"
+    names: dict[str, Any] = {"capture": capture}
+    for file in ("wrap.py", "main.py"):
+        exec(compile(f"{file[:4]} = lambda: capture()", str(room / file), "exec"), names)
+    assert [Path(resolve(names[name]())[0].file).name for name in ("wrap", "main")] == ["test_wrap.py", "<prompt>"]

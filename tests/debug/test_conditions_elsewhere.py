@@ -56,6 +56,15 @@ def refused(shell: Shell, line: str) -> str:
     return plain(result)
 
 
+@pytest.mark.parametrize(("when", "step"), [("nan", 5), ("nan(loss)", 12)])
+def test_an_infinite_loss_ends_a_run_till_nan(shell: Shell, tmp_path: Path, when: str, step: int) -> None:
+    model = tmp_path / "model.py"
+    model.write_text(LOOP.replace("minimize(loss, var_list=[w])", "minimize(-loss, var_list=[w])"))
+    execute(f"load '{model}'", shell)
+    typed(shell, f"run -f '{when}'")
+    assert shell.dbg.step == step
+
+
 def variables() -> Iterator[np.ndarray]:
     """w before each step that trains: gradient descent by hand."""
     w = np.array([1.0, 2.0], np.float32)

@@ -99,6 +99,27 @@ fit([adam(.01).minimize(loss), loss])
     assert "relu on the logits" in [f.kind for f in found]
 
 
+def test_one_question_for_each_example_is_no_row_of_classes(tmp_path: Path) -> None:
+    found = findings('''
+is_large = tf.placeholder(tf.float32, [32])
+z = tf.reshape(dense(x, 1), [32])
+loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=is_large, logits=z))
+fit([sgd(.001).minimize(loss), loss], lambda i: {x: X[i * 8:][:32], is_large: (T[i * 8:][:32] > 1) * 1.}, 10)
+''', tmp_path)
+    assert "binary cross entropy of classes" not in [f.kind for f in found]
+
+
+def test_the_best_may_be_picked_where_it_stands(tmp_path: Path) -> None:
+    found = findings('''
+q_of = tf.layers.Dense(2)
+after = q_of(tf.sin(p))
+best = tf.reshape(q, [-1]) + .9 * tf.gather(after, tf.argmax(after, 1), batch_dims=1)
+loss = tf.reduce_mean(tf.square(best - q_of(p)[:, 0]))
+fit([adam(.001).minimize(loss), loss], near, 8)
+''', tmp_path)
+    assert "target is trained" in [f.kind for f in found]
+
+
 def test_a_nan_is_told_with_the_row_that_was_fed(tmp_path: Path) -> None:
     found = findings('''
 lengths = tf.placeholder(tf.int32, [None], name="lengths")

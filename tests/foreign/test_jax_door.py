@@ -80,7 +80,9 @@ def test_a_call_inside_of_what_is_differentiated_is_no_step(told):
 
 @pytest.mark.parametrize(["update", "kind"], [("pass", "never updated"), (DOWN.replace("- np", "+ np"), "uphill")])
 def test_what_the_steps_do_with_the_gradients_is_told(told, update, kind):
-    assert (kind, 10) in told(STEP, "g = grads", update.replace("grads", "g")).found
+    found = told(STEP, "g = grads", update.replace("grads", "g"))
+    assert (kind, 10) in found.found
+    assert found.door.steps.advice.rate.place.line == 10  # where a rate that is too high would be changed
 
 
 def test_a_primitive_that_is_not_there_is_said_and_the_script_goes_on(told):

@@ -6,7 +6,7 @@ import pytest
 
 from autodiff.core.graph import Graph
 from autodiff.core.site import Site
-from autodiff.foreign.script_lines import assigned_names, first_name, lines_of_use, loop_around
+from autodiff.foreign.script_lines import assigned_names, factor_on, first_name, lines_of_use, loop_around
 
 SCRIPT = """\
 def update(w):
@@ -101,3 +101,15 @@ def test_the_first_of_what_is_assigned(script: str, line: int, name: list[str]) 
 @pytest.mark.parametrize(("line", "lines"), [(2, None), (19, range(18, 26)), (23, range(18, 26)), (99, None)])
 def test_the_loop_around_a_line(script: str, line: int, lines: range | None) -> None:
     assert loop_around(script, line) == lines
+
+
+@pytest.mark.parametrize(("line", "factor"), [
+    ("v = .9 * v - rate * g", ("rate", .05, 1)), ("v = 2 * g", None), ("v = rate * beta * g", None),
+    ("w = w - step * g", ("step", .1, 3)), ("w = changing * g", None)])
+def test_the_number_that_a_line_multiplies_by(tmp_path: Path, line: str, factor: tuple[str, float, int] | None) -> None:
+    path = tmp_path / "update.py"
+    path.write_text(f"rate = 0.05\nbeta, changing = 0.9, 1\ndef f(w, g, step=0.1):\n    {line}\n"
+                    "beta = 0.5\nchanging = 2\n".replace("beta, changing = 0.9, 1", "beta = 0.9; changing = 1")
+                    .replace("beta = 0.5\n", ""))
+    found = factor_on([Site(str(path), 4, "f")])
+    assert (found and (found[0], found[1], found[2].line)) == factor

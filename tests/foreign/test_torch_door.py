@@ -92,6 +92,23 @@ def test_clipping_that_no_step_uses_is_named(told):
     assert told(descent, LOSS, "descent.zero_grad()", "loss.backward()", clip, "descent.step()").found == []
 
 
+def test_what_was_made_before_a_step_stays_what_it_was(told):
+    first = ["descent = descent if step else torch.optim.Optimizer([w])", "h = x @ w", "descent.zero_grad()",
+             "(h - y).square().mean().backward()", "descent.step()"]
+    later = ["u = torch.tensor([[0.3], [0.2], [-1.0]], requires_grad=True)", "gap = (h * torch.tensor(2.0)).detach()",
+             "loss = (x @ u * gap).mean()", "losses.append(float(loss))", "loss.backward()"]
+    found = told(*first, *later)
+    assert np.allclose([loss for loss, *_ in found.steps[1::2]], found.names["losses"], rtol=1e-6)
+
+
+def test_clipping_that_leaves_nothing_is_named(told):
+    descent = "descent = descent if step else torch.optim.Optimizer([w], 1e-12)"
+    step = ["descent.zero_grad()", "loss.backward()", "torch.nn.utils.clip_grad_norm_([w], {})", "descent.step()"]
+    twice = [LOSS, *step, LOSS, *step]
+    assert told(descent, *[line.format(1e-9) for line in twice]).found == [("clipped to nothing", 11)]
+    assert told(descent, *[line.format(1.0) for line in twice]).found == [("learning rate too low", 7)]
+
+
 def test_a_weight_decay_that_outweighs_the_loss_is_named(told):
     def steps(decay):
         descent = f"descent = descent if step else torch.optim.Optimizer([w]); descent.param_groups[0].update({decay})"

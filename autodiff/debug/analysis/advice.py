@@ -13,6 +13,7 @@ from .findings import Finding, RuleCheck
 
 _SENTENCES = ("text", "words", "remedy", "reason", "rule", "note")  # fields of answers that are read, not looked up
 _DIFFERS, _NOTHING = 1e-2, 1e-6  # relative to the largest, and absolute: what other rounding does not make
+_ROUNDING = 1e-5  # of the largest gradient there is: what may be left of terms as large that cancel
 
 
 class Remark(NamedTuple):
@@ -58,6 +59,8 @@ def advice_of(graph: Graph) -> Advice:
 def differences(advice: Advice, ours: Mapping[Tensor, np.ndarray | None]) -> list[RuleCheck]:
     """Variables of which somebody else has found another gradient. ours: the graph's, None for none."""
     found = []
+    most = max((float(np.abs(g).max(initial=0, where=np.isfinite(g))) for g in advice.gradients.values()
+                if g is not None), default=0.0)
     for x, value in ours.items():
         if x.op.name not in advice.gradients:
             continue
@@ -69,7 +72,7 @@ def differences(advice: Advice, ours: Mapping[Tensor, np.ndarray | None]) -> lis
         size = float(max(np.abs(a).max(initial=0), np.abs(b).max(initial=0)))
         with np.errstate(invalid="ignore"):  # inf less inf is no difference that counts
             gap = float(np.abs(a - b).max(initial=0))
-        if np.isfinite(gap) and gap > _DIFFERS * size + _NOTHING:
+        if np.isfinite(gap) and gap > max(_DIFFERS * size + _NOTHING, _ROUNDING * most):
             blame = advice.suspects[0] if advice.suspects else Remark("", advice.place)
             note = f"{advice.call} gave another gradient than its ops have" + (f": {blame.text}" if blame.text else "")
             found.append(RuleCheck(x.op.name, x.op.type, x.name, "wrong", 1, float(np.abs(a).max(initial=0)),

@@ -54,7 +54,9 @@ class Seen:
     """What a condition is asked about: one tensor's value or gradient in one run.
 
     stats: None where there is no gradient. previous: of the run before. ratio: norm of a variable's update over the
-    variable's norm. loss: None where unknown. harmful: asked only if something is non-finite.
+    variable's norm. loss: None where unknown. harmful: asked only if something is non-finite. is_result: whether it is
+    a run's loss or a gradient of it, asked of the whole run: inf in these is nan in the parameters a step later, so
+    `nan` holds of it too.
     """
 
     stats: Stats | None
@@ -64,6 +66,7 @@ class Seen:
     ratio: float | None = None
     harmful: Callable[[], bool] = lambda: True
     elsewhere: Callable[[Other], Iterable[Seen]] = lambda other: ()
+    is_result: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +246,7 @@ def _word(word: str, seen: Seen) -> bool:
     if stats is None:
         return False
     if word == "nan":
-        return stats.nans > 0
+        return (stats.nonfinite if seen.is_result else stats.nans) > 0
     if word == "inf":
         return stats.infs > 0
     if word == "nonfinite":

@@ -122,7 +122,8 @@ class JaxDoor:
         if call.made_by == "jax.value_and_grad" and sites:
             self._view.handles.update(dict.fromkeys(first_name(sites[0]), step.loss))
         self._name(call, trees)
-        turn, self.steps.advice.findings = self._habits.note(step, sites, lambda: self._alone(checked))
+        advice = self.steps.advice
+        turn, advice.findings, advice.rate = self._habits.note(step, sites, lambda: self._alone(checked))
         turn.loss = float(self.steps.run(step))
 
     def _name(self, call: Call, trees: dict[int, Any]) -> None:

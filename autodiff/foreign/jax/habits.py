@@ -13,11 +13,12 @@ from jax.experimental import checkify
 
 from ...core.site import PACKAGE, Site
 from ...core.traversal import ancestors, descendants
+from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line, place_of
 from ..course import TURNS, Course, Later, Turn, Use, not_updated, too_far, uphill
-from ..script_lines import lines_of_use
+from ..script_lines import factor_on, lines_of_use
 from ..steps import ForeignStep
 
 _LINES = 5  # that a finding names
@@ -30,21 +31,25 @@ class Habits:
         self._course = Course()
 
     def note(self, step: ForeignStep, sites: Sequence[Site], checked: Callable[[], Any],
-             ) -> tuple[Turn, Iterable[Finding]]:
-        """Keep a step; gives what is wrong, looked for when it is asked for. sites: the lines that asked for the step.
+             ) -> tuple[Turn, Iterable[Finding], Remark | None]:
+        """Keep a step; gives what is wrong, looked for when it is asked for, and where the rate stands.
+
+        sites: the lines that asked for the step.
 
         checked: runs the function with every index checked, as jax.experimental.checkify does.
         """
         turn = Turn(step, keys={t: v for t, v in step.feeds.items() if v.dtype in (np.uint32, np.uint64)})
         turns = self._course.note((step.loss, sites[:1]), turn)
 
+        used = _used_at(sites)
+
         def look() -> list[Finding]:
-            use = Use(*_used_at(sites), "subtract the gradient: p - rate * g", "update every parameter with its "
+            use = Use(*used, "subtract the gradient: p - rate * g", "update every parameter with its "
                       "gradient: jax.tree.map(lambda p, g: p - rate * g, params, grads), and give the result to the "
                       "next step")
             return [*not_updated(turns, use), *uphill(turns, use), *too_far(turns, use), *_same_key(turns, sites),
                     *_outside(checked)]
-        return turn, Later(look)
+        return turn, Later(look), _rate(used[0], sites)
 
 
 def _used_at(sites: Sequence[Site]) -> tuple[Place | None, str]:
@@ -53,6 +58,14 @@ def _used_at(sites: Sequence[Site]) -> tuple[Place | None, str]:
     if not used:
         return (as_place(sites[0]) if sites else None), ""
     return as_place(used[0]), "; the gradients are used at " + ", ".join(map(str, used[:_LINES]))
+
+
+def _rate(used: Place | None, sites: Sequence[Site]) -> Remark | None:
+    """The number that the lines which use the gradients multiply them by, or else where they are used."""
+    factor = factor_on(lines_of_use(sites))
+    if factor is None:
+        return used and Remark("the gradients are used", used)
+    return Remark(f"{factor[0]} is {factor[1]:g}", as_place(factor[2]))
 
 
 def _same_key(turns: Sequence[Turn], sites: Sequence[Site]) -> list[Finding]:

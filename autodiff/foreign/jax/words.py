@@ -42,4 +42,5 @@ WORDS = tuple(sorted({
     "loss + tf.losses.get_regularization_loss()": "loss + penalty",
     "tf.nn.sparse_softmax_cross_entropy_with_logits": "jax.nn.log_softmax",
     "run total.assign(tf.zeros_like(total)) after each update": "set total to 0 after each update",
+    "tf.sort": "jnp.sort",
 }.items(), key=lambda pair: -len(pair[0])))

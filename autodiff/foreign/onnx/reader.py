@@ -15,6 +15,7 @@ from ...core.collections import OUTPUTS
 from ...core.errors import ArgumentError, AutodiffError
 from ...core.graph import Graph, Tensor, get_default_graph
 from ...core.site import Site
+from ...debug.analysis.advice import advice_of
 from ...files.disk.arrays import read_arrays
 from ..model import MissingOp, Model, Use, build_at, legal_name, tf
 from . import (  # noqa: F401, E501
@@ -36,6 +37,7 @@ from . import (  # noqa: F401, E501
 from .listing import numbered, publish
 from .messages import ATTRIBUTE_FIELDS, array_of, declared, read_model
 from .table import PARAMETERS, Body, Node, onnx
+from .words import WORDS
 
 _SMALL = 16  # elements of a parameter that may be a setting
 _OWN_DOMAINS = ("", "ai.onnx")
@@ -56,6 +58,7 @@ def from_onnx(source: Any) -> Model:
     onnx.check(reader.uses())
     with reader.graph.as_default():
         made = build_at(reader.graph, reader.places(None), reader.file, reader.read)
+    advice_of(reader.graph).words = WORDS
     return replace(made, feeds=_examples(os.path.splitext(reader.file)[0] + ".npz", made.inputs))
 
 

@@ -21,11 +21,11 @@ from ..doors import View
 from ..steps import ForeignStep, ForeignSteps
 from .given import in_loop, without_batches
 from .graph import array_of, name_of, sliced, written_by
-from .habits import Habits, place_of_frames
+from .habits import Habits
 from .left_behind import remark_on
 from .names import data_names, modules_in, parameters_in, user_names
 from .padding import padding_findings
-from .record import Call, Calls, Entry, Recorder, is_leaf, storage_of, tensors_in, user_frames
+from .record import Call, Calls, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
 from .steps import Builder, Built
 from .words import WORDS
 
@@ -126,7 +126,8 @@ class TorchDoor:
             entries = in_loop(entries, user_frames())
         used = sliced(entries, [loss])
         if _reaches_back(used, entries):  # as where two losses share a part, and each is differentiated
-            entries = [e for e in self.recorder.older if not _updates(e, parameters)] + entries
+            entries = [e for e in self.recorder.older if not _updates(e, parameters) and not self._habits.has_moved(e)
+                       ] + entries
             used = sliced(entries, [loss])
         parameters = self._lasting({**parameters, **self._unnamed(used, parameters)}, entries)
         try:
@@ -138,7 +139,7 @@ class TorchDoor:
         own = {name: slope for name, slope in own.items() if name in parameters}
         step = ForeignStep(built.loss, built.values, built.feeds, own, call)
         self._judge(Turn(step, float(loss.detach())), names, parameters, used)
-        self._habits.assigned.clear()
+        self._habits.turn()
         self.recorder.turn()
         try:
             self.steps.run(step)
@@ -151,7 +152,7 @@ class TorchDoor:
         found: dict[str, Any] = {}
         for entry in used:
             for tensor in tensors_in((entry.args, entry.kwargs)):
-                if tensor.requires_grad and is_leaf(tensor) and id(tensor) not in known:
+                if tensor.requires_grad and is_leaf(tensor) and id(tensor) not in known and not _is_part(tensor):
                     known.add(id(tensor))
                     found[self._habits.label(tensor)] = tensor
         return found
@@ -209,6 +210,12 @@ class TorchDoor:
         if text not in self._refused:
             self._refused.add(text)
             sys.stderr.write(f"gradbg: this step cannot be looked at, the script goes on: {text}\n")
+
+
+def _is_part(tensor: Any) -> bool:
+    """Whether it is a view of what requires a gradient, made under no_grad: torch calls it a leaf that does too."""
+    whole = getattr(tensor, "_base", None)
+    return whole is not None and whole.requires_grad
 
 
 def _reaches_back(used: Sequence[Entry], entries: Sequence[Entry]) -> bool:

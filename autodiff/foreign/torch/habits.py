@@ -13,16 +13,15 @@ import torch
 from torch.nn.modules import module as nn_module
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from ...core.site import resolve
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
-from ...debug.facts.roles import as_place, at_line
+from ...debug.facts.roles import at_line
 from .graph import array_of
 from .hooks import Hooks
 from .names import modules_in
 from .rates import Rates
-from .record import RawFrames, Recorder, is_leaf, user_frames
+from .record import Entry, RawFrames, Recorder, is_leaf, place_of_frames, tensors_in, user_frames
 
 MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
 PATIENCE = 3  # backwards in a row without a step after which one is missed
@@ -54,6 +53,7 @@ class Habits:
         self.rates = Rates()
         self.hooks = Hooks()
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
+        self._moved: set[int] = set()  # parameters that were stepped since the last backward
 
     # ---- watching -----------------------------------------------------------------------
     def __enter__(self) -> "Habits":
@@ -169,6 +169,7 @@ class Habits:
         own = set(map(id, given))
         self._piled = self._piled + 1 if own & self._used else 0
         self._used |= own
+        self._moved |= own
         self._waiting = 0
 
     def before_backward(self, parameters: dict[str, Any], frames: RawFrames) -> None:
@@ -180,6 +181,15 @@ class Habits:
         self._used &= piled
         self._waiting = 1 if piled else self._waiting + 1
         self._cleared = (), False
+
+    def turn(self) -> None:
+        """Begin a new step."""
+        self.assigned.clear()
+        self._moved.clear()
+
+    def has_moved(self, entry: Entry) -> bool:
+        """Whether an op of the last step took a parameter that is another by now: what it made is a number for good."""
+        return any(id(t) in self._moved for t in tensors_in((entry.args, entry.kwargs)))
 
     # ---- what is told -------------------------------------------------------------------
     def made_at(self, thing: Any) -> str:
@@ -274,9 +284,3 @@ class Habits:
                                      f"({type(layer).__name__}), act as in a test", f"call {name}.train() before the "
                                      "training loop, and after each test", "doctor", place_of_frames(frames)))
         return found
-
-
-def place_of_frames(frames: RawFrames) -> Place | None:
-    """The innermost of the user's lines."""
-    sites = resolve(frames[:1])
-    return as_place(sites[0]) if sites else None

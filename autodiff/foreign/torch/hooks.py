@@ -7,10 +7,8 @@ from typing import Any
 
 import torch
 
-from ...core.site import resolve
 from ...debug.analysis.advice import Remark
-from ...debug.facts.roles import as_place
-from .record import RawFrames, user_frames
+from .record import RawFrames, place_of_frames, user_frames
 
 _REGISTER = ((torch.Tensor, "register_hook"), (torch.nn.Module, "register_full_backward_hook"),
              (torch.nn.Module, "register_full_backward_pre_hook"))
@@ -47,8 +45,7 @@ class Hooks:
 
     def remarks(self) -> list[Remark]:
         """A sentence for each hook that changed a gradient."""
-        return [Remark("a hook changes the gradient on its way", as_place(sites[0]))
-                for frames in self.changing if (sites := resolve(frames[:1]))]
+        return [Remark("a hook changes the gradient on its way", place_of_frames(frames)) for frames in self.changing]
 
 
 def _tensors(given: Any) -> list[Any]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...core.site import resolve
 from ...debug.analysis.advice import Remark
-from ...debug.facts.roles import as_place
 from .graph import name_of, written_by
-from .record import Call, Entry, RawFrames, storage_of, tensors_in
+from .record import Call, Entry, RawFrames, place_of_frames, storage_of, tensors_in
 
 WORDS = {"_local_scalar_dense": ".item() makes a number of it, which carries no gradient",
          "detach": ".detach() cuts it off, and what follows is not torch's",
@@ -33,10 +31,9 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
     copied = next((frames for key, (_, frames) in assigned.items() if key in ids), None)
     if copied is not None:
         return Remark("the way to the loss ends: .data = takes the numbers only, which carry no gradient",
-                      as_place(resolve(copied[:1])[0]))
+                      place_of_frames(copied))
     if last is None:
         return Remark("nothing in this step uses it", None)
     name = last.op.name() if isinstance(last.op, Call) else name_of(last.op)[0]
-    sites = resolve(last.frames[:1])
     text = WORDS.get(name, f"what {name} makes of it is not used for the loss")
-    return Remark(f"the way to the loss ends: {text}", as_place(sites[0]) if sites else None)
+    return Remark(f"the way to the loss ends: {text}", place_of_frames(last.frames))

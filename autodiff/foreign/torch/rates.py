@@ -6,11 +6,10 @@ from typing import Any
 
 import torch
 
-from ...core.site import resolve
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
-from ...debug.facts.roles import as_place, at_line
-from .record import RawFrames, user_frames
+from ...debug.facts.roles import at_line
+from .record import RawFrames, place_of_frames, user_frames
 
 _DROPS = 3  # of the rate, from which on it is said to fade
 _FADED, _GONE = 1e-3, 1e-6  # of the first rate, if each drop halves it at least; whatever the drops are
@@ -27,6 +26,7 @@ class Rates:
         self._scaled: dict[int, tuple[Any, Any, float]] = {}  # by identity: a scaled loss, the loss, the factor
         self._factor = 1.0  # that the gradients there are have been multiplied by
         self._clipped: tuple[RawFrames, float] = ((), 1.0)
+        self._left: list[float] = []  # by which share each clipping of the first steps has left of the gradients
         self._clips: dict[bool, list[RawFrames]] = {True: [], False: []}  # by whether a step was still to use them
         self.is_due = False  # whether gradients have come that no step has used
         self._rates: list[float] = []
@@ -54,7 +54,9 @@ class Rates:
     def _unscale(self, *_: Any) -> None:
         self._factor = 1.0
 
-    def _clip(self, *_: Any) -> None:
+    def _clip(self, norm: Any, _: Any, most: Any = 1.0, *__: Any) -> None:
+        if len(self._left) < _PACED:  # clip_grad_value_ gives no norm
+            self._left.append(float(most) / (1.0 if norm is None else max(float(norm), 1e-30)))
         if self._factor != 1.0:
             self._clipped = user_frames(), self._factor
         self._clips[self.is_due] = [*self._clips[self.is_due][-_DROPS:], user_frames()]
@@ -111,8 +113,14 @@ class Rates:
     def _low(self, rate: Remark | None) -> list[Finding]:
         if rate is None or len(self._paces) < _PACED or max(self._paces) >= _SLOW:
             return []
+        if self._left and max(self._left) < _SHARE:
+            place = place_of_frames(self._clips[True][-1]) if self._clips[True] else rate.place
+            return [Finding(71, "clipped to nothing", "", "", "", f"the gradients are clipped{at_line(place)} to at "
+                            f"most {max(self._left):.1g} of their norm: each of the first {_PACED} steps changes the "
+                            f"kernels by at most {max(self._paces):.1g} of their size, where 0.001 is usual",
+                            "clip at a norm that only few gradients exceed, such as 1 to 10", "grads", place)]
         is_planned = bool(self._planned) and self._rates[-1] < _SHARE * self._first
-        place = as_place(resolve(self._planned[:1])[0]) if is_planned else rate.place
+        place = place_of_frames(self._planned) if is_planned else rate.place
         by = f" by its schedule, in place of {self._first:.3g}" if is_planned else ""
         return [Finding(70, "learning rate too low", "", "", "", f"{rate.text}{by}, which is too low: each of the "
                         f"first {_PACED} steps changes the kernels by at most {max(self._paces):.1g} of their size, "
@@ -129,7 +137,7 @@ class Rates:
 
     def _clipped_scaled(self) -> list[Finding]:
         frames, factor = self._clipped
-        place = as_place(resolve(frames[:1])[0]) if frames else None
+        place = place_of_frames(frames)
         return [Finding(88, "clipped while scaled", "", "", "", f"the gradients are clipped{at_line(place)} while "
                         f"GradScaler has them multiplied by {factor:g}: nearly nothing is left of them after unscaling",
                         "call scaler.unscale_(optimizer) before clipping", "doctor", place)] if place else []
@@ -138,18 +146,18 @@ class Rates:
         in_vain = self._clips[False]
         if len(in_vain) < _DROPS or self._clips[True]:
             return []
-        place = as_place(resolve(in_vain[-1][:1])[0]) if in_vain[-1] else None
+        place = place_of_frames(in_vain[-1])
         return [Finding(84, "clipped in vain", "", "", "", f"the gradients are clipped{at_line(place)} when "
                         "optimizer.step() has used them already, or before loss.backward() has made them: no step is "
                         "ever clipped", "clip between loss.backward() and optimizer.step()", "doctor", place)]
 
     def _faded(self) -> list[Finding]:
-        rates, sites = self._rates, resolve(self._scheduled[:1])
+        rates, place = self._rates, place_of_frames(self._scheduled)
         drops = [b / a for a, b in zip(rates, rates[1:]) if b < a]
-        if not sites or len(drops) < _DROPS or not rates[-1] <= _FADED * rates[0] or (
+        if place is None or len(drops) < _DROPS or not rates[-1] <= _FADED * rates[0] or (
                 max(drops) > 0.5 and rates[-1] > _GONE * rates[0]):
             return []
         return [Finding(86, "rate fades", "", "", "", f"the learning rate fell from {rates[0]:.3g} to {rates[-1]:.3g} "
-                        f"in {len(rates)} steps, by scheduler.step(){at_line(as_place(sites[0]))}: the parameters "
+                        f"in {len(rates)} steps, by scheduler.step(){at_line(place)}: the parameters "
                         "hardly move any more", "call scheduler.step() once an epoch, or let the rate fall more slowly",
-                        "doctor", as_place(sites[0]))]
+                        "doctor", place)]

@@ -17,7 +17,9 @@ import torch
 import torch.utils._pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ...core.site import PACKAGE, RawFrames
+from ...core.site import PACKAGE, RawFrames, resolve
+from ...debug.facts.records import Place
+from ...debug.facts.roles import as_place
 
 DEPTH = 8  # user frames kept for each op
 BYTES = 64 << 20  # that ops may hold that were made without autograd
@@ -76,6 +78,12 @@ def user_frames() -> RawFrames:
                 break
         frame = frame.f_back  # type: ignore[assignment]
     return tuple(kept)
+
+
+def place_of_frames(frames: RawFrames) -> Place | None:
+    """The innermost of the user's lines."""
+    sites = resolve(frames[:1])
+    return as_place(sites[0]) if sites else None
 
 
 def tensors_in(tree: Any) -> Iterator[Any]:

@@ -41,4 +41,5 @@ WORDS = tuple(sorted({
     "tf.nn.weighted_cross_entropy_with_logits(": "nn.BCEWithLogitsLoss(", "tf.round": "torch.round",
     "tf.nn.sparse_softmax_cross_entropy_with_logits": "F.cross_entropy", "tf.nn.l2_normalize": "F.normalize",
     "run total.assign(tf.zeros_like(total)) after each update": "set total to 0 after each update",
+    "tf.sort": "torch.sort",
 }.items(), key=lambda pair: -len(pair[0])))

@@ -345,6 +345,7 @@ _torch.stack = lambda parts: dispatch("stack", list(parts))
 _torch._decomp.decomposition_table = {}
 _torch._C.DispatchKey.CompositeImplicitAutograd = ""
 _torch._C.DispatchKey.CPU, _torch._C.DispatchKeySet = "", str
+_torch.nn.utils.clip_grad_norm_ = lambda tensors, most: np.sqrt(sum((t.grad.array ** 2).sum() for t in tensors))
 _torch.nn.functional.kl_div = lambda *_, **__: None
 _torch._C.TensorBase = TensorBase
 _torch.utils._python_dispatch.TorchDispatchMode = DispatchMode

@@ -52,7 +52,8 @@ def classes_in(head: Head, case: Case) -> int:
 
 def _each_alone(head: Head, count: int, case: Case) -> Iterator[Finding]:
     """A loss of two classes for each of many of which one is right."""
-    columns = (head.prediction.dims or (1,))[-1] or 1
+    dims = head.prediction.dims or ()
+    columns = dims[-1] or 1 if len(dims) > 1 else 1  # a vector is one question for each example
     if columns < 3:
         return
     squashed = f"{head.end.type.lower()} {head.end.name}{at_line(place_of(head.end))}"

@@ -77,10 +77,16 @@ def _bootstrap(op: Operation, case: Case) -> Operation | None:
         return None
     level = [t.op for t in op.inputs if t.op in case.trained]
     for _ in range(5):
-        if (best := next((o for o in level if o.type == "Max"), None)) is not None:
+        if (best := next(filter(_is_best, level), None)) is not None:
             return best
-        level = [t.op for o in level if o.type in ("Mul", *SAME) for t in o.inputs if t.op in case.trained]
+        level = [t.op for o in level if o.type in ("Mul", "Transpose", *SAME) for t in o.inputs if t.op in case.trained]
     return None
+
+
+def _is_best(op: Operation) -> bool:
+    """Whether it is the largest of its input: by a maximum, or what stands where that is."""
+    return op.type == "Max" or op.type in ("GatherV2", "GatherNd") and any(
+        o.type == "ArgMax" for o in ancestors([op.inputs[1]]))
 
 
 def swapped_logarithms(case: Case) -> list[Finding]:

@@ -26,7 +26,7 @@ from ...analysis.why import HUGE, TINY, why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import GradRow, StageRow
 from ...facts.graph_lists import asked_in_vain, calls_of, trainable_tensors, variables_of
-from ...facts.roles import as_place, place_of
+from ...facts.roles import as_place, at_line, place_of
 from ...history.replay import Moment
 from ..state import State
 from .came_from import origin_of
@@ -102,12 +102,16 @@ class Checkup:
                               *[f for f in traps if f.op in struck])
                   if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
         found = self.mended.told(_ranked(_explained(found), ignore), case)
-        makers = advice_of(self.model.graph).makers
+        advice = advice_of(self.model.graph)
+        makers = advice.makers
         found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]
+        if (rate := advice.rate) is not None:  # the graph has no update that would show it
+            found = [replace(f, place=rate.place, text=f"{f.text}; {rate.text}{at_line(rate.place)}")
+                     if f.kind == "learning rate too high" else f for f in found]
         when = self.state.log.at(at.run)
         looked = (_looked_at(case, str(when)), *size, *stopped)
         diagnosis = Diagnosis(y.name, when.step, tuple(found), looked)
-        return spoken(diagnosis, advice_of(self.model.graph).words)
+        return spoken(diagnosis, advice.words)
 
     def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
         found, untrained = [], advice_of(self.model.graph).untrained

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ....core.errors import AutodiffError
@@ -49,13 +50,13 @@ class Evidence:
                 continue
             words = f"gradient of {sample.name}" if sample.is_gradient else sample.name
             for turn, seen in enumerate(self.seen(sample, record, before, condition)):
-                if condition.holds(seen):
+                if condition.holds(replace(seen, is_result=not names and sample.is_gradient)):
                     words += f", iteration {turn} of {len(sample.turns)}" if sample.turns else ""
                     return Hit(words, sample.name)
         if not names and record.loss is not None:
             known = before and before.loss is not None and statistics(before.loss) or None
             if condition.holds(Seen(statistics(record.loss), self.log.at(record).step, record.loss, known,
-                                    elsewhere=lambda other: self.elsewhere(other, record, before))):
+                                    elsewhere=lambda other: self.elsewhere(other, record, before), is_result=True)):
                 return Hit(record.loss_name, record.loss_name)
         return None
 

@@ -1,0 +1,30 @@
+"""TensorFlow's names in the debugger's sentences, and the ops of ONNX that a node would be made of instead."""
+
+WORDS = tuple(sorted({
+    "; or keep the forward value and pass the gradient straight through: z + tf.stop_gradient(chosen - z)": "",
+    "tf.div_no_nan(x, y)": "Div(x, Where(y == 0, 1, y))", "tf.div_no_nan, or add a small constant":
+        "add a small constant, as one Add before the Div", "or divide with tf.div_no_nan":
+        "or divide by a Max of the count and 1", "tf.div_no_nan(x, y), or x / (y + 1e-12)": "Div(x, Add(y, 1e-12))",
+    "tf.div_no_nan of the sum and the count": "Div of the sum and a Max of the count and 1",
+    "normalize by tf.nn.l2_normalize(x, axis), which bounds it from below, or add 1e-12 under the root":
+        "give the norm a Max with 1e-12, or Add 1e-12 under the Sqrt", "tf.nn.l2_normalize": "LpNormalization",
+    "use tf.math.xlogy(x, y), which is 0 where x is 0, as is its gradient":
+        "bound what the logarithm is of: Mul(x, Log(Max(y, 1e-12)))",
+    "tf.math.xlogy(x, y)": "Mul(x, Log(Max(y, 1e-12)))",
+    "tf.nn.sigmoid_cross_entropy_with_logits": "Softplus(z) - z * target", "tf.log_sigmoid(x)": "Neg(Softplus(Neg(x)))",
+    "tf.nn.softmax_cross_entropy_with_logits_v2": "SoftmaxCrossEntropyLoss",
+    "tf.nn.softmax_cross_entropy_with_logits": "SoftmaxCrossEntropyLoss",
+    "tf.nn.sparse_softmax_cross_entropy_with_logits": "SoftmaxCrossEntropyLoss",
+    "tf.nn.log_softmax": "LogSoftmax", "tf.nn.softmax": "Softmax", "tf.reduce_logsumexp": "ReduceLogSumExp",
+    "tf.reduce_sum": "ReduceSum", "tf.reduce_mean": "ReduceMean", "tf.nn.softplus": "Softplus", "tf.nn.relu": "Relu",
+    "tf.nn.leaky_relu": "LeakyRelu", "tf.nn.tanh": "Tanh", "tf.nn.moments": "ReduceMean and ReduceSumSquare",
+    "tf.clip_by_value": "Clip", "tf.maximum": "Max", "tf.minimum": "Min", "tf.where": "Where", "tf.sqrt": "Sqrt",
+    "tf.rsqrt": "Reciprocal of Sqrt", "tf.log(": "Log(", "tf.log1p": "Log of 1 +", "tf.exp(": "Exp(", "tf.pow": "Pow",
+    "tf.square": "Mul(x, x) of x =", "tf.acos": "Acos", "tf.acosh": "Acosh", "tf.tanh": "Tanh", "tf.sigmoid": "Sigmoid",
+    "tf.argmax": "ArgMax", "tf.eye(n)": "EyeLike(m)",
+    "with tf.clip_by_global_norm": "by their norm",
+    "tf.one_hot": "OneHot", "tf.round": "Round", "tf.squeeze": "Squeeze",
+    "tf.expand_dims": "Unsqueeze", "tf.reshape": "Reshape", "tf.transpose": "Transpose", "tf.cast": "Cast",
+    "tf.check_numerics": "IsNaN and IsInf", "tf.atan2": "Atan of a Div", "tf.ones_like": "ConstantOfShape of 1",
+    "tf.sort": "TopK", "remove the tf.stop_gradient": "leave it out", "tf.stop_gradient": "a constant",
+}.items(), key=lambda pair: -len(pair[0])))
