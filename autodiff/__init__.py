@@ -130,8 +130,8 @@ _NAMES = {
     "api.data.readers":
         "FixedLengthRecordReader IdentityReader ReaderBase TextLineReader TFRecordReader WholeFileReader",
     "api.parsing":
-        "decode_raw FixedLenFeature FixedLenSequenceFeature matching_files parse_example parse_single_example "
-        "parse_single_sequence_example "
+        "decode_json_example decode_raw FixedLenFeature FixedLenSequenceFeature matching_files parse_example "
+        "parse_single_example parse_single_sequence_example "
         "parse_tensor read_file serialize_tensor SparseFeature VarLenFeature write_file",
     "api.random":
         "get_seed multinomial random_crop random_gamma random_normal random_poisson random_shuffle random_uniform "

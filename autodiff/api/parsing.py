@@ -15,9 +15,9 @@ from ..core.op import build
 from ..core.shapes import as_dims, is_known
 from ..core.sparse_tensor import SparseTensor
 
-__all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "SparseFeature", "VarLenFeature", "decode_raw",
-           "matching_files", "parse_example", "parse_single_example", "parse_single_sequence_example", "parse_tensor",
-           "read_file", "serialize_tensor", "write_file"]
+__all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "SparseFeature", "VarLenFeature", "decode_json_example",
+           "decode_raw", "matching_files", "parse_example", "parse_sequence_example", "parse_single_example",
+           "parse_single_sequence_example", "parse_tensor", "read_file", "serialize_tensor", "write_file"]
 
 
 class FixedLenFeature(NamedTuple):
@@ -96,6 +96,49 @@ def parse_single_sequence_example(serialized: Any, context_features: Mapping[str
 
     sequence_features: FixedLenSequenceFeatures give any[steps, *shape], VarLenFeatures SparseTensors.
     """
+    context, listed, may_lack = _wanted_of_sequences(context_features, sequence_features)
+    lacking = np.empty(len(may_lack), object)
+    lacking[:] = [key.encode() for key in may_lack]
+    with get_default_graph().name_scope(name or "ParseSingleSequenceExample"):
+        outputs = build.ParseSingleSequenceExample(
+            convert_to_tensor(serialized, string), convert_to_tensor(lacking, string),
+            *(_text(key) for keys in (context.sparse, context.dense, listed.sparse, listed.dense) for key in keys),
+            *(default for _, _, default in context.dense.values()), _text(example_name or ""),
+            **_counts_and_types(context, listed),
+            name="ParseSingleSequenceExample")
+        outputs = outputs if isinstance(outputs, list) else [outputs]
+        split = 3 * len(context.sparse) + len(context.dense)
+        return (_by_feature(context_features or {}, context, outputs[:split]),
+                _by_feature(sequence_features or {}, listed, outputs[split:]))
+
+
+def parse_sequence_example(serialized: Any, context_features: Mapping[str, Any] | None = None,
+                           sequence_features: Mapping[str, Any] | None = None, example_names: Any = None,
+                           name: str | None = None) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """(context, sequences, lengths) of a batch of SequenceExamples by feature. serialized: string[n].
+
+    sequence_features: FixedLenSequenceFeatures give any[n, steps, *shape], filled up with zeros, and lengths, int64[n];
+    VarLenFeatures SparseTensors by example and step.
+    """
+    context, listed, may_lack = _wanted_of_sequences(context_features, sequence_features)
+    with get_default_graph().name_scope(name or "ParseSequenceExample"):
+        names = np.empty(0, object) if example_names is None else example_names
+        outputs = build.ParseSequenceExample(
+            convert_to_tensor(serialized, string), convert_to_tensor(names, string),
+            *(default for _, _, default in context.dense.values()),
+            feature_list_dense_missing_assumed_empty=tuple(may_lack), context_sparse_keys=tuple(context.sparse),
+            context_dense_keys=tuple(context.dense), feature_list_sparse_keys=tuple(listed.sparse),
+            feature_list_dense_keys=tuple(listed.dense), **_counts_and_types(context, listed),
+            name="ParseSequenceExample")
+        outputs = outputs if isinstance(outputs, list) else [outputs]
+        split, end = 3 * len(context.sparse) + len(context.dense), len(outputs) - len(listed.dense)
+        return (_by_feature(context_features or {}, context, outputs[:split]),
+                _by_feature(sequence_features or {}, listed, outputs[split:end]),
+                dict(zip(listed.dense, outputs[end:])))
+
+
+def _wanted_of_sequences(context_features: Any, sequence_features: Any) -> tuple[_Wanted, _Wanted, list[str]]:
+    """The features of the context, those of the lists, and the keys of lists that may be missing."""
     if not context_features and not sequence_features:
         raise ArgumentError("Missing features.")
     context, listed = _wanted(context_features or {}), _Wanted({}, {})
@@ -105,30 +148,22 @@ def parse_single_sequence_example(serialized: Any, context_features: Mapping[str
             listed.sparse[key] = as_dtype(feature.dtype)
         elif isinstance(feature, FixedLenSequenceFeature):
             listed.dense[key] = as_dtype(feature.dtype), as_dims(feature.shape) or (), None
-            may_lack.extend([key.encode()] if feature.allow_missing else [])
+            may_lack.extend([key] if feature.allow_missing else [])
         else:
             raise ArgumentError(f"Unsupported FixedLenFeature {feature}.\nfeature {key!r} of a sequence",
                                 hint="use tf.FixedLenSequenceFeature or tf.VarLenFeature")
-    lacking = np.empty(len(may_lack), object)
-    lacking[:] = may_lack
-    with get_default_graph().name_scope(name or "ParseSingleSequenceExample"):
-        outputs = build.ParseSingleSequenceExample(
-            convert_to_tensor(serialized, string), convert_to_tensor(lacking, string),
-            *(_text(key) for keys in (context.sparse, context.dense, listed.sparse, listed.dense) for key in keys),
-            *(default for _, _, default in context.dense.values()), _text(example_name or ""),
-            Ncontext_sparse=len(context.sparse), Ncontext_dense=len(context.dense),
-            Nfeature_list_sparse=len(listed.sparse), Nfeature_list_dense=len(listed.dense),
-            context_sparse_types=tuple(context.sparse.values()),
-            Tcontext_dense=tuple(t for t, _, _ in context.dense.values()),
-            context_dense_shapes=tuple(dims for _, dims, _ in context.dense.values()),
-            feature_list_sparse_types=tuple(listed.sparse.values()),
-            feature_list_dense_types=tuple(t for t, _, _ in listed.dense.values()),
-            feature_list_dense_shapes=tuple(dims for _, dims, _ in listed.dense.values()),
-            name="ParseSingleSequenceExample")
-        outputs = outputs if isinstance(outputs, list) else [outputs]
-        split = 3 * len(context.sparse) + len(context.dense)
-        return (_by_feature(context_features or {}, context, outputs[:split]),
-                _by_feature(sequence_features or {}, listed, outputs[split:]))
+    return context, listed, may_lack
+
+
+def _counts_and_types(context: _Wanted, listed: _Wanted) -> dict[str, Any]:
+    return dict(Ncontext_sparse=len(context.sparse), Ncontext_dense=len(context.dense),
+                Nfeature_list_sparse=len(listed.sparse), Nfeature_list_dense=len(listed.dense),
+                context_sparse_types=tuple(context.sparse.values()),
+                Tcontext_dense=tuple(t for t, _, _ in context.dense.values()),
+                context_dense_shapes=tuple(dims for _, dims, _ in context.dense.values()),
+                feature_list_sparse_types=tuple(listed.sparse.values()),
+                feature_list_dense_types=tuple(t for t, _, _ in listed.dense.values()),
+                feature_list_dense_shapes=tuple(dims for _, dims, _ in listed.dense.values()))
 
 
 def _text(key: str) -> Tensor:
@@ -166,6 +201,9 @@ def _fixed(key: str, feature: FixedLenFeature) -> tuple[Any, Any, Any]:
     dims = as_dims(feature.shape)
     if dims is None:
         raise ArgumentError(f"Missing shape for feature {key}.")
+    if None in dims[1:]:
+        raise ArgumentError(f"All dimensions of shape for feature {key} need to be known but received "
+                            f"{tuple(feature.shape)}.")
     if not is_known(dims):
         raise ArgumentError(f"First dimension of shape for feature {key} unknown. Consider using "
                             "FixedLenSequenceFeature.")
@@ -229,10 +267,21 @@ def _joined(feature: SparseFeature, sparse: Mapping[str, SparseTensor]) -> Spars
 
 # ---- bytes and files ----------------------------------------------------------------------
 def decode_raw(input_bytes: Any = None, out_type: Any = None, little_endian: bool = True, name: str | None = None,
-               bytes: Any = None) -> Tensor:
-    """Texts as the numbers that their bytes are. input_bytes: string[...] -> out_type[..., n]."""
+               bytes: Any = None, fixed_length: Any = None) -> Tensor:
+    """Texts as the numbers that their bytes are. input_bytes: string[...] -> out_type[..., n].
+
+    fixed_length: so many bytes of each, filled up with zeros.
+    """
+    if fixed_length is not None:
+        return build.DecodePaddedRaw(input_bytes, fixed_length, out_type=as_dtype(out_type),
+                                     little_endian=little_endian, name=name)
     return build.DecodeRaw(bytes if input_bytes is None else input_bytes, out_type=as_dtype(out_type),
                            little_endian=little_endian, name=name)
+
+
+def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
+    """tf.train.Examples in JSON as their bytes. json_examples: string[...] -> string[...]."""
+    return build.DecodeJSONExample(json_examples, name=name)
 
 
 def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:

@@ -1,9 +1,11 @@
-"""Protocol buffers' text format: messages to text and back, driven by the messages' tables of fields.
+"""Protocol buffers' text format and JSON: messages to text and back, driven by the messages' tables of fields.
 
-Source: the text format language specification.
+Source: the text format language specification; the JSON mapping of the proto3 language guide.
 """
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -219,3 +221,62 @@ def _unescaped(token: str) -> bytes:
     return _ESCAPED.sub(plain, token[1:-1].encode("utf-8", "surrogatepass"))
 
 
+# ---- JSON -----------------------------------------------------------------------------------
+def message_to_json(message: Any, *, keep_names: bool = False, indent: int | None = 2) -> str:
+    """The JSON of a message. keep_names: of fields as they are declared rather than as lowerCamelCase."""
+    return json.dumps(_of_message(message, keep_names), indent=indent)
+
+
+def message_of_json(text: str | bytes, message: Any) -> Any:
+    """Add what a JSON text says to a message, and give it. Raises DataLossError for what it cannot be."""
+    try:
+        message.MergeFrom(type(message)(**_fields(type(message), json.loads(text))))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise DataLossError(f"Failed to load JSON: {error}") from None
+    return message
+
+
+def _camel(name: str) -> str:
+    return re.sub("_([a-z0-9])", lambda found: found[1].upper(), name)
+
+
+def _of_message(message: Any, keep_names: bool) -> dict[str, Any]:
+    def plain(field: Field, value: Any) -> Any:
+        if field.is_message:
+            return _of_message(value, keep_names)
+        if isinstance(field.kind, Enum):
+            return field.kind.Name(value)
+        if isinstance(value, bytes):
+            return base64.b64encode(value).decode()
+        wide = isinstance(value, int) and not isinstance(value, bool) and field.kind.bits == 64
+        return str(value) if wide else value
+
+    return {field.name if keep_names else _camel(field.name):
+            {str(key): plain(field, each) for key, each in sorted(value.items())} if field.key is not None else
+            [plain(field, each) for each in value] if field.repeated else plain(field, value)
+            for field, value in message.ListFields()}
+
+
+def _fields(kind: Any, data: Any) -> dict[str, Any]:
+    """Keyword arguments of a message from an object of JSON."""
+    named = {name: field for field in kind.FIELDS for name in (field.name, _camel(field.name))}
+    found = {}
+    for name, value in data.items():
+        if name not in named:
+            raise ValueError(f'Message type "{kind.__name__}" has no field named "{name}"')
+        field = named[name]
+        if field.key is not None:
+            found[field.name] = {field.key.accepts(key if field.key.name == "string" else int(key)): _value(field, each)
+                                 for key, each in value.items()}
+        elif value is not None:
+            found[field.name] = [_value(field, each) for each in value] if field.repeated else _value(field, value)
+    return found
+
+
+def _value(field: Field, value: Any) -> Any:
+    if field.is_message:
+        return field.kind(**_fields(field.kind, value))
+    if isinstance(field.kind, Enum) or not isinstance(value, str) or field.kind.name == "string":
+        return value
+    return base64.b64decode(value) if field.kind.name == "bytes" else \
+        float(value) if field.kind.name in ("float", "double") else int(value)

@@ -43,11 +43,12 @@ PLACES: dict[str, str] = {
         "ListZeros ListStack ListConcat ListSizes ListSplit ListUnstack ListRestack ListGather ListScatter "
         "ListGatherOrZeros",
     "files.bytes":
-        "DecodeRaw SerializeTensor ParseTensor ReadFile WriteFile MatchingFiles",
+        "DecodeRaw DecodePaddedRaw SerializeTensor ParseTensor ReadFile WriteFile MatchingFiles",
     "files.checkpoints":
         "RestoreV2 SaveV2 MergeV2Checkpoints ShardedFilename",
     "files.examples":
-        "ParseExample ParseSingleExample ParseSingleSequenceExample",
+        "ParseExample ParseSingleExample ParseSingleSequenceExample ParseSequenceExample "
+        "DecodeJSONExample",
     "files.pictures":
         "DecodePng EncodePng",
     "files.stored_graphs":
@@ -107,7 +108,8 @@ PLACES: dict[str, str] = {
         "KeptShape Sum Mean EuclideanNorm SumTo Prod Max Min All Any ArgMax ArgMin",
     "math.segments":
         "SortedIds SegmentSum SegmentMean SegmentProd SegmentMax SegmentMin UnsortedSegmentSum GatherOrZero "
-        "UnsortedSegmentProd UnsortedSegmentMax UnsortedSegmentMin Bincount",
+        "UnsortedSegmentProd UnsortedSegmentMax UnsortedSegmentMin Bincount SparseSegmentMeanGrad "
+        "SparseSegmentSqrtNGrad",
     "math.special":
         "Lgamma Digamma Zeta Polygamma BesselI0e BesselI1e Xlogy Xdivy MulNoNan",
     "math.trigonometry":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.tensorflow_names import json_format
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 FIXTURES = Path(__file__).parents[1] / "files" / "fixtures"
@@ -96,7 +97,47 @@ def test_a_sequence_has_context_and_steps() -> None:
         tf.Session().run(steps)
 
 
+def test_sequences_of_a_batch_are_filled_up_and_counted() -> None:
+    """As TensorFlow 1.15.5 parses the same bytes."""
+    def text(rows: list, word: bytes) -> bytes:
+        steps = [{"int64_list": {"value": row}} for row in rows]
+        return tf.train.SequenceExample(context={"feature": {"w": {"bytes_list": {"value": [word]}}}}, feature_lists={
+            "feature_list": {"a": {"feature": steps}, "v": {"feature": steps[:1]}}}).SerializeToString()
+
+    texts = [text([[1, 2]], b"x"), text([[3, 4], [5, 6]], b"y")]
+    found = tf.io.parse_sequence_example(texts, {"w": tf.FixedLenFeature([], tf.string)}, {
+        "a": tf.FixedLenSequenceFeature([2], tf.int64), "v": tf.VarLenFeature(tf.int64)})
+    context, steps, lengths = tf.Session().run(found)
+    assert (context["w"].tolist(), lengths["a"].tolist()) == ([b"x", b"y"], [1, 2])
+    assert steps["a"].tolist() == [[[1, 2], [0, 0]], [[3, 4], [5, 6]]]
+    assert steps["v"].indices.tolist() == [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1]]
+    assert (steps["v"].values.tolist(), steps["v"].dense_shape.tolist()) == ([1, 2, 3, 4], [2, 1, 2])
+    wrong = tf.io.parse_sequence_example(texts, None, {"a": tf.VarLenFeature(tf.float32)}, example_names=["p", "q"])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Name: p, Feature list: a, Index: 0.  Data types don't"):
+        tf.Session().run(wrong)
+
+
+def test_examples_go_to_json_and_back() -> None:
+    example = tf.train.Example(features={"feature": {
+        "i": {"int64_list": {"value": [-1, 2]}}, "f": {"float_list": {"value": [0.5, 3.0]}},
+        "b": {"bytes_list": {"value": [b"\x00hi"]}}}})
+    text = json_format.MessageToJson(example, indent=None)
+    assert text == ('{"features": {"feature": {"b": {"bytesList": {"value": ["AGhp"]}}, "f": {"floatList": {"value": '
+                    '[0.5, 3.0]}}, "i": {"int64List": {"value": ["-1", "2"]}}}}}')
+    assert json_format.Parse(text, tf.train.Example()) == example
+    assert json_format.MessageToDict(example, preserving_proto_field_name=True)["features"]["feature"]["i"] == {
+        "int64_list": {"value": ["-1", "2"]}}
+    assert tf.train.Example.FromString(tf.Session().run(tf.decode_json_example([text]))[0]) == example
+    with pytest.raises(json_format.ParseError, match='no field named "gone"'):
+        json_format.ParseDict({"gone": 1}, tf.train.Example())
+
+
+def test_texts_of_any_length_are_decoded_to_a_fixed_one() -> None:
+    assert tf.Session().run(tf.decode_raw(["abc", "d"], tf.uint8, fixed_length=2)).tolist() == [[97, 98], [100, 0]]
+
+
 @pytest.mark.parametrize(("features", "says"), [
+    ({"x": tf.FixedLenFeature([1, None], tf.int64)}, "All dimensions of shape for feature x need to be known"),
     ({}, "Missing: features"), ({"x": tf.FixedLenFeature([None], tf.int64)}, "First dimension of shape for feature x"),
     ({"x": tf.FixedLenSequenceFeature([], tf.int64)}, "requires allow_missing"), ({"x": 3}, "Unsupported")])
 def test_wrong_features_are_told_at_once(features: dict, says: str) -> None:

@@ -60,6 +60,8 @@ def _fresh() -> Any:
     "from tensorflow.python.layers import utils; assert utils.normalize_tuple(2, 3, 'x') == (2, 2, 2)",
     "from tensorflow.python.ops import custom_gradient as m; m.custom_gradient, m.recompute_grad",
     "from tensorflow.python.ops import gen_math_ops; gen_math_ops.mat_mul([[1.0]], b=[[2.0]], transpose_a=True)",
+    "from tensorflow.python.ops import math_ops as m; import tensorflow as tf; assert tf.Session().run(m."
+    "sparse_segment_mean_with_num_segments([[1.0], [3.0]], indices=[0, 1], segment_ids=[0, 0], num_segments=2))[1]==0",
     "import tensorflow.python.ops.nn_grad; import tensorflow as tf; tf.raw_ops.Tanh(x=1.0)",
     "from tensorflow.python.ops.rnn_cell_impl import _zero_state_tensors; _zero_state_tensors([2, 3], 4, 'float32')",
     "from tensorflow.python.util import tf_inspect as i; assert i.getargspec(lambda a, b=1: a).defaults == (1,)",

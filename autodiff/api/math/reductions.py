@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.constant_value import static_value
 from ...core.convert import constant_in, convert_to_tensor, to_tensor
 from ...core.dtypes import DType, as_dtype, int32, int64
 from ...core.errors import ArgumentError, KindError
@@ -252,8 +253,12 @@ def _over_counts(data: Any, segment_ids: Any, num_segments: Any, *, name: str, r
 
 
 def _sparse_segments(data: Any, indices: Any, segment_ids: Any, *, name: str, num_segments: Any, kind: str) -> Tensor:
+    count = static_value(num_segments) if isinstance(num_segments, Tensor) else num_segments
+    if count is not None and count < 0:
+        raise ArgumentError("Cannot specify a negative value for num_segments", found=count)
     with graph_of([data, indices, segment_ids]).name_scope(name):
-        rows, ids = build.GatherV2(data, indices, 0), build.SortedIds(segment_ids)
+        rows = build.GatherV2(data, indices, 0)
+        ids = build.SortedIds(segment_ids, -1 if num_segments is None else num_segments)
         if num_segments is None:
             num_segments = build.Maximum(build.Max(ids, 0) + 1, 0)  # none where there are no ids
         if kind == "sum":

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.graph import Tensor
 from ...core.op import OPS, build
+from ..math.reductions import sparse_segment_mean, sparse_segment_sqrt_n, sparse_segment_sum
 
 
 def _batch_norm(x: Tensor, scale: Tensor, offset: Tensor, mean: Tensor, variance: Tensor, epsilon: float = 1e-4,
@@ -64,6 +65,11 @@ def _array_concat(handle: Tensor, flow: Tensor, dtype: Any, **attrs: Any) -> Any
     return [joined, build.Fill(build.ExpandDims(build.ListLength(flow), 0), build.Cast(each, dtype="int64"))]
 
 
+def _sparse_segments(reduced: Callable[..., Tensor]) -> Callable[..., Any]:
+    return lambda data, indices, segment_ids, num_segments=None, name=None, **attrs: reduced(
+        data, indices, segment_ids, name, num_segments)
+
+
 def _applied(name: str) -> Callable[..., Any]:
     """A resource variable's step of an optimizer: the op of a reference takes either."""
     def apply(*inputs: Tensor, use_locking: bool = False, **attrs: Any) -> Any:
@@ -87,7 +93,9 @@ RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and attri
     "LRNGrad": _lrn_gradient, "Mod": lambda x, y, **_: build.TruncateMod(x, y),
     "TopK": lambda x, k, sorted=True, **_: build.TopKV2(x, k, sorted=sorted),
     "ShapeN": lambda *input, out_type, **_: [build.Shape(t, out_type=out_type) for t in input],
-    "Snapshot": lambda x, **_: x,
+    "Snapshot": lambda x, **_: build.Identity(x),
+    **{f"SparseSegment{kind}{end}": _sparse_segments(reduced) for end in ("", "WithNumSegments") for kind, reduced in (
+        ("Sum", sparse_segment_sum), ("Mean", sparse_segment_mean), ("SqrtN", sparse_segment_sqrt_n))},
     "TensorArrayV3": _array, "TensorArrayConcatV3": _array_concat,
     "TensorArrayReadV3": lambda handle, index, flow, dtype, **_: build.ListItem(flow, index, dtype=dtype),
     "TensorArrayWriteV3": lambda handle, index, value, flow, **_: build.ListSet(flow, index, value),

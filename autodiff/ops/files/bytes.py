@@ -6,8 +6,8 @@ import numpy as np
 
 from ...core.declare import op
 from ...core.dtypes import as_dtype, string
-from ...core.errors import InvalidArgumentError, NotFoundError
-from ...core.op import Own, Spec
+from ...core.errors import AutodiffError, InvalidArgumentError, NotFoundError
+from ...core.op import Int32, Own, Spec
 from ..common.file_formats import file_format
 from ..common.texts import Text, plain, text_op
 
@@ -38,6 +38,15 @@ def decode_raw(bytes: Text, *, out_type, little_endian=True):
     return whole.reshape(*texts.shape, size // dtype.itemsize)
 
 
+@text_op("DecodePaddedRaw", infer=lambda input_bytes, fixed_length, **attrs: _numbers(input_bytes, **attrs))
+def decode_padded_raw(input_bytes: Text, fixed_length: Int32, *, out_type, little_endian=True):
+    """So many bytes of each text, filled up with zeros, as numbers. input_bytes: string[...] -> out_type[..., n]."""
+    size = int(fixed_length)
+    texts = np.asarray(input_bytes, object)
+    padded = np.array([text[:size].ljust(size, b"\0") for text in texts.ravel().tolist()], object)
+    return decode_raw.kernel(padded.reshape(texts.shape), out_type=out_type, little_endian=little_endian)
+
+
 @op("SerializeTensor", infer=_one_text, stateful=True, no_grad="a text has no gradient")
 def serialize_tensor(tensor: Own):
     """A tensor as the bytes of a TensorProto. tensor: any[...] -> string[]."""
@@ -50,7 +59,11 @@ def serialize_tensor(tensor: Own):
 def parse_tensor(serialized: Text, *, out_type):
     """The tensor of a TensorProto's bytes. serialized: string[] -> out_type[...]."""
     values = file_format("tensor_values")
-    proto = values.TensorProto.FromString(plain(serialized))
+    try:
+        proto = values.TensorProto.FromString(plain(serialized))
+    except AutodiffError as error:
+        shown = plain(serialized)[:40].decode("utf8", "replace")
+        raise InvalidArgumentError(f"Could not parse `serialized` as TensorProto: '{shown}'\n{error}") from None
     if values.dtype_name(proto.dtype) != as_dtype(out_type).name:
         raise InvalidArgumentError(f"Type mismatch between parsed tensor ({values.dtype_name(proto.dtype)}) and dtype "
                                    f"({as_dtype(out_type).name})")

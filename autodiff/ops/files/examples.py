@@ -4,15 +4,14 @@ import math
 
 import numpy as np
 
-from ...core.dtypes import as_dtype, int64
+from ...core.dtypes import as_dtype, int64, string
 from ...core.errors import ArgumentError, AutodiffError, InvalidArgumentError
 from ...core.op import Own, Spec, outputs
 from ...core.shapes import as_dims
 from ..common.file_formats import file_format
-from ..common.texts import Text, text_op
+from ..common.texts import Text, each, text_op
 
 _LISTS = {"bytes_list": "string", "float_list": "float32", "int64_list": "int64"}
-_SHOWN = {"float32": "float"}  # TensorFlow's word for it in messages
 
 
 def _specs(count, batch, sparse_types, dense_types, dense_shapes):
@@ -45,6 +44,20 @@ def parse_example(serialized: Text, names: Text, *keys: Own, Nsparse, Ndense, sp
     dense = [_dense(parsed, key, as_dtype(dtype), as_dims(shape), default, batched=True) for key, dtype, shape, default
              in zip(dense_keys, Tdense, dense_shapes, keys[Nsparse + Ndense:])]
     return outputs((*(s[0] for s in sparse), *(s[1] for s in sparse), *(s[2] for s in sparse), *dense))
+
+
+@text_op("DecodeJSONExample", infer=lambda json_examples: Spec(string, json_examples.dims))
+def decode_json_example(json_examples: Text):
+    """tf.train.Examples in JSON as their bytes. json_examples: string[...] -> string[...]."""
+    kind = file_format("example_messages").EXAMPLE_MESSAGES["Example"]
+
+    def decoded(text):
+        try:
+            return file_format("protobuf_text").message_of_json(text, kind()).SerializeToString()
+        except AutodiffError as error:
+            raise InvalidArgumentError(f"Error while parsing JSON: {error}") from None
+
+    return each(decoded, json_examples)
 
 
 def _parsed_one(serialized, *dense_defaults, num_sparse, sparse_keys, dense_keys, sparse_types, Tdense,  # noqa: N803
@@ -94,9 +107,9 @@ def parse_single_sequence_example(serialized: Text, feature_list_dense_missing_a
     dense = [_dense(parsed, key, as_dtype(t), as_dims(shape), default, batched=False)
              for key, t, shape, default in zip(keys[1], Tcontext_dense, context_dense_shapes, given)]
     may_lack = set(_texts(np.asarray(feature_list_dense_missing_assumed_empty, object).ravel()))
-    stepped = [_sparse(_steps(lists, key, name), key, as_dtype(t).name)
+    stepped = [_sparse(_steps(lists, key, name, t), key, as_dtype(t).name)
                for key, t in zip(keys[2], feature_list_sparse_types)]
-    rows = [_stepped(_steps(lists, key, name), key, as_dtype(t), as_dims(shape), key in may_lack)
+    rows = [_stepped(lists, key, name, as_dtype(t), as_dims(shape), key in may_lack)
             for key, t, shape in zip(keys[3], feature_list_dense_types, feature_list_dense_shapes)]
     return outputs((*(s[0][:, 1:] for s in sparse), *(s[1] for s in sparse), *(s[2][1:] for s in sparse), *dense,
                     *(s[0] for s in stepped), *(s[1] for s in stepped), *(s[2] for s in stepped), *rows))
@@ -112,17 +125,81 @@ def _sequence(text):
     return found.context.feature, found.feature_lists.feature_list
 
 
-def _steps(lists, key, name):
+def _steps(lists, key, name, dtype):
     """The steps of a list, each as an example of one feature."""
-    return [(name, {key: feature}) for feature in lists[key].feature] if key in lists else []
+    steps = lists[key].feature if key in lists else []
+    for i, step in enumerate(steps):
+        kind = step.WhichOneof("kind")
+        if kind is not None and _LISTS[kind] != as_dtype(dtype).name:
+            raise InvalidArgumentError(f"Name: {name}, Feature list: {key}, Index: {i}.  Data types don't match. "
+                                       f"Expected type: {as_dtype(dtype).word}  Feature is: {kind}")
+    return [(name, {key: step}) for step in steps]
 
 
-def _stepped(steps, key, dtype, dims, may_lack):
-    if not steps and not may_lack:
-        raise InvalidArgumentError(f"Name: <unknown>, Feature list '{key}' is required but could not be found.  Did "
+def _stepped(lists, key, name, dtype, dims, may_lack):
+    if key not in lists and not may_lack:
+        raise InvalidArgumentError(f"Name: {name}, Feature list '{key}' is required but could not be found.  Did "
                                    "you mean to include it in feature_list_dense_missing_assumed_empty or "
                                    "feature_list_dense_defaults?")
-    return _dense(steps, key, dtype, dims, np.empty(0), batched=True)
+    return _dense(_steps(lists, key, name, dtype), key, dtype, dims, np.empty(0), batched=True)
+
+
+def _parsed_sequences(serialized, debug_name, *context_dense_defaults, feature_list_dense_missing_assumed_empty,
+                      context_sparse_keys, context_dense_keys, feature_list_sparse_keys, feature_list_dense_keys,
+                      Ncontext_sparse, Ncontext_dense, Nfeature_list_sparse, Nfeature_list_dense,  # noqa: N803
+                      context_sparse_types, Tcontext_dense, feature_list_dense_types,  # noqa: N803
+                      context_dense_shapes, feature_list_sparse_types, feature_list_dense_shapes):
+    batch = (None if serialized.dims is None else serialized.dims[0],)
+    lists = [(None, *(as_dims(shape) or ())) for shape in feature_list_dense_shapes]
+    return (*_specs(Ncontext_sparse, batch, context_sparse_types, Tcontext_dense, context_dense_shapes),
+            *_specs(Nfeature_list_sparse, (*batch, None), feature_list_sparse_types, feature_list_dense_types, ()),
+            *[Spec(as_dtype(t), (*batch, *dims)) for t, dims in zip(feature_list_dense_types, lists)],
+            *[Spec(int64, batch) for _ in lists])
+
+
+@text_op("ParseSequenceExample", infer=_parsed_sequences)
+def parse_sequence_example(serialized: Text, debug_name: Text, *context_dense_defaults: Own,
+                           feature_list_dense_missing_assumed_empty, context_sparse_keys, context_dense_keys,
+                           feature_list_sparse_keys, feature_list_dense_keys, Ncontext_sparse,  # noqa: N803
+                           Ncontext_dense, Nfeature_list_sparse, Nfeature_list_dense, context_sparse_types,  # noqa: N803
+                           Tcontext_dense, feature_list_dense_types, context_dense_shapes,  # noqa: N803
+                           feature_list_sparse_types, feature_list_dense_shapes):
+    """A batch of sequences. serialized: string[n]; debug_name: of each, or none; defaults of the dense context.
+
+    -> the context as of ParseExample, then the lists: sparse ones by example and step, dense ones any[n, steps, *shape]
+    filled up with zeros, and how many steps each has, int64[n].
+    """
+    called = np.asarray(debug_name, object).ravel().tolist()
+    found = [(_name(called, i), *_sequence(text)) for i, text in enumerate(np.asarray(serialized, object).tolist())]
+    parsed = [(name, context) for name, context, _ in found]
+    sparse = [_sparse(parsed, key, as_dtype(t).name) for key, t in zip(context_sparse_keys, context_sparse_types)]
+    dense = [_dense(parsed, key, as_dtype(t), as_dims(shape), default, batched=True) for key, t, shape, default
+             in zip(context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults)]
+    stepped = [_joined([_sparse(_steps(lists, key, name, t), key, as_dtype(t).name) for name, _, lists in found])
+               for key, t in zip(feature_list_sparse_keys, feature_list_sparse_types)]
+    rows = [_filled_up([_stepped(lists, key, name, as_dtype(t), as_dims(shape),
+                                 key in feature_list_dense_missing_assumed_empty) for name, _, lists in found])
+            for key, t, shape in zip(feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes)]
+    return outputs((*[s[i] for i in range(3) for s in sparse], *dense, *[s[i] for i in range(3) for s in stepped],
+                    *[r[0] for r in rows], *[r[1] for r in rows]))
+
+
+def _joined(parts):
+    """Sparse lists of the examples as one, its first axis the example."""
+    indices = [np.insert(part[0], 0, i, axis=1) for i, part in enumerate(parts)]
+    sizes = np.max([part[2] for part in parts], axis=0, initial=0)
+    return np.concatenate(indices), np.concatenate([part[1] for part in parts]), np.array([len(parts), *sizes])
+
+
+def _filled_up(parts):
+    """Lists of the examples as one array, filled up with zeros, and their lengths."""
+    lengths = np.array([len(part) for part in parts], np.int64)
+    whole = np.zeros((len(parts), lengths.max(initial=0), *parts[0].shape[1:]), parts[0].dtype)
+    if whole.dtype == object:
+        whole.fill(b"")
+    for row, part in zip(whole, parts):
+        row[:len(part)] = part
+    return whole, lengths
 
 
 def _texts(values):
@@ -150,8 +227,7 @@ def _values(features, key, dtype, i):
         return None
     if _LISTS[kind] != dtype:
         raise InvalidArgumentError(f"Name: {name}, Key: {key}, Index: {i}.  Data types don't match. Data type: "
-                                   f"{_SHOWN.get(_LISTS[kind], _LISTS[kind])} but expected type: "
-                                   f"{_SHOWN.get(dtype, dtype)}")
+                                   f"{as_dtype(_LISTS[kind]).word} but expected type: {as_dtype(dtype).word}")
     return list(getattr(found[key], kind).value)
 
 
@@ -180,11 +256,16 @@ def _dense(parsed, key, dtype, dims, default, *, batched):
         if values is None:
             if np.size(default) != size and not varies:
                 raise InvalidArgumentError(f"Name: {features[0]}, Feature: {key} (data type: "
-                                           f"{_SHOWN.get(dtype.name, dtype.name)}) is required but could not be found")
+                                           f"{dtype.word}) is required but could not be found")
             values = [] if varies else np.asarray(default).ravel().tolist()
-        if len(values) != size if not varies else size and len(values) % size:
+        if varies and size and len(values) % size:
+            word = "bytes" if dtype.name == "string" else dtype.word
+            raise InvalidArgumentError(f"Name: {features[0]}, Key: {key}, Index: {i}.  Number of {word} values is not "
+                                       f"a multiple of stride length. values size: {len(values)} but output shape: "
+                                       f"{list(dims)}")
+        if len(values) != size and not varies:
             raise InvalidArgumentError(f"Name: {features[0]}, Key: {key}, Index: {i}.  Number of "
-                                       f"{_SHOWN.get(dtype.name, dtype.name)} values != expected.  values size: "
+                                       f"{dtype.word} values != expected.  values size: "
                                        f"{len(values)} but output shape: {list(dims)}")
         rows.append(values)
     if varies:

@@ -5,23 +5,23 @@ import functools
 import re
 from typing import Any
 
-from ...api.raw_ops import raw_op
+from ...api import raw_ops
 from ...core.op import OPS
 
 
 @functools.cache
 def _by_name(count: int) -> dict[str, str]:
     """Name in small letters -> op, of so many ops: more are declared when their rooms are loaded."""
-    return {_snake(op): op for op in reversed(OPS)}
+    return {_snake(op): op for op in reversed(dir(raw_ops))}
 
 
 def __getattr__(name: str) -> Any:
     if name in OPS:
-        return raw_op(name)
+        return raw_ops.raw_op(name)
     known, plain = _by_name(len(OPS)), name.lstrip("_")
     for form in (plain, f"{plain}_v2", plain.removeprefix("resource_")):  # an op for handles is the one for references
         if form in known:
-            return raw_op(known[form])
+            return getattr(raw_ops, known[form])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

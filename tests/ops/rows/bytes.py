@@ -41,6 +41,11 @@ NONE = np.empty(0, np.int64)
 ROWS: list[Case] = [
     Case("DecodeRaw", (texts(b"\1\0\2\0", b"\3\0\4\1"),), {"out_type": "int16"}),
     Case("DecodeRaw", (texts(b"\1\0\2"),), {"out_type": "int16"}, fails=InvalidArgumentError, at_run=True, id="odd"),
+    Case("DecodePaddedRaw", (texts(b"\1\0\2\0", b"\3"), 2), {"out_type": "int16"}),
+    Case("DecodePaddedRaw", (texts(b"\1\0\2"), 3), {"out_type": "int16"}, fails=InvalidArgumentError, at_run=True,
+         id="odd"),
+    Case("DecodeJSONExample", (texts(b'{"features": {}}'),)),
+    Case("DecodeJSONExample", (texts(b"{]"),), fails=InvalidArgumentError, at_run=True, id="syntax"),
     Case("SerializeTensor", (np.int32([[1, 2, 3]]),)),
     Case("ParseTensor", (proto_of_array("float32", np.ones(3, np.float32)).SerializeToString(),),
          {"out_type": "float32"}),
@@ -60,6 +65,11 @@ ROWS: list[Case] = [
     Case("ParseSingleExample", (example(a=[0.5], b=[0.5]), NONE), SINGLE, fails=InvalidArgumentError, at_run=True,
          id="dtype"),
     Case("ParseSingleSequenceExample", (SEQUENCE, texts(), "n", b""), SEQUENCES),
+    *(Case("ParseSequenceExample", (texts(SEQUENCE, SEQUENCE), texts()), {
+        **SEQUENCES, "feature_list_dense_missing_assumed_empty": (), "context_sparse_keys": (),
+        "context_dense_keys": (), "feature_list_sparse_keys": (), "feature_list_dense_keys": (key,)}, **fails)
+      for key, fails in {
+            "n": {}, "m": {"fails": InvalidArgumentError, "at_run": True, "id": "missing"}}.items()),
     Case("ParseSingleSequenceExample", (SEQUENCE, texts(), "m", b""), SEQUENCES, fails=InvalidArgumentError,
          at_run=True, id="missing"),
 ]

@@ -62,8 +62,12 @@ ROWS = [
     *[Case(op, (array(5, 3), IDS[::-1].copy()), id="falls", fails=InvalidArgumentError, at_run=True)
       for op in ("SegmentSum", "SegmentMean", "SegmentProd", "SegmentMax", "SegmentMin")],
     Case("SegmentSum", (array(4, 3), IDS), id="differs", fails=InvalidArgumentError, at_run=True),
-    Case("SortedIds", (IDS,)),
-    Case("SortedIds", (IDS[::-1],), id="falling", fails=InvalidArgumentError, at_run=True),
+    Case("SortedIds", (IDS, -1), batch=()),
+    *[Case("SortedIds", given, id=id, fails=InvalidArgumentError, at_run=True)
+      for id, given in {"falling": (IDS[::-1], -1), "beyond": (IDS, 2)}.items()],
+    *[Case(op, (array(3, 2), IDS % 4, IDS, 4), batch=()) for op in ("SparseSegmentMeanGrad", "SparseSegmentSqrtNGrad")],
+    *[Case(op, (array(3, 2), IDS + 2, IDS, 4), id="beyond", fails=InvalidArgumentError, at_run=True)
+      for op in ("SparseSegmentMeanGrad", "SparseSegmentSqrtNGrad")],
     *[Case(op, (array(5, 3), UNSORTED, 4)) for op in ("UnsortedSegmentSum", "UnsortedSegmentProd")],
     *[Case(op, (array(5, 3), UNSORTED // 2, 2)) for op in ("UnsortedSegmentMax", "UnsortedSegmentMin")],
     Case("UnsortedSegmentSum", (array(2, 5, 3), np.stack([UNSORTED, IDS]), 3), id="matrix"),
