@@ -194,7 +194,8 @@ def _converted(graph: Graph, value: Any, parameter: Parameter, shared: DType | N
     name = f"{parameter.name}_{position}" if parameter.variadic else parameter.name
     if kind.shared:
         return to_tensor(graph, value, None if hasattr(value, "as_tensor") else shared, name)
-    return to_tensor(graph, value, None if is_numpy(value) or hasattr(value, "as_tensor") else kind.default, name)
+    own = is_numpy(value) and value.size or hasattr(value, "as_tensor")  # an array of nothing is of any type
+    return to_tensor(graph, value, None if own else kind.default, name)
 
 
 def _unwanted(parameter: Parameter, value: Tensor, allowed: tuple[DType, ...]) -> str:

@@ -260,7 +260,7 @@ def _of_message(message: Any, keep_names: bool) -> dict[str, Any]:
 def _fields(kind: Any, data: Any) -> dict[str, Any]:
     """Keyword arguments of a message from an object of JSON."""
     named = {name: field for field in kind.FIELDS for name in (field.name, _camel(field.name))}
-    found = {}
+    found: dict[str, Any] = {}
     for name, value in data.items():
         if name not in named:
             raise ValueError(f'Message type "{kind.__name__}" has no field named "{name}"')

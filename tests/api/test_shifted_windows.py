@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.tensorflow_names.python.ops import reduced_shape
 
 RNG = np.random.default_rng(0)
 
@@ -74,3 +75,30 @@ def test_patches_of_volumes_are_windows_as_channels(padding):
     with tf.Session() as session:
         np.testing.assert_allclose(session.run(found), by_hand(x, (2, 1, 2), (1, 2, 2), (1, 1, 1), padding == "SAME",
                                                                flat))
+
+
+def test_windows_over_channels_take_the_largest_of_each_group() -> None:
+    x = tf.constant(np.arange(8.0).reshape(1, 1, 2, 4))
+    y = tf.nn.max_pool(x, [1, 1, 1, 2], [1, 1, 1, 2], "SAME")
+    with tf.Session() as session:
+        values, slopes = session.run([y, tf.gradients(y, x)[0]])
+    assert values.ravel().tolist() == [1, 3, 5, 7] and slopes.ravel().tolist() == [0, 1] * 4
+    for ksize, strides, says in (([1, 2, 1, 2], [1, 1, 1, 2], "exactly one of"), ([1, 1, 1, 2], [1] * 4, "equal the"),
+                                 ([1, 1, 1, 3], [1, 1, 1, 3], "evenly divide")):
+        with pytest.raises(ValueError, match=says):
+            tf.nn.max_pool(x, ksize, strides, "VALID")
+
+
+def test_blocks_of_unknown_shape_keep_the_rank_and_what_is_behind() -> None:
+    images, edges = tf.placeholder(tf.float32), tf.placeholder(tf.int32)
+    assert tf.space_to_batch(images, edges, 4).shape.ndims == tf.batch_to_space(images, edges, 4).shape.ndims == 4
+    known, blocks = tf.placeholder(tf.float32, [1, 4, 4, 2]), tf.placeholder(tf.int32, [2])
+    assert tf.space_to_batch_nd(known, blocks, edges).shape.as_list() == [None, None, None, 2]
+    with pytest.raises(ValueError, match="non-negative"):
+        tf.space_to_batch_nd(known, [2, 2], [[0, -2], [0, 0]])
+    assert tf.space_to_batch_nd([[1.0]], np.zeros(0), np.zeros((0, 2))).shape.as_list() == [1, 1]
+
+
+def test_the_shape_that_a_reduction_leaves() -> None:
+    with tf.Session() as session:
+        assert session.run(reduced_shape([3, 4, 5], [0, -1])).tolist() == [1, 4, 1]

@@ -149,13 +149,17 @@ def batch_to_space_nd(input: Any, block_shape: Any, crops: Any, name: str | None
 def space_to_batch(input: Any, paddings: Any, block_size: int | None = None, name: str | None = None,
                    block_shape: Any = None) -> Tensor:
     """space_to_batch_nd of images, with square blocks."""
-    return space_to_batch_nd(input, _square(block_size, block_shape), paddings, name)
+    made = space_to_batch_nd(input, _square(block_size, block_shape), paddings, name)
+    made.set_shape([None] * 4)
+    return made
 
 
 def batch_to_space(input: Any, crops: Any, block_size: int | None = None, name: str | None = None,
                    block_shape: Any = None) -> Tensor:
     """batch_to_space_nd of images, with square blocks."""
-    return batch_to_space_nd(input, _square(block_size, block_shape), crops, name)
+    made = batch_to_space_nd(input, _square(block_size, block_shape), crops, name)
+    made.set_shape([None] * 4)
+    return made
 
 
 def _square(block_size: Any, block_shape: Any) -> np.ndarray:

@@ -41,7 +41,23 @@ def max_pool(value: Any, ksize: Any, strides: Any, padding: str, data_format: st
     the first maximum of each window, row by row."""
     with scope(name, "MaxPool", [value, input]) as full:
         value = convert_to_tensor(input if value is None else value, name="input")
+        sizes = _entries(ksize, data_format, "sizes")
+        if data_format == "NHWC" and sizes[3] > 1:
+            return _max_of_channels(value, sizes, _entries(strides, data_format, "strides"))
         return _pooled("MaxPool", value, ksize, strides, padding, data_format, full)
+
+
+def _max_of_channels(value: Tensor, ksize: list[int], strides: list[int]) -> Tensor:
+    """The largest of each group of channels."""
+    sizes, depth = value.shape.with_rank(4), ksize[3]
+    if ksize[1:3] != [1, 1] or strides[1:3] != [1, 1]:
+        raise ArgumentError("MaxPooling supports exactly one of pooling across depth or pooling across width/height.")
+    if strides[3] != depth:
+        raise ArgumentError("Depthwise max pooling requires the depth window to equal the depth stride.")
+    if sizes[3].value is None or sizes[3].value % depth:
+        raise ArgumentError("Depthwise max pooling requires the depth window to evenly divide the input depth.")
+    groups = build.Reshape(value, build.ConcatV2(0, build.Shape(value)[:3], [sizes[3].value // depth, depth]))
+    return build.Max(groups, 4)
 
 
 def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC",

@@ -7,7 +7,7 @@ from ...core.declare import op
 from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Index, Spec, blocked, build
-from ...core.shapes import show
+from ...core.shapes import is_known, show
 from ..common.batch_axis import rank_in, shared
 
 _BLOCKS = "blocks and paddings are integers"
@@ -84,9 +84,13 @@ def _regrouped(input, block_shape, borders, to_batch):
     if input.dims is None:
         return Spec(dtype, None)
     if blocks is None:
-        return Spec(dtype, (None,) * len(input.dims))
+        behind = 1 + block_shape.dims[0] if block_shape.dims and is_known(block_shape.dims) else len(input.dims)
+        return Spec(dtype, (None,) * behind + input.dims[behind:])
     m = len(blocks)
     rank_of(input, at_least=1 + m, what="input")
+    if edges is not None and edges.min(initial=0) < 0:
+        raise ArgumentError("paddings must be non-negative" if to_batch else "crops must be non-negative",
+                            found=edges.tolist())
     if blocks.min(initial=1) < 1 or edges is not None and edges.shape != (m, 2):
         raise ArgumentError(expected=f"blocks >= 1 and {m} rows of two",
                             found=f"{blocks.tolist()} and {show(borders.dims)}")

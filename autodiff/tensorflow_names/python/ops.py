@@ -44,6 +44,14 @@ def _as_indexed_slices(x: Any, optimize: bool = True) -> IndexedSlices:
     return IndexedSlices(x, build.Range(0, sizes[0], 1), sizes)
 
 
+def reduced_shape(input_shape: Any, axes: Any) -> Tensor:
+    """The shape that a reduction over axes leaves, with ones in their place. input_shape: int[rank] -> int[rank]."""
+    sizes = build.Cast(convert_to_tensor(input_shape), dtype="int32")
+    rank = build.Size(sizes)
+    at = build.Reshape(build.FloorMod(build.Cast(convert_to_tensor(axes, "int32"), dtype="int32") + rank, rank), [-1])
+    return build.DynamicStitch(build.Range(0, rank, 1), at, sizes, build.OnesLike(at))
+
+
 def _is_v2_control_flow() -> bool:
     """Branches and loops are functions, not TensorFlow 1's switches."""
     return False
