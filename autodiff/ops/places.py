@@ -108,8 +108,9 @@ PLACES: dict[str, str] = {
         "KeptShape Sum Mean EuclideanNorm SumTo Prod Max Min All Any ArgMax ArgMin",
     "math.segments":
         "SortedIds SegmentSum SegmentMean SegmentProd SegmentMax SegmentMin UnsortedSegmentSum GatherOrZero "
-        "UnsortedSegmentProd UnsortedSegmentMax UnsortedSegmentMin Bincount SparseSegmentMeanGrad "
-        "SparseSegmentSqrtNGrad",
+        "UnsortedSegmentProd UnsortedSegmentMax UnsortedSegmentMin Bincount",
+    "math.sparse_segments":
+        "SparseSegmentMeanGrad SparseSegmentSqrtNGrad",
     "math.special":
         "Lgamma Digamma Zeta Polygamma BesselI0e BesselI1e Xlogy Xdivy MulNoNan",
     "math.trigonometry":

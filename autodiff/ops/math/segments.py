@@ -4,13 +4,12 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.declare import op
-from ...core.dtypes import FLOATS, NUMBERS, REALS
+from ...core.dtypes import NUMBERS, REALS
 from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Index, Int32, Number, Spec, blocked, build
 from ...core.shapes import compatible, show
 from ..common.batch_axis import all_batched
-from ..common.loop_batching import slice_by_slice
 from ..common.refusals import first_outside
 
 _IDS = "segment numbers are integers"
@@ -168,40 +167,6 @@ def _segment_extreme_gradient(node, dy):
     is_extreme = build.Cast(build.Equal(build.GatherV2(node.outputs[0], ids, 0), data), dtype=dy.dtype)
     shared = dy / build.Maximum(build.SegmentSum(is_extreme, ids), 1.0)
     return is_extreme * build.GatherV2(shared, ids, 0), blocked(_IDS)
-
-
-# ---- of chosen rows ---------------------------------------------------------------------
-
-def _each_row(grad, indices, segment_ids, output_dim0):
-    return Spec(grad.dtype.base_dtype, None if grad.dims is None else (_known(output_dim0), *grad.dims[1:]))
-
-
-def _given_back(grad, indices, segment_ids, rows, power):
-    """The rows of gradients of segments, over a power of their counts, added at the indices that were chosen."""
-    if segment_ids.size and segment_ids[-1] >= len(grad):
-        raise ArgumentError("Invalid number of segments", expected=f"{len(grad)} at most", found=segment_ids[-1] + 1)
-    for what, numbers, limit in ("Segment id", segment_ids, len(grad)), ("Index", indices, rows):
-        outside = numbers[(numbers < 0) | (numbers >= limit)]
-        if outside.size:
-            raise ArgumentError(f"{what} {outside[0]} out of range [0, {limit})")
-    sizes = np.maximum(_counts(segment_ids, len(grad)), 1).astype(grad.dtype) ** power
-    result = np.zeros((rows, *grad.shape[1:]), grad.dtype)
-    np.add.at(result, indices, (grad / sizes.reshape(-1, *[1] * (grad.ndim - 1)))[segment_ids])
-    return result
-
-
-@op("SparseSegmentMeanGrad", infer=_each_row, dtypes=FLOATS, batched=slice_by_slice,
-    no_rule="TensorFlow has none for it")
-def sparse_segment_mean_grad(grad, indices: Index, segment_ids: Index, output_dim0: Int32):
-    """What sparse_segment_mean gives back. grad: float[k, ...], indices, segment_ids: int[n] -> float[rows, ...]."""
-    return _given_back(grad, indices, segment_ids, int(output_dim0), 1)
-
-
-@op("SparseSegmentSqrtNGrad", infer=_each_row, dtypes=FLOATS, batched=slice_by_slice,
-    no_rule="TensorFlow has none for it")
-def sparse_segment_sqrt_n_grad(grad, indices: Index, segment_ids: Index, output_dim0: Int32):
-    """What sparse_segment_sqrt_n gives back. grad: float[k, ...], indices, segment_ids: int[n] -> float[rows, ...]."""
-    return _given_back(grad, indices, segment_ids, int(output_dim0), 0.5)
 
 
 # ---- unsorted ---------------------------------------------------------------------------

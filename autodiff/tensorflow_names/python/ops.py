@@ -46,10 +46,7 @@ def _as_indexed_slices(x: Any, optimize: bool = True) -> IndexedSlices:
 
 def reduced_shape(input_shape: Any, axes: Any) -> Tensor:
     """The shape that a reduction over axes leaves, with ones in their place. input_shape: int[rank] -> int[rank]."""
-    sizes = build.Cast(convert_to_tensor(input_shape), dtype="int32")
-    rank = build.Size(sizes)
-    at = build.Reshape(build.FloorMod(build.Cast(convert_to_tensor(axes, "int32"), dtype="int32") + rank, rank), [-1])
-    return build.DynamicStitch(build.Range(0, rank, 1), at, sizes, build.OnesLike(at))
+    return build.KeptShape(build.Cast(convert_to_tensor(input_shape), dtype="int32"), axes)
 
 
 def _is_v2_control_flow() -> bool:
