@@ -47,8 +47,7 @@ PLACES: dict[str, str] = {
     "files.checkpoints":
         "RestoreV2 SaveV2 MergeV2Checkpoints ShardedFilename",
     "files.examples":
-        "ParseExample ParseSingleExample ParseSingleSequenceExample ParseSequenceExample "
-        "DecodeJSONExample",
+        "ParseExample DecodeJSONExample ParseSingleExample ParseSingleSequenceExample ParseSequenceExample",
     "files.pictures":
         "DecodePng EncodePng",
     "files.stored_graphs":
