@@ -9,11 +9,12 @@ from typing import Any
 
 from ..core.defaults import default_session, get_default_session
 from ..core.devices import LOCAL_CPU
-from ..core.errors import ArgumentError, KindError, StateError
+from ..core.errors import ArgumentError, KindError, NotFoundError, StateError
 from ..core.graph import Graph, Operation, Tensor, get_default_graph
 from ..core.sparse_tensor import SparseTensor
 from ..ops.common.gc_pause import collector_paused
 from ..ops.common.threads import processors
+from ..ops.common.turns import within
 from . import fetch
 from .config import ConfigProto, Device, RunOptions, wants_jit
 from .cursor import Execution
@@ -45,6 +46,9 @@ class Session:
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if not isinstance(target, str):
             raise KindError(f"target must be a string, but got {target!r}")
+        if target not in ("", "local") and "://" not in target:
+            raise NotFoundError(None, None, "No session factory registered for the given session options: "
+                                f"{{target: {target!r}}}", hint="'', 'local' or 'grpc://HOST:PORT'")
         if graph is not None and not isinstance(graph, Graph):
             raise KindError(f"graph must be a tf.Graph, but got {type(graph)}", found=repr(graph))
         if config is not None and not isinstance(config, ConfigProto):
@@ -60,6 +64,7 @@ class Session:
         self.closed = False
         self._threads = getattr(config, "intra_op_parallelism_threads", 0) or processors()
         self.makes: Any = (self._threads, wants_jit(self.config))  # what compiled functions depend on beside the graph
+        self._time_limit = getattr(config, "operation_timeout_in_ms", 0)  # of each run, in milliseconds
         self._feeds = Feeds(self.graph)
         self._fetches: dict[Any, Fetches] = {}
         self._lists: dict[tuple[Any, ...], Fetches] = {}  # what lists of tensors and names stand for
@@ -71,7 +76,7 @@ class Session:
         """Values of `fetches`, in their structure: lists, tuples, dicts, named tuples of tensors, names, operations.
 
         feed_dict: values for any tensors in this run. run_metadata: gets the times of each operation if
-        options.trace_level asks for them. An operation gives None, an IndexedSlices an
+        options.trace_level asks for them. options.timeout_in_ms ends a run that waits for a queue, or a loop. An operation gives None, an IndexedSlices an
         IndexedSlicesValue, a SparseTensor a SparseTensorValue, a scalar a NumPy scalar. Raises KindError
         (TypeError) or a ValueError for what cannot be fetched or fed, StateError (RuntimeError) when
         closed, and an OpError that knows its operation for what fails in the run.
@@ -87,6 +92,10 @@ class Session:
                 run_metadata.partition_graphs.add().CopyFrom(self.graph_def)
             if getattr(options, "trace_level", 0):
                 return traced(self.start(fetches, feed_dict), run_metadata.step_stats)
+        time_limit = self._time_limit if options is None else options.timeout_in_ms or self._time_limit
+        if time_limit:
+            with within(time_limit):
+                return self._values(wanted, self._program(wanted, tensors), fed)
         return self._values(wanted, self._program(wanted, tensors), fed)
 
     def _values(self, wanted: Fetches, program: Program, fed: Sequence[Any]) -> Any:
@@ -149,7 +158,8 @@ class Session:
     @property
     def graph_def(self) -> Any:
         """The graph's GraphDef."""
-        return self.graph.as_graph_def()
+        infers = self.config is not None and self.config.graph_options.infer_shapes
+        return self.graph.as_graph_def(add_shapes=infers)
 
     def list_devices(self) -> list[Device]:
         """The CPU, as often as the options ask for it."""

@@ -175,3 +175,16 @@ def test_rows_of_all_parts_are_as_many_and_of_their_shapes() -> None:
     with tf.Session() as session:
         session.run(sorted_.enqueue_many(([2, 1], ["b", "a"])))
         assert [x.tolist() for x in session.run(sorted_.dequeue_many(2))] == [[1, 2], [b"a", b"b"]]
+
+
+def test_a_run_that_waits_or_loops_ends_at_its_time_limit() -> None:
+    waits = tf.FIFOQueue(1, tf.float32).dequeue()
+    loops = tf.while_loop(lambda i: i > 0, lambda i: tf.maximum(i, 1), [1])
+    with tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=20)) as session:
+        with pytest.raises(tf.errors.DeadlineExceededError, match="Timed out waiting for the dequeue operation"):
+            session.run(waits)
+        with pytest.raises(tf.errors.DeadlineExceededError, match="Timed out waiting for the loop 'while/While'"):
+            session.run(loops, options=tf.RunOptions(timeout_in_ms=5))
+        assert session.run(tf.while_loop(lambda i: i < 3, lambda i: i + 1, [1])) == 3
+    with pytest.raises(tf.errors.NotFoundError, match="No session factory registered for the given session options"):
+        tf.Session("nowhere")

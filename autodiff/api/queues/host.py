@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import CancelledError, InvalidArgumentError, OutOfRangeError
-from ...ops.common.turns import is_cancelled
+from ...ops.common.turns import check_deadline, is_cancelled
 
 _LOOK = 0.05  # seconds after which a waiting thread looks whether it was interrupted
 Element = tuple[Any, ...]
@@ -23,6 +23,7 @@ class Waiting:
     def _wait(self, what: str) -> None:
         if is_cancelled():
             raise CancelledError(f"{what} operation was cancelled")
+        check_deadline(f"the {what.lower()} operation")
         self._changed.wait(_LOOK)
 
 

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
+
+from ...core.errors import DeadlineExceededError
 
 Context = contextlib.AbstractContextManager[None]
 Away = Callable[[], Context]
@@ -132,6 +135,28 @@ def others_pass(session: object) -> Iterator[None]:
             yield
     finally:
         _own.session = saved
+
+
+@contextlib.contextmanager
+def within(milliseconds: float) -> Iterator[None]:
+    """Inside, what this thread's run waits for, and its loops, may take so long: see `check_deadline`."""
+    saved, _own.deadline = deadline(), time.monotonic() + milliseconds / 1000
+    try:
+        yield
+    finally:
+        _own.deadline = saved
+
+
+def deadline() -> float | None:
+    """When this thread's run is to have ended, on the monotonic clock; None if it may take as long as it likes."""
+    return getattr(_own, "deadline", None)
+
+
+def check_deadline(what: str) -> None:
+    """Raises DeadlineExceededError, naming what takes too long, when the run is to have ended."""
+    until = deadline()
+    if until is not None and time.monotonic() > until:
+        raise DeadlineExceededError(None, None, f"Timed out waiting for {what}")
 
 
 def is_cancelled() -> bool:

@@ -4,6 +4,7 @@ from ...core.declare import op
 from ...core.dtypes import ALL, as_dtype, variant
 from ...core.op import Bool, Kind, Spec
 from ...core.shapes import agreeing, as_dims
+from ..common.turns import check_deadline, deadline
 
 # a value, or a variable that the function reads or assigns
 Passed = Kind("Passed", allowed=tuple(ALL), handle=True)
@@ -84,8 +85,10 @@ def while_(*values: Passed, cond, body, shapes, record, back_prop=True, run):
     history = [History() for _ in (*state, *body.kept)]
     recalled = {tensor: [] for tensor in also}
     lists = (*history, *recalled.values())
-    turn = 0
+    turn, has_deadline = 0, deadline() is not None
     while goes_on(state, turn)[0]:
+        if has_deadline:
+            check_deadline(f"the loop {run.op.name!r}")
         given = repeat(state, turn + 1)
         if record["on"]:
             for past, value in zip(lists, (*state, *given[count:])):
