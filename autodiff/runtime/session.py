@@ -76,8 +76,9 @@ class Session:
         """Values of `fetches`, in their structure: lists, tuples, dicts, named tuples of tensors, names, operations.
 
         feed_dict: values for any tensors in this run. run_metadata: gets the times of each operation if
-        options.trace_level asks for them. options.timeout_in_ms ends a run that waits for a queue, or a loop. An operation gives None, an IndexedSlices an
-        IndexedSlicesValue, a SparseTensor a SparseTensorValue, a scalar a NumPy scalar. Raises KindError
+        options.trace_level asks for them; options.timeout_in_ms ends a run that waits for a queue, or loops.
+        An operation gives None, an IndexedSlices an IndexedSlicesValue, a SparseTensor a SparseTensorValue, a scalar a
+        NumPy scalar. Raises KindError
         (TypeError) or a ValueError for what cannot be fetched or fed, StateError (RuntimeError) when
         closed, and an OpError that knows its operation for what fails in the run.
         """
@@ -92,7 +93,7 @@ class Session:
                 run_metadata.partition_graphs.add().CopyFrom(self.graph_def)
             if getattr(options, "trace_level", 0):
                 return traced(self.start(fetches, feed_dict), run_metadata.step_stats)
-        time_limit = self._time_limit if options is None else options.timeout_in_ms or self._time_limit
+        time_limit = getattr(options, "timeout_in_ms", 0) or self._time_limit
         if time_limit:
             with within(time_limit):
                 return self._values(wanted, self._program(wanted, tensors), fed)
@@ -158,8 +159,8 @@ class Session:
     @property
     def graph_def(self) -> Any:
         """The graph's GraphDef."""
-        infers = self.config is not None and self.config.graph_options.infer_shapes
-        return self.graph.as_graph_def(add_shapes=infers)
+        graph_options = getattr(self.config, "graph_options", None)
+        return self.graph.as_graph_def(add_shapes=getattr(graph_options, "infer_shapes", False))
 
     def list_devices(self) -> list[Device]:
         """The CPU, as often as the options ask for it."""

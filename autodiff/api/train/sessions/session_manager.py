@@ -53,7 +53,7 @@ class SessionManager:
             why = unready(session)
             if why:
                 raise StateError(f"Init operations did not make model {what}Init op: {getattr(init_op, 'name', '')}, "
-                                 f"init fn: {init_fn}, local_init_op: {self._local_init_op}, error: {why}")
+                                 f"init fn: {init_fn}, local_init_op: {self._local_init_op!r}, error: {why}")
         return session
 
     def recover_session(self, master: str = "", saver: Any = None, checkpoint_dir: str | None = None,
