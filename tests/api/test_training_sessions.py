@@ -39,7 +39,7 @@ def test_a_session_manager_makes_sessions_ready(tmp_path: Path) -> None:
     missing, ready_for_local = tf.report_uninitialized_variables(), tf.report_uninitialized_variables([v])
     manager = tf.train.SessionManager(local.initializer, missing, ready_for_local)
     saver = tf.train.Saver([v])
-    with pytest.raises(RuntimeError, match="did not make model ready for local_init.*\\bv$"):
+    with pytest.raises(RuntimeError, match="(?s)did not make model ready for local_init.*\\bv$"):
         manager.prepare_session()
     session = manager.prepare_session(init_op=v.initializer)
     assert session.run(local).tolist() == [2.0, 4.0]
