@@ -60,6 +60,13 @@ ANSWERS = {
         ("run -f nonfinite", "why nan", "contains inf, made by NumPy at model.py:5 (divide by zero encountered"),
     "left = tf.reduce_sum(w) * 1e-7 - 1e-7 * tf.reduce_sum(w) - 1e-8\nloss = tf.sqrt(left)":
         ("run -f nonfinite", "why nan", "= -1e-08 remedy: tf.sqrt(x + 1e-5)"),
+    "part = tf.nn.sigmoid(w[0])\nfor _ in range(20):\n    part = part * 1e-4\nloss = tf.reduce_sum(tf.log(part))":
+        ("run -f nonfinite", "why nan", "a product of 20 steps underflows: divide by its sum in each step"),
+    "many = tf.TensorArray(tf.float32, 2).unstack(tf.sqrt(x - 2.0))\nseen = tf.while_loop(lambda i, s: i < 2, "
+    "lambda i, s: (i + 1, s + many.read(i)), [0, tf.zeros([2])])[1]\nloss = tf.reduce_sum(w) + tf.reduce_sum(seen)":
+        ("run -f nonfinite", "why nan", "sqrt(-1) = nan in Sqrt at model.py:5"),
+    "near = tf.maximum(tf.nn.sigmoid(tf.matmul(x, w)) - 3.0 + tf.constant(-1.5), 0.0)\nloss = tf.reduce_sum(near)":
+        ("next 2", "why zero", "here all keep the margin of -1.5 at model.py:5: raise it"),
     "loss = tf.exp(tf.reduce_sum(tf.matmul(x, w)) * 5.0)":
         ("run -f nonfinite", "why nan", "remedy: minimize what tf.exp is taken of"),
     "near = tf.exp(-tf.square(tf.matmul(x, w)) / 0.001)\nloss = tf.reduce_sum(near / tf.reduce_sum(near, 1, True))":

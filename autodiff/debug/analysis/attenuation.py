@@ -201,13 +201,22 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
                 "x + tf.stop_gradient(tf.sign(x) - x)")
     if first.op_type in _PRODUCTS:
         return _of_factor(op, first, values)
-    return _of_kind(first)
+    return _of_kind(first) + _margin(op, first)
 
 
 def _is_last(op: Operation) -> bool:
     """Whether no layer with weights comes after an op."""
     return not any(each.gradient_of is None and (each.type in _LAYERS or each.type == "Mul" and not any(
         static_value(t) is not None for t in each.inputs)) for each in descendants(op.outputs))
+
+
+def _margin(op: Operation, hop: Hop) -> str:
+    """Of a hinge: the constant that is its margin."""
+    added = next((t.op for t in op.inputs if t.name == hop.tensor and t.op.type in ("Add", "AddV2")), None)
+    known = [value for t in added.inputs if (value := static_value(t)) is not None] if added is not None else []
+    if op.type != "Maximum" or added is None or len(known) != 1 or np.ndim(known[0]):
+        return ""
+    return f"; here all keep the margin of {number(float(known[0]))}{at_line(place_of(added))}: raise it"
 
 
 def _of_kind(hop: Hop) -> str:

@@ -18,7 +18,7 @@ from .arithmetic_rules import in_words, number
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import chain_of
 from .origins.sources import Scene
-from .remedies import label_too_long, mapped_ops, numpys, remedy_for
+from .remedies import label_too_long, mapped_ops, numpys, of_products, remedy_for
 
 Values = Mapping[Tensor, Any]
 _SELECTS = ("Select", "SelectV2", "Where")
@@ -36,8 +36,15 @@ def origins(ops: Sequence[Operation], values: Values,
     bad = {t for op in ops for t in op.outputs if t in values and has_nonfinite(values[t])}
     bad |= {t for op in ops for t in inputs_read(op, values)
             if t in values and t not in bad and has_nonfinite(values[t])}
+    lists: set[Tensor] = set()  # that hold some of it; those that loops fill are looked into
+    for op in ops:
+        if any(t.dtype.name in _LISTS for t in op.outputs) and not functions_of(op) and any(
+                t in bad or t in lists for t in op.inputs):
+            lists.update(t for t in op.outputs if t.dtype.name in _LISTS)
+    bad |= lists
     made = [op for op in ops if any(t in bad for t in op.outputs) and (
-        not any(t in bad for t in inputs_read(op, values)) or _makes_nan(op, values))]
+        not any(t in bad for t in inputs_read(op, values)) or _makes_nan(op, values))
+        and not any(t in lists for t in (*op.inputs, *op.outputs))]
     return made, _reaching(roots, bad, values), sum(any(t in bad for t in op.outputs) for op in ops)
 
 
@@ -179,8 +186,9 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     if trap == "underflow":
         rule += "; the 0 is an underflow: " + _underflow(op, values, operands)
     chain = chain_of(op, elements[0], scene) if scene is not None and harmful and tensor is op.outputs[0] else ()
+    remedy = of_products(op, chain) or remedy_for(op, trap, numbers, values)
     return Origin(op.name, op.type, tensor.name, phase, _kinds(array), int((~np.isfinite(array)).sum()), array.size,
-                  elements, operands, rule, remedy_for(op, trap, numbers, values), forward.name, forward.type, harmful,
+                  elements, operands, rule, remedy, forward.name, forward.type, harmful,
                   secondary, trap, place_of(op), chain=chain)
 
 

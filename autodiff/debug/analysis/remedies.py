@@ -11,7 +11,8 @@ from ...core.graph import Operation, Tensor
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
 from .advice import advice_of
 from .edits.formulas import better_forms
-from .edits.in_graph import DIVISIONS, bounds_of, edits_of, is_half
+from .edits.in_graph import DIVISIONS, at_one_place, bounds_of, edits_of, is_half
+from .findings import Link
 
 _SAME = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "BroadcastTo", "Maximum", "Neg")
 _DIVISIONS = (*DIVISIONS, "FloorDiv", "Reciprocal", "Inv")
@@ -28,6 +29,8 @@ _REMEDIES = {
                     "with -1e9 in place of -inf"),
 }
 _WHOLE = "np.isfinite(data).all(axis=1) says which rows are whole, np.where(np.isfinite(data), data, 0.0) replaces"
+_OFTEN = 8  # times
+_WORDY = 150  # letters of what nobody would write
 _LARGE = 500  # rows of a matrix that is looked at
 _FINITE = ("Softmax", "LogSoftmax")  # to blame for what -inf makes, not for a sum too large
 
@@ -61,8 +64,18 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
         return "keep the denominator away from 0: tf.div_no_nan, or add a small constant"
     negative = _has_negative(forward, values)
     for edit in (*edits_of(forward, ""), *better_forms(forward, negative=negative), *bounds_of(forward)):
-        return f"keep what it is given where it is finite: {edit.words}"
+        if len(edit.words) < _WORDY:
+            return f"keep what it is given where it is finite: {edit.words}"
     return _overflow(op, values) if all(v is None or np.isfinite(v) for v in operands) else ""
+
+
+def of_products(op: Operation, chain: Sequence[Link]) -> str:
+    """What to do about a 0 that a product became which the same line multiplies again and again; else ""."""
+    first = next((op.graph.operations.get(link.op) for link in chain if link.text.endswith(": too small for the type")),
+                 None)
+    times = len(at_one_place(first)) if first is not None and first.type in ("Mul", "MatMul") else 0
+    return (f"a product of {times} steps underflows: divide by its sum in each step, and add up the logarithms of "
+            "these sums; or add logarithms, by tf.reduce_logsumexp, in place of multiplying") if times > _OFTEN else ""
 
 
 def _is_finite(op: Operation, values: Mapping[Tensor, Any]) -> bool:

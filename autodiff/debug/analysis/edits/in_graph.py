@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -38,6 +38,7 @@ class Edit:
 
     build: makes the replacement. line: the same in the source, None where only words say it.
     is_late: it changes what is stored, not what the run computes. is_exact: the same number by a better formula.
+    is_bound: it keeps the argument in bounds, outside of which its gradient is 0.
     """
 
     op: Operation | None
@@ -46,6 +47,7 @@ class Edit:
     line: Line | None = None
     is_late: bool = False
     is_exact: bool = False
+    is_bound: bool = False
 
 
 CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)", line=ClipGradients(1.0))
@@ -101,12 +103,12 @@ def bounds_of(op: Operation) -> list[Edit]:
         return found + [_exponent_within(op, -size, size) for size in sizes[1:] if low is None]
     if is_half(op):
         written = written.replace("1e-12", "1e-6")
-    return [on_argument(op, written, partial(_between, _fitting(low, op), _fitting(high, op)))]
+    return [replace(on_argument(op, written, partial(_between, _fitting(low, op), _fitting(high, op))), is_bound=True)]
 
 
 def _exponent_within(op: Operation, low: float | None, high: float) -> Edit:
     written = f"tf.minimum({{}}, {high})" if low is None else f"tf.clip_by_value({{}}, {low}, {high})"
-    return on_argument(op, written, partial(_between, low, high))
+    return replace(on_argument(op, written, partial(_between, low, high)), is_bound=True)
 
 
 def _needs_positive(power: Operation) -> bool:

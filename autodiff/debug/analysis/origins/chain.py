@@ -16,7 +16,7 @@ from ..arithmetic_rules import in_words, number
 from ..findings import Link
 from .sources import Index, Scene, Source, sources_of
 
-_LONGEST = 400  # ops on the way back
+_LONGEST = 4000  # ops on the way back
 _ORDINARY = 8.0  # up to here a number says nothing, and above 1 / 1000
 _PASSES = ("Identity", "Cast", "Reshape", "Transpose", "StridedSlice", "Squeeze", "ExpandDims", "Slice", "Tile", "Max",
            "BroadcastTo", "GatherV2", "Gather", "GatherNd", "ReverseV2", "ConcatV2", "Pack", "Stack", "ReadVariableOp",

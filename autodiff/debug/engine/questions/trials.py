@@ -275,6 +275,8 @@ class Trials:
         if is_late and len(losses) > 1 and np.abs(losses[-1]).max() > _RISEN * np.abs(losses[0]).max():
             return  # it goes the same way, later
         old = [self._loss(top, m) for m in steps[-len(losses):]]
+        if self._steepest == DEAD and has_nonfinite(old[-1]) and all(edit.is_bound for edit in edits):
+            return  # nothing is left that learns
         change = max((apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
         place = next((place_of(edit.op) for edit in edits if edit.op is not None), None)
         same = {edit.op for edit in edits}
