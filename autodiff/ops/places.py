@@ -160,6 +160,8 @@ PLACES: dict[str, str] = {
     "state.optimizer_steps":
         "ApplyGradientDescent ApplyMomentum ApplyAdagrad ApplyAdagradDA ApplyAdadelta ApplyRMSProp "
         "ApplyCenteredRMSProp ApplyAdam ApplyFtrl ApplyFtrlV2 ApplyProximalGradientDescent ApplyProximalAdagrad",
+    "state.queues":
+        "FIFOQueueV2 PaddingFIFOQueueV2 RandomShuffleQueueV2 PriorityQueueV2",
     "state.scatter":
         "StridedSliceAssign ScatterUpdate ScatterAdd ScatterSub ScatterMul ScatterDiv ScatterMin ScatterMax "
         "ScatterNdUpdate ScatterNdAdd ScatterNdSub",

@@ -1,5 +1,6 @@
 """Queues between runs and threads, and the inputs that tf.train makes of them."""
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -160,8 +161,42 @@ def test_queues_of_one_shared_name_are_one() -> None:
         assert (session.run(second.size()), session.run(second.dequeue()), session.run(first.size())) == (1, 1.0, 0)
     for words, arguments in ("capacity", (4, tf.float32, [[]])), ("types", (3, tf.int32, [[]])), (
             "shapes", (3, tf.float32, [[2]])):
-        with pytest.raises(tf.errors.InvalidArgumentError, match=words):
-            tf.FIFOQueue(*arguments, shared_name="both")
+        other = tf.FIFOQueue(*arguments, shared_name="both")
+        for run in other.queue_ref, other.size():
+            with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                session.run(run)
+
+
+def test_a_queue_has_a_node_that_says_what_it_holds() -> None:
+    with tf.container("c"):
+        made = [tf.RandomShuffleQueue(5, 2, [tf.int32, tf.string], name="r"),
+                tf.PriorityQueue(-1, tf.float32, ((2,),), name="p")]
+    first, second = (queue.queue_ref.op.node_def for queue in made)
+    assert (first.name, first.op, second.op) == ("r", "RandomShuffleQueueV2", "PriorityQueueV2")
+    assert list(first.attr["component_types"].list.type) == [3, 7] and first.attr["min_after_dequeue"].i == 2
+    assert (second.attr["container"].s, second.attr["capacity"].i) == (b"c", -1)
+    assert len(second.attr["shapes"].list.shape) == 1
+
+
+def test_a_queue_of_a_list_has_the_shapes_of_all() -> None:
+    made = [tf.PaddingFIFOQueue(9, tf.float32, [shape]) for shape in ([1, 2], [3, 2], [None, 2])]
+    assert tf.QueueBase.from_list(tf.constant(1), made).shapes[0].as_list() == [None, 2]
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="index 3 is not in"):
+        session.run(tf.QueueBase.from_list(3, made).dequeue())
+    for shapes, says in ((None, "a list of shapes must be provided"), ([None], "defined rank")):
+        with pytest.raises(ValueError, match=says):
+            tf.PaddingFIFOQueue(9, tf.float32, shapes)
+
+
+def test_what_waits_to_be_added_is_there_when_a_take_returns() -> None:
+    queue = tf.FIFOQueue(1, tf.int32, [[]])
+    with tf.Session() as session:
+        session.run(queue.enqueue(0))
+        waiting = threading.Thread(target=session.run, args=(queue.enqueue_many([[1, 2]]),), daemon=True)
+        waiting.start()
+        assert [session.run(queue.dequeue()) for _ in range(3)] == [0, 1, 2]
+        waiting.join(20)
+        assert not waiting.is_alive()
 
 
 def test_rows_of_all_parts_are_as_many_and_of_their_shapes() -> None:

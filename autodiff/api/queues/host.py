@@ -1,6 +1,7 @@
 """The queues themselves, beside the graph: elements wait in Python, and threads for them."""
 from __future__ import annotations
 
+import collections
 import heapq
 import threading
 from typing import Any
@@ -31,6 +32,8 @@ class HostQueue(Waiting):
     """Elements in their order, up to `capacity` (below 1: any number); who takes or gives waits for the others."""
 
     kind = "FIFOQueue"
+    attributes: dict[str, Any] = {}  # of its node, beside those that all have
+    added_parts = 0  # of its elements that its node does not list
 
     def __init__(self, capacity: int, name: str) -> None:
         super().__init__()
@@ -38,6 +41,7 @@ class HostQueue(Waiting):
         self.name = name
         self.closed = self._refuses = False
         self._elements: list[Any] = []
+        self._givers: list[collections.deque[Element]] = []  # what those who wait have yet to give
 
     # ---- the order: what kinds of queues differ in ---------------------------------------
     def _put(self, element: Element) -> None:
@@ -58,13 +62,23 @@ class HostQueue(Waiting):
         with self._changed:
             if self.closed:
                 raise CancelledError(f"{self.kind} '{self.name}' is closed.")
-            for element in elements:
-                while len(self._elements) >= self.capacity:
+            rest = collections.deque(elements)
+            self._givers.append(rest)
+            try:
+                self._refill()
+                while rest:
                     self._wait("Enqueue")
                     if self._refuses:
                         raise CancelledError("Enqueue operation was cancelled")
-                self._put(element)
-                self._changed.notify_all()
+            finally:
+                self._givers = [giver for giver in self._givers if giver is not rest]
+
+    def _refill(self) -> None:
+        """Add what waits to be added, oldest first, as far as there are places: a queue is full again after a take."""
+        for giver in self._givers:
+            while giver and len(self._elements) < self.capacity:
+                self._put(giver.popleft())
+        self._changed.notify_all()
 
     def dequeue(self, count: int, *, at_most: bool = False) -> list[Element]:
         """So many elements. Raises OutOfRangeError where a closed queue has fewer; at_most: those that it has."""
@@ -75,7 +89,7 @@ class HostQueue(Waiting):
             while len(taken) < count:
                 if self._available() > 0:
                     taken.append(self._take())
-                    self._changed.notify_all()
+                    self._refill()
                 elif self.closed and (not self._elements or self._available() <= 0):
                     if at_most and taken:
                         break
@@ -102,6 +116,7 @@ class ShuffledQueue(HostQueue):
 
     def __init__(self, capacity: int, name: str, least: int, seed: int | None) -> None:
         super().__init__(capacity, name)
+        self.attributes = {"min_after_dequeue": least}
         self._least, self._random = least, np.random.RandomState(None if seed is None else seed % (1 << 32))
 
     def _take(self) -> Element:
@@ -123,6 +138,7 @@ class SortedQueue(HostQueue):
     """Takes the element of the lowest number first; those of one number in the order they came."""
 
     kind = "PriorityQueue"
+    added_parts = 1
 
     def __init__(self, capacity: int, name: str) -> None:
         super().__init__(capacity, name)

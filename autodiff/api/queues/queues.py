@@ -1,18 +1,21 @@
 """tf.FIFOQueue and its kin: ops that give elements to a queue and take them from it."""
 from __future__ import annotations
 
+import copy
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...core.constant_value import static_value
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import DType, as_dtype, int32, int64
 from ...core.errors import ArgumentError, InvalidArgumentError, KindError, ShapeError
 from ...core.function_graph import taking_anew
 from ...core.graph import Operation, Tensor, get_default_graph
-from ...core.op import build
-from ...core.shapes import TensorShape, compatible, show
+from ...core.op import OPS, build
+from ...core.shapes import TensorShape, as_dims, compatible, show
 from ..control.custom import py_func
 from .host import HostQueue, PaddedQueue, ShuffledQueue, SortedQueue, stacked
 
@@ -38,30 +41,48 @@ class QueueBase:
         if self._names is not None and len(self._names) != len(self._dtypes):
             raise ArgumentError("Queue names must have the same length as the datatypes.",
                                 expected=len(self._dtypes), found=len(self._names))
-        self._host, self._name = self._shared(host, shared_name) if shared_name else host, name
-        host.name = name
-        self.queue_ref = convert_to_tensor(name, name=f"{name}/handle")
+        host.name = self._name = name
+        self._host = self._shared(host, shared_name) if shared_name else host
+        capacity = host.capacity if host.capacity < float("inf") else -1
+        self.queue_ref = OPS[f"{host.kind}V2"](
+            component_types=tuple(self._dtypes[host.added_parts:]), capacity=capacity, shared_name=shared_name or "",
+            shapes=() if given is None else tuple(self._shapes[host.added_parts:]), name=f"{name}/", **host.attributes)
+        if isinstance(self._host, _NoQueue):
+            problems = get_default_graph().outermost.extras.setdefault("queue_problems", {})
+            problems[self.queue_ref.op] = self._host.problem
 
     def _shared(self, host: HostQueue, shared_name: str) -> HostQueue:
-        """The host of the graph's first queue of this name. Raises InvalidArgumentError for one of another kind."""
+        """The host of the graph's first queue of this name; runs of one of another kind raise InvalidArgumentError."""
         made = get_default_graph().outermost.extras.setdefault("shared_queues", {})
-        own = host.kind, host.capacity, [d.name for d in self._dtypes], [str(shape) for shape in self._shapes]
+        own = host.kind, host.capacity, [d.name for d in self._dtypes], [
+            str(shape) for shape in self._shapes], *host.attributes.values()
         first, found = made.setdefault(shared_name, (own, host))
-        for what, there, asked in zip(("kind", "capacity", "component types", "component shapes"), first, own):
+        for what, there, asked in zip(("kind", "capacity", "component types", "component shapes",
+                                      *host.attributes), first, own):
             if there != asked:
-                raise InvalidArgumentError(f"Shared queue '{shared_name}' has {what} {there} but requested {what} was "
-                                           f"{asked}")
+                return _NoQueue(host, f"Shared queue '{shared_name}' has {what} {there} but requested {what} was "
+                                      f"{asked}")
         return found
 
     @staticmethod
     def from_list(index: Any, queues: Sequence["QueueBase"]) -> "QueueBase":
-        """The queue of that number, which must be known while the graph is built."""
+        """The queue of that number, which must be known while the graph is built; its shapes fit all of them.
+
+        Runs of its operations raise InvalidArgumentError where there is none of that number.
+        """
         if not queues or not all(isinstance(queue, QueueBase) for queue in queues):
             raise KindError("A list of queues expected")
         kinds = [queue.dtypes for queue in queues]
         if any(kind != kinds[0] for kind in kinds):
             raise KindError("Queues do not have matching component dtypes.")
-        return queues[int(index)]
+        at = static_value(convert_to_tensor(index))
+        if at is None:
+            raise ArgumentError(expected="an index that is known while the graph is built", found=index)
+        chosen = copy.copy(queues[at if 0 <= at < len(queues) else 0])
+        if not 0 <= at < len(queues):
+            chosen._host = _NoQueue(chosen._host, f"index {at} is not in [0, {len(queues)})")
+        chosen._shapes = [functools.reduce(_common, each) for each in zip(*(queue.shapes for queue in queues))]
+        return chosen
 
     name = property(lambda self: self._name)
     dtypes = property(lambda self: self._dtypes)
@@ -142,12 +163,12 @@ class QueueBase:
     def _several(self, n: Any, name: str, *, at_most: bool) -> Any:
         with get_default_graph().name_scope(name):
             count = convert_to_tensor(n, dtype=int32, name="n")
-            if any(shape.ndims is None for shape in self._shapes):
-                raise ShapeError(f"{type(self).__name__}'s DequeueMany and DequeueUpTo require the components to have "
-                                 "specified shapes.")
             rows = int(n) if isinstance(n, (int, np.integer)) and not at_most else None
 
             def take(number: Any) -> Any:
+                if any(shape.ndims is None for shape in self._shapes):
+                    raise InvalidArgumentError(f"{type(self).__name__}'s DequeueMany and DequeueUpTo require the "
+                                               "components to have specified shapes.")
                 elements = self._host.dequeue(int(number), at_most=at_most)
                 if elements:
                     return stacked(elements)
@@ -192,6 +213,28 @@ class QueueBase:
             return build.NoOp(name="done")
 
 
+class _NoQueue(HostQueue):
+    """In place of a queue that is not there: all that is asked of it raises InvalidArgumentError."""
+
+    def __init__(self, like: HostQueue, problem: str) -> None:
+        super().__init__(0, like.name)
+        self.kind, self.capacity, self.attributes, self.added_parts = (
+            like.kind, like.capacity, like.attributes, like.added_parts)
+        self.problem = problem
+
+    def _raise(self, *args: Any, **options: Any) -> Any:
+        raise InvalidArgumentError(self.problem)
+
+    enqueue = dequeue = close = size = _raise  # type: ignore[assignment]
+
+
+def _common(a: TensorShape, b: TensorShape) -> TensorShape:
+    """The narrowest shape of which both are."""
+    if a.ndims is None or a.ndims != b.ndims:
+        return TensorShape(None)
+    return TensorShape([m if m == n else None for m, n in zip(a.as_list(), b.as_list())])
+
+
 def _unique(name: str) -> str:
     return get_default_graph().unique_name(name)
 
@@ -221,6 +264,10 @@ class PaddingFIFOQueue(QueueBase):
 
     def __init__(self, capacity: int, dtypes: Any, shapes: Any, names: Any = None, shared_name: str | None = None,
                  name: str = "padding_fifo_queue") -> None:
+        if shapes is None:
+            raise ArgumentError("When providing partial shapes, a list of shapes must be provided.")
+        if any(as_dims(shape) is None for shape in shapes):
+            raise ArgumentError(f"All shapes must have a defined rank: {shapes}")
         super().__init__(PaddedQueue(capacity, name), dtypes, shapes, names, _unique(name), shared_name)
 
 

@@ -47,6 +47,13 @@ VARIABLES = [
     Case("InitializedValue", (VALUE, OTHER)),
 ]
 
+QUEUES = [
+    Case(op, (), attrs, fails=fails, id=name) for op in
+    ("FIFOQueueV2", "PaddingFIFOQueueV2", "RandomShuffleQueueV2", "PriorityQueueV2")
+    for attrs, fails, name in (({"component_types": ("float32",), "shapes": ((2,),)}, None, ""),
+                               ({"types": ()}, ValueError, "attribute"))
+]
+
 ASSIGNMENTS = [
     Case(op, inputs, fails=fails, id=name)
     for op in ("Assign", "AssignAdd", "AssignSub", "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
@@ -114,4 +121,5 @@ STEPS_ON_ROWS = [
     *sparse("SparseApplyProximalAdagrad", TWO, numbers(0.1, 0.02, 0.3)),
 ]
 
-ROWS: list[Case] = [*VARIABLES, *ASSIGNMENTS, *CHANGED_ROWS, *CHANGED_ELEMENTS, *CHANGED_PARTS, *STEPS, *STEPS_ON_ROWS]
+ROWS: list[Case] = [*VARIABLES, *QUEUES, *ASSIGNMENTS, *CHANGED_ROWS, *CHANGED_ELEMENTS, *CHANGED_PARTS, *STEPS,
+                    *STEPS_ON_ROWS]
