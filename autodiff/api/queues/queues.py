@@ -75,9 +75,10 @@ class QueueBase:
         kinds = [queue.dtypes for queue in queues]
         if any(kind != kinds[0] for kind in kinds):
             raise KindError("Queues do not have matching component dtypes.")
-        at = static_value(convert_to_tensor(index))
-        if at is None:
+        known = static_value(convert_to_tensor(index))
+        if known is None:
             raise ArgumentError(expected="an index that is known while the graph is built", found=index)
+        at = int(known)
         chosen = copy.copy(queues[at if 0 <= at < len(queues) else 0])
         if not 0 <= at < len(queues):
             chosen._host = _NoQueue(chosen._host, f"index {at} is not in [0, {len(queues)})")
@@ -225,7 +226,7 @@ class _NoQueue(HostQueue):
     def _raise(self, *args: Any, **options: Any) -> Any:
         raise InvalidArgumentError(self.problem)
 
-    enqueue = dequeue = close = size = _raise  # type: ignore[assignment]
+    enqueue = dequeue = close = size = _raise
 
 
 def _common(a: TensorShape, b: TensorShape) -> TensorShape:
