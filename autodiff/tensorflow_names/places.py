@@ -101,6 +101,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.ops.gradients": ("",),
     "tensorflow.python.ops.image_ops": ("python.image_ops", "image", ""),
     "tensorflow.python.ops.image_ops_impl": ("python.image_ops", "image", ""),
+    "tensorflow.python.ops.nn_impl": ("", "math", "nn", "linalg", "api.nn.sampled_losses"),
     "tensorflow.python.ops.nn_ops": ("", "math", "nn", "linalg", "api.arrays.sorting"),
     "tensorflow.python.ops.init_ops": ("initializers", "api.variables.convolution_initializers", ""),
     "tensorflow.python.ops.init_ops_v2": ("initializers",),

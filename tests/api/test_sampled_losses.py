@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.api.nn import sampled_losses
 
 WEIGHTS = np.array([[1.6, -0.6], [-0.5, -1.1], [0.9, -2.3], [1.7, -0.8], [0.3, -0.2]], np.float32)
 BIASES = np.array([1.5, -2.1, -0.3, -0.4, 1.1], np.float32)
@@ -49,3 +50,18 @@ def test_drawn_classes_differ_and_the_first_are_likelier() -> None:
     counts = np.bincount(draws.ravel(), minlength=20)
     assert counts[0] > counts[3] > counts[19] > 0
     assert draws.max() < 20
+
+
+def test_the_logits_are_corrected_by_the_samplers_chances_or_not() -> None:
+    """Code built on the losses takes the logits themselves, in TensorFlow's order of arguments."""
+    given = dict(weights=tf.constant(WEIGHTS), biases=tf.constant(BIASES), labels=tf.constant([[3], [1]]),
+                 inputs=tf.constant(INPUTS), num_sampled=3, num_classes=5, sampled_values=SAMPLED)
+    (plain, targets), (corrected, _) = (
+        sampled_losses._compute_sampled_logits(**given, subtract_log_q=subtract) for subtract in (False, True))
+    classes = [[3, 1, 4, 0], [1, 1, 4, 0]]
+    expected = [[row @ WEIGHTS[c] + BIASES[c] for c in each] for row, each in zip(INPUTS, classes)]
+    chances = np.column_stack([SAMPLED[1], np.tile(SAMPLED[2], (2, 1))])
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(plain), expected, rtol=1e-6)
+        np.testing.assert_allclose(session.run(corrected), expected - np.log(chances), rtol=1e-5)
+        assert session.run(targets).tolist() == [[1.0, 0.0, 0.0, 0.0]] * 2

@@ -332,3 +332,9 @@ def test_the_shape_of_a_sparse_value_is_that_of_the_whole():
     with tf.Session() as session:
         assert [np.array(x).tolist() for x in session.run([tf.shape(value), tf.size(value), tf.rank(value)])] == [
             [2, 3], 6, 2]
+
+
+@pytest.mark.parametrize("name", ["truncated_normal", "orthogonal", "identity"])
+def test_initializers_of_real_numbers_refuse_others(name):
+    with pytest.raises(ValueError, match="Expected floating point type, got tf.int32"):
+        getattr(tf.initializers, name)()([2, 3], dtype=tf.int32)

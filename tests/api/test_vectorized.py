@@ -139,3 +139,19 @@ def test_so_many_at_once_is_refused_in_tensorflows_words() -> None:
             parallel_for.pfor(lambda i: i, 3, parallel_iterations=iterations)
     with pytest.raises(TypeError, match="positive integer"):
         parallel_for.for_loop(lambda i: i, tf.int32, 3, parallel_iterations=0)
+
+
+def test_jacobians_of_rows_and_of_what_is_not_connected() -> None:
+    x = tf.constant(X)
+    for use_pfor in (False, True):
+        rows = parallel_for.jacobian(tf.nn.embedding_lookup(x, [2, 0]), x, use_pfor=use_pfor)
+        assert parallel_for.jacobian(tf.constant([[2.0]]), x, use_pfor=use_pfor) is None
+        found = tf.Session().run(rows)
+        assert found.shape == (2, 2, 3, 2) and np.argwhere(found).tolist() == [[0, 0, 2, 0], [0, 1, 2, 1], [1, 0, 0, 0],
+                                                                              [1, 1, 0, 1]]
+
+
+def test_segments_counted_in_int64_are_vectorized() -> None:
+    ids = tf.constant([[0, 1, 0], [1, 1, 0]], tf.int64)
+    summed = tf.vectorized_map(lambda ids: tf.unsorted_segment_sum(tf.constant([1.0, 2.0, 4.0]), ids, 2), ids)
+    assert tf.Session().run(summed).tolist() == [[5.0, 2.0], [4.0, 3.0]]

@@ -51,8 +51,8 @@ def nce_loss(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: i
     int64[n, num_true], inputs: float[n, d] -> float[n]. sampled_values: what a candidate sampler gave;
     log_uniform_candidate_sampler by default. Source: Gutmann, Hyvärinen (2010).
     """
-    logits, targets = _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true,
-                                      sampled_values, remove_accidental_hits, partition_strategy, name, None)
+    logits, targets = _compute_sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true,
+                                              sampled_values, True, remove_accidental_hits, partition_strategy, name)
     losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses")
     return reduce_sum(losses, 1)
 
@@ -65,15 +65,21 @@ def sampled_softmax_loss(weights: Any, biases: Any, labels: Any, inputs: Any, nu
 
     Arguments are those of nce_loss. Source: Jean et al. (2014), section 3.
     """
-    logits, targets = _sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true,
-                                      sampled_values, remove_accidental_hits, partition_strategy, name, seed)
+    logits, targets = _compute_sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true,
+                                              sampled_values, True, remove_accidental_hits, partition_strategy, name,
+                                              seed)
     return softmax_cross_entropy_with_logits_v2(labels=build.StopGradient(targets), logits=logits)
 
 
-def _sampled_logits(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
-                    num_true: int, sampled_values: Any, remove_accidental_hits: bool, partition_strategy: str,
-                    name: str, seed: int | None) -> tuple[Tensor, Tensor]:
-    """Logits and labels: float[n, num_true + num_sampled] each, the true classes first."""
+def _compute_sampled_logits(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
+                            num_true: int = 1, sampled_values: Any = None, subtract_log_q: bool = True,
+                            remove_accidental_hits: bool = False, partition_strategy: str = "mod",
+                            name: str | None = None, seed: int | None = None) -> tuple[Tensor, Tensor]:
+    """Logits and labels: float[n, num_true + num_sampled] each, the true classes first.
+
+    subtract_log_q: correct the logits by how likely each class was drawn. Code that is built on TensorFlow's own
+    losses calls it by this name.
+    """
     parts = list(weights) if isinstance(weights, (list, tuple)) else [weights]
     with scope(name, "compute_sampled_logits", [*parts, biases, inputs, labels]):
         labels, inputs = build.Cast(convert_to_tensor(labels), dtype=int64), convert_to_tensor(inputs)
@@ -88,7 +94,8 @@ def _sampled_logits(weights: Any, biases: Any, labels: Any, inputs: Any, num_sam
         if remove_accidental_hits:
             hits = reduce_any(build.Equal(build.ExpandDims(labels, 2), sampled), 1)
             drawn = drawn + build.Cast(hits, dtype=dtype) * float(np.finfo(np.float32).min)
-        true = true - build.Log(build.Cast(true_expected, dtype=dtype))
-        drawn = drawn - build.Log(build.Cast(sampled_expected, dtype=dtype))
+        if subtract_log_q:
+            true = true - build.Log(build.Cast(true_expected, dtype=dtype))
+            drawn = drawn - build.Log(build.Cast(sampled_expected, dtype=dtype))
         targets = build.ConcatV2(1, build.OnesLike(true) / num_true, build.ZerosLike(drawn))
         return build.ConcatV2(1, true, drawn), targets

@@ -114,7 +114,7 @@ class TruncatedNormal(RandomNormal):
     """Normal numbers; those beyond two deviations are drawn again."""
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        return random.truncated_normal(shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed)
+        return random.truncated_normal(shape, self.mean, self.stddev, _floating(self._dtype(dtype)), seed=self.seed)
 
 
 class UniformUnitScaling(Initializer):
@@ -203,7 +203,7 @@ class Orthogonal(Initializer):
             raise ArgumentError(expected="a shape of rank >= 2 to be orthogonal", found=shape)
         rows, columns = math.prod(dims[:-1]), dims[-1]
         flat = (max(rows, columns), min(rows, columns))
-        numbers = random.random_normal(flat, dtype=self._dtype(dtype), seed=self.seed)
+        numbers = random.random_normal(flat, dtype=_floating(self._dtype(dtype)), seed=self.seed)
         q, r = build.Qr(numbers, full_matrices=False)
         q = q * build.Sign(build.MatrixDiagPart(r))  # makes the choice unique: uniform over orthogonal matrices
         if rows < columns:
@@ -227,7 +227,7 @@ class Identity(Initializer):
         if partition_info is not None:
             part = tuple(slice(at, at + size) for at, size in zip(partition_info.var_offset, dims))
             dims = as_dims(partition_info.full_shape) or ()
-        return creation.constant(self.gain * np.eye(*dims)[part], dtype=self._dtype(dtype))
+        return creation.constant(self.gain * np.eye(*dims)[part], dtype=_floating(self._dtype(dtype)))
 
 
 def he_normal(seed: int | None = None) -> VarianceScaling:

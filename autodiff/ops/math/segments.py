@@ -305,7 +305,7 @@ def _by_numbers_of_their_own(node, args, batched):
     """The slices one after another, each with as many numbers of its own; negative ones stay, which count nowhere."""
     data, ids = all_batched(args[:2], batched[:2])
     count, slices = build.Cast(args[2], dtype=ids.dtype.base_dtype), build.Shape(ids, out_type=ids.dtype.base_dtype)[:1]
-    first = build.Range(0, slices[0], 1) * count
+    first = build.Range(build.ZerosLike(count), slices[0], 1) * count
     for _ in node.inputs[1].dims:
         first = build.ExpandDims(first, -1)
     flat = node.definition(data, build.Select(build.Less(ids, 0), ids, ids + first), slices[0] * count)

@@ -63,9 +63,12 @@ def batch_jacobian(output: Any, inp: Any, use_pfor: bool = True, parallel_iterat
 
 
 def _each(function: Callable[..., Any], directions: Any, sources: list[Any], at_once: bool) -> Any:
-    if at_once:
-        return vectorized_map(function, directions)
-    return map_fn(function, directions, [x.dtype.base_dtype for x in sources])
+    def dense(direction: Any) -> list[Any]:
+        return [convert_to_tensor(part) for part in function(direction)]
+
+    if at_once or not sources:
+        return vectorized_map(dense, directions) if sources else []
+    return map_fn(dense, directions, [x.dtype.base_dtype for x in sources])
 
 
 def for_loop(loop_fn: Callable[[Any], Any], loop_fn_dtypes: Any, iters: Any,
