@@ -11,7 +11,7 @@ from ...core.infer import axis_in, rank_of, same_shape
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import merge, show
 from ..common.batch_axis import after, all_batched, count, joined, numbered, shared, sizes
-from ..common.refusals import first_outside, mismatch, not_within
+from ..common.refusals import check_within, mismatch, not_within
 
 _INDICES = "indices are integers"
 
@@ -32,12 +32,6 @@ def _gathered(params, indices, axis, *, batch_dims=0):
     return Spec(dtype, (*shared_dims, *params.dims[batch_dims:i], *indices.dims[batch_dims:], *params.dims[i + 1:]))
 
 
-def _within(indices, size, what="axis"):
-    """Raises IndexError unless 0 <= index < size for all."""
-    if indices.size and (indices.min() < 0 or indices.max() >= size):
-        raise IndexError(f"{first_outside(indices, size)} of the {what}")
-
-
 @op("GatherV2", infer=_gathered)
 def gather(params, indices: Index, axis: Index, *, batch_dims=0):
     """Slices of `params` along an axis, by index. params: any[..., n, ...], indices: int[k...] -> any[..., k..., ...].
@@ -45,9 +39,9 @@ def gather(params, indices: Index, axis: Index, *, batch_dims=0):
     batch_dims: so many leading axes of both belong together. Raises InvalidArgumentError unless 0 <= index < n.
     """
     axis = int(axis)
-    _within(indices, params.shape[axis])
+    check_within(indices, params.shape[axis], " of the axis")
     if not batch_dims:
-        return np.take(params, indices, axis=axis)
+        return params.take(indices, axis)
     rows, place = _aligned(params, indices, axis, batch_dims)
     return np.moveaxis(rows[place], range(batch_dims, indices.ndim), _targets(axis, indices.ndim, batch_dims, params))
 
@@ -101,7 +95,7 @@ def gather_grad(shape: Index, indices: Index, axis: Index, dy, *, batch_dims=0):
     """Zeros of `shape`, with the slices of `dy` added where a gather took them. dy: number[...] -> number[shape]."""
     dx = np.zeros(tuple(shape.tolist()), dy.dtype)
     axis = int(axis)
-    _within(indices, dx.shape[axis])
+    check_within(indices, dx.shape[axis], " of the axis")
     rows, place = _aligned(dx, indices, axis, batch_dims)
     np.add.at(rows, place, np.moveaxis(dy, _targets(axis, indices.ndim, batch_dims, dx),
                                        range(batch_dims, indices.ndim)))

@@ -4,6 +4,14 @@ import numpy as np
 
 from ...core.shapes import compatible, show
 
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def check_within(indices, size, of):
+    """Raises IndexError unless 0 <= index < size for all; unsigned, negative ones are large. of: what, in words."""
+    if indices.size and np.maximum.reduce(indices.view(_UNSIGNED[indices.itemsize]), axis=None) >= size:
+        raise IndexError(f"{first_outside(indices, size)}{of}")
+
 
 def first_outside(indices, size, what="indices", how="not in", lowest=0):
     """`indices[0,1] = 7 is not in [0, 2)`, of the first index outside of lowest <= index < size."""

@@ -62,11 +62,8 @@ def _sampled(draw, probability, true_classes, count, range_max, unique, stream):
 
 def _different(draw, count, stream):
     """So many classes, no two alike, and how many draws it took to come by them."""
-    drawn = draw(stream, count)
-    while True:
-        order = drawn.argsort(kind="stable")
-        ordered = drawn[order]
-        places = np.sort(order[np.concatenate(([True], ordered[1:] != ordered[:-1]))[:len(order)]])[:count]
-        if len(places) == count:
-            return drawn[places], int(places[-1]) + 1 if count else 0
-        drawn = np.concatenate([drawn, draw(stream, len(drawn))])
+    drawn = draw(stream, count).tolist()
+    while len(classes := dict.fromkeys(drawn)) < count:
+        drawn += draw(stream, len(drawn)).tolist()
+    found = list(classes)[:count]
+    return np.array(found, np.int64), drawn.index(found[-1]) + 1 if count else 0

@@ -13,9 +13,10 @@ from ...core.op import Index, Ref, Spec, T
 from ...core.shapes import compatible, show
 from ..arrays.gather import places_in
 from ..arrays.slice import index_of, sliced
-from ..common.refusals import first_outside, mismatch
+from ..common.refusals import check_within, mismatch
 from .variables import referred
 
+OF_ROWS = ", the rows of the variable"
 LONG = 8  # elements of a row from which on it pays to take, change and put whole rows
 _NOT_DIFFERENTIATED = "assignment to rows is not differentiated"
 
@@ -42,12 +43,6 @@ def _elements(ref, indices, updates):
     return referred(ref)
 
 
-def check_within(indices, size):
-    """Raises IndexError unless 0 <= index < size for all."""
-    if indices.size and (indices.min() < 0 or indices.max() >= size):
-        raise IndexError(f"{first_outside(indices, size)}, the rows of the variable")
-
-
 def _changed(run, ref, place, updates, ufunc):
     """The variable with `ufunc`, or None to set, applied at `place`."""
     if ufunc is None:
@@ -57,7 +52,7 @@ def _changed(run, ref, place, updates, ufunc):
 
 def _at_rows(run, ref, indices, updates, ufunc):
     shape = run.read(ref).shape
-    check_within(indices, shape[0])
+    check_within(indices, shape[0], OF_ROWS)
     if ufunc is None or updates.ndim == 0 or updates.size < LONG * indices.size:
         return _changed(run, ref, indices, updates, ufunc)
     change = partial(row_by_row, ufunc, indices.reshape(-1), updates.reshape(-1, *shape[1:]))
@@ -66,19 +61,21 @@ def _at_rows(run, ref, indices, updates, ufunc):
 
 def row_by_row(ufunc, indices, updates, value):
     """`ufunc.at(value, indices, updates)`, with the same bits, for long rows: in rounds in which no two are alike."""
-    ordered = np.sort(indices)
-    if (ordered[1:] != ordered[:-1]).all():
-        value[indices] = ufunc(value.take(indices, axis=0), updates)
-        return
     while indices.size:
         order = indices.argsort(kind="stable")
         ordered = indices[order]
-        first = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+        first = np.empty(len(ordered), bool)
+        first[0] = True
+        np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+        if first.all():
+            value[indices] = ufunc(value.take(indices, axis=0), updates)
+            return
         rows = order[first]
         if 2 * rows.size < indices.size:  # few rows, many times: rounds would be many
             ufunc.at(value, indices, updates)
             return
-        value[indices[rows]] = ufunc(value.take(indices[rows], axis=0), updates[rows])
+        ordered = ordered[first]
+        value[ordered] = ufunc(value.take(ordered, axis=0), updates.take(rows, axis=0))
         later = np.sort(order[~first])
         indices, updates = indices[later], updates[later]
 

@@ -11,6 +11,7 @@ from ...core.errors import ShapeError
 from ...core.infer import held
 from ...core.op import Index, Ref
 from ...core.shapes import compatible, show
+from ..common.refusals import check_within
 from .optimizer_steps import (
     DTYPES,
     NO_RULE,
@@ -25,7 +26,7 @@ from .optimizer_steps import (
     proximal_step,
     rms_step,
 )
-from .scatter import check_within
+from .scatter import OF_ROWS
 from .variables import referred
 
 
@@ -49,7 +50,7 @@ def _sparse(states, grad):
 
 def _store_rows(run, refs, indices, step, *settings):
     """Take the rows of each, put them through `step`, and write the new rows."""
-    check_within(indices, run.read(refs[0]).shape[0])
+    check_within(indices, run.read(refs[0]).shape[0], OF_ROWS)
     changed = step(*[run.read(ref).take(indices, axis=0) for ref in refs], *settings)
     return [run.update(ref, indices, partial(_write, indices, rows)) for ref, rows in zip(refs, changed)][0]
 
