@@ -154,6 +154,11 @@ fit([adam(.01).minimize(loss), loss])
 loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.tanh), 1))
 fit([tf.train.RMSPropOptimizer(1.0).minimize(loss), loss], near)
 ''', "(1.0)", "(.003)"),
+    "no logarithm": ('''
+chances = tf.nn.softmax(dense(x, 4))
+loss = tf.reduce_mean(-tf.gather_nd(chances, tf.stack([tf.range(32), t], 1)))
+fit([adam(.01).minimize(loss), loss])
+''', "tf.nn.softmax", "tf.nn.log_softmax"),
     "updated twice": ('''
 loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
 fit([adam(.01).minimize(loss), sgd(.01).minimize(loss), loss], steps=4)

@@ -1,6 +1,17 @@
 """Programs without a mistake that something was once said against: nothing above a remark may be found in them."""
 
 RIGHT: dict[str, str] = {
+    "a bias that derivatives do not see": '''
+u = dense(dense(p, 8, tf.nn.tanh), 1)
+loss = tf.reduce_mean(tf.square(tf.gradients(u, p)[0] - p))
+fit([adam(.01).minimize(loss), loss], near, 8)
+''',
+    "words that a softmax mixes": '''
+table = tf.get_variable("table", [9, 6])
+words = tf.tensordot(tf.nn.softmax(dense(x, 9)), table, 1)
+loss = tf.losses.mean_squared_error(tf.gather(table, t + 1), dense(words, 6))
+fit([adam(.001).minimize(loss), loss], steps=4)
+''',
     "a critic of rewards that are 0 and 1": '''
 value, r = dense(p, 1), tf.placeholder(tf.float32, [None, 1])
 chance = tf.log(tf.nn.softmax(dense(p, 2)) + 1e-8)[:, :1]

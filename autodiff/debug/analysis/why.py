@@ -62,6 +62,14 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
                    (), place)
 
 
+def only_derived(y: Tensor, x: Tensor) -> bool:
+    """Whether y sees only derivatives of what x is added to, as an equation's residual does: x says nothing in them."""
+    behind = ancestors([y])
+    return any(call.ys[0] is not y and any(isinstance(found, Tensor) and found.op in behind for found in
+                                           call.found.values()) and _why_none(call.ys[0], x, None).kind == "flows"
+               for call in calls_of(y.graph))
+
+
 def _of_indices(cut: Cut, cuts: Sequence[Cut], op: Operation | None) -> Cut:
     """Of ones and zeros: the cut that made the indices of real numbers."""
     above = {each.name for each in ancestors(op.inputs[:1])} if op is not None and op.type == "OneHot" else ()

@@ -7,13 +7,12 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants
-from ...facts.roles import PLACEHOLDERS, at_line, place_of
+from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, Run, finding
-from .heads import constant, heads
+from .heads import DATA, constant, heads
 from .stepping import Update
 
-DATA = (*PLACEHOLDERS, "IteratorGetNext", "QueueDequeueV2", "QueueDequeueManyV2", "PyFunc")
 _PAIRS = 6  # steps of the one loss after which the other is looked at
 _LEAST = 4
 _FELL = 1e-6  # of its size: by which a loss is lower

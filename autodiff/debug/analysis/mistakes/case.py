@@ -245,6 +245,12 @@ def held(tensor: Tensor) -> Operation:
     return op
 
 
+def kernel_of(tensor: Tensor) -> Operation:
+    """The variable that a factor of a layer is, perhaps transposed; else its own op."""
+    is_turned = tensor.op.type == "Transpose" and len(tensor.dims or ()) == 2
+    return held(tensor.op.inputs[0] if is_turned else tensor)
+
+
 def is_variable_read(tensor: Tensor) -> bool:
     """Whether a tensor is the value of a variable."""
     return held(tensor).type in VARIABLES

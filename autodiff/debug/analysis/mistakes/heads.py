@@ -9,7 +9,7 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
-from ...facts.roles import VARIABLES
+from ...facts.roles import PLACEHOLDERS, VARIABLES
 from .case import Case, is_variable_read
 
 SAME = ("Identity", "Reshape", "Squeeze", "ExpandDims", "Cast", "BroadcastTo", "PlaceholderWithDefault", "Snapshot")
@@ -17,6 +17,8 @@ _SHIFTED = ("Add", "AddV2", "Sub", "Maximum", "Minimum", "ClipByValue", "Mul")  
 _LAYERS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "BiasAdd", "Tensordot", "While")
 _KNOWN = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "LogSoftmax",
           "Softsign", "Exp")
+DATA = (*PLACEHOLDERS, "IteratorGetNext", "QueueDequeueV2", "QueueDequeueManyV2", "PyFunc")
+_INDICES = ("SelectV2", "Select", "Pack", "ConcatV2")
 ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 
 
@@ -54,6 +56,8 @@ def _head(op: Operation, case: Case) -> Head | None:
         return Head("sigmoid", op, *pair, last_layer(pair[0]))
     if op.type == "Log":
         return _logarithm(op, case)
+    if op.type == "Neg":
+        return _picked_from(op, case)
     difference = _difference(op)
     if difference is None:
         return None
@@ -63,6 +67,33 @@ def _head(op: Operation, case: Case) -> Head | None:
     prediction, labels = difference.inputs[depends.index(True)], difference.inputs[depends.index(False)]
     form = "absolute" if op.type == "Abs" else "squared"
     return Head(form, op, unbroadcast(prediction), unbroadcast(labels), last_layer(prediction))
+
+
+def _picked_from(op: Operation, case: Case) -> Head | None:
+    """What labels pick from a log-softmax, with the sign turned: a cross entropy in steps."""
+    source, labels = gathered(_past(op.inputs[0]), case)
+    if labels is None or source.type != "LogSoftmax":
+        return None
+    return Head("sparse", op, source.inputs[0], labels, last_layer(source.inputs[0]))
+
+
+def gathered(op: Operation, case: Case) -> tuple[Operation, Tensor | None]:
+    """What an op picks elements from, and the labels by which it does, if it does."""
+    if op.type not in ("GatherV2", "GatherNd") or op.inputs[1].op in case.trained:
+        return op, None
+    stack = [op.inputs[1]]
+    while stack:  # past masks of labels that are left out, and the numbers of rows
+        tensor = stack.pop()
+        if tensor.op.type in DATA:
+            return _past(op.inputs[0]), tensor
+        stack += [t for t in tensor.op.inputs if tensor.op.type in (*_INDICES, *SAME)]
+    return op, None
+
+
+def _past(tensor: Tensor) -> Operation:
+    while tensor.op.type in ("Transpose", *SAME) and tensor.op.inputs:
+        tensor = tensor.op.inputs[0]
+    return tensor.op
 
 
 def _difference(op: Operation) -> Operation | None:

@@ -29,12 +29,13 @@ _FIX = {"softmax": "tf.nn.softmax_cross_entropy_with_logits_v2", "sparse":
 def last_layer_mistakes(case: Case) -> list[Finding]:
     """Findings about where predictions meet labels."""
     found: list[Finding] = []
+    known = {head.prediction for head in heads(case)}
     for head in heads(case):
         for rule in (_swapped, _squashed_twice, _rectified, _no_probability, _out_of_range, _half_of_the_loss,
                      _squared_softmax, _activated_twice):
             found += list(rule(head, case))[:1]
     for op in case.behind:
-        if op.type == "LogSoftmax" and op in case.trained:  # scores, wherever labels pick from their logarithms
+        if op.type == "LogSoftmax" and op in case.trained and op.inputs[0] not in known:  # scores, wherever labels pick
             found += _rectified(Head("sparse", op, op.inputs[0], None, last_layer(op.inputs[0])), case)
     return found
 
@@ -109,7 +110,7 @@ def swapped_logarithms(case: Case) -> list[Finding]:
 def _squashed_twice(head: Head, case: Case) -> Iterator[Finding]:
     """A cross entropy that squashes its logits itself, given what is squashed already."""
     if head.form not in _ENTROPY or head.activation not in ("Softmax", "Sigmoid", "Tanh", "LogSoftmax") or \
-            not head.end.inputs:
+            not head.end.inputs or head.op.type == "Neg":  # by a log-softmax, which is judged by itself
         return
     kind = "double sigmoid" if head.form == "sigmoid" and head.activation == "Sigmoid" else "double softmax"
     before = logits_of(head.end).name

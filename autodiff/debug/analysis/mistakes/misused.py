@@ -10,9 +10,8 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
-from .adversaries import DATA
 from .case import Case, finding, held
-from .heads import SAME, constant, heads, through, unbroadcast, weights_of
+from .heads import DATA, SAME, constant, heads, through, unbroadcast, weights_of
 from .signs import signs_into
 
 _PRODUCTS = {"MatMul": 2, "Conv2D": 4, "DepthwiseConv2dNative": 4}  # of inputs and kernels of this rank

@@ -3,13 +3,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....core.graph import Tensor
+from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
-from .adversaries import DATA
 from .case import Case, Values, fed_behind, finding
-from .heads import SAME, Head, heads, weights_of
+from .heads import DATA, SAME, Head, constant, heads, weights_of
 
 _MANY = 400  # examples that are compared with each other
 _FEWEST = 120  # distinct examples that show whether labels follow from inputs
@@ -113,7 +112,13 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
 
 def _is_rewarded(head: Head, case: Case) -> bool:
     """Whether something else than a constant or a mask weighs the loss of each example, as rewards do."""
-    return any(t is not head.labels and t.op.type not in ("Cast", "SequenceMask") for t in weights_of(head, case))
+    return any(t is not head.labels and t.op.type not in ("Cast", "SequenceMask") and not _is_mask(t.op)
+               for t in weights_of(head, case))
+
+
+def _is_mask(op: Operation) -> bool:
+    """Whether an op chooses between constants, as where labels of padding are left out."""
+    return op.type in ("Select", "SelectV2") and all(constant(t) is not None for t in op.inputs[1:])
 
 
 def _guess(head: Head, labels: list[np.ndarray]) -> tuple[float, str] | None:

@@ -6,9 +6,8 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ..findings import Finding
-from .adversaries import DATA as _DATA
 from .case import Case, finding, held
-from .heads import SAME
+from .heads import DATA, SAME
 from .signs import signs_into
 
 _SUMS = ("Add", "AddV2", "AddN")
@@ -38,9 +37,9 @@ def _subtracted(case: Case) -> list[Finding]:
 def _too_heavy(case: Case) -> list[Finding]:
     """A penalty of the weights that is many times the error of the data."""
     parts = addends(case.y)
-    penalties = [t for t in parts if t.op in case.trained and not any(op.type in _DATA for op in ancestors([t]))]
+    penalties = [t for t in parts if t.op in case.trained and not any(op.type in DATA for op in ancestors([t]))]
     data = [t for t in parts if t not in penalties and t.op in case.trained]
-    if not penalties or not data or not case.looked or all(not any(o.type in _DATA for o in ancestors([t]))
+    if not penalties or not data or not case.looked or all(not any(o.type in DATA for o in ancestors([t]))
                                                            for t in data):
         return []
     case.want(*parts)

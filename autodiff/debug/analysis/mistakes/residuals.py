@@ -10,7 +10,7 @@ from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
 from .classes import classes_in
-from .heads import ENTROPIES, SAME, Head, constant, heads, last_layer, unbroadcast
+from .heads import ENTROPIES, SAME, Head, constant, gathered, heads, last_layer, unbroadcast
 from .last_layer import logits_of
 from .pairing import batches_of
 from .signs import signs_into
@@ -82,12 +82,12 @@ def _hinge_of_zeros(op: Operation, case: Case) -> Iterator[Finding]:
 
 def _no_logarithm(op: Operation, case: Case) -> Iterator[Finding]:
     """The probability of the right class, where its logarithm is meant."""
-    if op.type != "Mul" or not case.steps:
-        return
-    for p, labels in (op.inputs, op.inputs[::-1]):
+    source, given = gathered(op, case)
+    pairs = [(source.outputs[0], given)] if given is not None else [op.inputs, op.inputs[::-1]]
+    for p, labels in pairs if case.steps and (op.type == "Mul" or given is not None) else ():
         end = last_layer(p)
         if end.type in ("Softmax", "Sigmoid") and end in case.trained and classes_in(
-                Head("log", op, p, unbroadcast(labels), end), case) and {
+                Head("log" if given is None else "sparse", op, p, unbroadcast(labels), end), case) and {
                 sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} == {-1}:
             yield finding(57, "no logarithm", op, f"{op.name} picks the probability of the right class of {end.name}"
                           f"{at_line(place_of(end))}, and {case.y.name} is less that, not less its logarithm: where "

@@ -10,7 +10,7 @@ from ....core.traversal import ancestors, descendants
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from ..update_blame import is_store
-from .case import Case, finding, held
+from .case import Case, finding, held, kernel_of
 from .heads import heads
 
 _LARGE, _SMALL = 8.0, 0.02  # of std * sqrt(inputs), 1 to 1.4 being usual
@@ -36,16 +36,10 @@ def _kernels(case: Case) -> list[tuple[Tensor, np.ndarray, Operation]]:
         if value is None or np.ndim(value) < 2 or np.asarray(value).dtype.kind != "f":
             continue
         product = next((op for op in case.behind if op.type in _LAYERS
-                        and variable.op in map(_kernel, op.inputs)), None)
+                        and variable.op in map(kernel_of, op.inputs)), None)
         if product is not None:
             found.append((variable, _by_units(variable, value, product), product))
     return found
-
-
-def _kernel(tensor: Tensor) -> Operation:
-    """The variable that a factor is, perhaps transposed."""
-    is_turned = tensor.op.type == "Transpose" and len(tensor.dims or ()) == 2
-    return held(tensor.op.inputs[0] if is_turned else tensor)
 
 
 def _by_units(variable: Tensor, value: Any, product: Operation) -> np.ndarray:

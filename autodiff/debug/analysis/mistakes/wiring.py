@@ -10,7 +10,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
-from .case import Case, fed_behind, finding, held, is_variable_read
+from .case import Case, fed_behind, finding, is_variable_read, kernel_of
 from .heads import ENTROPIES, SAME, heads, is_normalized, last_layer, through
 from .signs import source_of
 
@@ -54,23 +54,23 @@ def _linear_layers(case: Case) -> list[Finding]:
                     f"{op.name}{at_line(place_of(op))} with no activation between{more}: two linear layers are one "
                     f"linear layer, of {_weights(below)} by {_weights(op)}, and can learn no more than that",
                     "put an activation between them: tf.nn.relu(...), or activation=tf.nn.relu in tf.layers",
-                    target=held(op.inputs[1]).name + ":0")]
+                    target=kernel_of(op.inputs[1]).name + ":0")]
 
 
 def _is_bottleneck(below: Operation, op: Operation) -> bool:
     """Whether what is between two layers is narrower than both: a code of low rank, which one layer could not be."""
-    before, after = (held(each.inputs[1]).outputs[0].dims or (0, 0) for each in (below, op))
+    before, after = (each.inputs[1].dims or (0, 0) for each in (below, op))
     return (before[-1] or 0) < min(before[-2] or 0, after[-1] or 0)
 
 
 def _trainers(op: Operation, case: Case) -> set[Tensor]:
     """Which losses a layer's weights are trained by: a generator's are not those of what it feeds."""
-    weights = held(op.inputs[1])
+    weights = kernel_of(op.inputs[1])
     return {call.ys[0] for call in case.calls if any(x.op is weights for x in call.xs)}
 
 
 def _is_weight(tensor: Tensor, case: Case) -> bool:
-    source = held(tensor)
+    source = kernel_of(tensor)
     return source.type in VARIABLES and source.outputs[0] in case.variables
 
 
@@ -79,7 +79,8 @@ def linear_source(tensor: Tensor, case: Case) -> Operation | None:
     op = tensor.op
     for _ in range(12):
         if op.type in _PRODUCTS:
-            return op if _is_weight(op.inputs[1], case) and len(op.outputs[0]._consumers) < 8 else None
+            return op if _is_weight(op.inputs[1], case) and len(op.outputs[0]._consumers) < 8 and \
+                last_layer(op.inputs[0]).type != "Softmax" else None  # which weighs rows, as of an embedding
         if op.type not in _LINEAR or not op.inputs:
             return None
         if op.type in ("Add", "AddV2") and not any(is_variable_read(t) for t in op.inputs):
@@ -91,7 +92,7 @@ def linear_source(tensor: Tensor, case: Case) -> Operation | None:
 
 
 def _weights(op: Operation) -> str:
-    return str(list(held(op.inputs[1]).outputs[0].dims or ()))
+    return str(list(op.inputs[1].dims or ()))
 
 
 def _hidden_softmax(op: Operation, case: Case) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ from ...analysis.mistakes.heads import unbroadcast
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.traps import HAZARDS, static_findings
 from ...analysis.update_blame import is_copy, is_store
-from ...analysis.why import HUGE, TINY, why_none
+from ...analysis.why import HUGE, TINY, only_derived, why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import GradRow, StageRow
 from ...facts.graph_lists import asked_in_vain, calls_of, trainable_tensors, variables_of
@@ -122,7 +122,7 @@ class Checkup:
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
             weight = 90 if cut is not None else 25 if reason.kind == "not asked" else 55
-            weight = 20 if variable.op.name in untrained else weight
+            weight = 20 if variable.op.name in untrained or only_derived(y, variable) else weight
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name,
                                  cut.op_type if cut else variable.op.type, variable.name,
                                  f"no gradient reaches {variable.name}: {reason.text}", reason.remedy,
