@@ -69,7 +69,7 @@ _NAMES = {
     "api.control.dependencies":
         "colocate_with container control_dependencies device group init_scope name_scope op_scope tuple",
     "api.control.function":
-        "function",
+        "function nondifferentiable_batch_function",
     "api.control.map_and_scan":
         "foldl foldr map_fn scan",
     "api.control.tensor_array":

@@ -90,6 +90,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.ops.ctc_ops": ("api.nn.ctc", ""),
     "tensorflow.python.ops.custom_gradient": ("python.custom_gradient", ""),
     "tensorflow.python.ops.distributions": ("distributions", "api.distributions.transformed_parameters"),
+    "tensorflow.python.ops.batch_ops": ("api.control.function",),
+    "tensorflow.python.ops.gen_batch_ops": ("api.control.functional",),
     "tensorflow.python.ops.control_flow_ops": ("", "api.control.switching", "api.control.frames"),
     "tensorflow.python.ops.functional_ops": ("", "api.control.functional"),
     "tensorflow.python.ops.gen_functional_ops": ("api.control.functional",),

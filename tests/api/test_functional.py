@@ -77,3 +77,14 @@ def test_rewritings_are_options_of_a_session() -> None:
     config = tf.ConfigProto()
     config.graph_options.rewrite_options.arithmetic_optimization = RewriterConfig.OFF
     assert config.graph_options.rewrite_options.arithmetic_optimization == 2
+
+
+def test_functions_that_are_called_in_batches_are_called() -> None:
+    x = tf.constant([1.0, 2.0])
+    twice = tf.nondifferentiable_batch_function(1, 10, 1000)(lambda x: x * 2)(x)
+    outside = tf.constant(5.0)
+    total = Defun(tf.float32, tf.float32)(lambda a, b: a + b + outside)
+    assert tf.gradients(twice, x) == [None] and _run(twice).tolist() == [2.0, 4.0]
+    assert _run(functional.batch_function([1.0, 2.0], captured_tensors=total.captured_inputs, f=total)) == [8.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="takes 2 arguments, but 1 were given"):
+        functional.batch_function([1.0], f=total)

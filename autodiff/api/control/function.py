@@ -41,6 +41,24 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
 defun = function
 
 
+def nondifferentiable_batch_function(num_batch_threads: int, max_batch_size: int, batch_timeout_micros: int,
+                                     allowed_batch_sizes: Sequence[int] | None = None, max_enqueued_batches: int = 10,
+                                     autograph: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: the function of tensors, through which no gradient flows. Each run is a batch of its own."""
+    def decorated(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def called(*args: Any) -> Any:
+            results = func(*map(convert_to_tensor, args))
+            return nest.map_structure(lambda result: build.StopGradient(result), results)
+
+        return called
+
+    return decorated
+
+
+batch_function = nondifferentiable_batch_function  # tensorflow.python.ops.batch_ops has it so
+
+
 def _as_tensor(value: Any) -> Any:
     return convert_to_tensor(value) if type(value).__module__ == "numpy" else value
 

@@ -147,6 +147,18 @@ def Gradient(inputs: Sequence[Any], f: Any, name: str | None = None) -> list[Ten
     return [build.ZerosLike(x) if dx is None else convert_to_tensor(dx) for x, dx in zip(xs, found)]
 
 
+def batch_function(in_tensors: Sequence[Any], captured_tensors: Sequence[Any] = (), f: Any = None, Tout: Any = (),
+                   **batching: Any) -> list[Tensor]:  # noqa: N803
+    """What a Defun, which takes what it captures itself, gives for the tensors; each run is a batch of its own.
+
+    Raises InvalidArgumentError for another number of tensors than it takes.
+    """
+    if len(in_tensors) != len(f.declared_input_types):
+        raise InvalidArgumentError(None, None, f"Function {f.name} takes {len(f.declared_input_types)} arguments, but "
+                                   f"{len(in_tensors)} were given")
+    return _listed(f(*in_tensors))
+
+
 def symbolic_gradient(input: Sequence[Any], Tout: Any, f: Any, name: str | None = None) -> Any:  # noqa: N803
     """The gradients of a Defun, or of the one of a name that was called in this graph; one alone is no list."""
     known = get_default_graph().extras.get("functions", {})
