@@ -67,6 +67,15 @@ ANSWERS = {
         ("run -f nonfinite", "why nan", "sqrt(-1) = nan in Sqrt at model.py:5"),
     "near = tf.maximum(tf.nn.sigmoid(tf.matmul(x, w)) - 3.0 + tf.constant(-1.5), 0.0)\nloss = tf.reduce_sum(near)":
         ("next 2", "why zero", "here all keep the margin of -1.5 at model.py:5: raise it"),
+    "code = tf.one_hot(tf.cast(x[:, 0], tf.int32) + 4, 3)\nloss = tf.reduce_sum(tf.matmul(x, w) * code)":
+        ("next 2", "why zero", "gives nothing but zeros: its indices are 5 to 7, its depth is 3"),
+    "turn = tf.custom_gradient(lambda z: (z, lambda dy: dy * (x - x)))\nloss = tf.reduce_sum(turn(x * w[0]))":
+        ("next 2", "why zero", "in its own gradient function at model.py:5, factor gradients/Ident"),
+    "kept = tf.Variable(0.0, trainable=False)\nloss = tf.reduce_sum(tf.matmul(x, w)) / tf.cond("
+    "tf.reduce_sum(x) > 1e3, lambda: tf.reduce_sum(x), lambda: kept.read_value() * 2.0)":
+        ("run -f nonfinite", "why nan", "because Variable is 0, as it was in the beginning"),
+    "loss = tf.reduce_sum(tf.matmul(x, w)) + tf.reduce_sum(tf.pow(x - 2.0, 0.9))":
+        ("run -f nonfinite", "why nan", "remedy: tf.pow(tf.maximum(tf.abs(x), 1e-6), p) at model.py:5"),
     "loss = tf.exp(tf.reduce_sum(tf.matmul(x, w)) * 5.0)":
         ("run -f nonfinite", "why nan", "remedy: minimize what tf.exp is taken of"),
     "near = tf.exp(-tf.square(tf.matmul(x, w)) / 0.001)\nloss = tf.reduce_sum(near / tf.reduce_sum(near, 1, True))":

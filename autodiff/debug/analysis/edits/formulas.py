@@ -150,6 +150,9 @@ def _sigmoid(tanh: Operation, now: Now) -> Tensor:
 def _kept_positive(op: Operation) -> list[Edit]:
     """What is positive only by chance, made so where it is made."""
     source, _ = source_of(op.inputs[0])
+    if source.type == "Sub" and op.type == "Pow" and not is_one(source.inputs[0]):
+        return [on_argument(op, "tf.maximum(tf.abs({}), 1e-6)", lambda x: build.Maximum(
+            build.Abs(x), constant(1e-6, x)))]
     if source.type not in _LINEAR or source.type == "Sub" and is_one(source.inputs[0]):
         return []
     x = source.outputs[0]

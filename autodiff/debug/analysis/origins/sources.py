@@ -10,6 +10,7 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ...facts.function_calls import Call, Calls, Inside
 from ...facts.known import inputs_read
+from ...facts.roles import is_handle
 
 Index = tuple[int, ...]
 _ARRANGES = {"Reshape": 0, "Transpose": 0, "StridedSlice": 0, "Squeeze": 0, "ExpandDims": 0, "Slice": 0, "Tile": 0,
@@ -46,6 +47,8 @@ def sources_of(at: Source) -> list[Source]:
     op, scene = at.tensor.op, at.scene
     if op.type in ("Argument", "Captured"):
         return _from_outside(at)
+    if scene.around is not None and op.type in ("Identity", "ReadVariableOp") and is_handle(op.inputs[0]):
+        return [_variable(op.inputs[0], at)]
     if op.type in ("While", "If"):
         return _from_inside(at)
     if op.type in (*_ARRANGES, *_JOINS):
@@ -81,6 +84,16 @@ def sources_of(at: Source) -> list[Source]:
 def element_at(tensor: Tensor, index: Index, scene: Scene) -> Source:
     """One element of a tensor whose value is known there."""
     return Source(tensor, index, np.asarray(scene.values[tensor])[index].item(), scene)
+
+
+def _variable(handle: Tensor, at: Source) -> Source:
+    """The element of a variable that a branch or loop read."""
+    scene = at.scene
+    while handle.op.type == "Captured":
+        handle = handle.op.attrs["external"]
+    while scene.around is not None:
+        scene = scene.around
+    return Source(handle, at.index, at.value, scene)
 
 
 def _part(tensor: Tensor, at: Source) -> Source | None:

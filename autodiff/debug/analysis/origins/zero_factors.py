@@ -36,13 +36,18 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
         if op.type not in _PRODUCTS and len(zeros) < sum(map(_is_real, op.inputs)):
             break
         op = zeros[0].op
-    if op is factor.op and op.type not in SLOPES:
+    if op is factor.op and op.type not in (*SLOPES, "OneHot"):
         return "", ""
     given = op.inputs[0].name if op.inputs else ""
     if op.type in _TURNED and all(t in values for t in op.inputs):
         there = f"{op.name} ({op.type}{at_line(place_of(op))})"
         sides = ", ".join(f"{t.name} is {_range(np.asarray(values[t]))}" for t in op.inputs)
         return f"{there} holds nowhere: {sides}", f"turn it around, tf.{_TURNED[op.type]}, or feed other numbers"
+    if op.type == "OneHot" and all(t in values for t in op.inputs[:2]) and np.size(values[op.inputs[0]]):
+        indices, depth = np.asarray(values[op.inputs[0]]), int(values[op.inputs[1]])
+        there = f"{op.name} (OneHot{at_line(place_of(op))})"
+        return (f"{there} gives nothing but zeros: its indices are {_range(indices)}, its depth is {depth}",
+                f"indices count from 0 to {depth - 1}: subtract 1 from those that count from 1, or give it more depth")
     hop = noted(Hop(op.name, op.type, given, None, 1.0, 0.0, 0.0, place_of(op)), op, values)
     if op.type in VARIABLES:
         return (f"variable {op.name}{at_line(hop.place)} is 0 throughout",

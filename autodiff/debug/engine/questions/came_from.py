@@ -100,7 +100,7 @@ class CameFrom:
         ops = [op for op in in_order(ancestors([top] if top is not None else [])) if op.type in _LAYERS
                and op.gradient_of is None]
         values = self.state.values_known(ops, at)
-        sizes = [(op, _size(values[op.outputs[0]])) for op in ops if op.outputs[0] in values]
+        sizes = [(op, size_of(values[op.outputs[0]])) for op in ops if op.outputs[0] in values]
         sizes = [each for each in sizes if each[1]]
         if len(sizes) < 3 or sizes[-1][1] < _HUGE * sizes[0][1]:
             return []
@@ -114,7 +114,7 @@ class CameFrom:
         """The variable that an op computes with and that has grown most, if one has."""
         grown: list[tuple[float, Operation, Moment, float, float]] = []
         for variable in (each for each in ancestors(op.inputs) if each.type in VARIABLES):
-            sizes = [(m, _size(m.variables[variable.name])) for m in [*before, at] if variable.name in m.variables]
+            sizes = [(m, size_of(m.variables[variable.name])) for m in [*before, at] if variable.name in m.variables]
             known = [(m, size) for m, size in sizes if size]
             if len(known) > 1 and known[-1][1] > max(_GREW * known[0][1], 1.0):
                 grown.append((known[-1][1] / known[0][1], variable, known[0][0], known[0][1], known[-1][1]))
@@ -136,7 +136,8 @@ def usual_size(fed: Tensor, before: Sequence[Moment]) -> float:
     return float(np.median(sizes)) if sizes else 0.0
 
 
-def _size(value: Any) -> float:
+def size_of(value: Any) -> float:
+    """The largest element in size; 0 of what is not real or not finite."""
     array = np.asarray(value)
     size = float(np.abs(array).max(initial=0.0)) if array.dtype.kind == "f" else 0.0
     return size if np.isfinite(size) else 0.0

@@ -25,7 +25,7 @@ from ...analysis.origins.sources import Scene
 from ...analysis.origins.zero_factors import picked_by, zeros_from
 from ...analysis.why import why_none, why_small
 from ...facts.graph_lists import asked_in_vain, trainable_tensors
-from ...facts.roles import at_line, is_variable
+from ...facts.roles import at_line, is_variable, place_of
 from ...facts.stats import has_nonfinite, statistics
 from ...history.replay import Moment
 from ..runs.effects import Effects
@@ -167,15 +167,29 @@ class Explanations:
     def _from_zeros(self, found: WhySmall, at: Moment) -> WhySmall:
         """The same, with where the zeros come from that a product multiplied by."""
         hop = found.losses[0] if found.losses else None
-        op = self.model.targets.named(hop.op) if hop is not None and hop.note.endswith(_TELLS_MORE) else None
-        if hop is None or op is None:
-            return found
+        op = self.model.targets.named(hop.op) if hop is not None else None
+        if hop is None or op is None or not hop.note.endswith(_TELLS_MORE):
+            return self._of_rule(found, op, at) if op is not None and op.override and found.kind == "zero" else found
         if op.type in _CHOICES:
             return self._picked(found, op, self._scene(op.inputs, at))
         factor = next((t for t in op.inputs if t.name != hop.tensor), None)
         behind = [] if factor is None else [factor.op, *ancestors([factor])]
         text, remedy_there = ("", "") if factor is None else zeros_from(factor, self.state.values_known(behind, at))
         return replace(found, text=f"{found.text}, as {text}", remedy=remedy_there or found.remedy) if text else found
+
+    def _of_rule(self, found: WhySmall, op: Operation, at: Moment) -> WhySmall:
+        """The same, with the product in the script's own gradient of an op that makes zeros of what arrives."""
+        made = [each for each in self.model.graph.operations.values() if each.gradient_of is not None
+                and each.forward_op is op and each.type in ("Mul", "MatMul")]
+        values = self.state.values_known(ancestors([t for each in made for t in each.inputs]), at)
+        for each in made:
+            zeros = [t for t in each.inputs if t in values and not np.any(values[t])]
+            if len(zeros) == 1:
+                given = next(t for t in each.inputs if t is not zeros[0])
+                hop = noted(Hop(each.name, each.type, given.name, None, 0.0, 0.0, 1.0, place_of(each)), each, values)
+                where = f"in its own gradient function{at_line(hop.place)}"
+                return replace(found, text=f"{found.text}; {where}, {hop.note}", remedy=remedy([hop], each, values))
+        return found
 
     def _scene(self, tensors: Sequence[Tensor], at: Moment) -> Scene:
         """What is known behind tensors."""

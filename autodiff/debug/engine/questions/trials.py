@@ -22,13 +22,14 @@ from ...analysis.findings import Link, Remedy, WhyNonfinite
 from ...analysis.origins.no_bound import added, subtracted
 from ...analysis.origins.own_updates import amplified, averaged
 from ...analysis.update_blame import RATES, is_store, operands_of
+from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import is_variable, place_of
 from ...facts.stats import has_nonfinite
 from ...facts.training_runs import trains
 from ...history.replay import Moment
 from ..overlay import Overlay
 from ..state import State
-from .came_from import FAR, usual_size
+from .came_from import FAR, size_of, usual_size
 from .fed_back import FedBack
 from .patches import expression_of
 from .trials_told import DEAD, STEEP, apart, told
@@ -37,9 +38,10 @@ _BEFORE = 20  # steps before the one that failed
 _ORIGINS = 4  # to whose ops edits are tried
 _SECONDS = 2.0  # for all trials of one question
 _RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
-_LARGE = 5.0  # for what is fed
+_LARGE, _ODD = 5.0, 20.0  # for what is fed, and for a number of it that is to blame
 _SHOWN = 3  # remedies of a question
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
+_LEAP = 100.0  # times its size: a variable that no step should make so large
 _GROWN = 1.5  # times the first rate
 
 
@@ -51,6 +53,7 @@ class Trials:
     def __init__(self, state: State) -> None:
         self.state, self.model, self.carried = state, state.model, FedBack(state)
         self.tried: list[tuple[Remedy, Overlay, Moment]] = []
+        self._last: list[tuple[Remedy, Overlay, Moment]] = []  # that leave nothing to learn, told if nothing else helps
         self._steepest, self._dead = 0.0, 0  # gradient in the last step that was tried; gradients that are 0 there
 
     def of(self, why: WhyNonfinite, y: str = "") -> tuple[Remedy, ...]:
@@ -58,7 +61,7 @@ class Trials:
 
         Each is tried on the step that failed, and on those before it that are remembered, as far as there is time.
         """
-        self.tried = []
+        self.tried, self._last = [], []
         until = time.perf_counter() + _SECONDS
         try:
             top = self.model.y_of(y)
@@ -68,6 +71,7 @@ class Trials:
         for edits in self._candidates(why, top, steps[-1]) if steps else ():
             if time.perf_counter() < until:
                 self._try(edits, top, steps, until)
+        self.tried = self.tried or sorted(self._last, key=lambda each: each[0].last)
         self.tried.sort(key=lambda each: (each[0].steepest > STEEP and not each[1].is_exact, each[0].dead,
                                           round(each[0].change, 4),
                                           each[1].words.count("; ")))
@@ -218,7 +222,7 @@ class Trials:
             yield [formulas.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
         elif usual and value > FAR * usual:
             yield [formulas.clipped_feed(fed, -usual, usual)]
-        elif value > _LARGE and len(array) > 1:  # one row has no mean
+        elif value > _ODD and len(array) > 1:  # one row has no mean
             yield [formulas.scaled_feed(fed, array.ndim)]
 
     def _operands(self, at: Moment, names: Sequence[str]) -> list[tuple[float, Tensor]]:
@@ -275,20 +279,19 @@ class Trials:
         if is_late and len(losses) > 1 and np.abs(losses[-1]).max() > _RISEN * np.abs(losses[0]).max():
             return  # it goes the same way, later
         old = [self._loss(top, m) for m in steps[-len(losses):]]
-        if self._steepest == DEAD and has_nonfinite(old[-1]) and all(edit.is_bound for edit in edits):
-            return  # nothing is left that learns
+        leaves_nothing = self._steepest == DEAD and has_nonfinite(old[-1]) and all(edit.is_bound for edit in edits)
         change = max((apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
         place = next((place_of(edit.op) for edit in edits if edit.op is not None), None)
         same = {edit.op for edit in edits}
         if any(tried.words == overlay.words and (other.place == place or same == {edit.op for edit in tried.edits})
-               for other, tried, _ in self.tried):
+               for other, tried, _ in (*self.tried, *self._last)):
             return  # two that are to blame have one remedy
         runs = [self.state.log.at(m.run) for m in steps[-len(losses):]]
         text = told(runs, old, losses, change=change, steepest=self._steepest)
         last = float(np.abs(losses[-1]).max(initial=0.0))
         remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits),
                         dead=self._dead)
-        self.tried.append((remedy, overlay, steps[0 if is_late else -1]))
+        (self._last if leaves_nothing else self.tried).append((remedy, overlay, steps[0 if is_late else -1]))
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:
         """y in each step, one from the other with the edits; None if something is not finite. Empty: no time."""
@@ -307,7 +310,7 @@ class Trials:
                 return None
             if found or len(steps) > 1 or self._trains(moment):
                 variables = self._after(overlay, at, variables)
-                if any(map(has_nonfinite, variables.values())):
+                if any(map(has_nonfinite, variables.values())) or self._leaps(overlay, at, variables):
                     return None
             found.append(values[0])
             sizes = [float(np.abs(value).max(initial=0.0)) for value in values[1:1 + len(overlay.slopes)]]
@@ -315,6 +318,15 @@ class Trials:
             if sizes and not self._steepest:
                 self._steepest = DEAD
         return found
+
+    def _leaps(self, overlay: Overlay, at: Moment, after: Mapping[str, Any]) -> bool:
+        """Whether edits of what an update computes with, not of y, leave a step larger than any should be."""
+        if overlay.is_late or overlay.y in overlay.now:
+            return False
+        names = {t.op.name for t in trainable_tensors(self.model.graph)}
+        sizes = [(size_of(at.variables[name]), size_of(value)) for name, value in after.items()
+                 if name in names and name in at.variables]
+        return any(new > _LEAP * max(old, 1.0) for old, new in sizes)
 
     def _fed_back(self, overlay: Overlay, given: Mapping[int, Moment], moment: Moment) -> dict[Tensor, Any]:
         """What a run is fed that the one before gives with the edits."""
