@@ -175,7 +175,9 @@ def _take(work: Callable[[int], Any], left: Iterator[int], count: int) -> int:
 
 def in_pieces(step: Callable[..., Sequence[Any]], *given: Any) -> Sequence[Any]:
     """What `step` gives, element by element, for arrays of one shape and single numbers; large ones piece by piece."""
-    first = next((x for x in given if isinstance(x, np.ndarray) and x.ndim), None)
+    first = given[0]
+    if not isinstance(first, np.ndarray) or not first.ndim:
+        first = next((x for x in given if isinstance(x, np.ndarray) and x.ndim), None)
     if first is None or first.size < 2 * PIECE or limit() < 2:
         return step(*given)
     flat = [x.reshape(-1) if isinstance(x, np.ndarray) and x.shape == first.shape else x for x in given]

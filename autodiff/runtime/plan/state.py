@@ -157,7 +157,7 @@ class Run:
         try:
             change(value)
         finally:
-            value.flags.writeable = False
+            value.setflags(False)  # type: ignore[call-arg]
         return value
 
     def is_initialized(self, name: str) -> np.bool_:

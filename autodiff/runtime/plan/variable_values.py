@@ -111,7 +111,7 @@ class Variables(dict):
             self._newest[name] = None
         elif kept is not None:
             kept.note(place)
-        self[name].flags.writeable = True
+        self[name].setflags(True)
         return self[name]
 
     def snapshot(self) -> Snapshot:
@@ -137,7 +137,7 @@ def frozen(value: Any) -> np.ndarray:
     """A read-only, C-contiguous array that owns its memory; `value` itself if it can be."""
     if type(value) is not np.ndarray or value.base is not None or not value.flags.c_contiguous:
         value = np.array(value, dtype=object if isinstance(value, bytes) else None, order="C")
-    value.flags.writeable = False
+    value.setflags(False)  # by keyword, or by its flags, it takes longer
     return value
 
 
