@@ -181,7 +181,6 @@ def test_eager_training_and_cells_are_tensorflows():
     (lambda: KERAS.optimizers.get("sdg"), "Could not interpret optimizer identifier: sdg"),
     (lambda: KERAS.optimizers.SGD(rate=1), "Unexpected keyword argument passed to optimizer: rate"),
     (lambda: KERAS.losses.get("mes"), "Unknown loss function:mes"),
-    (lambda: KERAS.layers.Embedding(3, 2, mask_zero=True), "masks no zeros"),
     (lambda: classifier().get_layer("none"), "No such layer: none"),
     (lambda: classifier().set_weights([]), "was expecting 4 weights"),
 ])

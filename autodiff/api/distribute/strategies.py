@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 from ...core.graph import get_default_graph
@@ -59,21 +60,14 @@ class Strategy:
 
     unwrap = experimental_local_results
 
-    def make_dataset_iterator(self, dataset: Dataset) -> Any:
-        """An iterator that is to be initialized."""
-        return dataset.make_initializable_iterator()
 
-    def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """fn(var, *args, **kwargs)."""
-        return fn(var, *args, **(kwargs or {}))
+def _kind(name: str) -> Any:
+    return type(name, (Strategy,), {"__doc__": Strategy.__doc__})
 
 
-class MirroredStrategy(Strategy):
-    """One replica for each device of one machine."""
-
-
-class OneDeviceStrategy(Strategy):
-    """All on one device."""
+MirroredStrategy, OneDeviceStrategy = map(_kind, ("MirroredStrategy", "OneDeviceStrategy"))
+experimental = SimpleNamespace(**{name: _kind(name) for name in (
+    "CentralStorageStrategy", "MultiWorkerMirroredStrategy", "ParameterServerStrategy", "TPUStrategy")})
 
 
 class _Replica:
@@ -121,19 +115,3 @@ def in_cross_replica_context() -> bool:
 def get_replica_context() -> Any:
     """The only replica; None directly inside the scope of a strategy."""
     return None if in_cross_replica_context() else _Replica()
-
-
-class experimental:  # noqa: N801 (a namespace of TensorFlow's)
-    """Strategies for machines that are not here: each is the one of this machine."""
-
-    class CentralStorageStrategy(Strategy):
-        """Variables at one place."""
-
-    class MultiWorkerMirroredStrategy(Strategy):
-        """Several machines."""
-
-    class ParameterServerStrategy(Strategy):
-        """Variables on machines of their own."""
-
-    class TPUStrategy(Strategy):
-        """Replicas on the cores of a TPU."""

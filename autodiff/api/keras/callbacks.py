@@ -130,6 +130,35 @@ class ModelCheckpoint(_Monitor):
             self.model.save_weights(self._path.format(epoch=epoch + 1, **(logs or {})))
 
 
+class ReduceLROnPlateau(_Monitor):
+    """Multiplies the rate by `factor` when a number has not become better for `patience` epochs.
+
+    cooldown: epochs that are waited after that. min_lr: the least rate.
+    """
+
+    def __init__(self, monitor: str = "val_loss", factor: float = 0.1, patience: int = 10, verbose: int = 0,
+                 mode: str = "auto", min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0,
+                 **options: Any) -> None:
+        if factor >= 1.0:
+            raise ArgumentError("ReduceLROnPlateau does not support a factor >= 1.0.", found=str(factor))
+        super().__init__(monitor, mode, min_delta)
+        self.factor, self.patience, self.cooldown, self.min_lr = factor, patience, cooldown, min_lr
+        self.wait = self.cooldown_counter = 0
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        rate = float(backend.get_value(self.model.optimizer.lr))
+        logs["lr"], better = rate, self.improved(logs)
+        if self.cooldown_counter > 0:
+            self.cooldown_counter, self.wait = self.cooldown_counter - 1, 0
+        if better or better is None or self.cooldown_counter > 0:
+            self.wait = 0 if better else self.wait
+            return
+        self.wait += 1
+        if self.wait >= self.patience and rate > self.min_lr:
+            backend.set_value(self.model.optimizer.lr, max(rate * self.factor, self.min_lr))
+            self.cooldown_counter, self.wait = self.cooldown, 0
+
+
 class LearningRateScheduler(Callback):
     """Sets the rate before each epoch to schedule(epoch), or schedule(epoch, rate)."""
 

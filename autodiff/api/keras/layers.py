@@ -2,12 +2,13 @@
 
 from ..common.unsupported import refusing
 from ..layers import InputSpec, Layer
-from .models import Input
+from .elementwise import *  # noqa: F403
+from .models import Input, InputLayer
 from .plain import *  # noqa: F403
 from .recurrent import *  # noqa: F403
 from .shaping import *  # noqa: F403
 from .wrappers import *  # noqa: F403
 
-__all__ = ["Input", "InputSpec", "Layer"]
+__all__ = ["Input", "InputLayer", "InputSpec", "Layer"]
 
 __getattr__ = refusing("tf.keras.layers", __name__)

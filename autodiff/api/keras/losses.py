@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import int64
 from ...core.errors import ArgumentError
@@ -50,6 +52,26 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Tensor:
     """The mean of |y_pred - y_true| over the last axis."""
     true, predicted = _pair(y_true, y_pred)
     return math.reduce_mean(build.Abs(predicted - true), axis=-1)
+
+
+def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Tensor:
+    """The mean of 100 · |y_pred - y_true| / |y_true| over the last axis."""
+    true, predicted = _pair(y_true, y_pred)
+    share = build.Abs((true - predicted) / math.maximum(build.Abs(true), EPSILON))
+    return 100.0 * math.reduce_mean(share, axis=-1)
+
+
+def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Tensor:
+    """The mean of (log(1 + y_pred) - log(1 + y_true))² over the last axis; below zero is zero."""
+    true, predicted = (build.Log1p(math.maximum(each, EPSILON)) for each in _pair(y_true, y_pred))
+    return math.reduce_mean(build.SquaredDifference(predicted, true), axis=-1)
+
+
+def logcosh(y_true: Any, y_pred: Any) -> Tensor:
+    """The mean of log(cosh(y_pred - y_true)) over the last axis."""
+    true, predicted = _pair(y_true, y_pred)
+    error = predicted - true
+    return math.reduce_mean(error + nn.softplus(-2.0 * error) - np.log(2.0), axis=-1)
 
 
 def categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0) -> Tensor:
@@ -132,6 +154,8 @@ def huber_loss(y_true: Any, y_pred: Any, delta: float = 1.0) -> Tensor:
 
 mse = MSE = mean_squared_error
 mae = MAE = mean_absolute_error
+mape = MAPE = mean_absolute_percentage_error
+msle = MSLE = mean_squared_logarithmic_error
 kld = KLD = kullback_leibler_divergence
 cosine = cosine_similarity = cosine_proximity
 
@@ -156,8 +180,9 @@ def reduced(losses: Tensor, sample_weight: Any = None, reduction: str = Reductio
     if sample_weight is not None:
         weights = math.cast(convert_to_tensor(sample_weight), losses.dtype)
         if weights.dims and losses.dims and len(losses.dims) > 1:
-            losses = math.reduce_mean(Flatten()(losses), axis=-1)
-        if weights.dims and len(weights.dims) == 2:
+            losses = losses if len(weights.dims) == len(losses.dims) and weights.dims[-1] != 1 else \
+                math.reduce_mean(Flatten()(losses), axis=-1)
+        if weights.dims and len(weights.dims) == 2 and len(losses.dims or ()) < 2:
             weights = weights[:, 0]
         losses = losses * weights
     return losses if reduction == Reduction.NONE else math.reduce_sum(losses) if reduction == Reduction.SUM \
@@ -183,7 +208,9 @@ def _class_of(function: Any, kind: str) -> Any:
 
 
 _CLASSES = {
-    "MeanSquaredError": mean_squared_error, "MeanAbsoluteError": mean_absolute_error,
+    "MeanSquaredError": mean_squared_error, "MeanAbsoluteError": mean_absolute_error, "LogCosh": logcosh,
+    "MeanAbsolutePercentageError": mean_absolute_percentage_error,
+    "MeanSquaredLogarithmicError": mean_squared_logarithmic_error,
     "Huber": huber_loss, "BinaryCrossentropy": binary_crossentropy,
     "CategoricalCrossentropy": categorical_crossentropy, "Hinge": hinge, "SquaredHinge": squared_hinge,
     "SparseCategoricalCrossentropy": sparse_categorical_crossentropy, "KLDivergence": kullback_leibler_divergence,

@@ -14,12 +14,13 @@ from ..arrays.creation import placeholder, zeros
 from ..common.unsupported import refusing
 from ..train.saver import Saver
 from ..variables.layer_base import Layer, add_once
-from ..variables.layer_calls import HISTORY, takes
+from ..variables.layer_calls import HISTORY, Call, takes
 from . import backend
-from .plain import Holding
+from .plain import Holding, Weights
+from .summaries import BEGINS, summary_lines
 from .training import Trained
 
-__all__ = ["Input", "Model", "Sequential"]
+__all__ = ["Input", "InputLayer", "Model", "Sequential", "clone_model"]
 
 
 def Input(shape: Any = None, batch_size: int | None = None, name: str | None = None, dtype: Any = None,  # noqa: N802
@@ -37,7 +38,26 @@ def Input(shape: Any = None, batch_size: int | None = None, name: str | None = N
         else:
             tensor = placeholder(dtype, dims, name=name or "input_1")
     setattr(tensor, HISTORY, None)
+    if name is None:
+        kept = backend._kept()
+        kept["inputs"] = kept.get("inputs", 0) + 1
+        name = f"input_{kept['inputs']}"
+    layer = InputLayer(batch_input_shape=tuple(tensor.dims or ()), name=name)
+    layer.inbound_nodes.append(Call(layer, [], (), {}, [tensor]))
+    setattr(tensor, BEGINS, layer)
     return tensor
+
+
+class InputLayer(Weights, Layer):
+    """Where a model begins. input_shape: without the batch."""
+
+    def __init__(self, input_shape: Any = None, batch_size: int | None = None, **options: Any) -> None:
+        options.setdefault("batch_input_shape", None if input_shape is None else (batch_size, *input_shape))
+        super().__init__(**options)
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        return inputs
 
 
 class Model(Holding, Trained, Layer):
@@ -54,7 +74,8 @@ class Model(Holding, Trained, Layer):
         if inputs is not None:
             if outputs is None:
                 raise KindError("a model of `inputs` needs `outputs` too", found="None")
-            self._found = list(_layers_to(nest.flatten(outputs)))
+            begins = [vars(tensor)[BEGINS] for tensor in nest.flatten(inputs) if BEGINS in vars(tensor)]
+            self._found = [*begins, *_layers_to(nest.flatten(outputs))]
             self.built = True
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -135,17 +156,11 @@ class Model(Holding, Trained, Layer):
 
     def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None) -> None:
         """Print its layers, the shapes of their outputs, and how many numbers they hold."""
-        tell = print_fn or print
-        tell(f'Model: "{self.name}"\n{"_" * 65}\n{"Layer (type)":<29}{"Output Shape":<26}{"Param #":<10}\n{"=" * 65}')
-        shapes = {id(history.layer): backend.int_shape(tensor) for tensor, history in _histories(self.outputs)}
-        for layer in self.layers:
-            count = layer.count_params() if layer.built else 0
-            label = f"{layer.name} ({type(layer).__name__})"
-            tell(f"{label:<29}{shapes.get(id(layer), 'multiple')!s:<26}{count:<10}\n{'_' * 65}")
-        trained = sum(v.shape.num_elements() or 0 for v in self.trainable_weights)
-        total = self.count_params()
-        tell(f"Total params: {total:,}\nTrainable params: {trained:,}\nNon-trainable params: {total - trained:,}\n"
-             f"{'_' * 65}")
+        calls = {id(history.layer): tensor for tensor, history in _histories(self.outputs)}
+        in_a_row = isinstance(self, Sequential) or len(self.inputs) < 2 and all(
+            len(nest.flatten(history.inputs)) == 1 for _, history in _histories(self.outputs))
+        for line in summary_lines(self, calls, in_a_row, line_length, positions):
+            (print_fn or print)(line)
 
     def count_params(self) -> int:
         return sum(v.shape.num_elements() or 0 for v in self.weights)
@@ -183,6 +198,10 @@ class Sequential(Model):
     def add(self, layer: Any) -> None:
         """Put a layer at the end. Raises KindError (TypeError) for what is none."""
         if isinstance(layer, Tensor) and HISTORY in vars(layer):
+            self._inputs = self._outputs = layer
+            return
+        if isinstance(layer, InputLayer) and not self._stack:
+            layer = Input(batch_shape=layer._batch_input_shape, name=layer.name, dtype=layer.dtype)
             self._inputs = self._outputs = layer
             return
         if not isinstance(layer, Layer):
@@ -257,8 +276,28 @@ def _layers_to(tensors: Any) -> Iterator[Layer]:
         yield history.layer
 
 
-def _replayed(inputs: Any, outputs: Any, given: Any, training: Any) -> Any:
-    """The outputs, were the inputs others: each layer is called again."""
+def clone_model(model: Model, input_tensors: Any = None, clone_function: Any = None) -> Any:
+    """A model of the same layers with variables of their own. clone_function: layer -> another."""
+    clones = {id(layer): (clone_function or _another)(layer) for layer in model.layers}
+    if isinstance(model, Sequential):
+        first = [] if input_tensors is None and model._inputs is None else \
+            [Input(batch_shape=model.input_shape, dtype=model.inputs[0].dtype)]
+        given = first if input_tensors is None else nest.flatten(input_tensors)
+        return Sequential([*given, *clones.values()], name=model.name)
+    given = input_tensors or nest.map_structure(lambda x: Input(batch_shape=backend.int_shape(x), dtype=x.dtype),
+                                                model.input)
+    return Model(given, _replayed(model.input, model.output, given, None, clones), name=model.name)
+
+
+def _another(layer: Layer) -> Any:
+    if isinstance(layer, Model):
+        return clone_model(layer)
+    config = {key: _another(value) if isinstance(value, Layer) else value for key, value in layer.get_config().items()}
+    return type(layer).from_config(config)
+
+
+def _replayed(inputs: Any, outputs: Any, given: Any, training: Any, clones: Any = None) -> Any:
+    """The outputs, were the inputs others: each layer, or its clone, is called again."""
     known = {id(old): new for old, new in zip(nest.flatten(inputs), nest.flatten(given), strict=True)}
     if all(old is new for old, new in zip(nest.flatten(inputs), nest.flatten(given))):
         return outputs
@@ -272,7 +311,8 @@ def _replayed(inputs: Any, outputs: Any, given: Any, training: Any) -> Any:
         if training is not None and takes(history.layer, "training"):
             options["training"] = training
         given = nest.map_structure(lambda x: known.get(id(x), x), history.inputs)
-        made = history.layer(given, *history.args, **options)
+        layer = history.layer if clones is None else clones[id(history.layer)]
+        made = layer(given, *history.args, **options)
         known.update((id(old), new) for old, new in zip(history.outputs, nest.flatten(made)))
     unknown = [tensor for tensor in nest.flatten(outputs) if id(tensor) not in known]
     if unknown:

@@ -1,231 +1,208 @@
-"""tf.keras.optimizers: Keras' rules and settings, as optimizers of tf.train."""
+"""tf.keras.optimizers: Keras' rules, as optimizers of tf.train; what they have in common is in optimizer_base.py."""
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...core.convert import convert_to_tensor
-from ...core.dtypes import float32, int64
-from ...core.errors import ArgumentError, KindError
-from ...core.graph import get_default_graph
-from ...core.indexed_slices import IndexedSlices
+from ...core.dtypes import float32
+from ...core.errors import ArgumentError
 from ...core.op import build
-from ...core.site import capture
-from ...gradients.backprop import gradients
 from .. import math
 from ..common.unsupported import refusing
-from ..control.dependencies import group, init_scope
-from ..linalg import clip_by_norm
 from ..train.optimizer import Optimizer as _Optimizer
-from ..train.slots import filled_like
-from ..variables.initializers import Constant
-from ..variables.variable import Variable
+from . import schedules
+from .optimizer_base import Optimizer, Rule
+from .utils import deserialized
+
+__all__ = ["Adadelta", "Adagrad", "Adam", "Adamax", "Nadam", "Optimizer", "RMSprop", "SGD", "deserialize", "get",
+           "schedules", "serialize"]
 
 
-class Optimizer(_Optimizer):
-    """Base: a rate that callbacks may set, a count of steps, clipped gradients.
-
-    decay: the rate is divided by 1 + decay · steps. clipnorm, clipvalue: of each gradient. A subclass gives in
-    `_change(grad, var, rate)` the new value of each slot, and what is taken from the variable.
-    """
-
-    def __init__(self, name: str, learning_rate: Any, options: dict[str, Any], **settings: Any) -> None:
-        super().__init__(False, name)
-        self._frames = capture()
-        rate, self._decay = options.pop("lr", learning_rate), options.pop("decay", 0.0)
-        self._clipnorm, self._clipvalue = options.pop("clipnorm", None), options.pop("clipvalue", None)
-        if options:
-            raise KindError(f"Unexpected keyword argument passed to optimizer: {min(options)}")
-        self._first_rate, self._settings = rate, settings
-        self._made: dict[Any, Variable] = {}
-
-    def _own(self, name: str, value: Any) -> Variable:
-        graph = get_default_graph()
-        key = name, None if graph.executing_eagerly else graph.outermost
-        if key not in self._made:
-            with init_scope(), get_default_graph().name_scope(""):
-                self._made[key] = Variable(value, trainable=False, name=f"{self._name}/{name}", use_resource=True)
-        return self._made[key]
-
-    @property
-    def lr(self) -> Any:
-        """The rate, as a variable; a schedule as it is."""
-        return self._first_rate if callable(self._first_rate) else self._own(
-            "learning_rate", build_float(self._first_rate))
-
-    @lr.setter
-    def lr(self, value: Any) -> None:
-        self._first_rate = value
-        self._made = {key: made for key, made in self._made.items() if key[0] != "learning_rate"}
-
-    learning_rate = lr
-
-    @property
-    def iterations(self) -> Variable:
-        """How many steps were taken: int64[]."""
-        return self._own("iter", convert_to_tensor(0, int64))
-
-    def get_config(self) -> dict[str, Any]:
-        """Its settings by name."""
-        return {"name": self._name, "learning_rate": self._first_rate, "decay": self._decay, **self._settings}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        """An optimizer of such settings."""
-        return cls(**config)
-
-    def minimize(self, loss: Any, var_list: Any = None, grad_loss: Any = None, name: str | None = None,  # type: ignore[override]
-                 **options: Any) -> Any:
-        """The operation that takes one step. loss: float[...], or a function that computes it. var_list: variables."""
-        variables = var_list() if callable(var_list) else var_list
-        return self.apply_gradients(self.compute_gradients(loss, variables, grad_loss=grad_loss, **options), name=name)
-
-    def get_gradients(self, loss: Any, params: Any) -> list[Any]:
-        """The clipped gradients of a loss."""
-        return [self._clipped(grad) for grad in gradients(loss, params)]
-
-    def get_updates(self, loss: Any, params: Any) -> list[Any]:
-        """The operation that takes one step, in a list."""
-        return [self.minimize(loss, params)]
-
-    def apply_gradients(self, grads_and_vars: Any, name: str | None = None, **options: Any) -> Any:  # type: ignore[override]
-        """The operation that takes one step with given gradients."""
-        pairs = [(self._clipped(grad), var) for grad, var in grads_and_vars]
-        return super().apply_gradients(pairs, global_step=self.iterations, name=name)
-
-    def _clipped(self, grad: Any) -> Any:
-        if grad is None or self._clipnorm is None and self._clipvalue is None:
-            return grad
-        grad = convert_to_tensor(grad)
-        grad = grad if self._clipnorm is None else clip_by_norm(grad, self._clipnorm)
-        return grad if self._clipvalue is None else math.clip_by_value(grad, -self._clipvalue, self._clipvalue)
-
-    # ---- one step -----------------------------------------------------------------------
-    def _kept(self) -> dict[str, float]:
-        """Slot -> what it begins with."""
-        return {}
-
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
-        for var in var_list:
-            for name, value in self._kept().items():
-                self._get_or_make_slot(var, filled_like(var, Constant(value), var.dtype.base_dtype), name,
-                                       f"{self._name}/{name}")
-
-    def _prepare(self) -> None:
-        steps = math.cast(self.iterations, float32)
-        rate = self.lr(steps) if callable(self.lr) else self.lr.as_tensor()
-        self._rate = rate / (1.0 + self._decay * steps) if self._decay else rate
-        self._count = steps + 1.0
-
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
-        kept: dict[str, Any] = {name: self.get_slot(var, name) for name in self._kept()}
-        new, taken = self._change(grad, {name: slot.as_tensor() for name, slot in kept.items()})
-        return group(*(kept[name].assign(value) for name, value in new.items()), var.assign_sub(taken))
-
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        return self._apply_dense(convert_to_tensor(IndexedSlices(grad.values, grad.indices, build.Shape(var))), var)
-
-    def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-        raise NotImplementedError(f"{type(self).__name__} does not say how a variable changes")
-
-
-def build_float(value: Any) -> Any:
-    """A rate as float32[]."""
-    return math.cast(convert_to_tensor(value), float32)
-
-
-class SGD(Optimizer):
+class SGD(Rule):
     """momentum: how much of the last change is kept. nesterov: the gradient counts as if taken after the next step."""
 
-    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, name: str = "SGD",
+    by_rows = True
+
+    def __init__(self, learning_rate: Any = 0.01, momentum: Any = 0.0, nesterov: bool = False, name: str = "SGD",
                  **options: Any) -> None:
-        super().__init__(name, learning_rate, options, momentum=momentum, nesterov=nesterov)
+        super().__init__(name, learning_rate, options, momentum=momentum)
+        self.nesterov, self._keeps = nesterov, not isinstance(momentum, (int, float)) or momentum > 0
 
     def _kept(self) -> dict[str, float]:
-        return {"momentum": 0.0} if self._settings["momentum"] else {}
+        return {"momentum": 0.0} if self._keeps else {}
 
     def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-        momentum = self._settings["momentum"]
-        if not momentum:
+        if not kept:
             return {}, self._rate * g
+        momentum = self._now["momentum"]
         change = momentum * kept["momentum"] - self._rate * g
-        return {"momentum": change}, self._rate * g - momentum * change if self._settings["nesterov"] else -change
+        return {"momentum": change}, self._rate * g - momentum * change if self.nesterov else -change
 
 
-class RMSprop(Optimizer):
+class RMSprop(Rule):
     """The gradient over the root of its mean square; centered: over its deviation. The mean begins at zero."""
 
-    def __init__(self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7,
+    def __init__(self, learning_rate: Any = 0.001, rho: Any = 0.9, momentum: Any = 0.0, epsilon: float = 1e-7,
                  centered: bool = False, name: str = "RMSprop", **options: Any) -> None:
-        super().__init__(name, learning_rate, options, rho=rho, momentum=momentum, epsilon=epsilon, centered=centered)
+        super().__init__(name, learning_rate, options, rho=rho, momentum=momentum)
+        self.epsilon, self.centered = epsilon, centered
+        self._keeps = not isinstance(momentum, (int, float)) or momentum > 0
 
     def _kept(self) -> dict[str, float]:
-        wanted = {"rms": True, "momentum": self._settings["momentum"], "mg": self._settings["centered"]}
-        return {name: 0.0 for name, needed in wanted.items() if needed}
+        return {name: 0.0 for name, needed in (("rms", True), ("momentum", self._keeps), ("mg", self.centered))
+                if needed}
 
     def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-        rho, momentum, epsilon = (self._settings[name] for name in ("rho", "momentum", "epsilon"))
+        rho = self._now["rho"]
         new = {"rms": rho * kept["rms"] + (1.0 - rho) * build.Square(g)}
         square = new["rms"]
         if "mg" in kept:
             new["mg"] = rho * kept["mg"] + (1.0 - rho) * g
             square = square - build.Square(new["mg"])
-        if not momentum:
-            return new, self._rate * g / (build.Sqrt(square) + epsilon)
-        new["momentum"] = momentum * kept["momentum"] + self._rate * g / build.Sqrt(square + epsilon)
+        if "momentum" not in kept:
+            return new, self._rate * g / (build.Sqrt(square) + self.epsilon)
+        new["momentum"] = self._now["momentum"] * kept["momentum"] + self._rate * g / build.Sqrt(square + self.epsilon)
         return new, new["momentum"]
 
 
-class Adagrad(Optimizer):
+class Adagrad(Rule):
     """The gradient over the root of the sum of its squares."""
 
     def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7,
                  name: str = "Adagrad", **options: Any) -> None:
-        super().__init__(name, learning_rate, options, initial_accumulator_value=initial_accumulator_value,
-                         epsilon=epsilon)
+        super().__init__(name, learning_rate, options)
+        self.initial_accumulator_value, self.epsilon = initial_accumulator_value, epsilon
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        return cls(**{"initial_accumulator_value": 0.0, **config})  # as TensorFlow's does, and one made by its name
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        return super().from_config({"initial_accumulator_value": 0.0, **config})  # as TensorFlow's, made by its name
 
     def _kept(self) -> dict[str, float]:
-        return {"accumulator": self._settings["initial_accumulator_value"]}
+        return {"accumulator": self.initial_accumulator_value}
 
     def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
         total = kept["accumulator"] + build.Square(g)
-        return {"accumulator": total}, self._rate * g / (build.Sqrt(total) + self._settings["epsilon"])
+        return {"accumulator": total}, self._rate * g / (build.Sqrt(total) + self.epsilon)
 
 
-class Adam(Optimizer):
-    """The mean gradient over its root mean square, both corrected for starting at zero; amsgrad: over the greatest."""
+class Adadelta(Rule):
+    """The gradient times the root mean square of past changes over that of past gradients. Source: Zeiler (2012)."""
 
-    def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
-                 amsgrad: bool = False, name: str = "Adam", **options: Any) -> None:
-        super().__init__(name, learning_rate, options, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon, amsgrad=amsgrad)
+    by_rows = True
+
+    def __init__(self, learning_rate: Any = 0.001, rho: Any = 0.95, epsilon: float = 1e-7, name: str = "Adadelta",
+                 **options: Any) -> None:
+        super().__init__(name, learning_rate, options, rho=rho)
+        self.epsilon = epsilon
 
     def _kept(self) -> dict[str, float]:
-        return {"m": 0.0, "v": 0.0, **({"vhat": 0.0} if self._settings["amsgrad"] else {})}
+        return {"accum_grad": 0.0, "accum_var": 0.0}
 
     def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-        one, two, epsilon = (self._settings[name] for name in ("beta_1", "beta_2", "epsilon"))
-        new = {"m": one * kept["m"] + (1.0 - one) * g, "v": two * kept["v"] + (1.0 - two) * build.Square(g)}
+        rho = self._now["rho"]
+        square = rho * kept["accum_grad"] + (1.0 - rho) * build.Square(g)
+        change = build.Sqrt(kept["accum_var"] + self.epsilon) / build.Sqrt(square + self.epsilon) * g
+        changes = rho * kept["accum_var"] + (1.0 - rho) * build.Square(change)
+        return {"accum_grad": square, "accum_var": changes}, self._rate * change
+
+
+class _Moments(Rule):
+    """Rules of the mean gradient m and its size v, of which each begins at zero."""
+
+    def __init__(self, learning_rate: Any, beta_1: Any, beta_2: Any, epsilon: float, name: str,
+                 options: dict[str, Any]) -> None:
+        super().__init__(name, learning_rate, options, beta_1=beta_1, beta_2=beta_2)
+        self.epsilon = epsilon
+
+    def _kept(self) -> dict[str, float]:
+        return {"m": 0.0, "v": 0.0}
+
+    def _means(self, g: Any, kept: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+        """Both betas, and the moments with this gradient; v is the mean square."""
+        one, two = self._now["beta_1"], self._now["beta_2"]
+        return one, two, {"m": one * kept["m"] + (1.0 - one) * g,
+                          "v": two * kept["v"] + (1.0 - two) * build.Square(g)}
+
+
+class Adam(_Moments):
+    """The mean gradient over its root mean square, both corrected for starting at zero; amsgrad: over the greatest."""
+
+    def __init__(self, learning_rate: Any = 0.001, beta_1: Any = 0.9, beta_2: Any = 0.999, epsilon: float = 1e-7,
+                 amsgrad: bool = False, name: str = "Adam", **options: Any) -> None:
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, name, options)
+        self.amsgrad = amsgrad
+
+    def _kept(self) -> dict[str, float]:
+        return {**super()._kept(), **({"vhat": 0.0} if self.amsgrad else {})}
+
+    def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+        one, two, new = self._means(g, kept)
         square = new["v"]
         if "vhat" in kept:
             square = new["vhat"] = math.maximum(kept["vhat"], square)
         rate = self._rate * build.Sqrt(1.0 - two ** self._count) / (1.0 - one ** self._count)
-        return new, rate * new["m"] / (build.Sqrt(square) + epsilon)
+        return new, rate * new["m"] / (build.Sqrt(square) + self.epsilon)
 
 
-_BY_NAME = {kind.__name__.lower(): kind for kind in (SGD, RMSprop, Adagrad, Adam)}
+class Adamax(_Moments):
+    """The mean gradient over its greatest size, which fades. Source: Kingma and Ba (2015), section 7.1."""
+
+    def __init__(self, learning_rate: Any = 0.001, beta_1: Any = 0.9, beta_2: Any = 0.999, epsilon: float = 1e-7,
+                 name: str = "Adamax", **options: Any) -> None:
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, name, options)
+
+    def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+        one, two, new = self._means(g, kept)
+        new["v"] = math.maximum(two * kept["v"], build.Abs(g))
+        return new, self._rate / (1.0 - one ** self._count) * new["m"] / (new["v"] + self.epsilon)
+
+
+class Nadam(_Moments):
+    """Adam with Nesterov's momentum, which grows with the steps. Source: Dozat (2016)."""
+
+    def __init__(self, learning_rate: Any = 0.001, beta_1: Any = 0.9, beta_2: Any = 0.999, epsilon: float = 1e-7,
+                 name: str = "Nadam", **options: Any) -> None:
+        growth = options.pop("schedule_decay", 0.004)
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, name, options)
+        self._set_hyper("decay", growth)
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        one, growth = self._now["beta_1"], self._now["decay"]
+        self._this, self._next = (one * (1.0 - 0.5 * 0.96 ** (growth * (self._count + i))) for i in (0.0, 1.0))
+        product = self._own("momentum_cache", convert_to_tensor(1.0, float32))
+        self._product = build.Identity(product.assign(product * self._this))
+
+    def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+        _, two, new = self._means(g, kept)
+        mean = new["m"] / (1.0 - self._product * self._next)
+        ahead = (1.0 - self._this) * g / (1.0 - self._product) + self._next * mean
+        return new, self._rate * ahead / (build.Sqrt(new["v"] / (1.0 - two ** self._count)) + self.epsilon)
+
+
+_BY_NAME = {kind.__name__.lower(): kind for kind in (SGD, RMSprop, Adagrad, Adam, Adadelta, Adamax, Nadam)}
 
 
 def get(identifier: Any) -> Any:
     """An optimizer of a name, with its default settings; an optimizer itself. Raises ArgumentError (ValueError)."""
     if isinstance(identifier, _Optimizer):
         return identifier
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
     if isinstance(identifier, str) and identifier.lower() in _BY_NAME:
         return _BY_NAME[identifier.lower()].from_config({})
     raise ArgumentError(f"Could not interpret optimizer identifier: {identifier}", expected=", ".join(_BY_NAME))
+
+
+def serialize(optimizer: Any) -> dict[str, Any]:
+    """The class of an optimizer by its name, and its settings."""
+    return {"class_name": type(optimizer).__name__, "config": optimizer.get_config()}
+
+
+def deserialize(config: dict[str, Any], custom_objects: Any = None) -> Any:
+    """The optimizer that `serialize` told of. custom_objects: classes of one's own by name."""
+    known = {kind.__name__: kind for kind in _BY_NAME.values()}
+    return deserialized(config, {**known, **_BY_NAME}, custom_objects)
 
 
 __getattr__ = refusing("tf.keras.optimizers", __name__)

@@ -1,6 +1,7 @@
 """Layers of Keras that are those of tf.layers: the same classes, which also take the names of functions."""
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from ...core.errors import ArgumentError
 from ...core.graph import get_default_graph
 from .. import layers
+from ..nn.convolutions import depthwise_conv2d
 from ..variables.layer_base import add_once
 from . import activations, backend, initializers, regularizers
 
@@ -26,7 +28,14 @@ class Weights:
     """What Keras' layers have more: their variables' values, and numbers from none on in their names."""
 
     weights: list[Any]
+    _arguments: tuple[tuple[Any, ...], dict[str, Any]]
     _first_number = 0
+
+    def get_config(self) -> dict[str, Any]:
+        """Its settings by name, as they were given."""
+        args, options = self._arguments
+        given = dict(inspect.signature(type(self)).bind_partial(*args, **options).arguments)
+        return {**super().get_config(), **given.pop("options", {}), **given}  # type: ignore[misc]
 
     def get_weights(self) -> list[np.ndarray]:
         """The values of the variables, those that are trained first."""
@@ -84,11 +93,14 @@ def _named(kind: Any) -> Any:
             super().__init__(*args, **told)
             self._initial = initial
 
+        __init__.__signature__ = inspect.signature(kind.__init__)  # type: ignore[attr-defined]
+
         def build(self, input_shape: Any) -> None:
             super().build(input_shape)
             if self._initial is not None:
                 self.set_weights(self._initial)
 
+    Named.supports_masking = not any(word in kind.__name__ for word in ("Conv", "Pool", "Flatten"))
     Named.__name__ = Named.__qualname__ = kind.__name__
     return Named
 
@@ -117,16 +129,42 @@ def _pooling(kind: Any) -> Any:
     return Pooling
 
 
+class _Depthwise(layers.Conv2D):
+    """depth_multiplier filters for each channel. depthwise_kernel: float[height, width, c, depth_multiplier]."""
+
+    def __init__(self, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid", depth_multiplier: int = 1,
+                 depthwise_initializer: Any = None, depthwise_regularizer: Any = None,
+                 depthwise_constraint: Any = None, **options: Any) -> None:
+        super().__init__(1, kernel_size, strides, padding, **options)
+        self.depth_multiplier = depth_multiplier
+        self._depthwise = {"initializer": depthwise_initializer, "regularizer": depthwise_regularizer,
+                           "constraint": depthwise_constraint}
+
+    def build(self, input_shape: Any) -> None:
+        channels = self.channels(input_shape)
+        self.depthwise_kernel = self.add_weight("depthwise_kernel", (
+            *self.kernel_size, channels, self.depth_multiplier), **self._depthwise)
+        self.filters = channels * self.depth_multiplier
+        self._make_bias()
+
+    def call(self, inputs: Any) -> Any:
+        layout, steps = ("NCHW", (1, 1, *self.strides)) if self.data_format == "channels_first" else \
+            ("NHWC", (1, *self.strides, 1))
+        return self.finished(depthwise_conv2d(inputs, self.depthwise_kernel, steps, self.padding.upper(),
+                                              self.dilation_rate, data_format=layout))
+
+
 AveragePooling1D, AveragePooling2D, AveragePooling3D, MaxPooling1D, MaxPooling2D, MaxPooling3D = map(_pooling, (
     layers.AveragePooling1D, layers.AveragePooling2D, layers.AveragePooling3D, layers.MaxPooling1D,
     layers.MaxPooling2D, layers.MaxPooling3D))
 Conv1D, Conv2D, Conv3D, Conv2DTranspose, Conv3DTranspose, SeparableConv1D, SeparableConv2D = map(_named, (
     layers.Conv1D, layers.Conv2D, layers.Conv3D, layers.Conv2DTranspose, layers.Conv3DTranspose,
     layers.SeparableConv1D, layers.SeparableConv2D))
+DepthwiseConv2D, SeparableConvolution2D = _named(_Depthwise), SeparableConv2D
 Dense, Flatten = _named(layers.Dense), _named(layers.Flatten)
 BatchNormalization, Dropout = _phased(layers.BatchNormalization), _phased(layers.Dropout)
 MaxPool1D, MaxPool2D, MaxPool3D = MaxPooling1D, MaxPooling2D, MaxPooling3D
 AvgPool1D, AvgPool2D, AvgPool3D = AveragePooling1D, AveragePooling2D, AveragePooling3D
 Convolution1D, Convolution2D, Convolution3D = Conv1D, Conv2D, Conv3D
 
-__all__ = [name for name, each in sorted(vars().items()) if isinstance(each, type) and name != "Any"]
+__all__ = [name for name, each in sorted(vars().items()) if isinstance(each, type) and name[0] != "_" and name != "Any"]

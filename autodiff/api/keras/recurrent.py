@@ -3,8 +3,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core import nest
-from ...core.errors import UnsupportedError
+from ...core.errors import ArgumentError, StateError, UnsupportedError
 from ...core.graph import get_default_graph
 from ...core.op import build
 from .. import math
@@ -14,6 +16,7 @@ from ..control.map_and_scan import scan
 from ..layers import Layer
 from ..layers.core import chosen
 from ..nn.normalization import dropout
+from ..variables.variable import Variable
 from . import backend
 from .plain import Holding, Weights, function_of
 
@@ -173,33 +176,68 @@ class StackedRNNCells(Holding, Layer):
 class RNN(Holding, Layer):
     """A cell, step by step. float[b, time, k] -> float[b, units], or [b, time, units] if return_sequences.
 
-    return_state: the last states too. go_backwards: from the last step on. unroll: without a loop in the graph.
+    return_state: the last states too. stateful: a batch begins with the last states of the one before it.
+    zero_output_for_mask: steps that do not count give zeros, not the output of the step before.
+    go_backwards: from the last step on. unroll: without a loop in the graph.
     """
 
     def __init__(self, cell: Any, return_sequences: bool = False, return_state: bool = False,
-                 go_backwards: bool = False, stateful: bool = False, unroll: bool = False, **options: Any) -> None:
+                 go_backwards: bool = False, stateful: bool = False, unroll: bool = False,
+                 zero_output_for_mask: bool = False, **options: Any) -> None:
         super().__init__(**options)
-        if stateful:
-            raise UnsupportedError("stateful layers are not there: give the last states as initial_state")
         self.cell: Any = StackedRNNCells(cell) if isinstance(cell, (list, tuple)) else cell
         self.return_sequences, self.return_state = return_sequences, return_state
-        self._backwards, self._unroll = go_backwards, unroll
+        self._backwards, self._unroll, self.stateful = go_backwards, unroll, stateful
+        self.zero_output_for_mask = zero_output_for_mask
+        self.states: Any = None
 
     def _inside(self) -> list[Any]:
         return [self.cell]
 
-    def call(self, inputs: Any, initial_state: Any = None, training: Any = None) -> Any:
-        state = initial_state if initial_state is not None else self.cell.get_initial_state(inputs)
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        return nest.flatten(mask)[0] if mask is not None and self.return_sequences else None
+
+    def reset_states(self, states: Any = None) -> None:
+        """Begin anew, with zeros or given arrays. Raises StateError (RuntimeError) of a layer that is not stateful."""
+        if not self.stateful or self.states is None:
+            raise StateError("Layer must be stateful.", found="a layer without states yet" if self.stateful else None)
+        kept = nest.flatten(self.states)
+        for variable, value in zip(kept, nest.flatten(states) if states is not None else [None] * len(kept)):
+            backend.set_value(variable, np.zeros(variable.shape.as_list()) if value is None else value)
+
+    def _kept(self, inputs: Any) -> Any:
+        """The states that are kept from batch to batch, as variables."""
+        if self.states is None:
+            if None in inputs.dims[:1]:
+                raise ArgumentError("If a RNN is stateful, it needs to know its batch size. Specify the batch size of "
+                                    "your input tensors, by batch_input_shape.")
+            made = self.cell.get_initial_state(inputs)
+            self.states = nest.map_structure(lambda zero: Variable(
+                np.zeros([inputs.dims[0], zero.dims[-1]], np.float32), trainable=False, use_resource=True), made)
+        return nest.map_structure(lambda variable: variable.as_tensor(), self.states)
+
+    def call(self, inputs: Any, initial_state: Any = None, training: Any = None, mask: Any = None) -> Any:
+        mask = nest.flatten(mask)[0] if mask is not None else None
+        state = initial_state if initial_state is not None else self._kept(inputs) if self.stateful else \
+            self.cell.get_initial_state(inputs)
         if isinstance(state, (list, tuple)) and len(state) == 1 and not hasattr(self.cell, "cells"):
             state = state[0]
-        steps = transpose(inputs, [1, 0, 2])
+        steps: Any = transpose(inputs, [1, 0, 2])
+        counted = None if mask is None else transpose(mask, [1, 0])
 
         def step(last: Any, x: Any) -> Any:
+            x, counts = x if isinstance(x, tuple) else (x, None)
             output, new = self.cell(x, last[1])
-            return output, nest.pack_sequence_as(state, nest.flatten(new))
+            new = nest.pack_sequence_as(state, nest.flatten(new))
+            if counts is None:
+                return output, new
+            before = last[0] if last[0] is not None and not self.zero_output_for_mask else \
+                zeros(build.Shape(output), output.dtype)
+            return nest.map_structure(lambda this, other: build.Select(counts, this, other), (output, new),
+                                      (before, last[1]))
 
         if self._unroll or get_default_graph().executing_eagerly:
-            taken = unstack(steps)
+            taken = unstack(steps) if counted is None else list(zip(unstack(steps), unstack(counted)))
             outputs, last = [], (None, state)
             for x in reversed(taken) if self._backwards else taken:
                 last = step(last, x)
@@ -208,17 +246,20 @@ class RNN(Holding, Layer):
         else:
             self.cell(inputs[:, 0], state)  # its variables are made outside of the loop
             first = nest.flatten(state[-1] if hasattr(self.cell, "cells") else state)[0]
-            if self._backwards:
-                steps = build.ReverseV2(steps, [0])
+            first = first if counted is None else zeros(build.Shape(first), first.dtype)
+            steps = nest.map_structure(lambda each: build.ReverseV2(each, [0]) if self._backwards else each,
+                                       steps if counted is None else (steps, counted))
             whole, states = scan(step, steps, (first, state))
             final = nest.map_structure(lambda each: each[-1], states)
+        for variable, value in zip(nest.flatten(self.states), nest.flatten(final)) if self.stateful else ():
+            self.add_update(variable.assign(value))
         output = transpose(whole, [1, 0, 2]) if self.return_sequences else whole[-1]
         return [output, *nest.flatten(final)] if self.return_state else output
 
 
 def _layer_of(kind: Any, name: str, words: str) -> Any:
     own = {"return_sequences", "return_state", "go_backwards", "stateful", "unroll", "name", "input_shape", "dtype",
-           "batch_input_shape", "input_dim", "trainable", "activity_regularizer", "batch_size"}
+           "zero_output_for_mask", "batch_input_shape", "input_dim", "trainable", "activity_regularizer", "batch_size"}
 
     class Made(RNN):
         __doc__ = words
@@ -229,11 +270,11 @@ def _layer_of(kind: Any, name: str, words: str) -> Any:
             told = {key: value for key, value in options.items() if key not in own}
             super().__init__(kind(units, *args, **told),
                              **{key: value for key, value in options.items() if key in own})
-            self.units, self._told = units, (Made, (units, *args), options)
+            self.units = units
 
-        def call(self, inputs: Any, initial_state: Any = None, training: Any = None) -> Any:
+        def call(self, inputs: Any, initial_state: Any = None, training: Any = None, mask: Any = None) -> Any:
             self.cell._scope = self._scope  # the variables are the layer's
-            return super().call(inputs, initial_state, training)
+            return super().call(inputs, initial_state, training, mask)
 
     Made.__name__ = Made.__qualname__ = name
     return Made

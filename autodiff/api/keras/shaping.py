@@ -13,15 +13,17 @@ from .. import math, nn
 from ..arrays.rearrange import pad, repeat, tile
 from ..arrays.shaping import concat, expand_dims, reshape, transpose
 from ..layers import Layer
+from ..linalg import matmul
 from . import backend
+from .elementwise import layer_of
 from .plain import Weights, function_of
 
-__all__ = ["Activation", "Add", "Average", "Concatenate", "Embedding",
+__all__ = ["Activation", "Add", "Average", "Concatenate", "Cropping1D", "Cropping2D", "Dot", "Embedding",
            "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalMaxPool1D", "GlobalMaxPool2D",
-           "GlobalMaxPooling1D", "GlobalMaxPooling2D", "Lambda", "LeakyReLU", "Maximum", "Minimum", "Multiply",
-           "Permute", "ReLU", "RepeatVector", "Reshape", "Softmax", "Subtract", "UpSampling2D",
+           "GlobalMaxPooling1D", "GlobalMaxPooling2D", "Lambda", "Maximum", "Minimum", "Multiply",
+           "Permute", "RepeatVector", "Reshape", "Subtract", "UpSampling1D", "UpSampling2D", "ZeroPadding1D",
            "ZeroPadding2D", "add", "average", "concatenate", "maximum", "minimum", "multiply",
-           "subtract"]
+           "dot", "subtract"]
 
 
 class Lambda(Weights, Layer):
@@ -30,14 +32,16 @@ class Lambda(Weights, Layer):
     def __init__(self, function: Any, output_shape: Any = None, mask: Any = None, arguments: Any = None,
                  **options: Any) -> None:
         super().__init__(**options)
-        self.function, self._arguments = function, dict(arguments or {})
+        self.function, self._by_name = function, dict(arguments or {})
 
     def call(self, inputs: Any) -> Any:
-        return self.function(inputs, **self._arguments)
+        return self.function(inputs, **self._by_name)
 
 
 class Activation(Weights, Layer):
     """A function of its input, given or by name."""
+
+    supports_masking = True
 
     def __init__(self, activation: Any, **options: Any) -> None:
         super().__init__(**options)
@@ -47,8 +51,8 @@ class Activation(Weights, Layer):
         return inputs if self.activation is None else self.activation(inputs)
 
 
-class _Function(Weights, Layer):
-    """A layer that is one function of its input and of settings."""
+class Function(Weights, Layer):
+    """A layer that is one function of its input."""
 
     def __init__(self, function: Callable[[Any], Any], **options: Any) -> None:
         super().__init__(**options)
@@ -58,31 +62,7 @@ class _Function(Weights, Layer):
         return self._function(inputs)
 
 
-class LeakyReLU(_Function):
-    """x where it is positive, alpha · x elsewhere."""
-
-    def __init__(self, alpha: float = 0.3, **options: Any) -> None:
-        super().__init__(lambda x: nn.leaky_relu(x, alpha), **options)
-
-
-class ReLU(_Function):
-    """x between zero and max_value, negative_slope · x below."""
-
-    def __init__(self, max_value: float | None = None, negative_slope: float = 0.0, **options: Any) -> None:
-        def bounded(x: Any) -> Any:
-            y = nn.relu(x) if max_value is None else math.clip_by_value(x, 0.0, max_value)
-            return y + negative_slope * math.minimum(x, 0.0) if negative_slope else y
-        super().__init__(bounded, **options)
-
-
-class Softmax(_Function):
-    """exp(x) over its sum along an axis."""
-
-    def __init__(self, axis: int = -1, **options: Any) -> None:
-        super().__init__(lambda x: nn.softmax(x, axis=axis), **options)
-
-
-class Reshape(_Function):
+class Reshape(Function):
     """The same numbers in another shape, each example by itself; one size may be -1."""
 
     def __init__(self, target_shape: Any, **options: Any) -> None:
@@ -102,31 +82,41 @@ class Reshape(_Function):
         super().__init__(shaped, **options)
 
 
-class Permute(_Function):
-    """The axes of each example in another order. dims: from 1."""
+Permute = layer_of("Permute", "The axes of each example in another order. dims: from 1.",
+                   lambda x, dims: transpose(x, [0, *dims]), keeps_shape=False)
+RepeatVector = layer_of("RepeatVector", "Each vector n times. float[b, k] -> float[b, n, k].",
+                        lambda x, n: tile(expand_dims(x, 1), [1, n, 1]), keeps_shape=False)
+ZeroPadding1D = layer_of(
+    "ZeroPadding1D", "Zeros before and behind each sequence. padding: one number for both, or two.",
+    lambda x, padding=1: pad(x, [[0, 0], _pair(padding), [0, 0]]), keeps_shape=False)
+Cropping1D = layer_of("Cropping1D", "Each sequence without its ends. cropping: one number for both, or two.",
+                      lambda x, cropping=(1, 1): x[:, _between(cropping)], keeps_shape=False)
+Cropping2D = layer_of(
+    "Cropping2D", "Each image without its border. cropping: one number, or for each axis one or two.",
+    lambda x, cropping=((0, 0), (0, 0)): x[(slice(None), *map(_between, _pair(cropping)))], keeps_shape=False)
+UpSampling1D = layer_of("UpSampling1D", "Each step so many times. float[b, time, k] -> float[b, size · time, k].",
+                        lambda x, size=2: repeat(x, size, axis=1), keeps_shape=False)
 
-    def __init__(self, dims: Any, **options: Any) -> None:
-        super().__init__(lambda x: transpose(x, [0, *dims]), **options)
+
+def _pair(value: Any) -> Any:
+    return (value, value) if isinstance(value, int) else tuple(value)
 
 
-class RepeatVector(_Function):
-    """Each vector n times. float[b, k] -> float[b, n, k]."""
-
-    def __init__(self, n: int, **options: Any) -> None:
-        super().__init__(lambda x: tile(expand_dims(x, 1), [1, n, 1]), **options)
+def _between(cropping: Any) -> slice:
+    begin, end = _pair(cropping)
+    return slice(begin, -end or None)
 
 
-class ZeroPadding2D(_Function):
+class ZeroPadding2D(Function):
     """Zeros around each image. padding: one number, one for each axis, or ((top, bottom), (left, right))."""
 
     def __init__(self, padding: Any = 1, data_format: str | None = None, **options: Any) -> None:
-        pair = (padding, padding) if isinstance(padding, int) else padding
-        around = [(size, size) if isinstance(size, int) else tuple(size) for size in pair]
+        around = [*map(_pair, _pair(padding))]
         first = data_format == "channels_first"
         super().__init__(lambda x: pad(x, [[0, 0], *[[0, 0]] * first, *around, *[[0, 0]] * (not first)]), **options)
 
 
-class UpSampling2D(_Function):
+class UpSampling2D(Function):
     """Each row and column so many times. float[b, h, w, k] -> float[b, rows · h, columns · w, k]."""
 
     def __init__(self, size: Any = (2, 2), data_format: str | None = None, interpolation: str = "nearest",
@@ -138,22 +128,30 @@ class UpSampling2D(_Function):
         super().__init__(lambda x: repeat(repeat(x, rows, axis=1), columns, axis=2), **options)
 
 
-def _global(reduce: Any, axes: Any, words: str) -> Any:
-    class Made(_Function):
+def _global(name: str, reduce: Any, axes: Any, words: str) -> Any:
+    class Made(Function):
         __doc__ = words
 
         def __init__(self, data_format: str | None = None, **options: Any) -> None:
             chosen = [axis + 1 for axis in axes] if data_format == "channels_first" else axes
             super().__init__(lambda x: reduce(x, axis=chosen), **options)
+            self._masked = reduce is math.reduce_mean and chosen == [1]
+
+        def call(self, inputs: Any, mask: Any = None) -> Any:
+            if mask is None or not self._masked:
+                return super().call(inputs)
+            counted = math.cast(mask, inputs.dtype)[..., None]
+            return math.reduce_sum(inputs * counted, axis=1) / math.reduce_sum(counted, axis=1)
+    Made.__name__ = Made.__qualname__ = name
     return Made
 
 
-GlobalAveragePooling1D = _global(math.reduce_mean, [1], "The mean over time.")
-GlobalAveragePooling2D = _global(math.reduce_mean, [1, 2], "The mean over each image.")
-GlobalMaxPooling1D = GlobalMaxPool1D = _global(math.reduce_max, [1], "The greatest over time.")
-GlobalMaxPooling2D = GlobalMaxPool2D = _global(math.reduce_max, [1, 2], "The greatest over each image.")
-for _kind in ("GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalMaxPooling1D", "GlobalMaxPooling2D"):
-    globals()[_kind].__name__ = globals()[_kind].__qualname__ = _kind
+GlobalAveragePooling1D = _global("GlobalAveragePooling1D", math.reduce_mean, [1],
+                                 "The mean over time; of the steps alone that a mask leaves.")
+GlobalAveragePooling2D = _global("GlobalAveragePooling2D", math.reduce_mean, [1, 2], "The mean over each image.")
+GlobalMaxPooling1D = GlobalMaxPool1D = _global("GlobalMaxPooling1D", math.reduce_max, [1], "The greatest over time.")
+GlobalMaxPooling2D = GlobalMaxPool2D = _global("GlobalMaxPooling2D", math.reduce_max, [1, 2],
+                                                 "The greatest over each image.")
 
 
 class Embedding(Weights, Layer):
@@ -163,15 +161,11 @@ class Embedding(Weights, Layer):
                  embeddings_regularizer: Any = None, activity_regularizer: Any = None,
                  embeddings_constraint: Any = None, mask_zero: bool = False, input_length: Any = None,
                  weights: Any = None, **options: Any) -> None:
-        if mask_zero:
-            raise UnsupportedError("Embedding masks no zeros: layers behind it know of no mask",
-                                   hint="multiply by tf.cast(tf.not_equal(ids, 0), tf.float32), or give "
-                                        "sequence_length to tf.nn.dynamic_rnn")
         if options.get("input_shape") is None and options.get("batch_input_shape") is None:
             options["input_shape"] = (input_length,)
         options.setdefault("dtype", backend.floatx())
         super().__init__(**options)
-        self._sizes, self._initial = [input_dim, output_dim], weights
+        self._sizes, self._initial, self.mask_zero = [input_dim, output_dim], weights, mask_zero
         self._made = (function_of("initializer", embeddings_initializer),
                       function_of("regularizer", embeddings_regularizer), embeddings_constraint)
 
@@ -182,12 +176,17 @@ class Embedding(Weights, Layer):
         if self._initial is not None:
             self.set_weights(self._initial)
 
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        return math.not_equal(inputs, 0) if self.mask_zero else None
+
     def call(self, inputs: Any) -> Any:
         return nn.embedding_lookup(self.embeddings, inputs if inputs.dtype.is_integer else math.cast(inputs, int32))
 
 
 class _Merge(Weights, Layer):
     """Several inputs to one. Raises ShapeError (ValueError) for fewer than two."""
+
+    supports_masking = True
 
     def call(self, inputs: Any) -> Any:
         tensors = nest.flatten(inputs)
@@ -233,6 +232,28 @@ class Concatenate(_Merge):
         return concat(tensors, self.axis)
 
 
+class Dot(_Merge):
+    """The products of two inputs, summed along an axis of each; normalize: of unit vectors, a cosine.
+
+    axes: of float[b, ...], one for both or two. [b, k], [b, k] -> [b, 1]; [b, m, k], [b, n, k] -> [b, m, n] for 2.
+    """
+
+    def __init__(self, axes: Any, normalize: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        self.axes, self.normalize = [axes] * 2 if isinstance(axes, int) else list(axes), normalize
+
+    def _merged(self, tensors: list[Any]) -> Any:
+        if self.normalize:
+            tensors = [nn.l2_normalize(x, axis=axis) for x, axis in zip(tensors, self.axes)]
+        x, y = tensors
+        if len(x.dims) == len(y.dims) == 2:
+            return math.reduce_sum(x * y, axis=1, keepdims=True)
+        first, second = (axis % len(each.dims) for each, axis in zip(tensors, self.axes))
+        if not len(x.dims) == len(y.dims) == 3:
+            raise ShapeError("a Dot layer multiplies vectors or matrices", found=f"{x.shape} and {y.shape}")
+        return matmul(x, y, transpose_a=first == 1, transpose_b=second == 2)
+
+
 def _function(kind: Any) -> Any:
     def merged(inputs: Any, *args: Any, **options: Any) -> Any:
         return kind(*args, **options)(inputs)
@@ -240,5 +261,5 @@ def _function(kind: Any) -> Any:
     return merged
 
 
-add, average, concatenate, maximum, minimum, multiply, subtract = map(_function, (
-    Add, Average, Concatenate, Maximum, Minimum, Multiply, Subtract))
+add, average, concatenate, dot, maximum, minimum, multiply, subtract = map(_function, (
+    Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract))

@@ -9,18 +9,18 @@ import numpy as np
 
 from ...core import nest
 from ...core.dtypes import as_dtype
-from ...core.errors import ArgumentError, OutOfRangeError, StateError, UnsupportedError
+from ...core.errors import ArgumentError, StateError
 from ...core.graph import Tensor, get_default_graph
 from ...core.site import capture, made_at
 from ...gradients.tape import GradientTape
 from .. import math
 from ..arrays.creation import placeholder
+from ..arrays.shaping import reshape
 from ..control.dependencies import group
-from ..data.dataset import Dataset
+from ..variables.layer_calls import mask_of
 from . import backend, losses, metrics, optimizers
+from .batches import Batch, batch_of, batches_of, endless_source
 from .callbacks import History
-
-Batch = tuple[list[Any], list[Any], list[Any]]  # inputs, targets, weights of examples
 
 
 class Trained:
@@ -88,7 +88,10 @@ class Trained:
         parts = []
         for i, loss in enumerate(self._losses_of):
             if loss is not None:
-                weight = weights[i] if i < len(weights) else None
+                weight, mask = weights[i] if i < len(weights) else None, mask_of(predicted[i])
+                if mask is not None:
+                    counted = math.cast(mask, predicted[i].dtype)
+                    weight = counted if weight is None else counted * reshape(math.cast(weight, counted.dtype), [-1, 1])
                 own = loss(targets[i], predicted[i]) if isinstance(loss, losses.Loss) and weight is None else \
                     loss(targets[i], predicted[i], weight) if isinstance(loss, losses.Loss) else \
                     losses.reduced(loss(targets[i], predicted[i]), weight)
@@ -98,7 +101,7 @@ class Trained:
         total: Any = scaled[0] if scaled else 0.0
         for each in (*scaled[1:], *self.losses):  # type: ignore[attr-defined]
             total = total + each
-        measured = [math.reduce_mean(function(targets[i], predicted[i]))
+        measured = [_mean(function(targets[i], predicted[i]), mask_of(predicted[i]))
                     for i, several in enumerate(self._metrics_of) for _, function in several]
         return [total, *(parts if len(self.outputs) > 1 else ()), *measured]
 
@@ -130,20 +133,22 @@ class Trained:
             with made_at(get_default_graph(), self._frames_of_loss):
                 self._choose(targets)
                 fetches = self._values(targets, weights, predicted)
+        ending: Any = [update for layer in _stateful(self) for update in layer.updates]
         if mode == "train":
             chosen = self.trainable_weights if self._to_train is None else self._to_train  # type: ignore[attr-defined]
             if not chosen:
                 raise ArgumentError("the model has no weights to train")
             with made_at(get_default_graph(), getattr(self.optimizer, "_frames", self._frames_of_loss)):
                 step = self.optimizer.minimize(fetches[0], var_list=chosen)
-            fetches = [*fetches, group(step, *self.updates)]  # type: ignore[attr-defined]
+            ending = [step, *self.updates]  # type: ignore[attr-defined]
+        fetches = [*fetches, group(*ending)]
 
         def run(batch: Batch) -> list[Any]:
             feeds = dict(zip([*inputs, *targets, *weights], [*batch[0], *batch[1], *batch[2]]))
             if isinstance(phase, Tensor):
                 feeds[phase] = mode == "train"
             found: list[Any] = backend.get_session().run(fetches, feeds)
-            return found[:-1] if mode == "train" else found
+            return found[:-1]
         return run
 
     def _eagerly(self, mode: str, batch: Batch) -> list[Any]:
@@ -181,7 +186,7 @@ class Trained:
         else:
             held = None if validation_data is None else [validation_data]
         if validation_split and held is None:
-            arrays = _arrays(x, y, sample_weight)
+            arrays = batch_of(x, y, sample_weight)
             at = int(len(arrays[0][0]) * (1.0 - validation_split))
             held = [_only([each[at:] for each in part]) for part in arrays]
             x, y, sample_weight = ([each[:at] for each in part] or None for part in arrays)
@@ -192,18 +197,18 @@ class Trained:
             each.set_params({"epochs": epochs, "batch_size": batch_size, "verbose": verbose, "steps": steps_per_epoch})
         self.stop_training = False
         self._tell(watchers, "on_train_begin", {})
-        endless = _endless(x, steps_per_epoch)
+        endless = endless_source(x, steps_per_epoch)
         for epoch in range(initial_epoch, epochs):
             began = time.monotonic()
             self._tell(watchers, "on_epoch_begin", epoch, {})
             if verbose:
                 print(f"Epoch {epoch + 1}/{epochs}")
-            batches = _batches(endless if endless is not None else x, y, sample_weight, batch_size or 32,
+            batches = batches_of(endless if endless is not None else x, y, sample_weight, batch_size or 32,
                                shuffle=shuffle, steps=steps_per_epoch, class_weight=class_weight)
             logs = self._epoch("train", batches, watchers)
             if held is not None:
                 inputs, targets, weights = (held + [None, None])[:3]
-                found = self._epoch("test", _batches(inputs, targets, weights, batch_size or 32,
+                found = self._epoch("test", batches_of(inputs, targets, weights, batch_size or 32,
                                                      steps=validation_steps))
                 logs.update((f"val_{name}", value) for name, value in found.items())
             if verbose:
@@ -228,6 +233,11 @@ class Trained:
         for each in watchers:
             getattr(each, moment)(*args)
 
+    def reset_states(self) -> None:
+        """Let layers that keep states begin anew."""
+        for layer in _stateful(self):
+            layer.reset_states()
+
     def _epoch(self, mode: str, batches: Iterator[Batch], watchers: Any = ()) -> dict[str, float]:
         """The numbers over all batches: means in which each example counts once, and each batch for several losses."""
         total = counts = np.zeros(0)
@@ -249,7 +259,7 @@ class Trained:
                  sample_weight: Any = None, steps: int | None = None, **options: Any) -> Any:
         """The loss over all examples; with metrics, a list of it and them."""
         self._told()
-        found = list(self._epoch("test", _batches(_endless(x, steps) or x, y, sample_weight, batch_size or 32,
+        found = list(self._epoch("test", batches_of(endless_source(x, steps) or x, y, sample_weight, batch_size or 32,
                                                   steps=steps)).values())
         return found[0] if len(found) == 1 else found
 
@@ -261,7 +271,7 @@ class Trained:
         if self.optimizer is None:
             self.__dict__.setdefault("_functions", {})
         rows = [self._function("predict", (batch[0], [], []))((batch[0], [], []))
-                for batch in _batches(_endless(x, steps) or x, None, None, batch_size or 32, steps=steps)]
+                for batch in batches_of(endless_source(x, steps) or x, None, None, batch_size or 32, steps=steps)]
         return _only([np.concatenate(column) for column in zip(*rows)])
 
     predict_generator = predict_on_batch = predict
@@ -276,73 +286,23 @@ class Trained:
 
     def _once(self, mode: str, *given: Any) -> Any:
         self._told()
-        batch = _arrays(*given)
+        batch = batch_of(*given)
         return _only(self._function(mode, batch)(batch))
+
+
+def _mean(values: Any, mask: Any) -> Any:
+    """The mean of a metric, of the steps alone that a mask leaves."""
+    if mask is None:
+        return math.reduce_mean(values)
+    counted = math.cast(mask, values.dtype)
+    return math.reduce_sum(values * counted) / math.reduce_sum(counted)
+
+
+def _stateful(layer: Any) -> list[Any]:
+    """The layers in a model that keep states from batch to batch."""
+    inside = [each for part in layer._inside() for each in _stateful(part)] if hasattr(layer, "_inside") else []
+    return [*([layer] if getattr(layer, "stateful", False) and hasattr(layer, "states") else []), *inside]
 
 
 def _only(items: Any) -> Any:
     return items[0] if len(items) == 1 else items or None
-
-
-def _arrays(x: Any, y: Any, weights: Any) -> Batch:
-    """Lists of arrays of one length; vectors of targets and inputs are columns."""
-    parts = [[np.asarray(each) for each in
-              (part if isinstance(part, (list, tuple)) and part and isinstance(part[0], np.ndarray) else
-               part.values() if isinstance(part, dict) else [part])] if part is not None else []
-             for part in (x, y, weights)]
-    parts[:2] = [[each[:, None] if each.ndim == 1 else each for each in part] for part in parts[:2]]
-    lengths = {len(each) for part in parts for each in part}
-    if len(lengths) > 1:
-        raise ArgumentError("Input arrays should have the same number of samples as target arrays.",
-                            found=f"{sorted(lengths)} samples")
-    return parts[0], parts[1], parts[2]
-
-
-def _endless(x: Any, steps: int | None) -> Any:
-    """A source that goes on from epoch to epoch, where steps are counted; None for one that begins anew."""
-    if isinstance(x, Dataset):
-        return _elements(x) if steps is not None else None
-    return x if hasattr(x, "__next__") else None
-
-
-def _elements(dataset: Dataset) -> Iterator[Any]:
-    if get_default_graph().executing_eagerly:
-        for element in dataset:
-            yield nest.map_structure(lambda each: each.numpy(), element)
-        return
-    following, session = dataset.make_one_shot_iterator().get_next(), backend.get_session()
-    while True:
-        try:
-            yield session.run(following)
-        except OutOfRangeError:
-            return
-
-
-def _batches(x: Any, y: Any, weights: Any, size: int, *, shuffle: bool = False, steps: int | None = None,
-             class_weight: Any = None) -> Iterator[Batch]:
-    """Batches of arrays, of a dataset, or of anything that gives (inputs, targets, weights)."""
-    source: Any = _elements(x) if isinstance(x, Dataset) else x
-    if isinstance(x, Tensor) and not get_default_graph().executing_eagerly:
-        raise UnsupportedError("a model is trained on arrays, a Dataset or a generator, not on tensors of a graph",
-                               hint="give the Dataset itself, or the array that the tensor holds")
-    if hasattr(source, "__next__") or hasattr(source, "__getitem__") and hasattr(source, "on_epoch_end"):
-        for i, element in enumerate(source if hasattr(source, "__next__") else (source[i] for i in range(len(source)))):
-            whole = tuple(element) if isinstance(element, (tuple, list)) else (element,)
-            yield _weighted(_arrays(*(*whole, None, None)[:3]), class_weight)
-            if steps is not None and i + 1 >= steps:
-                return
-        return
-    arrays = _weighted(_arrays(x, y, weights), class_weight)
-    count = len(arrays[0][0])
-    order = np.random.permutation(count) if shuffle else np.arange(count)
-    for begin in range(0, count, size):
-        chosen = order[begin:begin + size]
-        yield tuple([each[chosen] for each in part] for part in arrays)  # type: ignore[misc]
-
-
-def _weighted(batch: Batch, class_weight: Any) -> Batch:
-    """Examples weighted by their classes. class_weight: label -> weight, or None."""
-    if class_weight is None:
-        return batch
-    labels = batch[1][0].argmax(-1) if batch[1][0].shape[-1] > 1 else batch[1][0][..., 0]
-    return batch[0], batch[1], [np.array([class_weight[label] for label in labels.ravel()], np.float32)]

@@ -1,13 +1,16 @@
 """tf.keras.utils: labels as rows of zeros and a one, rows of norm one."""
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from ...core.errors import ArgumentError
 from ..common.unsupported import refusing
 
-__all__ = ["get_custom_objects", "normalize", "to_categorical"]
+__all__ = ["CustomObjectScope", "custom_object_scope", "get_custom_objects", "normalize", "to_categorical"]
 _CUSTOM: dict[str, Any] = {}
 
 
@@ -29,6 +32,34 @@ def normalize(x: Any, axis: int = -1, order: int = 2) -> np.ndarray:
 def get_custom_objects() -> dict[str, Any]:
     """What libraries register by name."""
     return _CUSTOM
+
+
+@contextmanager
+def custom_object_scope(*objects: dict[str, Any]) -> Iterator[None]:
+    """Names of objects of one's own are known inside the block."""
+    before = dict(_CUSTOM)
+    _CUSTOM.update(*objects)
+    try:
+        yield
+    finally:
+        _CUSTOM.clear()
+        _CUSTOM.update(before)
+
+
+CustomObjectScope = custom_object_scope
+
+
+def deserialized(config: dict[str, Any], known: dict[str, Any], custom_objects: Any = None) -> Any:
+    """An object of what serialize told: {"class_name": ..., "config": ...}. known: classes by name.
+
+    Raises ArgumentError (ValueError) for a name that is not known.
+    """
+    name = config["class_name"]
+    kind = {**known, **_CUSTOM, **(custom_objects or {})}.get(name)
+    if kind is None:
+        raise ArgumentError(f"Unknown object: {name}", expected=", ".join(sorted(known)),
+                            hint="give custom_objects, or use tf.keras.utils.custom_object_scope")
+    return kind.from_config(config.get("config", {}))
 
 
 __getattr__ = refusing("tf.keras.utils", __name__)

@@ -26,6 +26,8 @@ class Wrapper(Holding, Layer):
 class TimeDistributed(Wrapper):
     """A layer at each step by itself. [b, time, ...] -> [b, time, ...]."""
 
+    supports_masking = True
+
     def call(self, inputs: Any) -> Any:
         dims, sizes = inputs.dims, shape(inputs)
         y = self.layer(reshape(inputs, [-1, *dims[2:]] if None not in dims[2:] else concat([[-1], sizes[2:]], 0)))
@@ -42,15 +44,20 @@ class Bidirectional(Wrapper):
             options.setdefault("batch_input_shape", layer._batch_input_shape)
         super().__init__(layer, **options)
         self.forward_layer, self._mode = layer, merge_mode
-        kind, args, given = layer._told  # type: ignore[attr-defined]
-        self.backward_layer = kind(*args, **{**given, "go_backwards": True, "name": f"backward_{layer.name}"})
+        args, given = layer._arguments
+        self.backward_layer = type(layer)(*args, **{**given, "go_backwards": True, "name": f"backward_{layer.name}"})
+        for each in self._inside():
+            each.zero_output_for_mask = each.return_sequences
         layer._name = layer._base_name = f"forward_{layer.name}"
 
     def _inside(self) -> list[Any]:
         return [self.forward_layer, self.backward_layer]
 
-    def call(self, inputs: Any) -> Any:
-        one, other = self.forward_layer(inputs), self.backward_layer(inputs)
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        return self.forward_layer.compute_mask(inputs, mask)
+
+    def call(self, inputs: Any, mask: Any = None) -> Any:
+        one, other = (layer(inputs, mask=mask) for layer in self._inside())
         states: list[Any] = []
         if self.forward_layer.return_state:
             (one, *first), (other, *second) = one, other

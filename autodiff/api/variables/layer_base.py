@@ -15,7 +15,7 @@ from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims, compatible
-from .layer_calls import given_shape, remembered, takes
+from .layer_calls import Described, given_shape, remembered, takes, with_mask
 from .named_initializers import named_initializer
 from .reachable import reached_from
 from .variable import Variable
@@ -36,7 +36,7 @@ class InputSpec(NamedTuple):
     axes: dict[int, int | None] | None = None
 
 
-class Layer:
+class Layer(Described):
     """A function with variables. Subclasses make them in `build(input_shape)` and compute in `call(inputs, ...)`.
 
     trainable: whether optimizers change its variables by default. name: its variable scope; by default the class
@@ -228,7 +228,7 @@ class Layer:
             with graph.name_scope(opened.original_name_scope):
                 if not self.built:
                     self._first_call(inputs)
-                outputs = self.call(inputs, *args, **options)
+                outputs = self.call(inputs, *args, **with_mask(self, inputs, options))
                 if outputs is None:
                     raise ArgumentError(f"the call of layer {self._name!r} must return a tensor, found None")
                 self._regularize_activity(outputs)

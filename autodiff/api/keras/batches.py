@@ -1,0 +1,80 @@
+"""What Keras' loops are given, as batches: arrays, datasets, generators and sequences of batches."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.errors import ArgumentError, OutOfRangeError, UnsupportedError
+from ...core.graph import Tensor, get_default_graph
+from ..data.dataset import Dataset
+from . import backend
+
+Batch = tuple[list[Any], list[Any], list[Any]]  # inputs, targets, weights of examples
+
+
+def batch_of(x: Any, y: Any, weights: Any) -> Batch:
+    """Lists of arrays of one length; vectors of targets and inputs are columns."""
+    parts = [[np.asarray(each) for each in
+              (part if isinstance(part, (list, tuple)) and part and isinstance(part[0], np.ndarray) else
+               part.values() if isinstance(part, dict) else [part])] if part is not None else []
+             for part in (x, y, weights)]
+    parts[:2] = [[each[:, None] if each.ndim == 1 else each for each in part] for part in parts[:2]]
+    lengths = {len(each) for part in parts for each in part}
+    if len(lengths) > 1:
+        raise ArgumentError("Input arrays should have the same number of samples as target arrays.",
+                            found=f"{sorted(lengths)} samples")
+    return parts[0], parts[1], parts[2]
+
+
+def endless_source(x: Any, steps: int | None) -> Any:
+    """A source that goes on from epoch to epoch, where steps are counted; None for one that begins anew."""
+    if isinstance(x, Dataset):
+        return elements_of(x) if steps is not None else None
+    return x if hasattr(x, "__next__") else None
+
+
+def elements_of(dataset: Dataset) -> Iterator[Any]:
+    """The elements of a dataset as arrays, once."""
+    if get_default_graph().executing_eagerly:
+        for element in dataset:
+            yield nest.map_structure(lambda each: each.numpy(), element)
+        return
+    following, session = dataset.make_one_shot_iterator().get_next(), backend.get_session()
+    while True:
+        try:
+            yield session.run(following)
+        except OutOfRangeError:
+            return
+
+
+def batches_of(x: Any, y: Any, weights: Any, size: int, *, shuffle: bool = False, steps: int | None = None,
+             class_weight: Any = None) -> Iterator[Batch]:
+    """Batches of arrays, of a dataset, or of anything that gives (inputs, targets, weights)."""
+    source: Any = elements_of(x) if isinstance(x, Dataset) else x
+    if isinstance(x, Tensor) and not get_default_graph().executing_eagerly:
+        raise UnsupportedError("a model is trained on arrays, a Dataset or a generator, not on tensors of a graph",
+                               hint="give the Dataset itself, or the array that the tensor holds")
+    if hasattr(source, "__next__") or hasattr(source, "__getitem__") and hasattr(source, "on_epoch_end"):
+        for i, element in enumerate(source if hasattr(source, "__next__") else (source[i] for i in range(len(source)))):
+            whole = tuple(element) if isinstance(element, (tuple, list)) else (element,)
+            yield _weighted(batch_of(*(*whole, None, None)[:3]), class_weight)
+            if steps is not None and i + 1 >= steps:
+                return
+        return
+    arrays = _weighted(batch_of(x, y, weights), class_weight)
+    count = len(arrays[0][0])
+    order = np.random.permutation(count) if shuffle else np.arange(count)
+    for begin in range(0, count, size):
+        chosen = order[begin:begin + size]
+        yield tuple([each[chosen] for each in part] for part in arrays)  # type: ignore[misc]
+
+
+def _weighted(batch: Batch, class_weight: Any) -> Batch:
+    """Examples weighted by their classes. class_weight: label -> weight, or None."""
+    if class_weight is None:
+        return batch
+    labels = batch[1][0].argmax(-1) if batch[1][0].shape[-1] > 1 else batch[1][0][..., 0]
+    return batch[0], batch[1], [np.array([class_weight[label] for label in labels.ravel()], np.float32)]
