@@ -74,7 +74,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.framework.test_util": ("api.test.modes", "test"),
     "tensorflow.python.keras": ("keras",),
     "tensorflow.python.keras.engine": ("api.variables.layer_base", "keras"),
-    "tensorflow.python.keras.layers": ("keras.layers",),
+    **{f"tensorflow.python.keras.{name}": (f"keras.{name}",) for name in (
+        "activations", "backend", "callbacks", "initializers", "layers", "losses", "metrics", "models",
+        "regularizers")},
     "tensorflow.python.keras.utils.tf_utils": ("python.framework_ops",),
     "tensorflow.python.layers": ("layers",),
     "tensorflow.python.layers.normalization": ("layers", "api.layers.normalization"),

@@ -10,6 +10,7 @@ import pytest
 import autodiff as tf
 from autodiff.api.test import modes
 from autodiff.runtime import fetch_forms
+from autodiff.runtime.eager import eager_mode
 
 
 def outcome(body: Any) -> unittest.TestResult:
@@ -18,6 +19,11 @@ def outcome(body: Any) -> unittest.TestResult:
     result = unittest.TestResult()
     case.run(result)
     return result
+
+
+def test_a_session_while_executing_eagerly_gives_values() -> None:
+    with eager_mode(), tf.test.TestCase().cached_session() as session:
+        assert session.run([tf.constant(1), {"a": tf.constant([2])}])[0] == 1
 
 
 def test_the_cached_session_keeps_variables_through_a_test() -> None:

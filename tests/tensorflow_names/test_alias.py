@@ -96,6 +96,10 @@ def _fresh() -> Any:
     "import tensorflow as tf; tf.enable_v2_tensorshape(); assert type(tf.ones([2]).shape[0]) is int",
     "from tensorflow.python.tpu import tpu_function, tpu_config; from tensorflow.python.tpu.ops import tpu_ops\n"
     "assert tpu_function.get_tpu_context().number_of_shards is None; tpu_config.TPUConfig",
+    "from tensorflow.python.keras import backend; import tensorflow as tf; backend.track_variable(None)\n"
+    "assert backend.get_value is tf.keras.backend.get_value and not tf.control_flow_v2_enabled()",
+    "from tensorflow.python.framework import ops; import tensorflow as tf; v = tf.Variable([1.0], use_resource=True)\n"
+    "assert ops.internal_convert_to_tensor(v, as_ref=True) is v.handle",
     "import tensorflow as tf; assert {'Relu', 'FusedBatchNorm'} <= set(dir(tf.raw_ops)); tf.raw_ops.FusedBatchNorm",
     "import six; assert list(six.iteritems({1: 2})) == [(1, 2)] and isinstance('', six.string_types) and six.PY3",
     "import six\nclass A(six.with_metaclass(type, int)): pass\nassert A.__mro__[1] is int",

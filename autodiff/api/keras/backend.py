@@ -92,6 +92,10 @@ def set_value(x: Variable, value: Any) -> None:
     x.assign(value) if get_default_graph().executing_eagerly else x.load(value, get_session())
 
 
+def track_variable(v: Variable) -> None:
+    """Nothing: every variable gets its first value when it is needed."""
+
+
 def floatx() -> str:
     """The dtype of weights."""
     return "float32"

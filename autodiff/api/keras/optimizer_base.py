@@ -18,6 +18,7 @@ from ..linalg import clip_by_norm
 from ..train.optimizer import Optimizer as _Optimizer
 from ..train.slots import filled_like
 from ..variables.initializers import Constant
+from ..variables.layer_base import snake_case
 from ..variables.variable import Variable
 from . import backend, initializers
 from .schedules import LearningRateSchedule, float_of
@@ -31,11 +32,11 @@ class Optimizer(_Optimizer):
     variable in `_resource_apply_dense(grad, var)` and `_resource_apply_sparse(grad, var, indices)`.
     """
 
-    def __init__(self, name: str, **options: Any) -> None:
+    def __init__(self, name: str | None, **options: Any) -> None:
         self._hyper: dict[str, Any] = {}
         self._made: dict[Any, Variable] = {}
         self._hypers_created = False
-        super().__init__(False, name)
+        super().__init__(False, name or snake_case(type(self).__name__))
         self._frames = capture()
         unknown = set(options) - {"lr", "decay", "clipnorm", "clipvalue"}
         if unknown:

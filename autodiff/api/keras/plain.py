@@ -92,6 +92,8 @@ def _named(kind: Any) -> Any:
             told = {key: function_of(key, value) for key, value in options.items() if key != "input_length"}
             super().__init__(*args, **told)
             self._initial = initial
+            if vars(self).get("activation", 0) is None:
+                self.activation = activations.linear  # as Keras' layers tell
 
         __init__.__signature__ = inspect.signature(kind.__init__)  # type: ignore[attr-defined]
 

@@ -20,6 +20,18 @@ from ...runtime.eager import EagerTensor, executing_eagerly
 from ...runtime.session import Session
 from .assertions import Assertions
 
+
+class _AtOnce:
+    """What stands for a session while ops run at once."""
+
+    def __init__(self, case: Any) -> None:
+        self._case = case
+
+    def run(self, fetches: Any, feed_dict: Any = None) -> Any:
+        """The values, which are there already."""
+        return self._case.evaluate(fetches)
+
+
 SEED = 87654321  # of Python, NumPy and the graph as a test begins
 
 
@@ -72,7 +84,7 @@ class TestCase(Assertions):
                 force_gpu: bool = False) -> Iterator[Any]:
         """A session of its own, default inside the block, in the default graph or the one given."""
         if executing_eagerly():
-            yield None
+            yield _AtOnce(self)
             return
         with Session(graph=graph, config=config) as session:
             yield session
@@ -82,7 +94,7 @@ class TestCase(Assertions):
                        force_gpu: bool = False) -> Iterator[Any]:
         """The test's one session: blocks after the first find the variables as they were left."""
         if executing_eagerly():
-            yield None
+            yield _AtOnce(self)
             return
         if self._cached_session is None:
             self._cached_session = Session(graph=graph, config=config)

@@ -51,6 +51,7 @@ class Saver:
             raise ArgumentError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False "
                                 "or var_list=None.")
         self._write_version = write_version or SaverDef.V2
+        self._var_list = var_list
         self._wanted, self._reshape, self._allow_empty = var_list, reshape, allow_empty
         self._max_to_keep = max_to_keep or 0
         self._period, self._pad = keep_checkpoint_every_n_hours * 3600, pad_step_number

@@ -20,9 +20,18 @@ from ...runtime.eager import EagerTensor, eager_mode, executing_eagerly
 from ...runtime.session import Session
 
 __all__ = ["EagerTensor", "device", "name_scope"]
-internal_convert_to_tensor = convert_to_tensor_v2 = convert_to_tensor
+convert_to_tensor_v2 = convert_to_tensor
 device_v2, name_scope_v1, name_scope_v2 = device, name_scope, name_scope
 _USER_DEFAULT_SESSION = Session
+
+
+def internal_convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False,
+                               preferred_dtype: Any = None, *without_effect: Any, **options: Any) -> Tensor:
+    """tf.convert_to_tensor. as_ref: of a variable the handle or reference itself, not its value."""
+    handle = getattr(value, "handle_tensor", None)
+    if as_ref and handle is not None:
+        return handle
+    return convert_to_tensor(value, dtype, name, preferred_dtype)
 
 
 def _NodeDef(op_type: str, name: str, device: Any = None, attrs: Any = None) -> Any:  # noqa: N802

@@ -63,7 +63,7 @@ def enable_control_flow_v2() -> None:
     """Nothing changes: branches and loops are functions already."""
 
 
-disable_control_flow_v2 = enable_control_flow_v2
+disable_control_flow_v2, control_flow_v2_enabled = enable_control_flow_v2, _is_v2_control_flow
 
 
 def IsInWhileContext(op: Any) -> bool:  # noqa: N802
