@@ -209,3 +209,17 @@ def test_layers_know_their_tensors_and_settings_and_models_are_cloned(capsys):
         "last (Dense)                    (None, 1)            5           concatenate[0][0]                "]
     first = KERAS.Sequential([LAYERS.Bidirectional(recurrent("GRU", 3), input_shape=(5, 3))])
     assert KERAS.models.clone_model(first).output_shape == (None, 4)
+
+
+def test_a_model_is_trained_on_tensors_of_a_graph_for_so_many_steps():
+    model = KERAS.Sequential([LAYERS.Dense(1, kernel_initializer="ones", input_shape=(3,))])
+    model.compile("sgd", "mse")
+    elements = tf.data.Dataset.from_tensor_slices((ROWS, ROWS[:, :1])).batch(2).repeat().make_one_shot_iterator()
+    rows, labels = elements.get_next()
+    by_tensors = model.fit(rows, labels, steps_per_epoch=2, epochs=2, verbose=0).history["loss"]
+    model.set_weights([np.ones((3, 1)), np.zeros(1)])
+    by_iterator = model.fit(elements, steps_per_epoch=2, epochs=2, verbose=0).history["loss"]
+    np.testing.assert_allclose(by_tensors, by_iterator)
+    assert model.predict(tf.constant(ROWS), steps=2).shape == (4, 1)
+    with pytest.raises(ValueError, match="you should specify the `steps_per_epoch`"):
+        model.fit(rows, labels)

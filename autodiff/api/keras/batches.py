@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core import nest
-from ...core.errors import ArgumentError, OutOfRangeError, UnsupportedError
+from ...core.errors import ArgumentError, OutOfRangeError
 from ...core.graph import Tensor, get_default_graph
 from ..data.dataset import Dataset
 from . import backend
@@ -53,10 +53,14 @@ def elements_of(dataset: Dataset) -> Iterator[Any]:
 def batches_of(x: Any, y: Any, weights: Any, size: int, *, shuffle: bool = False, steps: int | None = None,
              class_weight: Any = None) -> Iterator[Batch]:
     """Batches of arrays, of a dataset, or of anything that gives (inputs, targets, weights)."""
+    x = x.get_next() if hasattr(x, "get_next") else x
     source: Any = elements_of(x) if isinstance(x, Dataset) else x
-    if isinstance(x, Tensor) and not get_default_graph().executing_eagerly:
-        raise UnsupportedError("a model is trained on arrays, a Dataset or a generator, not on tensors of a graph",
-                               hint="give the Dataset itself, or the array that the tensor holds")
+    if isinstance(nest.flatten(x)[0], Tensor) and not get_default_graph().executing_eagerly:
+        if steps is None:
+            raise ArgumentError("When using data tensors as input to a model, you should specify the `steps_per_epoch` "
+                                "argument.", hint="or give the array, or the Dataset, that the tensors come of")
+        parts = x if y is None else [each for each in (x, y, weights) if each is not None]
+        source = (backend.get_session().run(parts) for _ in range(steps))
     if hasattr(source, "__next__") or hasattr(source, "__getitem__") and hasattr(source, "on_epoch_end"):
         for i, element in enumerate(source if hasattr(source, "__next__") else (source[i] for i in range(len(source)))):
             whole = tuple(element) if isinstance(element, (tuple, list)) else (element,)
