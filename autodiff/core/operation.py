@@ -250,6 +250,10 @@ class Operation(_Changeable):
     def _output_types(self) -> list[Any]:
         return [t.dtype for t in self.outputs]
 
+    def _get_control_flow_context(self) -> Any:
+        """The graph of the branch or loop that it is a part of; None outside of all."""
+        return self.graph if self.graph.building_function else None
+
     def _set_device(self, device: Any) -> None:
         self.device = name_of(device)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.api.control import contexts
 from autodiff.core.devices import merge_device
 from autodiff.tensorflow_names.python import framework_ops
 
@@ -140,3 +141,21 @@ def test_statistics_are_what_was_registered_for_a_type() -> None:
     found = framework_ops.get_stats_for_node_def(tf.Graph(), node, "flops")
     found += framework_ops.get_stats_for_node_def(tf.Graph(), node, "flops")
     assert found.value == 8 and framework_ops.get_stats_for_node_def(tf.Graph(), node, "weights").value is None
+
+
+def test_operations_have_the_attributes_of_the_blocks_around() -> None:
+    graph, found = tf.get_default_graph(), []
+    foo, bar = tf.AttrValue(s=b"foo"), tf.AttrValue(b=True)
+    with tf.device("/cpu:0"), graph._attr_scope({"_a": foo}):
+        found.append(tf.no_op())
+        with graph._attr_scope({"_a": None, "_b": bar}):
+            found.append(tf.no_op())
+    found.append(tf.no_op())
+    assert [op.get_attr(name) for op, name in zip(found, ("_a", "_b"))] == ["foo", True]
+    assert [op.device for op in found] == ["/device:CPU:0", "/device:CPU:0", ""]
+    for op, name in ((found[1], "_a"), (found[0], "_b"), (found[2], "_a")):
+        with pytest.raises(ValueError, match="no attr named"):
+            op.get_attr(name)
+    assert 'key: "_b"' in str(found[1].node_def) and found[0]._get_control_flow_context() is None
+    with contexts.XLAControlFlowContext() as context:
+        assert tf.no_op().graph is graph and context.outer_context is None
