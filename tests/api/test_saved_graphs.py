@@ -169,7 +169,7 @@ def test_graphs_that_cannot_be_are_refused(nodes, text):
 # ---- every op ---------------------------------------------------------------------------
 
 # their attributes hold Python's functions; and what is a part of a loop is read as that loop alone
-KEPT_BESIDE = {"EachSlice", "PyFunc", "Recall", "Print", "PrintV2", "Enter", "Exit", "LoopCond", "NextIteration"}
+KEPT_BESIDE = {"EachSlice", "PyFunc", "Print", "PrintV2", "Enter", "Exit", "LoopCond", "NextIteration"}
 
 
 def test_every_op_is_written_and_read():
@@ -189,3 +189,42 @@ def test_every_op_is_written_and_read():
             if found != [t.dtype for t in op.outputs] and op.type != "While":  # whose captures go around the loop then
                 lost.append(f"{name}: {op.name} has other types")
     expect_none(lost)
+
+
+def _loop(x):
+    return tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * v * x), [0, x])[1]
+
+
+def _loop_in_loop(x):
+    return tf.while_loop(lambda i, v: i < 2, lambda i, v: (i + 1, tf.while_loop(
+        lambda j, u: j < 2, lambda j, u: (j + 1, u * x + v), [0, v])[1]), [0, x])[1]
+
+
+def _loop_in_branch(x):
+    return tf.cond(x > 0, lambda: _loop(x), lambda: x * 3)
+
+
+def _scan(x):
+    return tf.reduce_sum(tf.scan(lambda a, b: a * b + x, tf.constant([1.0, 2.0, 3.0])))
+
+
+def _draws(x):
+    return tf.while_loop(lambda i, v: i < 2, lambda i, v: (i + 1, v + tf.cond(
+        x > 0, lambda: tf.reduce_sum(tf.nn.dropout(x * tf.ones([9]), 0.5)), lambda: x)), [0, 0.0])[1]
+
+
+@pytest.mark.parametrize("model", [_loop, _loop_in_loop, _loop_in_branch, _scan, _draws])
+def test_gradients_of_loops_and_branches_come_back(model):
+    """Twice: what was read is written again. A value that is drawn in each run is told by its gradient."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [], name="x")
+        y = model(x)
+        slope = tf.gradients(y, x)[0]
+        names = [(y - slope * x if model is _draws else y).name, slope.name]
+        expected = None if model is _draws else tf.Session().run(names, {x: 1.3})
+    for _ in range(2):
+        data = graph.as_graph_def().SerializeToString()
+        with tf.Graph().as_default() as graph:
+            tf.import_graph_def(tf.GraphDef.FromString(data), name="")
+            found = tf.Session().run(names, {"x:0": 1.3})
+            assert abs(found[0]) < 1e-4 if expected is None else found == pytest.approx(expected)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from ...core.constant_value import static_value
 from ...core.graph import Graph, Operation, Tensor
-from ...core.op import build
+from ...core.op import OPS, build
 
 
 def _sum_to(op: Operation, x: Tensor, shape: Tensor) -> Tensor:
@@ -48,11 +48,19 @@ def _gather_or_zero(op: Operation, params: Tensor, indices: Tensor) -> Tensor:
     return build.Mul(found, is_row)
 
 
+def _recalled(op: Operation, *inputs: Tensor, type: str, count: int, **_: object) -> Tensor:
+    """What the first call gave; a draw has no gradient."""
+    if len(op.outputs) > 1:
+        return build.IdentityN(*inputs[count:])[0]
+    return (build.StopGradient if OPS[type].no_grad is not None else build.Identity)(inputs[count])
+
+
 EXPANSIONS: dict[str, Callable[..., Tensor | None]] = {
     "SumTo": _sum_to, "KeepWhere": _keep_where, "KeptShape": _kept_shape, "GatherGrad": _gather_gradient,
     "GatherOrZero": _gather_or_zero, "InitializedValue": lambda op, ref, value: build.Identity(value),
     "LogOrZero": lambda op, x: build.Log(build.Select(build.Greater(x, build.ZerosLike(x)), x, build.OnesLike(x))),
     "LogicalXor": lambda op, x, y: build.NotEqual(x, y),
+    "Recall": _recalled,
     "SwitchSide": lambda op, data, predicate, side: build.Identity(data),  # in a branch, and that one is taken
     "Swish": lambda op, x: build.Mul(x, build.Sigmoid(x)),
 }

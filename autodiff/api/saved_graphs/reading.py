@@ -18,7 +18,7 @@ from .differences import RESERVING, ours, their_name
 from .layout import full_name, layout_of, split_name
 from .missing_ops import RECIPES
 from .regions import Region
-from .writing import PRODUCER
+from .writing import LOOP_VARIABLES, PRODUCER
 
 GraphDef = GRAPH_MESSAGES["GraphDef"]
 
@@ -225,11 +225,20 @@ class Importer:
         given = value_of(node.attr["output_shapes"], node.name) if "output_shapes" in node.attr else ()
         if len(given) == len(shapes):
             shapes = list(given)
-        return while_of(inputs, shapes, self._called(node, "cond"), self._called(node, "body"), node.name)
+        results = while_of(inputs, shapes, self._called(node, "cond"), self._called(node, "body"), node.name)
+        if LOOP_VARIABLES not in node.attr:
+            return results
+        loop, count = results[0].op, node.attr[LOOP_VARIABLES].i
+        loop.attrs["record"]["on"] = True
+        histories = loop.outputs[len(inputs):]
+        return [*results[:count], *histories[:count], *histories[len(inputs):]]
 
     def _if(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
-        return if_of(inputs[0], inputs[1:], self._called(node, "then_branch"), self._called(node, "else_branch"),
-                     node.name)
+        results = if_of(inputs[0], inputs[1:], self._called(node, "then_branch"), self._called(node, "else_branch"),
+                        node.name)
+        if not results or get_default_graph().executing_eagerly:
+            return results
+        return list(results[0].op.outputs)  # with what the branches keep for a gradient
 
     def _call(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
         function = self._functions.get(node.op) or self._function(node, "f")

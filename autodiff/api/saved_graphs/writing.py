@@ -17,6 +17,10 @@ GraphDef, NodeDef = GRAPH_MESSAGES["GraphDef"], GRAPH_MESSAGES["NodeDef"]
 
 PRODUCER, MIN_CONSUMER = 134, 12  # the versions that TensorFlow 1.15 writes
 
+# An attribute of a While of which a gradient reads the histories: they come behind so many variables. For TensorFlow
+# what the loop captures stands there.
+LOOP_VARIABLES = "_loop_variables"
+
 
 def versions_of(graph: Graph) -> Any:
     """The VersionDef of a graph: TensorFlow 1.15's, or what was imported into it asks for."""
@@ -89,7 +93,9 @@ def node_def_of(op: Operation, library: Library | None = None,
     known = attributes_of(op, schema, attributes) if schema else {}
     for name, (declared, value) in known.items():
         node.attr[name].CopyFrom(attr_of(declared, value))
-    given = {"_class": op.colocation_groups()} if hasattr(op, "_colocated") else {}
+    given: dict[str, Any] = {"_class": op.colocation_groups()} if hasattr(op, "_colocated") else {}
+    if op.type == "While" and any(t.consumers() for t in op.outputs[len(op.attrs["shapes"]):]):
+        given[LOOP_VARIABLES] = len(op.attrs["shapes"])
     for name, value in {**given, **getattr(op, "_given", {})}.items():
         node.attr[name].CopyFrom(attr_of(kind_of(value) or "string", value))
     beside = {}
