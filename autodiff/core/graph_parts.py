@@ -86,23 +86,6 @@ class Collected:
         """The operation itself: there is none beneath it."""
         return c_op
 
-    @contextlib.contextmanager
-    def _attr_scope(self: Any, attr_map: Mapping[str, Any]) -> Iterator[None]:
-        """Ops made inside have these attributes, AttrValues that no kernel reads; None takes one away."""
-        saved = self.extras.get("attributes", {})
-        self.extras["attributes"] = {key: value for key, value in {**saved, **attr_map}.items() if value is not None}
-
-        def marked(op: Any) -> str:
-            for name, value in self.extras["attributes"].items():
-                op._set_attr(name, value)
-            return op.device
-
-        try:
-            with self.device(marked):  # what is asked for each operation that is made
-                yield
-        finally:
-            self.extras["attributes"] = saved
-
     @property
     def _building_function(self) -> bool:
         return self.building_function

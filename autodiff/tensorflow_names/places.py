@@ -178,7 +178,6 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.util.tf_decorator": ("python.util.decorators",),
     "tensorflow.python.util.tf_inspect": ("python.util.signatures",),
     "tensorflow.python.util.deprecation": ("python.util.deprecation",),
-    "tensorflow.python.util.dispatch": ("python.util.dispatch",),
     "tensorflow.python.util.compat": ("compat", "python.util.compat"),
     "tensorflow.python.util.nest": ("api.common.nest_shallow",),
 }

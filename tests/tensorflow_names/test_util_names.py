@@ -12,7 +12,7 @@ from autodiff.tensorflow_names.python import compat, tensor_util
 from autodiff.tensorflow_names.python import ops as tf_ops
 from autodiff.tensorflow_names.python.custom_gradient import get_dependent_variables
 from autodiff.tensorflow_names.python.framework import errors_impl, registry
-from autodiff.tensorflow_names.python.util import decorating, decorators, deprecation, dispatch, signatures
+from autodiff.tensorflow_names.python.util import decorating, decorators, deprecation, signatures
 
 
 def doubled(target: Any) -> Any:
@@ -139,28 +139,6 @@ def test_changes_after_the_date_of_tensorflow_1_15_are_not_made() -> None:
     with compat.forward_compatibility_horizon(2019, 9, 1):
         assert compat.forward_compatible(2019, 8, 21)
     assert not compat.forward_compatible(2019, 8, 21)
-
-
-def test_a_refused_call_goes_to_those_who_know_its_types() -> None:
-    class Scored:
-        def __init__(self, value: int) -> None:
-            self.value = value
-
-    @dispatch.add_dispatch_support
-    def twice(x: Any) -> Any:
-        return x + x
-
-    @dispatch.dispatch_for_types(twice, Scored)
-    def twice_scored(x: Any) -> Any:
-        return Scored(twice(x.value))
-
-    assert (twice(2), twice(Scored(3)).value) == (4, 6)
-    with pytest.raises(TypeError):
-        twice(object())
-    with pytest.raises(AssertionError, match="signature must exactly match"):
-        dispatch.dispatch_for_types(twice, Scored)(lambda y: y)
-    with pytest.raises(AssertionError, match="Dispatching not enabled for"):
-        dispatch.dispatch_for_types(one_more, Scored)(one_more)
 
 
 def test_a_registry_takes_each_name_once() -> None:

@@ -11,7 +11,7 @@ from ...api.type_specs import CompositeTensor
 from ...core.convert import convert_to_tensor
 from ...core.defaults import STACKS, get_default_session
 from ...core.devices import name_of
-from ...core.errors import ArgumentError, NoGradientError
+from ...core.errors import NoGradientError
 from ...core.graph import Graph, Operation, Tensor, get_default_graph, graph_of
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import OPS, REGISTERED_GRADIENTS
@@ -195,9 +195,6 @@ class OpStats:
         self.statistic_type, self.value = statistic_type, value
 
     def __iadd__(self, other: "OpStats") -> "OpStats":
-        if self.statistic_type != other.statistic_type:
-            raise ArgumentError("cannot add statistics of two kinds", expected=self.statistic_type,
-                                found=other.statistic_type)
         self.value = other.value if self.value is None else self.value + (other.value or 0)
         return self
 
@@ -209,8 +206,7 @@ def RegisterStatistics(op_type: str, statistic_type: str) -> Any:  # noqa: N802
 
 def get_stats_for_node_def(graph: Graph, node: Any, statistic_type: str) -> OpStats:
     """What the function registered for a node's type says; without one, a count that nobody knows."""
-    found = _STATISTICS.get((node.op, statistic_type))
-    return OpStats(statistic_type) if found is None else found(graph, node)
+    return _STATISTICS.get((node.op, statistic_type), lambda *_: OpStats(statistic_type))(graph, node)
 
 
 def _set_call_cpp_shape_fn(call_cpp_shape_fn: Any) -> None:

@@ -6,29 +6,20 @@ from typing import Any
 
 from ....core import errors
 
+_NUMBERS = {name: number for name, number in vars(errors).items() if name.isupper() and isinstance(number, int)}
+DO_NOT_USE_RESERVED_FOR_FUTURE_EXPANSION_USE_DEFAULT_IN_SWITCH_INSTEAD_ = 20
+globals().update(_NUMBERS)
+
 
 class Code:
-    """The numbers of errors by name."""
+    """The numbers of errors."""
 
-    NUMBERS = {name: number for name, number in vars(errors).items() if name.isupper() and isinstance(number, int)}
-    DO_NOT_USE_RESERVED_FOR_FUTURE_EXPANSION_USE_DEFAULT_IN_SWITCH_INSTEAD_ = 20
-
-    @classmethod
-    def values(cls) -> list[int]:
-        return list(cls.NUMBERS.values())
-
-    @classmethod
-    def keys(cls) -> list[str]:
-        return list(cls.NUMBERS)
-
-
-globals().update(Code.NUMBERS)
-DO_NOT_USE_RESERVED_FOR_FUTURE_EXPANSION_USE_DEFAULT_IN_SWITCH_INSTEAD_ = 20
+    values = staticmethod(lambda: list(_NUMBERS.values()))
 
 
 def _make_specific_exception(node_def: Any, op: Any, message: Any, error_code: int) -> errors.OpError:
     """The error of a number; one that nobody knows warns and makes an UnknownError."""
-    if error_code in Code.values():
+    if error_code in _NUMBERS.values():
         return errors.exception_type_from_error_code(error_code)(node_def, op, message)
     warnings.warn(f"Unknown error code: {error_code}", stacklevel=2)
     return errors.UnknownError(node_def, op, message)
@@ -36,7 +27,6 @@ def _make_specific_exception(node_def: Any, op: Any, message: Any, error_code: i
 
 def error_code_from_exception_type(cls: Any) -> Any:
     """The number of an error class; for what is none warns and gives an UnknownError, as TensorFlow does."""
-    if hasattr(cls, "error_code"):
-        return cls.error_code
-    warnings.warn("Unknown class exception", stacklevel=2)
-    return errors.UnknownError(None, None, "Unknown class exception")
+    if not hasattr(cls, "error_code"):
+        warnings.warn("Unknown class exception", stacklevel=2)
+    return getattr(cls, "error_code", None) or errors.UnknownError(None, None, "Unknown class exception")
