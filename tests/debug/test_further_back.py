@@ -76,6 +76,10 @@ ANSWERS = {
         ("run -f nonfinite", "why nan", "because Variable is 0, as it was in the beginning"),
     "loss = tf.reduce_sum(tf.matmul(x, w)) + tf.reduce_sum(tf.pow(x - 2.0, 0.9))":
         ("run -f nonfinite", "why nan", "remedy: tf.pow(tf.maximum(tf.abs(x), 1e-6), p) at model.py:5"),
+    "gate = tf.clip_by_value(x * 0.2 - 90.0, 0.0, 1.0)\nloss = tf.reduce_sum(tf.matmul(x * gate, w))":
+        ("next 2", "why zero", "inputs are below the bound 0, where it lets nothing through remedy: bring what enters"),
+    "loss = tf.reduce_sum(tf.matmul(x, w)) / tf.sqrt(float(16 // 64))":
+        ("run -f nonfinite", "why nan", "because the script gave 0 for the constant 'Sqrt/x'"),
     "loss = tf.exp(tf.reduce_sum(tf.matmul(x, w)) * 5.0)":
         ("run -f nonfinite", "why nan", "remedy: minimize what tf.exp is taken of"),
     "near = tf.exp(-tf.square(tf.matmul(x, w)) / 0.001)\nloss = tf.reduce_sum(near / tf.reduce_sum(near, 1, True))":

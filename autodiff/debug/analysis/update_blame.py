@@ -132,6 +132,9 @@ def _norm(value: Any) -> float:
 
 
 def _remedy(known: Mapping[str, float]) -> str:
+    for name in ("beta1", "beta2"):
+        if known.get(name, 0) >= 1:
+            return f"give the optimizer a {name} below 1: it divides by 1 - {name}_power, which is 0 here"
     if known.get("epsilon") == 0:
         return "give the optimizer an epsilon above 0, such as epsilon=1e-8: it divides by a root that is 0 here"
     if known.get("accum") == 0 and known.get("grad") == 0:

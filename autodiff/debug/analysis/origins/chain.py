@@ -200,6 +200,8 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
         array = np.asarray(at.scene.values[at.tensor])
         if op.type == "Const" and array.ndim and np.any(array) and (at.value == 0 or not np.isfinite(at.value)):
             return Link(f"the constant {op.name!r} has {value}{_spot(at.index)}", place, "made", op.name, at.index)
+        if op.type == "Const" and not array.ndim and at.value == 0:
+            return Link(f"the script gave 0 for the constant {op.name!r}", place, "made", op.name)
         return None if op.type == "Const" else Link(f"{op.type} gave {value}", place, "made", op.name)
     if op.type == "While":
         return Link(f"{op.name} gives {value}{_growth(at)}", place, "op", op.name)

@@ -36,8 +36,6 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
         if op.type not in _PRODUCTS and len(zeros) < sum(map(_is_real, op.inputs)):
             break
         op = zeros[0].op
-    if op is factor.op and op.type not in (*SLOPES, "OneHot"):
-        return "", ""
     given = op.inputs[0].name if op.inputs else ""
     if op.type in _TURNED and all(t in values for t in op.inputs):
         there = f"{op.name} ({op.type}{at_line(place_of(op))})"
@@ -49,14 +47,19 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
         return (f"{there} gives nothing but zeros: its indices are {_range(indices)}, its depth is {depth}",
                 f"indices count from 0 to {depth - 1}: subtract 1 from those that count from 1, or give it more depth")
     hop = noted(Hop(op.name, op.type, given, None, 1.0, 0.0, 0.0, place_of(op)), op, values)
+    if op is factor.op and not hop.note:
+        return "", ""
     if op.type in VARIABLES:
         return (f"variable {op.name}{at_line(hop.place)} is 0 throughout",
                 "initialize it at random, by tf.glorot_uniform_initializer, in place of zeros")
     if op.type in PLACEHOLDERS:
         return f"0 was fed for {op.name!r}{at_line(hop.place)} throughout", f"feed {op.name} numbers that are not all 0"
     why = f": {hop.note}" if hop.note else ""
-    return (f"{op.name} ({op.type}{at_line(hop.place)}) gives nothing but zeros{why}",
-            remedy([hop], op, values) if hop.note else "")
+    if op.type in ("Maximum", "Minimum", "ClipByValue"):
+        mended = "bring what enters it within its bounds, by its bias, initial weights or scale"
+    else:
+        mended = remedy([hop], op, values) if hop.note else ""
+    return (f"{op.name} ({op.type}{at_line(hop.place)}) gives nothing but zeros{why}", mended)
 
 
 def _range(value: np.ndarray) -> str:

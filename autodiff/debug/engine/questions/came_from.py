@@ -21,6 +21,7 @@ _GREW = 2.0  # times what it was: told of
 _LARGE = 8.0  # a number that grown variables may have made
 _LEAP = 1e3  # by which no training moves a number
 _HUGE = 1e5  # from the first layer to the last
+_FED = 20.0  # numbers that are large to begin with
 _LAYERS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2")
 FAR = 3.0  # times what was fed before
 
@@ -106,7 +107,10 @@ class CameFrom:
             return []
         (first, small), (last, large) = sizes[0], sizes[-1]
         factor = (large / small) ** (1 / (len(sizes) - 1))
-        text = (f"{len(sizes)} layers enlarge what goes through them from {number(small)} ({first.name}) to "
+        fed = [(t, size_of(value)) for t, value in at.feeds.items() if t.dtype.is_floating and size_of(value) > _FED]
+        given = "".join(f"up to {number(size)} was fed for {t.op.name!r}{at_line(place_of(t.op))}, and "
+                        for t, size in fed if t.op in ancestors([first.outputs[0]]))
+        text = (f"{given}{len(sizes)} layers enlarge what goes through them from {number(small)} ({first.name}) to "
                 f"{number(large)} ({last.name}), {number(factor)} times each, with the weights as they are there")
         return [Link(text, place_of(first), "depth", first.name, (), self.state.log.at(at.run).step)]
 

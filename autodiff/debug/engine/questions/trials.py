@@ -29,8 +29,9 @@ from ...facts.training_runs import trains
 from ...history.replay import Moment
 from ..overlay import Overlay
 from ..state import State
-from .came_from import FAR, size_of, usual_size
+from .came_from import size_of
 from .fed_back import FedBack
+from .other_feeds import other_feeds, other_number, scaled_feeds
 from .patches import expression_of
 from .trials_told import DEAD, STEEP, apart, told
 
@@ -38,7 +39,6 @@ _BEFORE = 20  # steps before the one that failed
 _ORIGINS = 4  # to whose ops edits are tried
 _SECONDS = 2.0  # for all trials of one question
 _RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
-_LARGE, _ODD = 5.0, 20.0  # for what is fed, and for a number of it that is to blame
 _SHOWN = 3  # remedies of a question
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
 _LEAP = 100.0  # times its size: a variable that no step should make so large
@@ -73,7 +73,7 @@ class Trials:
                 self._try(edits, top, steps, until)
         self.tried = self.tried or sorted(self._last, key=lambda each: each[0].last)
         self.tried.sort(key=lambda each: (each[0].steepest > STEEP and not each[1].is_exact, each[0].dead,
-                                          round(each[0].change, 4),
+                                          round(each[0].change, 4), not each[1].is_exact,
                                           each[1].words.count("; ")))
         self.tried = [(replace(remedy, here=expression_of(overlay.edits)), overlay, at)
                       for remedy, overlay, at in self.tried[:_SHOWN]]
@@ -108,8 +108,9 @@ class Trials:
         if why.chain and why.chain[0].kind == "variable" and why.origins[0].phase == "forward":
             yield from self._begun_otherwise(why.chain[0], failed)
         yield from ([edit] for edit in formulas.without_exponential(top, why.origins))
-        if why.chain and why.chain[0].kind == "fed":
-            yield from self._other_number(why.chain[0], failed)
+        given = self.model.targets.named(why.chain[0].op) if why.chain and why.chain[0].kind == "fed" else None
+        if given is not None:
+            yield from other_number(given.outputs[0], failed, list(self.state.moments))
         by_op: dict[Operation, tuple[list[list[Edit]], list[list[Edit]]]] = {}
         for origin in why.origins[:_ORIGINS]:
             op = self.model.targets.named(origin.forward_op)
@@ -136,11 +137,13 @@ class Trials:
         if why.origins and why.origins[0].phase == "update":
             yield [CLIP]
         if why.chain and why.chain[0].kind in ("variable", "depth"):
-            yield from self._first_of(self._smaller_weights([top]) if why.chain[0].kind == "depth" else ())
+            is_deep = why.chain[0].kind == "depth"
+            yield from scaled_feeds(failed) if is_deep else ()
+            yield from self._first_of(self._smaller_weights([top]) if is_deep else ())
             yield from self._first_of(self._lower_rates(failed))
-            yield from self._scaled_feeds(failed)
-        elif why.chain and why.chain[0].kind == "fed":
-            yield from self._other_feeds(why.chain[0], failed)
+            yield from scaled_feeds(failed)
+        elif given is not None:
+            yield from other_feeds(given.outputs[0], why.chain[0].index, failed, list(self.state.moments))
         overflows = "too large" in why.text  # a gradient of 0 is then the bound's, not the batch's
         if why.origins and all(remedy.steepest > STEEP and (overflows or remedy.steepest < DEAD)
                                for remedy, *_ in self.tried):
@@ -162,9 +165,12 @@ class Trials:
         if heavy:
             yield [formulas.lower_momentum(*each) for each in heavy]
             return
-        yield from self._first_of(self._lower_rates(failed))
+        before = len(self.tried)
+        rates = list(self._lower_rates(failed))
+        yield from self._first_of(rates[:-3])
+        yield from scaled_feeds(failed)
+        yield from self._first_of(rates[-3:] if len(self.tried) == before else ())  # which hardly learn
         yield [CLIP]
-        yield from self._scaled_feeds(failed)
 
     def _first_of(self, candidates: Iterable[list[Edit]]) -> Iterable[list[Edit]]:
         """Up to the first that helps without gradients that are too large; else the last that helps at all."""
@@ -193,37 +199,6 @@ class Trials:
             after = [c for read in reads for c in read.outputs[0]._consumers]
             rows = [c for c in after if c.type in _ROWS and c.gradient_of is None]
             yield [formulas.begun_at_random(each, op.name) for each in rows or reads]
-
-    def _scaled_feeds(self, failed: Moment) -> Iterable[list[Edit]]:
-        large = [formulas.scaled_feed(t, np.ndim(value)) for t, value in failed.feeds.items() if t.dtype.is_floating
-                 and np.ndim(value) and len(value) > 1 and np.abs(value).max(initial=0.0) > _LARGE]
-        yield from [large] if large else []
-
-    def _other_number(self, first: Link, failed: Moment) -> Iterable[list[Edit]]:
-        """Of a placeholder that is fed one number, 0 now: what it was fed before."""
-        op = self.model.targets.named(first.op)
-        if op is None or not op.outputs[0].dtype.is_floating:
-            return
-        fed = op.outputs[0]
-        before = [abs(float(m.feeds[fed])) for m in self.state.moments if np.ndim(m.feeds.get(fed, ())) == 0]
-        if any(before) and not np.any(failed.feeds[fed]):
-            yield [formulas.higher_feed(fed, min(filter(None, before)))]
-
-    def _other_feeds(self, first: Link, failed: Moment) -> Iterable[list[Edit]]:
-        """Of the placeholder whose value is the origin: cleaned, within usual bounds, or scaled."""
-        op = self.model.targets.named(first.op)
-        if op is None or not op.outputs[0].dtype.is_floating or not np.ndim(failed.feeds.get(op.outputs[0], 0.0)):
-            return
-        fed, array = op.outputs[0], np.asarray(failed.feeds[op.outputs[0]], np.float64)
-        value, usual = abs(array[first.index]), usual_size(fed, [m for m in self.state.moments if m.run < failed.run])
-        if not np.isfinite(value):
-            yield [formulas.clean_feed(fed)]
-        elif value in (0.0, 1.0) and array.min() >= 0.0 and array.max() <= 1.0:
-            yield [formulas.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
-        elif usual and value > FAR * usual:
-            yield [formulas.clipped_feed(fed, -usual, usual)]
-        elif value > _ODD and len(array) > 1:  # one row has no mean
-            yield [formulas.scaled_feed(fed, array.ndim)]
 
     def _operands(self, at: Moment, names: Sequence[str]) -> list[tuple[float, Tensor]]:
         """The numbers of these names that the updates of a run compute with."""
