@@ -89,7 +89,8 @@ class ForeignSteps:
         """What the script calls the values that a loss is made of, variables aside; looked up once for a loss."""
         if loss not in self._names:
             made = [op for op in ancestors([loss]) if op.type != "VarHandleOp"]  # made on the line of a whole module
-            self._names[loss] = assigned_names(sorted(made, key=lambda op: op.index))
+            named = assigned_names(sorted(made, key=lambda op: op.index))
+            self._names[loss] = {name: made for name, made in named.items() if name not in self.variables}
         return self._names[loss]
 
     def run(self, step: ForeignStep) -> Any:

@@ -85,6 +85,12 @@ def test_what_the_steps_do_with_the_gradients_is_told(told, update, kind):
     assert found.door.steps.advice.rate.place.line == 10  # where a rate that is too high would be changed
 
 
+def test_a_parameter_keeps_its_name_where_the_script_has_it_for_something_else_too(told):
+    found = told(STEP, head=HEAD.replace("    e = x", "    w = params['w'] * params['w']\n    e = w * x"))
+    assert "w" not in found.door.steps.names_behind(found.steps[-1][1].loss)
+    assert "e" in found.door.steps.names_behind(found.steps[-1][1].loss)
+
+
 def test_a_primitive_that_is_not_there_is_said_and_the_script_goes_on(told):
     odd = HEAD.replace("(e * e)", "(e.strange() if hasattr(e, 'strange') else e)")
     found = told(STEP, "losses.append(loss)", head=odd)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from autodiff.core.traversal import ancestors
 from autodiff.foreign.doors import View
 
 from .mini_torch import installed
@@ -99,6 +100,13 @@ def test_what_was_made_before_a_step_stays_what_it_was(told):
              "loss = (x @ u * gap).mean()", "losses.append(float(loss))", "loss.backward()"]
     found = told(*first, *later)
     assert np.allclose([loss for loss, *_ in found.steps[1::2]], found.names["losses"], rtol=1e-6)
+
+
+def test_a_part_of_a_detached_parameter_comes_from_it(told):
+    made = "u = torch.tensor([[0.3], [0.2], [-1.0]], requires_grad=True) if not step else u"
+    found = told(made, "part = u.detach()[1]", "loss = (x @ w * part).square().mean()", *DOWN)
+    assert "u" in {op.name for op in ancestors([found.steps[-1][1].loss])}
+    assert "u" not in found.advice.remarks  # the graph tells what cuts it off
 
 
 def test_clipping_that_leaves_nothing_is_named(told):

@@ -34,6 +34,7 @@ class Advice:
     where that was made. words: what stands in sentences for TensorFlow's names, longest first. rate: the
     learning rate, in words. warned: where NumPy met nan or inf in the script's own
     arithmetic. untrained: names of variables' ops that no optimizer was given, where others were.
+    tolerance: how far the gradients found may be from the graph's, relative to the largest element.
     """
 
     findings: Iterable[Finding] = ()
@@ -49,6 +50,7 @@ class Advice:
     rate: Remark | None = None
     warned: list[Remark] = field(default_factory=list)
     untrained: set[str] = field(default_factory=set)
+    tolerance: float = _DIFFERS
 
 
 def advice_of(graph: Graph) -> Advice:
@@ -72,7 +74,7 @@ def differences(advice: Advice, ours: Mapping[Tensor, np.ndarray | None]) -> lis
         size = float(max(np.abs(a).max(initial=0), np.abs(b).max(initial=0)))
         with np.errstate(invalid="ignore"):  # inf less inf is no difference that counts
             gap = float(np.abs(a - b).max(initial=0))
-        if np.isfinite(gap) and gap > max(_DIFFERS * size + _NOTHING, _ROUNDING * most):
+        if np.isfinite(gap) and gap > max(advice.tolerance * size + _NOTHING, _ROUNDING * most):
             blame = advice.suspects[0] if advice.suspects else Remark("", advice.place)
             note = f"{advice.call} gave another gradient than its ops have" + (f": {blame.text}" if blame.text else "")
             found.append(RuleCheck(x.op.name, x.op.type, x.name, "wrong", 1, float(np.abs(a).max(initial=0)),

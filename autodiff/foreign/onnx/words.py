@@ -22,9 +22,13 @@ WORDS = tuple(sorted({
     "tf.rsqrt": "Reciprocal of Sqrt", "tf.log(": "Log(", "tf.log1p": "Log of 1 +", "tf.exp(": "Exp(", "tf.pow": "Pow",
     "tf.square": "Mul(x, x) of x =", "tf.acos": "Acos", "tf.acosh": "Acosh", "tf.tanh": "Tanh", "tf.sigmoid": "Sigmoid",
     "tf.argmax": "ArgMax", "tf.eye(n)": "EyeLike(m)",
-    "with tf.clip_by_global_norm": "by their norm",
+    "with tf.clip_by_global_norm": "by their norm", "by tf.clip_by_global_norm": "by their norm",
+    **{f"keep the forward value{joint} pass the gradient{colon} x + tf.stop_gradient(tf.{op}(x) - x)":
+       "have an Identity in its place while the model is trained" for joint in (",", " and") for colon in (":", ",")
+       for op in ("round", "floor", "ceil", "sign")}, "tf.reduce_max": "ReduceMax", "tf.nn.": "", "tf.": "",
     "tf.one_hot": "OneHot", "tf.round": "Round", "tf.squeeze": "Squeeze",
     "tf.expand_dims": "Unsqueeze", "tf.reshape": "Reshape", "tf.transpose": "Transpose", "tf.cast": "Cast",
     "tf.check_numerics": "IsNaN and IsInf", "tf.atan2": "Atan of a Div", "tf.ones_like": "ConstantOfShape of 1",
-    "tf.sort": "TopK", "remove the tf.stop_gradient": "leave it out", "tf.stop_gradient": "a constant",
+    "tf.nn.top_k": "TopK", "tf.sort": "TopK",
+    "remove the tf.stop_gradient": "leave it out", "tf.stop_gradient": "a constant",
 }.items(), key=lambda pair: -len(pair[0])))

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from ...core.errors import AutodiffError
-from ...debug.analysis.advice import Remark
+from ...debug.analysis.advice import Advice, Remark
 from ...debug.facts.roles import at_line
 from ..course import Course, Later, Turn, Use, too_far, uphill
 from ..doors import View
@@ -28,6 +28,8 @@ from .padding import padding_findings
 from .record import Call, Calls, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
 from .steps import Builder, Built
 from .words import WORDS
+
+_OF_16_BITS = 0.5  # how far gradients may differ with them, as relus switch by rounding
 
 
 class TorchDoor:
@@ -170,6 +172,8 @@ class TorchDoor:
         advice.suspects = [Remark(f"{name_of(e.op)[0]} changes in place, unseen by autograd, what it differentiates",
                                   place_of_frames(e.frames)) for e in built.edits] + self._habits.hooks.remarks()
         advice.remarks = {}
+        advice.tolerance = max([Advice.tolerance, *(_OF_16_BITS for e in used for t in tensors_in(e.result)
+                                                    if t.dtype in (torch.bfloat16, torch.float16))])
         advice.untrained = {self.steps.variables[name].op.name for name in self._habits.not_given(parameters)}
         self._view.handles.update(self.steps.names_behind(built.loss))
         for name, parameter in parameters.items():
@@ -178,9 +182,8 @@ class TorchDoor:
             if not parameter.requires_grad:
                 advice.remarks[variable.op.name] = Remark(f"requires_grad of {name} is False", self._habits.frozen(
                     parameter))
-            elif parameter.grad is None:
-                advice.remarks[variable.op.name] = remark_on(parameter, entries, used,
-                                                                    self._habits.assigned)
+            elif parameter.grad is None and (remark := remark_on(parameter, entries, used, self._habits.assigned)):
+                advice.remarks[variable.op.name] = remark
         modules = modules_in(names)
         if len(modules) == 1:  # the module's own name may stand before
             only = next(iter(modules))

@@ -18,13 +18,19 @@ _TAKES = frozenset("gather index index_select narrow select slice split split_wi
 
 
 def without_batches(entries: Sequence[Entry], parameters: Collection[object]) -> list[Entry]:
-    """The entries without those that take a part of data: of what no parameter has a part in."""
+    """The entries without those that take a part of data: of what no parameter has a part in, detached or not."""
     changed, own = _changed(entries), {id(p) for p in parameters}
+    detached = set[int]()
+    for entry in entries:
+        made = list(tensors_in(entry.result))
+        if entry.has_grad and not any(t.requires_grad for t in made) and any(
+                id(t) in own or storage_of(t) in detached for t in tensors_in((entry.args, entry.kwargs))):
+            detached.update(map(storage_of, made))
     flowing = {storage_of(t) for entry in entries for t in tensors_in(entry.result) if t.requires_grad}
 
     def is_batch(entry: Entry) -> bool:
         return (not isinstance(entry.op, (Call, Choice)) and name_of(entry.op)[0] in _TAKES
-                and not any(t.requires_grad or id(t) in own or storage_of(t) in flowing
+                and not any(t.requires_grad or id(t) in own or storage_of(t) in flowing or storage_of(t) in detached
                             for t in tensors_in((entry.args, entry.kwargs)))
                 and changed.isdisjoint(map(storage_of, tensors_in(entry.result))))
 

@@ -14,9 +14,11 @@ WORDS = {"_local_scalar_dense": ".item() makes a number of it, which carries no 
 
 
 def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
-              assigned: Mapping[int, tuple[Any, RawFrames]]) -> Remark:
-    """Why a parameter does not reach the loss. entries: all since the last step; used: those of the loss; assigned:
-    what was given to `.data`."""
+              assigned: Mapping[int, tuple[Any, RawFrames]]) -> Remark | None:
+    """Why a parameter does not reach the loss; None if it does, so that the graph tells what cuts the gradient off.
+
+    entries: all since the last step; used: those of the loss; assigned: what was given to `.data`.
+    """
     ids, storages, last = {id(parameter)}, {storage_of(parameter)}, None
     of_loss = set(map(id, used))
     for entry in entries:
@@ -32,6 +34,8 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
     if copied is not None:
         return Remark("the way to the loss ends: .data = takes the numbers only, which carry no gradient",
                       place_of_frames(copied))
+    if used and any(id(t) in ids for t in tensors_in(used[-1].result)):
+        return None
     if last is None:
         return Remark("nothing in this step uses it", None)
     name = last.op.name() if isinstance(last.op, Call) else name_of(last.op)[0]

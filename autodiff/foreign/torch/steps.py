@@ -71,7 +71,8 @@ class Builder:
         if known is not None and known.numbers == numbers:
             return known
         if known is not None and known.numbers:
-            free = known.free | {i for i, (a, b) in enumerate(zip(known.numbers, numbers)) if a != b}
+            free = known.free | {i for i, (a, b) in enumerate(zip(known.numbers, numbers))
+                                 if a != b and (a == a or b == b)}
             if free == known.free:
                 return known
             with contextlib.suppress(TypeError, ValueError, NotImplementedError):  # a rule that must know the number

@@ -156,7 +156,14 @@ class RuleChecks:
         else:
             text = f"none of {len(ops)} ops could be judged"
         if total is not None and total > _PARTIAL and not wrong:
-            text += self._held(y, xs)
+            held = self._held(y, xs)
+            own = tuple(check for check in unchecked if check.op in advice_of(self.model.graph).lines)
+            if own and not held:  # nothing else is left that could be wrong
+                names = ", ".join(f"{check.op}{at_line(check.place)}" for check in own)
+                text = (f"wrong: the whole gradient, by {total:.3g} of it; {text}, so that of {names} is to blame, "
+                        "which could not be judged by itself")
+                text = "\n  ".join([text, *self._lines_of(own)])
+            text += held
         return Check(y.name, tuple(x.name for x in xs), order, wrong, missing, unchecked, right, len(ops), total, text)
 
     def _differing(self, y: Tensor, at: Moment) -> list[RuleCheck]:

@@ -13,7 +13,7 @@ from ....core.function_graph import functions_of
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors
-from ...analysis.advice import advice_of, spoken
+from ...analysis.advice import advice_of, differences, spoken
 from ...analysis.attenuation import flat_inside, noted, remedy
 from ...analysis.backward_through_calls import lost_inside, nodes_inside
 from ...analysis.chain_rule import Chain, factors, size_of
@@ -69,7 +69,20 @@ class Explanations:
             found = self._why_at(top, x, kind, at)
         except OpError as error:
             return self.blame.why_failed(error, at)
-        return found if kind or top is None or not is_variable(x) else self._with_update(found, top, x, at)
+        if kind or top is None or not is_variable(x):
+            return found
+        return self._as_given(self._with_update(found, top, x, at), top, x, at)
+
+    def _as_given(self, found: Any, y: Tensor, x: Tensor, at: Moment) -> Any:
+        """The same, and first what another framework made of the gradient, if that is not what the graph's is."""
+        advice = advice_of(self.model.graph)
+        if not isinstance(found, WhySmall) or at is not self.state.moments[-1] or x.op.name not in advice.gradients:
+            return found
+        gradient = self.model.derivatives.dense(self.model.derivatives.gradient(y, x)[0])
+        for given in differences(advice, {x: self.state.values([gradient], at)[0]}):
+            return replace(found, text=f"{given.note}{at_line(given.place)}: its largest element is "
+                           f"{given.analytic:.3g}, not {given.numeric:.3g}\n{found.text}")
+        return found
 
     def _with_update(self, found: Any, y: Tensor, x: Tensor, at: Moment) -> Any:
         """The same, and what the update made of the gradient; that first where only that is wrong."""
@@ -154,7 +167,7 @@ class Explanations:
             raise ArgumentError(f"the gradient of {y.name} at {x.name} cannot be computed from what the remembered "
                                 "runs were fed", hint="run a step of the train op first, or feed what it needs")
         found = self._inside_of_loss(why_small(y, x, gradients, values), gradients, values, at)
-        found = self._from_zeros(found, at)
+        found = self._cancelled(self._from_zeros(found, at), y, x, at)
         slices = self.model.derivatives.gradient(y, x)[0]
         if found.kind != "fine" or not isinstance(slices, IndexedSlices) or not is_variable(x):
             return found
@@ -190,6 +203,21 @@ class Explanations:
                 where = f"in its own gradient function{at_line(hop.place)}"
                 return replace(found, text=f"{found.text}; {where}, {hop.note}", remedy=remedy([hop], each, values))
         return found
+
+    def _cancelled(self, found: WhySmall, y: Tensor, x: Tensor, at: Moment) -> WhySmall:
+        """The same, with the uses of a tensor whose parts of its gradient are not 0 and add up to 0."""
+        hop = found.losses[0] if found.kind == "zero" and found.losses else None
+        if hop is None or hop.note:
+            return found
+        edges = [(op, t) for op, inputs in passed(y, x).items() for t in inputs if t.name == hop.tensor]
+        parts = self.model.derivatives.parts(y, x, edges) if len(edges) > 1 else {}
+        known = self.state.replayer.values_if_possible(at, list(parts.values()))
+        uses = [f"{op.name}{at_line(place_of(op))}" for (op, _), part in parts.items()
+                if part in known and np.any(known[part])]
+        if len(uses) < 2:
+            return found
+        text = f"{found.text}: what comes back to {hop.tensor} by way of {' and '.join(uses[:4])} cancels out"
+        return replace(found, text=text, remedy="hold one side constant, if it is meant to be: tf.stop_gradient")
 
     def _scene(self, tensors: Sequence[Tensor], at: Moment) -> Scene:
         """What is known behind tensors."""
