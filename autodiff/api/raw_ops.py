@@ -32,7 +32,8 @@ def raw_op(name: str) -> Callable[..., Any]:
         for parameter in definition.parameters[len(inputs):]:
             if parameter.name in options:
                 tensors.append(options.pop(parameter.name))
-        known = {**definition.attributes, **dict.fromkeys(definition.required)}
+        known = {key: None for key in definition.kernel.__code__.co_varnames
+                 if key in definition.attributes or key in definition.required}  # in the order of the declaration
         attributes = {key: options.pop(key) for key in list(options) if key in known}
         rest = [value for key, value in options.items() if key not in _TYPES]
         tensors += rest[:max(len(definition.parameters) - len(tensors), 0)]

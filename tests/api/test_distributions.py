@@ -1,6 +1,7 @@
 """tf.distributions and tf.metrics: numbers that TensorFlow 1.15.5 computed, and what draws must look like."""
 
 import importlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -237,3 +238,15 @@ def test_divergences_are_registered_for_pairs_of_classes():
         run(own.kl_divergence(Other(0.0, 1.0)))
     with pytest.raises(ValueError, match="has already been registered"):
         D.RegisterKL(Own, D.Normal)(lambda a, b: 0)
+
+
+@pytest.mark.parametrize(("made", "value", "says"), [
+    (lambda: tf.distributions.Bernoulli(probs=[1.5], validate_args=True), 1, "probs has components greater than 1"),
+    (lambda: tf.distributions.Bernoulli(probs=[0.5], validate_args=True), 2, "Elements cannot exceed 1."),
+    (lambda: tf.distributions.Multinomial(3.0, probs=[0.5, 0.5], validate_args=True), [1.0, 1.0], "counts must sum to"),
+    (lambda: tf.distributions.DirichletMultinomial(3.0, [1.0, 2.0], validate_args=True), [1.5, 1.5], "fractional"),
+    (lambda: tf.distributions.Dirichlet([1.0, 2.0], validate_args=True), [0.4, 0.5], "last-dimension must sum to `1`"),
+    (lambda: tf.distributions.Uniform(1.0, 1.0, validate_args=True), 1.0, "x < y")])
+def test_arguments_are_validated_where_that_is_asked_for(made: Any, value: Any, says: str) -> None:
+    with tf.Graph().as_default(), tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=says):
+        session.run(made().prob(value))

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.api.saved_graphs.scoped import copy_scoped_meta_graph
+from autodiff.api.variables.saved_parts import SaveableObject, SaveSpec
 from autodiff.runtime.eager import eager_mode
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -394,3 +396,64 @@ def test_a_meta_graph_is_added_to_a_graph_that_is_named(tmp_path: Path) -> None:
     with tf.Session(graph=graph) as session:
         saver.restore(session, path)
         assert session.run("new/v:0") == 3.0
+
+
+def test_tables_and_states_of_scripts_are_saved_and_restored(tmp_path: Path) -> None:
+    class Counter(SaveableObject):
+        """Twice what a variable holds, under a name of its own."""
+
+        def __init__(self, variable: tf.Variable) -> None:
+            super().__init__(variable, [SaveSpec(lambda: variable * 2, "", "counter-twice", dtype=tf.int32)], "counter")
+
+        def restore(self, restored_tensors: list, restored_shapes: object) -> tf.Operation:
+            return self.op.assign(tf.cast(restored_tensors[0], tf.int32) // 2).op
+
+    made = []
+    for start in (0, 7):
+        with tf.Graph().as_default() as graph:
+            table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1, name="t")
+            counted = tf.Variable(start, name="v", collections=[])
+            savers = tf.train.Saver([table, Counter(counted)]), tf.train.Saver()
+            made.append((graph, table, counted, savers))
+    graph, table, counted, savers = made[0]
+    with tf.Session(graph=graph) as session:
+        session.run([counted.initializer, table.insert(["a", "b"], [1, 2])])
+        session.run(counted.assign(5))
+        paths = [saver.save(session, str(tmp_path / name)) for saver, name in zip(savers, "xy")]
+    graph, table, counted, savers = made[1]
+    assert sorted(tf.train.NewCheckpointReader(paths[0]).get_variable_to_shape_map()) == [
+        "counter-twice", "t-keys", "t-values"]
+    for saver, path in zip(savers, paths):
+        with tf.Session(graph=graph) as session, graph.as_default():
+            session.run([counted.initializer, table.insert(["c"], [3])])
+            saver.restore(session, path)
+            assert session.run(table.lookup(["a", "b", "c"])).tolist() == [1, 2, -1]
+            assert session.run(counted) == (5 if saver is savers[0] else 7)
+    with graph.as_default(), tf.Session() as session:
+        with pytest.raises(tf.errors.NotFoundError, match="Key counter-twice not found"):
+            savers[0].restore(session, paths[1])
+        state = Counter(counted)
+        with pytest.raises(ValueError, match="restored with two names: a"):
+            tf.train.Saver({"a": state, "b": state})
+
+
+def test_the_state_of_a_directory_that_moves_has_relative_paths(tmp_path: Path) -> None:
+    tf.Variable(1.0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        (tmp_path / "a").mkdir()
+        tf.train.Saver(save_relative_paths=True).save(session, str(tmp_path / "a" / "m"))
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert tf.train.latest_checkpoint(str(tmp_path / "b")) == str(tmp_path / "b" / "m")
+
+
+def test_a_part_of_a_graph_is_copied_below_another_scope() -> None:
+    with tf.name_scope("a"):
+        v = tf.Variable(2.0, name="v")
+        tf.multiply(v, 3.0, name="y")
+    copied = copy_scoped_meta_graph("a", "b")
+    assert list(copied) == ["v:0"] and copied["v:0"].name == "b/v:0"
+    with started() as session:
+        assert session.run("b/y:0") == 6
+    with pytest.raises(ValueError, match="need to be different"):
+        copy_scoped_meta_graph("a", "a")

@@ -9,7 +9,7 @@ from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.op import build
 from ..control.dependencies import control_dependencies
-from ..debugging import assert_positive
+from ..debugging import assert_less, assert_positive
 from ..math.reductions import reduce_sum
 from .distribution import Distribution, as_floats, standard_normal, standard_uniform
 from .special_math import log_ndtr, ndtr, ndtri
@@ -115,6 +115,10 @@ class Uniform(Distribution):
     def __init__(self, low: Any = 0.0, high: Any = 1.0, validate_args: bool = False, allow_nan_stats: bool = True,
                  name: str = "Uniform") -> None:
         self.low, self.high = as_floats(low), as_floats(high)
+        if validate_args:
+            why = "uniform not defined when low >= high."
+            with control_dependencies([assert_less(self.low, self.high, message=why)]):
+                self.low, self.high = build.Identity(self.low), build.Identity(self.high)
         super().__init__(name, self.low.dtype.base_dtype, self.low + self.high * 0.0, 0, reparameterised=True)
 
     def range(self, name: str = "range") -> Tensor:

@@ -10,7 +10,7 @@ from .. import random
 from ..math.reductions import reduce_max, reduce_sum
 from ..math.softmax import log_softmax
 from ..math.special import lbeta
-from .distribution import Distribution, as_floats
+from .distribution import Distribution, are_counts, as_floats
 from .gamma_family import Dirichlet, gamma_draws, positive
 
 
@@ -38,6 +38,7 @@ class Multinomial(Distribution):
 
     def __init__(self, total_count: Any, logits: Any = None, probs: Any = None, validate_args: bool = False,
                  allow_nan_stats: bool = True, name: str = "Multinomial") -> None:
+        self.validate_args = validate_args
         if probs is None:
             self.logits = as_floats(logits)
             self.probs = build.Exp(log_softmax(self.logits))
@@ -47,6 +48,9 @@ class Multinomial(Distribution):
         self.total_count = as_floats(total_count, None if hasattr(total_count, "dtype") else self.probs.dtype)
         self._n = build.ExpandDims(self.total_count, -1)
         super().__init__(name, self.probs.dtype.base_dtype, self._n * self.probs, 1, reparameterised=False)
+
+    def _conditions(self, value: Tensor) -> list[tuple[Tensor, str]]:
+        return are_counts(value, self.total_count, "counts")
 
     def _draw(self, shape: Tensor, seed: int | None) -> Tensor:
         zeros = build.Fill(shape, build.Cast(0.0, dtype=self.dtype))
@@ -72,11 +76,15 @@ class DirichletMultinomial(Distribution):
     def __init__(self, total_count: Any, concentration: Any, validate_args: bool = False, allow_nan_stats: bool = True,
                  name: str = "DirichletMultinomial") -> None:
         self.concentration, = positive(validate_args, concentration)
+        self.validate_args = validate_args
         self.total_count = as_floats(total_count, None if hasattr(total_count, "dtype") else self.concentration.dtype)
         self.total_concentration = reduce_sum(self.concentration, -1)
         self._n = build.ExpandDims(self.total_count, -1)
         super().__init__(name, self.concentration.dtype.base_dtype, self._n * 0.0 + self.concentration, 1,
                          reparameterised=False)
+
+    def _conditions(self, value: Tensor) -> list[tuple[Tensor, str]]:
+        return are_counts(value, self.total_count, "counts last-dimension")
 
     def _draw(self, shape: Tensor, seed: int | None) -> Tensor:
         return _draws_of(self.total_count, build.Log(gamma_draws(shape, self.concentration, seed)), seed)

@@ -9,7 +9,7 @@ from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.op import build
 from ..math.reductions import reduce_logsumexp, reduce_sum
-from .distribution import Distribution, as_floats, standard_uniform
+from .distribution import Distribution, as_floats, standard_uniform, valid
 
 
 class Bernoulli(Distribution):
@@ -17,8 +17,17 @@ class Bernoulli(Distribution):
 
     def __init__(self, logits: Any = None, probs: Any = None, dtype: Any = int32, validate_args: bool = False,
                  allow_nan_stats: bool = True, name: str = "Bernoulli") -> None:
+        self.validate_args = validate_args
+        if validate_args and probs is not None:
+            probs = as_floats(probs)
+            probs = valid(probs, (build.LessEqual(probs, 1.0), "probs has components greater than 1."),
+                          (build.GreaterEqual(probs, 0.0), "Condition x >= 0 did not hold: probs"))
         self.logits, self.probs = _logits_and_probs(logits, probs, sigmoid=True)
         super().__init__(name, dtype, self.probs, 0, reparameterised=False)
+
+    def _conditions(self, value: Tensor) -> list[tuple[Tensor, str]]:
+        return [(build.GreaterEqual(value, 0), "samples must be non-negative."),
+                (build.LessEqual(value, 1), "Elements cannot exceed 1.")]
 
     def _draw(self, shape: Tensor, seed: int | None) -> Tensor:
         hit = build.Less(standard_uniform(shape, self.probs.dtype.base_dtype, seed), self.probs)

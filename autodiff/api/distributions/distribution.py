@@ -12,6 +12,9 @@ from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape
 from .. import random
+from ..control.dependencies import control_dependencies
+from ..debugging import Assert
+from ..math.reductions import reduce_all
 from .divergences import cross_entropy, kl_divergence
 
 
@@ -19,6 +22,19 @@ def as_floats(values: Any, dtype: Any = None) -> Tensor:
     """Parameters as a float tensor; Python numbers are float32."""
     tensor = convert_to_tensor(values, dtype)
     return build.Cast(tensor, dtype=float32) if tensor.dtype.is_integer else tensor
+
+
+def valid(value: Tensor, *conditions: tuple[Tensor, str]) -> Tensor:
+    """`value`; a run fails unless these hold, and says which does not."""
+    with control_dependencies([Assert(reduce_all(holds), [message]) for holds, message in conditions]):
+        return build.Identity(value)
+
+
+def are_counts(value: Tensor, total: Tensor, what: str) -> list[tuple[Tensor, str]]:
+    """What holds of counts: whole numbers from 0 that sum to `total`."""
+    return [(build.GreaterEqual(value, 0.0), "counts must be non-negative"),
+            (build.Equal(value, build.Floor(value)), "counts cannot contain fractional components."),
+            (build.Equal(build.Sum(value, -1), total), f"{what} must sum to `self.total_count`")]
 
 
 class Distribution:
@@ -29,6 +45,11 @@ class Distribution:
 
     _parameters: tuple[str, ...] = ()
     allow_nan_stats = True
+    validate_args = False
+
+    def _conditions(self, value: Tensor) -> list[tuple[Tensor, str]]:
+        """What must hold of values, with messages, where arguments are validated."""
+        return []
 
     def __init__(self, name: str, dtype: Any, batch: Tensor, event_rank: int, *, reparameterised: bool) -> None:
         self.name, self.dtype = name, as_dtype(dtype)
@@ -85,14 +106,18 @@ class Distribution:
 
     def log_prob(self, value: Any, name: str = "log_prob") -> Tensor:
         """The logarithm of the density or probability of `value`, in nats."""
-        return self._scoped(name, self._log_prob, self._value(value))
+        return self._scoped(name, lambda: self._log_prob(self._valid(value)))
 
     def _value(self, value: Any) -> Tensor:
         return convert_to_tensor(value, preferred_dtype=None if hasattr(value, "dtype") else self.dtype)
 
+    def _valid(self, value: Any) -> Tensor:
+        tensor = self._value(value)
+        return valid(tensor, *self._conditions(tensor)) if self.validate_args else tensor
+
     def prob(self, value: Any, name: str = "prob") -> Tensor:
         """The density or probability of `value`."""
-        return self._scoped(name, lambda: build.Exp(self._log_prob(self._value(value))))
+        return self._scoped(name, lambda: build.Exp(self._log_prob(self._valid(value))))
 
     def mean(self, name: str = "mean") -> Tensor:
         return self._scoped(name, self._known("_mean"))

@@ -154,8 +154,14 @@ class Dirichlet(Distribution):
     def __init__(self, concentration: Any, validate_args: bool = False, allow_nan_stats: bool = True,
                  name: str = "Dirichlet") -> None:
         self.concentration, = positive(validate_args, concentration)
+        self.validate_args = validate_args
         self.total_concentration, self.allow_nan_stats = reduce_sum(self.concentration, -1), allow_nan_stats
         super().__init__(name, self.concentration.dtype.base_dtype, self.concentration, 1, reparameterised=True)
+
+    def _conditions(self, value: Tensor) -> list[tuple[Tensor, str]]:
+        near = build.Less(build.Abs(build.Sum(value, -1) - 1.0), 1e-6 if self.dtype.size > 4 else 1e-4)
+        return [(build.Greater(value, 0.0), "samples must be positive"),
+                (near, "sample last-dimension must sum to `1`")]
 
     def _draw(self, shape: Tensor, seed: int | None) -> Tensor:
         draws = gamma_draws(shape, self.concentration, seed)

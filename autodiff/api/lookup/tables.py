@@ -3,14 +3,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.collections import GraphKeys
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype
 from ...core.errors import KindError
-from ...core.graph import Operation, Tensor
+from ...core.graph import Operation, Tensor, get_default_graph
 from ...core.name_scope import scope
 from ...core.op import build
 from ...core.sparse_tensor import SparseTensor
 from ..control.dependencies import init_scope
+from ..variables.saved_parts import SaveableObject, SaveSpec
 from .fillings import TableInitializerBase
 
 
@@ -83,6 +85,13 @@ class MutableHashTable(LookupInterface):
         self._default = convert_to_tensor(default_value, dtype=self._value_dtype, name="default_value")
         dtypes = {"key_dtype": self._key_dtype, "value_dtype": self._value_dtype, "name": name}
         self.resource_handle = self._made({**dtypes, **options}, self._default.dims or ())
+        graph = get_default_graph()
+        if checkpoint and not graph.executing_eagerly:
+            self._saveable = _Saveable(self)
+            graph.add_to_collection(GraphKeys.SAVEABLE_OBJECTS, self._saveable)
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        return {"table": self._saveable}
 
     def _made(self, options: dict[str, Any], shape: Any) -> Tensor:
         return build.MutableHashTableOfTensorsV2(value_shape=tuple(shape), **options) if shape else \
@@ -109,6 +118,18 @@ class MutableHashTable(LookupInterface):
             return build.LookupTableRemoveV2(self.resource_handle, keys)
 
     erase = remove
+
+
+class _Saveable(SaveableObject):
+    """The keys and values of a table that changes."""
+
+    def __init__(self, table: MutableHashTable) -> None:
+        name = table.resource_handle.op.name
+        super().__init__(table, [SaveSpec(tensor, "", f"{name}-{part}")
+                                 for part, tensor in zip(("keys", "values"), table.export())], name)
+
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
+        return build.LookupTableImportV2(self.op.resource_handle, *restored_tensors)
 
 
 class DenseHashTable(MutableHashTable):

@@ -83,6 +83,16 @@ def _below(node: Any, scope: str, unbound: dict[str, None]) -> Any:
     return made
 
 
+def copy_scoped_meta_graph(from_scope: str, to_scope: str, from_graph: Graph | None = None,
+                           to_graph: Graph | None = None) -> dict[str, Variable]:
+    """Copy what stands below a name scope; gives its variables. Raises ArgumentError for one scope of one graph."""
+    from_graph, to_graph = from_graph or get_default_graph(), to_graph or get_default_graph()
+    if from_graph is to_graph and from_scope == to_scope:
+        raise ArgumentError("'from_scope' and 'to_scope' need to be different when performing copy in the same graph.")
+    made = export_scoped_meta_graph(export_scope=from_scope, graph=from_graph)[0]
+    return import_scoped_meta_graph(made, graph=to_graph, import_scope=to_scope)
+
+
 def import_scoped_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, graph: Graph | None = None,
                              import_scope: str | None = None, input_map: Mapping[str, Any] | None = None,
                              unbound_inputs_col_name: str | None = "unbound_inputs",

@@ -67,8 +67,13 @@ def generate_checkpoint_state_proto(save_dir: str, model_checkpoint_path: str,
 
 def update_checkpoint_state(save_dir: str, model_checkpoint_path: str,
                             all_model_checkpoint_paths: Sequence[str] | None = None,
-                            latest_filename: str | None = None) -> None:
-    """Write the file `checkpoint` of a directory, in one step."""
+                            latest_filename: str | None = None, save_relative_paths: bool = False) -> None:
+    """Write the file `checkpoint` of a directory, in one step. save_relative_paths: so that it can be moved."""
     path = os.path.join(save_dir, latest_filename or "checkpoint")
-    text = str(generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths))
+    state = generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths)
+    if save_relative_paths:
+        paths = [os.path.relpath(os.path.join(save_dir, p), save_dir)
+                 for p in (state.model_checkpoint_path, *state.all_model_checkpoint_paths)]
+        state = CheckpointState(paths[0], paths[1:])
+    text = str(state)
     replace_file(path, lambda file: file.write(text.encode()))

@@ -2,16 +2,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ...core.convert import convert_to_tensor
 from ...core.errors import ArgumentError, FailedPreconditionError, InvalidArgumentError, KindError, NotFoundError
 from ...core.graph import get_default_graph
+from ...core.op import build
 from ...core.shapes import as_dims, compatible, is_known, show
 from ...files.checkpoint import Part
+from ..variables.saved_parts import SaveableObject, SaveSpec
 from ..variables.variable import Variable
 from .checkpoints import CheckpointReader
+
+_FAILED = "Restoring from checkpoint failed. This is most likely due to"
+_ENSURE = ("Please ensure that you have not altered the graph expected based on the checkpoint. "
+           "Original error:")
 
 
 def named_variables(wanted: Any) -> dict[str, list[Variable]]:
@@ -82,7 +89,8 @@ def fitting(reader: CheckpointReader, name: str, variable: Variable, *, reshape:
     """
     op = None if get_default_graph().executing_eagerly else variable.op
     if not reader.has_tensor(name):
-        raise NotFoundError(None, op, f"Key {name} not found in checkpoint\nit holds: "
+        raise NotFoundError(None, op, f"{_FAILED} a Variable name or other graph key that is missing from the "
+                            f"checkpoint. {_ENSURE}\n\nKey {name} not found in checkpoint\nit holds: "
                             f"{', '.join(reader.get_variable_to_shape_map()) or 'nothing'}")
     value, dtype = reader.array(name), reader.get_variable_to_dtype_map()[name]
     part = part_of(variable)
@@ -96,27 +104,73 @@ def fitting(reader: CheckpointReader, name: str, variable: Variable, *, reshape:
         return np.ascontiguousarray(value).reshape(value.shape)
     if reshape and is_known(dims) and value.size == np.prod(dims):
         return value.reshape(dims)
-    raise InvalidArgumentError(None, op, "Assign requires shapes of both tensors to match. variable "
+    raise InvalidArgumentError(None, op, f"{_FAILED} a mismatch between the current graph and the graph from the "
+                               f"checkpoint. {_ENSURE}\n\nAssign requires shapes of both tensors to match. variable "
                                f"{name!r} has shape {show(dims)}, the checkpoint has {show(value.shape)}",
                                hint="build the model as it was when it was saved, or leave the variable out of the "
                                     "Saver's var_list")
 
 
-class SaveableObject:
-    """What a script's own kind of state tells a Saver: its op, the SaveSpecs of its tensors, its name."""
+def without_states(wanted: Any) -> tuple[Any, list[SaveableObject]]:
+    """What of a Saver's var_list are variables, and the states of what is none: SaveableObjects, tables.
 
-    def __init__(self, op: Any, specs: Any, name: str) -> None:
-        self.op, self.specs, self.name = op, specs, name
+    Raises ArgumentError (ValueError) for two states of one name.
+    """
+    if not isinstance(wanted, (Mapping, list, tuple, set)):
+        return wanted, []
+    rest, states = [], []
+    named: dict[int, str | None] = {}
+    for name, item in wanted.items() if isinstance(wanted, Mapping) else ((None, each) for each in wanted):
+        if isinstance(item, SaveableObject):
+            first = named.setdefault(id(item), name)
+            if first != name:
+                raise ArgumentError(f"The same saveable will be restored with two names: {first}",
+                                    found=f"{name!r}, too")
+            states.append(item)
+        elif hasattr(item, "_gather_saveables_for_checkpoint"):
+            states += [make() if callable(make) else make for make in item._gather_saveables_for_checkpoint().values()]
+        else:
+            rest.append((name, item))
+    names = [spec.name for state in states for spec in state.specs]
+    if len(set(names)) < len(names):
+        raise ArgumentError(f"At least two variables have the same name: {max(names, key=names.count)}")
+    return dict(rest) if isinstance(wanted, Mapping) else [item for _, item in rest], states
+
+
+class Restoring:
+    """The operation that restores a state, made once, and what it is fed."""
+
+    def __init__(self, state: SaveableObject) -> None:
+        self.state = state
+        tensors = [spec.tensor() if callable(spec.tensor) else spec.tensor for spec in state.specs]
+        self.tensors = {spec.name: tensor for spec, tensor in zip(state.specs, tensors)}
+        graph = get_default_graph()
+        if graph.executing_eagerly:
+            return
+        with graph.name_scope(None), graph.name_scope("save"), graph.control_dependencies(None):
+            self._fed = [build.Placeholder(dtype=tensor.dtype.base_dtype, shape=None) for tensor in tensors]
+            self._restored = state.restore(self._fed, None)
+
+    def arrays(self, session: Any) -> dict[str, Any]:
+        """The state in a session, or while executing eagerly when this was made, by its names in checkpoints."""
+        if session is None:
+            return {name: np.asarray(tensor) for name, tensor in self.tensors.items()}
+        return session.run(self.tensors)
+
+    def run(self, session: Any, reader: CheckpointReader) -> None:
+        """Give the state what a checkpoint has. Raises NotFoundError for a name that it lacks."""
+        for name, tensor in self.tensors.items():
+            if not reader.has_tensor(name):
+                raise NotFoundError(None, tensor.op, f"Key {name} not found in checkpoint")
+        arrays = [reader.array(name) for name in self.tensors]
+        if session is None:
+            self.state.restore([convert_to_tensor(array) for array in arrays], None)
+        else:
+            session.run(self._restored, dict(zip(self._fed, arrays)))
 
 
 class BaseSaverBuilder:
-    """The classes of state that scripts derive theirs from. A Saver keeps variables alone."""
+    """The classes of state that scripts derive theirs from."""
 
     SaveableObject = VariableSaveable = ResourceVariableSaveable = SaveableObject
-
-    class SaveSpec(NamedTuple):
-        """A tensor of a state, and where it goes."""
-
-        tensor: Any
-        slice_spec: str
-        name: str
+    SaveSpec = SaveSpec

@@ -26,7 +26,7 @@ from ..saved_graphs.scoped import export_scoped_meta_graph
 from ..variables.variable import Variable
 from .checkpoint_state import update_checkpoint_state
 from .checkpoints import CheckpointReader, checkpoint_exists, remove_checkpoint, write_checkpoint
-from .saved_variables import arrays_of, fitting, named_variables
+from .saved_variables import Restoring, arrays_of, fitting, named_variables, without_states
 
 
 class Saver:
@@ -53,11 +53,12 @@ class Saver:
         self._write_version = write_version or SaverDef.V2
         self._var_list = var_list
         self._wanted, self._reshape, self._allow_empty = var_list, reshape, allow_empty
-        self._max_to_keep = max_to_keep or 0
+        self._max_to_keep, self._relative = max_to_keep or 0, save_relative_paths
         self._period, self._pad = keep_checkpoint_every_n_hours * 3600, pad_step_number
         self._kept_next = time.time() + self._period
         self._saved: list[tuple[str, float]] = []
         self._variables: dict[str, list[Variable]] | None = None
+        self._states: list[Restoring] = []
         self._written: tuple[Any, Any, bytes] | None = None
         self._saver_def: Any = None  # of nodes that are in the graph: what our own Savers describe has none
         if saver_def is not None:
@@ -75,10 +76,11 @@ class Saver:
             graph = get_default_graph()
             wanted = [*graph.get_collection(GraphKeys.GLOBAL_VARIABLES),
                       *graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)]
+        wanted, states = without_states(wanted)
         found = named_variables(wanted)
-        if not found and not self._allow_empty:
+        if not found and not states and not self._allow_empty:
             raise ArgumentError("No variables to save", hint="make the Saver after the variables, or give var_list")
-        self._variables = found
+        self._variables, self._states = found, [Restoring(state) for state in states]
 
     # ---- saving -------------------------------------------------------------------------
     def save(self, sess: Any, save_path: Any, global_step: Any = None, latest_filename: str | None = None,
@@ -108,14 +110,17 @@ class Saver:
         if self._saver_def is not None:
             session.run(self._saver_def.save_tensor_name, {self._saver_def.filename_tensor_name: prefix})
         else:
-            write_checkpoint(prefix, arrays_of(session, self._built()))
+            arrays = arrays_of(session, self._built())
+            for state in self._states:
+                arrays.update(state.arrays(session))
+            write_checkpoint(prefix, arrays)
         if write_meta_graph and session is not None:
             with session.graph.as_default():
                 data = self._meta_graph()
             replace_file(f"{prefix}.{meta_graph_suffix}", lambda file: file.write(data))
         if write_state:
             outdated = self._remember(prefix)
-            update_checkpoint_state(folder, prefix, self.last_checkpoints, latest_filename)
+            update_checkpoint_state(folder, prefix, self.last_checkpoints, latest_filename, self._relative)
             if outdated:
                 remove_checkpoint(outdated, meta_graph_suffix=meta_graph_suffix)
         return prefix
@@ -220,11 +225,13 @@ class Saver:
                 raise GraphError(f"variable {variable.name!r} is of another graph than the session")
             session.variables[variable.op.name] = value
             session.loaded[variable.op.name] = os.fspath(save_path), session.runs
+        for state in self._states:
+            state.run(session, reader)
 
     @property
     def _is_empty(self) -> bool:
         """Whether there is nothing to save, and that is allowed."""
-        return self._saver_def is None and self._allow_empty and not self._built()
+        return self._saver_def is None and self._allow_empty and not self._built() and not self._states
 
     def _built(self) -> dict[str, list[Variable]]:
         if self._variables is None:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ...core.defaults import session_for
 from ...core.errors import NoValueError, StateError
@@ -26,6 +26,27 @@ class SaveSliceInfo:
         """`10 4 0,5:0,4`: the whole's sizes, then start and size of the part along each axis; as checkpoints say it."""
         sizes = "".join(f"{size} " for size in self.full_shape)
         return sizes + ":".join(f"{start},{size}" for start, size in zip(self.var_offset, self.var_shape))
+
+
+class SaveSpec(NamedTuple):
+    """A tensor of a state, or a function that gives it, its name in checkpoints; and its dtype and device."""
+
+    tensor: Any
+    slice_spec: str
+    name: str
+    dtype: Any = None
+    device: Any = None
+
+
+class SaveableObject:
+    """What a kind of state tells a Saver: its op, the SaveSpecs of its tensors, its name; `restore` takes them back."""
+
+    def __init__(self, op: Any, specs: Any, name: str) -> None:
+        self.op, self.specs, self.name = op, specs, name
+
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+        """The operation that makes restored tensors the state."""
+        raise NotImplementedError("Calling an abstract method.")
 
 
 class Saved:

@@ -144,11 +144,9 @@ def _stepped(lists, key, name, dtype, dims, may_lack):
     return _dense(_steps(lists, key, name, dtype), key, dtype, dims, np.empty(0), batched=True)
 
 
-def _parsed_sequences(serialized, debug_name, *context_dense_defaults, feature_list_dense_missing_assumed_empty,
-                      context_sparse_keys, context_dense_keys, feature_list_sparse_keys, feature_list_dense_keys,
-                      Ncontext_sparse, Ncontext_dense, Nfeature_list_sparse, Nfeature_list_dense,  # noqa: N803
-                      context_sparse_types, Tcontext_dense, feature_list_dense_types,  # noqa: N803
-                      context_dense_shapes, feature_list_sparse_types, feature_list_dense_shapes):
+def _parsed_sequences(serialized, debug_name, *context_dense_defaults, Ncontext_sparse,  # noqa: N803
+                      Nfeature_list_sparse, context_sparse_types, Tcontext_dense, feature_list_dense_types,  # noqa: N803
+                      context_dense_shapes, feature_list_sparse_types, feature_list_dense_shapes, **_):
     batch = (None if serialized.dims is None else serialized.dims[0],)
     lists = [(None, *(as_dims(shape) or ())) for shape in feature_list_dense_shapes]
     return (*_specs(Ncontext_sparse, batch, context_sparse_types, Tcontext_dense, context_dense_shapes),

@@ -95,7 +95,8 @@ def _counts(segment_ids, count):
     return np.bincount(segment_ids, minlength=count)
 
 
-def _known(count):
+def known_count(count):
+    """The number that a tensor has while the graph is built; None if it is unknown."""
     value = static_value(count)
     return None if value is None else int(value)
 
@@ -174,7 +175,7 @@ def _segment_extreme_gradient(node, dy):
 def unsorted_shape(data, segment_ids, num_segments):
     """What is inferred of a reduction of rows by number."""
     rank_of(num_segments, exactly=0, what="num_segments")
-    count = _known(num_segments)
+    count = known_count(num_segments)
     if count is not None and count < 0:
         raise ShapeError("Dimension size must be non-negative", expected="num_segments >= 0", found=count)
     if data.dims is None or segment_ids.dims is None:
@@ -182,7 +183,7 @@ def unsorted_shape(data, segment_ids, num_segments):
     rank = len(segment_ids.dims)
     if not compatible(segment_ids.dims, data.dims[:rank]):
         raise ShapeError(f"shapes differ: data {show(data.dims)} and segment ids {show(segment_ids.dims)}")
-    return Spec(data.dtype.base_dtype, (_known(num_segments), *data.dims[rank:]))
+    return Spec(data.dtype.base_dtype, (known_count(num_segments), *data.dims[rank:]))
 
 
 @op("UnsortedSegmentSum", infer=unsorted_shape, dtypes=NUMBERS)
@@ -255,7 +256,7 @@ def _unsorted_extreme_gradient(node, dy):
     return is_extreme * build.GatherOrZero(shared, ids), blocked(_IDS), blocked("a count is an integer")
 
 
-@op("Bincount", infer=lambda arr, size, weights: Spec(weights.dtype.base_dtype, (_known(size),)),
+@op("Bincount", infer=lambda arr, size, weights: Spec(weights.dtype.base_dtype, (known_count(size),)),
     no_rule="TensorFlow has none for it; use unsorted_segment_sum for the weights' gradient")
 def bincount(arr: Int32, size: Int32, weights: Number):
     """How often 0, 1, … size - 1 occur, or the sums of their weights. arr: int32[...], weights: its shape or empty."""

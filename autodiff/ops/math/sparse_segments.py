@@ -2,21 +2,16 @@
 
 import numpy as np
 
-from ...core.constant_value import static_value
 from ...core.declare import op
 from ...core.dtypes import FLOATS
 from ...core.errors import ArgumentError
 from ...core.op import Index, Int32, Spec
 from ..common.loop_batching import slice_by_slice
+from .segments import known_count
 
 
 def _each_row(grad, indices, segment_ids, output_dim0):
-    return Spec(grad.dtype.base_dtype, None if grad.dims is None else (_count(output_dim0), *grad.dims[1:]))
-
-
-def _count(output_dim0):
-    known = static_value(output_dim0)
-    return None if known is None else int(known)
+    return Spec(grad.dtype.base_dtype, None if grad.dims is None else (known_count(output_dim0), *grad.dims[1:]))
 
 
 def _given_back(grad, indices, segment_ids, rows, power):

@@ -80,6 +80,7 @@ AutoTrackable = Trackable
 
 
 _PartitionInfo = PartitionInfo
+VARIABLE_VALUE_KEY = "VARIABLE_VALUE"  # of what a trackable object gives to be saved
 
 
 class _VariableStore:
