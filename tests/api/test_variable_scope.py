@@ -332,6 +332,8 @@ def test_a_partitioned_variable_is_its_parts_and_one_value(use_resource, tmp_pat
     assert [v.op.name for v in w] == [v.op.name for v in same] == ["outer/w/part_0", "outer/w/part_1"]
     assert ([v.shape.as_list() for v in w], w.name, b.name) == ([[2, 2], [1, 2]], "outer/w", "outer/b:0")
     assert list(w)[1]._save_slice_info.spec == "3 2 2,1:0,2"
+    slices = [op.name for op in tf.get_default_graph().get_operations() if op.type == "Slice"]
+    assert slices == [f"outer/w/part_{i}/PartitionedInitializer/Slice" for i in range(2)]
     rows = tf.nn.embedding_lookup(w, [2, 0], partition_strategy="div")
     gradients = tf.gradients(tf.reduce_sum(tf.matmul(w, [[1.0], [2.0]])), list(w))
     with tf.Session() as session:

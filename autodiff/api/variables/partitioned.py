@@ -189,7 +189,8 @@ def parted(name: str, sizes: Sequence[int], dtype: DType, initializer: Any, part
         shape = [count if at == axis else size for at, size in enumerate(sizes)]
         own: Any = initializer
         if isinstance(initializer, Tensor):
-            own = _cut(initializer, offset, shape)
+            with get_default_graph().name_scope(f"{name}/part_{i}/PartitionedInitializer/"):
+                own = _cut(initializer, offset, shape)
         elif initializer is not None and "partition_info" in inspect.signature(initializer).parameters:
             own = _told(initializer, PartitionInfo(list(sizes), offset))
         variable = make(f"{name}/part_{i}", None if isinstance(own, Tensor) else shape, own)
