@@ -159,6 +159,37 @@ chances = tf.nn.softmax(dense(x, 4))
 loss = tf.reduce_mean(-tf.gather_nd(chances, tf.stack([tf.range(32), t], 1)))
 fit([adam(.01).minimize(loss), loss])
 ''', "tf.nn.softmax", "tf.nn.log_softmax"),
+    "decay too strong": ('''
+kernel = tf.get_variable("kernel", [36, 4])
+train = adam(.01).minimize(tf.losses.softmax_cross_entropy(y, tf.matmul(x, kernel)))
+with tf.control_dependencies([train]):
+    shrink = kernel.assign(kernel * .5)
+fit(shrink, steps=12)
+''', "kernel * .5", "kernel * .9999"),
+    "gradients thrown away": ('''
+slope = adam(.01).compute_gradients(tf.losses.mean_squared_error(q, dense(p, 1)))[0]
+total = tf.Variable(tf.zeros([3, 1]), trainable=False)
+add, clear, train = total.assign_add(slope[0]), total.assign(0 * total), adam(.01).apply_gradients([(total, slope[1])])
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(3):
+        for op in (add, clear, train):
+            session.run(op, near(i))
+''', "(add, clear, train)", "(add, train, clear)"),
+    "zero factors": ('''
+of, on = tf.Variable(tf.zeros([4, 5])), tf.Variable(tf.zeros([36, 5]))
+score = tf.reduce_sum(tf.gather(of, t) * tf.gather(on, tf.argmax(x, 1)), 1)
+fit([adam(.01).minimize(tf.losses.mean_squared_error(tf.reduce_mean(x, 1), score))], steps=6)
+''', "tf.gather(on, tf.argmax(x, 1))", "tf.matmul(x, on + 1.)"),
+    "initial values too large": ('''
+h = dense(x, 16, tf.nn.relu, bias_initializer=tf.constant_initializer(-9.))
+fit([adam(.01).minimize(tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4)))])
+''', "-9.", ".1"),
+    "not trained": ('''
+logits = dense(dense(x, 16, tf.nn.relu, name="below"), 4, kernel_initializer=tf.zeros_initializer())
+loss = tf.losses.sparse_softmax_cross_entropy(t, logits)
+fit([adam(.01).minimize(loss, var_list=tf.trainable_variables("below"))], steps=12)
+''', ', var_list=tf.trainable_variables("below")', ""),
     "updated twice": ('''
 loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
 fit([adam(.01).minimize(loss), sgd(.01).minimize(loss), loss], steps=4)

@@ -8,6 +8,7 @@ from .case import Case
 from .classes import class_mistakes
 from .depth import depth_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
+from .left_alone import left_alone_mistakes
 from .misused import misuses
 from .modes import mode_mistakes
 from .optimizers import optimizer_mistakes
@@ -31,7 +32,8 @@ def other_losses(case: Case) -> list[Finding]:
 
 
 RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, misuses, mode_mistakes, start_mistakes, trainer_mistakes,
-         adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes)
+         adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes,
+         left_alone_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

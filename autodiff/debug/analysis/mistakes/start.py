@@ -11,12 +11,15 @@ from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from ..update_blame import is_store
 from .case import Case, finding, held, kernel_of
-from .heads import heads
+from .heads import SAME, heads
 
 _LARGE, _SMALL = 8.0, 0.02  # of std * sqrt(inputs), 1 to 1.4 being usual
 _LAYERS = ("MatMul", "Conv2D", "While", "BatchMatMul", "BatchMatMulV2")
 _AGAIN = 0.1  # of the training runs: initializers between them from which on nothing lasts
 _NOTHING = 1e-4  # what all layers together leave of an input
+_FACTORS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2")
+_ROWS = ("GatherV2", "Gather", "ResourceGather", "Transpose", "ReadVariableOp", *SAME)
+_FLAT = {"Relu": lambda x: x <= 0, "Sigmoid": lambda x: np.abs(x) > 8, "Tanh": lambda x: np.abs(x) > 4}
 _BEYOND = 5.0  # times the loss of a guess
 
 
@@ -24,7 +27,7 @@ def start_mistakes(case: Case) -> list[Finding]:
     """Findings about the values that training began with."""
     if not case.steps:
         return []
-    return [*_started_again(case), *_equal_units(case), *_wrong_size(case)]
+    return [*_started_again(case), *_equal_units(case), *_zero_factors(case), *_wrong_size(case), *_dead_at_first(case)]
 
 
 def _kernels(case: Case) -> list[tuple[Tensor, np.ndarray, Operation]]:
@@ -77,6 +80,47 @@ def _equal_units(case: Case) -> list[Finding]:
                     "initialize weights at random: tf.glorot_uniform_initializer(), or tf.truncated_normal(shape, "
                     "stddev=0.1); zeros are right for biases",
                     target=variable.name, step=case.steps[0].step, confidence="certain")]
+
+
+def _zero_factors(case: Case) -> list[Finding]:
+    """Two variables of zeros that are multiplied with each other: the slope of each is the other."""
+    first = case.steps[0].before
+    zeros = {v.op for v in case.variables if (value := first.get(v.op.name)) is not None and not np.any(value)}
+    for op in case.behind:
+        factors = {_rows_of(t) for t in op.inputs[:2]} if op.type in _FACTORS and len(zeros) > 1 else set()
+        if len(factors) == 2 and factors <= zeros:
+            a, b = sorted(factors, key=lambda each: each.index)
+            return [finding(88, "zero factors", op, f"{op.name} multiplies {a.name} with {b.name}, and both "
+                            "begin with zeros: the gradient of each is a multiple of the other, so both stay zero",
+                            "initialize at least one at random: tf.random_normal_initializer(stddev=0.1)",
+                            target=f"{a.name}:0", step=case.steps[0].step, confidence="certain")]
+    return []
+
+
+def _rows_of(tensor: Tensor) -> Operation:
+    """The variable whose rows a tensor is; else some op."""
+    op = tensor.op
+    while op.type in _ROWS and op.inputs:
+        op = op.inputs[0].op
+    return op
+
+
+def _dead_at_first(case: Case) -> list[Finding]:
+    """A bias that begins so far from 0 that it alone puts all units of an activation where it is flat."""
+    for op in case.behind if case.steps[0].step <= 1 else ():
+        if op.type not in _FLAT or op not in case.trained or op.inputs[0].op.type not in ("BiasAdd", "Add", "AddV2"):
+            continue
+        bias = next((b for t in op.inputs[0].op.inputs if (b := held(t)).outputs[0] in case.variables), None)
+        start = np.asarray(case.steps[0].before.get(bias.name, 0.0)) if bias is not None else np.zeros(())
+        values = case.series(op.inputs[0])[:1] if start.ndim == 1 else []
+        if bias is None or not values or np.any(np.abs(start) <= 1) or not _FLAT[op.type](values[0]).all():
+            continue
+        return [finding(85, "initial values too large", bias, f"the initial values of {bias.name}, {np.min(start):.3g} "
+                        f"to {np.max(start):.3g}, put all inputs of {op.name}{at_line(place_of(op))} where it is flat: "
+                        f"at step {case.looked[0].step} they go from {values[0].min():.3g} to {values[0].max():.3g}, "
+                        "and no gradient comes through", "begin biases with zeros, or 0.1 before a relu",
+                        target=f"{bias.name}:0", step=case.steps[0].step, confidence="certain")]
+    return []
 
 
 def _wrong_size(case: Case) -> list[Finding]:

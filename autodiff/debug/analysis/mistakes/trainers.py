@@ -129,25 +129,27 @@ def _swapped_lists(case: Case) -> list[Finding]:
 
 
 def _never_reset(case: Case) -> list[Finding]:
-    """Gradients that are added up for an update, and never set back to zero."""
+    """Gradients that are added up for an update, and never set back to zero, or before they are used."""
     trains = [run for run in case.runs if run.trains]
-    if len(trains) < 2:
-        return []
-    for update in case.updates:
+    for update in case.updates if trains else ():
         for total in {op for op in ancestors([update.gradient]) if op.type in ("VariableV2", "VarHandleOp")}:
             takers = list(total.outputs[0]._consumers)
             adds = [op for op in takers if op.type in ("AssignAdd", "AssignAddVariableOp")
                     and any(o.gradient_of is not None for o in ancestors(op.inputs[1:]))]
             resets = [op for op in takers if op.type in ("Assign", "AssignVariableOp")]
             later = [run for run in case.runs if run.number > trains[0].number]
-            if adds and any(adds[0] in run.ran for run in case.runs) and not any(op in run.ran for op in resets
-                                                                                 for run in later):
-                return [finding(75, "gradients never reset", adds[0], f"{adds[0].name} adds gradients to "
-                                f"{total.name}, of which {update.op.name}{at_line(place_of(update.op))} updates "
-                                f"{update.variable.name}, but in {len(trains)} updates nothing sets it back to zero: "
-                                "each step repeats all gradients so "
-                                "far", "run total.assign(tf.zeros_like(total)) after each update",
+            if not adds or not any(adds[0] in run.ran for run in case.runs):
+                continue
+            said = (f"{adds[0].name} adds gradients to {total.name}, of which {update.op.name}"
+                    f"{at_line(place_of(update.op))} updates {update.variable.name}, but in {len(trains)} updates ")
+            if not any(adds[0] in run.ran or np.any(run.before.get(total.name, 1)) for run in trains):
+                return [finding(80, "gradients thrown away", adds[0], f"{said}it is always zero: it is set back before "
+                                "it is used", "set it to zero after the update, not between the gradients",
                                 target=f"{total.name}:0", confidence="certain")]
+            if len(trains) > 1 and not any(op in run.ran for op in resets for run in later):
+                return [finding(75, "gradients never reset", adds[0], f"{said}nothing sets it back to zero: each step "
+                                "repeats all gradients so far", "run total.assign(tf.zeros_like(total)) after each "
+                                "update", target=f"{total.name}:0", confidence="certain")]
     return []
 
 
