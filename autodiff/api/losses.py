@@ -11,6 +11,7 @@ from ..core.graph import Tensor, get_default_graph
 from ..core.name_scope import scope as name_scope
 from ..core.op import build
 from ..core.shapes import compatible, merge, show
+from .common.ranks import narrowed, remove_squeezable_dimensions
 from .common.renamed_arguments import one_of
 from .common.unsupported import refusing
 from .common.weights import assert_broadcastable, check_weights
@@ -283,23 +284,10 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any, weights: Any = 1.0, s
     if labels is None or logits is None:
         raise ArgumentError(expected="labels and logits", found="None")
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", [logits, labels, weights]) as full:
-        logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
-        if logits.dims is not None and labels.dims is not None and len(labels.dims) == len(logits.dims) \
-                and labels.dims[-1] == 1:
-            labels = build.Squeeze(labels, squeeze_dims=[-1])
-            weights = _squeezed(weights, len(logits.dims) - 1)
+        labels, logits = remove_squeezable_dimensions(labels, logits, expected_rank_diff=1)
+        weights = narrowed(weights, labels)
         losses = cross_entropy.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, full, loss_collection, reduction)
-
-
-def _squeezed(weights: Any, rank: int) -> Any:
-    """Weights without the last axis of size 1 that the labels have lost, too."""
-    if isinstance(weights, float):
-        return weights
-    weights = convert_to_tensor(weights)
-    if weights.dims is not None and len(weights.dims) == rank + 1 and weights.dims[-1] == 1:
-        return build.Squeeze(weights, squeeze_dims=[-1])
-    return weights
 
 
 __getattr__ = refusing("tf.losses", __name__)

@@ -337,3 +337,12 @@ def test_names_are_imported_from_their_namespace() -> None:
 
 def test_compat_v1_is_the_library_itself() -> None:
     assert tf.compat.v1 is tf
+
+
+def test_weights_of_unknown_shape_lose_the_axis_that_labels_lose() -> None:
+    labels, weights = tf.placeholder(tf.int64), tf.placeholder(tf.float32)
+    logits = tf.constant([[0.0, 0.0], [0.0, 0.0], [3.0, 0.0]])
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits, weights)
+    with tf.Session() as session:
+        found = session.run(loss, {labels: [[0], [1], [0]], weights: [[1.0], [1.0], [0.0]]})
+    assert found == pytest.approx(0.6931472)

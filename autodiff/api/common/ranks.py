@@ -31,6 +31,18 @@ def remove_squeezable_dimensions(labels: Any, predictions: Any, expected_rank_di
         return labels, predictions
 
 
+def narrowed(weights: Any, values: Tensor) -> Any:
+    """Weights without a last axis of size 1 that values do not have; a float stays."""
+    if isinstance(weights, float):
+        return weights
+    weights = convert_to_tensor(weights)
+    if weights.dims is not None and weights.dims[-1:] not in ((1,), (None,)):
+        return weights
+    if weights.dims is not None and values.dims is not None:
+        return _squeezed(weights) if len(weights.dims) == len(values.dims) + 1 else weights
+    return _where(build.Equal(build.Sub(build.Rank(weights), build.Rank(values)), 1), _squeezed, weights)
+
+
 def matched(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Any, Any]:
     """Predictions, labels and weights of one rank: a last axis of size 1 is dropped, or added to weights.
 

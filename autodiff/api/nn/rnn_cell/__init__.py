@@ -8,5 +8,7 @@ from .base import LSTMStateTuple, RNNCell
 from .cells import BasicLSTMCell, BasicRNNCell, GRUCell, LSTMCell
 from .wrappers import DeviceWrapper, DropoutWrapper, MultiRNNCell, ResidualWrapper
 
+_WEIGHTS_VARIABLE_NAME, _BIAS_VARIABLE_NAME = "kernel", "bias"  # as code written for TensorFlow's module asks
+
 __all__ = ["BasicLSTMCell", "BasicRNNCell", "DeviceWrapper", "DropoutWrapper", "GRUCell", "LSTMCell", "LSTMStateTuple",
            "MultiRNNCell", "RNNCell", "ResidualWrapper"]
