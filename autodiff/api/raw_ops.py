@@ -37,6 +37,9 @@ def raw_op(name: str) -> Callable[..., Any]:
         attributes = {key: options.pop(key) for key in list(options) if key in known}
         rest = [value for key, value in options.items() if key not in _TYPES]
         tensors += rest[:max(len(definition.parameters) - len(tensors), 0)]
+        if len(tensors) > 1 and isinstance(tensors[0], (list, tuple)) and not isinstance(tensors[-1], (list, tuple)) \
+                and len(definition.parameters) > 1 and definition.parameters[-1].variadic:
+            tensors = [*tensors[1:], tensors[0]]  # TensorFlow has the list in front, we behind
         if definition.parameters and definition.parameters[-1].variadic and tensors and \
                 isinstance(tensors[-1], (list, tuple)):
             tensors[-1:] = tensors[-1]

@@ -188,6 +188,19 @@ def test_a_queue_of_a_list_has_the_shapes_of_all() -> None:
             tf.PaddingFIFOQueue(9, tf.float32, shapes)
 
 
+def test_several_of_a_sorted_queue_are_taken_when_they_are_all_there() -> None:
+    queue = tf.PriorityQueue(9, [], ())
+    with tf.Session() as session:
+        session.run(queue.enqueue_many([[5, 3]]))
+        found: list = []
+        taken, given = queue.dequeue_many(4), queue.enqueue_many([[1, 4]])
+        waiting = threading.Thread(target=lambda: found.extend(session.run(taken)), daemon=True)
+        waiting.start()
+        session.run(given)
+        waiting.join(20)
+        assert found == [1, 3, 4, 5]
+
+
 def test_what_waits_to_be_added_is_there_when_a_take_returns() -> None:
     queue = tf.FIFOQueue(1, tf.int32, [[]])
     with tf.Session() as session:

@@ -34,6 +34,7 @@ class HostQueue(Waiting):
     kind = "FIFOQueue"
     attributes: dict[str, Any] = {}  # of its node, beside those that all have
     added_parts = 0  # of its elements that its node does not list
+    all_at_once = False  # whether several elements are taken when there are as many
 
     def __init__(self, capacity: int, name: str) -> None:
         super().__init__()
@@ -87,7 +88,7 @@ class HostQueue(Waiting):
         taken: list[Element] = []
         with self._changed:
             while len(taken) < count:
-                if self._available() > 0:
+                if self._available() >= (count - len(taken) if self.all_at_once and not self.closed else 1):
                     taken.append(self._take())
                     self._refill()
                 elif self.closed and (not self._elements or self._available() <= 0):
@@ -138,7 +139,7 @@ class SortedQueue(HostQueue):
     """Takes the element of the lowest number first; those of one number in the order they came."""
 
     kind = "PriorityQueue"
-    added_parts = 1
+    added_parts, all_at_once = 1, True  # so that they are in order
 
     def __init__(self, capacity: int, name: str) -> None:
         super().__init__(capacity, name)

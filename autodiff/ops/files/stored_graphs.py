@@ -41,8 +41,9 @@ def concat_offset(concat_dim: Int32, *shape: Int32):
             raise ValueError(f"input {i} should be a vector, found {dims.ndim} axes" if dims.ndim != 1 else
                              f"input {i} should contain {rank} elements, but got {dims.size}")
         if (np.delete(dims, concat_dim) != np.delete(shape[0], concat_dim)).any():
-            raise ValueError(f"All dimensions except {concat_dim} must match. Input {i} has shape {dims} and doesn't "
-                             f"match input 0 with shape {shape[0]}")
+            found, first = (" ".join(map(str, each.tolist())) for each in (dims, shape[0]))
+            raise ValueError(f"All dimensions except {concat_dim} must match. Input {i} has shape [{found}] and "
+                             f"doesn't match input 0 with shape [{first}].")
         offset = np.zeros_like(dims)
         offset[int(concat_dim)] = begin
         begin += dims[int(concat_dim)]
