@@ -27,7 +27,9 @@ BUILT = [  # (error class, TensorFlow's words, what is built)
     (ValueError, r"Dimensions must be equal, but are 3 and 2", lambda: ones(3) + ones(2)),
     (ValueError, r"Dimensions must be equal, but are 3 and 2", lambda: tf.matmul(ones(1, 3), ones(2, 2))),
     (ValueError, r"Can not squeeze dim\[1\], expected a dimension of 1, got 3", lambda: tf.squeeze(ones(2, 3), [1])),
-    (ValueError, r"Cannot reshape a tensor .* to shape \[4\]", lambda: tf.reshape(ones(2, 3), [4])),
+    (ValueError, r"Cannot reshape a tensor with 6 elements to shape \[4\]", lambda: tf.reshape(ones(2, 3), [4])),
+    (TypeError, "tensor_dtype is .*int32.*, but input is of type float32", lambda: tf.accumulate_n(
+        [ones(2)], tensor_dtype=tf.int32)),
     (ValueError, r"must be evenly divisible by 4", lambda: tf.reshape(ones(2, 3), [4, -1])),
     (ValueError, r"Shapes must be equal rank, but are 1 and 2", lambda: tf.add_n([ones(2), ones(2, 2)])),
     (ValueError, r"Dimension 0 in both shapes must be equal, but are 2 and 3", lambda: tf.add_n([ones(2), ones(3)])),

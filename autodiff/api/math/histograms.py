@@ -45,7 +45,7 @@ def _checked(numbers: Tensor, what: str, bound: Any) -> Tensor:
     """`numbers` once they are known to be >= 0, or below a tensor `bound`."""
     is_lower = not isinstance(bound, Tensor)
     holds = build.All(build.GreaterEqual(numbers, 0) if is_lower else build.Less(numbers, bound), [0])
-    text = f"`{what}` contains negative values" if is_lower else f"`{what}` out of bound"
+    text = f"`{what}` contains negative values" if is_lower else f"`{what}` out of bound\nCondition x < y did not hold."
     check = build.Assert(holds, convert_to_tensor(text), numbers, summarize=3)
     with get_default_graph().control_dependencies([check]):
         return build.Identity(numbers)

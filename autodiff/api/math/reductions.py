@@ -171,14 +171,14 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
     """The sum of a list of tensors of one shape and dtype, added as they come.
 
-    shape, tensor_dtype: what they must be. Raises ArgumentError (ValueError) if they are not.
+    shape, tensor_dtype: what they must be. Raises ArgumentError (ValueError), or KindError (TypeError) for the dtype.
     """
     tensors = _of_one_kind(inputs, "accumulate_n")
     dtypes = {x.dtype.base_dtype.name for x in tensors}
     if len(dtypes) > 1:
         raise ArgumentError(expected="tensors of one dtype", found=', '.join(sorted(dtypes)))
     if tensor_dtype is not None and as_dtype(tensor_dtype).name not in dtypes:
-        raise ArgumentError(expected=f"tensors of dtype {as_dtype(tensor_dtype).name}", found=dtypes.pop())
+        raise KindError(f"tensor_dtype is {as_dtype(tensor_dtype)}, but input is of type {dtypes.pop()}")
     if len(tensors) == 1 and name is None:
         return tensors[0]
     total = build.AccumulateNV2(*tensors, name=name)

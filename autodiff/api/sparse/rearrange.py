@@ -155,7 +155,8 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     if is_known(given) and is_known(own):
         return SparseTensor(indices, values, _known(shape))
     holds = build.All(build.GreaterEqual(shape, old), [0])
-    check = build.Assert(holds, "expected a new_shape of at least the old one:", shape, old)
+    check = build.Assert(holds, "x <= y did not hold element-wise: expected a new_shape of at least the old one:",
+                         shape, old)
     with shape.graph.control_dependencies([check]):
         return SparseTensor(indices, values, build.Identity(shape))
 

@@ -267,7 +267,11 @@ def _rolled(input, shift, axis):
 @op("Roll", infer=_rolled)
 def roll(input, shift: Index, axis: Index):
     """Elements moved round along axes; what leaves at one end enters at the other. shift, axis: int[] or int[k]."""
-    return np.roll(input, tuple(np.atleast_1d(shift).tolist()), tuple(np.atleast_1d(axis).tolist()))
+    axes = tuple(np.atleast_1d(axis).tolist())
+    for each in axes:
+        if not -input.ndim <= each < input.ndim:
+            raise ValueError(f"axis {each} is out of range")
+    return np.roll(input, tuple(np.atleast_1d(shift).tolist()), axes)
 
 
 @roll.gradient

@@ -23,8 +23,8 @@ def _reshaped(tensor, shape):
     if wanted is not None and wanted.size and wanted.min() < -1:
         raise ShapeError(expected="sizes >= 0, or -1 for the rest", found=wanted.tolist())
     dims, total = static_dims(shape), num_elements(tensor.dims)
-    _check_divisible(tensor.dims, dims)
     if dims is None or total is None:
+        _check_divisible(tensor.dims, dims)
         return Spec(tensor.dtype.base_dtype, dims)
     rest = num_elements([d for d in dims if d is not None])
     unknown = dims.count(None)

@@ -32,8 +32,8 @@ def _union(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
     """The indices of either, in order, and at each the value of a, that of b, and whether it is in both."""
     if not np.array_equal(a_shape, b_shape):
         same_rank = len(a_shape) == len(b_shape)
-        raise ArgumentError(f"Operands {'shapes do not match' if same_rank else 'do not have the same ranks'}; got "
-                            f"shapes: {a_shape.tolist()} and {b_shape.tolist()}")
+        what = "Operands' shapes do not match" if same_rank else "Operands do not have the same ranks"
+        raise ArgumentError(f"{what}; got shapes: {a_shape.tolist()} and {b_shape.tolist()}")
     for indices, values in ((a_indices, a_values), (b_indices, b_values)):
         if indices.ndim != 2 or indices.shape != (values.size, a_shape.size):
             raise ArgumentError(expected=f"indices [{values.size},{a_shape.size}]", found=show(indices.shape))
