@@ -80,6 +80,12 @@ ANSWERS = {
         ("next 2", "why zero", "inputs are below the bound 0, where it lets nothing through remedy: bring what enters"),
     "loss = tf.reduce_sum(tf.matmul(x, w)) / tf.sqrt(float(16 // 64))":
         ("run -f nonfinite", "why nan", "because the script gave 0 for the constant 'Sqrt/x'"),
+    "one = tf.matmul(x, w)[:1]\nloss = tf.reduce_sum(tf.nn.relu(one - tf.reduce_mean(one, 0)) * 3.0)":
+        ("next 2", "why zero", "(Mean at model.py:6) averages over one element: what is left of x less its mean is 0"),
+    "loss = tf.reduce_sum(tf.nn.dropout(x, 1e-7) * w[0])":
+        ("next 2", "why zero", "it drops everything: keep_prob is the share that is kept"),
+    "a = tf.layers.dense(x, 2, name='a'); b = tf.layers.dense(x, 2, name='b')\nloss = tf.reduce_sum(a) + w[0, 0]":
+        ("next 1", "why b/kernel", "it leads to 'b/BiasAdd' at model.py:5, which nothing uses"),
     "loss = tf.exp(tf.reduce_sum(tf.matmul(x, w)) * 5.0)":
         ("run -f nonfinite", "why nan", "remedy: minimize what tf.exp is taken of"),
     "near = tf.exp(-tf.square(tf.matmul(x, w)) / 0.001)\nloss = tf.reduce_sum(near / tf.reduce_sum(near, 1, True))":

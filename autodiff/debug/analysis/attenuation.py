@@ -28,6 +28,7 @@ _DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 _CANCELLED = 1e-3  # gain of a sum of which nothing is left but rounding
 _ONE_SIDED = ("Exp", "Softplus", "Elu", "Selu")
+DROPS = "it drops everything: keep_prob is the share that is kept, rate the share that is dropped"
 _SIX = 6.0  # where relu6 becomes flat again
 _FAR, _MOST = 4.0, 0.5  # input of a squashing function that counts as far out; share of such inputs
 _SMALLEST = {"float16": 6e-8, "bfloat16": 1e-38, "float32": 1.4e-45}
@@ -83,7 +84,7 @@ def _note(op: Operation, hop: Hop, values: Values) -> str:
         return _of_mean(op, first, values)
     if op.type == "Relu6" and first.max() >= _SIX:
         return f"{float(((first <= 0) | (first >= _SIX)).mean()):.0%} of its inputs are <= 0 or >= 6, where it is flat"
-    if op.type in _RELUS:
+    if op.type in _RELUS and first.any():
         return f"{float((first <= 0).mean()):.0%} of its inputs are <= 0, where relu lets nothing through"
     if op.type in _ONE_SIDED and first.max() < -_FAR:
         return f"its inputs are far below 0 (the largest {number(first.max())}), where its slope is 0"
@@ -259,7 +260,7 @@ def _of_factor(op: Operation, hop: Hop, values: Values) -> str:
     if name is None:
         return "look at the factors of this product"
     if "dropout" in op.name or ", in Dropout" in hop.note:
-        return "it drops everything: keep_prob is the share that is kept, rate the share that is dropped"
+        return DROPS
     root = {o.type for o in ancestors([name])} - {"Const", *_ARRANGING}
     is_variable = any(v in root for v in VARIABLES) and len(root) <= 3
     if is_variable and not np.any(np.asarray(values.get(name, 0))):

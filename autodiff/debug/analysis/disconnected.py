@@ -191,7 +191,8 @@ def _twin(x: Tensor, below: set[Operation]) -> Operation | None:
         return None
     shape, tail = x.op.attrs.get("shape"), x.op.name.rpartition("/")[2]
     return next((op for op in below if op.type in VARIABLES and place_of(op) == place_of(x.op) and op is not x.op
-                 and op.attrs.get("shape") == shape and op.name.rpartition("/")[2] == tail), None)
+                 and op.span == x.op.span and op.attrs.get("shape") == shape
+                 and op.name.rpartition("/")[2] == tail), None)
 
 
 def not_trained(y: Tensor, x: Tensor, call: GradientCall, others: Iterable[GradientCall], trainable: bool) -> WhyNone:

@@ -8,9 +8,10 @@ import numpy as np
 
 from ....core.function_graph import functions_of
 from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..arithmetic_rules import number
-from ..attenuation import SLOPES, noted, remedy
+from ..attenuation import DROPS, SLOPES, noted, remedy
 from ..findings import Hop
 from .chain import chain_of
 from .sources import Scene
@@ -39,6 +40,8 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
     given = op.inputs[0].name if op.inputs else ""
     if op.type in _TURNED and all(t in values for t in op.inputs):
         there = f"{op.name} ({op.type}{at_line(place_of(op))})"
+        if "dropout" in op.name:
+            return f"{there} holds nowhere", DROPS
         sides = ", ".join(f"{t.name} is {_range(np.asarray(values[t]))}" for t in op.inputs)
         return f"{there} holds nowhere: {sides}", f"turn it around, tf.{_TURNED[op.type]}, or feed other numbers"
     if op.type == "OneHot" and all(t in values for t in op.inputs[:2]) and np.size(values[op.inputs[0]]):
@@ -46,6 +49,10 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
         there = f"{op.name} (OneHot{at_line(place_of(op))})"
         return (f"{there} gives nothing but zeros: its indices are {_range(indices)}, its depth is {depth}",
                 f"indices count from 0 to {depth - 1}: subtract 1 from those that count from 1, or give it more depth")
+    one = next((each for each in ancestors(op.inputs) if each.type == "Mean" and averages_one(each, values)), None)
+    if op.type in ("Add", "AddV2", "Sub") and one is not None:
+        return (f"{one.name} (Mean{at_line(place_of(one))}) averages over one element: what is left of x less its mean "
+                "is 0 whatever x is", "normalize over more than one example: a larger batch, or other axes")
     hop = noted(Hop(op.name, op.type, given, None, 1.0, 0.0, 0.0, place_of(op)), op, values)
     if op is factor.op and not hop.note:
         return "", ""
@@ -60,6 +67,12 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
     else:
         mended = remedy([hop], op, values) if hop.note else ""
     return (f"{op.name} ({op.type}{at_line(hop.place)}) gives nothing but zeros{why}", mended)
+
+
+def averages_one(mean: Operation, values: Mapping[Tensor, Any]) -> bool:
+    """Whether a mean is of one element each."""
+    given, made = values.get(mean.inputs[0]), values.get(mean.outputs[0])
+    return given is not None and made is not None and np.size(made) == np.size(given) > 0
 
 
 def _range(value: np.ndarray) -> str:

@@ -185,7 +185,7 @@ class Explanations:
             return self._of_rule(found, op, at) if op is not None and op.override and found.kind == "zero" else found
         if op.type in _CHOICES:
             return self._picked(found, op, self._scene(op.inputs, at))
-        factor = next((t for t in op.inputs if t.name != hop.tensor), None)
+        factor = next((t for t in op.inputs if t.name != hop.tensor or hop.note.startswith("its input")), None)
         behind = [] if factor is None else [factor.op, *ancestors([factor])]
         text, remedy_there = ("", "") if factor is None else zeros_from(factor, self.state.values_known(behind, at))
         return replace(found, text=f"{found.text}, as {text}", remedy=remedy_there or found.remedy) if text else found
