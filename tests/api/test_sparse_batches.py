@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.tensorflow_names.python import raw_ops as gen_sparse_ops
 
 
 @pytest.fixture(autouse=True)
@@ -53,3 +54,11 @@ def test_batches_hold_sparse_tensors(many: bool) -> None:
 def test_what_cannot_be_batched_says_so(tensor, keep, words) -> None:
     with pytest.raises(ValueError, match=words):
         tf.train.maybe_batch([tensor()], keep, 2)
+
+
+def test_the_gradient_of_filled_rows_by_its_op() -> None:
+    values, default = gen_sparse_ops.SparseFillEmptyRowsGrad(reverse_index_map=[2, 1], grad_values=[0, 1, 2, 3])
+    with tf.Session() as session:
+        assert [found.tolist() for found in session.run([values, default])] == [[2, 1], 3]
+    with pytest.raises(ValueError, match="Shape must be rank 1 but is rank 2"):
+        gen_sparse_ops.sparse_fill_empty_rows_grad([0], [[1.0]])

@@ -79,6 +79,14 @@ def _applied(name: str) -> Callable[..., Any]:
     return apply
 
 
+def _filled_rows_gradient(reverse_index_map: Tensor, grad_values: Tensor, **_: Any) -> list[Tensor]:
+    grad_values = build.EnsureShape(grad_values, shape=(None,))
+    count = build.Shape(grad_values)
+    taken = build.UnsortedSegmentSum(build.OnesLike(reverse_index_map), reverse_index_map, count[0])
+    rest = build.Select(build.Greater(taken, build.ZerosLike(taken)), build.ZerosLike(grad_values), grad_values)
+    return [build.GatherV2(grad_values, reverse_index_map, 0), build.Sum(rest, 0)]
+
+
 RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and attributes by name
     "BatchMatMul": lambda x, y, adj_x=False, adj_y=False, **_: build.BatchMatMulV2(x, y, adj_x=adj_x, adj_y=adj_y),
     "Concat": lambda axis, *values, **_: build.ConcatV2(axis, *values),
@@ -92,6 +100,7 @@ RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and attri
     "Inv": lambda x, **_: build.Reciprocal(x), "InvGrad": lambda y, dy, **_: build.Neg(dy * y * y),
     "LRNGrad": _lrn_gradient, "Mod": lambda x, y, **_: build.TruncateMod(x, y),
     "TopK": lambda x, k, sorted=True, **_: build.TopKV2(x, k, sorted=sorted),
+    "SparseFillEmptyRowsGrad": _filled_rows_gradient,
     "ShapeN": lambda *input, out_type, **_: [build.Shape(t, out_type=out_type) for t in input],
     "Snapshot": lambda x, **_: build.Identity(x),
     **{f"SparseSegment{kind}{end}": _sparse_segments(reduced) for end in ("", "WithNumSegments") for kind, reduced in (

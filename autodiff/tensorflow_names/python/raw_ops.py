@@ -16,9 +16,9 @@ def _by_name(count: int) -> dict[str, str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in OPS:
-        return raw_ops.raw_op(name)
     known, plain = _by_name(len(OPS)), name.lstrip("_")
+    if name in known.values():
+        return getattr(raw_ops, name)
     for form in (plain, f"{plain}_v2", plain.removeprefix("resource_")):  # an op for handles is the one for references
         if form in known:
             return getattr(raw_ops, known[form])
