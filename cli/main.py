@@ -274,12 +274,12 @@ def main(words: Sequence[str] | None = None) -> int:
             leave(code)  # a script that was left had threads that do not end
         return code
     except BrokenPipeError:
-        return _pipe_closed()
+        return pipe_closed()
     except OSError as error:
         if error.errno == errno.EIO:
-            return _pipe_closed()  # the terminal has gone
+            return pipe_closed()  # the terminal has gone
         sys.stderr.write(f"gradbg: cannot write: {error.strerror or error}\n")
-        _pipe_closed()
+        pipe_closed()
         return FAILED
 
 
@@ -305,7 +305,7 @@ def _open_what_is_closed() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
 
 
-def _pipe_closed() -> int:
+def pipe_closed() -> int:
     """The reader of our output has gone (`| head`): leave without a word."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

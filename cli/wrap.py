@@ -21,7 +21,7 @@ from .caller import Caller, Shown
 from .commands import standing
 from .language.command_line import Arguments
 from .language.interpreter import execute
-from .main import Program
+from .main import Program, pipe_closed
 from .model.own_runs import asking, is_asking
 from .model.script import ModelScript
 from .model.script_forks import forks
@@ -215,7 +215,10 @@ def why(program: Any, *args: Any, **options: Any) -> str:
         dbg.feed(tensor.name, value)
     names = list(model.variables) or [name for name, x in model.inputs.items() if x.dtype.is_floating]
     answer = plain(execute(_question(dbg, loss.name, names), Shell(dbg=dbg)))
-    print(answer, end="")
+    try:
+        print(answer, end="", flush=True)
+    except BrokenPipeError:  # as of `program.py | head`: the program goes on
+        pipe_closed()
     return answer
 
 

@@ -1,5 +1,6 @@
 """The doors from inside a program: DebugSession, set_trace, what a notebook shows, assert_gradients_close."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -187,6 +188,24 @@ def test_the_question_is_about_the_first_gradient_that_is_wrong() -> None:
     dbg = Debugger(graph, session, handles={"w": w, "v": v, "u": u})
     asked = [_question(dbg, "y:0", names) for names in (["w", "v"], ["v", "w"], ["w"])]
     assert asked == ["why v", "why v", "grad y:0 w"]
+
+
+def test_a_reader_that_has_gone_does_not_end_the_program() -> None:
+    program = """
+import sys
+import autodiff as tf, cli.wrap as wrap
+from autodiff.foreign.model import Model
+with tf.Graph().as_default() as graph:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    y = tf.log(x)
+wrap._read = lambda *_: Model(graph, {"x": x}, [y], feeds={x: [0., 1.]})
+sys.stderr.write(wrap.why(None)[:6])
+"""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-c", program], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "log(0)")
 
 
 def test_what_is_made_below_the_door_has_the_line_of_its_caller() -> None:

@@ -34,13 +34,11 @@ class Habits:
              ) -> tuple[Turn, Iterable[Finding], Remark | None]:
         """Keep a step; gives what is wrong, looked for when it is asked for, and where the rate stands.
 
-        sites: the lines that asked for the step.
-
-        checked: runs the function with every index checked, as jax.experimental.checkify does.
+        sites: the lines that asked for the step. checked: runs the function with every index checked, as
+        jax.experimental.checkify does.
         """
         turn = Turn(step, keys={t: v for t, v in step.feeds.items() if v.dtype in (np.uint32, np.uint64)})
         turns = self._course.note((step.loss, sites[:1]), turn)
-
         used = _used_at(sites)
 
         def look() -> list[Finding]:
