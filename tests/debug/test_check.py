@@ -103,9 +103,10 @@ def averaged(node: Any, found: list[Any]) -> list[Any]:
 
 
 def swapped(node: Any, found: list[Any]) -> list[Any]:
-    """The gradients of two inputs of one shape in the wrong order."""
-    i, j = given(found)[:2]
-    found[i], found[j] = found[j], found[i]
+    """The gradients of two inputs of one shape in the wrong order, where there are two."""
+    if len(given(found)) > 1:
+        i, j = given(found)[:2]
+        found[i], found[j] = found[j], found[i]
     return found
 
 
