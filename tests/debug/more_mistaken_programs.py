@@ -159,6 +159,11 @@ chances = tf.nn.softmax(dense(x, 4))
 loss = tf.reduce_mean(-tf.gather_nd(chances, tf.stack([tf.range(32), t], 1)))
 fit([adam(.01).minimize(loss), loss])
 ''', "tf.nn.softmax", "tf.nn.log_softmax"),
+    "softmax over the batch": ('''
+odds = tf.exp(dense(x, 4))
+p = odds / tf.reduce_sum(odds)
+fit([adam(.01).minimize(-tf.reduce_mean(tf.reduce_sum(y * tf.log(p), 1)))])
+''', "reduce_sum(odds)", "reduce_sum(odds, 1, keepdims=True)"),
     "decay too strong": ('''
 kernel = tf.get_variable("kernel", [36, 4])
 train = adam(.01).minimize(tf.losses.softmax_cross_entropy(y, tf.matmul(x, kernel)))

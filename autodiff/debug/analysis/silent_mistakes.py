@@ -35,6 +35,7 @@ def _finding(severity: int, kind: str, op: Operation, text: str, remedy: str, *,
 def _over_the_batch(op: Operation) -> list[Finding]:
     """A softmax whose sum runs over the examples of a batch: each column sums to 1, and no row."""
     source: Tensor | None = None
+    what = "axis 0, the examples: its columns sum to 1, its rows do not"
     if op.type in _SOFTMAXES and op.inputs[0].op.type == "Transpose":
         moved = op.inputs[0].op
         order = static_value(moved.inputs[1])
@@ -45,12 +46,13 @@ def _over_the_batch(op: Operation) -> list[Finding]:
         axes = static_value(total.inputs[1]) if total.type == "Sum" else None
         rank = None if op.inputs[0].dims is None else len(op.inputs[0].dims)
         if axes is not None and total.inputs[0].op is op.inputs[0].op and rank and rank > 1 and \
-                {int(a) % rank for a in axes.reshape(-1)} == {0}:
+                0 in (over := {int(a) % rank for a in axes.reshape(-1)}):
             source = op.inputs[0].op.inputs[0]
+            what = what if over == {0} else "all examples together: their whole table sums to 1, not each row"
     if source is None or source.dims is None or not _is_batch(source):
         return []
-    return [_finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over axis 0, the examples: "
-                     "its columns sum to 1, its rows do not, so one example's probabilities depend on the others",
+    return [_finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over {what}, "
+                     "so one example's probabilities depend on the others",
                      "take it over the classes: tf.nn.softmax(logits, axis=-1)")]
 
 

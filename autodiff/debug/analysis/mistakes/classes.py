@@ -9,7 +9,7 @@ from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held
-from .heads import Head, constant, heads
+from .heads import ENTROPIES, Head, constant, heads, is_normalized, through
 from .last_layer import has_other_half, logits_of
 from .pairing import batches_of
 from .wiring import linear_source
@@ -36,7 +36,7 @@ def classes_in(head: Head, case: Case) -> int:
     if head.labels is None or head.labels.op in case.trained or constant(head.labels) is not None or \
             head.labels.op in ancestors([head.prediction]):
         return 0
-    if head.form == "sparse":
+    if head.form == "sparse" or head.form == "log" and len(head.labels.dims or ()) < len(head.prediction.dims or ()):
         return int((head.prediction.dims or (0,))[-1] or 0)
     labels = batches_of(case, head.labels)
     shapes = {np.shape(a)[1:] for a in labels}
@@ -57,11 +57,14 @@ def _each_alone(head: Head, count: int, case: Case) -> Iterator[Finding]:
     if columns < 3:
         return
     squashed = f"{head.end.type.lower()} {head.end.name}{at_line(place_of(head.end))}"
-    one_of = f"each example is of one of {count} classes (its labels sum to 1)"
+    one_of = f"each example is of one of {count} classes"
     remedy = "end in a softmax: give the logits to tf.nn.softmax_cross_entropy_with_logits_v2"
     if head.form == "log" and head.activation == "Sigmoid" and not has_other_half(head):
-        yield finding(69, "sigmoid over classes", head.op, f"{one_of}, but the last layer is the {squashed}: its "
-                      "outputs do not share a sum of 1, so all of them at 1 is best", remedy)
+        divided = any(is_normalized(c) or c.type in ENTROPIES for t in (head.end, head.op)
+                      for c in through(t.outputs[0]))
+        follows = "the loss divides them by it, and trains their ratios alone" if divided else "all at 1 is best"
+        yield finding(44 if divided and case.learns else 69, "sigmoid over classes", head.op, f"{one_of}, but the last "
+                      f"layer is the {squashed}: its outputs do not share a sum of 1: {follows}", remedy)
     elif head.form == "log" and head.activation == "Softmax" and has_other_half(head):
         yield finding(44, "binary cross entropy of classes", head.op, f"{one_of}, but the loss is that of {columns} "
                       f"questions of yes and no, y log(p) + (1 - y) log(1 - p), of the {squashed}, whose outputs "

@@ -136,8 +136,9 @@ def _logarithm(op: Operation, case: Case) -> Head | None:
     """A logarithm of predictions that labels weigh, or that is picked from."""
     end = last_layer(op.inputs[0])
     product = next((c for t in op.outputs for c in through(t) if c.type == "Mul"), None)
-    if product is None:
-        return None
+    if product is None:  # of what a cross entropy takes for logits, as Keras does with probabilities
+        taker = next((c for t in op.outputs for c in through(t) if c.type in ENTROPIES), None)
+        return None if taker is None else Head("log", op, op.inputs[0], taker.inputs[1], end)
     labels = next((t for t in product.inputs if not _is_of(t, op)), None)
     while labels is not None and labels.op.type in ("Neg", "BroadcastTo"):
         labels = labels.op.inputs[0]

@@ -10,7 +10,7 @@ from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, values_behind
-from .heads import Head, heads, through
+from .heads import Head, constant, heads, through
 from .signs import signs_into
 from .slow import too_low
 from .updates import gradients_of, rate_of, update_op
@@ -237,10 +237,17 @@ def _summed(case: Case) -> tuple[Operation, int] | None:
             if taker.type == "Sum" and taker.outputs[0].dims == ():
                 sizes = case.series(taker.inputs[0])
                 count = int(np.shape(sizes[0])[0]) if sizes and np.ndim(sizes[0]) else 0
-                after = [c.type for c in taker.outputs[0]._consumers if c in case.behind]
-                return (taker, count) if count > 1 and not {"RealDiv", "DivNoNan", "Mul"} & set(after) else None
+                after = [c for c in taker.outputs[0]._consumers if c in case.behind]
+                return (taker, count) if count > 1 and not any(
+                    c.type in ("RealDiv", "DivNoNan", "Mul") and not _is_small(c) for c in after) else None
             op = taker
     return None
+
+
+def _is_small(op: Operation) -> bool:
+    """Whether an op halves or doubles, and does not make a mean."""
+    known = [np.abs(value) for t in op.inputs if (value := constant(t)) is not None and value.size == 1]
+    return any(0.25 <= float(value.reshape(())) <= 4 for value in known)
 
 
 # ---- what goes on too long --------------------------------------------------------------

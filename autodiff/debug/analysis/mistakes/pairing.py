@@ -8,7 +8,7 @@ from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
 from .case import Case, Values, fed_behind, finding
-from .heads import DATA, SAME, Head, constant, heads, weights_of
+from .heads import DATA, ENTROPIES, SAME, Head, constant, heads, through, weights_of
 
 _MANY = 400  # examples that are compared with each other
 _FEWEST = 120  # distinct examples that show whether labels follow from inputs
@@ -60,7 +60,8 @@ def classes_of(labels: np.ndarray) -> np.ndarray | None:
 
 def guess_of(case: Case) -> float:
     """y for one answer to everything, where y is a multiple of the mean error of predictions; else inf."""
-    known = heads(case)
+    known = [head for head in heads(case) if head.form != "log" or not any(
+        taker.type in ENTROPIES for taker in through(head.op.outputs[0]))]
     labeled = [(head, head.labels) for head in known if head.labels is not None and head.labels.op not in case.trained]
     if not labeled or len(labeled) < len(known) or len({head.form for head in known}) > 1 or (
             len(known) > 1 and known[0].form != "log"):
