@@ -36,7 +36,8 @@ NAMESPACES = {
         "gfile", "graph_util", "image", "io", "keras", "layers", "linalg", "logging", "lookup", "losses", "math",
         "metrics", "mnist", "nn", "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral",
         "strings", "summary", "test", "train")},
-    "debug": "debug", "errors": "core.errors", "initializers": "api.variables.initializers",
+    "debug": "debug", "errors": "core.errors", "feature_column": "api.estimator.feature_columns",
+    "initializers": "api.variables.initializers",
     "nest": "api.common.nest_shallow",
     "queue": "api.queues", "sets": "api.sparse.sets", "python": "tensorflow_names.python_module",
 }

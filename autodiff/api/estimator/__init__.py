@@ -5,11 +5,20 @@ Start with estimator.py; its loops are tf.train's monitored sessions and hooks.
 
 from ..common.unsupported import refusing
 from . import export, inputs
+from .canned import (
+    DNNClassifier,
+    DNNLinearCombinedClassifier,
+    DNNLinearCombinedRegressor,
+    DNNRegressor,
+    LinearClassifier,
+    LinearRegressor,
+)
 from .estimator import Estimator
 from .specs import EstimatorSpec, EvalSpec, ModeKeys, RunConfig, TrainSpec, WarmStartSettings
 from .training import FinalExporter, LatestExporter, train_and_evaluate
 
-__all__ = ["Estimator", "EstimatorSpec", "EvalSpec", "FinalExporter", "LatestExporter", "ModeKeys",
-           "RunConfig", "TrainSpec", "WarmStartSettings", "export", "inputs", "train_and_evaluate"]
+__all__ = ["DNNClassifier", "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator",
+           "EstimatorSpec", "EvalSpec", "FinalExporter", "LatestExporter", "LinearClassifier", "LinearRegressor",
+           "ModeKeys", "RunConfig", "TrainSpec", "WarmStartSettings", "export", "inputs", "train_and_evaluate"]
 
 __getattr__ = refusing("tf.estimator", __name__)
