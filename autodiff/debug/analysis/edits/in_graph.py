@@ -252,7 +252,7 @@ def _softmax(op: Operation, total: Operation) -> list[Edit]:
     if axes is None or rank is None or np.ravel(axes).tolist() not in ([-1], [rank - 1]):
         return []
     return [Edit(op, "tf.nn.softmax(x)", lambda now: build.Softmax(now(x)),
-                 instead(op, "nn.softmax({0})", (total.inputs[0].op, 0)))]
+                 instead(op, "nn.softmax({0})", (total.inputs[0].op, 0)), is_exact=True)]
 
 
 def users_of(op: Operation) -> list[Operation]:
