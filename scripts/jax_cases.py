@@ -27,7 +27,7 @@ unary(-1.5, 1.5, neg=lambda x: -x, sign=jnp.sign, floor=jnp.floor, ceil=jnp.ceil
 unary(0.2, 3.0, log=jnp.log, log1p=jnp.log1p, sqrt=jnp.sqrt, rsqrt=lax.rsqrt, lgamma=lax.lgamma, digamma=lax.digamma,
       polygamma=lambda x: jax.scipy.special.polygamma(2, x), integer_pow_5=lambda x: x**5, reciprocal=lambda x: x**-1)
 unary(-0.9, 0.9, asin=jnp.arcsin, acos=jnp.arccos, atanh=jnp.arctanh, erf_inv=lax.erf_inv)
-unary(1.2, 3.0, acosh=jnp.arccosh)
+unary(-3.0, 3.0, acosh=jnp.arccosh)
 case("binary", lambda x, y: x + y * x - y / x + jnp.arctan2(x, y), (2, 3), (2, 3), low=0.3, high=2.0)
 case("pow", lambda x, y: x**y, (2, 3), (2, 3), low=0.3, high=2.0)
 case("pow_of_int", lambda x: lax.pow(x, jnp.array([[0, 2, 3]] * 2)), (2, 3))
@@ -66,7 +66,10 @@ case("lu_solve", lambda x, b: jax.scipy.linalg.lu_solve(jax.scipy.linalg.lu_fact
 case("tangent_of_pool", lambda x, v: jax.jvp(lambda t: lax.reduce_window(
     t, -jnp.inf, lax.max, (2, 2), (2, 2), "VALID"), (x,), (v,))[1], (4, 4), (4, 4))
 case("popcount", lambda x: x * lax.population_count(jnp.array([1, 7, 255, -1])), (4,))
-case("reduce_precision", lambda x: lax.reduce_precision(x, 5, 10), (4,), types=("float32",))
+case("reduce_precision", lambda x: (lax.reduce_precision(x, 5, 10), lax.reduce_precision(x * 1e5, 5, 10),
+                                    lax.reduce_precision(x * 1e-5, 5, 7), lax.reduce_precision(x, 8, 7)), (9,))
+case("by_zero", lambda x: (x * lax.div(jnp.array([3, 0, -7]), jnp.array([0, 0, 2])) + lax.rem(
+    jnp.array([3, 0, -7]), jnp.array([0, 0, 2])) + jnp.gcd(4, jnp.array([6, 0, 9])), x // 0.0), (3,))
 # at kinks, ties and poles
 case(
     "relu_at_zero",
@@ -216,6 +219,7 @@ case("solve", lambda x, b: jnp.linalg.solve(x + 3 * jnp.eye(3, dtype=x.dtype), b
 case("inv", lambda x: jnp.linalg.inv(x + 3 * jnp.eye(3, dtype=x.dtype)), (3, 3))
 case("det", lambda x: jnp.linalg.det(x)[None] + jnp.linalg.slogdet(x)[1], (3, 3))
 case("det_large", lambda x: jnp.linalg.det(x)[None] + jnp.linalg.slogdet(x)[1], (5, 5))
+case("eig", lambda x: jnp.linalg.eigvals(spd(x) + x).real, (3, 3))
 case("eigh", lambda x: jnp.linalg.eigh(spd(x))[0] * jnp.abs(jnp.linalg.eigh(spd(x))[1][0]), (3, 3))
 case(
     "svd",
@@ -251,6 +255,8 @@ case(
 )
 case("map", lambda x: lax.map(lambda r: jnp.sin(r).sum() * r, x), (3, 4))
 case("vmap", lambda x: jax.vmap(lambda r: jnp.outer(r, r).sum(0))(x), (3, 4))
+case("while_each", lambda x: jax.vmap(lambda t: lax.stop_gradient(lax.while_loop(
+    lambda s: s[0].sum() < 5, lambda s: (s[0] * s[0] + 1, s[1] + 1), (t, 0))[1]) * t)(x), (3, 2))
 case("remat", lambda x: jax.checkpoint(lambda t: jnp.sin(jnp.sin(t)))(x), (3,))
 case("grad_of_grad", lambda x: jax.grad(lambda t: jnp.sum(jnp.tanh(t) ** 3))(x), (3,))
 case("grad_of_scan", lambda x: jax.grad(lambda t: lax.scan(lambda c, r: (jnp.sin(c * r), None), t[0], t)[0])(x), (4,))

@@ -77,6 +77,11 @@ def test_an_edit_that_autograd_does_not_see_is_suspected(told):
     assert [(s.place.line, "changes in place" in s.text) for s in found.advice.suspects] == [(8, True)]
 
 
+def test_a_copy_that_is_detached_and_then_differentiated_is_a_leaf(told):
+    found = told("v = w.detach()", "v.requires_grad = True", "loss = (x @ w * (x @ v) * torch.tensor(0.01)).square().mean()", *DOWN)
+    assert np.allclose(found.slopes()[0], found.steps[-1][1].gradients["w"], rtol=1e-5)
+
+
 def test_a_hook_that_changes_gradients_is_suspected_and_one_that_looks_is_not(told):
     hooked = ["h = x @ w", "h.register_hook(lambda dy: {})", LOSS.replace("x @ w", "h"), *DOWN]
     found = told(*[line.format("dy * torch.tensor(0.5)") for line in hooked])

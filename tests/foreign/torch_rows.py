@@ -350,4 +350,7 @@ ROWS += [
     row("special_log_ndtr", v([-50.0, -7.1, -6.9, 0.5, 1.5, 8.0])), row("nextafter", f(3), f(3)),
     row("frexp", v([0.0, 1.0, -0.75, 3e-9, 1e20])),
     row("polar", v([2.0, -1.5]), f(2), slopes=False),
+    row("bincount", i(5, 7), None, 6), row("bincount", i(5, 7), f(7), fixed=(1,)),
+    row("_new_zeros_with_same_feature_meta", f(2, 3), f(4), self_num_batch_dims=1, slopes=False),
+    row("_embedding_bag", f(5, 3), i(5, 6), v([0, 2, 2]), False, 2, outputs=1),
 ]

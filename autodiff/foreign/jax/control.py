@@ -70,12 +70,23 @@ def platform_index(*, platforms: Sequence[Any] = ()) -> Tensor:
 
 # ---- loops -------------------------------------------------------------------------------------
 
-@JAX.op("while")
+@JAX.op("while", note="with a condition for each of a batch, until none holds")
 def while_(*xs: Tensor, cond_nconsts: int, cond_jaxpr: Called, body_nconsts: int, body_jaxpr: Called) -> list[Tensor]:
     of_cond, of_body = xs[:cond_nconsts], xs[cond_nconsts:cond_nconsts + body_nconsts]
     state = list(xs[cond_nconsts + body_nconsts:])
-    return list(tf.while_loop(lambda *s: cond_jaxpr(*of_cond, *s)[0], lambda *s: body_jaxpr(*of_body, *s), state,
-                              return_same_structure=True))
+
+    def goes_on(*now: Tensor) -> Tensor:
+        return cond_jaxpr(*of_cond, *now)[0]
+
+    def body(*now: Tensor) -> list[Tensor]:
+        found, batch = body_jaxpr(*of_body, *now), cond_jaxpr.program.outputs[0].shape
+        if not batch:
+            return found
+        each = goes_on(*now)
+        return [tf.where_v2(tf.reshape(each, [*batch, *[1] * (len(y.dims) - len(batch))]), y, before)
+                for y, before in zip(found, now)]
+
+    return list(tf.while_loop(lambda *now: tf.reduce_any(goes_on(*now)), body, state, return_same_structure=True))
 
 
 @JAX.op("scan")

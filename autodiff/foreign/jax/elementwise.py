@@ -15,7 +15,7 @@ JAX.plain({
     "neg": tf.negative, "sign": tf.sign, "floor": tf.floor, "ceil": tf.ceil, "exp": tf.exp, "log": tf.log,
     "expm1": tf.math.expm1, "log1p": tf.math.log1p, "tanh": tf.tanh, "sin": tf.sin, "cos": tf.cos, "tan": tf.tan,
     "asin": tf.asin, "acos": tf.acos, "atan": tf.atan, "sinh": tf.sinh, "cosh": tf.cosh, "asinh": tf.asinh,
-    "acosh": tf.acosh, "atanh": tf.atanh, "logistic": tf.sigmoid, "square": tf.square, "lgamma": tf.math.lgamma,
+    "atanh": tf.atanh, "logistic": tf.sigmoid, "square": tf.square, "lgamma": tf.math.lgamma,
     "digamma": tf.math.digamma, "erf": tf.math.erf, "erfc": tf.math.erfc, "bessel_i0e": tf.math.bessel_i0e,
     "bessel_i1e": tf.math.bessel_i1e, "is_finite": tf.math.is_finite, "real": tf.math.real, "imag": tf.math.imag,
     "complex": tf.complex, "add": tf.add, "add_any": tf.add, "sub": tf.subtract, "mul": tf.multiply,
@@ -51,7 +51,8 @@ inverse_root = with_gradient(
     "Rsqrt", lambda op, dy: dy * (-0.5 * quotient(op.outputs[0], op.inputs[0])), tf.math.rsqrt)
 magnitude = with_gradient(
     "Abs", lambda op, dy: tf.where(tf.greater_equal(op.inputs[0], 0), dy, -dy), tf.abs)
-JAX.plain({"sqrt": root, "rsqrt": inverse_root})
+JAX.plain({"sqrt": root, "rsqrt": inverse_root, "acosh": with_gradient(
+    "Acosh", lambda op, dy: dy * inverse_root((op.inputs[0] - 1) * (op.inputs[0] + 1)), tf.acosh)})
 
 
 def _balanced(op: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
@@ -81,14 +82,20 @@ def absolute(x: Tensor) -> Tensor:
     return tf.abs(x) if x.dtype.is_complex else magnitude(x)
 
 
-@JAX.op("div", note="of integers, towards 0")
+@JAX.op("div", note="of integers, towards 0; an integer by 0 is -1")
 def divide(x: Tensor, y: Tensor) -> Tensor:
-    return tf.truncatediv(x, y) if x.dtype.is_integer else quotient(x, y)
+    if not x.dtype.is_integer:
+        return quotient(x, y)
+    none = tf.equal(y, 0)
+    return _chosen(none, build.Invert(tf.zeros_like(x)), tf.truncatediv(x, _chosen(none, tf.ones_like(y), y)))
 
 
-@JAX.op("rem", note="of the sign of x")
+@JAX.op("rem", note="of the sign of x; of an integer and 0 it is x")
 def remainder(x: Tensor, y: Tensor) -> Tensor:
-    return truncated(x, y)
+    if not x.dtype.is_integer:
+        return truncated(x, y)
+    none = tf.equal(y, 0)
+    return _chosen(none, x, tf.truncatemod(x, _chosen(none, tf.ones_like(y), y)))
 
 
 def _remainder_rule(op: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
@@ -128,7 +135,8 @@ def exp2(x: Tensor) -> Tensor:
 
 @JAX.op("round")
 def round_(x: Tensor, *, rounding_method: str) -> Tensor:
-    return tf.round(x) if rounding_method == "TO_NEAREST_EVEN" else tf.sign(x) * tf.floor(tf.abs(x) + 0.5)
+    is_even = rounding_method == "TO_NEAREST_EVEN"
+    return tf.round(x) if is_even else tf.stop_gradient(tf.sign(x) * tf.floor(tf.abs(x) + 0.5))
 
 
 @JAX.op("clamp", pulled_back=True, note="no gradient flows at the bounds")
@@ -221,11 +229,17 @@ def convert_element_type(x: Tensor, *, new_dtype: str) -> Tensor:
     return tf.identity(x) if x.dtype.name == new_dtype else tf.cast(x, new_dtype)
 
 
-@JAX.op("reduce_precision", note="as many bits as the type has, or more, change nothing")
+@JAX.op("reduce_precision", pulled_back=True)
 def reduce_precision(x: Tensor, *, exponent_bits: int, mantissa_bits: int) -> Tensor:
     own = np.finfo(x.dtype.as_numpy_dtype)
-    if exponent_bits >= own.nexp and mantissa_bits >= own.nmant:
-        return tf.identity(x)
-    if (exponent_bits, mantissa_bits) != (5, 10):
-        raise tf.errors.UnimplementedError(None, None, "only to float16's bits")
-    return tf.cast(tf.cast(x, tf.float16), x.dtype)
+    y, lost = tf.identity(x), own.nmant - mantissa_bits
+    if lost > 0:  # half of what is lost is added, so that it is rounded to nearest, ties to even
+        bits = build.Bitcast(x, type=f"int{own.bits}")
+        half = (1 << lost - 1) - 1 + build.BitwiseAnd(build.RightShift(bits, tf.constant(lost, bits.dtype)), 1)
+        y = build.Bitcast(build.BitwiseAnd(bits + half, -1 << lost), type=x.dtype)
+        y = tf.where(tf.math.is_nan(x), x, y)
+    if exponent_bits < own.nexp:
+        most = 2 ** (exponent_bits - 1) - 1
+        y = tf.where(tf.abs(y) < 2.0 ** (1 - most), tf.zeros_like(y), y)
+        y = tf.where(tf.abs(y) >= 2.0 ** (most + 1), tf.sign(y) * np.inf, y)
+    return y

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.errors import ArgumentError
+from .. import lapack
 from ..model import tf
-from ..pivots import permutation_of, pivots_of
 from .table import JAX, Tensor
 
 
@@ -19,6 +19,13 @@ def cholesky(x: Tensor, **params: Any) -> Tensor:
 def eigh(x: Tensor, *, lower: bool, **params: Any) -> list[Tensor]:
     values, vectors = tf.linalg.eigh(x if lower else _adjoint(x))
     return [vectors, values]
+
+
+@JAX.op("eig", pulled_back=True)
+def eig(x: Tensor, *, compute_left_eigenvectors: bool, compute_right_eigenvectors: bool, **params: Any) -> list[Tensor]:
+    if compute_left_eigenvectors:
+        raise ArgumentError("eig with left eigenvectors is not there")
+    return list(lapack.eig(x)[:1 + compute_right_eigenvectors])
 
 
 @JAX.op("qr", pulled_back=True)
@@ -39,12 +46,12 @@ def svd(x: Tensor, *, full_matrices: bool, compute_uv: bool, **params: Any) -> l
 @JAX.op("lu", pulled_back=True)
 def lu(x: Tensor, **params: Any) -> list[Tensor]:
     factors, order = tf.linalg.lu(x)
-    return [factors, pivots_of(order), order]
+    return [factors, lapack.pivots_of(order), order]
 
 
 @JAX.op("lu_pivots_to_permutation")
 def lu_pivots_to_permutation(pivots: Tensor, *, permutation_size: int) -> Tensor:
-    return permutation_of(pivots, permutation_size)
+    return lapack.permutation_of(pivots, permutation_size)
 
 
 @JAX.op("triangular_solve", pulled_back=True)

@@ -16,7 +16,7 @@ from ...core.site import Known
 from ...debug.analysis.advice import advice_of
 from ..model import legal_name, tf
 from .aten import aten
-from .aten.common import as_type, row_of
+from .aten.common import as_type, row_of, with_gradient
 from .memory import Memory
 from .record import Call, Choice, Entry, Recorder, storage_of, tensors_in, traits_of
 from .sizes import Sizes
@@ -83,6 +83,7 @@ class TorchGraph:
         self._sizes = sizes or Sizes()
         self.memory = memory or Memory(lambda tensor: leaf(tensor, lambda: array_of(recorder.value_of(tensor)), None))
         self.edits: list[Entry] = []
+        self.hides_edits = False  # whether they have the gradient that torch gives them, as if nothing had changed
         self.numbers: Callable[[float], Any] | None = None  # what stands for Python's numbers, in their order
         self.makers: Callable[[Any], str] = lambda module: ""  # where a module was made, as ` made at file.py:12`
 
@@ -151,7 +152,11 @@ class TorchGraph:
         if writes:
             for tensor, node in zip(written_by(entry), found):
                 node = as_type(node, DTYPES[tensor.dtype])
-                self.memory.write(tensor, node if self._is_edit(entry) else self._checked(entry, tensor, node, name))
+                if not self._is_edit(entry):
+                    node = self._checked(entry, tensor, node, name)
+                elif self.hides_edits:
+                    node = with_gradient(node, [self.of(tensor)], lambda dy: [dy])
+                self.memory.write(tensor, node)
             return
         for tensor, node in zip(tensors_in(entry.result), found):
             if hasattr(node, "dtype"):
@@ -161,8 +166,8 @@ class TorchGraph:
     def _checked(self, entry: Entry, tensor: Any, node: Any, name: str) -> Any:
         """A node with the type that torch's result has; no gradient flows where the program has cut it."""
         node = as_type(node, DTYPES[tensor.dtype])
-        is_cut = not entry.has_grad or name == "detach"
-        if is_cut and not tensor.requires_grad and (tensor.is_floating_point() or tensor.is_complex()) and any(
+        is_cut = (not entry.has_grad or name == "detach") and (not tensor.requires_grad or tensor.is_leaf)
+        if is_cut and (tensor.is_floating_point() or tensor.is_complex()) and any(
                 t.requires_grad for t in tensors_in((entry.args, entry.kwargs))):
             return tf.stop_gradient(node, name="detach" if entry.has_grad else "no_grad")
         return node

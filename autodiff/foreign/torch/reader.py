@@ -171,6 +171,7 @@ def _built(trace: _Trace, names: list[str]) -> Model:
     feeds: dict[Any, Any] = {}
     with graph.as_default():
         builder = TorchGraph(graph, trace.recorder, _constant, sizes)
+        builder.hides_edits = True
         for name, tensor, given in zip(names, trace.args, trace.given):
             node = inputs[name] = _placeholder(name, tensor, sizes)
             feeds[node] = array_of(given)

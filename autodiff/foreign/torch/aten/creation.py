@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
-from .common import as_type, aten, is_tensor, shape_of
+from .common import as_type, aten, dims, is_tensor, shape_of
 
 
 def _like(x: Any, dtype: Any) -> Any:
@@ -65,6 +65,11 @@ def zero(x: Any) -> Any:
 @aten.op("new_zeros", "new_empty", "new_empty_strided")
 def new_zeros(x: Any, sizes: Any, strides: Any = None, *, dtype: Any = None) -> Any:
     return _filled(sizes, 0, _like(x, dtype))
+
+
+@aten.op("_new_zeros_with_same_feature_meta", note="the tangent that torch.func.jvp begins with")
+def new_zeros_like(x: Any, other: Any, *, self_num_batch_dims: int = 0) -> Any:
+    return _filled(dims(x)[:self_num_batch_dims] + dims(other), 0, _like(x, None))
 
 
 @aten.op("new_ones")

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ...lapack import eig, permutation_of, pivots_of
 from ...model import tf
-from ...pivots import permutation_of, pivots_of
 from .common import as_type, aten, dims, no_gradient, rank, shape_of, with_gradient
 
 
@@ -96,13 +96,8 @@ def eigh(x: Any, lower: str = "L", compute_v: bool = True) -> Any:
 
 
 @aten.op("linalg_eig", "_linalg_eigvals", "linalg_eigvals")
-def eig(x: Any) -> Any:
-    """Eigenvalues and vectors, both complex."""
-    wide = np.result_type(x.dtype.as_numpy_dtype, np.complex64)
-    values, vectors = tf.py_func(lambda a: tuple(p.astype(wide) for p in np.linalg.eig(a)), [x], [wide, wide],
-                                 stateful=False)
-    values.set_shape(x.shape[:-1])
-    vectors.set_shape(x.shape)
+def eig_of(x: Any) -> Any:
+    values, vectors = eig(x)
 
     def across(inner: Any) -> Any:  # vectors have length 1: what points along them does not count
         own = tf.linalg.diag(as_type(tf.real(tf.linalg.diag_part(inner)), vectors.dtype))

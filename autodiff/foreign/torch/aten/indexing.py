@@ -297,6 +297,7 @@ def embedding_bag(weight: Any, ids: Any, offsets: Any, scale_grad_by_freq: bool 
     join = (tf.unsorted_segment_sum, tf.unsorted_segment_mean, tf.unsorted_segment_max)[mode]
     found = join(rows, bags, count)
     sizes = tf.unsorted_segment_sum(tf.ones_like(bags), bags, count)
+    found = where(tf.greater(sizes, 0)[:, None], found, tf.zeros_like(found))
     return found, tf.cast(bags, tf.int64), tf.cast(sizes, tf.int64), tf.zeros_like(offsets)
 
 

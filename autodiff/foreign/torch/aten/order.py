@@ -138,6 +138,13 @@ def unique(x: Any, sorted: bool = True, return_inverse: bool = False, return_cou
     return values, tf.reshape(inverse, tf.shape(x)), counts
 
 
+@aten.op("bincount")
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    at = tf.cast(x, tf.int32)
+    count = tf.maximum(tf.reduce_max(tf.concat([at, [-1]], 0)) + 1, minlength)
+    return tf.unsorted_segment_sum(tf.ones_like(x, tf.int64) if weights is None else no_gradient(weights), at, count)
+
+
 @aten.op("histc", note="outside of the range nothing counts; without one it is that of the data")
 def histc(x: Any, bins: int = 100, low: float = 0, high: float = 0) -> Any:
     flat = no_gradient(tf.reshape(x, [-1]))

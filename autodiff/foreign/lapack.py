@@ -1,4 +1,4 @@
-"""Permutations of rows, and the swaps that LAPACK writes for them."""
+"""What LAPACK gives that no op of ours has: swaps of rows, eigenvalues of any matrix."""
 from __future__ import annotations
 
 from typing import Any
@@ -37,3 +37,13 @@ def permutation_of(pivots: Any, size: int) -> Any:
     order = tf.py_func(permuted, [pivots], tf.int32, stateful=False)
     order.set_shape([*pivots.dims[:-1], size])
     return order
+
+
+def eig(x: Any) -> tuple[Any, Any]:
+    """Eigenvalues and vectors of length 1 (columns), both complex, without a gradient."""
+    wide = np.result_type(x.dtype.as_numpy_dtype, np.complex64)
+    values, vectors = tf.py_func(lambda a: tuple(p.astype(wide) for p in np.linalg.eig(a)), [x], [wide, wide],
+                                 stateful=False)
+    values.set_shape(x.shape[:-1])
+    vectors.set_shape(x.shape)
+    return values, vectors
