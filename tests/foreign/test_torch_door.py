@@ -77,8 +77,9 @@ def test_an_edit_that_autograd_does_not_see_is_suspected(told):
     assert [(s.place.line, "changes in place" in s.text) for s in found.advice.suspects] == [(8, True)]
 
 
-def test_a_copy_that_is_detached_and_then_differentiated_is_a_leaf(told):
-    found = told("v = w.detach()", "v.requires_grad = True", "loss = (x @ w * (x @ v) * torch.tensor(0.01)).square().mean()", *DOWN)
+def test_what_is_made_without_gradients_and_then_differentiated_is_a_leaf(told):
+    found = told("with torch.no_grad():", "    v = w * torch.tensor(0.1)", "v.requires_grad = True",
+                 "loss = (x @ w * (x @ v)).square().mean() * torch.tensor(0.01)", *DOWN)
     assert np.allclose(found.slopes()[0], found.steps[-1][1].gradients["w"], rtol=1e-5)
 
 
