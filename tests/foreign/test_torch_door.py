@@ -41,7 +41,7 @@ def told(tmp_path, capfd):
         return SimpleNamespace(names=names, steps=seen, said=capfd.readouterr().err, advice=made.steps.advice,
                                found=[(f.kind, f.place and f.place.line) for f in seen[-1][2]] if seen else [],
                                slopes=lambda: [made.steps.session.run(g, dict(s.feeds)) for _, s, _ in seen[-1:]
-                                               for g in made.steps.gradients_of(s.loss).values()])
+                                               for g in made.steps.gradients_of(s.loss).values() if g is not None])
     return run
 
 

@@ -79,11 +79,11 @@ def while_(*xs: Tensor, cond_nconsts: int, cond_jaxpr: Called, body_nconsts: int
         return cond_jaxpr(*of_cond, *now)[0]
 
     def body(*now: Tensor) -> list[Tensor]:
-        found, batch = body_jaxpr(*of_body, *now), cond_jaxpr.program.outputs[0].shape
+        found, batch = body_jaxpr(*of_body, *now), _shape_of(cond_jaxpr.program.outputs[0])
         if not batch:
             return found
         each = goes_on(*now)
-        return [tf.where_v2(tf.reshape(each, [*batch, *[1] * (len(y.dims) - len(batch))]), y, before)
+        return [tf.where_v2(tf.reshape(each, [*batch, *[1] * (len(y.shape) - len(batch))]), y, before)
                 for y, before in zip(found, now)]
 
     return list(tf.while_loop(lambda *now: tf.reduce_any(goes_on(*now)), body, state, return_same_structure=True))
