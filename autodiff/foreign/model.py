@@ -115,6 +115,11 @@ class Table:
         for name, function in functions.items():
             self.op(name)(_inputs_only(function))
 
+    def rows(self, rules: Mapping[str, Callable[..., Any]]) -> None:
+        """Declare ops that are one expression each."""
+        for name, rule in rules.items():
+            self.op(name)(rule)
+
     def __contains__(self, name: object) -> bool:
         return name in self.ops
 

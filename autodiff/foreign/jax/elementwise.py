@@ -67,14 +67,14 @@ maximum = with_gradient("Maximum", _balanced, tf.maximum)
 minimum = with_gradient("Minimum", _balanced, tf.minimum)
 
 
-@JAX.op("max")
-def greatest(x: Tensor, y: Tensor) -> Tensor:
-    return tf.logical_or(x, y) if x.dtype == tf.bool else maximum(x, y)
-
-
-@JAX.op("min")
-def smallest(x: Tensor, y: Tensor) -> Tensor:
-    return tf.logical_and(x, y) if x.dtype == tf.bool else minimum(x, y)
+JAX.rows({
+    "max": lambda x, y: tf.logical_or(x, y) if x.dtype == tf.bool else maximum(x, y),
+    "min": lambda x, y: tf.logical_and(x, y) if x.dtype == tf.bool else minimum(x, y),
+    "integer_pow": lambda x, *, y: tf.square(x) if y == 2 else power(x, tf.constant(y, x.dtype)),
+    "exp2": lambda x: tf.exp(x * tf.constant(math.log(2), x.dtype)),
+    "population_count": lambda x: tf.cast(build.PopulationCount(x), x.dtype),
+    "bitcast_convert_type": lambda x, *, new_dtype: build.Bitcast(x, type=new_dtype),
+})
 
 
 @JAX.op("abs", note="its slope at 0 is 1")
@@ -118,19 +118,9 @@ def pow_(x: Tensor, y: Tensor) -> Tensor:
     return tf.where(slope_of_zero, tf.ones_like(x), power(x, y))
 
 
-@JAX.op("integer_pow")
-def integer_pow(x: Tensor, *, y: int) -> Tensor:
-    return tf.square(x) if y == 2 else power(x, tf.constant(y, x.dtype))
-
-
 @JAX.op("cbrt", pulled_back=True)
 def cbrt(x: Tensor) -> Tensor:
     return tf.sign(x) * tf.pow(tf.abs(x), tf.constant(1 / 3, x.dtype))
-
-
-@JAX.op("exp2")
-def exp2(x: Tensor) -> Tensor:
-    return tf.exp(x * tf.constant(math.log(2), x.dtype))
 
 
 @JAX.op("round")
@@ -208,16 +198,6 @@ def shift_right_arithmetic(x: Tensor, count: Tensor) -> Tensor:
 def _is_inside(x: Tensor, count: Tensor) -> Tensor:
     inside = tf.less(tf.cast(count, tf.uint64), tf.constant(np.uint64(x.dtype.size * 8)))
     return tf.broadcast_to(inside, x.dims) if inside.dims != x.dims else inside
-
-
-@JAX.op("population_count")
-def population_count(x: Tensor) -> Tensor:
-    return tf.cast(build.PopulationCount(x), x.dtype)
-
-
-@JAX.op("bitcast_convert_type")
-def bitcast(x: Tensor, *, new_dtype: str) -> Tensor:
-    return build.Bitcast(x, type=new_dtype)
 
 
 # ---- types -------------------------------------------------------------------------------------

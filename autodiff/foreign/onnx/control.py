@@ -147,14 +147,14 @@ def _place(position: Any, default: int) -> int:
     return int(known.reshape(()))
 
 
-@onnx.op("SequenceEmpty")
-def sequence_empty(*, dtype: int = 1) -> Any:
-    return ([],)
-
-
-@onnx.op("SequenceConstruct")
-def sequence_construct(*items: Any) -> Any:
-    return (list(items),)
+onnx.rows({
+    "SequenceEmpty": lambda *, dtype=1: ([],),
+    "SequenceConstruct": lambda *items: (list(items),),
+    "SequenceAt": lambda items, position: items[_place(position, -1)],
+    "SequenceLength": lambda items: tf.constant(len(items), tf.int64),
+    "OptionalGetElement": lambda x: (x,),
+    "OptionalHasElement": lambda x=None: tf.constant(x is not None),
+})
 
 
 @onnx.op("SequenceInsert")
@@ -168,16 +168,6 @@ def sequence_erase(items: list[Any], position: Any = None) -> Any:
     kept = list(items)
     del kept[_place(position, -1)]
     return (kept,)
-
-
-@onnx.op("SequenceAt")
-def sequence_at(items: list[Any], position: Any) -> Any:
-    return items[_place(position, -1)]
-
-
-@onnx.op("SequenceLength")
-def sequence_length(items: list[Any]) -> Any:
-    return tf.constant(len(items), tf.int64)
 
 
 @onnx.op("ConcatFromSequence")
@@ -210,13 +200,3 @@ def sequence_map(items: list[Any], *others: Any, body: Body) -> Any:
 @onnx.op("Optional")
 def optional(x: Any = None, *, type: Any = None) -> Any:  # noqa: A002
     return (x,)
-
-
-@onnx.op("OptionalGetElement")
-def optional_get_element(x: Any) -> Any:
-    return (x,)
-
-
-@onnx.op("OptionalHasElement")
-def optional_has_element(x: Any = None) -> Any:
-    return tf.constant(x is not None)

@@ -42,9 +42,18 @@ def mod(a: Any, b: Any, *, fmod: int = 0) -> Any:
     return tf.truncatemod(a, b) if fmod else tf.floormod(a, b)
 
 
-@onnx.op("Sum")
-def total(*xs: Any) -> Any:
-    return functools.reduce(tf.add, xs)
+onnx.rows({
+    "Sum": lambda *xs: functools.reduce(tf.add, xs),
+    "CastLike": lambda x, target, *, saturate=1, round_mode=b'up': tf.cast(x, target.dtype.base_dtype),
+    "Selu": lambda x, *, alpha=1.6732631921768188, gamma=1.0507010221481323: gamma * elu(x, alpha=alpha),
+    "Celu": lambda x, *, alpha=1.0: _below_zero(x, lambda z: alpha * tf.expm1(z / alpha)),
+    "HardSwish": lambda x: x * hard_sigmoid(x, alpha=1 / 6),
+    "SwiGLU": lambda a, b, *, alpha=1.0: swish(a, alpha=alpha) * b,
+    "Mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
+    "BitShift": lambda x, y, *, direction: (build.LeftShift if text(direction) == "LEFT" else build.RightShift)(x, y),
+    "BitCast": lambda x, *, to: build.Bitcast(x, type=dtype_named(to)),
+    "Det": lambda x: tf.matrix_determinant(x),
+})
 
 
 @onnx.op("Mean")
@@ -86,11 +95,6 @@ def cast(x: Any, *, to: int, saturate: int = 1, round_mode: Any = b"up") -> Any:
     return tf.cast(x, dtype_named(to))
 
 
-@onnx.op("CastLike")
-def cast_like(x: Any, target: Any, *, saturate: int = 1, round_mode: Any = b"up") -> Any:
-    return tf.cast(x, target.dtype.base_dtype)
-
-
 # ---- activations ----------------------------------------------------------------------------
 
 @onnx.op("LeakyRelu")
@@ -108,16 +112,6 @@ def elu(x: Any, *, alpha: float = 1.0) -> Any:
     return _below_zero(x, lambda z: alpha * tf.expm1(z))
 
 
-@onnx.op("Selu")
-def selu(x: Any, *, alpha: float = 1.67326319217681884765625, gamma: float = 1.05070102214813232421875) -> Any:
-    return gamma * elu(x, alpha=alpha)
-
-
-@onnx.op("Celu")
-def celu(x: Any, *, alpha: float = 1.0) -> Any:
-    return _below_zero(x, lambda z: alpha * tf.expm1(z / alpha))
-
-
 def _below_zero(x: Any, curve: Any) -> Any:
     """`x` where it is positive, else the curve, which sees no large numbers that would overflow."""
     return tf.where_v2(x > 0, x, curve(tf.minimum(x, like(0, x))))
@@ -128,24 +122,9 @@ def hard_sigmoid(x: Any, *, alpha: float = 0.2, beta: float = 0.5) -> Any:
     return clip(alpha * x + beta, 0, 1)
 
 
-@onnx.op("HardSwish")
-def hard_swish(x: Any) -> Any:
-    return x * hard_sigmoid(x, alpha=1 / 6)
-
-
 @onnx.op("Swish")
 def swish(x: Any, *, alpha: float = 1.0) -> Any:
     return x * tf.sigmoid(alpha * x)
-
-
-@onnx.op("SwiGLU")
-def swiglu(a: Any, b: Any, *, alpha: float = 1.0) -> Any:
-    return swish(a, alpha=alpha) * b
-
-
-@onnx.op("Mish")
-def mish(x: Any) -> Any:
-    return x * tf.tanh(tf.nn.softplus(x))
 
 
 @onnx.op("Gelu")
@@ -170,16 +149,6 @@ def shrink(x: Any, *, bias: float = 0.0, lambd: float = 0.5) -> Any:
 
 onnx.plain({"BitwiseAnd": build.BitwiseAnd, "BitwiseNot": build.Invert, "BitwiseOr": build.BitwiseOr,
             "BitwiseXor": build.BitwiseXor})
-
-
-@onnx.op("BitShift")
-def bit_shift(x: Any, y: Any, *, direction: Any) -> Any:
-    return (build.LeftShift if text(direction) == "LEFT" else build.RightShift)(x, y)
-
-
-@onnx.op("BitCast")
-def bit_cast(x: Any, *, to: int) -> Any:
-    return build.Bitcast(x, type=dtype_named(to))
 
 
 # ---- random numbers: our streams, not onnx's ------------------------------------------------
@@ -266,8 +235,3 @@ def _diagonals(term: str, x: Any) -> tuple[str, Any]:
             x = tf.matrix_diag_part(tf.transpose(x, [*(i for i in range(rank) if i not in axes), *axes]))
             letters = [a for i, a in enumerate(letters) if i not in pair] + [letter]
     return "".join(letters).replace(".", "..."), x
-
-
-@onnx.op("Det")
-def det(x: Any) -> Any:
-    return tf.matrix_determinant(x)

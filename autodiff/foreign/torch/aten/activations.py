@@ -15,9 +15,15 @@ def relu(x: Any) -> Any:
     return tf.nn.relu(x)
 
 
-@aten.op("relu6")
-def relu6(x: Any) -> Any:
-    return hardtanh(x, 0.0, 6.0)
+aten.rows({
+    "relu6": lambda x: hardtanh(x, 0.0, 6.0),
+    "hardsigmoid": lambda x: hardtanh(x, -3.0, 3.0) / 6 + number(0.5, x),
+    "selu": lambda x: elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946),
+    "celu": lambda x, alpha=1.0: elu(x, alpha, 1, 1 / alpha),
+    "silu": lambda x: x * tf.sigmoid(x),
+    "mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
+    "hardshrink": lambda x, bound=0.5: where(tf.less_equal(tf.abs(x), number(bound, x)), tf.zeros_like(x), x),
+})
 
 
 @aten.op("threshold")
@@ -29,11 +35,6 @@ def threshold(x: Any, threshold: Any, value: Any) -> Any:
 def hardtanh(x: Any, low: Any = -1.0, high: Any = 1.0) -> Any:
     low, high = number(low, x), number(high, x)
     return where(tf.less_equal(x, low), low, where(tf.greater_equal(x, high), high, x))
-
-
-@aten.op("hardsigmoid")
-def hardsigmoid(x: Any) -> Any:
-    return hardtanh(x, -3.0, 3.0) / 6 + number(0.5, x)
 
 
 @aten.op("hardswish", note="no slope at -3 and below")
@@ -55,32 +56,12 @@ def elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
     return where(tf.greater(x, 0), x, below) * number(scale, x)
 
 
-@aten.op("selu")
-def selu(x: Any) -> Any:
-    return elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
-
-
-@aten.op("celu")
-def celu(x: Any, alpha: Any = 1.0) -> Any:
-    return elu(x, alpha, 1, 1 / alpha)
-
-
 @aten.op("gelu")
 def gelu(x: Any, *, approximate: str = "none") -> Any:
     if approximate == "none":
         return x * number(0.5, x) * (1 + tf.erf(x * number(math.sqrt(0.5), x)))
     inner = number(math.sqrt(2 / math.pi), x) * (x + number(0.044715, x) * x * x * x)
     return x * number(0.5, x) * (1 + tf.tanh(inner))
-
-
-@aten.op("silu")
-def silu(x: Any) -> Any:
-    return x * tf.sigmoid(x)
-
-
-@aten.op("mish")
-def mish(x: Any) -> Any:
-    return x * tf.tanh(tf.nn.softplus(x))
 
 
 @aten.op("softplus")
@@ -93,11 +74,6 @@ def softplus(x: Any, beta: Any = 1, threshold: Any = 20) -> Any:
 def softshrink(x: Any, bound: Any = 0.5) -> Any:
     bound = number(bound, x)
     return where(tf.greater(x, bound), x - bound, where(tf.less(x, -bound), x + bound, x * 0))
-
-
-@aten.op("hardshrink")
-def hardshrink(x: Any, bound: Any = 0.5) -> Any:
-    return where(tf.less_equal(tf.abs(x), number(bound, x)), tf.zeros_like(x), x)
 
 
 @aten.op("log_sigmoid_forward", "log_sigmoid")

@@ -43,9 +43,18 @@ def sub(x: Any, y: Any, alpha: Any = 1) -> Any:
     return x - y if _is_one(alpha) else x - y * number(alpha, y)
 
 
-@aten.op("rsub")
-def rsub(x: Any, y: Any, alpha: Any = 1) -> Any:
-    return sub(y, x, alpha)
+aten.rows({
+    "rsub": lambda x, y, alpha=1: sub(y, x, alpha),
+    "floor_divide": lambda x, y: div(x, y, "floor"),
+    "max.other": lambda x, y: maximum(x, y),
+    "min.other": lambda x, y: minimum(x, y),
+    "clamp_min": lambda x, low: clamp(x, low),
+    "clamp_max": lambda x, high: clamp(x, None, high),
+    "atan2": lambda y, x: _atan2(*_spread(*promoted(y, x, floating=True))),
+    "neg": lambda x: -x,
+    "abs": lambda x: tf.abs(x),
+    "frac": lambda x: x - no_gradient(_truncated(x)),
+})
 
 
 @aten.op("mul")
@@ -63,11 +72,6 @@ def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     if category(x.dtype.base_dtype) == 1:
         return tf.floor_div(x, y) if rounding_mode == "floor" else tf.truncatediv(x, y)
     return (tf.floor if rounding_mode == "floor" else _truncated)(tf.truediv(x, y))
-
-
-@aten.op("floor_divide")
-def floor_divide(x: Any, y: Any) -> Any:
-    return div(x, y, "floor")
 
 
 @aten.op("remainder")
@@ -151,36 +155,11 @@ def _extreme(choose: Any, x: Any, y: Any) -> Any:
     return where(tf.equal(x, y), x / 2 + y / 2, choose(x, y))
 
 
-@aten.op("max.other")
-def max_other(x: Any, y: Any) -> Any:
-    return maximum(x, y)
-
-
-@aten.op("min.other")
-def min_other(x: Any, y: Any) -> Any:
-    return minimum(x, y)
-
-
 @aten.op("clamp", "clip", note="the gradient passes at the bounds")
 def clamp(x: Any, low: Any = None, high: Any = None) -> Any:
     x, low, high = promoted(x, low, high)
     x = x if low is None else tf.maximum(x, low)
     return x if high is None else tf.minimum(x, high)
-
-
-@aten.op("clamp_min")
-def clamp_min(x: Any, low: Any) -> Any:
-    return clamp(x, low)
-
-
-@aten.op("clamp_max")
-def clamp_max(x: Any, high: Any) -> Any:
-    return clamp(x, None, high)
-
-
-@aten.op("atan2")
-def atan2(y: Any, x: Any) -> Any:
-    return _atan2(*_spread(*promoted(y, x, floating=True)))
 
 
 @aten.op("hypot")
@@ -247,16 +226,6 @@ for _name, _function in {
     aten.op(_name)(_of_floats(_function))
 
 
-@aten.op("neg")
-def neg(x: Any) -> Any:
-    return -x
-
-
-@aten.op("abs")
-def absolute(x: Any) -> Any:
-    return tf.abs(x)
-
-
 @aten.op("sign", "sgn")
 def sign(x: Any) -> Any:
     return x if x.dtype.base_dtype is tf.bool else tf.sign(x)
@@ -284,11 +253,6 @@ def ceil(x: Any) -> Any:
 @aten.op("trunc", "fix")
 def trunc(x: Any) -> Any:
     return no_gradient(_truncated(x)) if category(x.dtype.base_dtype) == 2 else x
-
-
-@aten.op("frac")
-def frac(x: Any) -> Any:
-    return x - no_gradient(_truncated(x))
 
 
 @aten.op("round")

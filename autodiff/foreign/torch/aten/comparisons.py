@@ -61,9 +61,16 @@ aten.op("bitwise_or", "__or__")(_bits(tf.logical_or, np.bitwise_or))
 aten.op("bitwise_xor", "__xor__")(_bits(tf.logical_xor, np.bitwise_xor))
 
 
-@aten.op("bitwise_not")
-def bitwise_not(x: Any) -> Any:
-    return tf.logical_not(x) if x.dtype.base_dtype is tf.bool else -x - number(1, x)
+aten.rows({
+    "bitwise_not": lambda x: tf.logical_not(x) if x.dtype.base_dtype is tf.bool else -x - number(1, x),
+    "masked_fill": lambda x, mask, value: where(mask, as_type(value, x.dtype.base_dtype), x),
+    "isnan": lambda x: tf.is_nan(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool),
+    "isinf": lambda x: tf.is_inf(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool),
+    "isfinite": lambda x: tf.is_finite(x) if category(x.dtype.base_dtype) == 2 else tf.ones_like(x, dtype=tf.bool),
+    "isposinf": lambda x: tf.equal(x, number(np.inf, x)),
+    "isneginf": lambda x: tf.equal(x, number(-np.inf, x)),
+    "signbit": lambda x: tf.less(x, 0),
+})
 
 
 @aten.op("bitwise_left_shift", "__lshift__")
@@ -84,36 +91,6 @@ def where_self(condition: Any, x: Any = None, y: Any = None) -> Any:
     return where(_truth(condition), x, y)
 
 
-@aten.op("masked_fill")
-def masked_fill(x: Any, mask: Any, value: Any) -> Any:
-    return where(mask, as_type(value, x.dtype.base_dtype), x)
-
-
-@aten.op("isnan")
-def isnan(x: Any) -> Any:
-    return tf.is_nan(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool)
-
-
-@aten.op("isinf")
-def isinf(x: Any) -> Any:
-    return tf.is_inf(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool)
-
-
-@aten.op("isfinite")
-def isfinite(x: Any) -> Any:
-    return tf.is_finite(x) if category(x.dtype.base_dtype) == 2 else tf.ones_like(x, dtype=tf.bool)
-
-
-@aten.op("isposinf")
-def isposinf(x: Any) -> Any:
-    return tf.equal(x, number(np.inf, x))
-
-
-@aten.op("isneginf")
-def isneginf(x: Any) -> Any:
-    return tf.equal(x, number(-np.inf, x))
-
-
 @aten.op("isclose")
 def isclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     near = tf.less_equal(tf.abs(x - y), number(atol, x) + number(rtol, x) * tf.abs(y))
@@ -124,11 +101,6 @@ def isclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
 def heaviside(x: Any, values: Any) -> Any:
     x, values = promoted(x, values)
     return where(tf.equal(x, 0), values, as_type(tf.greater(x, 0), result_type(x)))
-
-
-@aten.op("signbit")
-def signbit(x: Any) -> Any:
-    return tf.less(x, 0)
 
 
 @aten.op("bucketize")

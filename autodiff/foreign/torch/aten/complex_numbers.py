@@ -7,10 +7,11 @@ from typing import Any
 from ...model import tf
 from .common import aten, category, no_gradient, number, rank, where
 
-
-@aten.op("complex")
-def complex_of(real: Any, imag: Any) -> Any:
-    return tf.complex(real, imag)
+aten.rows({
+    "complex": lambda real, imag: tf.complex(real, imag),
+    "view_as_real": lambda x: tf.stack([tf.real(x), tf.imag(x)], axis=rank(x)),
+    "view_as_complex": lambda x: tf.complex(x[..., 0], x[..., 1]),
+})
 
 
 @aten.op("polar", note="a negative size has the slope of its absolute value, as torch's")
@@ -27,16 +28,6 @@ def conj(x: Any) -> Any:
 @aten.op("resolve_conj", "resolve_neg")
 def resolved(x: Any) -> Any:
     return x
-
-
-@aten.op("view_as_real")
-def view_as_real(x: Any) -> Any:
-    return tf.stack([tf.real(x), tf.imag(x)], axis=rank(x))
-
-
-@aten.op("view_as_complex")
-def view_as_complex(x: Any) -> Any:
-    return tf.complex(x[..., 0], x[..., 1])
 
 
 @aten.op("angle")

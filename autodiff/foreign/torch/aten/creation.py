@@ -32,9 +32,16 @@ def zeros(sizes: Any, strides: Any = None, *, dtype: Any = None) -> Any:
     return _filled(sizes, 0, dtype or tf.float32)
 
 
-@aten.op("ones")
-def ones(sizes: Any, *, dtype: Any = None) -> Any:
-    return _filled(sizes, 1, dtype or tf.float32)
+aten.rows({
+    "ones": lambda sizes, *, dtype=None: _filled(sizes, 1, dtype or tf.float32),
+    "full_like": lambda x, value, *, dtype=None: tf.fill(tf.shape(x), as_type(value, _like(x, dtype))),
+    "zero": lambda x: tf.zeros_like(x),
+    "new_ones": lambda x, sizes, *, dtype=None: _filled(sizes, 1, _like(x, dtype)),
+    "new_full": lambda x, sizes, value, *, dtype=None: _filled(sizes, value, _like(x, dtype)),
+    "scalar_tensor": lambda value, *, dtype=None: as_type(value, dtype or tf.float32),
+    "sym_numel": lambda x: tf.size(x),
+    "_local_scalar_dense": lambda x: tf.stop_gradient(x),
+})
 
 
 @aten.op("zeros_like", "empty_like")
@@ -47,19 +54,9 @@ def ones_like(x: Any, *, dtype: Any = None) -> Any:
     return tf.ones_like(x, dtype=_like(x, dtype))
 
 
-@aten.op("full_like")
-def full_like(x: Any, value: Any, *, dtype: Any = None) -> Any:
-    return tf.fill(tf.shape(x), as_type(value, _like(x, dtype)))
-
-
 @aten.op("fill")
 def fill(x: Any, value: Any) -> Any:
     return tf.fill(tf.shape(x), as_type(value, x.dtype.base_dtype))
-
-
-@aten.op("zero")
-def zero(x: Any) -> Any:
-    return tf.zeros_like(x)
 
 
 @aten.op("new_zeros", "new_empty", "new_empty_strided")
@@ -70,21 +67,6 @@ def new_zeros(x: Any, sizes: Any, strides: Any = None, *, dtype: Any = None) -> 
 @aten.op("_new_zeros_with_same_feature_meta", note="the tangent that torch.func.jvp begins with")
 def new_zeros_like(x: Any, other: Any, *, self_num_batch_dims: int = 0) -> Any:
     return _filled(dims(x)[:self_num_batch_dims] + dims(other), 0, _like(x, None))
-
-
-@aten.op("new_ones")
-def new_ones(x: Any, sizes: Any, *, dtype: Any = None) -> Any:
-    return _filled(sizes, 1, _like(x, dtype))
-
-
-@aten.op("new_full")
-def new_full(x: Any, sizes: Any, value: Any, *, dtype: Any = None) -> Any:
-    return _filled(sizes, value, _like(x, dtype))
-
-
-@aten.op("scalar_tensor")
-def scalar_tensor(value: Any, *, dtype: Any = None) -> Any:
-    return as_type(value, dtype or tf.float32)
 
 
 @aten.op("arange.default")
@@ -132,16 +114,6 @@ def triu_indices(rows: int, columns: int, offset: int = 0, *, dtype: Any = None)
 @aten.op("sym_size", "sym_size.int")
 def sym_size(x: Any, axis: int) -> Any:
     return tf.shape(x)[axis]
-
-
-@aten.op("sym_numel")
-def sym_numel(x: Any) -> Any:
-    return tf.size(x)
-
-
-@aten.op("_local_scalar_dense")
-def item(x: Any) -> Any:
-    return tf.stop_gradient(x)
 
 
 @aten.op("one_hot")

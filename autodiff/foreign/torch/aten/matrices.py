@@ -50,19 +50,12 @@ def addmm(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     return _plus(c, _product(a, b), beta, alpha)
 
 
-@aten.op("addmv")
-def addmv(c: Any, a: Any, x: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    return _plus(c, mv(a, x), beta, alpha)
-
-
-@aten.op("addr")
-def addr(c: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    return _plus(c, outer(x, y), beta, alpha)
-
-
-@aten.op("addbmm")
-def addbmm(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    return _plus(c, tf.reduce_sum(_product(a, b), axis=0), beta, alpha)
+aten.rows({
+    "addmv": lambda c, a, x, *, beta=1, alpha=1: _plus(c, mv(a, x), beta, alpha),
+    "addr": lambda c, x, y, *, beta=1, alpha=1: _plus(c, outer(x, y), beta, alpha),
+    "addbmm": lambda c, a, b, *, beta=1, alpha=1: _plus(c, tf.reduce_sum(_product(a, b), axis=0), beta, alpha),
+    "_euclidean_dist": lambda x, y: cdist(x, y),
+})
 
 
 @aten.op("linear", "mkldnn_linear")
@@ -108,11 +101,6 @@ def trace(x: Any) -> Any:
 @aten.op("_cdist_forward", "cdist")
 def cdist(x: Any, y: Any, p: float = 2.0, mode: Any = None) -> Any:
     return vector_norm(tf.expand_dims(x, -2) - tf.expand_dims(y, -3), p, [-1])
-
-
-@aten.op("_euclidean_dist")
-def euclidean_dist(x: Any, y: Any) -> Any:
-    return cdist(x, y)
 
 
 @aten.op("_pdist_forward", "pdist")

@@ -65,9 +65,12 @@ def _extreme(function: Any, x: Any, axes: Any, keepdim: bool) -> Any:
     return function(x, axis=axes_of(axes, rank(x)), keepdims=keepdim)
 
 
-@aten.op("aminmax")
-def aminmax(x: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
-    return amin(x, dim, keepdim), amax(x, dim, keepdim)
+aten.rows({
+    "aminmax": lambda x, *, dim=None, keepdim=False: (amin(x, dim, keepdim), amax(x, dim, keepdim)),
+    "argmax": lambda x, axis=None, keepdim=False: _place(tf.argmax, x, axis, keepdim),
+    "argmin": lambda x, axis=None, keepdim=False: _place(tf.argmin, x, axis, keepdim),
+    "dist": lambda x, y, order=2: vector_norm(x - y, order),
+})
 
 
 @aten.op("any")
@@ -83,16 +86,6 @@ def every(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
 @aten.op("count_nonzero")
 def count_nonzero(x: Any, axes: Any = None) -> Any:
     return tf.reduce_sum(tf.cast(as_type(x, tf.bool), tf.int64), axis=axes_of(axes, rank(x)))
-
-
-@aten.op("argmax")
-def argmax(x: Any, axis: int | None = None, keepdim: bool = False) -> Any:
-    return _place(tf.argmax, x, axis, keepdim)
-
-
-@aten.op("argmin")
-def argmin(x: Any, axis: int | None = None, keepdim: bool = False) -> Any:
-    return _place(tf.argmin, x, axis, keepdim)
 
 
 def extreme_place(function: Any, x: Any, axis: int) -> Any:
@@ -192,11 +185,6 @@ def vector_norm(x: Any, order: Any = 2, axes: Any = None, keepdim: bool = False,
 @aten.op("norm")
 def norm(x: Any, order: Any = 2, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     return vector_norm(x, 2 if order is None else order, axes, keepdim, dtype=dtype)
-
-
-@aten.op("dist")
-def dist(x: Any, y: Any, order: Any = 2) -> Any:
-    return vector_norm(x - y, order)
 
 
 @aten.op("renorm")

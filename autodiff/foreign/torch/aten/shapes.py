@@ -15,9 +15,14 @@ def view(x: Any, sizes: Any, strides: Any = None) -> Any:
     return tf.reshape(x, shape_of(sizes))
 
 
-@aten.op("view.dtype")
-def view_dtype(x: Any, dtype: Any) -> Any:
-    return tf.py_func(lambda a: a.view(dtype.as_numpy_dtype), [x], dtype)
+aten.rows({
+    "view.dtype": lambda x, dtype: tf.py_func(lambda a: a.view(dtype.as_numpy_dtype), [x], dtype),
+    "narrow": lambda x, axis, start, length: sliced(x, axis, start, start + length),
+    "flip": lambda x, axes: tf.reverse(x, [axis_of(a, rank(x)) for a in axes]) if axes else tf.identity(x),
+    "tril": lambda x, diagonal=0: _triangle(x, np.tril, diagonal),
+    "triu": lambda x, diagonal=0: _triangle(x, np.triu, diagonal),
+    "_pad_circular": lambda x, pad: _padded_by_place(x, pad, "wrap"),
+})
 
 
 @aten.op("alias", "detach", "lift_fresh", "lift_fresh_copy", "clone", "contiguous", "alias_copy", "detach_copy", "lift",
@@ -84,11 +89,6 @@ def sliced(x: Any, axis: int = 0, start: Any = None, end: Any = None, step: int 
     if start in (None, 0) and end is None and step == 1:
         return tf.identity(x)
     return x[(slice(None),) * at + (slice(start, end, step),)]
-
-
-@aten.op("narrow")
-def narrow(x: Any, axis: int, start: Any, length: Any) -> Any:
-    return sliced(x, axis, start, start + length)
 
 
 @aten.op("split", "split_copy", "unsafe_split")
@@ -175,11 +175,6 @@ def repeated_places(repeats: Any, *, output_size: Any = None) -> Any:
     return tf.repeat(tf.range(tf.cast(tf.size(repeats), tf.int64), dtype=tf.int64), tf.cast(repeats, tf.int32))
 
 
-@aten.op("flip")
-def flip(x: Any, axes: Any) -> Any:
-    return tf.reverse(x, [axis_of(a, rank(x)) for a in axes]) if axes else tf.identity(x)
-
-
 @aten.op("roll")
 def roll(x: Any, shifts: Any, axes: Any = ()) -> Any:
     shifts = shifts if isinstance(shifts, (list, tuple)) else [shifts]
@@ -192,16 +187,6 @@ def roll(x: Any, shifts: Any, axes: Any = ()) -> Any:
 @aten.op("rot90")
 def rot90(x: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     return taken(x, np.rot90(places(x), k, axes))
-
-
-@aten.op("tril")
-def tril(x: Any, diagonal: int = 0) -> Any:
-    return _triangle(x, np.tril, diagonal)
-
-
-@aten.op("triu")
-def triu(x: Any, diagonal: int = 0) -> Any:
-    return _triangle(x, np.triu, diagonal)
 
 
 def _triangle(x: Any, function: Any, diagonal: int) -> Any:
@@ -258,11 +243,6 @@ def reflection_pad(x: Any, pad: Any) -> Any:
 @aten.op("replication_pad1d", "replication_pad2d", "replication_pad3d")
 def replication_pad(x: Any, pad: Any) -> Any:
     return _padded_by_place(x, pad, "edge")
-
-
-@aten.op("_pad_circular")
-def circular_pad(x: Any, pad: Any) -> Any:
-    return _padded_by_place(x, pad, "wrap")
 
 
 @aten.op("pixel_shuffle")
