@@ -67,16 +67,6 @@ maximum = with_gradient("Maximum", _balanced, tf.maximum)
 minimum = with_gradient("Minimum", _balanced, tf.minimum)
 
 
-JAX.rows({
-    "max": lambda x, y: tf.logical_or(x, y) if x.dtype == tf.bool else maximum(x, y),
-    "min": lambda x, y: tf.logical_and(x, y) if x.dtype == tf.bool else minimum(x, y),
-    "integer_pow": lambda x, *, y: tf.square(x) if y == 2 else power(x, tf.constant(y, x.dtype)),
-    "exp2": lambda x: tf.exp(x * tf.constant(math.log(2), x.dtype)),
-    "population_count": lambda x: tf.cast(build.PopulationCount(x), x.dtype),
-    "bitcast_convert_type": lambda x, *, new_dtype: build.Bitcast(x, type=new_dtype),
-})
-
-
 @JAX.op("abs", note="its slope at 0 is 1")
 def absolute(x: Tensor) -> Tensor:
     return tf.abs(x) if x.dtype.is_complex else magnitude(x)
@@ -223,3 +213,13 @@ def reduce_precision(x: Tensor, *, exponent_bits: int, mantissa_bits: int) -> Te
         y = tf.where(tf.abs(y) < 2.0 ** (1 - most), tf.zeros_like(y), y)
         y = tf.where(tf.abs(y) >= 2.0 ** (most + 1), tf.sign(y) * np.inf, y)
     return y
+
+
+JAX.rows({
+    "max": lambda x, y: tf.logical_or(x, y) if x.dtype == tf.bool else maximum(x, y),
+    "min": lambda x, y: tf.logical_and(x, y) if x.dtype == tf.bool else minimum(x, y),
+    "integer_pow": lambda x, *, y: tf.square(x) if y == 2 else power(x, tf.constant(y, x.dtype)),
+    "exp2": lambda x: tf.exp(x * tf.constant(math.log(2), x.dtype)),
+    "population_count": lambda x: tf.cast(build.PopulationCount(x), x.dtype),
+    "bitcast_convert_type": lambda x, *, new_dtype: build.Bitcast(x, type=new_dtype),
+})

@@ -147,16 +147,6 @@ def _place(position: Any, default: int) -> int:
     return int(known.reshape(()))
 
 
-onnx.rows({
-    "SequenceEmpty": lambda *, dtype=1: ([],),
-    "SequenceConstruct": lambda *items: (list(items),),
-    "SequenceAt": lambda items, position: items[_place(position, -1)],
-    "SequenceLength": lambda items: tf.constant(len(items), tf.int64),
-    "OptionalGetElement": lambda x: (x,),
-    "OptionalHasElement": lambda x=None: tf.constant(x is not None),
-})
-
-
 @onnx.op("SequenceInsert")
 def sequence_insert(items: list[Any], item: Any, position: Any = None) -> Any:
     place = _place(position, len(items))
@@ -200,3 +190,13 @@ def sequence_map(items: list[Any], *others: Any, body: Body) -> Any:
 @onnx.op("Optional")
 def optional(x: Any = None, *, type: Any = None) -> Any:  # noqa: A002
     return (x,)
+
+
+onnx.rows({
+    "SequenceEmpty": lambda *, dtype=1: ([],),
+    "SequenceConstruct": lambda *items: (list(items),),
+    "SequenceAt": lambda items, position: items[_place(position, -1)],
+    "SequenceLength": lambda items: tf.constant(len(items), tf.int64),
+    "OptionalGetElement": lambda x: (x,),
+    "OptionalHasElement": lambda x=None: tf.constant(x is not None),
+})

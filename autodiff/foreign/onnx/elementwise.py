@@ -42,20 +42,6 @@ def mod(a: Any, b: Any, *, fmod: int = 0) -> Any:
     return tf.truncatemod(a, b) if fmod else tf.floormod(a, b)
 
 
-onnx.rows({
-    "Sum": lambda *xs: functools.reduce(tf.add, xs),
-    "CastLike": lambda x, target, *, saturate=1, round_mode=b'up': tf.cast(x, target.dtype.base_dtype),
-    "Selu": lambda x, *, alpha=1.6732631921768188, gamma=1.0507010221481323: gamma * elu(x, alpha=alpha),
-    "Celu": lambda x, *, alpha=1.0: _below_zero(x, lambda z: alpha * tf.expm1(z / alpha)),
-    "HardSwish": lambda x: x * hard_sigmoid(x, alpha=1 / 6),
-    "SwiGLU": lambda a, b, *, alpha=1.0: swish(a, alpha=alpha) * b,
-    "Mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
-    "BitShift": lambda x, y, *, direction: (build.LeftShift if text(direction) == "LEFT" else build.RightShift)(x, y),
-    "BitCast": lambda x, *, to: build.Bitcast(x, type=dtype_named(to)),
-    "Det": lambda x: tf.matrix_determinant(x),
-})
-
-
 @onnx.op("Mean")
 def mean(*xs: Any) -> Any:
     return functools.reduce(tf.add, xs) / len(xs)
@@ -235,3 +221,17 @@ def _diagonals(term: str, x: Any) -> tuple[str, Any]:
             x = tf.matrix_diag_part(tf.transpose(x, [*(i for i in range(rank) if i not in axes), *axes]))
             letters = [a for i, a in enumerate(letters) if i not in pair] + [letter]
     return "".join(letters).replace(".", "..."), x
+
+
+onnx.rows({
+    "Sum": lambda *xs: functools.reduce(tf.add, xs),
+    "CastLike": lambda x, target, *, saturate=1, round_mode=b'up': tf.cast(x, target.dtype.base_dtype),
+    "Selu": lambda x, *, alpha=1.6732631921768188, gamma=1.0507010221481323: gamma * elu(x, alpha=alpha),
+    "Celu": lambda x, *, alpha=1.0: _below_zero(x, lambda z: alpha * tf.expm1(z / alpha)),
+    "HardSwish": lambda x: x * hard_sigmoid(x, alpha=1 / 6),
+    "SwiGLU": lambda a, b, *, alpha=1.0: swish(a, alpha=alpha) * b,
+    "Mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
+    "BitShift": lambda x, y, *, direction: (build.LeftShift if text(direction) == "LEFT" else build.RightShift)(x, y),
+    "BitCast": lambda x, *, to: build.Bitcast(x, type=dtype_named(to)),
+    "Det": lambda x: tf.matrix_determinant(x),
+})

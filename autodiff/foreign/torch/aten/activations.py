@@ -15,17 +15,6 @@ def relu(x: Any) -> Any:
     return tf.nn.relu(x)
 
 
-aten.rows({
-    "relu6": lambda x: hardtanh(x, 0.0, 6.0),
-    "hardsigmoid": lambda x: hardtanh(x, -3.0, 3.0) / 6 + number(0.5, x),
-    "selu": lambda x: elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946),
-    "celu": lambda x, alpha=1.0: elu(x, alpha, 1, 1 / alpha),
-    "silu": lambda x: x * tf.sigmoid(x),
-    "mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
-    "hardshrink": lambda x, bound=0.5: where(tf.less_equal(tf.abs(x), number(bound, x)), tf.zeros_like(x), x),
-})
-
-
 @aten.op("threshold")
 def threshold(x: Any, threshold: Any, value: Any) -> Any:
     return where(tf.less_equal(x, number(threshold, x)), number(value, x), x)
@@ -131,3 +120,14 @@ def logcumsumexp(x: Any, axis: int) -> Any:
 @aten.op("native_dropout.kept", note="mask: what torch drew")
 def dropout(x: Any, mask: Any, p: float) -> Any:
     return x * tf.cast(mask, x.dtype.base_dtype) * number(1 / (1 - p) if p < 1 else 0.0, x), no_gradient(mask)
+
+
+aten.rows({
+    "relu6": lambda x: hardtanh(x, 0.0, 6.0),
+    "hardsigmoid": lambda x: hardtanh(x, -3.0, 3.0) / 6 + number(0.5, x),
+    "selu": lambda x: elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946),
+    "celu": lambda x, alpha=1.0: elu(x, alpha, 1, 1 / alpha),
+    "silu": lambda x: x * tf.sigmoid(x),
+    "mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
+    "hardshrink": lambda x, bound=0.5: where(tf.less_equal(tf.abs(x), number(bound, x)), tf.zeros_like(x), x),
+})

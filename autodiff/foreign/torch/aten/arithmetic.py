@@ -43,20 +43,6 @@ def sub(x: Any, y: Any, alpha: Any = 1) -> Any:
     return x - y if _is_one(alpha) else x - y * number(alpha, y)
 
 
-aten.rows({
-    "rsub": lambda x, y, alpha=1: sub(y, x, alpha),
-    "floor_divide": lambda x, y: div(x, y, "floor"),
-    "max.other": lambda x, y: maximum(x, y),
-    "min.other": lambda x, y: minimum(x, y),
-    "clamp_min": lambda x, low: clamp(x, low),
-    "clamp_max": lambda x, high: clamp(x, None, high),
-    "atan2": lambda y, x: _atan2(*_spread(*promoted(y, x, floating=True))),
-    "neg": lambda x: -x,
-    "abs": lambda x: tf.abs(x),
-    "frac": lambda x: x - no_gradient(_truncated(x)),
-})
-
-
 @aten.op("mul")
 def mul(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
@@ -303,3 +289,17 @@ def to(x: Any, *given: Any, dtype: Any = None, **_: Any) -> Any:
 @aten.op("_to_copy")
 def to_copy(x: Any, *, dtype: Any = None) -> Any:
     return tf.identity(x) if dtype is None or dtype is x.dtype.base_dtype else as_type(x, dtype)
+
+
+aten.rows({
+    "rsub": lambda x, y, alpha=1: sub(y, x, alpha),
+    "floor_divide": lambda x, y: div(x, y, "floor"),
+    "max.other": lambda x, y: maximum(x, y),
+    "min.other": lambda x, y: minimum(x, y),
+    "clamp_min": lambda x, low: clamp(x, low),
+    "clamp_max": lambda x, high: clamp(x, None, high),
+    "atan2": lambda y, x: _atan2(*_spread(*promoted(y, x, floating=True))),
+    "neg": lambda x: -x,
+    "abs": lambda x: tf.abs(x),
+    "frac": lambda x: x - no_gradient(_truncated(x)),
+})

@@ -61,18 +61,6 @@ aten.op("bitwise_or", "__or__")(_bits(tf.logical_or, np.bitwise_or))
 aten.op("bitwise_xor", "__xor__")(_bits(tf.logical_xor, np.bitwise_xor))
 
 
-aten.rows({
-    "bitwise_not": lambda x: tf.logical_not(x) if x.dtype.base_dtype is tf.bool else -x - number(1, x),
-    "masked_fill": lambda x, mask, value: where(mask, as_type(value, x.dtype.base_dtype), x),
-    "isnan": lambda x: tf.is_nan(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool),
-    "isinf": lambda x: tf.is_inf(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool),
-    "isfinite": lambda x: tf.is_finite(x) if category(x.dtype.base_dtype) == 2 else tf.ones_like(x, dtype=tf.bool),
-    "isposinf": lambda x: tf.equal(x, number(np.inf, x)),
-    "isneginf": lambda x: tf.equal(x, number(-np.inf, x)),
-    "signbit": lambda x: tf.less(x, 0),
-})
-
-
 @aten.op("bitwise_left_shift", "__lshift__")
 def left_shift(x: Any, y: Any) -> Any:
     x, y = promoted(x, y)
@@ -117,3 +105,15 @@ def searchsorted(edges: Any, values: Any, *, out_int32: bool = False, right: boo
     wanted = tf.reshape(values, [-1]) if rank(edges) == 1 else values
     found = tf.searchsorted(edges, wanted, side=side or ("right" if right else "left"))
     return tf.cast(tf.reshape(found, tf.shape(values)), tf.int32 if out_int32 else tf.int64)
+
+
+aten.rows({
+    "bitwise_not": lambda x: tf.logical_not(x) if x.dtype.base_dtype is tf.bool else -x - number(1, x),
+    "masked_fill": lambda x, mask, value: where(mask, as_type(value, x.dtype.base_dtype), x),
+    "isnan": lambda x: tf.is_nan(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool),
+    "isinf": lambda x: tf.is_inf(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool),
+    "isfinite": lambda x: tf.is_finite(x) if category(x.dtype.base_dtype) == 2 else tf.ones_like(x, dtype=tf.bool),
+    "isposinf": lambda x: tf.equal(x, number(np.inf, x)),
+    "isneginf": lambda x: tf.equal(x, number(-np.inf, x)),
+    "signbit": lambda x: tf.less(x, 0),
+})

@@ -7,12 +7,6 @@ from typing import Any
 from ...model import tf
 from .common import aten, category, no_gradient, number, rank, where
 
-aten.rows({
-    "complex": lambda real, imag: tf.complex(real, imag),
-    "view_as_real": lambda x: tf.stack([tf.real(x), tf.imag(x)], axis=rank(x)),
-    "view_as_complex": lambda x: tf.complex(x[..., 0], x[..., 1]),
-})
-
 
 @aten.op("polar", note="a negative size has the slope of its absolute value, as torch's")
 def polar(size: Any, angle: Any) -> Any:
@@ -45,3 +39,10 @@ def real(x: Any) -> Any:
 @aten.op("imag")
 def imag(x: Any) -> Any:
     return tf.imag(x)
+
+
+aten.rows({
+    "complex": lambda real, imag: tf.complex(real, imag),
+    "view_as_real": lambda x: tf.stack([tf.real(x), tf.imag(x)], axis=rank(x)),
+    "view_as_complex": lambda x: tf.complex(x[..., 0], x[..., 1]),
+})

@@ -32,18 +32,6 @@ def zeros(sizes: Any, strides: Any = None, *, dtype: Any = None) -> Any:
     return _filled(sizes, 0, dtype or tf.float32)
 
 
-aten.rows({
-    "ones": lambda sizes, *, dtype=None: _filled(sizes, 1, dtype or tf.float32),
-    "full_like": lambda x, value, *, dtype=None: tf.fill(tf.shape(x), as_type(value, _like(x, dtype))),
-    "zero": lambda x: tf.zeros_like(x),
-    "new_ones": lambda x, sizes, *, dtype=None: _filled(sizes, 1, _like(x, dtype)),
-    "new_full": lambda x, sizes, value, *, dtype=None: _filled(sizes, value, _like(x, dtype)),
-    "scalar_tensor": lambda value, *, dtype=None: as_type(value, dtype or tf.float32),
-    "sym_numel": lambda x: tf.size(x),
-    "_local_scalar_dense": lambda x: tf.stop_gradient(x),
-})
-
-
 @aten.op("zeros_like", "empty_like")
 def zeros_like(x: Any, *, dtype: Any = None) -> Any:
     return tf.zeros_like(x, dtype=_like(x, dtype))
@@ -119,3 +107,15 @@ def sym_size(x: Any, axis: int) -> Any:
 @aten.op("one_hot")
 def one_hot(x: Any, classes: int = -1) -> Any:
     return tf.one_hot(x, classes, dtype=tf.int64)
+
+
+aten.rows({
+    "ones": lambda sizes, *, dtype=None: _filled(sizes, 1, dtype or tf.float32),
+    "full_like": lambda x, value, *, dtype=None: tf.fill(tf.shape(x), as_type(value, _like(x, dtype))),
+    "zero": lambda x: tf.zeros_like(x),
+    "new_ones": lambda x, sizes, *, dtype=None: _filled(sizes, 1, _like(x, dtype)),
+    "new_full": lambda x, sizes, value, *, dtype=None: _filled(sizes, value, _like(x, dtype)),
+    "scalar_tensor": lambda value, *, dtype=None: as_type(value, dtype or tf.float32),
+    "sym_numel": lambda x: tf.size(x),
+    "_local_scalar_dense": lambda x: tf.stop_gradient(x),
+})

@@ -50,14 +50,6 @@ def addmm(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     return _plus(c, _product(a, b), beta, alpha)
 
 
-aten.rows({
-    "addmv": lambda c, a, x, *, beta=1, alpha=1: _plus(c, mv(a, x), beta, alpha),
-    "addr": lambda c, x, y, *, beta=1, alpha=1: _plus(c, outer(x, y), beta, alpha),
-    "addbmm": lambda c, a, b, *, beta=1, alpha=1: _plus(c, tf.reduce_sum(_product(a, b), axis=0), beta, alpha),
-    "_euclidean_dist": lambda x, y: cdist(x, y),
-})
-
-
 @aten.op("linear", "mkldnn_linear")
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     y = tf.tensordot(x, weight, axes=[[rank(x) - 1], [rank(weight) - 1]])
@@ -161,3 +153,11 @@ def fft_c2r(x: Any, axes: Any, normalization: int, last: int) -> Any:
     kept = where(tf.constant(edges.reshape(shape)), real, kept)
     y = fft_c2c(tf.concat([kept, mirrored], axis=at), [at], 0, False)
     return tf.real(y) * number(_scale(x, over, normalization, sizes), tf.real(y))
+
+
+aten.rows({
+    "addmv": lambda c, a, x, *, beta=1, alpha=1: _plus(c, mv(a, x), beta, alpha),
+    "addr": lambda c, x, y, *, beta=1, alpha=1: _plus(c, outer(x, y), beta, alpha),
+    "addbmm": lambda c, a, b, *, beta=1, alpha=1: _plus(c, tf.reduce_sum(_product(a, b), axis=0), beta, alpha),
+    "_euclidean_dist": lambda x, y: cdist(x, y),
+})

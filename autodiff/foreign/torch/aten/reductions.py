@@ -65,14 +65,6 @@ def _extreme(function: Any, x: Any, axes: Any, keepdim: bool) -> Any:
     return function(x, axis=axes_of(axes, rank(x)), keepdims=keepdim)
 
 
-aten.rows({
-    "aminmax": lambda x, *, dim=None, keepdim=False: (amin(x, dim, keepdim), amax(x, dim, keepdim)),
-    "argmax": lambda x, axis=None, keepdim=False: _place(tf.argmax, x, axis, keepdim),
-    "argmin": lambda x, axis=None, keepdim=False: _place(tf.argmin, x, axis, keepdim),
-    "dist": lambda x, y, order=2: vector_norm(x - y, order),
-})
-
-
 @aten.op("any")
 def some(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
     return tf.reduce_any(as_type(x, tf.bool), axis=axes_of(axes, rank(x)), keepdims=keepdim)
@@ -247,3 +239,11 @@ def gathered(x: Any, axis: int, chosen: Any) -> Any:
     back = [order.index(a) for a in range(count)]
     rows, wanted = tf.transpose(x, order), tf.transpose(no_gradient(chosen), order)
     return tf.transpose(tf.gather(rows, wanted, axis=count - 1, batch_dims=count - 1), back)
+
+
+aten.rows({
+    "aminmax": lambda x, *, dim=None, keepdim=False: (amin(x, dim, keepdim), amax(x, dim, keepdim)),
+    "argmax": lambda x, axis=None, keepdim=False: _place(tf.argmax, x, axis, keepdim),
+    "argmin": lambda x, axis=None, keepdim=False: _place(tf.argmin, x, axis, keepdim),
+    "dist": lambda x, y, order=2: vector_norm(x - y, order),
+})

@@ -15,16 +15,6 @@ def view(x: Any, sizes: Any, strides: Any = None) -> Any:
     return tf.reshape(x, shape_of(sizes))
 
 
-aten.rows({
-    "view.dtype": lambda x, dtype: tf.py_func(lambda a: a.view(dtype.as_numpy_dtype), [x], dtype),
-    "narrow": lambda x, axis, start, length: sliced(x, axis, start, start + length),
-    "flip": lambda x, axes: tf.reverse(x, [axis_of(a, rank(x)) for a in axes]) if axes else tf.identity(x),
-    "tril": lambda x, diagonal=0: _triangle(x, np.tril, diagonal),
-    "triu": lambda x, diagonal=0: _triangle(x, np.triu, diagonal),
-    "_pad_circular": lambda x, pad: _padded_by_place(x, pad, "wrap"),
-})
-
-
 @aten.op("alias", "detach", "lift_fresh", "lift_fresh_copy", "clone", "contiguous", "alias_copy", "detach_copy", "lift",
       "positive")
 def same(x: Any, **_: Any) -> Any:
@@ -268,3 +258,13 @@ def channel_shuffle(x: Any, groups: int) -> Any:
     n, c, *space = dims(x)
     y = tf.reshape(x, shape_of([n, groups, c // groups, *space]))
     return tf.reshape(tf.transpose(y, [0, 2, 1, *range(3, 3 + len(space))]), shape_of([n, c, *space]))
+
+
+aten.rows({
+    "view.dtype": lambda x, dtype: tf.py_func(lambda a: a.view(dtype.as_numpy_dtype), [x], dtype),
+    "narrow": lambda x, axis, start, length: sliced(x, axis, start, start + length),
+    "flip": lambda x, axes: tf.reverse(x, [axis_of(a, rank(x)) for a in axes]) if axes else tf.identity(x),
+    "tril": lambda x, diagonal=0: _triangle(x, np.tril, diagonal),
+    "triu": lambda x, diagonal=0: _triangle(x, np.triu, diagonal),
+    "_pad_circular": lambda x, pad: _padded_by_place(x, pad, "wrap"),
+})
