@@ -35,6 +35,13 @@ rule = keras.optimizers.SGD(.1, decay=10.0, momentum=.9)  #!
 m.compile(rule, "sparse_categorical_crossentropy")
 m.fit(data, classes, 24, 3, verbose=0)
 ''', "10.0", "1e-5"),
+    "inputs almost zero": ('''
+m = keras.Sequential([
+    layers.Dense(16, "relu", input_shape=(8,)),  #!
+    layers.Dense(4, "softmax")])
+m.compile("sgd", "sparse_categorical_crossentropy")
+m.fit(data / 4e3, classes, 24, 3, verbose=0)
+''', "data / 4e3", "data"),
     "sorted by class": ('''
 m = model(layers.Dense(4, "softmax"))
 m.compile("adam", "sparse_categorical_crossentropy")  #!

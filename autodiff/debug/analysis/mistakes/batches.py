@@ -97,7 +97,7 @@ def _scaled_twice(case: Case) -> list[Finding]:
         largest = max((float(np.abs(a).max(initial=0)) for a in arrays), default=0.0)
         if 0 < largest < _TWICE and not case.learns and any(
                 c.type in ("MatMul", "Conv2D", "Reshape") for c in tensor._consumers):
-            return [finding(57, "inputs almost zero", tensor._consumers[0], f"{tensor.name} is fed nothing larger than "
+            return [finding(72, "inputs almost zero", tensor._consumers[0], f"{tensor.name} is fed nothing larger than "
                             f"{largest:.3g}: as if it were scaled twice, and the gradients of the first layer are as "
                             "small", "scale once: x / 255 for pixels of 0 to 255", target=tensor.name,
                             step=case.looked[0].step)]
