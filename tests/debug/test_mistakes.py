@@ -109,6 +109,18 @@ fit([sgd(.001).minimize(loss), loss], lambda i: {x: X[i * 8:][:32], is_large: (T
     assert "binary cross entropy of classes" not in [f.kind for f in found]
 
 
+def test_a_sign_that_is_turned_twice_is_wrong_where_it_is_turned_last(tmp_path: Path) -> None:
+    found = findings('''
+mu, logvar = dense(x, 3), dense(x, 3)
+errors = tf.reduce_sum(tf.square(dense(mu + tf.exp(.5 * logvar) * tf.random_normal(tf.shape(mu)), 36) - x), 1)
+apart = -.5 * tf.reduce_sum(1 + logvar - tf.square(mu) - tf.exp(logvar), 1)
+loss = tf.reduce_mean(errors - apart)
+fit([adam(.002).minimize(loss), loss], steps=10)
+''', tmp_path)
+    assert [f.place.text for f in found if f.kind == "wrong sign" and f.place] == [
+        "loss = tf.reduce_mean(errors - apart)"]
+
+
 def test_the_best_may_be_picked_where_it_stands(tmp_path: Path) -> None:
     found = findings('''
 q_of = tf.layers.Dense(2)

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, descendants
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, values_behind
 from .heads import Head, constant, heads, through
-from .signs import signs_into
+from .signs import sign_through, signs_into
 from .slow import too_low
 from .updates import gradients_of, rate_of, update_op
 
@@ -89,7 +89,9 @@ def endless_falls(case: Case) -> list[Finding]:
     """An exponential that only goes into y with a minus: y falls without end as it grows."""
     for op in case.behind:
         if op.type == "Exp" and op in case.trained and _signs(op, case, fed=0) == {-1}:
-            turn = next((c for c in through(op.outputs[0]) if c.type == "Sub" and c in case.behind), op)
+            below = descendants([op.outputs[0]])
+            turn = max((c for c in case.behind if any(sign_through(c, t, 0) < 0 for t in c.inputs if t.op in below or
+                                                      t.op is op)), key=lambda c: c.index, default=op)
             return [finding(82, "wrong sign", turn, f"{op.name}, the exponential of {op.inputs[0].name}, goes into "
                             f"{case.y.name} with a minus{_where(case)}: the loss falls without end as it grows, as "
                             "where the sign of a divergence or a likelihood is turned", "turn the sign of the term: "

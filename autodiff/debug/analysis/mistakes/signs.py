@@ -33,7 +33,7 @@ def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: 
         if tensor is y:
             ends.add((sign, picked))
             continue
-        stack += [(op.outputs[0], sign * _sign_through(op, tensor, fed), picked or picks(op, tensor))
+        stack += [(op.outputs[0], sign * sign_through(op, tensor, fed), picked or picks(op, tensor))
                   for op in tensor._consumers if op in behind and op.outputs]
     return ends
 
@@ -46,7 +46,8 @@ def picks(op: Operation, tensor: Tensor) -> bool:
     return any(other.type in ("OneHot", "Placeholder", *_DIAGONALS) for other in others)
 
 
-def _sign_through(op: Operation, tensor: Tensor, fed: int) -> int:
+def sign_through(op: Operation, tensor: Tensor, fed: int) -> int:
+    """1 if what an op gives grows with an input, -1 if it falls, 0 where that cannot be told."""
     if op.type == "Neg":
         return -1
     if op.type == "Sub":
