@@ -117,3 +117,17 @@ def test_what_differs_is_told_in_tensorflows_words() -> None:
     assert "not close lhs = [4.]" in failed and "not close dif = [0.2]" in failed
     failed = outcome(equal).failures[0][1]
     assert "mine" in failed and "not equal where = [[0]]" in failed and "not equal rhs = [3]" in failed
+
+
+def test_graph_defs_are_compared_node_by_node() -> None:
+    defs = []
+    for names in ((), ("five", "seven"), ("seven", "five")):
+        with tf.Graph().as_default() as graph:
+            for name in names:
+                tf.constant(len(name), name=name)
+        defs.append(graph.as_graph_def())
+    modes.assert_equal_graph_def(defs[1], defs[2])
+    with pytest.raises(AssertionError, match="Found unexpected node '{{node seven}}'"):
+        modes.assert_equal_graph_def(defs[1], defs[0])
+    with pytest.raises(AssertionError, match="Did not find expected node '{{node five}}'"):
+        modes.assert_equal_graph_def(defs[0], defs[2])

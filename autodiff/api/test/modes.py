@@ -229,9 +229,10 @@ def assert_equal_graph_def(actual: Any, expected: Any, checkpoint_v2: bool = Fal
         if not hasattr(one, "node"):
             raise TypeError(f"Expected tf.GraphDef, got {type(one).__name__}")
     mine, other = ({node.name: str(node) for node in one.node} for one in (actual, expected))
-    differing = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
-    if differing:
-        raise AssertionError(f"nodes differ: {', '.join(map(repr, sorted(differing)[:5]))}")
+    for name in reversed({**other, **mine}):
+        if mine.get(name) != other.get(name):
+            what = "Did not find expected" if name not in mine else "Found unexpected" if name not in other else "Other"
+            raise AssertionError(f"{what} node '{{{{node {name}}}}}': {mine.get(name)}, expected {other.get(name)}")
 
 
 def set_producer_version(graph: Any, producer_version: int) -> None:
