@@ -229,9 +229,9 @@ def test_a_run_that_waits_or_loops_ends_at_its_time_limit() -> None:
     waits = tf.FIFOQueue(1, tf.float32).dequeue()
     loops = tf.while_loop(lambda i: i > 0, lambda i: tf.maximum(i, 1), [1])
     with tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=20)) as session:
-        with pytest.raises(tf.errors.DeadlineExceededError, match="Timed out waiting for the dequeue operation"):
+        with pytest.raises(tf.errors.DeadlineExceededError, match="for notification: the dequeue operation"):
             session.run(waits)
-        with pytest.raises(tf.errors.DeadlineExceededError, match="Timed out waiting for the loop 'while/While'"):
+        with pytest.raises(tf.errors.DeadlineExceededError, match="for notification: the loop 'while/While'"):
             session.run(loops, options=tf.RunOptions(timeout_in_ms=5))
         assert session.run(tf.while_loop(lambda i: i < 3, lambda i: i + 1, [1])) == 3
     with pytest.raises(tf.errors.NotFoundError, match="No session factory registered for the given session options"):

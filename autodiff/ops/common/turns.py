@@ -156,7 +156,7 @@ def check_deadline(what: str) -> None:
     """Raises DeadlineExceededError, naming what takes too long, when the run is to have ended."""
     until = deadline()
     if until is not None and time.monotonic() > until:
-        raise DeadlineExceededError(None, None, f"Timed out waiting for {what}")
+        raise DeadlineExceededError(None, None, f"Timed out waiting for notification: {what}")
 
 
 def is_cancelled() -> bool:
