@@ -207,6 +207,7 @@ def test_layers_know_their_tensors_and_settings_and_models_are_cloned(capsys):
         "concatenate (Concatenate)       (None, 4)            0           hidden[0][0]                     ",
         "                                                                 hidden[1][0]                     ", line,
         "last (Dense)                    (None, 1)            5           concatenate[0][0]                "]
+    LAYERS.Wrapper(last).build()
     first = KERAS.Sequential([LAYERS.Bidirectional(recurrent("GRU", 3), input_shape=(5, 3))])
     assert KERAS.models.clone_model(first).output_shape == (None, 4)
 

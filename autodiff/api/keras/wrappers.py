@@ -19,6 +19,9 @@ class Wrapper(Holding, Layer):
         super().__init__(**options)
         self.layer = layer
 
+    def build(self, input_shape: Any = None) -> None:
+        self.built = True  # the layer makes its variables when it is called
+
     def _inside(self) -> list[Any]:
         return [self.layer]
 
