@@ -59,7 +59,7 @@ class State:
             if type(value) is np.ndarray and value.base is not None and value.ndim and isinstance(tensor, Tensor):
                 before = self._fed.get(tensor)
                 if before is not None and before() is not value and value.size and isinstance(value.base, np.ndarray):
-                    self.wholes[tensor] = value.base.size * len(value) // value.size
+                    self.wholes[tensor] = value.base.nbytes // (abs(value.strides[0]) or value.base.nbytes)
                 self._fed[tensor] = weakref.ref(value)
 
     def remember(self, moment: Moment, whole: Fetches | None, ms: float = 0.0,
