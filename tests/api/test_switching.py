@@ -93,6 +93,15 @@ def test_a_loop_by_hand_in_another() -> None:
         assert session.run([result, *tf.gradients(result, x)], {x: 2.0}) == [26.0, 40.0]
 
 
+def test_a_loop_by_hand_that_is_not_complete_says_so() -> None:
+    start = frames._Enter(tf.constant(2.0), "open")
+    x, steps = merge([start, start]).output, merge([frames._Enter(tf.constant(0), "open")] * 2).output
+    left, on = switch(x, frames.loop_cond(steps < 2))
+    x.op._update_input(1, frames.next_iteration(on * 2.0))
+    with tf.Session() as session, pytest.raises(ValueError, match="'NextIteration:0', which is made after it"):
+        session.run(frames.exit(left))
+
+
 def test_values_go_into_frames_and_out() -> None:
     data, variable = tf.placeholder(tf.float32, [2]), tf.Variable(7)
     entered = frames._Enter(data, "one", use_input_shape=False)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.errors import GraphError
 from ...core.function_graph import Function, updates_of
 from ...core.graph import Operation, Tensor
 from ...core.shapes import show
@@ -292,6 +293,9 @@ class _Builder:
 
     def _input(self, op: Operation, index: int, tensor: Tensor) -> Any:
         if not is_reference(tensor):
+            if tensor not in self.slots:  # _update_input gave the op what was made later
+                raise GraphError(f"{op.name!r} takes {tensor.name!r}, which is made after it", line=str(op.site),
+                                 hint="a loop by hand is complete when each Merge of its frame takes a NextIteration")
             return self._read(tensor.op.inputs[0]) if self._is_outdated(op, tensor) else self.slots[tensor]
         parameters = op.definition.parameters
         passes_on = op.definition.name in ("Identity", "IdentityN") and tensor.dtype.name == "resource"
