@@ -54,10 +54,11 @@ def screen(path: Path) -> None:
             end = time.monotonic() + PATIENCE
             while time.monotonic() < end:
                 drawn = full.app.renderer.last_rendered_screen
-                rows = drawn.data_buffer.values() if drawn is not None else ()
-                seen = "\n".join("".join(row[column].char for column in range(SIZE.columns)) for row in list(rows))
-                if all(text in seen for text in texts):
-                    return
+                with contextlib.suppress(RuntimeError):  # drawn anew meanwhile, by the thread of the screen
+                    rows = drawn.data_buffer.values() if drawn is not None else ()
+                    seen = "\n".join("".join(row[column].char for column in range(SIZE.columns)) for row in list(rows))
+                    if all(text in seen for text in texts):
+                        return
                 time.sleep(0.02)
 
         def type_in() -> None:

@@ -1,6 +1,7 @@
 """Logarithms of products, quotients and sums of exponentials, computed of the exponents: none is too large or small."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
@@ -16,6 +17,8 @@ from .in_source import Part, Rewrite
 _ARRANGED = {"Identity": "", "Reshape": "reshape", "Squeeze": "squeeze", "ExpandDims": "expand_dims", "Slice": "slice",
              "Transpose": "transpose", "DiagPart": "diag_part", "MatrixDiagPart": "matrix_diag_part", "Tile": "tile",
              "GatherV2": "gather", "GatherNd": "gather_nd", "StridedSlice": "strided_slice"}
+_WITHIN = r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*"  # what is between two brackets, with two levels of them inside
+_PICKED = re.compile(rf"tf\.(?:gather|gather_nd|slice|strided_slice)\(({_WITHIN})\)")  # words say no places
 _POWERS = {"Square": 2.0, "Sqrt": 0.5, "Rsqrt": -0.5, "Reciprocal": -1.0, "Inv": -1.0}
 _ADDS = ("Add", "AddV2")
 _TINY = 1e-3  # what is added to a probability to keep it from 0
@@ -46,7 +49,7 @@ def logarithm_of_exponents(log: Operation) -> list[Edit]:
     names = [next(letters, "…") if number is not None else "" for _, number in parts]
     is_whole = "…" not in found.text and "tf.strided_slice" not in found.text
     line = Rewrite(log, None, found.factor.replace("tf.", "{tf}."), tuple(parts)) if is_whole else None
-    words = found.text.format(*names)
+    words = _PICKED.sub(r"\1[…]", found.text.format(*names))
     return [Edit(log, f"stay in logarithms, {words}" if found.is_loose else words, found.made, line,
                  is_exact=True)]
 

@@ -76,7 +76,7 @@ class Explanations:
     def _as_given(self, found: Any, y: Tensor, x: Tensor, at: Moment) -> Any:
         """The same, and first what another framework made of the gradient, if that is not what the graph's is."""
         advice = advice_of(self.model.graph)
-        if not isinstance(found, WhySmall) or at is not self.state.moments[-1] or x.op.name not in advice.gradients:
+        if not isinstance(found, WhySmall) or x.op.name not in advice.gradients or at is not self.state.moments[-1]:
             return found
         gradient = self.model.derivatives.dense(self.model.derivatives.gradient(y, x)[0])
         for given in differences(advice, {x: self.state.values([gradient], at)[0]}):

@@ -63,13 +63,17 @@ class Mended:
         until = time.perf_counter() + _SECONDS
         steps = self._steps(case)
         told = list(found)
-        worst = [i for i, f in enumerate(found) if f.severity >= WARNING and f.remedy and "tried: " not in f.remedy]
+        worst = [f for f in found if f.severity >= WARNING and f.remedy and "tried: " not in f.remedy]
+        kinds = list(dict.fromkeys((f.kind, f.op, f.remedy) for f in worst))  # of tensors at one op one is tried
         try:
-            for i in worst[:_FINDINGS]:
-                if (op := self.model.targets.named(found[i].op)) is not None:
-                    attempts = list(attempts_of(found[i], op, case)) if case.steps else []
-                    said = self._said(found[i], attempts, case, steps, until)
-                    told[i] = replace(found[i], remedy=f"{found[i].remedy}; {said}")
+            for kind in kinds[:_FINDINGS]:
+                alike = [i for i, f in enumerate(found) if (f.kind, f.op, f.remedy) == kind]
+                first = found[alike[0]]
+                if (op := self.model.targets.named(first.op)) is not None:
+                    attempts = list(attempts_of(first, op, case)) if case.steps else []
+                    said = self._said(first, attempts, case, steps, until)
+                    for i in alike:
+                        told[i] = replace(found[i], remedy=f"{found[i].remedy}; {said}")
         except KeyboardInterrupt:
             pass
         return told
