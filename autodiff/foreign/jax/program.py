@@ -15,6 +15,7 @@ from jax._src import api_util, linear_util, source_info_util
 from jax._src.interpreters import partial_eval
 from jax.extend import core
 
+from ...core.errors import UnsupportedError
 from ...core.site import PACKAGE, Site
 from .data import Equation, Literal, Program, Variable, without_dead
 from .patterns import recognized
@@ -207,7 +208,15 @@ def _pullback(equation: Any) -> Program:
 
     avals = [*given, *[equation.outvars[i].aval for i in results]]
     with equation.ctx.manager, _lines_of_rules():
-        return trace(pulled, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals])
+        try:
+            return trace(pulled, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals])
+        except jax.errors.TracerArrayConversionError as error:
+            sites = _sites(equation.source_info.traceback)
+            called = equation.params.get("call_jaxpr") or equation.params["fun_jaxpr"]
+            raise UnsupportedError(
+                f"the derivative that {_source(called.jaxpr)[0]} has of its own uses a value of "
+                "the function around it, which is none of its arguments", line=str(sites[0]) if sites else "",
+                hint="make what it uses an argument, or a number that is known before jax.jit") from error
 
 
 @contextlib.contextmanager
