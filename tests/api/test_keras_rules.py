@@ -64,6 +64,7 @@ def recurrent(kind, gates, units=2, **options):
 
 def by_masks():
     """What recurrent layers make of steps, some of which do not count."""
+    assert tf.math.reduce_mean  # the first who asks finds it in another wrapper than who asked before
     steps = LAYERS.Masking()(tf.constant(STEPS))
     table = LAYERS.Embedding(4, 3, embeddings_initializer=given(3, 4, 3), mask_zero=True)
     ids = table(tf.constant([[1, 2, 0], [3, 0, 2]]))

@@ -129,13 +129,15 @@ class UpSampling2D(Function):
 
 
 def _global(name: str, reduce: Any, axes: Any, words: str) -> Any:
+    is_mean = reduce is math.reduce_mean
+
     class Made(Function):
         __doc__ = words
 
         def __init__(self, data_format: str | None = None, **options: Any) -> None:
             chosen = [axis + 1 for axis in axes] if data_format == "channels_first" else axes
             super().__init__(lambda x: reduce(x, axis=chosen), **options)
-            self._masked = reduce is math.reduce_mean and chosen == [1]
+            self._masked = is_mean and chosen == [1]
 
         def call(self, inputs: Any, mask: Any = None) -> Any:
             if mask is None or not self._masked:
