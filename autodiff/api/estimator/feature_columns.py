@@ -142,16 +142,17 @@ def crossed_column(keys: Sequence[Any], hash_bucket_size: int, hash_key: int | N
         made.set_shape([parts[0].dims[0], None])
         return made
 
-    names = sorted(name for key in keys for name in ([key] if isinstance(key, str) else _leaves(key)))
+    names = sorted(name for key in keys for name in _leaves(key))
     spec = {name: each for key in keys for name, each in
             ({key: VarLenFeature(string)} if isinstance(key, str) else key.spec).items()}
     return _Column(_CROSSED, "_X_".join(names), hash_bucket_size, make, spec, tuple(keys))
 
 
-def _leaves(column: Any) -> list[str]:
-    if column.kind == _CROSSED:
-        return [name for key in column.source for name in ([key] if isinstance(key, str) else _leaves(key))]
-    return [column.name]
+def _leaves(key: Any) -> list[str]:
+    """The names of what a crossing takes: a feature's, a column's, or those of a crossing in it."""
+    if isinstance(key, str):
+        return [key]
+    return [name for each in key.source for name in _leaves(each)] if key.kind == _CROSSED else [key.name]
 
 
 def _crossed(values: Sequence[np.ndarray], gaps: Sequence[bool], buckets: int, key: int | None) -> np.ndarray:

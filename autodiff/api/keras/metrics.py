@@ -102,6 +102,10 @@ class MeanMetricWrapper(Mean):
         super().update_state(self.fn(y_true, y_pred, **self._options), sample_weight)
 
 
+mse = MSE = losses.mse
+mae = MAE = losses.mae
+
+
 def _class_of(function: Any, kind: str) -> Any:
     class Made(MeanMetricWrapper):
         __doc__ = function.__doc__
@@ -132,8 +136,4 @@ def get(identifier: Any) -> Any:
     return found() if isinstance(found, type) else found
 
 
-_refuse = refusing("tf.keras.metrics", __name__)
-
-
-def __getattr__(name: str) -> Any:
-    return getattr(losses, name) if name in ("mse", "mae", "MSE", "MAE") else _refuse(name)
+__getattr__ = refusing("tf.keras.metrics", __name__)

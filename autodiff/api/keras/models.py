@@ -156,10 +156,11 @@ class Model(Holding, Trained, Layer):
 
     def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None) -> None:
         """Print its layers, the shapes of their outputs, and how many numbers they hold."""
-        calls = {id(history.layer): tensor for tensor, history in _histories(self.outputs)}
+        calls = list(_histories(self.outputs))
         in_a_row = isinstance(self, Sequential) or len(self.inputs) < 2 and all(
-            len(nest.flatten(history.inputs)) == 1 for _, history in _histories(self.outputs))
-        for line in summary_lines(self, calls, in_a_row, line_length, positions):
+            len(nest.flatten(history.inputs)) == 1 for _, history in calls)
+        outputs = {id(history.layer): tensor for tensor, history in calls}
+        for line in summary_lines(self, outputs, in_a_row, line_length, positions):
             (print_fn or print)(line)
 
     def count_params(self) -> int:

@@ -204,12 +204,12 @@ class Trained:
             if verbose:
                 print(f"Epoch {epoch + 1}/{epochs}")
             batches = batches_of(endless if endless is not None else x, y, sample_weight, batch_size or 32,
-                               shuffle=shuffle, steps=steps_per_epoch, class_weight=class_weight)
+                                 shuffle=shuffle, steps=steps_per_epoch, class_weight=class_weight)
             logs = self._epoch("train", batches, watchers)
             if held is not None:
                 inputs, targets, weights = (held + [None, None])[:3]
                 found = self._epoch("test", batches_of(inputs, targets, weights, batch_size or 32,
-                                                     steps=validation_steps))
+                                                       steps=validation_steps))
                 logs.update((f"val_{name}", value) for name, value in found.items())
             if verbose:
                 told = " - ".join(f"{name}: {value:.4f}" for name, value in logs.items())
@@ -260,7 +260,7 @@ class Trained:
         """The loss over all examples; with metrics, a list of it and them."""
         self._told()
         found = list(self._epoch("test", batches_of(endless_source(x, steps) or x, y, sample_weight, batch_size or 32,
-                                                  steps=steps)).values())
+                                                    steps=steps)).values())
         return found[0] if len(found) == 1 else found
 
     evaluate_generator = evaluate
