@@ -107,12 +107,12 @@ def leaf(name: str, leaves: Leaves) -> str | None:
     return sys.intern(f"{name}_{count}")
 
 
-@functools.lru_cache(1 << 10)
 def is_op_name(name: str) -> bool:
     """Whether an operation may have this whole name."""
     return bool(_OP_NAME.match(name))
 
 
+@functools.lru_cache(1 << 10)
 def checked_op_name(name: str, scope: str) -> str:
     """`name`, which may end in `/`. Raises ArgumentError (ValueError) unless an operation in this scope may have it."""
     check_scope_name(name.removesuffix("/") if isinstance(name, str) else name, top=not scope)

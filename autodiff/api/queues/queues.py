@@ -82,7 +82,8 @@ class QueueBase:
         chosen = copy.copy(queues[at if 0 <= at < len(queues) else 0])
         if not 0 <= at < len(queues):
             chosen._host = _NoQueue(chosen._host, f"index {at} is not in [0, {len(queues)})")
-        chosen._shapes = [functools.reduce(_common, each) for each in zip(*(queue.shapes for queue in queues))]
+        chosen._shapes = [functools.reduce(TensorShape.most_specific_compatible_shape, each)
+                          for each in zip(*(queue.shapes for queue in queues))]
         return chosen
 
     name = property(lambda self: self._name)
@@ -227,13 +228,6 @@ class _NoQueue(HostQueue):
         raise InvalidArgumentError(self.problem)
 
     enqueue = dequeue = close = size = _raise
-
-
-def _common(a: TensorShape, b: TensorShape) -> TensorShape:
-    """The narrowest shape of which both are."""
-    if a.ndims is None or a.ndims != b.ndims:
-        return TensorShape(None)
-    return TensorShape([m if m == n else None for m, n in zip(a.as_list(), b.as_list())])
 
 
 def _unique(name: str) -> str:

@@ -183,7 +183,7 @@ def unsorted_shape(data, segment_ids, num_segments):
     rank = len(segment_ids.dims)
     if not compatible(segment_ids.dims, data.dims[:rank]):
         raise ShapeError(f"shapes differ: data {show(data.dims)} and segment ids {show(segment_ids.dims)}")
-    return Spec(data.dtype.base_dtype, (known_count(num_segments), *data.dims[rank:]))
+    return Spec(data.dtype.base_dtype, (count, *data.dims[rank:]))
 
 
 @op("UnsortedSegmentSum", infer=unsorted_shape, dtypes=NUMBERS)
