@@ -46,8 +46,7 @@ def factor_on(sites: Sequence[Site]) -> tuple[str, float, Site] | None:
         for node in ast.walk(statement) if statement is not None else ():
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
                 for side in (node.left, node.right):
-                    given = _number_of(site.file, side.id) if isinstance(side, ast.Name) else None
-                    if given is not None and isinstance(side, ast.Name):
+                    if isinstance(side, ast.Name) and (given := _number_of(site.file, side.id)) is not None:
                         found[side.id] = side.id, given[0], Site(site.file, given[1], "<module>")
     return next(iter(found.values())) if len(found) == 1 else None
 

@@ -1,7 +1,7 @@
 """TensorFlow's names in the debugger's sentences, and what JAX calls these."""
 
 WORDS = tuple(sorted({
-    "tf.stop_gradient": "jax.lax.stop_gradient", "that tf.where does not take": "that jnp.where does not take",
+    "tf.stop_gradient": "jax.lax.stop_gradient",
     "tf.rsqrt": "jax.lax.rsqrt", "tf.pow": "jnp.power", "tf.one_hot": "jax.nn.one_hot", "tf.sigmoid": "jax.nn.sigmoid",
     "tf.log_sigmoid": "jax.nn.log_sigmoid", "tf.reduce_logsumexp": "jax.nn.logsumexp",
     "give the logits to tf.nn.softmax_cross_entropy_with_logits_v2, or take the logarithm of a softmax from "
@@ -21,7 +21,6 @@ WORDS = tuple(sorted({
     "tf.squeeze(prediction, 1)": "prediction.squeeze(1)", "tf.expand_dims(target, 1)": "target[:, None]",
     "tf.div_no_nan(x, y)": "x / jnp.where(y == 0, 1, y)", "tf.acos": "jnp.arccos",
     "tf.div_no_nan of the sum and the count": "x.sum() / max(x.size, 1)",
-    "tf.diag(tf.range(n, dtype=x.dtype))": "jnp.diag(jnp.arange(n, dtype=x.dtype))",
     "tf.check_numerics": "jnp.isfinite", "tf.acosh": "jnp.arccosh",
     "or divide with tf.div_no_nan": "or divide by a count of at least 1", "tf.atan2": "jnp.arctan2",
     "tf.nn.moments": "jnp.mean and jnp.var", "tf.custom_gradient": "jax.custom_vjp",
@@ -30,7 +29,7 @@ WORDS = tuple(sorted({
         "let the backward function return a gradient for this argument",
     ", or tf.truncated_normal(shape, stddev=0.1)": "",
     "activation=tf.nn.relu in tf.layers": "jax.nn.relu after a layer",
-    "tf.nn.relu or tf.nn.tanh": "jax.nn.relu or jnp.tanh", "tf.squeeze(x, 1)": "x.squeeze(1)",
+    "tf.squeeze(x, 1)": "x.squeeze(1)",
     "tf.cast(correct, tf.float32)": "correct.astype(jnp.float32)", ", or tf.layers.flatten(x)": "",
     "loss + tf.losses.get_regularization_loss()": "loss + penalty",
     "tf.nn.sparse_softmax_cross_entropy_with_logits": "jax.nn.log_softmax",

@@ -14,6 +14,11 @@ def _mt(x: Any) -> Any:
     return tf.linalg.adjoint(x)
 
 
+def _unit(x: Any) -> Any:
+    """x with ones on its diagonal."""
+    return tf.linalg.set_diag(x, tf.ones_like(tf.linalg.diag_part(x)))
+
+
 def _info(x: Any) -> Any:
     """That all went well, for each matrix."""
     return tf.zeros(shape_of(dims(x)[:-2]), tf.int32)
@@ -57,7 +62,7 @@ def _like_batch(b: Any, a: Any) -> Any:
 @aten.op("linalg_solve_triangular")
 def solve_triangular(a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
     if unitriangular:
-        a = tf.linalg.set_diag(a, tf.ones_like(tf.linalg.diag_part(a)))
+        a = _unit(a)
     if left:
         return tf.linalg.triangular_solve(a, _like_batch(b, a), lower=not upper)
     turned = tf.linalg.triangular_solve(tf.linalg.matrix_transpose(a), tf.linalg.matrix_transpose(b), lower=upper)
@@ -149,7 +154,7 @@ def ormqr(x: Any, tau: Any, other: Any, left: bool = True, transpose: bool = Fal
 
 def _reflected(x: Any, tau: Any, y: Any, *, is_last_first: bool, is_adjoint: bool = False) -> Any:
     """What Householder's reflections, in the columns of x below its diagonal, make of the columns of y."""
-    columns = tf.linalg.set_diag(tf.linalg.band_part(x, -1, 0), tf.ones_like(tf.linalg.diag_part(x)))
+    columns = _unit(tf.linalg.band_part(x, -1, 0))
     count = tau.dims[-1]
     for i in reversed(range(count)) if is_last_first else range(count):
         v, scale = columns[..., i:i + 1], tau[..., i, None, None]
@@ -175,9 +180,7 @@ def lu_factor(x: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
 def _triangles(factors: Any) -> tuple[Any, Any]:
     """The lower factor, with ones on its diagonal, and the upper one."""
     k = min(factors.dims[-2:])
-    lower = tf.linalg.band_part(factors[..., :k], -1, 0)
-    lower = tf.linalg.set_diag(lower, tf.ones_like(tf.linalg.diag_part(lower)))
-    return lower, tf.linalg.band_part(factors[..., :k, :], 0, -1)
+    return _unit(tf.linalg.band_part(factors[..., :k], -1, 0)), tf.linalg.band_part(factors[..., :k, :], 0, -1)
 
 
 @aten.op("lu_unpack", note="permutation, lower and upper factor")
