@@ -7,7 +7,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
-from ..update_blame import is_store
+from ..update_blame import is_store, operands_of
 from .case import Case, finding
 from .heads import constant
 from .updates import gradients_of, update_op
@@ -30,8 +30,7 @@ def optimizer_mistakes(case: Case) -> list[Finding]:
 def _settings(case: Case) -> list[Finding]:
     """Shares of the past that are 1 or more, so that nothing is ever forgotten, and averages that are swapped."""
     for update in case.updates:
-        given = zip(update.op.definition.parameters, update.op.inputs)
-        known = {p.name: float(value.reshape(())) for p, tensor in given if p.name in _SHARES
+        known = {name: float(value.reshape(())) for name, tensor in operands_of(update.op) if name in _SHARES
                  and (value := constant(tensor)) is not None and value.size == 1}
         name, share = max(known.items(), key=lambda each: each[1], default=("", 0.0))
         if share >= 1:
@@ -97,10 +96,10 @@ def _never_copied(case: Case) -> list[Finding]:
 def _epsilon_of_zero(case: Case) -> list[Finding]:
     """An epsilon that the type of its variable rounds to 0."""
     for update in case.updates:
-        names = [parameter.name for parameter in update.op.definition.parameters]
-        if "epsilon" not in names or update.variable.dtype.base_dtype.name != "float16":
+        epsilon = dict(operands_of(update.op)).get("epsilon")
+        if epsilon is None or update.variable.dtype.base_dtype.name != "float16":
             continue
-        values = case.series(update.op.inputs[names.index("epsilon")])
+        values = case.series(epsilon)
         if values and not np.any(values[0]):
             return [finding(107 if case.is_spoiled else 60, "epsilon underflows", update.op, f"the epsilon of "
                             f"{update.op.type} is 0 in float16, whose smallest number is 6e-8: where a gradient is 0, "

@@ -21,10 +21,11 @@ def penalty_mistakes(case: Case) -> list[Finding]:
 
 def _subtracted(case: Case) -> list[Finding]:
     """A square of weights that goes into the loss with a minus."""
+    variables = {v.op for v in case.variables}
     for op in case.behind:
         squared = op.inputs[0].op.inputs[0] if op.type in ("Sum", "Mean") and op.inputs[0].op.type == "Square" else (
             op.inputs[0] if op.type == "L2Loss" else None)
-        if squared is None or held(squared) not in {v.op for v in case.variables}:
+        if squared is None or held(squared) not in variables:
             continue
         if {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} == {-1}:
             return [finding(102, "penalty subtracted", op, f"{op.name}, the square of {held(squared).name}, is "

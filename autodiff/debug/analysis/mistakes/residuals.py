@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ....core.graph import Operation, Tensor
+from ....core.graph import Operation
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
@@ -25,7 +25,7 @@ def residual_mistakes(case: Case) -> list[Finding]:
     for op in case.behind:
         for rule in (_not_squared, _averaged_first, _hinge_of_zeros, _no_logarithm):
             found += rule(op, case)
-    return found + [f for head in heads(case) for f in _not_one_hot(head.op, head.labels, head.prediction, case)][:1]
+    return found + [f for head in heads(case) for f in _not_one_hot(head, case)][:1]
 
 
 def _is_residual(op: Operation, case: Case) -> bool:
@@ -97,8 +97,9 @@ def _no_logarithm(op: Operation, case: Case) -> Iterator[Finding]:
             return
 
 
-def _not_one_hot(op: Operation, labels: Tensor | None, prediction: Tensor, case: Case) -> Iterator[Finding]:
+def _not_one_hot(head: Head, case: Case) -> Iterator[Finding]:
     """Numbers of classes in one column, compared with a column for each class."""
+    op, labels, prediction = head.op, head.labels, head.prediction
     wide, dims = (prediction.dims or (None,))[-1] or 0, labels.dims if labels is not None else None
     if labels is None or labels.op in case.trained or not case.steps or op.type in ENTROPIES or wide < _KINDS or (
             not dims or dims[-1] != 1 or len(dims) != len(prediction.dims or ())):

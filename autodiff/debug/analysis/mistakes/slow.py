@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..findings import Finding
+from ..update_blame import operands_of
 from .case import Case, Run, finding
 from .heads import constant
 from .updates import gradients_of, rate_of, update_op
@@ -22,7 +23,7 @@ def too_low(case: Case) -> list[Finding]:
     first, then = case.again[0][1], case.with_variables(case.looked[0], case.y, case.looked[-1].after)
     if then is None or not abs(then - first) < _MOVED * abs(first):
         return []
-    pace = float(np.median([max(p for s, _, p in case.paces if s == step) for step in {s for s, _, _ in case.paces}]))
+    pace = float(np.median(_largest_paces(case)))
     if not pace < _MILD:
         return []
     losses = dict(case.losses)
@@ -47,11 +48,19 @@ def too_low(case: Case) -> list[Finding]:
                     f"low{value}: {said}{promise}", f"raise the learning rate{more}", step=case.looked[0].step)]
 
 
+def _largest_paces(case: Case) -> list[float]:
+    """Of each step looked at, in order: the largest change of a kernel, relative to its size."""
+    largest: dict[int, float] = {}
+    for step, _, pace in case.paces:
+        largest[step] = max(largest.get(step, pace), pace)
+    return [largest[step] for step in sorted(largest)]
+
+
 def _speeds_up(case: Case) -> bool:
     """Whether the steps grow, as while a schedule warms up, or averages of squares that began at 1 shrink enough."""
     rates = [rate_of(case, run) or 0.0 for run in (case.looked[0], case.looked[-1])]
-    steps = sorted({step for step, _, _ in case.paces})
-    first, last = (max(p for s, _, p in case.paces if s == step) for step in (steps[0], steps[-1]))
+    paces = _largest_paces(case)
+    first, last = paces[0], paces[-1]
     return last > 1.5 * first and (rates[1] > rates[0] or last > _SLOW)
 
 
@@ -84,8 +93,8 @@ def _clipped(case: Case, said: str) -> list[Finding]:
 def _damped(case: Case, said: str) -> list[Finding]:
     """An epsilon that outweighs the root which it guards."""
     for update in case.updates:
-        names = [parameter.name for parameter in update.op.definition.parameters]
-        epsilon = constant(update.op.inputs[names.index("epsilon")]) if "epsilon" in names else None
+        given = dict(operands_of(update.op)).get("epsilon")
+        epsilon = None if given is None else constant(given)
         if epsilon is not None and epsilon.size == 1 and float(epsilon.reshape(())) > 1e-2:
             return [finding(71, "epsilon too large", update.op, f"the epsilon of {update.op.type} is "
                             f"{float(epsilon.reshape(())):.3g}, far above the gradients that it is added to: {said}",

@@ -9,6 +9,7 @@ from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors
 from ....gradients.blocked_reasons import GradientCall
 from ...facts.roles import VARIABLES
+from ..update_blame import operands_of
 
 _GRADIENTS, _RATES = ("grad", "delta"), ("lr", "alpha")  # names of parameters
 _WRITTEN = 300  # ops that an update written by hand may have
@@ -30,7 +31,7 @@ def update_of(op: Operation, calls: Sequence[GradientCall]) -> Update | None:
     """The Update that an op which stores into its first input is; None for what stores no gradient of it."""
     if "Apply" not in op.type:
         return _written(op, calls)
-    given = {parameter.name: tensor for parameter, tensor in zip(op.definition.parameters, op.inputs)}
+    given = dict(operands_of(op))
     gradient = next((given[name] for name in _GRADIENTS if name in given), None)
     if gradient is None:
         return None

@@ -49,8 +49,8 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
         there = f"{op.name} (OneHot{at_line(place_of(op))})"
         return (f"{there} gives nothing but zeros: its indices are {_range(indices)}, its depth is {depth}",
                 f"indices count from 0 to {depth - 1}: subtract 1 from those that count from 1, or give it more depth")
-    one = next((each for each in ancestors(op.inputs) if each.type == "Mean" and averages_one(each, values)), None)
-    if op.type in ("Add", "AddV2", "Sub") and one is not None:
+    if op.type in ("Add", "AddV2", "Sub") and (one := next(
+            (each for each in ancestors(op.inputs) if each.type == "Mean" and averages_one(each, values)), None)):
         return (f"{one.name} (Mean{at_line(place_of(one))}) averages over one element: what is left of x less its mean "
                 "is 0 whatever x is", "normalize over more than one example: a larger batch, or other axes")
     hop = noted(Hop(op.name, op.type, given, None, 1.0, 0.0, 0.0, place_of(op)), op, values)

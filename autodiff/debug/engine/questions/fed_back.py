@@ -27,7 +27,8 @@ class FedBack:
             array = np.asarray(value)
             if array.dtype.kind == "f" and array.size > 1 and np.ptp(array):
                 source = next(((m, t) for m in before for t in m.wanted.tensors if self._gave(m, t, array)), None)
-                found.update({fed: source} if source is not None else {})
+                if source is not None:
+                    found[fed] = source
         return found
 
     def _gave(self, moment: Moment, tensor: Tensor, array: np.ndarray) -> bool:
