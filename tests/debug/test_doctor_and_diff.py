@@ -113,6 +113,15 @@ def test_what_was_nan_is_not_said_not_to_have_happened() -> None:
     assert not [f for f in found if "did not happen" in f.text]
 
 
+def test_what_a_tried_remedy_mends_too_is_no_finding_of_its_own() -> None:
+    def model(a: Tensor) -> Tensor:
+        width = tf.nn.relu(a)
+        return tf.reduce_sum(tf.exp(-0.5 * tf.square(1.5 / width)) / width)
+
+    found = [f for f in debugged(model, [-1.0, 2.0], runs=1).doctor().findings if f.level == "error"]
+    assert len(found) == 1 and "it makes truediv_1 nan too" in found[0].text and "tried: " in found[0].remedy
+
+
 def test_an_exploding_gradient_is_found() -> None:
     found = kinds(debugged(lambda a: tf.reduce_sum(tf.square(a * 1e3)), [[1.0, 2.0]], runs=1))
     assert "exploding gradient" in found

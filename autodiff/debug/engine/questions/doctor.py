@@ -187,10 +187,15 @@ class Checkup:
             first = [*[origin for origin in why.origins if origin.secondary][:1], *first]
         harmful = [_of_origin(origin, 100) for origin in first][:5]
         tried = self.trials.of(why)
-        if harmful and tried:
-            harmful[0] = replace(harmful[0], remedy=f"{tried[0].sentence}; fix 1 applies it")
+        others: list[str] = []
+        if harmful and tried:  # what is finite with it is no finding of its own
+            others = list(dict.fromkeys(f.op for f, o in zip(harmful, first) if f.op != harmful[0].op and
+                                        o.phase != "input"))
+            harmful = [replace(harmful[0], remedy=f"{tried[0].sentence}; fix 1 applies it")]
         if harmful and why.chain and (because := origin_of(why.chain)):
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; {because}")
+        if others:
+            harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; it makes {', '.join(others[:3])} nan too")
         masked = [o for o in why.masked if o.op_type != "Const" or o.size > 1]  # one marks what is missing
         return harmful + [_of_origin(origin, 10) for origin in masked[:5]]
 
