@@ -3,22 +3,18 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from ..core.graph import Operation, Tensor
 from ..core.site import Site, source_lines
 
 
-def lines_of_use(sites: Sequence[Site]) -> list[Site]:
+@functools.lru_cache(256)
+def lines_of_use(sites: tuple[Site, ...]) -> tuple[Site, ...]:
     """The lines that use the last of what the innermost line's statement assigns; its own, if it assigns nothing.
 
     sites: of a call, innermost first. Where a function returns the result, the lines of its caller follow.
     """
-    return list(_used_on(tuple(sites)))
-
-
-@functools.lru_cache(256)
-def _used_on(sites: tuple[Site, ...]) -> tuple[Site, ...]:
     if not sites:
         return ()
     site = sites[0]
@@ -31,11 +27,12 @@ def _used_on(sites: tuple[Site, ...]) -> tuple[Site, ...]:
     lines = [Site(site.file, s.lineno, site.function) for s in used]
     lines += [line for s in used for line in _inside(site.file, s)]
     if any(isinstance(s, ast.Return) for s in used):
-        lines += _used_on(sites[1:])
+        lines += lines_of_use(sites[1:])
     return tuple(lines)
 
 
-def factor_on(sites: Sequence[Site]) -> tuple[str, float, Site] | None:
+@functools.lru_cache(256)
+def factor_on(sites: tuple[Site, ...]) -> tuple[str, float, Site] | None:
     """The one name of a number that the statements on these lines multiply by: it, the number, where it was given.
 
     None if there is no such name, or several.
@@ -66,7 +63,7 @@ def _number_of(file: str, name: str) -> tuple[float, int] | None:
             found += [(value, arg.lineno) for arg, value in zip([*plain, *node.kwonlyargs],
                                                                  [*defaults, *node.kw_defaults]) if arg.arg == name]
     value, line = found[0] if len(found) == 1 else (None, 0)
-    if isinstance(value, ast.Constant) and isinstance(value.value, (int, float)):
+    if isinstance(value, ast.Constant) and type(value.value) in (int, float):  # True and False are none
         return float(value.value), line
     return None
 

@@ -53,12 +53,12 @@ def script(tmp_path: Path) -> str:
     ((1000,), [])])
 def test_lines_that_use_a_result(script: str, lines: tuple[int, ...], used: list[int]) -> None:
     names = {2: "update", 8: "gradient", 12: "alone"}
-    found = lines_of_use([Site(script, line, names.get(line, "<module>")) for line in lines])
+    found = lines_of_use(tuple([Site(script, line, names.get(line, "<module>")) for line in lines]))
     assert [site.line for site in found] == used
 
 
 def test_a_file_that_cannot_be_read_has_none() -> None:
-    assert lines_of_use([Site("/nowhere/train.py", 3, "<module>")]) == [] == lines_of_use([])
+    assert lines_of_use((Site("/nowhere/train.py", 3, "<module>"),)) == () == lines_of_use(())
 
 
 NAMING = """\
@@ -105,11 +105,12 @@ def test_the_loop_around_a_line(script: str, line: int, lines: range | None) -> 
 
 @pytest.mark.parametrize(("line", "factor"), [
     ("v = .9 * v - rate * g", ("rate", .05, 1)), ("v = 2 * g", None), ("v = rate * beta * g", None),
-    ("w = w - step * g", ("step", .1, 3)), ("w = changing * g", None)])
+    ("w = w - step * g", ("step", .1, 3)), ("w = changing * g", None),
+    ("w = w - is_on * rate * g", ("rate", .05, 1))])
 def test_the_number_that_a_line_multiplies_by(tmp_path: Path, line: str, factor: tuple[str, float, int] | None) -> None:
     path = tmp_path / "update.py"
-    path.write_text(f"rate = 0.05\nbeta, changing = 0.9, 1\ndef f(w, g, step=0.1):\n    {line}\n"
+    path.write_text(f"rate = 0.05; is_on = True\nbeta, changing = 0.9, 1\ndef f(w, g, step=0.1):\n    {line}\n"
                     "beta = 0.5\nchanging = 2\n".replace("beta, changing = 0.9, 1", "beta = 0.9; changing = 1")
                     .replace("beta = 0.5\n", ""))
-    found = factor_on([Site(str(path), 4, "f")])
+    found = factor_on((Site(str(path), 4, "f"),))
     assert (found and (found[0], found[1], found[2].line)) == factor

@@ -30,7 +30,7 @@ class Habits:
     def __init__(self) -> None:
         self._course = Course()
 
-    def note(self, step: ForeignStep, sites: Sequence[Site], checked: Callable[[], Any],
+    def note(self, step: ForeignStep, sites: tuple[Site, ...], checked: Callable[[], Any],
              ) -> tuple[Turn, Iterable[Finding], Remark | None]:
         """Keep a step; gives what is wrong, looked for when it is asked for, and where the rate stands.
 
@@ -50,7 +50,7 @@ class Habits:
         return turn, Later(look), _rate(used[0], sites)
 
 
-def _used_at(sites: Sequence[Site]) -> tuple[Place | None, str]:
+def _used_at(sites: tuple[Site, ...]) -> tuple[Place | None, str]:
     """The line that first uses the gradients, and a clause that names it with those that follow."""
     used = lines_of_use(sites)
     if not used:
@@ -58,7 +58,7 @@ def _used_at(sites: Sequence[Site]) -> tuple[Place | None, str]:
     return as_place(used[0]), "; the gradients are used at " + ", ".join(map(str, used[:_LINES]))
 
 
-def _rate(used: Place | None, sites: Sequence[Site]) -> Remark | None:
+def _rate(used: Place | None, sites: tuple[Site, ...]) -> Remark | None:
     """The number that the lines which use the gradients multiply them by, or else where they are used."""
     factor = factor_on(lines_of_use(sites))
     if factor is None:
@@ -66,7 +66,7 @@ def _rate(used: Place | None, sites: Sequence[Site]) -> Remark | None:
     return Remark(f"{factor[0]} is {factor[1]:g}", as_place(factor[2]))
 
 
-def _same_key(turns: Sequence[Turn], sites: Sequence[Site]) -> list[Finding]:
+def _same_key(turns: Sequence[Turn], sites: tuple[Site, ...]) -> list[Finding]:
     if len(turns) <= TURNS:
         return []
     loss = turns[-1].step.loss

@@ -239,7 +239,9 @@ class TorchGraph:
     # ---- functions with a gradient of their own -----------------------------------------
     def _part(self) -> "TorchGraph":
         """What goes on from here on its own."""
-        return TorchGraph(self.graph, self._recorder, self._leaf, self._sizes, self.memory.copy())
+        part = TorchGraph(self.graph, self._recorder, self._leaf, self._sizes, self.memory.copy())
+        part.hides_edits = self.hides_edits
+        return part
 
     def _call(self, entry: Entry) -> None:
         """A function with its own backward: what its forward gives, behind a gradient that its backward makes."""
