@@ -63,7 +63,7 @@ def _number_of(file: str, name: str) -> tuple[float, int] | None:
             found += [(value, arg.lineno) for arg, value in zip([*plain, *node.kwonlyargs],
                                                                  [*defaults, *node.kw_defaults]) if arg.arg == name]
     value, line = found[0] if len(found) == 1 else (None, 0)
-    if isinstance(value, ast.Constant) and type(value.value) in (int, float):  # True and False are none
+    if isinstance(value, ast.Constant) and isinstance(value.value, (int, float)) and not isinstance(value.value, bool):
         return float(value.value), line
     return None
 

@@ -44,7 +44,8 @@ _SYMPTOMS = ("exploding gradient", "zero gradient", "tiny gradient", "vanishing 
 _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "one class", "log of no probability", "hinge of labels 0 and 1")
-_STILL = ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")
+_SAME = {"steps too large": ("learning rate too high",), "no step": (  # the kinds that say it already
+    "learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
 _CALM = 35  # severity of what did no harm
 _BATCHES = 5  # steps whose batches units are judged by
 _LATE = 20  # runs that are looked at for what has been trained
@@ -318,9 +319,9 @@ def _ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding,
 def _explained(found: Sequence[Finding]) -> list[Finding]:
     """What only follows from another finding comes after it, or is left out where it says the same."""
     cause = max((f.severity for f in found if f.kind in _CAUSES and f.severity >= WARNING), default=None)
-    is_still = any(f.kind in _STILL for f in found)
+    kinds = {f.kind for f in found}
     return [replace(f, severity=min(f.severity, cause - 1)) if cause and f.kind in _SYMPTOMS else f for f in found
-            if not (is_still and f.kind == "no step")]
+            if kinds.isdisjoint(_SAME.get(f.kind, ()))]
 
 
 def _calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
@@ -336,8 +337,7 @@ def _unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
     if not case.steps or case.is_spoiled or case.failed:
         return list(traps)
     return [replace(f, severity=min(f.severity, _CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
-                    "training "
-                    "steps") if f.kind in HAZARDS else f for f in traps]
+                    "training steps") if f.kind in HAZARDS else f for f in traps]
 
 
 def _looked_at(case: Case, when: str) -> str:
