@@ -52,6 +52,8 @@ PLACES: dict[str, str] = {
         "DecodePng EncodePng",
     "files.stored_graphs":
         "BroadcastGradientArgs ConcatOffset StackV2 StackPushV2 StackPopV2 NotServed",
+    "files.vocabularies":
+        "GenerateVocabRemapping LoadAndRemapMatrix",
     "images.boxes":
         "SampleDistortedBoundingBoxV2 DrawBoundingBoxesV2",
     "images.color":

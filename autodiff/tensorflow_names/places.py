@@ -50,6 +50,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.debug": ("debug",),
     "tensorflow.python.eager.test": ("test",),
     "tensorflow.python.eager": ("python.context", "python.function", ""),
+    "tensorflow.python.feature_column": ("feature_column",),
     "tensorflow.python.framework": ("python.framework_ops", ""),
     "tensorflow.python.framework.common_shapes": ("python.common_shapes",),
     "tensorflow.python.framework.composite_tensor": ("api.type_specs",),
@@ -173,6 +174,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.training.saver": ("train", "api.train.saver", "api.train.saved_variables",
                                          "api.train.checkpoints"),
     "tensorflow.python.training": ("train", "train.moving_averages", ""),
+    "tensorflow.python.training.checkpoint_ops": ("api.train.warm_start",),
+    "tensorflow.python.training.warm_starting_util": ("api.train.warm_start",),
     "tensorflow.python.util": ("python.util.decorating",),
     "tensorflow.python.util.tf_contextlib": ("python.util.decorators",),
     "tensorflow.python.util.tf_decorator": ("python.util.decorators",),
@@ -234,12 +237,12 @@ _MODULES = {
     "tensorflow.python.tools": "freeze_graph inspect_checkpoint optimize_for_inference_lib",
     "tensorflow.python.tpu": "tpu tpu_config tpu_context tpu_embedding tpu_estimator tpu_function tpu_optimizer",
     "tensorflow.python.training":
-        "adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management checkpoint_utils "
-        "coordinator device_setter distribution_strategy_context evaluation experimental ftrl gen_training_ops "
-        "gradient_descent input learning_rate_decay momentum monitored_session moving_averages optimizer "
-        "proximal_adagrad proximal_gradient_descent queue_runner queue_runner_impl rmsprop saver saving server_lib "
-        "session_manager session_run_hook slot_creator summary_io supervisor sync_replicas_optimizer tracking "
-        "training training_ops training_util warm_starting_util",
+        "adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management checkpoint_ops "
+        "checkpoint_utils coordinator device_setter distribution_strategy_context evaluation experimental ftrl "
+        "gen_training_ops gradient_descent input learning_rate_decay momentum monitored_session moving_averages "
+        "optimizer proximal_adagrad proximal_gradient_descent queue_runner queue_runner_impl rmsprop saver saving "
+        "server_lib session_manager session_run_hook slot_creator summary_io supervisor sync_replicas_optimizer "
+        "tracking training training_ops training_util warm_starting_util",
     "tensorflow.python.training.tracking": "base data_structures tracking util",
     "tensorflow.python.util":
         "all_util compat deprecation dispatch function_utils keyword_args lazy_loader lock_util nest object_identity "

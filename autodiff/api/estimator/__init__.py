@@ -4,6 +4,7 @@ Start with estimator.py; its loops are tf.train's monitored sessions and hooks.
 """
 
 from ..common.unsupported import refusing
+from ..train.warm_start import VocabInfo
 from . import export, inputs
 from .canned import (
     DNNClassifier,
@@ -19,6 +20,7 @@ from .training import FinalExporter, LatestExporter, train_and_evaluate
 
 __all__ = ["DNNClassifier", "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator",
            "EstimatorSpec", "EvalSpec", "FinalExporter", "LatestExporter", "LinearClassifier", "LinearRegressor",
-           "ModeKeys", "RunConfig", "TrainSpec", "WarmStartSettings", "export", "inputs", "train_and_evaluate"]
+           "ModeKeys", "RunConfig", "TrainSpec", "VocabInfo", "WarmStartSettings", "export", "inputs",
+           "train_and_evaluate"]
 
 __getattr__ = refusing("tf.estimator", __name__)

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.collections import GraphKeys
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, float32, int64, string
 from ...core.errors import ArgumentError
+from ...core.graph import get_default_graph
 from ...core.op import build
 from ...core.shapes import num_elements
 from ...core.sparse_tensor import SparseTensor
@@ -35,7 +37,8 @@ _DENSE, _CATEGORIES, _BUCKETS, _CROSSED, _INDICATOR, _TABLE = range(6)
 class _Column(NamedTuple):
     """A column by its kind. make: (features) -> float[b, size] or int64[b, n]; size: of a row, or count of categories.
 
-    spec: name -> how the feature is parsed. source: the column, or the columns, that it is made of.
+    spec: name -> how the feature is parsed. source: the column, or the columns, that it is made of. settings: what a
+    script asks a column for by name.
     """
 
     kind: int
@@ -45,6 +48,14 @@ class _Column(NamedTuple):
     spec: dict[str, Any]
     source: Any = None
     settings: Any = None
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.name))
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in (self.settings or ()):
+            raise AttributeError(name)
+        return self.settings[name]
 
 
 def _feature(features: Any, key: Any, missing: Any = None) -> Any:
@@ -86,14 +97,15 @@ def bucketized_column(source_column: Any, boundaries: Sequence[float]) -> Any:
                    source_column)
 
 
-def _categories(key: str, count: int, dtype: Any, numbers: Any) -> Any:
+def _categories(key: str, count: int, dtype: Any, numbers: Any, **settings: Any) -> Any:
     """A column of categories. numbers: the feature as a matrix -> their numbers."""
     def make(features: Any) -> Any:
         value = _feature(features, key)
         absent = math.equal(value, "" if value.dtype is string else -1)
         return math.where(absent, -ones_like(value, int64), math.cast(numbers(value), int64))
 
-    return _Column(_CATEGORIES, key, count, make, {key: VarLenFeature(as_dtype(dtype))}, key)
+    return _Column(_CATEGORIES, key, count, make, {key: VarLenFeature(as_dtype(dtype))}, key,
+                   {"key": key, **settings})
 
 
 def categorical_column_with_identity(key: str, num_buckets: int, default_value: int | None = None) -> Any:
@@ -128,7 +140,8 @@ def categorical_column_with_vocabulary_file(key: str, vocabulary_file: str, voca
         with open(vocabulary_file, encoding="utf-8") as file:
             vocabulary_size = sum(1 for _ in file)
     return _categories(key, vocabulary_size + num_oov_buckets, dtype, lambda value: index_table_from_file(
-        vocabulary_file, num_oov_buckets, vocabulary_size, default_value, key_dtype=as_dtype(dtype)).lookup(value))
+        vocabulary_file, num_oov_buckets, vocabulary_size, default_value, key_dtype=as_dtype(dtype)).lookup(value),
+        vocabulary_file=vocabulary_file, vocabulary_size=vocabulary_size, num_oov_buckets=num_oov_buckets)
 
 
 def crossed_column(keys: Sequence[Any], hash_bucket_size: int, hash_key: int | None = None) -> Any:
@@ -139,7 +152,7 @@ def crossed_column(keys: Sequence[Any], hash_bucket_size: int, hash_key: int | N
         gaps = [not dense[i] for i in order]
         parts = [_feature(features, keys[i]) if isinstance(keys[i], str) else keys[i].make(features) for i in order]
         made = py_func(lambda *values: _crossed(values, gaps, hash_bucket_size, hash_key), parts, int64)
-        made.set_shape([parts[0].dims[0], None])
+        made.set_shape([parts[0].dims[0] if parts[0].dims else None, None])
         return made
 
     names = sorted(name for key in keys for name in _leaves(key))
@@ -228,10 +241,17 @@ def input_layer(features: Any, feature_columns: Any, weight_collections: Any = N
             if column.kind in (_CATEGORIES, _CROSSED):
                 raise ArgumentError("Items of feature_columns must be a _DenseColumn. You can wrap a categorical column"
                                     f" with an embedding_column or indicator_column. Given: {column.name}")
-            with variable_scope(None, _scope_of(column)):
+            with variable_scope(None, _scope_of(column)) as scope:
                 value = _counted(column, features) if column.kind == _BUCKETS else column.make(features)
+            _tell(cols_to_vars, column, scope)
             made.append(reshape(value, [-1, column.size]))
         return concat(made, 1)
+
+
+def _tell(cols_to_vars: Any, column: Any, scope: Any) -> None:
+    """Tell a caller who asked for it which variables a column has made."""
+    if cols_to_vars is not None:
+        cols_to_vars[column] = get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, f"{scope.name}/")
 
 
 def _scope_of(column: Any) -> str:
@@ -244,14 +264,18 @@ def linear_model(features: Any, feature_columns: Any, units: int = 1, sparse_com
     total: Any = 0.0
     with variable_scope(None, "linear_model", list(features.values())):
         for column in _sorted(feature_columns):
-            with variable_scope(None, _scope_of(column)):
+            with variable_scope(None, _scope_of(column)) as scope:
                 weights = get_variable("weights", [column.size, units], initializer=zeros(), trainable=trainable)
                 if column.kind in (_CATEGORIES, _CROSSED, _BUCKETS):
                     total = nn.safe_embedding_lookup_sparse(weights, _sparse(column.make(features)),
                                                             combiner=sparse_combiner) + total
                 else:
-                    total = build.MatMul(column.make(features), weights) + total
-        return total + get_variable("bias_weights", [units], initializer=zeros(), trainable=trainable)
+                    total = build.MatMul(column.make(features), convert_to_tensor(weights)) + total
+            _tell(cols_to_vars, column, scope)
+        bias = get_variable("bias_weights", [units], initializer=zeros(), trainable=trainable)
+        if cols_to_vars is not None:
+            cols_to_vars["bias"] = list(bias) if hasattr(bias, "_get_variable_list") else [bias]
+        return total + bias
 
 
 def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:

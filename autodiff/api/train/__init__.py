@@ -40,13 +40,13 @@ from .rmsprop import RMSPropOptimizer
 from .saver import Saver, export_meta_graph, import_meta_graph, write_graph
 from .schedules import *
 from .sessions import *
-from .warm_start import init_from_checkpoint, warm_start
+from .warm_start import VocabInfo, init_from_checkpoint, warm_start
 
 __all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList", "ClusterSpec",
            "Coordinator", "Example", "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features",
            "FloatList", "FtrlOptimizer", "GradientDescentOptimizer", "Int64List", "LooperThread", "MomentumOptimizer",
            "Optimizer", "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner",
-           "RMSPropOptimizer", "Saver", "SaverDef", "Server", "SequenceExample", "add_queue_runner",
+           "RMSPropOptimizer", "Saver", "SaverDef", "Server", "SequenceExample", "VocabInfo", "add_queue_runner",
            "assert_global_step", "checkpoints_iterator", "create_global_step", "export_meta_graph", "get_global_step",
            "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint",
            "replica_device_setter", "start_queue_runners", "summary_iterator", "warm_start", "write_graph",
