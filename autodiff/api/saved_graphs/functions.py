@@ -56,10 +56,10 @@ class Library:
         dims = [*attributes["shapes"], *(t.dims for t in op.inputs[count:])]
         return {"cond": self.added(f"{op.name}_cond", cond, [*state, *range(count, split)], types),
                 "body": self.added(f"{op.name}_body", body, [*state, *range(split, len(types))], types,
-                                    passed=range(count, len(types))), "output_shapes": dims}
+                                   passed=range(count, len(types))), "output_shapes": dims}
 
     def added(self, name: str, function: Function, places: Sequence[int], types: Sequence[DType],
-               passed: Sequence[int] = ()) -> Any:
+              passed: Sequence[int] = ()) -> Any:
         """Write a function; gives the attribute that names it.
 
         places: which of the arguments its own inputs are. types: of all arguments. passed: arguments that it gives

@@ -93,7 +93,7 @@ def node_def_of(op: Operation, library: Library | None = None,
     known = attributes_of(op, schema, attributes) if schema else {}
     for name, (declared, value) in known.items():
         node.attr[name].CopyFrom(attr_of(declared, value))
-    given: dict[str, Any] = {"_class": op.colocation_groups()} if hasattr(op, "_colocated") else {}
+    given: dict[str, Any] = {} if op.colocated_names() == (op.name,) else {"_class": op.colocation_groups()}
     if op.type == "While" and any(t.consumers() for t in op.outputs[len(op.attrs["shapes"]):]):
         given[LOOP_VARIABLES] = len(op.attrs["shapes"])
     for name, value in {**given, **getattr(op, "_given", {})}.items():
