@@ -125,7 +125,7 @@ class Operation(_Changeable):
         return written_as("Operation of NodeDef", *node_def_and_graph, **options)
 
     def begin(self, graph: "Graph", definition: OpDef, scope: str, name: str, inputs: tuple[Tensor, ...],
-                 attrs: dict[str, Any], specs: Sequence[Spec]) -> None:
+              attrs: dict[str, Any], specs: Sequence[Spec]) -> None:
         self.graph, self.definition, self._scope, self._name = graph, definition, scope, name
         self.inputs, self.attrs = inputs, attrs
         self.origin, self.gradient_of = graph.backprop_origin

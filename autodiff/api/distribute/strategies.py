@@ -107,9 +107,7 @@ def has_strategy() -> bool:
     return get_strategy() is not _DEFAULT
 
 
-def in_cross_replica_context() -> bool:
-    """Whether the scope of a strategy is open."""
-    return has_strategy()
+in_cross_replica_context = has_strategy
 
 
 def get_replica_context() -> Any:

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.collections import GraphKeys
-from ...core.dtypes import float32
 from ...core.errors import ArgumentError
-from .. import layers, losses, math, nn
-from ..arrays.shaping import reshape
+from .. import layers, losses, nn
 from ..control.dependencies import control_dependencies, group
 from ..metrics.means import mean
 from ..train.adagrad import AdagradOptimizer
@@ -20,7 +18,7 @@ from ..train.rmsprop import RMSPropOptimizer
 from ..variables.assignment import trainable_variables
 from ..variables.variable_scope import variable_scope
 from .estimator import Estimator
-from .feature_columns import input_layer, linear_model
+from .feature_columns import input_layer, linear_model, numeric_column
 from .heads import Classes, Numbers, TwoClasses
 from .specs import EstimatorSpec, ModeKeys
 
@@ -34,6 +32,11 @@ def _rule(value: Any, rate: float) -> Any:
     if value not in _OPTIMIZERS:
         raise ArgumentError(f"Unsupported optimizer name: {value}. Supported names are: {tuple(_OPTIMIZERS)}.")
     return _OPTIMIZERS[value](rate)
+
+
+def _slower(optimizer: Any, columns: Any, most: float = 0.2) -> tuple[Any, float]:
+    """The rule for weights of columns: its rate falls with their count."""
+    return optimizer, min(most, len(columns or [1]) ** -0.5)
 
 
 class _Canned(Estimator):
@@ -73,8 +76,8 @@ class _Canned(Estimator):
             found = head.predictions(logits)
             if mode == ModeKeys.PREDICT:
                 return EstimatorSpec(mode, found, export_outputs=head.outputs(found))
-            weights = None if weight_column is None else weight_column.make(features) if hasattr(
-                weight_column, "make") else reshape(math.cast(features[weight_column], float32), [-1, 1])
+            weights = None if weight_column is None else (weight_column if hasattr(
+                weight_column, "make") else numeric_column(weight_column)).make(features)
             true = head.true(labels)
             each = head.losses(logits, true)
             loss = losses.compute_weighted_loss(each, 1.0 if weights is None else weights, reduction=loss_reduction)
@@ -118,7 +121,7 @@ class LinearClassifier(_Canned):
 
     def __init__(self, feature_columns: Any, model_dir: Any = None, n_classes: int = 2, weight_column: Any = None,
                  label_vocabulary: Any = None, optimizer: Any = "Ftrl", **options: Any) -> None:
-        rule = optimizer, min(0.2, len(feature_columns) ** -0.5)
+        rule = _slower(optimizer, feature_columns)
         super().__init__(_classes(n_classes, label_vocabulary), (), feature_columns, [None, rule], model_dir=model_dir,
                          weight_column=weight_column, **options)
 
@@ -128,9 +131,8 @@ class LinearRegressor(_Canned):
 
     def __init__(self, feature_columns: Any, model_dir: Any = None, label_dimension: int = 1,
                  weight_column: Any = None, optimizer: Any = "Ftrl", **options: Any) -> None:
-        rule = optimizer, min(0.2, len(feature_columns) ** -0.5)
-        super().__init__(Numbers(label_dimension), (), feature_columns, [None, rule], model_dir=model_dir,
-                         weight_column=weight_column, **options)
+        super().__init__(Numbers(label_dimension), (), feature_columns, [None, _slower(optimizer, feature_columns)],
+                         model_dir=model_dir, weight_column=weight_column, **options)
 
 
 class _Combined(_Canned):
@@ -138,7 +140,7 @@ class _Combined(_Canned):
                  options: dict[str, Any]) -> None:
         renamed = {"dnn_activation_fn": "activation_fn", "dnn_dropout": "dropout",
                    "linear_sparse_combiner": "sparse_combiner"}
-        rules = [(dnn_optimizer, 0.001), (linear_optimizer, min(0.005, len(wide or [1]) ** -0.5))]
+        rules = [(dnn_optimizer, 0.001), _slower(linear_optimizer, wide, 0.005)]
         super().__init__(head, deep, wide, rules, units or (), **{renamed.get(k, k): v for k, v in options.items()})
 
 

@@ -51,8 +51,7 @@ class Saver:
             raise ArgumentError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False "
                                 "or var_list=None.")
         self._write_version = write_version or SaverDef.V2
-        self._var_list = var_list
-        self._wanted, self._reshape, self._allow_empty = var_list, reshape, allow_empty
+        self._var_list, self._reshape, self._allow_empty = var_list, reshape, allow_empty
         self._max_to_keep, self._relative = max_to_keep or 0, save_relative_paths
         self._period, self._pad = keep_checkpoint_every_n_hours * 3600, pad_step_number
         self._kept_next = time.time() + self._period
@@ -71,7 +70,7 @@ class Saver:
 
     def build(self) -> None:
         """Settle which variables are saved: now, if the constructor was told to wait."""
-        wanted = self._wanted
+        wanted = self._var_list
         if wanted is None:
             graph = get_default_graph()
             wanted = [*graph.get_collection(GraphKeys.GLOBAL_VARIABLES),

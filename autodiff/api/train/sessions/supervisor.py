@@ -52,7 +52,7 @@ class Supervisor:
         self.saver: Any
         self.summary_op: Any
         self.init_op: Any
-        self._init = init_feed_dict, None if init_fn is None else lambda session: init_fn(session)
+        self._init = init_feed_dict, init_fn
         self.session_manager = session_manager or SessionManager(
             made.local_init_op, made.ready_op, made.ready_for_local_init_op, self.graph, recovery_wait_secs)
         self._folder, self._grace = logdir, stop_grace_secs
@@ -145,5 +145,5 @@ class Supervisor:
             self.saver.save(session, self.save_path, global_step=self.global_step)
 
     def _summarize(self, session: Session) -> None:
-        if self.summary_op is not None and self.summary_writer is not None and self._step(session):
-            self.summary_writer.add_summary(session.run(self.summary_op), self._step(session))
+        if self.summary_op is not None and self.summary_writer is not None and (step := self._step(session)):
+            self.summary_writer.add_summary(session.run(self.summary_op), step)
