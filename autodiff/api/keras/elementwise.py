@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core.op import build
 from .. import math, nn
+from ..common.made import named
 from ..layers import Layer
 from ..layers.core import chosen
 from ..random import random_normal
@@ -23,7 +24,6 @@ def layer_of(name: str, words: str, function: Callable[..., Any], keeps_shape: b
     own = settings.replace(parameters=[each for each in settings.parameters.values() if each.name != "x"])
 
     class Made(Weights, Layer):
-        __doc__ = words
         supports_masking = keeps_shape
 
         def __init__(self, *args: Any, **options: Any) -> None:
@@ -39,8 +39,7 @@ def layer_of(name: str, words: str, function: Callable[..., Any], keeps_shape: b
             training = backend.learning_phase() if training is None else training
             return chosen(training, lambda: function(inputs, **self._settings), lambda: build.Identity(inputs))
 
-    Made.__name__ = Made.__qualname__ = name
-    return Made
+    return named(Made, name, words)
 
 
 def _bounded(x: Any, max_value: float | None = None, negative_slope: float = 0.0) -> Any:
@@ -122,6 +121,14 @@ class LayerNormalization(Weights, Layer):
         sizes = [dim if axis in self.axis else 1 for axis, dim in enumerate(inputs.dims)]
         scale, offset = (None if each is None else build.Reshape(each, sizes) for each in (self.gamma, self.beta))
         return nn.batch_normalization(inputs, mean, variance, offset, scale, self.epsilon)
+
+
+def mean_of_steps(values: Any, mask: Any, axis: int | None = None) -> Any:
+    """The mean of what a mask leaves, along an axis or of all; of everything without a mask."""
+    if mask is None:
+        return math.reduce_mean(values, axis=axis)
+    counted = math.cast(mask, values.dtype)
+    return math.reduce_sum(values * counted, axis=axis) / math.reduce_sum(counted, axis=axis)
 
 
 class Masking(Weights, Layer):

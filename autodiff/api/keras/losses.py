@@ -12,6 +12,7 @@ from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from .. import math, nn
 from ..arrays.shaping import reshape
+from ..common.made import named
 from ..common.unsupported import refusing
 from ..layers.core import Flatten
 
@@ -191,8 +192,6 @@ def reduced(losses: Tensor, sample_weight: Any = None, reduction: str = Reductio
 
 def _class_of(function: Any, kind: str) -> Any:
     class Made(Loss):
-        __doc__ = function.__doc__
-
         def __init__(self, *args: Any, reduction: str = Reduction.AUTO, name: str | None = None,
                      **options: Any) -> None:
             super().__init__(reduction, name or function.__name__)
@@ -203,8 +202,7 @@ def _class_of(function: Any, kind: str) -> Any:
             made: Tensor = function(y_true, y_pred, **self.options)
             return made
 
-    Made.__name__ = Made.__qualname__ = kind
-    return Made
+    return named(Made, kind, function.__doc__)
 
 
 _CLASSES = {

@@ -12,6 +12,7 @@ from ...core.graph import Tensor
 from ...core.op import build
 from .. import math, nn
 from ..arrays.shaping import reshape
+from ..common.made import named
 from ..common.unsupported import refusing
 from . import losses
 
@@ -108,13 +109,10 @@ mae = MAE = losses.mae
 
 def _class_of(function: Any, kind: str) -> Any:
     class Made(MeanMetricWrapper):
-        __doc__ = function.__doc__
-
         def __init__(self, name: str | None = None, dtype: Any = None, **options: Any) -> None:
             super().__init__(function, name or function.__name__, **options)
 
-    Made.__name__ = Made.__qualname__ = kind
-    return Made
+    return named(Made, kind, function.__doc__)
 
 
 _CLASSES = {

@@ -163,9 +163,6 @@ class Model(Holding, Trained, Layer):
         for line in summary_lines(self, outputs, in_a_row, line_length, positions):
             (print_fn or print)(line)
 
-    def count_params(self) -> int:
-        return sum(v.shape.num_elements() or 0 for v in self.weights)
-
     # ---- files --------------------------------------------------------------------------
     def save_weights(self, filepath: Any, overwrite: bool = True, save_format: str | None = None) -> None:
         """Write a checkpoint of its variables, by their names."""

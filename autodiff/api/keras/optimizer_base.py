@@ -21,7 +21,8 @@ from ..variables.initializers import Constant
 from ..variables.layer_base import snake_case
 from ..variables.variable import Variable
 from . import backend, initializers
-from .schedules import LearningRateSchedule, float_of
+from .schedules import LearningRateSchedule, deserialize, float_of
+from .utils import serialized
 
 
 class Optimizer(_Optimizer):
@@ -70,7 +71,7 @@ class Optimizer(_Optimizer):
     def _serialize_hyperparameter(self, name: str) -> Any:
         value = self._made.get(self._key(name), self._hyper[name])
         if isinstance(value, LearningRateSchedule):
-            return {"class_name": type(value).__name__, "config": value.get_config()}
+            return serialized(value)
         value = value() if callable(value) else value
         return backend.get_value(value) if isinstance(value, (Tensor, Variable)) else value
 
@@ -112,7 +113,7 @@ class Optimizer(_Optimizer):
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """An optimizer of such settings."""
         rate = config.get("learning_rate")
-        return cls(**{**config, "learning_rate": LearningRateSchedule.of(rate)} if isinstance(rate, dict) else config)
+        return cls(**{**config, "learning_rate": deserialize(rate)} if isinstance(rate, dict) else config)
 
     # ---- one step -----------------------------------------------------------------------
     def minimize(self, loss: Any, var_list: Any = None, grad_loss: Any = None, name: str | None = None,  # type: ignore[override]

@@ -12,7 +12,7 @@ from ..common.unsupported import refusing
 from ..train.optimizer import Optimizer as _Optimizer
 from . import schedules
 from .optimizer_base import Optimizer, Rule
-from .utils import deserialized
+from .utils import deserialized, serialized
 
 __all__ = ["Adadelta", "Adagrad", "Adam", "Adamax", "Nadam", "Optimizer", "RMSprop", "SGD", "deserialize", "get",
            "schedules", "serialize"]
@@ -194,15 +194,11 @@ def get(identifier: Any) -> Any:
     raise ArgumentError(f"Could not interpret optimizer identifier: {identifier}", expected=", ".join(_BY_NAME))
 
 
-def serialize(optimizer: Any) -> dict[str, Any]:
-    """The class of an optimizer by its name, and its settings."""
-    return {"class_name": type(optimizer).__name__, "config": optimizer.get_config()}
-
-
 def deserialize(config: dict[str, Any], custom_objects: Any = None) -> Any:
     """The optimizer that `serialize` told of. custom_objects: classes of one's own by name."""
     known = {kind.__name__: kind for kind in _BY_NAME.values()}
     return deserialized(config, {**known, **_BY_NAME}, custom_objects)
 
 
+serialize = serialized
 __getattr__ = refusing("tf.keras.optimizers", __name__)

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.errors import ArgumentError
 from ...core.graph import get_default_graph
 from .. import layers
+from ..common.made import named
 from ..nn.convolutions import depthwise_conv2d
 from ..variables.layer_base import add_once
 from . import activations, backend, initializers, regularizers
@@ -85,8 +86,6 @@ class Holding(Weights):
 
 def _named(kind: Any) -> Any:
     class Named(Weights, kind):
-        __doc__ = kind.__doc__
-
         def __init__(self, *args: Any, **options: Any) -> None:
             initial = options.pop("weights", None)
             told = {key: function_of(key, value) for key, value in options.items() if key != "input_length"}
@@ -103,32 +102,25 @@ def _named(kind: Any) -> Any:
                 self.set_weights(self._initial)
 
     Named.supports_masking = not any(word in kind.__name__ for word in ("Conv", "Pool", "Flatten"))
-    Named.__name__ = Named.__qualname__ = kind.__name__
-    return Named
+    return named(Named, kind.__name__, kind.__doc__)
 
 
 def _phased(kind: Any) -> Any:
     """As _named, of a layer that behaves otherwise in training: as Keras' phase says where it is not told."""
     class Phased(_named(kind)):  # type: ignore[misc]
-        __doc__ = kind.__doc__
-
         def call(self, inputs: Any, training: Any = None) -> Any:
             return super().call(inputs, training=backend.learning_phase() if training is None else training)
 
-    Phased.__name__ = Phased.__qualname__ = kind.__name__
-    return Phased
+    return named(Phased, kind.__name__, kind.__doc__)
 
 
 def _pooling(kind: Any) -> Any:
     """As _named, of a window of two and as far apart as it is large by default."""
     class Pooling(_named(kind)):  # type: ignore[misc]
-        __doc__ = kind.__doc__
-
         def __init__(self, pool_size: Any = 2, strides: Any = None, *args: Any, **options: Any) -> None:
             super().__init__(pool_size, strides, *args, **options)
 
-    Pooling.__name__ = Pooling.__qualname__ = kind.__name__
-    return Pooling
+    return named(Pooling, kind.__name__, kind.__doc__)
 
 
 class _Depthwise(layers.Conv2D):

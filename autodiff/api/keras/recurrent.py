@@ -12,6 +12,7 @@ from ...core.op import build
 from .. import math
 from ..arrays.creation import ones, zeros
 from ..arrays.shaping import concat, split, stack, transpose, unstack
+from ..common.made import named
 from ..control.map_and_scan import scan
 from ..layers import Layer
 from ..layers.core import chosen
@@ -262,8 +263,6 @@ def _layer_of(kind: Any, name: str, words: str) -> Any:
            "zero_output_for_mask", "batch_input_shape", "input_dim", "trainable", "activity_regularizer", "batch_size"}
 
     class Made(RNN):
-        __doc__ = words
-
         def __init__(self, units: int, *args: Any, **options: Any) -> None:
             for unused in ("implementation", "input_length", "time_major"):
                 options.pop(unused, None)
@@ -276,8 +275,7 @@ def _layer_of(kind: Any, name: str, words: str) -> Any:
             self.cell._scope = self._scope  # the variables are the layer's
             return super().call(inputs, initial_state, training, mask)
 
-    Made.__name__ = Made.__qualname__ = name
-    return Made
+    return named(Made, name, words)
 
 
 SimpleRNN = _layer_of(SimpleRNNCell, "SimpleRNN", "A SimpleRNNCell, step by step, as RNN.")

@@ -7,8 +7,10 @@ from typing import Any
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import float32
 from .. import math
+from ..common.made import named
 from ..common.unsupported import refusing
 from ..train import schedules
+from .utils import deserialized, serialized
 
 
 def float_of(value: Any) -> Any:
@@ -31,11 +33,6 @@ class LearningRateSchedule:
         """A schedule of such settings."""
         return cls(**config)
 
-    @staticmethod
-    def of(config: dict[str, Any]) -> Any:
-        """The schedule that serialized settings tell of."""
-        return globals()[config["class_name"]].from_config(config["config"])
-
 
 def _schedule(function: Any, kind: str, settings: str, first: str = "learning_rate") -> Any:
     """A class of settings: those of the function after the step, which is called anew for each step."""
@@ -43,8 +40,6 @@ def _schedule(function: Any, kind: str, settings: str, first: str = "learning_ra
     names = settings.split()
 
     class Made(LearningRateSchedule):
-        __doc__ = function.__doc__
-
         def __init__(self, *args: Any, **options: Any) -> None:
             defaults = {key: told[key].default for key in names if key in told}
             self._settings = {**defaults, **dict(zip(names, args)), **options}
@@ -59,8 +54,7 @@ def _schedule(function: Any, kind: str, settings: str, first: str = "learning_ra
         def get_config(self) -> dict[str, Any]:
             return {**self._settings, "name": self.name}
 
-    Made.__name__ = Made.__qualname__ = kind
-    return Made
+    return named(Made, kind, function.__doc__)
 
 
 ExponentialDecay = _schedule(schedules.exponential_decay, "ExponentialDecay",
@@ -72,4 +66,12 @@ PolynomialDecay = _schedule(schedules.polynomial_decay, "PolynomialDecay",
 PiecewiseConstantDecay = _schedule(schedules.piecewise_constant, "PiecewiseConstantDecay", "boundaries values name",
                                    "x")
 
+
+def deserialize(config: dict[str, Any], custom_objects: Any = None) -> Any:
+    """The schedule that `serialize` told of. custom_objects: classes of one's own by name."""
+    known = (ExponentialDecay, InverseTimeDecay, PiecewiseConstantDecay, PolynomialDecay)
+    return deserialized(config, {kind.__name__: kind for kind in known}, custom_objects)
+
+
+serialize = serialized
 __getattr__ = refusing("tf.keras.optimizers.schedules", __name__)

@@ -12,10 +12,11 @@ from ...core.shapes import num_elements
 from .. import math, nn
 from ..arrays.rearrange import pad, repeat, tile
 from ..arrays.shaping import concat, expand_dims, reshape, transpose
+from ..common.made import named
 from ..layers import Layer
 from ..linalg import matmul
 from . import backend
-from .elementwise import layer_of
+from .elementwise import layer_of, mean_of_steps
 from .plain import Weights, function_of
 
 __all__ = ["Activation", "Add", "Average", "Concatenate", "Cropping1D", "Cropping2D", "Dot", "Embedding",
@@ -132,20 +133,16 @@ def _global(name: str, reduce: Any, axes: Any, words: str) -> Any:
     is_mean = reduce is math.reduce_mean
 
     class Made(Function):
-        __doc__ = words
-
         def __init__(self, data_format: str | None = None, **options: Any) -> None:
             chosen = [axis + 1 for axis in axes] if data_format == "channels_first" else axes
             super().__init__(lambda x: reduce(x, axis=chosen), **options)
             self._masked = is_mean and chosen == [1]
 
         def call(self, inputs: Any, mask: Any = None) -> Any:
-            if mask is None or not self._masked:
-                return super().call(inputs)
-            counted = math.cast(mask, inputs.dtype)[..., None]
-            return math.reduce_sum(inputs * counted, axis=1) / math.reduce_sum(counted, axis=1)
-    Made.__name__ = Made.__qualname__ = name
-    return Made
+            is_masked = mask is not None and self._masked
+            return mean_of_steps(inputs, mask[..., None], 1) if is_masked else super().call(inputs)
+
+    return named(Made, name, words)
 
 
 GlobalAveragePooling1D = _global("GlobalAveragePooling1D", math.reduce_mean, [1],
@@ -203,16 +200,13 @@ class _Merge(Weights, Layer):
 
 def _folded(fold: Callable[[Any, Any], Any], name: str, words: str, mean: bool = False) -> Any:
     class Made(_Merge):
-        __doc__ = words
-
         def _merged(self, tensors: list[Any]) -> Any:
             total = tensors[0]
             for tensor in tensors[1:]:
                 total = fold(total, tensor)
             return total / len(tensors) if mean else total
 
-    Made.__name__ = Made.__qualname__ = name
-    return Made
+    return named(Made, name, words)
 
 
 Add = _folded(lambda a, b: a + b, "Add", "The sum of its inputs.")

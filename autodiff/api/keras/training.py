@@ -21,6 +21,7 @@ from ..variables.layer_calls import mask_of
 from . import backend, losses, metrics, optimizers
 from .batches import Batch, batch_of, batches_of, endless_source
 from .callbacks import History
+from .elementwise import mean_of_steps
 
 
 class Trained:
@@ -101,7 +102,7 @@ class Trained:
         total: Any = scaled[0] if scaled else 0.0
         for each in (*scaled[1:], *self.losses):  # type: ignore[attr-defined]
             total = total + each
-        measured = [_mean(function(targets[i], predicted[i]), mask_of(predicted[i]))
+        measured = [mean_of_steps(function(targets[i], predicted[i]), mask_of(predicted[i]))
                     for i, several in enumerate(self._metrics_of) for _, function in several]
         return [total, *(parts if len(self.outputs) > 1 else ()), *measured]
 
@@ -288,14 +289,6 @@ class Trained:
         self._told()
         batch = batch_of(*given)
         return _only(self._function(mode, batch)(batch))
-
-
-def _mean(values: Any, mask: Any) -> Any:
-    """The mean of a metric, of the steps alone that a mask leaves."""
-    if mask is None:
-        return math.reduce_mean(values)
-    counted = math.cast(mask, values.dtype)
-    return math.reduce_sum(values * counted) / math.reduce_sum(counted)
 
 
 def _stateful(layer: Any) -> list[Any]:

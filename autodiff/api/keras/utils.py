@@ -49,8 +49,13 @@ def custom_object_scope(*objects: dict[str, Any]) -> Iterator[None]:
 CustomObjectScope = custom_object_scope
 
 
+def serialized(item: Any) -> dict[str, Any]:
+    """The class of an object by its name, and its settings."""
+    return {"class_name": type(item).__name__, "config": item.get_config()}
+
+
 def deserialized(config: dict[str, Any], known: dict[str, Any], custom_objects: Any = None) -> Any:
-    """An object of what serialize told: {"class_name": ..., "config": ...}. known: classes by name.
+    """What `serialized` told of. known: classes by name.
 
     Raises ArgumentError (ValueError) for a name that is not known.
     """

@@ -13,6 +13,7 @@ from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor, graph_of
 from ...core.op import OPS, OpDef, build
 from ...ops.math import segments as rows
+from ..common.made import named
 from ..common.renamed_arguments import one_of
 
 __all__ = ["accumulate_n", "add_n", "arg_max", "arg_min", "argmax", "argmin", "bincount", "count_nonzero", "cumprod",
@@ -53,14 +54,12 @@ def _reduction(op: str, sentence: str) -> Callable[..., Tensor]:
         keep = one_of("keepdims", keepdims, "keep_dims", keep_dims)
         return _reduce(op, input_tensor, axis, keepdims=bool(keep), name=name)
 
-    reduce.__name__ = reduce.__qualname__ = f"reduce_{op.lower()}"
-    reduce.__doc__ = f"""{sentence}
+    return named(reduce, f"reduce_{op.lower()}", f"""{sentence}
 
     input_tensor: [...]. axis: an int, several, or None for all. keepdims: leave the reduced axes as 1.
     reduction_indices and keep_dims are the old names of axis and keepdims. Raises ArgumentError
     (ValueError) for an axis out of range and for an argument given under both names.
-    """
-    return reduce
+    """)
 
 
 reduce_sum = _reduction("Sum", "The sum over axes.")
@@ -211,18 +210,14 @@ def _segments(definition: OpDef) -> Callable[..., Tensor]:
     def segment(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
         return definition(data, segment_ids, name=name)
 
-    segment.__name__ = segment.__qualname__ = definition.kernel.__name__
-    segment.__doc__ = definition.doc
-    return segment
+    return named(segment, definition.kernel.__name__, definition.doc)
 
 
 def _unsorted_segments(definition: OpDef) -> Callable[..., Tensor]:
     def segment(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
         return definition(data, segment_ids, num_segments, name=name)
 
-    segment.__name__ = segment.__qualname__ = definition.kernel.__name__
-    segment.__doc__ = definition.doc
-    return segment
+    return named(segment, definition.kernel.__name__, definition.doc)
 
 
 segment_sum, segment_mean, segment_prod = map(_segments, (rows.segment_sum, rows.segment_mean, rows.segment_prod))

@@ -8,6 +8,7 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import bool_, float32
 from ...core.graph import Tensor
 from ...core.op import build
+from ..common.made import named
 from ..common.ranks import matched
 from ..common.weights import assert_broadcastable
 from ..control.dependencies import control_dependencies
@@ -31,9 +32,8 @@ def _count(hits: Callable[[Tensor, Tensor], Tensor], kind: str) -> Callable[...,
             predictions, labels, weights = matched(as_truth(predictions), as_truth(labels), weights)
             return _counted(hits(labels, predictions), weights, metrics_collections, updates_collections)
 
-    metric.__name__ = kind
-    metric.__doc__ = f"The (weighted) count of {kind.replace('_', ' ')}. labels, predictions: cast to bool[...]."
-    return in_graphs(metric)
+    words = f"The (weighted) count of {kind.replace('_', ' ')}. labels, predictions: cast to bool[...]."
+    return in_graphs(named(metric, kind, words))
 
 
 def _counted(found: Tensor, weights: Any, metrics_collections: Any, updates_collections: Any) -> Metric:
@@ -64,9 +64,7 @@ def _rate(misses: Callable[..., Metric], kind: str, what: str) -> Callable[..., 
                              build.DivNoNan(more_right, more_right + more_wrong, name="update_op"),
                              metrics_collections, updates_collections)
 
-    metric.__name__ = kind
-    metric.__doc__ = f"True positives among what {what}. labels, predictions: cast to bool[...]."
-    return in_graphs(metric)
+    return in_graphs(named(metric, kind, f"True positives among what {what}. labels, predictions: cast to bool[...]."))
 
 
 precision = _rate(false_positives, "precision", "was predicted positive")

@@ -9,6 +9,7 @@ from ...core.dtypes import bool_, float32, int32
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.op import build
+from ..common.made import named
 from ..common.ranks import matched
 from ..common.weights import broadcast_weights
 from ..control.dependencies import control_dependencies
@@ -68,9 +69,8 @@ def _counted(kind: str) -> Callable[..., Metric]:
             values, updates = _counts(labels, predictions, thresholds, weights, (kind,))
             return collected(values[kind], updates[kind], metrics_collections, updates_collections)
 
-    metric.__name__ = f"{_NAMES[kind]}_at_thresholds"
-    metric.__doc__ = f"The (weighted) count of {_NAMES[kind].replace('_', ' ')} at each threshold: float32[thresholds]."
-    return in_graphs(metric)
+    words = f"The (weighted) count of {_NAMES[kind].replace('_', ' ')} at each threshold: float32[thresholds]."
+    return in_graphs(named(metric, f"{_NAMES[kind]}_at_thresholds", words))
 
 
 true_positives_at_thresholds, false_negatives_at_thresholds = _counted("tp"), _counted("fn")
@@ -86,9 +86,7 @@ def _rate(kind: str, misses: str) -> Callable[..., Metric]:
                              for c, which in ((values, "value"), (updates, "update_op")))
             return collected(value, update, metrics_collections, updates_collections)
 
-    metric.__name__ = f"{kind}_at_thresholds"
-    metric.__doc__ = f"The {kind} at each threshold: float32[thresholds]."
-    return in_graphs(metric)
+    return in_graphs(named(metric, f"{kind}_at_thresholds", f"The {kind} at each threshold: float32[thresholds]."))
 
 
 precision_at_thresholds, recall_at_thresholds = _rate("precision", "fp"), _rate("recall", "fn")
