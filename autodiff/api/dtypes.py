@@ -1,6 +1,4 @@
 """Types of elements and conversions between them: tf.dtypes."""
-from __future__ import annotations
-
 from ..core.dtypes import *
 from ..core.dtypes import bool_
 from .common.unsupported import refusing

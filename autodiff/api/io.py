@@ -1,6 +1,4 @@
 """tf.io: files and their contents, under TensorFlow's latest names."""
-from __future__ import annotations
-
 from . import gfile, parsing  # noqa: F401  tf.io.gfile
 from .common.unsupported import refusing
 from .csv_lines import decode_csv

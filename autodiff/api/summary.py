@@ -14,15 +14,7 @@ from ..core.op import OPS, build
 from ..core.tensor import Tensor
 from .common.unsupported import refusing
 from .file_writer import FileWriter, FileWriterCache
-from .messages import (
-    Event,
-    HistogramProto,
-    SessionLog,
-    Summary,
-    SummaryDescription,
-    SummaryMetadata,
-    TaggedRunMetadata,
-)
+from .messages import Event, HistogramProto, SessionLog, Summary, SummaryDescription, SummaryMetadata, TaggedRunMetadata
 
 __all__ = ["Event", "FileWriter", "FileWriterCache", "HistogramProto", "SessionLog", "Summary", "SummaryDescription",
            "SummaryMetadata", "TaggedRunMetadata", "audio", "get_summary_description", "histogram", "image",

@@ -210,8 +210,7 @@ class Graph(Collected):
         as_element = getattr(obj, "_as_graph_element", None)
         element = obj if as_element is None else as_element()
         if isinstance(element, str):
-            return element_named(element, self.operations, allow_tensor=allow_tensor,
-                                 allow_operation=allow_operation)
+            return element_named(element, self.operations, allow_tensor=allow_tensor, allow_operation=allow_operation)
         if isinstance(element, Tensor) and allow_tensor or isinstance(element, Operation) and allow_operation:
             if element.graph is not self:
                 raise GraphError(f"{type(element).__name__} {element} is not an element of this graph.")

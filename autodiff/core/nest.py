@@ -37,8 +37,7 @@ def entries(structure: Any) -> list[tuple[Any, Any]]:
     if isinstance(structure, (list, tuple, MappingView)):
         return list(zip(getattr(structure, "_fields", None) or range(len(structure)), list(structure)))  # type: ignore[arg-type]
     spec = spec_of(structure)
-    return [(spec.value_type.__name__,
-             spec._component_specs if spec is structure else spec._to_components(structure))]
+    return [(spec.value_type.__name__, spec._component_specs if spec is structure else spec._to_components(structure))]
 
 
 def children(structure: Any) -> list[Any]:

@@ -21,14 +21,7 @@ from .disk.replacing import replace_files, settled
 from .ordered_code import WHOLE, slice_key
 from .protobuf_wire import read_varint, write_varint
 from .sstable import read_table, write_table
-from .tensor_values import (
-    array_of_bytes,
-    bytes_of_array,
-    dtype_name,
-    dtype_number,
-    proto_of_shape,
-    shape_of_proto,
-)
+from .tensor_values import array_of_bytes, bytes_of_array, dtype_name, dtype_number, proto_of_shape, shape_of_proto
 
 _Header, _Entry = CHECKPOINT_MESSAGES["BundleHeaderProto"], CHECKPOINT_MESSAGES["BundleEntryProto"]
 
@@ -94,8 +87,7 @@ class BundleReader:
         for extents, part in parts:
             if len(extents) != len(shape):
                 raise DataLossError(f"{self.prefix}: a part of {name!r} has other dimensions than its whole")
-            place = tuple(slice(None) if length == WHOLE else slice(start, start + length)
-                          for start, length in extents)
+            place = tuple(slice(None) if length == WHOLE else slice(start, start + length) for start, length in extents)
             if whole[place].shape != part.shape:
                 raise DataLossError(f"{self.prefix}: a part of {name!r} of shape {list(part.shape)} does not fit")
             whole[place] = part

@@ -2,8 +2,6 @@
 
 Source: the numbers, names and kinds of TensorFlow 1.15's descriptors.
 """
-from __future__ import annotations
-
 from .graph_messages import GRAPH_MESSAGES
 from .protobuf_schema import messages
 

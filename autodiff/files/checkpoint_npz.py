@@ -23,8 +23,7 @@ class ArchiveReader:
             arrays = read_arrays(path)
             index = json.loads(arrays["index"].tobytes())
             self.entries: dict[str, dict[str, Any]] = {entry["name"]: entry for entry in index["tensors"]}
-            self._arrays = {name: arrays[e["array"]] if "array" in e else _texts(e)
-                            for name, e in self.entries.items()}
+            self._arrays = {name: arrays[e["array"]] if "array" in e else _texts(e) for name, e in self.entries.items()}
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise DataLossError(f"{path}: a damaged checkpoint (npz): {type(error).__name__}: {error}") from None
 

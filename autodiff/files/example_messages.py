@@ -2,8 +2,6 @@
 
 Source: the numbers, names and kinds of TensorFlow 1.15's descriptors.
 """
-from __future__ import annotations
-
 from .protobuf_schema import messages
 
 EXAMPLE_MESSAGES = messages("""

@@ -117,8 +117,7 @@ def read_records(file: BinaryIO, what: str, compression: str = "") -> Iterator[b
         length = int.from_bytes(head[:8], "little")
         body = source.read(length + 4)
         if len(body) < length + 4:
-            raise DataLossError(f"truncated record at {at}",
-                                hint=f"{what}: expected {length} bytes, found {len(body)}")
+            raise DataLossError(f"truncated record at {at}", hint=f"{what}: expected {length} bytes, found {len(body)}")
         data = body[:-4]
         if masked_crc32c(data) != int.from_bytes(body[-4:], "little"):
             raise DataLossError(f"corrupted record at {at}", hint=f"{what}: the checksum of its data does not match")

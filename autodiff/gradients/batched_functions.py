@@ -49,8 +49,7 @@ def _if_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tens
              (else_branch, captures[split:], batched[1 + split:]))
     count = len(then_branch.outputs)
     if batched[0]:
-        then_rows, else_rows = (
-            _inlined(branch, own, flags, size) for branch, own, flags in sides)
+        then_rows, else_rows = (_inlined(branch, own, flags, size) for branch, own, flags in sides)
         kept = [build.ListOf(build.ListReserve(1), 0, t) for t in (*then_rows[count:], *else_rows[count:])]
         return [build.Select(predicate, a, b) for a, b in zip(then_rows[:count], else_rows)] + kept
     branches = []

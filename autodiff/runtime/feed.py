@@ -187,8 +187,7 @@ def _parts(key: Any, value: Any) -> Iterator[Any]:
     if isinstance(key, tuple) and not isinstance(value, (list, tuple)):
         value = [value]  # an array is one value, as in TensorFlow
     if len(value) != len(keys):
-        raise ArgumentError(expected=f"{len(keys)} values for {len(keys)} tensors fed together",
-                            found=shortened(value))
+        raise ArgumentError(expected=f"{len(keys)} values for {len(keys)} tensors fed together", found=shortened(value))
     for k, v in zip(keys, value):
         yield from _parts(k, v)
 

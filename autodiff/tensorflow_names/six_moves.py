@@ -1,6 +1,4 @@
 """six.moves: what Python 3 has under other names than Python 2, for where six is not installed."""
-from __future__ import annotations
-
 import importlib
 import io
 import os

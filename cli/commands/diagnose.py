@@ -243,8 +243,7 @@ def _alike(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 def _also(first: Finding, others: Sequence[Finding], most: int = 6) -> str:
     """Where else the same was found: at other ops, or where they are one, for which other tensors."""
-    names = [f"{other.op} ({place(other.place)})" if other.op != first.op else other.target
-             for other in others]
+    names = [f"{other.op} ({place(other.place)})" if other.op != first.op else other.target for other in others]
     names = list(dict.fromkeys(names))
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"; the same of {', '.join(names[:most])}{more}" if names else ""

@@ -45,8 +45,7 @@ def _cells(part: GradientPart) -> tuple[Any, ...]:
     if part.array is None:
         return (part.x, "None", "", "", None, part.reason)
     array = np.asarray(part.array)
-    return (part.x, f"${part.number}", shape(array.shape), _written(array),
-            part.stats.norm if part.stats else None, "")
+    return (part.x, f"${part.number}", shape(array.shape), _written(array), part.stats.norm if part.stats else None, "")
 
 
 def _written(array: np.ndarray, most: int = 4) -> str:

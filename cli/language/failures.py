@@ -43,8 +43,7 @@ def _expected(error: AutodiffError, parsed: Parsed, hint: str) -> Error:
     lines = [error.sentence or type(error).__name__, *error.places, *getattr(error, "__notes__", ())]
     fields = {"what": error.what, "expected": error.expected, "found": error.found, "node": error.node,
               "line": error.line}
-    return Error("\n".join(lines), _code(error), hint, fields=fields, typed=parsed.line if span else "",
-                 span=span)
+    return Error("\n".join(lines), _code(error), hint, fields=fields, typed=parsed.line if span else "", span=span)
 
 
 def _to_type(error: AutodiffError, script_goes_on: bool) -> str:

@@ -1,6 +1,4 @@
 """Words of gdb, pdb, pudb and tfdbg that are no commands here, each with what to type instead."""
-from __future__ import annotations
-
 INSTEAD = {
     "EOF": "quit leaves, detach lets the script finish",
     "attach": "DebugSession(session) in the program opens the prompt there",

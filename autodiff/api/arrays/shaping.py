@@ -168,8 +168,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
             raise ArgumentError("cannot unstack a scalar: expected rank >= 1")
         num = value.dims[axis_in(axis, len(value.dims))]
     if num is None:
-        raise ArgumentError(f"Cannot infer num from shape {value.shape}",
-                            hint="give num")
+        raise ArgumentError(f"Cannot infer num from shape {value.shape}", hint="give num")
     return build.Unpack(value, num=num, axis=axis, name=name)
 
 

@@ -1,6 +1,4 @@
 """tf.contrib.eager: names of eager execution that became tf's own."""
-from __future__ import annotations
-
 from ...gradients.tape import GradientTape
 from ...runtime.eager import enable_eager_execution, executing_eagerly
 from ..common.unsupported import refusing

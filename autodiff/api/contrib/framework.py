@@ -164,8 +164,7 @@ def filter_variables(var_list: Any, include_patterns: Any = None, exclude_patter
     reg_search: find the regex anywhere in the name, else from its start.
     """
     matches = re.search if reg_search else re.match
-    kept = [v for v in var_list
-            if not include_patterns or any(matches(p, v.op.name) for p in include_patterns)]
+    kept = [v for v in var_list if not include_patterns or any(matches(p, v.op.name) for p in include_patterns)]
     return [v for v in kept if not any(matches(p, v.op.name) for p in exclude_patterns or ())]
 
 

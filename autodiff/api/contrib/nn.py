@@ -28,8 +28,7 @@ def deprecated_flipped_sparse_softmax_cross_entropy_with_logits(logits: Any, lab
     return sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name=name)
 
 
-def deprecated_flipped_sigmoid_cross_entropy_with_logits(logits: Any, targets: Any,
-                                                         name: str | None = None) -> Tensor:
+def deprecated_flipped_sigmoid_cross_entropy_with_logits(logits: Any, targets: Any, name: str | None = None) -> Tensor:
     """tf.nn.sigmoid_cross_entropy_with_logits; `targets` are the labels."""
     return sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name=name)
 

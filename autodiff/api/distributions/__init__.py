@@ -2,8 +2,6 @@
 
 A distribution is a class of tensors and of ops on them; what all share is in distribution.py, where to start.
 """
-from __future__ import annotations
-
 from ..common.unsupported import refusing
 from .continuous import MultivariateNormalDiag, Normal, Uniform
 from .counts import DirichletMultinomial, Multinomial

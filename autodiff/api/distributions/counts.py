@@ -90,8 +90,7 @@ class DirichletMultinomial(Distribution):
         return _draws_of(self.total_count, build.Log(gamma_draws(shape, self.concentration, seed)), seed)
 
     def _log_prob(self, value: Tensor) -> Tensor:
-        return (lbeta(self.concentration + value) - lbeta(self.concentration)
-                + _arrangements(self.total_count, value))
+        return lbeta(self.concentration + value) - lbeta(self.concentration) + _arrangements(self.total_count, value)
 
     def _share(self) -> Tensor:
         return self.concentration / build.ExpandDims(self.total_concentration, -1)

@@ -105,8 +105,7 @@ class Beta(Distribution):
                  allow_nan_stats: bool = True, name: str = "Beta") -> None:
         self.concentration1, self.concentration0 = positive(validate_args, concentration1, concentration0)
         self.total_concentration, self.allow_nan_stats = self.concentration1 + self.concentration0, allow_nan_stats
-        super().__init__(name, self.concentration1.dtype.base_dtype, self.total_concentration, 0,
-                         reparameterised=True)
+        super().__init__(name, self.concentration1.dtype.base_dtype, self.total_concentration, 0, reparameterised=True)
 
     def _draw(self, shape: Tensor, seed: int | None) -> Tensor:
         one = gamma_draws(shape, self.concentration1, seed)

@@ -104,8 +104,7 @@ def _categories(key: str, count: int, dtype: Any, numbers: Any, **settings: Any)
         absent = math.equal(value, "" if value.dtype is string else -1)
         return math.where(absent, -ones_like(value, int64), math.cast(numbers(value), int64))
 
-    return _Column(_CATEGORIES, key, count, make, {key: VarLenFeature(as_dtype(dtype))}, key,
-                   {"key": key, **settings})
+    return _Column(_CATEGORIES, key, count, make, {key: VarLenFeature(as_dtype(dtype))}, key, {"key": key, **settings})
 
 
 def categorical_column_with_identity(key: str, num_buckets: int, default_value: int | None = None) -> Any:

@@ -3,8 +3,6 @@
 Functions of one image or a batch of them, as ops of autodiff/ops/images. sides.py, where to start, is what cutting,
 bordering and resizing share; this module gathers the others.
 """
-from __future__ import annotations
-
 from ..common.unsupported import refusing
 from .boxes import *
 from .colors import *

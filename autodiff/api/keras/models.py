@@ -208,8 +208,7 @@ class Sequential(Model):
         if shape is None and isinstance(layer, Model) and layer.inputs:
             shape = layer.input_shape
         if not self._stack and self._inputs is None and shape is not None:
-            self._inputs = self._outputs = Input(batch_shape=shape, name=f"{layer.name}_input",
-                                                 dtype=layer.dtype)
+            self._inputs = self._outputs = Input(batch_shape=shape, name=f"{layer.name}_input", dtype=layer.dtype)
         self._stack.append(layer)
         if self._outputs is not None:
             self._outputs = _of_its_line(layer, self._outputs)

@@ -120,8 +120,7 @@ class _Moments(Rule):
     def _means(self, g: Any, kept: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
         """Both betas, and the moments with this gradient; v is the mean square."""
         one, two = self._now["beta_1"], self._now["beta_2"]
-        return one, two, {"m": one * kept["m"] + (1.0 - one) * g,
-                          "v": two * kept["v"] + (1.0 - two) * build.Square(g)}
+        return one, two, {"m": one * kept["m"] + (1.0 - one) * g, "v": two * kept["v"] + (1.0 - two) * build.Square(g)}
 
 
 class Adam(_Moments):

@@ -267,8 +267,7 @@ def _layer_of(kind: Any, name: str, words: str) -> Any:
             for unused in ("implementation", "input_length", "time_major"):
                 options.pop(unused, None)
             told = {key: value for key, value in options.items() if key not in own}
-            super().__init__(kind(units, *args, **told),
-                             **{key: value for key, value in options.items() if key in own})
+            super().__init__(kind(units, *args, **told), **{key: value for key, value in options.items() if key in own})
             self.units = units
 
         def call(self, inputs: Any, initial_state: Any = None, training: Any = None, mask: Any = None) -> Any:

@@ -2,8 +2,6 @@
 
 A module is a subject; each function builds ops of autodiff/ops and computes nothing. Start with elementwise.py.
 """
-from __future__ import annotations
-
 from ..arrays.gathering import invert_permutation  # tf.math.invert_permutation
 from ..arrays.sorting import in_top_k, top_k  # tf.math.top_k
 from ..common.unsupported import refusing

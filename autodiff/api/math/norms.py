@@ -165,6 +165,5 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
         nan = convert_to_tensor(float("nan"), dtype=dtype)
         scale = build.Select(build.IsFinite(use_norm), scale, nan)
         values = [None if t is None else _values(t, f"t_{i}") for i, t in enumerate(t_list)]
-        clipped = [None if v is None else build.Identity(v * scale, name=f"{full}_{i}")
-                   for i, v in enumerate(values)]
+        clipped = [None if v is None else build.Identity(v * scale, name=f"{full}_{i}") for i, v in enumerate(values)]
     return [None if t is None else _like(v, t) for v, t in zip(clipped, t_list)], use_norm

@@ -2,8 +2,6 @@
 
 The value reads the variables, update_op adds a run's; local_variables_initializer sets them to 0.
 """
-from __future__ import annotations
-
 from ..common.unsupported import refusing
 from . import at_k, counts, means, thresholds
 from .at_k import *

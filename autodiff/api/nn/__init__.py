@@ -11,10 +11,7 @@ from ...core.op import build
 from ..arrays.rearrange import depth_to_space, space_to_batch, space_to_depth
 from ..arrays.sorting import in_top_k, top_k
 from ..common.unsupported import refusing
-from ..math import (
-    sigmoid,
-    tanh,
-)
+from ..math import sigmoid, tanh
 from ..math.norms import l2_normalize
 from ..math.softmax import log_softmax, softmax, softplus, softsign, zero_fraction
 from . import (  # noqa: F401

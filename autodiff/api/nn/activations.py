@@ -10,8 +10,7 @@ from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
 
-__all__ = ["bias_add", "crelu", "elu", "leaky_relu", "relu", "relu6", "relu_layer", "selu",
-           "swish", "xw_plus_b"]
+__all__ = ["bias_add", "crelu", "elu", "leaky_relu", "relu", "relu6", "relu_layer", "selu", "swish", "xw_plus_b"]
 
 
 def relu(features: Any, name: str | None = None) -> Tensor:

@@ -49,8 +49,7 @@ def dynamic_rnn(cell: Any, inputs: Any, sequence_length: Any = None, initial_sta
 def swapped(x: Tensor) -> Tensor:
     """The first two axes exchanged; less than two axes stay as they are."""
     if x.dims is not None:
-        return x if len(x.dims) < 2 else build.Transpose(x, [1, 0, *range(2, len(x.dims))],
-                                                             name="transpose")
+        return x if len(x.dims) < 2 else build.Transpose(x, [1, 0, *range(2, len(x.dims))], name="transpose")
     return build.Transpose(x, build.ConcatV2(0, [1, 0], build.Range(2, build.Rank(x), 1)), name="transpose")
 
 
@@ -94,13 +93,11 @@ def output_dtype(dtype: Any, state: Any) -> Any:
         return as_dtype(dtype)
     found = {tensor.dtype.base_dtype for tensor in nest.flatten(state) if not isinstance(tensor, TensorArray)}
     if len(found) != 1:
-        raise ArgumentError(expected="a state of one dtype, or the argument dtype",
-                            found=sorted(d.name for d in found))
+        raise ArgumentError(expected="a state of one dtype, or the argument dtype", found=sorted(d.name for d in found))
     return found.pop()
 
 
-def _looped(cell: Any, series: Any, state: Any, lengths: Tensor | None, batch: Any,
-            dtype: Any) -> tuple[Any, Any]:
+def _looped(cell: Any, series: Any, state: Any, lengths: Tensor | None, batch: Any, dtype: Any) -> tuple[Any, Any]:
     flat, sizes = nest.flatten(series), nest.flatten(cell.output_size)
     steps = batch_of(flat[0], 0)
     wanted = output_dtype(dtype, state)

@@ -52,8 +52,7 @@ def static_rnn(cell: Any, inputs: Any, initial_state: Any = None, dtype: Any = N
 
 def _check_inputs(inputs: Any) -> None:
     if not nest.is_sequence(inputs):
-        raise KindError(expected="a list of inputs, one a step", found=repr(inputs),
-                        hint="use tf.unstack for a tensor")
+        raise KindError(expected="a list of inputs, one a step", found=repr(inputs), hint="use tf.unstack for a tensor")
     if not inputs:
         raise ArgumentError(expected="at least one step", found="no inputs")
     for x in nest.flatten(inputs):

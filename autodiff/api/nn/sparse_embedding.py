@@ -133,8 +133,7 @@ def _as_matrices(ids: SparseTensor, weights: SparseTensor | None, examples: Tens
     return matrix, SparseTensor(matrix.indices, weights.values, matrix.dense_shape)
 
 
-def _usable(ids: SparseTensor, weights: SparseTensor | None,
-            combiner: str) -> tuple[SparseTensor, SparseTensor | None]:
+def _usable(ids: SparseTensor, weights: SparseTensor | None, combiner: str) -> tuple[SparseTensor, SparseTensor | None]:
     """Without ids below 0, and without weights that would spoil a mean."""
     valid = build.GreaterEqual(ids.values, np.zeros((), ids.dtype.as_numpy_dtype))
     if weights is None:

@@ -1,6 +1,4 @@
 """tf.queue: queues of elements between threads of one program. Start with queues.py."""
-from __future__ import annotations
-
 from ..common.unsupported import refusing
 from .queues import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 

@@ -196,8 +196,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
                  name: str = "sparse_conditional_accumulator", reduction_type: str = "MEAN") -> None:
         super().__init__(dtype, shape, _HostRows(TensorShape(shape)), name, reduction_type)
 
-    def apply_indexed_slices_grad(self, grad: IndexedSlices, local_step: Any = 0,
-                                  name: str | None = None) -> Operation:
+    def apply_indexed_slices_grad(self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None) -> Operation:
         """The operation that adds such a gradient."""
         return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
 

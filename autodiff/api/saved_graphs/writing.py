@@ -79,8 +79,7 @@ def nodes_of_op(op: Operation, library: Library, reference: Reference = plain_re
     return [*(node for node in nodes if node is not last), last]
 
 
-def node_def_of(op: Operation, library: Library | None = None,
-                reference: Reference = plain_reference) -> Any:
+def node_def_of(op: Operation, library: Library | None = None, reference: Reference = plain_reference) -> Any:
     """The NodeDef of an operation. library: takes the functions that it calls. reference: how inputs are named."""
     inputs = [reference(t) for t in op.inputs]
     kind = their_op(op)

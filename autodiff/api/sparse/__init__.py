@@ -2,8 +2,6 @@
 
 Functions of SparseTensors, as ops of autodiff/ops/sparse. Start with arithmetic.py.
 """
-from __future__ import annotations
-
 from ...core.sparse_tensor import SparseTensor
 from ..common.unsupported import refusing
 from ..math.reductions import sparse_segment_mean, sparse_segment_sqrt_n, sparse_segment_sum

@@ -44,8 +44,7 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     if mask.dims is not None and sparse.values.dims is not None:
         merge_sizes(mask.dims[0] if len(mask.dims) == 1 else -1, sparse.values.dims[0])
     where = reshape(build.Where(mask), [-1])
-    return SparseTensor(gather(sparse.indices, where), gather(sparse.values, where),
-                        build.Identity(sparse.dense_shape))
+    return SparseTensor(gather(sparse.indices, where), gather(sparse.values, where), build.Identity(sparse.dense_shape))
 
 
 def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:

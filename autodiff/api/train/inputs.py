@@ -130,8 +130,7 @@ def _batched(tensors_list: Sequence[Any], batch_size: Any, make: Callable[[Any, 
         lists, back = [], None
         for tensors in tensors_list:
             flat, back = _flat(tensors)
-            parts = [(t, t.shape.ndims and t.shape.ndims - many if isinstance(t, SparseTensor) else None)
-                     for t in flat]
+            parts = [(t, t.shape.ndims and t.shape.ndims - many if isinstance(t, SparseTensor) else None) for t in flat]
             lists.append(_held(flat, many))
         kinds = [t.dtype.base_dtype for t in lists[0]]
         for flat in lists[1:]:

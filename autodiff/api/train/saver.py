@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.collections import GraphKeys
-from ...core.errors import (
-    ArgumentError,
-    GraphError,
-    KindError,
-    StateError,
-    UnsupportedError,
-)
+from ...core.errors import ArgumentError, GraphError, KindError, StateError, UnsupportedError
 from ...core.graph import get_default_graph
 from ...files.disk.replacing import replace_file
 from ..messages import SaverDef

@@ -126,8 +126,7 @@ def _of_mean(op: Operation, value: np.ndarray, values: Values) -> str:
         return ""
     if np.size(result) == value.size and len(op.inputs[0]._consumers) > 1:
         return "it averages over one element: x minus its mean is 0 whatever x is, as with a batch of one"
-    return ("the contributions of the uses of its input cancel" if len(op.inputs[0]._consumers) > 1
-            else "")
+    return "the contributions of the uses of its input cancel" if len(op.inputs[0]._consumers) > 1 else ""
 
 
 def _of_squashing(op_type: str, value: np.ndarray) -> str:

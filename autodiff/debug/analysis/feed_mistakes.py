@@ -18,8 +18,7 @@ _APART = 1000.0  # times the deviation of the usual column: beside such a one th
 _ROWS = 16  # examples over which a column has to vary
 _WIDE = 200  # columns; wider ones are images, or words
 _MIXES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "While", "Tensordot")
-_PASS = ("Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "ConcatV2", "Cast", "StridedSlice",
-         "ListUnstack")
+_PASS = ("Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "ConcatV2", "Cast", "StridedSlice", "ListUnstack")
 _LABELED = ("SparseSoftmaxCrossEntropyWithLogits",)
 
 Batches = Sequence[Mapping[Tensor, Any]]  # what each looked-at step was fed

@@ -142,8 +142,7 @@ def _distances(y: Tensor, live: set[Any]) -> dict[Operation, int]:
     return distance
 
 
-def _climb(y: Tensor, x: Tensor, live: set[Any], norms: Mapping[Any, Any],
-           distance: dict[Operation, int]) -> list[Hop]:
+def _climb(y: Tensor, x: Tensor, live: set[Any], norms: Mapping[Any, Any], distance: dict[Operation, int]) -> list[Hop]:
     hops: list[Hop] = []
     tensor = x
     while tensor is not y:

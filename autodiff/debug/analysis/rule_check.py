@@ -243,8 +243,7 @@ def _slope(function: Callable[[Sequence[Any]], list[Any]], point: list[Any], ind
     return None
 
 
-def _differentiated(ys: list[Tensor], xs: list[Tensor],
-                    weights: Sequence[Any]) -> tuple[list[list[Tensor]], list[Any]]:
+def _differentiated(ys: list[Tensor], xs: list[Tensor], weights: Sequence[Any]) -> tuple[list[list[Tensor]], list[Any]]:
     """Gradients by xs of ys times weights; with more weights, of those gradients times the next, and so on.
 
     Gives the placeholders that the weights are fed to, and the last gradients or Nones.
@@ -252,8 +251,7 @@ def _differentiated(ys: list[Tensor], xs: list[Tensor],
     seeds: list[list[Tensor]] = []
     found: list[Any] = []
     for values in weights:
-        seeds.append([build.Placeholder(dtype=y.dtype.base_dtype, shape=list(np.shape(w)))
-                      for y, w in zip(ys, values)])
+        seeds.append([build.Placeholder(dtype=y.dtype.base_dtype, shape=list(np.shape(w))) for y, w in zip(ys, values)])
         found = [None if g is None else dense(g) for g in gradients(ys, xs, grad_ys=list(seeds[-1]))]
         ys = [g for g in found if g is not None]
         if not ys:

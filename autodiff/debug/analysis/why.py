@@ -48,8 +48,7 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
         first = [cut for cut in first if cut.op_type not in _SHAPES and not _is_of_shapes(cut, x)] or first
         first = sorted(first, key=lambda cut: (cut.kind == "stop_gradient", not cut.remedy))  # meant, unlike others
         cuts = [*first, *(cut for cut in cuts if cut not in first)]
-        return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), _first_remedy(cuts), tuple(cuts), (),
-                       place)
+        return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), _first_remedy(cuts), tuple(cuts), (), place)
     if call is not None and call.stops and not _flows_around(y, x, call.stops):
         names = ", ".join(repr(stop.name) for stop in call.stops)
         return WhyNone(y.name, x.name, "held",

@@ -71,8 +71,7 @@ class Curvature:
         try:
             direction = np.broadcast_to(np.asarray(v, self.dtype), self.shape)
         except ValueError:
-            raise ArgumentError(expected=f"a vector of x's shape {list(self.shape)}",
-                                found=list(np.shape(v))) from None
+            raise ArgumentError(expected=f"a vector of x's shape {list(self.shape)}", found=list(np.shape(v))) from None
         return np.asarray(self._run([self.product.result], {self.product.direction: direction})[0]).reshape(-1)
 
     def matrix(self, rows: slice | None) -> np.ndarray:

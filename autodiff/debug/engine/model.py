@@ -10,14 +10,7 @@ from ...runtime.feed import Feeds
 from ...runtime.plan.variable_values import Variables
 from ...runtime.session import Session
 from ..derivatives.derivatives import Derivatives
-from ..facts.graph_lists import (
-    calls_of,
-    collected_in,
-    operations_of,
-    trainable_tensors,
-    variables_of,
-    version_of,
-)
+from ..facts.graph_lists import calls_of, collected_in, operations_of, trainable_tensors, variables_of, version_of
 from ..facts.roles import PLACEHOLDERS, at_line, is_named_by_type, place_of
 from ..history.replay import continue_from
 from ..language.targets import Targets, tensors_of

@@ -52,8 +52,7 @@ class Watch:
     @property
     def seeks_harm(self) -> bool:
         """Whether it stops where something harms the loss or a gradient, whatever that is."""
-        return self.kind == "break" and not self.targets and self.condition is not None \
-            and self.condition.seeks_harm
+        return self.kind == "break" and not self.targets and self.condition is not None and self.condition.seeks_harm
 
     @property
     def is_wide(self) -> bool:

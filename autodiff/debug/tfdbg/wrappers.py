@@ -88,8 +88,7 @@ def _tensors_of(fetch: Any) -> list[Tensor]:
     return [inside] if isinstance(inside, Tensor) else []
 
 
-def write_run(folder: str, graph: Any, tensors: list[Tensor], values: list[Any], *, fetches: Any,
-              feeds: Any) -> None:
+def write_run(folder: str, graph: Any, tensors: list[Tensor], values: list[Any], *, fetches: Any, feeds: Any) -> None:
     """A dump of one run."""
     arrays = {t.name: _array(value) for t, value in zip(tensors, values)}
     write_dump(folder, arrays, graph.as_graph_def(), fetches=repr(fetches), feeds=repr(list(feeds or ())),

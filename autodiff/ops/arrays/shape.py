@@ -309,5 +309,4 @@ def _(node, dy):
 
 @ensure_shape.batched
 def _(node, args, batched):
-    return build.EnsureShape(args[0], shape=None if node.attrs["shape"] is None else
-                             (None, *node.attrs["shape"]))
+    return build.EnsureShape(args[0], shape=None if node.attrs["shape"] is None else (None, *node.attrs["shape"]))

@@ -247,8 +247,7 @@ def _(node, dy):
 def _chosen(node: Any, dy: Tensor, takes_x: Tensor) -> tuple[Tensor, Tensor]:
     """All of dy goes to the input that was chosen, to x in a tie."""
     x, y = node.inputs
-    return (unbroadcast(build.KeepWhere(takes_x, dy), x),
-            unbroadcast(build.KeepWhere(takes_x, dy, negate=True), y))
+    return (unbroadcast(build.KeepWhere(takes_x, dy), x), unbroadcast(build.KeepWhere(takes_x, dy, negate=True), y))
 
 
 # ---- vectors of three -------------------------------------------------------------------

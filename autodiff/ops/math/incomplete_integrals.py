@@ -125,8 +125,7 @@ def igamma_grad_a(a, x):
 def _(node, dy):
     a, x = node.inputs
     by_x = build.Exp((a - 1.0) * build.Log(x) - x - build.Lgamma(a))
-    return (unbroadcast(build.MulNoNan(build.IgammaGradA(a, x), dy), a),
-            unbroadcast(build.MulNoNan(by_x, dy), x))
+    return (unbroadcast(build.MulNoNan(build.IgammaGradA(a, x), dy), a), unbroadcast(build.MulNoNan(by_x, dy), x))
 
 
 @igammac.gradient

@@ -82,8 +82,7 @@ def _(node, dy):
 def referred(ref, value=None, *, validate_shape=True, **_):
     """The reference that an assignment passes on, after checking the value's shape."""
     if not ref.dtype.is_ref and ref.dtype is not resource:
-        raise DTypeError(expected="a variable to assign to",
-                         found=f"the tensor {ref.name!r} of dtype {ref.dtype.name}")
+        raise DTypeError(expected="a variable to assign to", found=f"the tensor {ref.name!r} of dtype {ref.dtype.name}")
     spec = held(ref)
     dims = merge(spec.dims, value.dims) if value is not None and validate_shape else spec.dims  # or refuses
     if ref.dtype is resource:

@@ -84,8 +84,7 @@ class TileProgram:
         else:
             for index in range(count):
                 work(index)
-        return [r if total < 0 else self._total([s[total] for s in sums])
-                for r, total in zip(results, self._sums)]
+        return [r if total < 0 else self._total([s[total] for s in sums]) for r, total in zip(results, self._sums)]
 
     def _scratch(self) -> tuple[np.ndarray, ...]:
         """Memory for the values inside of a tile, for one thread at a time."""

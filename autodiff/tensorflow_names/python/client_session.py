@@ -1,6 +1,4 @@
 """tensorflow.python.client.session: classes of one's own that sessions learn to feed and fetch."""
-from __future__ import annotations
-
 from ...runtime.config import Device
 from ...runtime.fetch_forms import register_session_run_conversion_functions
 from ...runtime.session import InteractiveSession, Session

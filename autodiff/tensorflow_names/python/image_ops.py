@@ -1,6 +1,4 @@
 """tensorflow.python.ops.image_ops: resizing by the words of both versions."""
-from __future__ import annotations
-
 from ...api.image import ResizeMethod as ResizeMethodV1
 from ...api.image.resizing import resize_image_with_pad_v1, resize_image_with_pad_v2, resize_images_v2
 

@@ -1,6 +1,4 @@
 """tensorflow.python.framework.random_seed: the seeds of ops and the one of a graph without any."""
-from __future__ import annotations
-
 from ...api.random import get_seed, set_random_seed
 
 __all__ = ["DEFAULT_GRAPH_SEED", "get_seed", "set_random_seed"]

@@ -1,6 +1,4 @@
 """tensorflow.python.framework.versions: of the TensorFlow and the graphs whose names and semantics these are."""
-from __future__ import annotations
-
 from ...api.test.assertions import DEFAULT_CONSUMER, DEFAULT_PRODUCER
 from ..alias import VERSION
 

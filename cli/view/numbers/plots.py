@@ -17,8 +17,7 @@ def plot(result: Plot, width: int | None) -> list[Line]:
     for name, steps, values in result.series:
         if name:
             lines.append([Piece("name", clean(name)), Piece("quiet", "  logarithmic" if result.log else "")])
-        lines += curve(steps, values, min((width or 100) - LABEL - 2, 120), result.height,
-                       log=result.log)
+        lines += curve(steps, values, min((width or 100) - LABEL - 2, 120), result.height, log=result.log)
     return lines + [[Piece("quiet", clean(note))] for note in result.notes]
 
 

@@ -1,6 +1,4 @@
 """tf.contrib.tensorboard: what TensorBoard's projector is told. Start with projector.py."""
-from __future__ import annotations
-
 from ...common.unsupported import refusing
 from . import plugins
 

@@ -1,6 +1,4 @@
 """tf.contrib.tensorboard.plugins."""
-from __future__ import annotations
-
 from ...common.unsupported import refusing
 from . import projector
 

@@ -3,8 +3,6 @@
 base.py is what all of them are; support.py what they share; algebra.py holds the rules of what becomes of one, or of
 two, which stand beside the operators and in pairs.py. Start with diagonal.py.
 """
-from __future__ import annotations
-
 from . import circulant, pairs  # noqa: F401 (its rules)
 from .base import LinearOperator
 from .circulant import *

@@ -186,8 +186,7 @@ class LinearOperator(Shaped):
 
     def _must_be_square(self) -> None:
         if self.is_square is False:
-            raise NotServedError(
-                "Determinant not implemented for an operator that is expected to not be square.")
+            raise NotServedError("Determinant not implemented for an operator that is expected to not be square.")
 
     def determinant(self, name: str = "det") -> Tensor:
         """number[...], for each matrix of the batch. Raises NotImplementedError if they are not square."""

@@ -194,8 +194,7 @@ class LinearOperatorZeros(_OfSizes):
         if is_square:
             is_self_adjoint = settled(is_self_adjoint, True, "A zero operator is always self adjoint.")
         is_non_singular = settled(is_non_singular, False, "A zero operator is always singular.")
-        is_positive_definite = settled(is_positive_definite, False,
-                                       "A zero operator is always not positive-definite.")
+        is_positive_definite = settled(is_positive_definite, False, "A zero operator is always not positive-definite.")
         super().__init__(as_dtype(dtype or float32), None, is_non_singular, is_self_adjoint, is_positive_definite,
                          is_square, name)
         with scope(name, name):

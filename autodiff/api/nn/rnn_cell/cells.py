@@ -70,8 +70,7 @@ class GRUCell(_Gated):
                                           initializer=self._bias_initializer or Constant(1.0))
         self._candidate_kernel = self.add_weight("candidate/kernel", [rows, units],
                                                  initializer=self._kernel_initializer)
-        self._candidate_bias = self.add_weight("candidate/bias", [units],
-                                               initializer=self._bias_initializer or Zeros())
+        self._candidate_bias = self.add_weight("candidate/bias", [units], initializer=self._bias_initializer or Zeros())
         self.built = True
 
     def call(self, inputs: Tensor, state: Tensor) -> Any:

@@ -87,5 +87,4 @@ class Scaffold:
     @staticmethod
     def default_local_init_op() -> Any:
         """What gives local variables and tables their values."""
-        return group(local_variables_initializer(),
-                     *get_default_graph().get_collection(GraphKeys.TABLE_INITIALIZERS))
+        return group(local_variables_initializer(), *get_default_graph().get_collection(GraphKeys.TABLE_INITIALIZERS))

@@ -50,8 +50,7 @@ def logarithm_of_exponents(log: Operation) -> list[Edit]:
     is_whole = "…" not in found.text and "tf.strided_slice" not in found.text
     line = Rewrite(log, None, found.factor.replace("tf.", "{tf}."), tuple(parts)) if is_whole else None
     words = _PICKED.sub(r"\1[…]", found.text.format(*names))
-    return [Edit(log, f"stay in logarithms, {words}" if found.is_loose else words, found.made, line,
-                 is_exact=True)]
+    return [Edit(log, f"stay in logarithms, {words}" if found.is_loose else words, found.made, line, is_exact=True)]
 
 
 def logarithms_after(exp: Operation) -> list[Edit]:
@@ -93,8 +92,7 @@ def _after(op: Operation, far: int, through: tuple[str, ...] = ()) -> Iterator[O
     """The forward ops that use what an op gives, the nearest first. through: types that it may pass, () for all."""
     level, seen = [op], {op}
     for _ in range(far):
-        level = [c for each in level if each is op or not through or each.type in through
-                 for c in users_of(each)]
+        level = [c for each in level if each is op or not through or each.type in through for c in users_of(each)]
         level = [each for each in dict.fromkeys(level) if each not in seen]
         seen.update(level)
         yield from level

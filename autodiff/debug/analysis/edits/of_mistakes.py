@@ -17,17 +17,7 @@ from ..mistakes.heads import Head, heads, through, unbroadcast
 from ..mistakes.last_layer import logits_of
 from ..mistakes.wiring import linear_pairs
 from .in_graph import Now, constant, copied
-from .of_training import (
-    Attempt,
-    changed,
-    drawn,
-    edit,
-    not_decayed,
-    other_rate,
-    scaled_feed,
-    small_epsilon,
-    unclipped,
-)
+from .of_training import Attempt, changed, drawn, edit, not_decayed, other_rate, scaled_feed, small_epsilon, unclipped
 
 _PENALTIES = (1e-2, 1e-3, 1e-4)  # by which a penalty is scaled
 

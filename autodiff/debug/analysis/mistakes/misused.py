@@ -26,8 +26,7 @@ _VALUE = ("Cast", "Mul", "Add", "AddV2", "StopGradient", "Select", "SelectV2", "
 
 def misuses(case: Case) -> list[Finding]:
     """Findings about ops that take, or make, another thing than is meant."""
-    rules = (_bias_in_kernel, _one_time_step, _weights_crossed, _whole_quotients, _hinge_turned,
-             _scaled_by_the_batch)
+    rules = (_bias_in_kernel, _one_time_step, _weights_crossed, _whole_quotients, _hinge_turned, _scaled_by_the_batch)
     return [*(f for op in case.behind for rule in rules for f in rule(op, case)), *_index_for_value(case),
             *_advantage_trained(case), *_clipped_in_vain(case), *_picked_across(case), *_large_targets(case)]
 
@@ -244,8 +243,7 @@ def _last(op: Operation) -> str:
 
 def _clipped_in_vain(case: Case) -> list[Finding]:
     """Gradients that are clipped, or scaled, to what nothing takes, as the update takes them as they are."""
-    found = [(u.gradient, end) for u in case.updates if u.y is not None
-             and (end := _dead_end(u.gradient)) is not None]
+    found = [(u.gradient, end) for u in case.updates if u.y is not None and (end := _dead_end(u.gradient)) is not None]
     if not found:
         return []
     gradient, end = found[0]

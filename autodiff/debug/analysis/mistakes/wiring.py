@@ -100,8 +100,7 @@ def _hidden_softmax(op: Operation, case: Case) -> Iterator[Finding]:
 
     What is put between, such as noise, or a division by a temperature, makes it a choice or a share of attention.
     """
-    if op.type not in ("Softmax", "LogSoftmax") or op not in case.trained or \
-            linear_source(op.inputs[0], case) is None:
+    if op.type not in ("Softmax", "LogSoftmax") or op not in case.trained or linear_source(op.inputs[0], case) is None:
         return
     for layer in through(op.outputs[0]):
         if layer.type == "MatMul" and _is_weight(layer.inputs[1], case) and any(

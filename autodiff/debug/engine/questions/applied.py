@@ -55,6 +55,5 @@ class Applied:
         values: dict[Tensor, Any] = self.state.values_known((raw.op, *ops), at)
         if raw not in values or given not in values or has_nonfinite(values[raw]):
             return "", ""
-        told, remedy = why_applied(op, variable, values, (raw, given), between=between, old=old, new=new,
-                                   others=others)
+        told, remedy = why_applied(op, variable, values, (raw, given), between=between, old=old, new=new, others=others)
         return (f"the update of {self.state.log.at(at.run)}: {told}", remedy) if told else ("", "")

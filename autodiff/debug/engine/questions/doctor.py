@@ -259,8 +259,7 @@ class Checkup:
         """Moving averages of batch normalization that no training run has updated."""
         updates = [getattr(each, "op", each) for each in self.model.graph.collected.get("update_ops", ())]
         updates = [op for op in updates if isinstance(op, Operation)]
-        trained = [running(m.wanted.tensors, m.wanted.targets) for m in list(self.state.moments)[-_LATE:]
-                   if m.wanted]
+        trained = [running(m.wanted.tensors, m.wanted.targets) for m in list(self.state.moments)[-_LATE:] if m.wanted]
         trained = [ran for ran in trained if any(op.type.startswith(_APPLIES) for op in ran)]
         if not updates or not trained or any(op in ran for ran in trained for op in updates):
             return []

@@ -264,8 +264,7 @@ class Trials:
         runs = [self.state.log.at(m.run) for m in steps[-len(losses):]]
         text = told(runs, old, losses, change=change, steepest=self._steepest)
         last = float(np.abs(losses[-1]).max(initial=0.0))
-        remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits),
-                        dead=self._dead)
+        remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits), dead=self._dead)
         (self._last if leaves_nothing else self.tried).append((remedy, overlay, steps[0 if is_late else -1]))
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:

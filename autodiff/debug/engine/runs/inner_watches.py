@@ -45,8 +45,7 @@ class InnerSamples:
         """The outermost branch or loop around a tensor; its own operation if there is none."""
         return self.model.targets.inner.outer(x).op
 
-    def samples(self, names: Iterable[str], runs: set[Operation], at: Moment, *,
-                        failed: bool) -> list[Sample]:
+    def samples(self, names: Iterable[str], runs: set[Operation], at: Moment, *, failed: bool) -> list[Sample]:
         """Samples of watched inner tensors, by name; and of their gradients, where the script built some.
 
         runs: the operations of the run, which was remembered.

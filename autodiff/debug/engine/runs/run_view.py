@@ -148,8 +148,7 @@ class RunViews:
         """
         session = self.model.session
         try:
-            key = (fetch.key(fetches), self.watches.version, version_of(self.model.graph),
-                   self.model.default_y(), fed)
+            key = (fetch.key(fetches), self.watches.version, version_of(self.model.graph), self.model.default_y(), fed)
             known = self._views.get(key)
         except TypeError:
             return self._new_view(fetches, fed)

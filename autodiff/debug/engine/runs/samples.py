@@ -45,8 +45,7 @@ class RunSamples:
         loss = as_number(seen[view.loss_at]) if view.loss_at is not None and not failed else None
         if not due.looks:
             return (), loss
-        values = [run.before.get(look.name) if at is None else None if failed else seen[at]
-                  for look, at in due.looks]
+        values = [run.before.get(look.name) if at is None else None if failed else seen[at] for look, at in due.looks]
         if due.is_quiet and Stats not in map(type, values) and are_finite(values):
             return (), loss
         shown = [(look, value) for (look, _), value in zip(due.looks, values)]
@@ -61,8 +60,7 @@ class RunSamples:
             if value is None else Sample(look.name, look.of, value if type(value) is Stats else next(figures))
             for look, value in shown]), loss
 
-    def with_hidden(self, run: OpenRun, seen: Sequence[Any],
-                    samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
+    def with_hidden(self, run: OpenRun, seen: Sequence[Any], samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
         """Every non-finite tensor of a run, in the order of computing, if one of its sentinels is not finite.
 
         samples: of what was looked at.
@@ -73,8 +71,7 @@ class RunSamples:
                 watch.is_wide and watch.is_due(self.log.run) for watch in self.watches):
             return samples
         runs = computed(view.wanted.tensors, view.wanted.targets, set(at.feeds))
-        kept = [s for s in samples if s.name not in view.guards
-                or s.name in self.views.due(view, self.log.run).watched]
+        kept = [s for s in samples if s.name not in view.guards or s.name in self.views.due(view, self.log.run).watched]
         known = {(s.name, s.of) for s in kept}
         asked: list[tuple[str, str, Any]] = []
         for tensor in map(self.model.targets.one, self.views.guarded_names()):

@@ -1,6 +1,4 @@
 """tensorflow.python.ops.linalg.linear_operator_algebra and linear_operator_addition, under TensorFlow's names."""
-from __future__ import annotations
-
 from ....api.linalg.operators.addition import AddAndReturnDiag as _AddAndReturnDiag
 from ....api.linalg.operators.addition import AddAndReturnMatrix as _AddAndReturnMatrix
 from ....api.linalg.operators.addition import AddAndReturnScaledIdentity as _AddAndReturnScaledIdentity
