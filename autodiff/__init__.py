@@ -44,8 +44,8 @@ NAMESPACES = {
 # Module -> the names at the top of `tf` that it defines, loaded when a script first uses one of them.
 _NAMES = {
     "api.arrays.creation":
-        "constant fill guarantee_const identity identity_n lin_space linspace no_op one_hot ones ones_like "
-        "placeholder placeholder_with_default range stop_gradient zeros zeros_like",
+        "bitcast constant fill guarantee_const identity identity_n lin_space linspace no_op one_hot ones "
+        "ones_like placeholder placeholder_with_default range stop_gradient zeros zeros_like",
     "api.arrays.gathering":
         "batch_gather boolean_mask dynamic_partition dynamic_stitch gather gather_nd invert_permutation "
         "scatter_nd setdiff1d tensor_scatter_add tensor_scatter_nd_add tensor_scatter_nd_sub "

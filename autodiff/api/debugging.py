@@ -241,7 +241,15 @@ def _ranked(x: Any, rank: Any, op: str, holds: Callable[[int, int], bool], messa
                                  f"{len(x.dims)}, shape {x.shape}".removeprefix(". "))
             return build.NoOp(name="static_checks_determined_all_ok")
         data = [message or "", f"Tensor {x.name} has the wrong rank, expected", rank, "found", build.Rank(x)]
-        return _checked(OPS[op](build.Rank(x), rank), data, None)
+        return _checked(OPS[op](build.Rank(x), _one_rank(rank, wanted)), data, None)
+
+
+def _one_rank(rank: Any, known: np.ndarray | None) -> Any:
+    """A rank, checked in each run that it is one number if its value is not known."""
+    if known is not None:
+        return rank
+    with control_dependencies([assert_rank(rank, 0, message="Rank must be a scalar")]):
+        return build.Identity(rank)
 
 
 def _integer_rank(rank: Any, what: str) -> np.ndarray | None:
@@ -259,14 +267,13 @@ def assert_rank_in(x: Any, ranks: Sequence[int], data: Any = None, summarize: in
     """The operation that fails unless x has one of these ranks; ShapeError (ValueError) when that is known."""
     with scope(name, "assert_rank_in", [x]):
         x = convert_to_tensor(x, name="x")
-        for rank in ranks:
-            _integer_rank(rank, "assert_rank_in")
-        if x.dims is not None:
-            if len(x.dims) not in ranks:
+        known = [_integer_rank(rank, "assert_rank_in") for rank in ranks]
+        if x.dims is not None and all(rank is not None for rank in known):
+            if len(x.dims) not in known:
                 raise ShapeError(f"{message or ''}. Tensor {x.name} must have rank in {tuple(ranks)}. Received rank "
                                  f"{len(x.dims)}, shape {x.shape}".removeprefix(". "))
             return build.NoOp(name="static_checks_determined_all_ok")
-        holds = build.Any(build.Equal(build.Rank(x), list(ranks)), [0])
+        holds = build.Any(build.Equal(build.Rank(x), build.Pack(*map(_one_rank, ranks, known), axis=0)), [0])
         return _checked(holds, [message or "", f"Tensor {x.name} has the wrong rank", build.Rank(x)], summarize)
 
 
@@ -301,7 +308,7 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
     found = None if dtype is None else as_dtype(dtype).base_dtype
     for tensor in tensors or ():
         if tensor is not None:
-            own = convert_to_tensor(tensor).dtype.base_dtype
+            own = (tensor if hasattr(tensor, "dense_shape") else convert_to_tensor(tensor)).dtype.base_dtype
             if found not in (None, own):
                 raise ArgumentError(expected="one dtype for all tensors", found=f"{found.name} and {own.name}")
             found = own

@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import nest
+from ..core.constant_value import static_value
+from ..core.convert import convert_to_tensor
 from ..core.errors import ArgumentError, KindError
 from ..core.graph import Graph, Operation
 from ..core.names import is_op_name
-from ..core.op import OPS
+from ..core.op import OPS, build
 from ..files.graph_messages import GRAPH_MESSAGES
 from .common.unsupported import refusing
+from .linalg.products import einsum
+from .nn.pooling import max_pool
 from .saved_graphs.attributes import AttrValue, value_of
 from .saved_graphs.missing_ops import RECIPES
 
@@ -86,7 +90,21 @@ def of_node_def(node_def: Any, g: Graph, inputs: Sequence[Any] | None = None, ou
     return made
 
 
+def _pooled(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC",
+            name: str | None = None) -> Any:
+    sizes, steps = (static_value(convert_to_tensor(given)) for given in (ksize, strides))
+    if sizes is None or steps is None:
+        return build.MaxPoolV2(input, ksize, strides, padding=padding, data_format=data_format, name=name)
+    return max_pool(input, sizes, steps, padding, data_format, name)
+
+
+_INSTEAD = {  # einsum has the equation in front, which may have dots; known sizes of windows have a gradient
+    "Einsum": lambda inputs, equation, name=None: einsum(equation, *inputs, name=name), "MaxPoolV2": _pooled}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _INSTEAD:
+        return _INSTEAD[name]
     return raw_op(name) if name in OPS else RECIPES[name] if name in RECIPES else _missing(name)
 
 

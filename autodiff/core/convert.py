@@ -39,8 +39,7 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     except UnicodeDecodeError:  # of bytes beside text
         array = np.array(value, object)
     except ValueError as error:
-        raise ArgumentError("setting an array element with a sequence: expected rows of equal length",
-                            found=shortened(value)) from error
+        raise _ragged(value, dtype) from error
     except OverflowError as error:
         raise ArgumentError(expected="a number of at most 64 bits", found=shortened(value)) from error
     if array.dtype.kind in "OSU":
@@ -75,6 +74,12 @@ def _typed(value: Any, array: np.ndarray, dtype: DType | None) -> np.ndarray:
     return array.astype(dtype.as_numpy_dtype, copy=False)
 
 
+def _ragged(value: Any, dtype: DType | None) -> ArgumentError:
+    what = "Argument must be a dense tensor: " if dtype is None else ""
+    return ArgumentError(f"{what}setting an array element with a sequence: expected rows of equal length",
+                         found=shortened(value))
+
+
 def _objects(value: Any, array: np.ndarray) -> np.ndarray:
     if array.dtype.kind in "SU":
         return _as_strings(np.array(value, dtype=object))
@@ -82,8 +87,7 @@ def _objects(value: Any, array: np.ndarray) -> np.ndarray:
     if all(isinstance(v, (str, bytes)) for v in flat):
         return _as_strings(array)
     if any(isinstance(v, (list, tuple)) for v in flat):
-        raise ArgumentError("setting an array element with a sequence: expected rows of equal length",
-                            found=shortened(value))
+        raise _ragged(value, None)
     if any(v is None for v in flat):
         raise KindError(expected="a value that can become a tensor", found=f"None in {shortened(value)}")
     try:
@@ -113,7 +117,8 @@ def _static_sizes(value: TensorShape | Dimension) -> Any:
     if not value.is_fully_defined():
         raise ShapeError(expected="a fully known shape to make a tensor of", found=value,
                          hint="use tf.shape(x) for sizes that are known only when it runs")
-    return np.array(value.as_list(), dtype=np.int32)
+    sizes = np.array(value.as_list(), dtype=np.int64)
+    return sizes.astype(np.int32) if sizes.max(initial=0) < 2 ** 31 else sizes
 
 
 def _first_unfit(value: Any, kinds: str) -> Any:

@@ -39,6 +39,7 @@ class TensorShape(Sequence):
 
     __slots__ = ("dims_tuple",)
     item: Any = Dimension
+    _v2_behavior = property(lambda self: self.item is not Dimension)
 
     def __init__(self, dims: Any = None) -> None:
         self.dims_tuple: Dims | None = as_dims(dims)

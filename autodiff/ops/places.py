@@ -133,7 +133,7 @@ PLACES: dict[str, str] = {
     "networks.normalization":
         "FusedBatchNormV3 LRN",
     "networks.pooling":
-        "MaxPool MaxPool3D MaxPoolGrad MaxPool3DGrad MaxPoolGradGrad MaxPool3DGradGrad AvgPool AvgPool3D "
+        "MaxPool MaxPoolV2 MaxPool3D MaxPoolGrad MaxPool3DGrad MaxPoolGradGrad MaxPool3DGradGrad AvgPool AvgPool3D "
         "AvgPoolGrad AvgPool3DGrad",
     "networks.pooling_argmax":
         "MaxPoolWithArgmax MaxPoolGradWithArgmax MaxPoolGradGradWithArgmax",

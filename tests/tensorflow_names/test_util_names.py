@@ -4,6 +4,7 @@ import functools
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autodiff as tf
@@ -11,7 +12,7 @@ from autodiff.tensorflow_names import alias
 from autodiff.tensorflow_names.python import compat, tensor_util
 from autodiff.tensorflow_names.python import ops as tf_ops
 from autodiff.tensorflow_names.python.custom_gradient import get_dependent_variables
-from autodiff.tensorflow_names.python.framework import errors_impl, registry
+from autodiff.tensorflow_names.python.framework import constant_op, errors_impl, inplace, registry
 from autodiff.tensorflow_names.python.util import decorating, decorators, deprecation, signatures
 
 
@@ -164,3 +165,37 @@ def test_shapes_of_protos_and_shapes_as_tensors() -> None:
     proto = tf.make_tensor_proto([1, 2, 3, 4], shape=[2, 2])
     assert tensor_util.ShapeEquals(proto, (2, 2)) and not tensor_util.ShapeEquals(proto, [4])
     assert tensor_util.constant_value(tensor_util.shape_tensor(tf.TensorShape([1, 2]))).tolist() == [1, 2]
+
+
+def test_rows_are_changed_in_a_copy() -> None:
+    x = tf.zeros([3, 2])
+    made = [inplace.inplace_update(x, [-1], [[7.0, 8.0]]), inplace.inplace_add(x, 1, [1.0, 2.0]),
+            inplace.inplace_sub(x, None, tf.ones([3, 2])), x, inplace.empty([2], tf.string)]
+    with tf.Session() as session:
+        last, middle, whole, kept, blank = session.run(made)
+    assert last.tolist() == [[0, 0], [0, 0], [7, 8]] and middle.tolist() == [[0, 0], [1, 2], [0, 0]]
+    assert (whole == -1).all() and not kept.any() and blank.tolist() == [b"", b""]
+    for words, i, v in ("must be a vector", [[0]], [[1.0, 1.0]]), ("x and v shape doesn't match", [0], [1.0]), (
+            "i and x shape doesn't match", [0, 1], [[1.0, 1.0]]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+            inplace.inplace_update(x, i, v)
+
+
+def test_constants_of_the_framework_have_as_many_elements_as_their_shape() -> None:
+    assert constant_op.constant(3, shape=[2]).shape.as_list() == [2] == constant_op.constant_v1([1], shape=[2]).shape
+    with pytest.raises(TypeError, match=r"Expected Tensor's shape: \(5,\), got \(7,\)"):
+        constant_op.constant([1, 2, 3, 4, 5, 6, 7], shape=[5])
+
+
+def test_raw_ops_of_einsum_unique_and_pooling_take_tensors_for_attributes() -> None:
+    x = np.arange(16.0).reshape(1, 4, 4, 1)
+    pooled = tf.raw_ops.MaxPoolV2(input=x, ksize=tf.placeholder_with_default([1, 2, 2, 1], [4]), strides=[1, 2, 2, 1],
+                                  padding="VALID")
+    known = tf.raw_ops.MaxPoolV2(input=x, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
+    rows = tf.raw_ops.UniqueV2(x=[[1, 0], [1, 0], [2, 0]], axis=[0])
+    a, b = np.ones((5, 1, 2, 3)), np.ones((1, 4, 3, 2))
+    product = tf.raw_ops.Einsum(inputs=[a, b], equation="...ij,...jk->...ik")
+    with tf.Session() as session:
+        assert session.run(pooled).tolist() == session.run(known).tolist() == x[:, 1::2, 1::2].tolist()
+        assert [part.tolist() for part in session.run(rows)] == [[[1, 0], [2, 0]], [0, 0, 1]]
+        assert np.array_equal(session.run(product), np.einsum("...ij,...jk->...ik", a, b))

@@ -61,6 +61,11 @@ def identity(input: Any, name: str | None = None) -> Tensor:
     return build.Identity(input, name=name)
 
 
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """The same bits, read as another dtype; an axis more, or less, where its elements have another size."""
+    return build.Bitcast(input, type=as_dtype(type), name=name)
+
+
 def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
     """Tensors of the same values; none is ready before all are."""
     return build.IdentityN(*input, name=name)

@@ -15,8 +15,9 @@ from ...core.op import build
 
 
 def gather(params: Any, indices: Any, validate_indices: bool | None = None, name: str | None = None, axis: Any = None,
-           batch_dims: int = 0) -> Tensor:
+           batch_dims: int | None = 0) -> Tensor:
     """Slices of `params` along an axis (by default the first behind the batch axes), by index."""
+    batch_dims = batch_dims or 0
     if batch_dims < 0:  # counted from the rank of the indices
         indices = convert_to_tensor(indices, name="indices")
         if indices.dims is None:

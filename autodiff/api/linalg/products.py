@@ -151,8 +151,19 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         tensors = [convert_to_tensor(x) for x in inputs]
         explicit = _explicit(equation.replace(" ", ""), tensors)
         left, _, right = explicit.partition("->")
-        pairs = [_on_diagonals(term, x) for term, x in zip(left.split(","), tensors)]
+        terms = left.split(",")
+        wide = {letter for term, x in zip(terms, tensors) for letter, n in zip(term, x.dims or ())
+                if n not in (1, None) and letter not in equation}
+        pairs = [_on_diagonals(*_without_ones(term, x, wide)) for term, x in zip(terms, tensors)]
         return build.Einsum(*(x for _, x in pairs), equation=f"{','.join(term for term, _ in pairs)}->{right}")
+
+
+def _without_ones(term: str, x: Tensor, wide: set[str]) -> tuple[str, Tensor]:
+    """A term without the axes of size 1 that broadcast: others are wider there."""
+    ones = [i for i, (letter, n) in enumerate(zip(term, x.dims or ())) if n == 1 and letter in wide]
+    if not ones:
+        return term, x
+    return "".join(letter for i, letter in enumerate(term) if i not in ones), build.Squeeze(x, squeeze_dims=ones)
 
 
 def _on_diagonals(term: str, x: Tensor) -> tuple[str, Tensor]:

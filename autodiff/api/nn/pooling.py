@@ -7,7 +7,7 @@ import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, int64
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, UnimplementedError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import OPS, build
@@ -51,11 +51,14 @@ def _max_of_channels(value: Tensor, ksize: list[int], strides: list[int]) -> Ten
     """The largest of each group of channels."""
     sizes, depth = value.shape.with_rank(4), ksize[3]
     if ksize[1:3] != [1, 1] or strides[1:3] != [1, 1]:
-        raise ArgumentError("MaxPooling supports exactly one of pooling across depth or pooling across width/height.")
+        raise UnimplementedError(None, None, "MaxPooling supports exactly one of pooling across depth or pooling "
+                                             "across width/height.")
     if strides[3] != depth:
-        raise ArgumentError("Depthwise max pooling requires the depth window to equal the depth stride.")
+        raise UnimplementedError(None, None, "Depthwise max pooling requires the depth window to equal the depth "
+                                             "stride.")
     if sizes[3].value is None or sizes[3].value % depth:
-        raise ArgumentError("Depthwise max pooling requires the depth window to evenly divide the input depth.")
+        raise UnimplementedError(None, None, "Depthwise max pooling requires the depth window to evenly divide the "
+                                             "input depth.")
     groups = build.Reshape(value, build.ConcatV2(0, build.Shape(value)[:3], [sizes[3].value // depth, depth]))
     return build.Max(groups, 4)
 

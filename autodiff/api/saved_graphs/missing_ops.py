@@ -4,6 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core.constant_value import static_value
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import int32
 from ...core.graph import Tensor
 from ...core.op import OPS, build
 from ..math.reductions import sparse_segment_mean, sparse_segment_sqrt_n, sparse_segment_sum
@@ -79,6 +82,16 @@ def _applied(name: str) -> Callable[..., Any]:
     return apply
 
 
+def _distinct(name: str) -> Callable[..., Any]:
+    """Unique along an axis, whose value must be known; an empty list is none."""
+    def found(x: Any, axis: Any, out_idx: Any = int32, name: str | None = None, **_: Any) -> Any:
+        axes: Any = static_value(convert_to_tensor(axis))
+        return OPS[kind](x, out_idx=out_idx, axis=int(axes.flat[0]) if axes.size else None, name=name)
+
+    kind = name
+    return found
+
+
 def _filled_rows_gradient(reverse_index_map: Tensor, grad_values: Tensor, **_: Any) -> list[Tensor]:
     grad_values = build.EnsureShape(grad_values, shape=(None,))
     count = build.Shape(grad_values)
@@ -101,6 +114,7 @@ RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and attri
     "LRNGrad": _lrn_gradient, "Mod": lambda x, y, **_: build.TruncateMod(x, y),
     "TopK": lambda x, k, sorted=True, **_: build.TopKV2(x, k, sorted=sorted),
     "SparseFillEmptyRowsGrad": _filled_rows_gradient,
+    "UniqueV2": _distinct("Unique"), "UniqueWithCountsV2": _distinct("UniqueWithCounts"),
     "ShapeN": lambda *input, out_type, **_: [build.Shape(t, out_type=out_type) for t in input],
     "Snapshot": lambda x, **_: build.Identity(x),
     **{f"SparseSegment{kind}{end}": _sparse_segments(reduced) for end in ("", "WithNumSegments") for kind, reduced in (

@@ -111,14 +111,15 @@ def sparse_concat(axis: Any = None, sp_inputs: Any = None, name: str | None = No
     return SparseTensor(indices, values, convert_to_tensor(whole))
 
 
-def sparse_split(keyword_required: Any = None, sp_input: Any = None, num_split: int | None = None, axis: Any = None,
+def sparse_split(keyword_required: Any = None, sp_input: Any = None, num_split: Any = None, axis: Any = None,
                  name: str | None = None, split_dim: Any = None) -> list[SparseTensor]:
     """Pieces along an axis, the first ones longer if they are not equal. All arguments go by name."""
     if keyword_required is not None:
         raise ArgumentError("Keyword arguments are required", found="one by position")
     axis = one_of("axis", axis, "split_dim", split_dim)
-    if sp_input is None or num_split is None or axis is None:
-        raise ArgumentError("expected sp_input, num_split and axis")
+    for what, value in ("sp_input", sp_input), ("num_split", num_split), ("axis", axis):
+        if value is None:
+            raise ArgumentError(f"{what} is required")
     parts = build.SparseSplit(convert_to_tensor(axis, int64, "split_dim"), *parts_of(as_sparse(sp_input)),
                               num_split=num_split, name=name)
     return [SparseTensor(*parts[i::num_split]) for i in range(num_split)]

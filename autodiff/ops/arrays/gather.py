@@ -24,6 +24,9 @@ def _gathered(params, indices, axis, *, batch_dims=0):
         return Spec(dtype, None)
     if at is None:
         return Spec(dtype, (None,) * (rank - 1 + len(indices.dims) - batch_dims))
+    if not -rank <= at < rank:
+        raise ShapeError(f"Shape must be at least rank {max(at + 1, -at)} but is rank {rank}", expected=f"an axis in "
+                         f"[{-rank}, {rank})", found=int(at))
     i = axis_in(int(at), rank)
     if not 0 <= batch_dims <= min(i, len(indices.dims)):
         raise ArgumentError(expected=f"0 <= batch_dims <= axis {i} and rank of indices {len(indices.dims)}",
@@ -185,12 +188,18 @@ def _scattered(indices, updates, shape):
     rank_of(indices, at_least=1, what="indices")
     rank_of(shape, exactly=1, what="shape")
     dims = static_dims(shape)
+    _check_any(indices, updates, dims)
+    if dims is None or 0 not in dims:
+        _check_updates(indices, updates, dims)
+    return Spec(updates.dtype.base_dtype, dims)
+
+
+def _check_any(indices, updates, dims):
+    """Nothing can be put into a tensor of no elements."""
     if dims is not None and 0 in dims and any(x.dims is not None and 0 not in (*x.dims, None) for x in (
             indices, updates)):
         raise ShapeError("Indices and updates specified for empty output shape", expected="no updates",
                          found=f"indices {show(indices.dims)} and updates {show(updates.dims)} for {show(dims)}")
-    _check_updates(indices, updates, dims)
-    return Spec(updates.dtype.base_dtype, dims)
 
 
 def _check_updates(indices, updates, dims):
@@ -216,6 +225,10 @@ def scatter_nd(indices: Index, updates, shape: Index):
 
 
 def _added(out, indices, updates, ufunc):
+    if not out.size and indices.size and updates.size:
+        raise ShapeError("Indices and updates specified for empty output")
+    if not indices.size and not updates.size:
+        return out
     rest = out.shape[indices.shape[-1]:]
     if out.flags.c_contiguous and updates.shape == indices.shape[:-1] + rest:
         rows = _rows(indices, out.shape)
@@ -242,7 +255,9 @@ def _(node, args, batched):
 
 
 def _same_tensor(tensor, indices, updates):
-    _check_updates(indices, updates, tensor.dims)
+    _check_any(indices, updates, tensor.dims)
+    if 0 not in (tensor.dims or ()):
+        _check_updates(indices, updates, tensor.dims)
     return same_shape(tensor)
 
 

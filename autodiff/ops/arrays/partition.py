@@ -6,7 +6,7 @@ from ...core.constant_value import static_value
 from ...core.declare import op
 from ...core.dtypes import as_dtype, int32, int64
 from ...core.errors import ArgumentError, DTypeError, InvalidArgumentError, ShapeError
-from ...core.infer import rank_of, same_shape
+from ...core.infer import axis_in, rank_of, same_shape
 from ...core.op import Index, Int32, Own, Spec, blocked, build, outputs
 from ...core.shapes import merge, show
 from ..common.batch_axis import all_batched, rank_in, shared, sizes
@@ -135,31 +135,37 @@ def _(node, args, batched):
     return places if args[0].dtype is int32 else build.Cast(places, dtype=args[0].dtype)
 
 
-def _distinct(x, out_idx):
-    rank_of(x, exactly=1, what="x")
-    return Spec(x.dtype.base_dtype, (None,)), Spec(as_dtype(out_idx), x.dims or (None,))
+def _distinct(x, *, out_idx=int32, axis=None):
+    rank = rank_of(x, exactly=1 if axis is None else None, what="x")
+    at = 0 if axis is None or rank is None else axis_in(axis, rank)
+    dims = (None,) if axis is None else x.dims and (*x.dims[:at], None, *x.dims[at + 1:])
+    return Spec(x.dtype.base_dtype, dims), Spec(as_dtype(out_idx), (None,) if x.dims is None else x.dims[at:at + 1])
 
 
-@op("Unique", infer=lambda x, *, out_idx=int32: _distinct(x, out_idx), no_rule="which values are distinct jumps")
-def unique(x, *, out_idx=int32):
-    """Distinct values in order of first occurrence; for each element its place there. x: any[n] -> any[k], int[n]."""
-    return _first_occurrences(x, out_idx)[:2]
+@op("Unique", infer=_distinct, no_rule="which values are distinct jumps")
+def unique(x, *, out_idx=int32, axis=None):
+    """Distinct values in order of first occurrence; for each element its place there. x: any[n] -> any[k], int[n].
+
+    axis: of slices along this axis of x, which may have any rank.
+    """
+    return _first_occurrences(x, out_idx, axis)[:2]
 
 
-@op("UniqueWithCounts", infer=lambda x, *, out_idx=int32: (*_distinct(x, out_idx), Spec(as_dtype(out_idx), (None,))),
+@op("UniqueWithCounts", infer=lambda x, *, out_idx=int32, axis=None: (
+    *_distinct(x, out_idx=out_idx, axis=axis), Spec(as_dtype(out_idx), (None,))),
     no_rule="which values are distinct jumps")
-def unique_with_counts(x, *, out_idx=int32):
+def unique_with_counts(x, *, out_idx=int32, axis=None):
     """Unique, and how often each value occurs. x: any[n] -> any[k], int[n], int[k]."""
-    return _first_occurrences(x, out_idx)
+    return _first_occurrences(x, out_idx, axis)
 
 
-def _first_occurrences(x, out_idx):
+def _first_occurrences(x, out_idx, axis):
     dtype = as_dtype(out_idx).as_numpy_dtype
-    values, first, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    values, first, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True, axis=axis)
     order = np.argsort(first, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return values[order], place[inverse.reshape(-1)].astype(dtype), counts[order].astype(dtype)
+    return values.take(order, axis or 0), place[inverse.reshape(-1)].astype(dtype), counts[order].astype(dtype)
 
 
 def _difference(x, y, *, out_idx=int32):

@@ -221,6 +221,9 @@ def _rows_reversed(input, seq_lengths, *, seq_dim, batch_dim=0):
     rank_of(seq_lengths, exactly=1, what="seq_lengths")
     if rank is None:
         return same_shape(input)
+    for what, axis in ("batch_dim", batch_dim), ("seq_dim", seq_dim):
+        if axis >= rank:
+            raise ShapeError(f"{what} must be < input rank: {axis} vs. {rank}")
     axis_in(seq_dim, rank)
     at = axis_in(batch_dim, rank)
     rows = merge(input.dims[at:at + 1], seq_lengths.dims)

@@ -1,6 +1,7 @@
 """Bytes to tensors and back: raw numbers, serialized tensors, whole files."""
 
 import glob
+import os
 
 import numpy as np
 
@@ -84,6 +85,7 @@ def read_file(filename: Text):
 def write_file(filename: Text, contents: Text):
     """Write a file. filename, contents: string[]."""
     try:
+        os.makedirs(os.path.dirname(plain(filename)) or b".", exist_ok=True)
         with open(plain(filename), "wb") as file:
             file.write(plain(contents))
     except OSError as error:

@@ -66,7 +66,7 @@ def matrix_square_root(input):
     nan for a matrix without one, such as a real one with a negative eigenvalue.
     """
     wide = np.complex128 if input.dtype.kind == "c" else np.float64
-    flat = input.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:]).astype(wide)
+    flat = input.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:]).astype(wide)[:input.size]
     return np.array([_root(a) for a in flat], wide).reshape(input.shape).astype(input.dtype, copy=False)
 
 

@@ -88,7 +88,8 @@ def _as_type(input, *, type):
     if new.size < old.size:
         return Spec(new, (*input.dims, old.size // new.size))
     if not input.dims or input.dims[-1] not in (None, new.size // old.size):
-        raise ArgumentError(f"expected {new.size // old.size} {old.name} in the last axis for a {new.name}, found "
+        raise ArgumentError("Cannot bitcast due to shape: "
+                            f"expected {new.size // old.size} {old.name} in the last axis for a {new.name}, found "
                             f"{input.describe()}")
     return Spec(new, input.dims[:-1])
 

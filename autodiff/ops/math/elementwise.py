@@ -131,7 +131,7 @@ def _(node, dy):
 
 def _refuse_zero(y: Any) -> None:
     if y.dtype.kind in "iu" and np.equal(y, 0).any():
-        raise ArgumentError("integer division by zero")
+        raise ArgumentError("Integer division by zero")
 
 
 @op("FloorDiv", infer=broadcast_shape, elementwise=True, dtypes=REALS,

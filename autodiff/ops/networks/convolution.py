@@ -10,7 +10,7 @@ from ...core.dtypes import FLOATS
 from ...core.errors import ShapeError
 from ...core.graph import Operation, Tensor
 from ...core.infer import rank_of
-from ...core.op import Int32, OpDef, Spec, blocked, build
+from ...core.op import Index, Int32, OpDef, Spec, blocked, build
 from ..common.batch_axis import count, merged_images, sizes, split_images
 from ..common.correlate import at_least_single, correlate, for_filters, for_input
 from ..common.loop_batching import slice_by_slice
@@ -121,7 +121,7 @@ def conv3d(input, filter, *, strides, padding, data_format="NDHWC", dilations=(1
 
 
 @op("Conv3DBackpropInputV2", infer=_input_like, dtypes=FLOATS)
-def conv3d_backprop_input(input_sizes: Int32, filter, out_backprop, *, strides, padding, data_format="NDHWC",
+def conv3d_backprop_input(input_sizes: Index, filter, out_backprop, *, strides, padding, data_format="NDHWC",
                           dilations=(1, 1, 1, 1, 1)):
     """The adjoint of Conv3D in its input. -> float[input_sizes]."""
     return _convolve_input(input_sizes, filter, out_backprop, strides=strides, padding=padding, data_format=data_format,

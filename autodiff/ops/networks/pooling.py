@@ -11,7 +11,7 @@ from ...core.dtypes import FLOATS, REALS
 from ...core.graph import Operation, Tensor
 from ...core.infer import rank_of
 from ...core.op import Int32, OpDef, Spec, blocked, build
-from ..common.batch_axis import all_batched, merged_images, sizes, split_images
+from ..common.batch_axis import all_batched, merged_images, shared, sizes, split_images
 from ..common.threads import share
 from ..common.windows import (
     Slide,
@@ -172,6 +172,23 @@ def _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
 def max_pool(input, *, ksize, strides, padding, data_format="NHWC", out=None):
     """The largest of each window. input: real[n, h, w, c] -> real[n, h', w', c]."""
     return _max_pool(input, ksize, strides, padding, data_format, out)
+
+
+@op("MaxPoolV2", infer=lambda input, ksize, strides, **_: Spec(input.dtype.base_dtype, (None,) * 4), dtypes=REALS,
+    no_rule="max_pool with sizes that are numbers has a gradient")
+def max_pool_v2(input, ksize: Int32, strides: Int32, *, padding, data_format="NHWC"):
+    """MaxPool by sizes that are values. input: real[n, h, w, c], ksize, strides: int32[4] -> real[n, h', w', c']."""
+    sizes, steps, depth = ksize.tolist(), strides.tolist(), int(ksize[-1]) if data_format == "NHWC" else 1
+    if depth > 1:
+        input = input.reshape(*input.shape[:-1], input.shape[-1] // depth, depth).max(-1)
+        sizes[-1] = steps[-1] = 1
+    return _max_pool(input, sizes, steps, padding, data_format)
+
+
+@max_pool_v2.batched
+def _(node, args, batched):
+    shared(node, batched, 1, 2)
+    return split_images(build.MaxPoolV2(merged_images(args[0]), *args[1:], **node.attrs), args[0])
 
 
 @op("MaxPool3D", infer=_pooled, dtypes=FLOATS)

@@ -5,9 +5,9 @@ import numpy as np
 from ...core.constant_value import static_dims
 from ...core.declare import op
 from ...core.dtypes import FLOATS, INDICES, REALS, as_dtype, float32, int64
-from ...core.errors import ShapeError
+from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of, same_shape
-from ...core.op import Float, Index, Int32, Spec, blocked, build
+from ...core.op import Index, Int32, Spec, blocked, build
 from ..common.batch_axis import rank_in, shared
 
 _DEPENDS = "random numbers do not depend on the inputs differentiably"
@@ -95,6 +95,8 @@ def multinomial(logits, num_samples: Int32, *, seed=0, seed2=0, output_dtype=int
 
     By the largest of logit + Gumbel noise. Source: Gumbel (1954), Statistical theory of extreme values.
     """
+    if not logits.shape[1]:
+        raise ArgumentError("num_classes should be positive, got 0")
     noise = run.stream(seed, seed2).gumbel(size=(len(logits), int(num_samples), logits.shape[1]))
     return (logits[:, None, :] + noise).argmax(axis=-1).astype(as_dtype(output_dtype).as_numpy_dtype)
 
@@ -135,8 +137,8 @@ def _(node, dy):
     return blocked("a shape is made of integers"), dalpha
 
 
-@op("RandomPoissonV2", infer=_many, stateful=True, no_grad="a count is not differentiable")
-def random_poisson(shape: Index, rate: Float, *, seed=0, seed2=0, dtype=int64, run):
+@op("RandomPoissonV2", infer=_many, dtypes=REALS, stateful=True, no_grad="a count is not differentiable")
+def random_poisson(shape: Index, rate, *, seed=0, seed2=0, dtype=int64, run):
     """Poisson counts, `shape` of them for each rate. rate: float[...] -> dtype[*shape, ...]."""
     drawn = run.stream(seed, seed2).poisson(rate, (*shape, *rate.shape))
     return np.asarray(drawn).astype(as_dtype(dtype).as_numpy_dtype)

@@ -4,12 +4,13 @@ import numpy as np
 
 from ...core.declare import op
 from ...core.dtypes import as_dtype, int64, string
-from ...core.errors import DataLossError, InvalidArgumentError
+from ...core.errors import AutodiffError, InvalidArgumentError
 from ...core.infer import rank_of
 from ...core.op import Index, Own, Spec
 from ..common.coordinates import coordinates
-from ..common.texts import Text
-from ..files.bytes import parse_tensor, serialize_tensor
+from ..common.file_formats import file_format
+from ..common.texts import Text, plain
+from ..files.bytes import serialize_tensor
 
 _NO_GRADIENT = "texts have no gradient"
 
@@ -42,13 +43,17 @@ def serialize_many_sparse(indices: Index, values: Own, shape: Index):
     return np.array(slices, object).reshape(-1, 3)
 
 
-def _parsed(text, kind):
+def _parsed(text, kind, i, part):
+    values = file_format("tensor_values")
     try:
-        return parse_tensor.kernel(text, out_type=kind)
-    except DataLossError as error:
-        raise InvalidArgumentError(f"Could not parse serialized proto: {error.sentence}") from None
-    except InvalidArgumentError as error:
-        raise InvalidArgumentError(f"Requested SparseTensor of type {kind.name}: {error.sentence}") from None
+        proto = values.TensorProto.FromString(plain(text))
+    except AutodiffError as error:
+        raise InvalidArgumentError(f"Could not parse serialized proto: {error}") from None
+    found = values.dtype_name(proto.dtype)
+    if found != kind.name:
+        raise InvalidArgumentError(f"Requested SparseTensor of type {kind.name} but SparseTensor[{i}].{part}.dtype() "
+                                   f"== {found}")
+    return values.array_of_proto(proto)
 
 
 def _parts(serialized, *, dtype):
@@ -67,7 +72,8 @@ def deserialize_sparse(serialized: Text, *, dtype):
         raise InvalidArgumentError("Serialized sparse tensors should have 3 columns", found=serialized.shape[-1])
     lead, rows = serialized.shape[:-1], serialized.reshape(-1, 3)
     kinds = int64, as_dtype(dtype), int64
-    parsed = [[_parsed(text, kind) for text, kind in zip(row, kinds)] for row in rows]
+    parsed = [[_parsed(text, kind, i, part) for text, kind, part in zip(row, kinds, ("indices", "values", "shape"))]
+              for i, row in enumerate(rows)]
     for i, (_, _, shape) in enumerate(parsed):
         if len(shape) != len(parsed[0][2]):
             raise InvalidArgumentError(f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{i}] was: "

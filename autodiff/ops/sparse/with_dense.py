@@ -111,7 +111,7 @@ def sparse_dense_cwise_div(sp_indices: Index, sp_values, sp_shape: Index, dense)
     if sp_values.dtype.kind not in "iu":
         return sp_values / faced
     if not faced.all():
-        raise ArgumentError("integer division by zero")
+        raise ArgumentError("Integer division by zero")
     return np.sign(sp_values) * np.sign(faced) * (np.abs(sp_values) // np.abs(faced))
 
 

@@ -12,24 +12,28 @@ from ...core.op import OpDef
 from ...core.shapes import Dims, show
 
 
-def as_in_a_run(refusal: str, definition: OpDef, inputs: Sequence[Tensor], name: str = "") -> str:
+def as_in_a_run(refusal: str, definition: OpDef, inputs: Sequence[Tensor], name: str = "", **attrs: Any) -> str:
     """`refusal`, which a build gives of these inputs, below the sentence of TensorFlow's kernel if that is another.
 
-    inputs: tensors of known shapes and values. name: the operation's.
+    inputs: tensors of known shapes and values. name, attrs: the operation's.
     """
     say = _SENTENCES.get(definition.name)
     if definition.infer in (broadcast_shape, broadcast_test):
         say = _unbroadcast
     shapes: list[Dims] = [tensor.dims or () for tensor in inputs]
-    sentence = say(_Found(name or definition.name, definition.name, inputs), *shapes) if say is not None else ""
+    sentence = say(_Found(name or definition.name, definition.name, inputs, attrs), *shapes) if say is not None else ""
     return f"{sentence}\n{refusal}" if sentence and not refusal.startswith(sentence) else refusal
 
 
 class _Found:
     """An op, and the values of its inputs."""
 
-    def __init__(self, name: str, kind: str, inputs: Sequence[Tensor]) -> None:
-        self.name, self.kind, self._inputs = name, kind, inputs
+    def __init__(self, name: str, kind: str, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> None:
+        self.name, self.kind, self.attrs, self._inputs = name, kind, attrs, inputs
+
+    def input_name(self) -> str:
+        """The operation that the first input is of."""
+        return self._inputs[0].name.partition(":")[0]
 
     def value(self, index: int) -> Any:
         """An input's value, as Python has it."""
@@ -141,12 +145,18 @@ _SENTENCES: dict[str, Callable[..., str]] = {
     **dict.fromkeys(("Pad", "PadV2", "MirrorPad"), lambda _, x, paddings, *__: (
         f"The first dimension of paddings must be the rank of inputs{show(paddings)} {show(x)}")),
     **dict.fromkeys(("MatrixInverse", "Cholesky", "MatrixDeterminant"), lambda *_: "Input matrix must be square."),
+    "EnsureShape": lambda found, x: (
+        f"Shape of tensor {found.input_name()} {show(x)} is not compatible with expected shape "
+        f"{show(found.attrs['shape'])} of {found.name}"),
+    "GatherV2": lambda found, x, _, axis: (
+        f"Expected axis in the range [{-len(x)}, {len(x)}), but got {found.value(2)}"),
     "MatrixSolve": lambda *_: "Input matrix and rhs are incompatible.",
     "Transpose": lambda _, x, perm: f"transpose expects a vector of size {len(x)}. But input(1) is a vector of size "
                                     f"{prod(perm)}",
     "SoftmaxCrossEntropyWithLogits": lambda _, logits, labels: (
         f"logits and labels must be broadcastable: logits_size={show(logits)} labels_size={show(labels)}"),
     "SparseSoftmaxCrossEntropyWithLogits": lambda _, logits, labels: (
+        f"labels must be 1-D, but got shape {show(labels)}" if len(labels) != 1 else
         "logits and labels must have the same first dimension, got logits shape "
         f"{show(logits)} and labels shape {show(labels)}"),
     "Pack": lambda _, first, *others: (
@@ -170,11 +180,13 @@ _SENTENCES: dict[str, Callable[..., str]] = {
     "LinSpace": lambda found, *_: f"Requires num > 0: {found.value(2)}",
     "OneHot": lambda found, *_: f"depth must be non-negative, got: {found.value(1)}",
     "MatrixDiag": lambda _, x, *__: f"diagonal must be at least 1-dim, received shape: {show(x)}",
-    **dict.fromkeys(("MatrixDiagPart", "MatrixSetDiag"), lambda _, x, *__: (
+    **dict.fromkeys(("MatrixDiagPart", "MatrixSetDiag"), lambda _, x, *diagonal: (
+        "diagonal must be at least 1-dim, received shape: []" if len(x) > 1 and diagonal[:1] == ((),) else
         f"input must be at least 2-dim, received shape: {show(x)}")),
     "NthElement": lambda found, x, _: ("Input must be >= 1-D, got shape []" if not x else f"Need n >= 0, got "
                                        f"{found.value(1)}" if found.value(1) < 0 else
                                        "Input must have at least n+1 columns"),
     "TopKV2": lambda found, x, _: (
+        f"Need k >= 0, got {found.value(1)}" if found.value(1) < 0 else
         f"input must have at least k columns. Had {x[-1] if x else 0}, needed {found.value(1)}"),
 }

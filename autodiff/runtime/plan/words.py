@@ -51,7 +51,7 @@ def refusal_of_a_build(op: Operation, args: Sequence[Any]) -> str:
         try:
             op.definition.infer(*inputs, **op.attrs)
         except AutodiffError as refused:
-            return as_in_a_run(refused.sentence, op.definition, inputs, op.name)
+            return as_in_a_run(refused.sentence, op.definition, inputs, op.name, **op.attrs)
     except Exception:  # of values that no build has
         pass
     return ""

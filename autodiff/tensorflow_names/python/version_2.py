@@ -61,11 +61,12 @@ _FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 _RENAMED = {  # name -> public name below `tf.`, of the same parameters
     "add_v2": "add", "mul": "multiply", "neg": "negative", "sub": "subtract", "floor_mod": "floormod",
-    "truncate_mod": "truncatemod", "complex_abs": "abs", "mul_no_nan": "multiply_no_nan", "constant_v1": "constant",
+    "truncate_mod": "truncatemod", "complex_abs": "abs", "mul_no_nan": "multiply_no_nan",
     "rank_internal": "rank", "size_internal": "size", "shape_internal": "shape", "variable": "Variable",
     "print_v2": "print", "_bucketize": "raw_ops.Bucketize",
     "_batch_norm_with_global_normalization": "nn.batch_norm_with_global_normalization",
     "parallel_dynamic_stitch": "dynamic_stitch", "batch_gather_nd": "gather_nd", "decode_raw_v1": "decode_raw",
+    "conv3d_backprop_filter_v2": "nn.conv3d_backprop_filter",
 }
 
 

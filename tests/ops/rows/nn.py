@@ -139,6 +139,10 @@ ROWS: list[Case] = [
          static=(1,)),
     # pools
     Case("MaxPool", (_X2,), _POOL),
+    Case("MaxPoolV2", (_X2, np.array(_POOL["ksize"], np.int32), np.array(_POOL["strides"], np.int32)),
+         {"padding": "SAME"}),
+    Case("MaxPoolV2", (_X2, np.array([1, 2, 2], np.int32), np.array([1, 2, 2, 1], np.int32)), {"padding": "SAME"},
+         id="sizes", fails=InvalidArgumentError, at_run=True),
     Case("MaxPool", (array(2, 3, 5, 7),), _POOL_FIRST, id="channels_first"),
     Case("MaxPool", (array(2, 5, 7, 3),), {**_POOL, "ksize": [1, 2, 2, 2]}, fails=ValueError, id="over_channels"),
     Case("MaxPoolGrad", (_X2, _Y2, array(2, 3, 4, 3)), _POOL, differentiable=(2,)),
