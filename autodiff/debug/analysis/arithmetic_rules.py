@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-_WIDE = ("Exp", "Square", "Cast", "Cosh", "Sinh", "Expm1")
+_WIDE = ("Exp", "Square", "Cast", "Cosh", "Sinh", "Expm1", "SquaredDifference")
 _DIVISIONS = ("Div", "RealDiv", "TrueDiv", "DivNoNan", "FloorDiv")
+_SIGNS = {"Mul": "*", "Add": "+", "AddV2": "+", "Sub": "-", "Pow": "**", **dict.fromkeys(_DIVISIONS, "/")}
+_TOTALS = ("MatMul", "BatchMatMul", "Sum", "Mean", "AddN", "Conv2D", "Prod", "Cumsum")
 
 
 def number(value: Any) -> str:
@@ -26,10 +28,9 @@ def in_words(op_type: str, operands: list[Any], result: Any) -> str:
     """
     text = number(result)
     known = [None if v is None else number(v) for v in operands]
-    signs = {"Mul": "*", "Add": "+", "AddV2": "+", "Sub": "-", "Pow": "**", **dict.fromkeys(_DIVISIONS, "/")}
-    if op_type in signs and len(known) == 2 and None not in known:
-        overflow = _overflows(operands, op_type, result)
-        return f"{_bracketed(known[0])} {signs[op_type]} {_bracketed(known[1])} = {text}" + overflow
+    wide = ": too large for the type" if overflows(op_type, operands, result) else ""
+    if op_type in _SIGNS and len(known) == 2 and None not in known:
+        return f"{_bracketed(known[0])} {_SIGNS[op_type]} {_bracketed(known[1])} = {text}{wide}"
     if op_type in ("Reciprocal", "Inv") and known and known[0] is not None:
         return f"1 / {_bracketed(known[0])} = {text}"
     if op_type == "ReciprocalGrad" and len(known) == 2 and None not in known:
@@ -39,22 +40,22 @@ def in_words(op_type: str, operands: list[Any], result: Any) -> str:
     if len(known) == 1 and known[0] is not None:
         if op_type in ("Acos", "Asin", "Atanh", "Acosh") and known[0] in ("1", "-1") and abs(operands[0]) != 1:
             known = [f"{operands[0]:.9g}"]
-        wide = _overflows(operands, op_type, result) if op_type in _WIDE else ""
         return f"{op_type.lower()}({known[0]}) = {text}{wide}"
     if None not in known and known:
-        wide = _overflows(operands, op_type, result) if op_type == "SquaredDifference" else ""
         return f"{op_type.lower()}({', '.join(map(str, known))}) = {text}{wide}"
-    return f"{op_type} of finite numbers gives {text}" + (": the sum is too large for the type" if op_type in (
-        "MatMul", "BatchMatMul", "Sum", "Mean", "AddN", "Conv2D", "Prod", "Cumsum") and np.isinf(result) else "")
+    return f"{op_type} of finite numbers gives {text}{wide.replace(':', ': the sum is')}"
+
+
+def overflows(op_type: str, operands: list[Any], result: Any) -> bool:
+    """Whether one op made inf of finite numbers as its result is too large for the type. operands: as of `in_words`."""
+    if not np.isinf(result):
+        return False
+    if not operands or None in operands:
+        return op_type in _TOTALS
+    if not (op_type in _SIGNS and len(operands) == 2 or op_type in _WIDE) or not all(map(np.isfinite, operands)):
+        return False
+    return not (op_type in _DIVISIONS and operands[1] == 0 or op_type == "Pow" and operands[0] == 0)
 
 
 def _bracketed(text: str | None) -> str:
     return f"({text})" if text and text.startswith("-") else str(text)
-
-
-def _overflows(operands: list[Any], op_type: str, result: Any) -> str:
-    if not np.isinf(result) or not all(np.isfinite(v) for v in operands):
-        return ""
-    if op_type in _DIVISIONS and operands[1] == 0 or op_type == "Pow" and operands[0] == 0:
-        return ""
-    return ": too large for the type"

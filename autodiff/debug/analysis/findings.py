@@ -56,6 +56,7 @@ class Operand:
 class Link:
     """One link of the chain that led to nan or inf. kind: "fed", "empty" (fed without elements), "variable",
     "made" (out of nothing) or "op"; op: whose. step: 0 for the run that is explained. value: how large the number is.
+    underflows: it is 0 as it is too small for the type.
     """
 
     text: str
@@ -65,6 +66,7 @@ class Link:
     index: tuple[int, ...] = ()
     step: int = 0
     value: float = 0.0
+    underflows: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class Origin:
     elements: first bad indices; count: how many; bad: "nan", "inf", "-inf" or several. operands: the values that met
     at the first element. forward_op: whose gradient this is. harmful: it reaches y or a gradient.
     trap: "where" for the branch not taken, "underflow", or "". inside: which call of a branch or loop, or "".
-    chain: where the numbers that met came from, the origin first; of what is harmful.
+    chain: where the numbers that met came from, the origin first; of what is harmful. overflows: the number is too
+    large for the type.
     """
 
     op: str
@@ -98,6 +101,7 @@ class Origin:
     place: Place | None
     inside: str = ""
     chain: tuple[Link, ...] = ()
+    overflows: bool = False
 
 
 @dataclass(frozen=True)

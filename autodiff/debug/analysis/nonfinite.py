@@ -14,7 +14,7 @@ from ..facts.function_calls import Inside
 from ..facts.known import inputs_read
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
 from ..facts.stats import bad_elements, has_nonfinite
-from .arithmetic_rules import in_words, number
+from .arithmetic_rules import in_words, number, overflows
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import chain_of
 from .origins.sources import Scene
@@ -181,7 +181,8 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     rule = _rule(op, numbers, array[elements[0]], values, note)
     if phase == "backward":
         rule = f"{rule}{_continued(op, tensor, values, elements[0])} in d {_plain(forward.type)}"
-    if "too large for the type" in rule and array.dtype == np.float16:
+    overflow = not secondary and bool(op.inputs) and overflows(op.type, _matched(op, numbers), array[elements[0]])
+    if overflow and array.dtype == np.float16:
         rule += ", float16, which ends at 65504"
     if trap == "underflow":
         rule += "; the 0 is an underflow: " + _underflow(op, values, operands)
@@ -189,7 +190,7 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     remedy = of_products(op, chain) or remedy_for(op, trap, numbers, values)
     return Origin(op.name, op.type, tensor.name, phase, _kinds(array), int((~np.isfinite(array)).sum()), array.size,
                   elements, operands, rule, remedy, forward.name, forward.type, harmful,
-                  secondary, trap, place_of(op), chain=chain)
+                  secondary, trap, place_of(op), chain=chain, overflows=overflow)
 
 
 def _plain(op_type: str) -> str:
@@ -240,8 +241,7 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
         risky = mapped_ops(op)
         made = f": its map function computes {risky[0].type.lower()}{at_line(place_of(risky[0]))}" if risky else ""
         return f"{what} {op.name!r} contains {number(result)}{note(op.name)}{made}{numpys(op)}"
-    if not op.definition.elementwise and len(op.inputs) > 1:
-        numbers = [None] * len(numbers)
+    numbers = _matched(op, numbers)
     given = np.asarray(values[op.inputs[0]]) if op.inputs[0] in values else None
     if op.type == "Mean" and given is not None and not given.size:
         return "a mean of no elements, 0 / 0 = nan"
@@ -255,6 +255,11 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
     if bad is not None and None in numbers:
         return f"{op.type} makes {number(result)} of the {_kinds(np.asarray(values[bad]))} in {bad.name}"
     return in_words(op.type, numbers, result)
+
+
+def _matched(op: Operation, numbers: list[Any]) -> list[Any]:
+    """The numbers that met, None for those of an op that does not go element by element."""
+    return [None] * len(numbers) if not op.definition.elementwise and len(op.inputs) > 1 else numbers
 
 
 def _continued(op: Operation, tensor: Tensor, values: Values, index: tuple[int, ...]) -> str:

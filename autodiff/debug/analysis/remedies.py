@@ -71,8 +71,7 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
 
 def of_products(op: Operation, chain: Sequence[Link]) -> str:
     """What to do about a 0 that a product became which the same line multiplies again and again; else ""."""
-    first = next((op.graph.operations.get(link.op) for link in chain if link.text.endswith(": too small for the type")),
-                 None)
+    first = next((op.graph.operations.get(link.op) for link in chain if link.underflows), None)
     times = len(at_one_place(first)) if first is not None and first.type in ("Mul", "MatMul") else 0
     return (f"a product of {times} steps underflows: divide by its sum in each step, and add up the logarithms of "
             "these sums; or add logarithms, by tf.reduce_logsumexp, in place of multiplying") if times > _OFTEN else ""
@@ -247,7 +246,7 @@ def is_sum_of_squares(tensor: Tensor) -> bool:
     """Whether a tensor is a sum or mean of squares, up to its shape."""
     op = tensor.op
     for _ in range(8):
-        if op.type == "Square" or op.type == "Mul" and (op.inputs[0] is op.inputs[1] or op.inputs[1].op.type == "Conj"):
+        if op.type in ("Square", "SquaredDifference") or op.type == "Mul" and (op.inputs[0] is op.inputs[1] or op.inputs[1].op.type == "Conj"):
             return True
         if op.type not in ("Sum", "Mean", "Identity", "Reshape", "Squeeze", "Real", "Cast"):
             return False

@@ -11,6 +11,8 @@ import numpy as np
 from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor, get_default_graph
 from ....core.op import Spec, build
+from ....core.traversal import ancestors
+from ...facts.roles import PLACEHOLDERS
 from .in_source import ClipGradients, Line, Part, Rewrite
 
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
@@ -29,7 +31,7 @@ _BOUNDS: dict[str, tuple[tuple[float | None, float | None], str]] = {
     **dict.fromkeys(("Exp", "Expm1"), ((None, 80.0), "")), **dict.fromkeys(("Cosh", "Sinh"), ((-80.0, 80.0), "")),
 }
 _EXPONENTS, _HALF_EXPONENTS = (80.0, 20.0, 5.0), (10.0, 5.0)
-_HALF = {1e-12: 1e-6}  # what float16 can tell from 0
+_HALF = {1e-12: 1e-6, 1e-8: 1e-4}  # what float16 can tell from 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +77,22 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
         below = op.inputs[1].op
         if below.type == "Sum" and op.inputs[0].op.type == "Exp" and _alike(below.inputs[0], op.inputs[0]):
             found += _softmax(op, below)
+        root, _ = source_of(op.inputs[1])
+        if root.type == "Sqrt":
+            found.append(on_argument(root, "{} + 1e-5", lambda x: build.AddV2(x, constant(1e-5, x))))
+        elif _normalizes(op):
+            tiny = _fitting(1e-8, op)
+            found.append(Edit(op, f"x / (y + {tiny:g})", partial(_of_changed, op, 1, lambda y: build.AddV2(
+                y, constant(tiny, y))), Rewrite(op, 1, f"({{0}} + {tiny:g})", ((op, 1),))))
         found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs)),
                           Rewrite(op, None, "{tf}.div_no_nan({0}, {1})", ((op, 0), (op, 1)))))
     return found
+
+
+def _normalizes(division: Operation) -> bool:
+    """Whether what is divided is part of what it is divided by, as of its sum, norm or largest element."""
+    divided, _ = source_of(division.inputs[0])
+    return bool(divided.inputs or divided.type in PLACEHOLDERS) and divided in ancestors([division.inputs[1]])
 
 
 def _zero_at_zero(op: Operation, name: str, rest: str) -> Edit:

@@ -165,11 +165,13 @@ def _in_turns(sizes: Sequence[float]) -> str:
 
 def _chosen(at: Source, sources: Sequence[Source], *, negative: bool) -> Source | None:
     """The element to go on with: the one that the number comes of. negative: what counts is its sign."""
+    kind = at.tensor.op.type
+    if kind in _DIVISIONS and len(sources) > 1 and sources[1].value == 0:
+        return sources[1]
     known = [s for s in sources if s.tensor.op.type not in ("Const", "Range")] or list(sources)
     bad = [s for s in known if not np.isfinite(s.value)]
     if bad or not known:
         return bad[0] if bad else None
-    kind = at.tensor.op.type
     forward = [s for s in known if s.tensor.op.gradient_of is None]
     if at.tensor.op.gradient_of is not None and forward:  # what was computed, not what came back
         known = sorted(forward, key=lambda s: s.value != 0)[:1]
@@ -208,7 +210,13 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
     same = chosen is not None and (chosen.value == at.value or abs(chosen.value - at.value) < 0.01 * abs(at.value))
     if op.type in _PASSES or same and not is_last or isinstance(at.value, bool):
         return None
-    return Link(_words(at, sources, value) + turn, place, "op", op.name)
+    return Link(_words(at, sources, value) + turn, place, "op", op.name, underflows=_underflows(at, sources))
+
+
+def _underflows(at: Source, sources: Sequence[Source]) -> bool:
+    """Whether an element is 0 though no number that it is made of is."""
+    return at.value == 0 and at.tensor.op.type in ("Exp", "Sigmoid", "Square", "Mul") and bool(sources) and all(
+        s.value for s in sources)
 
 
 def _words(at: Source, sources: Sequence[Source], value: Any) -> str:
@@ -228,7 +236,7 @@ def _words(at: Source, sources: Sequence[Source], value: Any) -> str:
     if not sources:
         return f"{op.type} gives {value}"
     text = in_words(op.type, [s.value for s in sources], at.value)
-    if at.value == 0 and op.type in ("Exp", "Sigmoid", "Square", "Mul") and all(s.value for s in sources):
+    if _underflows(at, sources):
         text += ": too small for the type"
     if op.type == "Sub" and 0 < abs(at.value) < 1e-5 * max(abs(s.value) for s in sources):
         text += ": what rounding left"

@@ -10,6 +10,7 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ...facts.roles import at_line, place_of
 from ..edits.in_graph import Edit
+from ..remedies import is_sum_of_squares
 
 _PASSES = ("Identity", "Mean", "Sum", "Reshape", "Squeeze")
 _FAR = 20  # ops from the loss
@@ -17,14 +18,15 @@ _LOW = -1e6
 
 
 def subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tensor, Any]]) -> Operation | None:
-    """The Sub that takes y, a scalar, to minus infinity; None if y is not there, or by something else."""
+    """The Sub or Neg that takes y, a scalar, to minus infinity; None if y is not there, or by something else."""
     for i in range(_FAR):
         op = y.op
         values = values_of([op, *(t.op for t in op.inputs)])
         sizes = [float(np.sum(np.asarray(values.get(t, 0.0), np.float64))) for t in (y, *op.inputs)]
         if not i and not sizes[0] < _LOW:
             return None
-        if op.type == "Sub" and sizes[2] > max(abs(sizes[1]), 1.0):
+        if op.type == "Sub" and sizes[2] > max(abs(sizes[1]), 1.0) or (
+                op.type == "Neg" and sizes[1] > 1.0 and is_sum_of_squares(op.inputs[0])):
             return op
         if op.type in ("Add", "AddV2", "AddN") and min(sizes[1:]) < 0:
             y = op.inputs[int(np.argmin(sizes[1:]))]
@@ -37,12 +39,16 @@ def subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Ten
 
 def without_bound(sub: Operation) -> str:
     """What is said of it."""
-    taken = sub.inputs[1].op
-    return (f"the loss has no lower bound: it falls as what it subtracts grows, {taken.name} ({taken.type}"
-            f"{at_line(place_of(taken))}), subtracted{at_line(place_of(sub))}")
+    taken = sub.inputs[-1].op
+    what, how = ("negates", "negated") if sub.type == "Neg" else ("subtracts", "subtracted")
+    return (f"the loss has no lower bound: it falls as what it {what} grows, {taken.name} ({taken.type}"
+            f"{at_line(place_of(taken))}), {how}{at_line(place_of(sub))}")
 
 
 def added(sub: Operation) -> Edit:
     """The same, added."""
+    if sub.type == "Neg":
+        return Edit(sub, f"minimize {sub.inputs[0].op.name} itself, without the minus", lambda now: build.Identity(
+            now(sub.inputs[0])))
     words = "add it, a + b in place of a - b, if it is a penalty"
     return Edit(sub, words, lambda now: build.AddV2(*map(now, sub.inputs)))

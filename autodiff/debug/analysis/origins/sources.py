@@ -202,7 +202,8 @@ def _convolved(at: Source, given: Sequence[Tensor]) -> list[Source]:
         c = int(np.argmax(np.where(np.isfinite(products), products, np.inf)))
         if best is None or not products[c] <= best[0]:
             best = float(products[c]), (n, y, x, c), (a, b, c, f)
-    return [element_at(t, place, at.scene) for t, place in zip(given, best[1:])] if best is not None else []
+    found = [element_at(t, place, at.scene) for t, place in zip(given, best[1:])] if best is not None else []
+    return [each for each in found if each.value == 0 and best is not None and best[0] == 0] or found
 
 
 def _largest_near(at: Source, given: Tensor) -> list[Source]:

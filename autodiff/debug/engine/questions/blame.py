@@ -99,7 +99,7 @@ class Blame:
     def _with_divergence(self, found: WhyNonfinite, at: Moment) -> WhyNonfinite:
         """An overflow at the end of a divergence is not the fault of the op where it happened."""
         first = found.origins[0] if found.origins else None
-        if first is None or "too large for the type" not in first.rule:
+        if first is None or not first.overflows:
             return found
         own = amplified(self.model.graph, (m.variables for m in self.state.moments), at.variables)
         top = self.model.default_y()

@@ -16,6 +16,7 @@ from ....core.traversal import ancestors, in_order
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
 from ...analysis.edits import formulas
+from ...analysis.edits.along_chain import along
 from ...analysis.edits.in_graph import CLIP, Edit, at_one_place
 from ...analysis.edits.together import EXPONENTIALS, elsewhere, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
@@ -100,6 +101,8 @@ class Trials:
             yield from self._against_divergence(top, failed)
             return
         yield from self._other_constants(why)
+        named = self.model.targets.named
+        yield from along([link for link in why.chain if link.kind == "made"], named)
         carried = self.carried.grown(failed)
         if carried is not None:
             yield from self._first_of(self._smaller_weights([carried[1]]))
@@ -134,6 +137,9 @@ class Trials:
                 [form or forms[-1] for form, forms in zip(together, several)] for together in zip_longest(*several)))
         for edits, bounds in by_op.values() if not self.tried else ():
             yield from self._first_of(wide for form in (*edits, *bounds) for wide in widened(form))
+        for edits in along([link for link in why.chain if link.kind == "op"], named):
+            if sum(remedy.steepest <= STEEP for remedy, *_ in self.tried) < _SHOWN:
+                yield edits
         if why.origins and why.origins[0].phase == "update":
             yield [CLIP]
         if why.chain and why.chain[0].kind in ("variable", "depth"):
@@ -144,7 +150,7 @@ class Trials:
             yield from scaled_feeds(failed)
         elif given is not None:
             yield from other_feeds(given.outputs[0], why.chain[0].index, failed, list(self.state.moments))
-        overflows = "too large" in why.text  # a gradient of 0 is then the bound's, not the batch's
+        overflows = any(each.overflows for each in why.origins[:1])  # a gradient of 0 is then the bound's, not the batch's
         if why.origins and all(remedy.steepest > STEEP and (overflows or remedy.steepest < DEAD)
                                for remedy, *_ in self.tried):
             op = self.model.targets.named(why.origins[0].forward_op)

@@ -1,0 +1,56 @@
+"""Edits at the links of a chain: a number kept, where it is made, in the range that what follows needs."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from ....core.graph import Operation, Tensor
+from ....core.op import build
+from ..findings import Link
+from .in_graph import Edit, Now, at_one_place, bounds_of, constant, copied, is_half
+
+_LARGE, _BOUND = 8.0, 10.0  # a number that may have overflowed later; what it is kept within
+_ADDS = ("Sub", "Sum", "Mean", "Mul", "MatMul", "Conv2D", "BiasAdd", "Max", "RealDiv", "SquaredDifference", "Square")
+_REPEATED = 4  # times at one place: a loop
+
+
+def along(chain: Sequence[Link], named: Callable[[str], Operation | None]) -> Iterable[list[Edit]]:
+    """What to try at each link, from the op to blame on back. named: the op of a name."""
+    for link in reversed(chain):
+        op = named(link.op)
+        if op is not None and op.outputs and op.outputs[0].dtype.base_dtype.is_floating:
+            yield from _at(op, link)
+
+
+def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
+    if link.kind == "made" and op.type == "Const" and link.value == 0 and op.outputs[0].dims == ():
+        yield [_changed(op, "give a number above 0 in place of 0, as max(x, 1)", lambda x: constant(1.0, x))]
+    if link.kind != "op" or op.gradient_of is not None:
+        return
+    alike = at_one_place(op)
+    yield from ([each for other in alike for each in bounds_of(other)] for _ in bounds_of(op)[:1])
+    if link.value == 0 and op.type == "Relu":
+        for name, smooth in (("tf.nn.softplus(x) + 1e-6", _above_zero), ("tf.nn.leaky_relu(x)", build.LeakyRelu)):
+            yield [Edit(each, f"{name} in place of relu, which is 0 below 0", partial(_of_argument, each, smooth))
+                   for each in alike]
+    elif link.value == 0 and op.type in _ADDS:
+        tiny = 1e-3 if is_half(op) else 1e-6
+        yield [_changed(each, f"add {tiny:g} to what is 0 there", lambda x: build.AddV2(x, constant(tiny, x)))
+               for each in alike]
+    elif link.value > _LARGE and len(alike) >= _REPEATED:
+        yield [_changed(each, f"keep it within bounds in each step, tf.clip_by_value(x, {-_BOUND}, {_BOUND})",
+                        lambda x: build.Minimum(build.Maximum(x, constant(-_BOUND, x)), constant(_BOUND, x)))
+               for each in alike]
+
+
+def _above_zero(x: Tensor) -> Tensor:
+    return build.AddV2(build.Softplus(x), constant(1e-6, x))
+
+
+def _of_argument(op: Operation, made: Callable[[Tensor], Tensor], now: Now) -> Tensor:
+    return made(now(op.inputs[0]))
+
+
+def _changed(op: Operation, words: str, change: Callable[[Tensor], Tensor]) -> Edit:
+    """What an op gives, changed."""
+    return Edit(op, words, lambda now: change(copied(op, tuple(map(now, op.inputs))).outputs[0]))
