@@ -189,6 +189,24 @@ MENDED = {
         "y = tf.where(tf.is_finite(y), y, tf.zeros_like(y)) of what the function gives",
     ("h = tf.matmul(x, tf.tile(w, [1, 4]))\nfor i in range(30):\n    h = tf.nn.relu(tf.matmul(h, tf.tile(w, [2, 4])))\n"
      "loss = tf.reduce_mean(tf.pow(h, 2))", "{x: [[1.0, 1.0]]}"): "smaller initial values: w times",
+    ("s = tf.nn.relu(-tf.matmul(x, w))\nr = 2.0 / s\nloss = tf.reduce_mean(tf.log(s) + r + tf.log(r))",
+     "{x: [[1.0, 1.0]]}"): "tf.nn.softplus(x) + 1e-6 in place of relu, which is 0 below 0 at model.py:7",
+    ("h = tf.matmul(x, w)\nfor _ in range(12):\n    h = h * 1.5 + h * h * w[0]\nloss = tf.reduce_mean(h)",
+     "{x: [[9.0, 1.0]]}"): "keep it within bounds in each step, tf.tanh(x) at model.py:9",
+    ("loss = tf.reduce_mean(tf.matmul(x, w)) / float(3 // 5)", "{x: [[9.0, 1.0]]}"):
+        "give a number above 0 in place of 0, as max(x, 1) at model.py:7",
+    ("v = w[:, 0] * x[0]\nloss = tf.reduce_sum(v / tf.reduce_max(v))", "{x: [[0.0, 0.0]]}"):
+        "x / (y + 1e-08) at model.py:8: v / (tf.reduce_max(v) + 1e-08)",
+    ("loss = tf.reduce_sum(tf.acos(tf.reduce_sum(tf.transpose(w) * x, 1)))", "{x: [[9.0, 1.0]]}"):
+        "tf.nn.l2_normalize both vectors before",
+    ("a = tf.cast(tf.matmul(x, w), tf.float16) + tf.cast(-1e9, tf.float16)\nloss = tf.reduce_sum(tf.nn.softmax(a))",
+     "{x: [[9.0, 1.0]]}"): "tf.cast(tf.clip_by_value(x, -6e4, 6e4), tf.float16) at model.py:7",
+    ("t = tf.Variable(0.003)\nloss = tf.reduce_mean(tf.exp(-w * x[0, 0] / t)) + 4.0 * t", "{x: [[1.0, 1.0]]}"):
+        "keep Variable above 0 where it is read, tf.nn.softplus(Variable)",
+    ("loss = -tf.reduce_mean(tf.squared_difference(tf.matmul(x, w), 1.0))", "{x: [[3e6, 90.0]]}"):
+        "minimize Mean itself, without the minus at model.py:7",
+    ("p = tf.nn.softmax(tf.matmul(x, tf.transpose(w) * 1.5 - w))\nloss = -tf.reduce_mean(tf.log(p[:, 0]) * x[:, 0])",
+     "{x: [[3e3, 1.0], [1.0, -3e3]]}"): "scale the data fed for x",
 }
 
 

@@ -9,6 +9,7 @@ from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants, in_order
 from ...gradients.blocked_reasons import GradientCall
+from ..facts.graph_lists import trainable_tensors
 from ..facts.records import Place
 from ..facts.roles import PLACEHOLDERS, VARIABLES, as_place, at_line, place_of
 from .findings import WhyNone
@@ -54,6 +55,9 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
     if source is not None:
         return (f": it is a copy made of {source.name!r}{at_line(place_of(x.op))}, and {y.name} uses {source.name!r} "
                 "without it", f"ask for the gradient of {source.name!r}, or compute {y.name} from this copy")
+    if x.op.type in VARIABLES and x not in trainable_tensors(y.graph):
+        return (f": it is not trainable, and {y.name} is not made of it",
+                "ask for the gradients of tf.trainable_variables() in place of all variables")
     alike, twin = _alike(x, below), _twin(x, below)
     share = "share one variable between the calls: tf.variable_scope(name, reuse=tf.AUTO_REUSE)"
     if alike is not None:

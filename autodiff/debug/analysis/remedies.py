@@ -242,11 +242,12 @@ def _has_negative(op: Operation, values: Mapping[Tensor, Any]) -> bool:
     return value.dtype.kind in "fi" and bool((value < 0).any())
 
 
-def is_sum_of_squares(tensor: Tensor) -> bool:
-    """Whether a tensor is a sum or mean of squares, up to its shape."""
+def is_sum_of_squares(tensor: Tensor, squares: Sequence[str] = ("Square",)) -> bool:
+    """Whether a tensor is a sum or mean of squares, up to its shape. squares: the op types that give them."""
     op = tensor.op
     for _ in range(8):
-        if op.type in ("Square", "SquaredDifference") or op.type == "Mul" and (op.inputs[0] is op.inputs[1] or op.inputs[1].op.type == "Conj"):
+        if op.type in squares or op.type == "Mul" and (
+                op.inputs[0] is op.inputs[1] or op.inputs[1].op.type == "Conj"):
             return True
         if op.type not in ("Sum", "Mean", "Identity", "Reshape", "Squeeze", "Real", "Cast"):
             return False

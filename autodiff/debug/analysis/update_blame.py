@@ -17,6 +17,7 @@ from .findings import Operand, Origin
 _STORES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "Assign", "Scatter", "ResourceScatter")
 _NOT_NUMBERS = ("var", "ref", "resource", "indices")
 RATES = ("alpha", "lr", "learning_rate")
+_LEAPT = 100.0  # times its size, or 1: in one step
 _GROWN = 1e6  # times its first size: a variable that has grown so much has left the training behind
 
 
@@ -162,6 +163,20 @@ def divergence(sizes: Sequence[tuple[When, Mapping[str, Any]]]) -> str:
         return ""
     _, name, at, size = max(grown)
     return f"{name} grew from {size:.3g} ({at}) to {_largest(variables[name]):.3g} ({last})"
+
+
+def leap(sizes: Sequence[tuple[When, Mapping[str, Any]]], names: Collection[str]) -> tuple[str, When | None]:
+    """`w leapt from 0.5 to 768 in the update of step 1`, if a variable did between two runs; and in which; or "", None.
+
+    sizes: as of `divergence`, of all runs. names: of the variables that count.
+    """
+    for (at, old), (_, new) in zip(sizes, sizes[1:]):
+        leaps = [(_largest(new[name]), _largest(old[name]), name) for name in names if name in old and name in new]
+        leaps = [each for each in leaps if each[0] > _LEAPT * max(each[1], 1.0)]
+        if leaps:
+            now, was, name = max(leaps)
+            return f"{name} leapt from {number(was)} to {number(now)} in the update of {at}", at
+    return "", None
 
 
 def learning_rate(updates: Sequence[Operation], values: Mapping[Tensor, Any]) -> tuple[str, float]:

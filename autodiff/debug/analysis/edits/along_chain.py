@@ -28,7 +28,8 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
     if link.kind != "op" or op.gradient_of is not None:
         return
     alike = at_one_place(op)
-    yield from ([each for other in alike for each in bounds_of(other)] for _ in bounds_of(op)[:1])
+    bounds = [bounds_of(other) for other in alike]
+    yield from ([each[i] for each in bounds] for i in range(len(bounds[0])))
     if link.value == 0 and op.type == "Relu":
         for name, smooth in (("tf.nn.softplus(x) + 1e-6", _above_zero), ("tf.nn.leaky_relu(x)", build.LeakyRelu)):
             yield [Edit(each, f"{name} in place of relu, which is 0 below 0", partial(_of_argument, each, smooth))
@@ -38,9 +39,20 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
         yield [_changed(each, f"add {tiny:g} to what is 0 there", lambda x: build.AddV2(x, constant(tiny, x)))
                for each in alike]
     elif link.value > _LARGE and len(alike) >= _REPEATED:
-        yield [_changed(each, f"keep it within bounds in each step, tf.clip_by_value(x, {-_BOUND}, {_BOUND})",
-                        lambda x: build.Minimum(build.Maximum(x, constant(-_BOUND, x)), constant(_BOUND, x)))
-               for each in alike]
+        for words, bounded in (("tf.tanh(x)", build.Tanh), (f"tf.clip_by_value(x, {-_BOUND}, {_BOUND})", _within)):
+            yield [_changed(each, f"keep it within bounds in each step, {words}", bounded) for each in _results(op)]
+
+
+def _results(op: Operation) -> list[Operation]:
+    """What the line of an op gives in each of its turns: as what other lines take of it."""
+    here = [each for each in op.graph.operations.values() if each.site == op.site and each.gradient_of is None]
+    last = next((each for each in reversed(here) if any(c.site != op.site and c.gradient_of is None
+                                                        for t in each.outputs for c in t._consumers)), op)
+    return at_one_place(last)
+
+
+def _within(x: Tensor) -> Tensor:
+    return build.Minimum(build.Maximum(x, constant(-_BOUND, x)), constant(_BOUND, x))
 
 
 def _above_zero(x: Tensor) -> Tensor:

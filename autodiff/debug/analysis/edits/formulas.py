@@ -55,10 +55,29 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
         found.append(Edit(op, words, lambda now: _cleaned(in_graph.copied(op, tuple(map(now, op.inputs))).outputs[0])))
     if op.type == "Mean":
         found.append(Edit(op, "tf.div_no_nan of the sum and the count, which is 0 for nothing", partial(_mean, op)))
+    if op.type == "Cast" and is_half(op):
+        found.append(on_argument(op, "tf.clip_by_value({}, -6e4, 6e4)", lambda x: build.Minimum(
+            build.Maximum(x, constant(-6e4, x)), constant(6e4, x))))
     if op.type == "Square" and is_half(op):
         found.append(on_argument(op, "tf.clip_by_value({}, -200.0, 200.0)", lambda x: build.Minimum(
             build.Maximum(x, constant(-200.0, x)), constant(200.0, x))))
     return found
+
+
+def normalized(op: Operation) -> list[Edit]:
+    """Of an angle's cosine that is no cosine, as the vectors are not of length 1: made so."""
+    product = op.inputs[0].op
+    if product.type != "Sum" or product.inputs[0].op.type != "Mul":
+        return []
+    inner = product.inputs[0].op
+    words = "tf.nn.l2_normalize both vectors before: a product is a cosine only where their length is 1"
+    return [Edit(inner, words, lambda now: build.Mul(*(_of_length_one(now(t), product.inputs[1])
+                                                       for t in inner.inputs)))]
+
+
+def _of_length_one(x: Tensor, axes: Tensor) -> Tensor:
+    squares = build.Sum(build.Square(x), axes, keep_dims=True)
+    return build.Mul(constant(1 - 1e-6, x), build.Mul(x, build.Rsqrt(build.Maximum(squares, constant(1e-12, x)))))
 
 
 def _plus(value: float, x: Tensor) -> Tensor:
@@ -214,6 +233,13 @@ def held_rate(rate: Tensor, value: float, first: float) -> Edit:
     """A learning rate as it was in the beginning. value: what it has grown to."""
     words = f"keep the learning rate at {first:g}, where it began, or let it fall: it grew to {value:g}"
     return _later(rate, words, lambda now: constant(first, rate), None)
+
+
+def kept_above(read: Tensor, name: str, low: float) -> Edit:
+    """A variable as it is read, not below a number; for 0 by what is positive everywhere."""
+    written = f"tf.maximum({name}, {low:.3g})" if low else f"tf.nn.softplus({name})"
+    return _replaced(read, f"keep {name} above 0 where it is read, {written}", lambda x: build.Maximum(
+        x, constant(low, x)) if low else build.Softplus(x))
 
 
 def larger_epsilon(epsilon: Tensor) -> Edit:

@@ -149,7 +149,7 @@ def copied(op: Operation, inputs: tuple[Tensor, ...]) -> Operation:
 def _called(op: Operation, argument: str) -> str:
     """A call of the op, as it is written."""
     name = {"Softmax": "nn.softmax", "LogSoftmax": "nn.log_softmax"}.get(op.type, op.type.lower())
-    return f"tf.{name}({argument}{', p' * (op.type == 'Pow')})"
+    return f"tf.{name}({argument}{ {'Pow': ', p', 'Cast': ', tf.float16'}.get(op.type, '')})"
 
 
 def on_argument(op: Operation, written: str, change: Callable[[Tensor], Tensor]) -> Edit:

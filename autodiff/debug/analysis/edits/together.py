@@ -20,7 +20,9 @@ def forms_of(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list
     """What may be written in place of an op, and bounds for what it is given; each for all ops of its expression."""
     given = origin.operands[0].value if origin.operands and origin.phase == "forward" else None
     negative = isinstance(given, (int, float)) and given < _ROUNDED
-    forms = [([*edits_of(each, origin.trap), *formulas.better_forms(each, negative=negative)], bounds_of(each))
+    outside = op.type in ("Acos", "Asin") and isinstance(given, float) and abs(given) > 1 - _ROUNDED
+    forms = [([*(formulas.normalized(each) if outside else ()), *edits_of(each, origin.trap),
+               *formulas.better_forms(each, negative=negative)], bounds_of(each))
              for each in at_one_place(op)]
     edits, bounds = ([[edit, *(other for more in forms[1:] for other in more[kind] if other.words == edit.words)]
                       for edit in forms[0][kind]] for kind in (0, 1))

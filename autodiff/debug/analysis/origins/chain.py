@@ -26,6 +26,7 @@ _PASSES = ("Identity", "Cast", "Reshape", "Transpose", "StridedSlice", "Squeeze"
 _SUMS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Sum", "Mean", "AddN", "BiasAdd", "Conv2D")
 _ADDS = ("Add", "AddV2", "AddN", "Mul")
 _FORKS = 3
+_READS = ("Identity", "ReadVariableOp", "Captured")
 _DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _NEEDS_SIGN = ("Log", "Sqrt", "Rsqrt", "Log1p", "Lgamma", "Digamma", "Pow")
 
@@ -62,7 +63,9 @@ def _followed(at: Source, forks: int, *, negative: bool) -> list[tuple[Link, Any
             break
         negative = negative and at.tensor.op.type not in ("MatMul", "Conv2D", "Mul")  # whose signs come of many
         if chosen is None or not (cancels or _is_odd(chosen.value) or negative and _is_negative(chosen.value)
-                                  or abs(at.value) in (0, 1) and abs(chosen.value) == 1 or _is_saturated(at)):
+                                  or abs(at.value) in (0, 1) and abs(chosen.value) == 1 or _is_saturated(at)
+                                  or at.tensor.op.type in _DIVISIONS and _is_odd(at.value) and abs(chosen.value) < 1
+                                  or at.tensor.op.type in _READS and chosen.value == at.value):
             break
         at = chosen
     return found
@@ -178,7 +181,8 @@ def _chosen(at: Source, sources: Sequence[Source], *, negative: bool) -> Source 
     if negative and any(_is_negative(s.value) for s in known):
         return min(known, key=lambda s: s.value)
     if kind in _DIVISIONS and len(known) > 1:
-        return known[0] if at.value == 0 or abs(known[1].value) > 1e-3 and np.isfinite(at.value) else known[1]
+        over, under = (abs(each.value) for each in known[:2])
+        return known[0] if at.value == 0 or over * under >= 1 and np.isfinite(at.value) else known[1]
     if kind in ("Mul", "Prod", "Pow") and at.value == 0:
         return min(known, key=lambda s: abs(s.value))
     return max(known, key=lambda s: abs(s.value))

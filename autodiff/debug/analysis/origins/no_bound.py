@@ -13,6 +13,7 @@ from ..edits.in_graph import Edit
 from ..remedies import is_sum_of_squares
 
 _PASSES = ("Identity", "Mean", "Sum", "Reshape", "Squeeze")
+_SQUARES = ("Square", "SquaredDifference")
 _FAR = 20  # ops from the loss
 _LOW = -1e6
 
@@ -26,7 +27,7 @@ def subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Ten
         if not i and not sizes[0] < _LOW:
             return None
         if op.type == "Sub" and sizes[2] > max(abs(sizes[1]), 1.0) or (
-                op.type == "Neg" and sizes[1] > 1.0 and is_sum_of_squares(op.inputs[0])):
+                op.type == "Neg" and sizes[1] > 1.0 and is_sum_of_squares(op.inputs[0], _SQUARES)):
             return op
         if op.type in ("Add", "AddV2", "AddN") and min(sizes[1:]) < 0:
             y = op.inputs[int(np.argmin(sizes[1:]))]

@@ -39,11 +39,7 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
         op = zeros[0].op
     given = op.inputs[0].name if op.inputs else ""
     if op.type in _TURNED and all(t in values for t in op.inputs):
-        there = f"{op.name} ({op.type}{at_line(place_of(op))})"
-        if "dropout" in op.name:
-            return f"{there} holds nowhere", DROPS
-        sides = ", ".join(f"{t.name} is {_range(np.asarray(values[t]))}" for t in op.inputs)
-        return f"{there} holds nowhere: {sides}", f"turn it around, tf.{_TURNED[op.type]}, or feed other numbers"
+        return _compared(op, values)
     if op.type == "OneHot" and all(t in values for t in op.inputs[:2]) and np.size(values[op.inputs[0]]):
         indices, depth = np.asarray(values[op.inputs[0]]), int(values[op.inputs[1]])
         there = f"{op.name} (OneHot{at_line(place_of(op))})"
@@ -69,6 +65,19 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
     return (f"{op.name} ({op.type}{at_line(hop.place)}) gives nothing but zeros{why}", mended)
 
 
+def _compared(op: Operation, values: Mapping[Tensor, Any]) -> tuple[str, str]:
+    """Of a comparison that comes out the same for all elements."""
+    where = "everywhere" if np.all(values.get(op.outputs[0], False)) else "nowhere"
+    there = f"{op.name} ({op.type}{at_line(place_of(op))}) holds {where}"
+    if "dropout" in op.name:
+        return there, DROPS
+    sides = ", ".join(f"{t.name} is {_range(np.asarray(values[t]))}" for t in op.inputs)
+    bound = next((t for t in op.inputs if not ancestors([t]) & {each for each in ancestors(op.inputs)
+                                                                if each.type in (*VARIABLES, *PLACEHOLDERS)}), None)
+    other = f"compare with a number within their range{at_line(place_of(op))}, " if bound is not None else ""
+    return f"{there}: {sides}", f"{other}turn it around, tf.{_TURNED[op.type]}, or feed other numbers"
+
+
 def averages_one(mean: Operation, values: Mapping[Tensor, Any]) -> bool:
     """Whether a mean is of one element each."""
     given, made = values.get(mean.inputs[0]), values.get(mean.outputs[0])
@@ -88,9 +97,10 @@ def picked_by(choice: Operation, scene: Scene) -> tuple[str, str]:
     value = np.asarray(scene.values.get(test, ()))
     if not value.size or np.ptp(value.astype(np.int8)):
         return "", ""
+    compared = test.op.type in _TURNED and all(t in scene.values for t in test.op.inputs)
     links = [link for link in chain_of(test.op, (0,) * value.ndim, scene) if link.kind in ("fed", "variable", "made")]
     if not links:
-        return "", ""
+        return _compared(test.op, scene.values) if compared else ("", "")
     first = links[0]
     what = f"feed other numbers for {first.op}" if first.kind == "fed" else f"look at {first.op}"
     return f"{first.text}{at_line(first.place)}", f"{what}: the condition{at_line(place_of(test.op))} is of it"

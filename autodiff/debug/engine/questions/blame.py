@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ....core.errors import ArgumentError, AutodiffError, OpError
 from ....core.graph import Operation, Tensor
 from ....runtime.plan.running import running
@@ -17,13 +19,15 @@ from ...analysis.nonfinite import why_nonfinite
 from ...analysis.origins.no_bound import added, subtracted, without_bound
 from ...analysis.origins.own_updates import amplified
 from ...analysis.remedies import matrix_fault, remedy_for_failure
-from ...analysis.update_blame import divergence, is_store, learning_rate, operands_of, stores_into, why_update
+from ...analysis.update_blame import divergence, is_store, leap, learning_rate, operands_of, stores_into, why_update
+from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import VARIABLES, at_line, place_of, role_of
 from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
 from ..runs.effects import Effects
 from ..state import State
-from .came_from import CameFrom, origin_of
+from .came_from import CameFrom, origin_of, size_of, unusual_feeds
+from .other_feeds import UNSCALED
 
 _LATE = 50  # remembered runs
 _EARLY = 3  # remembered runs that say how large the variables were at first
@@ -99,13 +103,28 @@ class Blame:
     def _with_divergence(self, found: WhyNonfinite, at: Moment) -> WhyNonfinite:
         """An overflow at the end of a divergence is not the fault of the op where it happened."""
         first = found.origins[0] if found.origins else None
-        if first is None or not first.overflows:
+        if first is None:
+            return found
+        until = [m for m in self.state.moments if m.run <= at.run]
+        leapt, when = leap([(self.log.at(m.run), m.variables) for m in until[-_LATE:]],
+                           [t.op.name for t in trainable_tensors(self.model.graph)])
+        if not first.overflows and not leapt:
             return found
         own = amplified(self.model.graph, (m.variables for m in self.state.moments), at.variables)
         top = self.model.default_y()
         sub = subtracted(top, partial(self.state.values_known, moment=at)) if top is not None and not own else None
         grown = own[0].text if own else without_bound(sub) if sub is not None else divergence([
-            (self.log.at(m.run), m.variables) for m in (*list(self.state.moments)[:_EARLY], at) if m.run <= at.run])
+            (self.log.at(m.run), m.variables) for m in (*until[:_EARLY], at)]) if first.overflows else ""
+        if not grown and leapt:
+            i = next(i for i, m in enumerate(until) if self.log.at(m.run) == when)
+            if self.came_from.through_layers(until[i]):
+                return found
+            fed = [(t, f", where most before had {number(size)} at most")
+                   for t, size in unusual_feeds(until[i], until[:i])]
+            fed = fed or [(t, "") for t, value in until[i].feeds.items() if t.dtype.is_floating
+                          and size_of(np.asarray(value, np.float64)) > UNSCALED]
+            grown = "; ".join([leapt, *(f"up to {number(np.abs(until[i].feeds[t]).max())} was fed for {t.op.name!r}"
+                                        f"{more}" for t, more in fed[:1])])
         if not grown:
             return found
         diverges = replace(first, remedy="let what an average keeps and what it adds make up 1" if own else

@@ -39,7 +39,7 @@ class CameFrom:
         origin = leading(why.origins)
         links = list(origin.chain)
         if not links:
-            return (*self._carried(at), *self._through_layers(at)) if origin.phase == "update" else ()
+            return (*self._carried(at), *self.through_layers(at)) if origin.phase == "update" else ()
         step = self.state.log.at(at.run).step
         links = [replace(link, step=step) for link in links]
         first, before = links[0], [m for m in self.state.moments if m.run < at.run]
@@ -93,9 +93,9 @@ class CameFrom:
         told = f"{op.name}{_spot(link.index)} is {number(now)} since the update of {self.state.log.at(changed.run)}"
         told += f", {number(old)} before {self.state.log.at(first.run)}" + (f"; {rate}" if rate else "")
         links = [replace(link, text=told, step=self.state.log.at(changed.run).step)]
-        return [*self._through_layers(changed), *links] if abs(now) > _LEAP * max(abs(old), 1.0) else links
+        return [*self.through_layers(changed), *links] if abs(now) > _LEAP * max(abs(old), 1.0) else links
 
-    def _through_layers(self, at: Moment) -> list[Link]:
+    def through_layers(self, at: Moment) -> list[Link]:
         """How the layers enlarge what goes through them, where that made the gradients of a step."""
         top = self.state.model.default_y()
         ops = [op for op in in_order(ancestors([top] if top is not None else [])) if op.type in _LAYERS
@@ -128,7 +128,7 @@ class CameFrom:
         begun, now = self.state.log.at(since.run), self.state.log.at(at.run)
         text = f"{variable.name} grew from {number(old)} ({begun}) to {number(new)} ({now})"
         text += f"; {rate}" if rate else ""
-        layers = self._through_layers(since) if new > _LEAP * old else []
+        layers = self.through_layers(since) if new > _LEAP * old else []
         return [*layers, Link(text, place_of(variable), "variable", variable.name, (), begun.step)]
 
 
@@ -138,6 +138,12 @@ def usual_size(fed: Tensor, before: Sequence[Moment]) -> float:
               and np.asarray(m.feeds[fed]).dtype.kind in "biuf"]
     sizes = [np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in arrays if a.size]
     return float(np.median(sizes)) if sizes else 0.0
+
+
+def unusual_feeds(at: Moment, before: Sequence[Moment]) -> list[tuple[Tensor, float]]:
+    """The placeholders of real numbers that a run was fed much larger ones for than most before; and these sizes."""
+    usual = [(t, usual_size(t, before)) for t in at.feeds if t.dtype.is_floating]
+    return [(t, size) for t, size in usual if size and size_of(np.asarray(at.feeds[t], np.float64)) > FAR * size]
 
 
 def size_of(value: Any) -> float:

@@ -11,13 +11,14 @@ from ...analysis.edits.in_graph import Edit
 from ...history.replay import Moment
 from .came_from import FAR, usual_size
 
+UNSCALED = 100.0  # what nobody feeds who has scaled the data
 _LARGE, _ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is to blame
 
 
-def scaled_feeds(failed: Moment) -> Iterable[list[Edit]]:
-    """All that is large, scaled."""
+def scaled_feeds(failed: Moment, least: float = _LARGE) -> Iterable[list[Edit]]:
+    """All that is larger than `least`, scaled."""
     large = [formulas.scaled_feed(t, np.ndim(value)) for t, value in failed.feeds.items() if t.dtype.is_floating
-             and np.ndim(value) and len(value) > 1 and np.abs(value).max(initial=0.0) > _LARGE]
+             and np.ndim(value) and len(value) > 1 and np.abs(value).max(initial=0.0) > least]
     yield from [large] if large else []
 
 

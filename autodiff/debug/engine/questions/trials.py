@@ -30,9 +30,9 @@ from ...facts.training_runs import trains
 from ...history.replay import Moment
 from ..overlay import Overlay
 from ..state import State
-from .came_from import size_of
+from .came_from import size_of, unusual_feeds
 from .fed_back import FedBack
-from .other_feeds import other_feeds, other_number, scaled_feeds
+from .other_feeds import UNSCALED, other_feeds, other_number, scaled_feeds
 from .patches import expression_of
 from .trials_told import DEAD, STEEP, apart, told
 
@@ -73,9 +73,7 @@ class Trials:
             if time.perf_counter() < until:
                 self._try(edits, top, steps, until)
         self.tried = self.tried or sorted(self._last, key=lambda each: each[0].last)
-        self.tried.sort(key=lambda each: (each[0].steepest > STEEP and not each[1].is_exact, each[0].dead,
-                                          round(each[0].change, 4), not each[1].is_exact,
-                                          each[1].words.count("; ")))
+        self.tried.sort(key=partial(_rank, why.diverges))
         self.tried = [(replace(remedy, here=expression_of(overlay.edits)), overlay, at)
                       for remedy, overlay, at in self.tried[:_SHOWN]]
         return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
@@ -137,9 +135,12 @@ class Trials:
                 [form or forms[-1] for form, forms in zip(together, several)] for together in zip_longest(*several)))
         for edits, bounds in by_op.values() if not self.tried else ():
             yield from self._first_of(wide for form in (*edits, *bounds) for wide in widened(form))
-        for edits in along([link for link in why.chain if link.kind == "op"], named):
+        for at_link in along([link for link in why.chain if link.kind == "op"], named):
+            before = len(self.tried)
             if sum(remedy.steepest <= STEEP for remedy, *_ in self.tried) < _SHOWN:
-                yield edits
+                yield at_link
+            if len(self.tried) > before and self.tried[-1][0].steepest > STEEP and (before or self._last):
+                self.tried.pop()
         if why.origins and why.origins[0].phase == "update":
             yield [CLIP]
         if why.chain and why.chain[0].kind in ("variable", "depth"):
@@ -150,7 +151,7 @@ class Trials:
             yield from scaled_feeds(failed)
         elif given is not None:
             yield from other_feeds(given.outputs[0], why.chain[0].index, failed, list(self.state.moments))
-        overflows = any(each.overflows for each in why.origins[:1])  # a gradient of 0 is then the bound's, not the batch's
+        overflows = any(each.overflows for each in why.origins[:1])  # a gradient of 0 is then the bound's
         if why.origins and all(remedy.steepest > STEEP and (overflows or remedy.steepest < DEAD)
                                for remedy, *_ in self.tried):
             op = self.model.targets.named(why.origins[0].forward_op)
@@ -160,6 +161,9 @@ class Trials:
 
     def _against_divergence(self, top: Tensor, failed: Moment) -> Iterable[list[Edit]]:
         """Where no op is to blame, but how the variables grow."""
+        before = [m for m in self.state.moments if m.run <= failed.run]
+        for i, moment in enumerate(before):
+            yield from ([formulas.clipped_feed(t, -usual, usual)] for t, usual in unusual_feeds(moment, before[:i]))
         begun = (m.variables for m in self.state.moments)
         updates = amplified(self.model.graph, begun, failed.variables)
         fallen = subtracted(top, partial(self.state.values_known, moment=failed))
@@ -171,11 +175,12 @@ class Trials:
         if heavy:
             yield [formulas.lower_momentum(*each) for each in heavy]
             return
-        before = len(self.tried)
+        yield from scaled_feeds(failed, UNSCALED)
+        count = len(self.tried)
         rates = list(self._lower_rates(failed))
         yield from self._first_of(rates[:-3])
         yield from scaled_feeds(failed)
-        yield from self._first_of(rates[-3:] if len(self.tried) == before else ())  # which hardly learn
+        yield from self._first_of(rates[-3:] if len(self.tried) == count else ())  # which hardly learn
         yield [CLIP]
 
     def _first_of(self, candidates: Iterable[list[Edit]]) -> Iterable[list[Edit]]:
@@ -197,9 +202,15 @@ class Trials:
         yield from [edits] if edits else []
 
     def _begun_otherwise(self, first: Link, failed: Moment) -> Iterable[list[Edit]]:
-        """A variable that is 0 throughout since the beginning, with other numbers."""
+        """A variable that is 0 throughout since the beginning, with other numbers; one that crossed 0, kept from it."""
         op, value = self.model.targets.named(first.op), failed.variables.get(first.op, 1)
-        if op is not None and np.ndim(value) > 1 and not np.any(value):
+        begun = next((m.variables[first.op] for m in self.state.moments if first.op in m.variables), value)
+        if op is not None and np.size(begun) and np.min(begun) > 0 >= np.min(value):
+            reads = [c for t in op.outputs for c in t._consumers if c.outputs and not is_store(c)
+                     and c.outputs[0].dtype.base_dtype.is_floating]
+            yield from self._first_of([formulas.kept_above(c.outputs[0], op.name, low) for c in reads]
+                                      for low in (0.1 * float(np.min(begun)), 0.0))
+        elif op is not None and np.ndim(value) > 1 and not np.any(value):
             users = [c for t in op.outputs for c in t._consumers if not is_store(c) and c.gradient_of is None]
             reads = [c for c in users if c.outputs and c.outputs[0].dtype.base_dtype.is_floating]
             after = [c for read in reads for c in read.outputs[0]._consumers]
@@ -326,3 +337,13 @@ class Trials:
 
     def _loss(self, top: Tensor, moment: Moment) -> Any:
         return self.state.values_known([top.op], moment).get(top, np.nan)  # which may have failed
+
+
+def _rank(diverges: bool, each: tuple[Remedy, Overlay, Moment]) -> tuple[float, ...]:
+    """Low for what is told first: what leaves gradients to learn by, is no cure of updates unless these are at fault,
+    and changes the other steps least; of a divergence in the order of trial.
+    """
+    remedy, overlay, _ = each
+    first = remedy.steepest > STEEP and not overlay.is_exact, remedy.dead
+    return first if diverges else (*first, overlay.is_late, round(remedy.change, 4), not overlay.is_exact,
+                                   overlay.words.count("; "))
