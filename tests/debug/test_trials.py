@@ -112,7 +112,7 @@ MADE = """
 step = tf.train.GradientDescentOptimizer(1e-3).minimize(loss)
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
-    for i in range(6):
+    for i in range(60):
         session.run([step, loss], FEEDS)
 """
 HEAD = START + "x = tf.placeholder(tf.float32, [None, 2], name='x')\nw = tf.Variable([[0.5], [1.5]], name='w')\n"
@@ -203,7 +203,7 @@ MENDED = {
      "{x: [[9.0, 1.0]]}"): "tf.cast(tf.clip_by_value(x, -6e4, 6e4), tf.float16) at model.py:7",
     ("t = tf.Variable(0.003)\nloss = tf.reduce_mean(tf.exp(-w * x[0, 0] / t)) + 4.0 * t", "{x: [[1.0, 1.0]]}"):
         "keep Variable above 0 where it is read, tf.nn.softplus(Variable)",
-    ("loss = -tf.reduce_mean(tf.squared_difference(tf.matmul(x, w), 1.0))", "{x: [[3e6, 90.0]]}"):
+    ("loss = -tf.reduce_mean(tf.squared_difference(tf.matmul(x, w), 1.0))", "{x: [[25.0, 15.0]]}"):
         "minimize Mean itself, without the minus at model.py:7",
     ("p = tf.nn.softmax(tf.matmul(x, tf.transpose(w) * 1.5 - w))\nloss = -tf.reduce_mean(tf.log(p[:, 0]) * x[:, 0])",
      "{x: [[3e3, 1.0], [1.0, -3e3]]}"): "scale the data fed for x",

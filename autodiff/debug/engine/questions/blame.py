@@ -27,7 +27,7 @@ from ...history.replay import Moment
 from ..runs.effects import Effects
 from ..state import State
 from .came_from import CameFrom, origin_of, size_of, unusual_feeds
-from .other_feeds import UNSCALED
+from .candidates import UNSCALED
 
 _LATE = 50  # remembered runs
 _EARLY = 3  # remembered runs that say how large the variables were at first

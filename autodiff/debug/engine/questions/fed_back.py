@@ -18,9 +18,15 @@ class FedBack:
 
     def __init__(self, state: State) -> None:
         self.state = state
+        self._found: dict[int, dict[Tensor, tuple[Moment, Tensor]]] = {}  # by run
 
     def sources(self, at: Moment) -> dict[Tensor, tuple[Moment, Tensor]]:
         """By placeholder: the run before, and what it gave that is fed here."""
+        if at.run not in self._found:
+            self._found[at.run] = self._sources(at)
+        return self._found[at.run]
+
+    def _sources(self, at: Moment) -> dict[Tensor, tuple[Moment, Tensor]]:
         before = [m for m in self.state.moments if m.run < at.run and m.wanted is not None][:-_NEAR - 1:-1]
         found = {}
         for fed, value in at.feeds.items():

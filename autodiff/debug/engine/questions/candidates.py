@@ -1,0 +1,249 @@
+"""Candidates: what may take nan and inf away, in the order of trial: what is given, the op to blame, what led there."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import zip_longest
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors, in_order
+from ....runtime.plan.running import running
+from ...analysis.edits import formulas
+from ...analysis.edits.along_chain import along
+from ...analysis.edits.in_graph import CLIP, Edit, at_one_place
+from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
+from ...analysis.findings import Link, Remedy, WhyNonfinite
+from ...analysis.origins.no_bound import added, subtracted
+from ...analysis.origins.own_updates import amplified, averaged
+from ...analysis.update_blame import RATES, is_store, operands_of
+from ...facts.roles import is_variable
+from ...facts.training_runs import trains
+from ...history.replay import Moment
+from ..overlay import Overlay
+from ..state import State
+from .came_from import FAR, unusual_feeds, usual_size
+from .fed_back import FedBack
+from .trials_told import DEAD, STEEP
+
+Tried = list[tuple[Remedy, Overlay, Moment]]
+SHOWN = 3  # remedies of a question
+UNSCALED = 100.0  # what nobody feeds who has scaled the data
+_LARGE, _ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is to blame
+_ORIGINS = 4  # to whose ops edits are tried
+_ROWS = ("GatherV2", "Gather", "ResourceGather")
+_GROWN = 1.5  # times the first rate
+
+
+class Candidates:
+    """Edits to try together for what `why` explains of y, in the run that failed.
+
+    tried, last: what has helped by now, as of `Trials`; of those that are tried for one another the best stay in it.
+    """
+
+    def __init__(self, state: State, carried: FedBack, why: WhyNonfinite, y: Tensor, failed: Moment, *,
+                 tried: Tried, last: Tried) -> None:
+        self.state, self.model, self.carried = state, state.model, carried
+        self.why, self.y, self.failed, self.tried, self.last = why, y, failed, tried, last
+        self.moments, self.named = list(state.moments), state.model.targets.named
+        self.first = why.chain[0] if why.chain else Link("", None, "", "")
+        self.fed = self.named(self.first.op) if self.first.kind == "fed" else None
+
+    def all(self) -> Iterable[list[Edit]]:
+        """Each one alone, then, if none of these helps, one for every op to blame, then what led there.
+
+        Where an update is at fault, what it computes with; where nothing else helps, smaller weights.
+        """
+        if self.why.diverges:
+            yield from self._against_divergence()
+            return
+        yield from self._of_what_is_given()
+        yield from self._of_ops()
+        yield from self._behind()
+        yield from self._of_what_came_before()
+
+    def _of_what_is_given(self) -> Iterable[list[Edit]]:
+        """Constants, variables, what optimizers and placeholders are given."""
+        yield from self._other_constants()
+        yield from along([link for link in self.why.chain if link.kind == "made"], self.named)
+        carried = self.carried.grown(self.failed)
+        if carried is not None:
+            yield from self._first_of(self._smaller_weights([carried[1]]))
+            yield [formulas.bounded(carried[1])]
+        epsilons = self._operands(self.failed, ("epsilon",))
+        yield from ([formulas.larger_epsilon(t)] for value, t in epsilons if value == 0)
+        if self.first.kind == "variable" and self.why.origins[0].phase == "forward":
+            yield from self._begun_otherwise()
+        yield from ([edit] for edit in formulas.without_exponential(self.y, self.why.origins))
+        if self.fed is not None:
+            yield from other_number(self.fed.outputs[0], self.failed, self.moments)
+
+    def _of_ops(self) -> Iterable[list[Edit]]:
+        """Better forms of the ops to blame, and bounds for what they are given."""
+        by_op: dict[Operation, tuple[list[list[Edit]], list[list[Edit]]]] = {}
+        for origin in self.why.origins[:_ORIGINS]:
+            op = self.named(origin.forward_op)
+            if op is not None and op.inputs and not any(op in at_one_place(other) for other in by_op):
+                by_op[op] = forms_of(op, origin)
+        for op, (edits, bounds) in by_op.items():
+            yield from self._first_of([edit] for edit in formulas.warmer(op))
+            before = len(self.tried)
+            for form in edits:
+                yield from self._first_of(widened(form) if op.type in EXPONENTIALS else [form])
+            if any(remedy.steepest <= STEEP for remedy, *_ in self.tried[before:]):
+                bounds = bounds[:1]
+            yield from self._first_of(bounds)
+            yield from self._first_of(wide for form in bounds for wide in widened(form)
+                                      if op.type in EXPONENTIALS and len(self.tried) == before)
+        for op, (edits, bounds) in by_op.items() if not self.tried else ():
+            yield from self._first_of([*form, *further(op, self.y, form)] for form in (*edits, *bounds))
+        several = [[*edits, *bounds] for edits, bounds in by_op.values() if edits or bounds]
+        if not self.tried and len(several) > 1:
+            yield from self._first_of([edit for form in forms for edit in form] for forms in (
+                [form or forms[-1] for form, forms in zip(together, several)] for together in zip_longest(*several)))
+        for edits, bounds in by_op.values() if not self.tried else ():
+            yield from self._first_of(wide for form in (*edits, *bounds) for wide in widened(form))
+
+    def _behind(self) -> Iterable[list[Edit]]:
+        """At each op that led there, as long as few have helped."""
+        for at_link in along([link for link in self.why.chain if link.kind == "op"], self.named):
+            before = len(self.tried)
+            if sum(remedy.steepest <= STEEP for remedy, *_ in self.tried) < SHOWN:
+                yield at_link
+            if len(self.tried) > before and self.tried[-1][0].steepest > STEEP and (before or self.last):
+                self.tried.pop()
+
+    def _of_what_came_before(self) -> Iterable[list[Edit]]:
+        """Updates, data and weights."""
+        if self.why.origins and self.why.origins[0].phase == "update":
+            yield [CLIP]
+        if self.first.kind in ("variable", "depth"):
+            is_deep = self.first.kind == "depth"
+            yield from scaled_feeds(self.failed) if is_deep else ()
+            yield from self._first_of(self._smaller_weights([self.y]) if is_deep else ())
+            yield from self._first_of(self._lower_rates())
+            yield from scaled_feeds(self.failed)
+        elif self.fed is not None:
+            yield from other_feeds(self.fed.outputs[0], self.first.index, self.failed, self.moments)
+        overflows = any(each.overflows for each in self.why.origins[:1])  # a gradient of 0 is then the bound's
+        if self.why.origins and all(remedy.steepest > STEEP and (overflows or remedy.steepest < DEAD)
+                               for remedy, *_ in self.tried):
+            op = self.named(self.why.origins[0].forward_op)
+            outer = self.model.targets.inner.outer_op(op) if op is not None else None
+            yield from self._first_of(self._smaller_weights(outer.inputs if outer is not None else ()))
+            yield from self._first_of(self._smaller_weights([self.y]) if not self.tried else ())
+
+    def _against_divergence(self) -> Iterable[list[Edit]]:
+        """Where no op is to blame, but how the variables grow."""
+        before = [m for m in self.moments if m.run <= self.failed.run]
+        for i, moment in enumerate(before):
+            yield from ([formulas.clipped_feed(t, -usual, usual)] for t, usual in unusual_feeds(moment, before[:i]))
+        begun = (m.variables for m in self.moments)
+        updates = amplified(self.model.graph, begun, self.failed.variables)
+        fallen = subtracted(self.y, partial(self.state.values_known, moment=self.failed))
+        if fallen is not None:
+            yield [added(fallen)]
+            return
+        yield from filter(None, [[each for update in updates for each in averaged(update)]])
+        heavy = [(t, value) for value, t in self._operands(self.failed, ("momentum",)) if value >= 1]
+        if heavy:
+            yield [formulas.lower_momentum(*each) for each in heavy]
+            return
+        yield from scaled_feeds(self.failed, UNSCALED)
+        count = len(self.tried)
+        rates = list(self._lower_rates())
+        yield from self._first_of(rates[:-3])
+        yield from scaled_feeds(self.failed)
+        yield from self._first_of(rates[-3:] if len(self.tried) == count else ())  # which hardly learn
+        yield [CLIP]
+
+    def _first_of(self, candidates: Iterable[list[Edit]]) -> Iterable[list[Edit]]:
+        """Up to the first that helps without gradients that are too large; else the last that helps at all."""
+        steep: list[tuple[Remedy, Overlay, Moment]] = []
+        before = len(self.tried)
+        for edits in candidates:
+            yield edits
+            if len(self.tried) > before:
+                if self.tried[-1][0].steepest <= STEEP:
+                    return
+                steep.append(self.tried.pop())
+        self.tried += steep[-1:]
+
+    def _other_constants(self) -> Iterable[list[Edit]]:
+        """Of constants that are not finite: finite numbers in their places."""
+        given = (self.named(origin.op) for origin in self.why.origins if origin.op_type == "Const")
+        edits = [formulas.finite_constant(op) for op in given if op is not None and op.graph is self.model.graph]
+        yield from [edits] if edits else []
+
+    def _begun_otherwise(self) -> Iterable[list[Edit]]:
+        """A variable that is 0 throughout since the beginning, with other numbers; one that crossed 0, kept from it."""
+        op, value = self.named(self.first.op), self.failed.variables.get(self.first.op, 1)
+        begun = next((m.variables[self.first.op] for m in self.moments if self.first.op in m.variables), value)
+        if op is not None and np.size(begun) and np.min(begun) > 0 >= np.min(value):
+            reads = [c for t in op.outputs for c in t._consumers if c.outputs and not is_store(c)
+                     and c.outputs[0].dtype.base_dtype.is_floating]
+            yield from self._first_of([formulas.kept_above(c.outputs[0], op.name, low) for c in reads]
+                                      for low in (0.1 * float(np.min(begun)), 0.0))
+        elif op is not None and np.ndim(value) > 1 and not np.any(value):
+            users = [c for t in op.outputs for c in t._consumers if not is_store(c) and c.gradient_of is None]
+            reads = [c for c in users if c.outputs and c.outputs[0].dtype.base_dtype.is_floating]
+            after = [c for read in reads for c in read.outputs[0]._consumers]
+            rows = [c for c in after if c.type in _ROWS and c.gradient_of is None]
+            yield [formulas.begun_at_random(each, op.name) for each in rows or reads]
+
+    def _operands(self, at: Moment, names: Sequence[str]) -> list[tuple[float, Tensor]]:
+        """The numbers of these names that the updates of a run compute with."""
+        ran = running(at.wanted.tensors, at.wanted.targets)
+        given = dict.fromkeys(t for op in ran if is_store(op) for name, t in operands_of(op) if name in names)
+        values = self.state.values_known(dict.fromkeys(t.op for t in given), at)
+        return [(float(np.asarray(values[t])), t) for t in given if t in values and np.size(values[t]) == 1]
+
+    def _lower_rates(self) -> Iterable[list[Edit]]:
+        rates = [(value, t) for value, t in self._operands(self.failed, RATES) if value > 0]
+        began = next((m for m in self.moments if m.wanted is not None and trains(
+            self.model.graph, running(m.wanted.tensors, m.wanted.targets))), self.failed)
+        first = {t: value for value, t in self._operands(began, RATES)} if rates else {}
+        if any(value > _GROWN * first.get(t, value) for value, t in rates):
+            yield [formulas.held_rate(t, value, first.get(t, value)) for value, t in rates]
+        for power in range(1, 7) if rates else ():
+            yield [formulas.lower_rate(t, value, 10.0 ** -power) for value, t in rates]
+
+    def _smaller_weights(self, given: Sequence[Tensor]) -> Iterable[list[Edit]]:
+        reads = in_order(each for each in ancestors(given) if each.inputs and is_variable(each.inputs[0])
+                         and each.outputs[0].dtype.base_dtype.is_floating)
+        reads = [each for each in reads if len(each.outputs[0].dims or ()) > 1] or reads
+        reads = [each for read in reads for each in ([c for c in read.outputs[0]._consumers if c.type in _ROWS and
+                                                      c.gradient_of is None] or [read])]  # whose gradients are sparse
+        for factor in (0.5, 0.2, 0.1, 0.05, 0.01) if reads else ():
+            yield formulas.smaller_weights(reads, factor)
+
+
+def scaled_feeds(failed: Moment, least: float = _LARGE) -> Iterable[list[Edit]]:
+    """All that is larger than `least`, scaled."""
+    large = [formulas.scaled_feed(t, np.ndim(value)) for t, value in failed.feeds.items() if t.dtype.is_floating
+             and np.ndim(value) and len(value) > 1 and np.abs(value).max(initial=0.0) > least]
+    yield from [large] if large else []
+
+
+def other_number(fed: Tensor, failed: Moment, moments: Sequence[Moment]) -> Iterable[list[Edit]]:
+    """Of a placeholder that is fed one number, 0 now: what it was fed before."""
+    if fed.dtype.is_floating and fed in failed.feeds and not np.any(failed.feeds[fed]):
+        before = [abs(float(m.feeds[fed])) for m in moments if np.ndim(m.feeds.get(fed, ())) == 0]
+        yield from [[formulas.higher_feed(fed, min(filter(None, before)))]] if any(before) else []
+
+
+def other_feeds(fed: Tensor, index: tuple[int, ...], failed: Moment, moments: Sequence[Moment]) -> Iterable[list[Edit]]:
+    """Of the placeholder of which an element is the origin: cleaned, within usual bounds, or scaled."""
+    if not fed.dtype.is_floating or not np.ndim(failed.feeds.get(fed, 0.0)):
+        return
+    array = np.asarray(failed.feeds[fed], np.float64)
+    value, usual = abs(array[index]), usual_size(fed, [m for m in moments if m.run < failed.run])
+    if not np.isfinite(value):
+        yield [formulas.clean_feed(fed)]
+    elif value in (0.0, 1.0) and array.min() >= 0.0 and array.max() <= 1.0:
+        yield [formulas.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
+    elif usual and value > FAR * usual:
+        yield [formulas.clipped_feed(fed, -usual, usual)]
+    elif value > _ODD and len(array) > 1:  # one row has no mean
+        yield [formulas.scaled_feed(fed, array.ndim)]
