@@ -18,9 +18,7 @@ from ..messages import (
     SequenceExample,
 )
 from . import checkpoint_state, checkpoints, hooks, inputs, schedules, sessions
-from .adadelta import AdadeltaOptimizer
-from .adagrad import AdagradOptimizer
-from .adagrad_da import AdagradDAOptimizer
+from .adagrad import AdadeltaOptimizer, AdagradDAOptimizer, AdagradOptimizer, ProximalAdagradOptimizer
 from .adam import AdamOptimizer
 from .checkpoint_state import *
 from .checkpoint_waits import checkpoints_iterator
@@ -29,13 +27,11 @@ from .cluster import ClusterSpec, Server, replica_device_setter
 from .coordinator import Coordinator, LooperThread, QueueRunner, add_queue_runner, start_queue_runners
 from .ftrl import FtrlOptimizer
 from .global_step import assert_global_step, create_global_step, get_global_step, get_or_create_global_step, global_step
-from .gradient_descent import GradientDescentOptimizer
+from .gradient_descent import GradientDescentOptimizer, MomentumOptimizer, ProximalGradientDescentOptimizer
 from .hooks import *
 from .inputs import *
-from .momentum import MomentumOptimizer
 from .moving_averages import ExponentialMovingAverage
 from .optimizer import Optimizer
-from .proximal import ProximalAdagradOptimizer, ProximalGradientDescentOptimizer
 from .rmsprop import RMSPropOptimizer
 from .saver import Saver, export_meta_graph, import_meta_graph, write_graph
 from .schedules import *

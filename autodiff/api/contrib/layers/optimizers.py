@@ -17,8 +17,7 @@ from ...train.adagrad import AdagradOptimizer
 from ...train.adam import AdamOptimizer
 from ...train.ftrl import FtrlOptimizer
 from ...train.global_step import assert_global_step, get_global_step
-from ...train.gradient_descent import GradientDescentOptimizer
-from ...train.momentum import MomentumOptimizer
+from ...train.gradient_descent import GradientDescentOptimizer, MomentumOptimizer
 from ...train.optimizer import Optimizer
 from ...train.rmsprop import RMSPropOptimizer
 from ...variables.initializers import Constant
