@@ -1,15 +1,85 @@
 """Devices: there is one, the CPU, and `op.device` keeps what the script asked for."""
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, Self
 
-from .errors import ArgumentError, KindError
+from .errors import ArgumentError, KindError, StateError
+from .site import TraceableObject, capture, resolve
 
 LOCAL_CPU = "/job:localhost/replica:0/task:0/device:CPU"
 _FIELDS = ("job", "replica", "task")
 # What holds for new operations: the name of a device, or layers of names and functions, the outermost first.
 Placement = str | tuple[str | Callable[[Any], str], ...]
+
+
+class Placed:
+    """What holds for new operations of a graph: the blocks that say where they stand.
+
+    asked: the devices that blocks around ask for, with their lines, the innermost first. colocated: names of the
+    operations with which new ones stand. beside: of those that blocks around name -> their lines.
+    """
+
+    placement: Placement = ""
+    asked: tuple[TraceableObject, ...] = ()
+    colocated: tuple[str, ...] = ()
+    beside: dict[str, TraceableObject] = {}
+
+    def device(self, device: Any) -> AbstractContextManager[None]:
+        """Keeps for `op.device` what is asked for: a name, or a function of the operation. None forgets the outer."""
+        code = getattr(device, "__code__", None)
+        text = f"{code.co_name}<{code.co_filename}, {code.co_firstlineno}>" if code else str(device)
+        return self._placed(device, (_from_here(text), *self.asked))
+
+    @contextlib.contextmanager
+    def _placed(self, device: Any, asked: tuple[TraceableObject, ...] = ()) -> Iterator[None]:
+        saved, inside = (self.placement, self.asked), placement_in(self.placement, device)
+        self.placement, self.asked = inside, asked
+        try:
+            yield
+        finally:
+            if self.placement is not inside:
+                raise StateError("Exiting device scope without proper scope nesting")
+            self.placement, self.asked = saved
+
+    def _attr_scope(self, attr_map: dict[str, Any]) -> AbstractContextManager[None]:
+        """Operations made inside have these attributes, as AttrValues; None takes one of a block around away."""
+        def given(op: Any) -> str:
+            for name, value in attr_map.items():
+                if name not in getattr(op, "_given", ()):
+                    op._set_attr(name, value)
+            return op.device
+
+        return self._placed(given, self.asked)
+
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
+        """Ops made inside have the device of this operation, tensor or variable, whatever the blocks around ask for.
+
+        None, with ignore_existing, forgets the blocks around. Raises ArgumentError (ValueError) without it.
+        """
+        return self._beside(op, ignore_existing, _from_here(None))
+
+    @contextlib.contextmanager
+    def _beside(self: Any, op: Any, ignore_existing: bool, line: TraceableObject) -> Iterator[None]:
+        if op is None and not ignore_existing:
+            raise ArgumentError("Trying to reset colocation (op is None) but ignore_existing is not True")
+        saved = self.colocated, self.beside
+        names, lines = ((), {}) if ignore_existing else saved
+        operation = None if op is None else self._as_operation(op)
+        if operation is not None:  # eager tensors have none
+            names, lines = (*names, *operation.colocated_names()), {**lines, operation.name: line}
+        self.colocated, self.beside = tuple(dict.fromkeys(names)), lines
+        try:
+            with self._placed(None), self._placed(getattr(op, "device", None)):
+                yield
+        finally:
+            self.colocated, self.beside = saved
+
+
+def _from_here(obj: Any) -> TraceableObject:
+    return TraceableObject(obj, *(part for place in resolve(capture()[:1]) for part in place[:2]))
 
 
 def placement_in(outer: Placement, asked: Any) -> Placement:

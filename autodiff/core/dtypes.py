@@ -95,7 +95,7 @@ class DType:
 
     @property
     def is_numpy_compatible(self) -> bool:
-        return True
+        return self.base_dtype not in (variant, resource)
 
     @property
     def size(self) -> int:

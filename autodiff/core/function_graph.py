@@ -37,7 +37,7 @@ class FunctionGraph(Graph):
         self.outer, self.in_loop = outer, in_loop or outer.in_loop
         self.names, self.scope, self.seed = outer.names, outer.scope, outer.seed
         self.collected, self.extras, self.overrides = outer.collected, outer.extras, outer.overrides
-        self.backprop_origin, self.placement = outer.backprop_origin, outer.placement
+        self.backprop_origin, self.placement, self.asked = outer.backprop_origin, outer.placement, outer.asked
         self.made_from = outer.made_from
         self.captures: dict[Tensor, Tensor] = {}
         self.arguments: list[Tensor] = []

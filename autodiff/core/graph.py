@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .defaults import STACKS, InThread, entered
-from .devices import Placement, placement_in
-from .errors import ArgumentError, GraphError, KindError, NestedResetError, StateError
+from .devices import Placed
+from .errors import GraphError, KindError, NestedResetError, StateError
 from .graph_parts import Collected, ControlGroup, Operations, written_as
 from .names import Leaves, UniqueNames, check_scope_name, element_named, leaf
 from .op import OPS, OpDef, Spec
@@ -20,13 +20,13 @@ from .tensor import Tensor
 _NEW = object.__new__
 
 
-class Graph(Collected):
+class Graph(Placed, Collected):
     """Operations and tensors by name; scopes, collections, control dependencies.
 
     seed: graph-level random seed or None. backprop_origin: (forward op, y) while a gradient rule
     builds. in_rule: its scope, and what counts the names in there. made_from: the frame that makes many operations,
-    meanwhile. overrides: op type -> name of a registered gradient. colocated: names of the operations with which
-    new ones stand. extras: what other modules keep per graph (variable store, gradient calls), by their own key.
+    meanwhile. overrides: op type -> name of a registered gradient. extras: what other modules keep per graph
+    (variable store, gradient calls), by their own key.
     """
 
     in_loop = executing_eagerly = False
@@ -42,9 +42,7 @@ class Graph(Collected):
         self.finalized = False
         self.backprop_origin: tuple[Operation | None, Tensor | None] = (None, None)
         self.overrides: dict[str, str] = {}
-        self.placement: Placement = ""
         self.collected = {}
-        self.colocated: tuple[str, ...] = ()
         self.extras: dict[str, Any] = {}
         self.made_from: Known | None = None
         self._container = ""
@@ -72,6 +70,7 @@ class Graph(Collected):
         self.operations.listed.append(op)
         if self.colocated:
             op.stand_with(self.colocated)
+            op._colocation_dict = self.beside
         if self._control:
             op.waits_for = self._control_inputs_for(inputs)
             for group in self._control:
@@ -252,36 +251,6 @@ class Graph(Collected):
             yield
         finally:
             self.backprop_origin = saved
-
-    @contextlib.contextmanager
-    def device(self, device: Any) -> Iterator[None]:
-        """Keeps for `op.device` what is asked for: a name, or a function of the operation. None forgets the outer."""
-        saved, inside = self.placement, placement_in(self.placement, device)
-        self.placement = inside
-        try:
-            yield
-        finally:
-            if self.placement is not inside:
-                raise StateError("Exiting device scope without proper scope nesting")
-            self.placement = saved
-
-    @contextlib.contextmanager
-    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
-        """Ops made inside have the device of this operation, tensor or variable, whatever the blocks around ask for.
-
-        None, with ignore_existing, forgets the blocks around. Raises ArgumentError (ValueError) without it.
-        """
-        if op is None and not ignore_existing:
-            raise ArgumentError("Trying to reset colocation (op is None) but ignore_existing is not True")
-        saved = self.colocated
-        operation = None if op is None else self._as_operation(op)
-        groups = () if operation is None else operation.colocated_names()  # eager tensors have no operation
-        self.colocated = tuple(dict.fromkeys((*(() if ignore_existing else saved), *groups)))
-        try:
-            with self.device(None), self.device(getattr(op, "device", None)):
-                yield
-        finally:
-            self.colocated = saved
 
     def finalize(self) -> None:
         """Refuse any further operation."""

@@ -115,6 +115,7 @@ def is_op_name(name: str) -> bool:
 @functools.lru_cache(1 << 10)
 def checked_op_name(name: str, scope: str) -> str:
     """`name`, which may end in `/`. Raises ArgumentError (ValueError) unless an operation in this scope may have it."""
+    name = name.decode() if isinstance(name, bytes) else name
     check_scope_name(name.removesuffix("/") if isinstance(name, str) else name, top=not scope)
     return name
 

@@ -12,6 +12,7 @@ from .errors import ArgumentError, GraphError, InvalidArgumentError, OutOfRangeE
 from .graph_parts import Operations, written_as
 from .op import OpDef, Spec
 from .shapes import compatible, show
+from .site import TraceableObject
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class _Changeable:
 
     def _set_attr(self: Any, attr_name: str, attr_value: Any) -> None:
         """Give an attribute that no kernel reads, as an AttrValue; `_gradient_op_type` names a registered gradient."""
-        value = written_as("value of AttrValue", attr_value, attr_name)
+        value = None if attr_value is None else written_as("value of AttrValue", attr_value, attr_name)
         if attr_name == "_gradient_op_type":
             self.override = value
         self.__dict__.setdefault("_given", {})[attr_name] = value
@@ -114,6 +115,8 @@ class Operation(_Changeable):
     waits_for: tuple["Operation", ...] = ()
     override: str | None = None
     device: str = ""
+    _device_assignments: tuple[TraceableObject, ...] = ()
+    _colocation_dict: dict[str, TraceableObject] = {}
 
     def __new__(cls, *node_def_and_graph: Any, **options: Any) -> "Operation":
         """The operation of a NodeDef, as TensorFlow's own code makes one; Graph.enter makes all others.
@@ -142,7 +145,7 @@ class Operation(_Changeable):
             else:
                 tensor.add_consumer(self)
         if graph.placement:
-            self.device = device_of(self, graph.placement)
+            self.device, self._device_assignments = device_of(self, graph.placement), graph.asked
 
     @property
     def name(self) -> str:
@@ -213,8 +216,9 @@ class Operation(_Changeable):
             return self.colocation_groups()
         if name == "_gradient_op_type" and self.override is not None:
             return self.override.encode()
-        if name in getattr(self, "_given", ()):
-            return self._given[name]
+        given = getattr(self, "_given", {}).get(name)
+        if given is not None:
+            return given.encode() if isinstance(given, str) else given
         if name not in self.attrs:
             if name == "T":  # not kept: it is the type of the inputs that share theirs
                 for parameter, tensor in zip(self.definition.parameters, self.inputs):

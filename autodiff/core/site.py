@@ -168,6 +168,14 @@ def resolve(frames: RawFrames) -> tuple[Site, ...]:
     return tuple([_SITES.get((id(code), lasti)) or _site(code, lasti) for code, lasti in frames])
 
 
+class TraceableObject(NamedTuple):
+    """Something the user gave, and the line that gave it."""
+
+    obj: Any
+    filename: str | None = None
+    lineno: int | None = None
+
+
 class Span(NamedTuple):
     """Where an expression stands in a file. Lines count from 1, columns are bytes of UTF-8 from 0, as in `ast`."""
 

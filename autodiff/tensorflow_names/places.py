@@ -58,6 +58,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.framework.device": ("python.framework.device",),
     "tensorflow.python.framework.device_spec": ("python.framework.device",),
     "tensorflow.python.framework.dtypes": ("dtypes", "python.framework.dtypes", ""),
+    "tensorflow.python.framework.error_interpolation": ("python.framework.error_interpolation",),
     "tensorflow.python.framework.errors": ("errors",),
     "tensorflow.python.framework.errors_impl": ("python.framework.errors_impl", "errors"),
     "tensorflow.python.framework.function": ("python.function",),
@@ -71,6 +72,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.python.framework.versions": ("python.versions",),
     "tensorflow.python.framework.random_seed": ("python.random_seed", ""),
     "tensorflow.python.framework.registry": ("python.framework.registry",),
+    "tensorflow.python.framework.subscribe": ("python.framework.subscribe",),
+    "tensorflow.python.framework.traceable_stack": ("core.site",),
     "tensorflow.python.framework.smart_cond": ("api.control.known_choice",),
     "tensorflow.python.framework.tensor_util": ("python.tensor_util", ""),
     "tensorflow.python.framework.test_util": ("api.test.modes", "test"),
@@ -196,10 +199,10 @@ _MODULES = {
     "tensorflow.python.distribute": "distribute_lib distribution_strategy_context reduce_util values",
     "tensorflow.python.eager": "backprop context core def_function function tape test wrap_function",
     "tensorflow.python.framework":
-        "common_shapes composite_tensor config constant_op device device_spec dtypes errors errors_impl func_graph "
-        "function graph_io graph_util graph_util_impl importer indexed_slices meta_graph op_def_registry ops "
-        "random_seed registry smart_cond sparse_tensor tensor_like tensor_shape tensor_spec tensor_util test_ops "
-        "test_util type_spec versions",
+        "common_shapes composite_tensor config constant_op device device_spec dtypes error_interpolation errors "
+        "errors_impl func_graph function graph_io graph_util graph_util_impl importer indexed_slices meta_graph "
+        "op_def_registry ops random_seed registry smart_cond sparse_tensor subscribe tensor_like tensor_shape "
+        "tensor_spec tensor_util test_ops test_util traceable_stack type_spec versions",
     "tensorflow.python.keras":
         "activations backend engine initializers layers losses optimizers regularizers utils",
     "tensorflow.python.keras.engine": "base_layer base_layer_utils input_spec network training",

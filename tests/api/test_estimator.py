@@ -153,3 +153,24 @@ def test_a_strategy_is_the_one_replica_of_this_machine():
     with tf.Graph().as_default(), tf.Session() as session:
         run = strategy.experimental_run_v2(lambda x: 2 * x, (tf.constant([1., 2.]),))
         assert session.run(strategy.reduce(distribute.ReduceOp.SUM, run, axis=0)) == 6
+
+
+def test_the_losses_of_a_replica_are_a_mean_over_the_whole_batch():
+    losses = tf.constant([1., 2., 6.])
+    strategy = tf.distribute.MirroredStrategy()
+    unknown = tf.placeholder(tf.float32)
+    with strategy.scope():
+        run = strategy.experimental_run_v2(tf.nn.compute_average_loss, (losses,), {"sample_weight": [1, 0, 1]})
+        for function in (tf.nn.compute_average_loss, tf.nn.scale_regularization_loss):
+            with pytest.raises(RuntimeError, match="in cross replica context"):
+                function(losses)
+        by_size = tf.nn.compute_average_loss(losses, global_batch_size=9.)
+    found = run, by_size, tf.nn.scale_regularization_loss(losses), tf.nn.compute_average_loss(unknown)
+    with tf.Session() as session:
+        assert np.allclose(session.run(found, {unknown: [[2., 2.], [4., 4.]]}), [7 / 3, 1, 9, 6])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="at least rank 1"):
+            session.run(found[-1], {unknown: 1.})
+    with pytest.raises(ValueError, match="Expected a tensor with at least rank 1"):
+        tf.nn.compute_average_loss(1.)
+    with pytest.raises(ValueError, match="weights can not be broadcast to values"):
+        tf.nn.compute_average_loss(losses, [1., 2.])

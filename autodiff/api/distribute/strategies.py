@@ -2,13 +2,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from ...core.graph import get_default_graph
+from ...core.convert import convert_to_tensor
+from ...core.errors import ArgumentError, StateError
+from ...core.graph import Tensor, get_default_graph
+from ...core.op import build
 from ..arrays.creation import constant
+from ..common.weights import broadcast_weights
+from ..control.dependencies import control_dependencies
 from ..data.dataset import Dataset
+from ..debugging import assert_greater_equal
 from ..math import reduce_mean, reduce_sum
 
 _ENTERED = "strategies"  # in a graph's extras: those whose scopes are open, the outermost first
@@ -18,6 +24,17 @@ class ReduceOp:
     """How the values of replicas become one."""
 
     SUM, MEAN = "SUM", "MEAN"
+
+
+@contextmanager
+def _entered(strategy: Any) -> Iterator[Any]:
+    """strategy: None inside of what a replica computes."""
+    entered = get_default_graph().outermost.extras.setdefault(_ENTERED, [])
+    entered.append(strategy)
+    try:
+        yield strategy
+    finally:
+        entered.pop()
 
 
 class Strategy:
@@ -30,19 +47,14 @@ class Strategy:
     def __init__(self, *devices: Any, **options: Any) -> None:
         """What it is told of devices and clusters has no effect."""
 
-    @contextmanager
-    def scope(self) -> Iterator["Strategy"]:
+    def scope(self) -> AbstractContextManager["Strategy"]:
         """The default strategy inside the block."""
-        entered = get_default_graph().outermost.extras.setdefault(_ENTERED, [])
-        entered.append(self)
-        try:
-            yield self
-        finally:
-            entered.pop()
+        return _entered(self)
 
     def experimental_run_v2(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """fn(*args, **kwargs), once."""
-        return fn(*args, **(kwargs or {}))
+        """fn(*args, **kwargs), once: in there it is the replica that computes."""
+        with _entered(None):
+            return fn(*args, **(kwargs or {}))
 
     call_for_each_replica = experimental_run_v2
 
@@ -98,8 +110,8 @@ _DEFAULT = Strategy()
 
 def get_strategy() -> Strategy:
     """The strategy whose scope is open, or the default one."""
-    entered = get_default_graph().outermost.extras.get(_ENTERED)
-    return entered[-1] if entered else _DEFAULT
+    entered = get_default_graph().outermost.extras.get(_ENTERED, ())
+    return next((each for each in reversed(entered) if each is not None), _DEFAULT)
 
 
 def has_strategy() -> bool:
@@ -107,9 +119,46 @@ def has_strategy() -> bool:
     return get_strategy() is not _DEFAULT
 
 
-in_cross_replica_context = has_strategy
+def in_cross_replica_context() -> bool:
+    """Whether the scope of a strategy is open, and no replica computes in there."""
+    entered = get_default_graph().outermost.extras.get(_ENTERED, ())
+    return bool(entered) and entered[-1] is not None
 
 
 def get_replica_context() -> Any:
     """The only replica; None directly inside the scope of a strategy."""
     return None if in_cross_replica_context() else _Replica()
+
+
+def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None) -> Tensor:
+    """The sum of losses times their weights, over the size of the whole batch: of axis 0, unless it is given.
+
+    per_example_loss: float[n, ...] -> float[]. Raises ArgumentError (ValueError) for a scalar, ShapeError (ValueError)
+    for weights that do not fit, StateError (RuntimeError) directly in a strategy's scope where the size is not given.
+    """
+    losses, words = convert_to_tensor(per_example_loss), "Expected a tensor with at least rank 1"
+    if losses.dims == ():
+        raise ArgumentError(f"Invalid value passed for `per_example_loss`. {words}, received: {losses}")
+    if sample_weight is not None:
+        losses = losses * broadcast_weights(build.Cast(sample_weight, dtype=losses.dtype.base_dtype), losses)
+    if global_batch_size is None:
+        _check_replica("compute_average_loss")
+        words = f"Invalid value passed for `per_example_loss`. {words}."
+        with control_dependencies([assert_greater_equal(build.Rank(losses), 1, message=words)]):
+            global_batch_size = build.Cast(build.Shape(losses)[0], dtype=losses.dtype.base_dtype)
+    return reduce_sum(losses) / global_batch_size
+
+
+def scale_regularization_loss(regularization_loss: Any) -> Tensor:
+    """The sum of losses over the number of replicas, which is one. float[...] -> float[].
+
+    Raises StateError (RuntimeError) directly in a strategy's scope.
+    """
+    _check_replica("scale_regularization_loss")
+    return reduce_sum(regularization_loss)
+
+
+def _check_replica(name: str) -> None:
+    if in_cross_replica_context():
+        raise StateError(f"You are calling `{name}` in cross replica context, while it was expected to be called in "
+                         "replica context.", hint="call it in the function that experimental_run_v2 is given")

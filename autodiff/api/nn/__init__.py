@@ -11,6 +11,7 @@ from ...core.op import build
 from ..arrays.rearrange import depth_to_space, space_to_batch, space_to_depth
 from ..arrays.sorting import in_top_k, top_k
 from ..common.unsupported import refusing
+from ..distribute.strategies import compute_average_loss, scale_regularization_loss
 from ..math import sigmoid, tanh
 from ..math.norms import l2_normalize
 from ..math.softmax import log_softmax, softmax, softplus, softsign, zero_fraction
@@ -44,11 +45,12 @@ from .sampled_losses import *
 from .shifted_windows import *
 from .sparse_embedding import *
 
-__all__ = ["depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "log_softmax", "sigmoid", "softmax", "softplus",
-           "softsign", "space_to_batch", "space_to_depth", "tanh", "top_k", "zero_fraction", *activations.__all__,
-           *convolutions.__all__, *cross_entropy.__all__, *ctc.__all__, *embedding.__all__, *normalization.__all__,
-           *pooling.__all__, *rnn_dynamic.__all__, *rnn_raw.__all__, *rnn_static.__all__, *sampled_losses.__all__,
-           *shifted_windows.__all__, *sparse_embedding.__all__]
+__all__ = ["compute_average_loss", "depth_to_space", "in_top_k", "l2_loss", "l2_normalize", "log_softmax", "sigmoid",
+           "scale_regularization_loss", "softmax", "softplus", "softsign", "space_to_batch", "space_to_depth", "tanh",
+           "top_k", "zero_fraction", *activations.__all__, *convolutions.__all__, *cross_entropy.__all__,
+           *ctc.__all__, *embedding.__all__, *normalization.__all__, *pooling.__all__, *rnn_dynamic.__all__,
+           *rnn_raw.__all__, *rnn_static.__all__, *sampled_losses.__all__, *shifted_windows.__all__,
+           *sparse_embedding.__all__]
 
 
 def l2_loss(t: Any, name: str | None = None) -> Tensor:

@@ -96,7 +96,8 @@ def node_def_of(op: Operation, library: Library | None = None, reference: Refere
     if op.type == "While" and any(t.consumers() for t in op.outputs[len(op.attrs["shapes"]):]):
         given[LOOP_VARIABLES] = len(op.attrs["shapes"])
     for name, value in {**given, **getattr(op, "_given", {})}.items():
-        node.attr[name].CopyFrom(attr_of(kind_of(value) or "string", value))
+        if value is not None:
+            node.attr[name].CopyFrom(attr_of(kind_of(value) or "string", value))
     beside = {}
     for name, value in attributes.items():
         guessed = None if name in known else kind_of(value)

@@ -163,7 +163,8 @@ _RAISED = ((StopIteration, OutOfRangeError), (MemoryError, ResourceExhaustedErro
 
 
 def _called(function, inputs, run):
-    arguments = [np.array(value, dtype=getattr(value, "dtype", None)) if np.ndim(value) else value for value in inputs]
+    arguments = [np.array(value, dtype=getattr(value, "dtype", None)) if np.ndim(value) else
+                 value[()] if isinstance(value, np.ndarray) else value for value in inputs]
     try:
         with others_pass(run.session):
             return function(*arguments)

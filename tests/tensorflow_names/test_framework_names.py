@@ -1,0 +1,94 @@
+"""tensorflow.python.framework: where operations were placed, errors that say so, side effects of tensors."""
+
+import inspect
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+from autodiff.tensorflow_names.python.framework import error_interpolation, subscribe
+
+HERE = os.path.abspath(__file__)
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph() -> Any:
+    with tf.Graph().as_default():
+        yield
+
+
+def _line() -> int:
+    return inspect.currentframe().f_back.f_lineno  # type: ignore[union-attr]
+
+
+def test_an_operation_knows_the_blocks_that_placed_it() -> None:
+    first = tf.constant(1.0, name="first")
+    with tf.device("/cpu"):
+        around = _line() - 1
+        with tf.device(_line_of_cpu):
+            placed = tf.constant(1.0, name="placed")
+    with tf.colocate_with(first):
+        beside = tf.constant(1.0, name="beside")
+    with tf.colocate_with(beside):
+        last = tf.constant(1.0, name="last")
+    code = _line_of_cpu.__code__
+    function = f"_line_of_cpu<{HERE}, {code.co_firstlineno}>"
+    assert placed.op._device_assignments == ((function, HERE, around + 2), ("/cpu", HERE, around))
+    assert first.op._device_assignments == () and first.op._colocation_dict == {}
+    assert list(last.op._colocation_dict) == ["beside"] and last.op.colocation_groups() == [b"loc:@first"]
+    told = error_interpolation.interpolate("at {{colocation_node placed}}, {{node none}}, {{colocation_node last}}",
+                                           first.graph)
+    assert told.count(f"with tf.device(/cpu): <{HERE}:{around}>") == 2 and "{{node none}}" in told
+    assert "with tf.colocate_with(beside)" in told
+    assert "No node-device colocations were active during op 'placed'" in told
+
+
+def _line_of_cpu(op: Any) -> str:
+    return "/cpu:0"
+
+
+def test_an_error_says_the_lines_of_an_operation_and_its_inputs() -> None:
+    x = tf.constant(1.0, name="x")
+    made = _line() - 1
+    tf.negative(x, name="y")
+    told = error_interpolation.interpolate("{{function_node f}}{{node y}}fails", x.graph)
+    assert told.startswith(f"node y (defined at {HERE}:{made + 2}) fails")
+    assert f"\n x (defined at {HERE}:{made})" in told
+
+
+def test_attributes_of_a_block_are_its_operations() -> None:
+    graph = tf.get_default_graph()
+    with graph._attr_scope({"_a": tf.AttrValue(s=b"1"), "_b": tf.AttrValue(i=2)}):
+        with graph._attr_scope({"_a": None, "_c": tf.AttrValue(b=True)}):
+            inner = tf.constant(1.0).op
+        outer = tf.constant(1.0).op
+    assert (inner.get_attr("_b"), inner.get_attr("_c"), outer.get_attr("_a")) == (2, True, b"1")
+    assert "_a" not in inner.node_def.attr and outer.node_def.attr["_b"].i == 2
+    for op, name in ((inner, "_a"), (outer, "_c"), (tf.constant(1.0).op, "_b")):
+        with pytest.raises(ValueError, match=name):
+            op.get_attr(name)
+
+
+def test_whatever_takes_a_subscribed_tensor_runs_the_side_effects() -> None:
+    x = tf.constant(3, name="x")
+    twice, seen = x * 2, []
+    with tf.control_dependencies([x]):
+        after = tf.constant(5)
+
+    def note(value: Any) -> Any:
+        seen.append(value)
+        return value
+
+    given = subscribe.subscribe([x, {"twice": twice}], lambda t: tf.py_func(note, [t], [t.dtype]))
+    again = subscribe.subscribe(x, [lambda t: [tf.py_func(lambda v: note(-v), [t], t.dtype)]])
+    assert again is given[0] and again.op.name == "x/subscription/Identity" and after.op.control_inputs == [again.op]
+    with tf.Session() as session:
+        assert session.run(after) == 5 and sorted(seen) == [-3, 3]
+        assert session.run(given[1]["twice"] + twice) == 12 and sorted(seen) == [-3, -3, 3, 3, 6]
+    assert all(isinstance(value, np.int32) for value in seen)  # a scalar comes as a number: it can be a key
+    handle = tf.Variable(1.0, use_resource=True).handle
+    assert subscribe.subscribe(handle, note) is handle
+    with pytest.raises(TypeError, match="'x' has invalid type"):
+        subscribe.subscribe("x", note)
