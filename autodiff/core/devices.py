@@ -79,7 +79,8 @@ class Placed:
 
 
 def _from_here(obj: Any) -> TraceableObject:
-    return TraceableObject(obj, *(part for place in resolve(capture()[:1]) for part in place[:2]))
+    frames = resolve(capture()[:1])
+    return TraceableObject(obj, frames[0].file, frames[0].line) if frames else TraceableObject(obj)
 
 
 def placement_in(outer: Placement, asked: Any) -> Placement:

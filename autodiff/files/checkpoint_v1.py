@@ -23,27 +23,16 @@ from .tensor_values import array_of_bytes, dtype_name
 # The kinds of the lists of floats say `bytes`: packed numbers are that, and an array is made of them at once.
 _MESSAGES = messages("""
 message Values
-     5 bytes float_val
-     6 bytes double_val
-     7 int32* int_val
-     8 bytes* string_val
-     9 bytes scomplex_val
-    10 int64* int64_val
-    11 bool* bool_val
-    12 bytes dcomplex_val
+    5 bytes float_val; 6 bytes double_val; 7 int32* int_val; 8 bytes* string_val; 9 bytes scomplex_val;
+    10 int64* int64_val; 11 bool* bool_val; 12 bytes dcomplex_val
 message SavedSliceMeta
-     1 string name
-     2 TensorShapeProto shape
-     3 DataType type
-     4 TensorSliceProto* slice
+    1 string name; 2 TensorShapeProto shape; 3 DataType type; 4 TensorSliceProto* slice
 message SavedTensorSliceMeta
-     1 SavedSliceMeta* tensor
+    1 SavedSliceMeta* tensor
 message SavedSlice
-     2 TensorSliceProto slice
-     3 Values data
+    2 TensorSliceProto slice; 3 Values data
 message SavedTensorSlices
-     1 SavedTensorSliceMeta meta
-     2 SavedSlice data
+    1 SavedTensorSliceMeta meta; 2 SavedSlice data
 """, {**GRAPH_MESSAGES, **CHECKPOINT_MESSAGES})
 _Slices = _MESSAGES["SavedTensorSlices"]
 _PACKED = {"float32": "float_val", "float64": "double_val", "complex64": "scomplex_val", "complex128": "dcomplex_val"}

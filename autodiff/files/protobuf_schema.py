@@ -1,11 +1,11 @@
 """A text that says which messages there are, to message classes.
 
     enum DataType DT_INVALID=0 DT_FLOAT=1       an enum: names and numbers; lines that are indented go on
-    message NodeDef                             a message; its fields are the indented lines below it
-        1  string               name            number, kind, name
-        3  string*              input           a star: repeated
-        5  string -> AttrValue  attr            a map
-        2  bytes                s  | value      a member of the oneof `value`
+    message NodeDef                             a message; its fields are in the indented lines below it
+        1 string name; 2 string op              number, kind, name
+        3 string* input;                        a star: repeated
+        5 string -> AttrValue attr;             a map
+        2 bytes s | value                       a member of the oneof `value`
 
 A kind is a scalar, an enum or a message of this text or of those it builds on. `Summary.Value` is also an attribute
 of `Summary`; so are the names of an enum inside of a message.
@@ -36,7 +36,7 @@ def messages(text: str, known: Mapping[str, Any] | None = None, *, explicit: boo
                                                          for each in " ".join(body).split()})
         else:
             found[name] = type(name.rpartition(".")[2], (Message,), {"__slots__": (), "__doc__": f"A {name}."})
-            rows[name] = body
+            rows[name] = [row.strip() for line in body for row in line.split(";") if row]
     kinds = {**SCALARS, **(known or {}), **found}
     for name, body in rows.items():
         _fill(found[name], [_field(row, kinds, explicit) for row in body])

@@ -3,6 +3,96 @@ from __future__ import annotations
 
 from . import six_moves
 
+# Package -> "module room room …; module room …" as in ROOMS; the room `autodiff` is "".
+_ROWS = {
+    "tensorflow": "python autodiff",
+    "tensorflow.python":
+        "autograph python.autograph; client autodiff; data data autodiff; debug debug; "
+        "eager python.context python.function autodiff; feature_column feature_column; "
+        "framework python.framework_ops autodiff; keras keras; layers layers; lib; ops autodiff math nn linalg; "
+        "platform; pywrap_tensorflow train; saved_model saved_model; summary summary; tf2 python.tf2; tools; "
+        "tpu contrib.tpu python.tpu; distribute distribute autodiff; training train train.moving_averages autodiff; "
+        "util python.util.decorating",
+    "tensorflow.python.client": "session python.client_session autodiff; timeline python.framework.timeline",
+    "tensorflow.python.compat": "compat python.compat",
+    "tensorflow.python.data.util": "nest api.common.nest_shallow",
+    "tensorflow.python.eager": "test test",
+    "tensorflow.python.framework":
+        "common_shapes python.common_shapes; composite_tensor api.type_specs; "
+        "constant_op python.framework.constant_op autodiff; device python.framework.device; "
+        "device_spec python.framework.device; dtypes dtypes python.framework.dtypes autodiff; "
+        "error_interpolation python.framework.error_interpolation; errors errors; "
+        "errors_impl python.framework.errors_impl errors; function python.function; graph_io train; "
+        "graph_util graph_util; graph_util_impl graph_util; meta_graph api.saved_graphs.scoped train; "
+        "tensor_shape python.tensor_shape autodiff; tensor_spec api.type_specs; type_spec api.type_specs; "
+        "versions python.versions; random_seed python.random_seed autodiff; registry python.framework.registry; "
+        "subscribe python.framework.subscribe; traceable_stack core.site; smart_cond api.control.known_choice; "
+        "tensor_util python.tensor_util autodiff; test_util api.test.modes test",
+    "tensorflow.python.keras":
+        "engine api.variables.layer_base keras; activations keras.activations; backend keras.backend; "
+        "callbacks keras.callbacks; initializers keras.initializers; layers keras.layers; losses keras.losses; "
+        "metrics keras.metrics; models keras.models; regularizers keras.regularizers",
+    "tensorflow.python.keras.utils": "tf_utils python.framework_ops",
+    "tensorflow.python.layers":
+        "normalization layers api.layers.normalization; "
+        "utils api.control.known_choice python.layer_sizes api.variables.reachable",
+    "tensorflow.python.lib": "io gfile",
+    "tensorflow.python.lib.io": "file_io python.util.file_io; python_io python_io; tf_record python_io",
+    "tensorflow.python.ops":
+        "resource_variable_ops python.variables autodiff; "
+        "array_ops autodiff math nn linalg core.indexing python.framework.inplace; ctc_ops api.nn.ctc autodiff; "
+        "custom_gradient python.custom_gradient autodiff; "
+        "distributions distributions api.distributions.transformed_parameters; batch_ops api.control.function; "
+        "gen_batch_ops api.control.functional; "
+        "control_flow_ops autodiff api.control.switching api.control.frames api.control.contexts; "
+        "functional_ops autodiff api.control.functional; gen_functional_ops api.control.functional; "
+        "inplace_ops python.framework.inplace; gradient_checker test; gradient_checker_v2 python.gradient_checker_v2; "
+        "gradients autodiff; image_ops python.image_ops image autodiff; "
+        "image_ops_impl python.image_ops image autodiff; nn_impl autodiff math nn linalg api.nn.sampled_losses; "
+        "nn_ops autodiff math nn linalg api.arrays.sorting; "
+        "init_ops initializers api.variables.convolution_initializers autodiff; init_ops_v2 initializers; "
+        "initializers_ns initializers; linalg linalg autodiff; linalg_ops linalg autodiff; "
+        "lookup_ops api.contrib.lookup autodiff; state_ops autodiff python.variables; losses losses; map_fn autodiff; "
+        "metrics metrics; metrics_impl metrics api.metrics.at_k; weights_broadcast_ops api.common.weights; "
+        "confusion_matrix math api.common.ranks; parsing_ops api.parsing autodiff; parallel_for python.parallel_for; "
+        "sparse_ops autodiff api.sparse.rearrange; random_ops random autodiff; rnn nn; rnn_cell nn.rnn_cell; "
+        "rnn_cell_impl nn.rnn_cell; signal signal; string_ops api.strings autodiff; "
+        "variable_scope autodiff python.variables api.variables.eager_store; variables python.variables autodiff",
+    "tensorflow.python.ops.distributions":
+        "kullback_leibler api.distributions.divergences; special_math api.distributions.special_math; "
+        "util python.distribution_util",
+    "tensorflow.python.ops.linalg":
+        "linear_operator_addition python.framework.linear_operators; "
+        "linear_operator_algebra python.framework.linear_operators; "
+        "linear_operator_circulant api.linalg.operators.circulant linalg; "
+        "linear_operator_toeplitz api.linalg.operators.circulant linalg; "
+        "linear_operator_util api.linalg.operators.support",
+    "tensorflow.python.platform":
+        "app app; flags flags; gfile gfile; googletest python.googletest test; test test; benchmark test; "
+        "tf_logging logging",
+    "tensorflow.python.saved_model":
+        "builder saved_model.builder api.saved_model.builder; constants saved_model.constants; "
+        "main_op api.saved_model.main_op; loader saved_model api.saved_model.loader; "
+        "loader_impl saved_model api.saved_model.loader; "
+        "signature_def_utils saved_model api.saved_model.signature_def_utils; "
+        "signature_def_utils_impl saved_model api.saved_model.signature_def_utils; "
+        "utils saved_model api.saved_model.utils; utils_impl saved_model api.saved_model.utils; "
+        "signature_constants saved_model.signature_constants; tag_constants saved_model.tag_constants",
+    "tensorflow.python.summary": "summary_iterator train",
+    "tensorflow.python.tools": "inspect_checkpoint api.train.inspect_checkpoint",
+    "tensorflow.contrib.tpu": "python contrib.tpu python.tpu",
+    "tensorflow.python.training":
+        "gen_training_ops python.raw_ops; training_ops python.raw_ops; "
+        "training_util api.train.global_step train autodiff; tracking python.variables train autodiff; "
+        "checkpoint_management train api.train.checkpoints; "
+        "checkpoint_utils train api.train.checkpoint_waits api.train.checkpoints; "
+        "monitored_session api.train.sessions.monitored api.train.sessions.wrapped train autodiff; "
+        "saver train api.train.saver api.train.saved_variables api.train.checkpoints; "
+        "checkpoint_ops api.train.warm_start; warm_starting_util api.train.warm_start",
+    "tensorflow.python.util":
+        "tf_contextlib python.util.decorators; tf_decorator python.util.decorators; tf_inspect python.util.signatures; "
+        "deprecation python.util.deprecation; compat compat python.util.compat; nest api.common.nest_shallow",
+}
 # Path -> rooms that are searched for its names, in this order. "": autodiff itself; "api.x" and "python.x" are modules
 # of autodiff and of this folder, "stdlib.x" of Python. A path stands for all that is below it, but below `tensorflow`
 # and `tensorflow.contrib` a name is found by itself.
@@ -39,155 +129,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.contrib.layers.python": ("contrib.layers",),
     "tensorflow.contrib.learn.python.learn.datasets": ("mnist",),
     "tensorflow.contrib.rnn.python": ("contrib.rnn", "nn.rnn_cell"),
-    "tensorflow.python": ("",),
-    "tensorflow.python.autograph": ("python.autograph",),
-    "tensorflow.python.client": ("",),
-    "tensorflow.python.client.session": ("python.client_session", ""),
-    "tensorflow.python.client.timeline": ("python.framework.timeline",),
-    "tensorflow.python.compat.compat": ("python.compat",),
-    "tensorflow.python.data": ("data", ""),
-    "tensorflow.python.data.util.nest": ("api.common.nest_shallow",),
-    "tensorflow.python.debug": ("debug",),
-    "tensorflow.python.eager.test": ("test",),
-    "tensorflow.python.eager": ("python.context", "python.function", ""),
-    "tensorflow.python.feature_column": ("feature_column",),
-    "tensorflow.python.framework": ("python.framework_ops", ""),
-    "tensorflow.python.framework.common_shapes": ("python.common_shapes",),
-    "tensorflow.python.framework.composite_tensor": ("api.type_specs",),
-    "tensorflow.python.framework.constant_op": ("python.framework.constant_op", ""),
-    "tensorflow.python.framework.device": ("python.framework.device",),
-    "tensorflow.python.framework.device_spec": ("python.framework.device",),
-    "tensorflow.python.framework.dtypes": ("dtypes", "python.framework.dtypes", ""),
-    "tensorflow.python.framework.error_interpolation": ("python.framework.error_interpolation",),
-    "tensorflow.python.framework.errors": ("errors",),
-    "tensorflow.python.framework.errors_impl": ("python.framework.errors_impl", "errors"),
-    "tensorflow.python.framework.function": ("python.function",),
-    "tensorflow.python.framework.graph_io": ("train",),
-    "tensorflow.python.framework.graph_util": ("graph_util",),
-    "tensorflow.python.framework.graph_util_impl": ("graph_util",),
-    "tensorflow.python.framework.meta_graph": ("api.saved_graphs.scoped", "train"),
-    "tensorflow.python.framework.tensor_shape": ("python.tensor_shape", ""),
-    "tensorflow.python.framework.tensor_spec": ("api.type_specs",),
-    "tensorflow.python.framework.type_spec": ("api.type_specs",),
-    "tensorflow.python.framework.versions": ("python.versions",),
-    "tensorflow.python.framework.random_seed": ("python.random_seed", ""),
-    "tensorflow.python.framework.registry": ("python.framework.registry",),
-    "tensorflow.python.framework.subscribe": ("python.framework.subscribe",),
-    "tensorflow.python.framework.traceable_stack": ("core.site",),
-    "tensorflow.python.framework.smart_cond": ("api.control.known_choice",),
-    "tensorflow.python.framework.tensor_util": ("python.tensor_util", ""),
-    "tensorflow.python.framework.test_util": ("api.test.modes", "test"),
-    "tensorflow.python.keras": ("keras",),
-    "tensorflow.python.keras.engine": ("api.variables.layer_base", "keras"),
-    **{f"tensorflow.python.keras.{name}": (f"keras.{name}",) for name in (
-        "activations", "backend", "callbacks", "initializers", "layers", "losses", "metrics", "models",
-        "regularizers")},
-    "tensorflow.python.keras.utils.tf_utils": ("python.framework_ops",),
-    "tensorflow.python.layers": ("layers",),
-    "tensorflow.python.layers.normalization": ("layers", "api.layers.normalization"),
-    "tensorflow.python.layers.utils": ("api.control.known_choice", "python.layer_sizes", "api.variables.reachable"),
-    "tensorflow.python.lib": (),
-    "tensorflow.python.lib.io": ("gfile",),
-    "tensorflow.python.lib.io.file_io": ("python.util.file_io",),
-    "tensorflow.python.lib.io.python_io": ("python_io",),
-    "tensorflow.python.lib.io.tf_record": ("python_io",),
-    "tensorflow.python.ops": ("", "math", "nn", "linalg"),
-    "tensorflow.python.ops.resource_variable_ops": ("python.variables", ""),
-    "tensorflow.python.ops.array_ops": ("", "math", "nn", "linalg", "core.indexing", "python.framework.inplace"),
-    "tensorflow.python.ops.ctc_ops": ("api.nn.ctc", ""),
-    "tensorflow.python.ops.custom_gradient": ("python.custom_gradient", ""),
-    "tensorflow.python.ops.distributions": ("distributions", "api.distributions.transformed_parameters"),
-    "tensorflow.python.ops.batch_ops": ("api.control.function",),
-    "tensorflow.python.ops.gen_batch_ops": ("api.control.functional",),
-    "tensorflow.python.ops.control_flow_ops": ("", "api.control.switching", "api.control.frames",
-                                                "api.control.contexts"),
-    "tensorflow.python.ops.functional_ops": ("", "api.control.functional"),
-    "tensorflow.python.ops.gen_functional_ops": ("api.control.functional",),
-    "tensorflow.python.ops.distributions.kullback_leibler": ("api.distributions.divergences",),
-    "tensorflow.python.ops.distributions.special_math": ("api.distributions.special_math",),
-    "tensorflow.python.ops.distributions.util": ("python.distribution_util",),
-    "tensorflow.python.ops.inplace_ops": ("python.framework.inplace",),
-    "tensorflow.python.ops.gradient_checker": ("test",),
-    "tensorflow.python.ops.gradient_checker_v2": ("python.gradient_checker_v2",),
-    "tensorflow.python.ops.gradients": ("",),
-    "tensorflow.python.ops.image_ops": ("python.image_ops", "image", ""),
-    "tensorflow.python.ops.image_ops_impl": ("python.image_ops", "image", ""),
-    "tensorflow.python.ops.nn_impl": ("", "math", "nn", "linalg", "api.nn.sampled_losses"),
-    "tensorflow.python.ops.nn_ops": ("", "math", "nn", "linalg", "api.arrays.sorting"),
-    "tensorflow.python.ops.init_ops": ("initializers", "api.variables.convolution_initializers", ""),
-    "tensorflow.python.ops.init_ops_v2": ("initializers",),
-    "tensorflow.python.ops.initializers_ns": ("initializers",),
-    "tensorflow.python.ops.linalg": ("linalg", ""),
-    "tensorflow.python.ops.linalg.linear_operator_addition": ("python.framework.linear_operators",),
-    "tensorflow.python.ops.linalg.linear_operator_algebra": ("python.framework.linear_operators",),
-    "tensorflow.python.ops.linalg.linear_operator_circulant": ("api.linalg.operators.circulant", "linalg"),
-    "tensorflow.python.ops.linalg.linear_operator_toeplitz": ("api.linalg.operators.circulant", "linalg"),
-    "tensorflow.python.ops.linalg.linear_operator_util": ("api.linalg.operators.support",),
-    "tensorflow.python.ops.linalg_ops": ("linalg", ""),
-    "tensorflow.python.ops.lookup_ops": ("api.contrib.lookup", ""),
-    "tensorflow.python.ops.state_ops": ("", "python.variables"),
-    "tensorflow.python.ops.losses": ("losses",),
-    "tensorflow.python.ops.map_fn": ("",),
-    "tensorflow.python.ops.metrics": ("metrics",),
-    "tensorflow.python.ops.metrics_impl": ("metrics", "api.metrics.at_k"),
-    "tensorflow.python.ops.weights_broadcast_ops": ("api.common.weights",),
-    "tensorflow.python.ops.confusion_matrix": ("math", "api.common.ranks"),
-    "tensorflow.python.ops.parsing_ops": ("api.parsing", ""),
-    "tensorflow.python.ops.parallel_for": ("python.parallel_for",),
-    "tensorflow.python.ops.sparse_ops": ("", "api.sparse.rearrange"),
-    "tensorflow.python.ops.random_ops": ("random", ""),
-    "tensorflow.python.ops.rnn": ("nn",),
-    "tensorflow.python.ops.rnn_cell": ("nn.rnn_cell",),
-    "tensorflow.python.ops.rnn_cell_impl": ("nn.rnn_cell",),
-    "tensorflow.python.ops.signal": ("signal",),
-    "tensorflow.python.ops.string_ops": ("api.strings", ""),
-    "tensorflow.python.ops.variable_scope": ("", "python.variables", "api.variables.eager_store"),
-    "tensorflow.python.ops.variables": ("python.variables", ""),
-    "tensorflow.python.platform": (),
-    "tensorflow.python.platform.app": ("app",),
-    "tensorflow.python.platform.flags": ("flags",),
-    "tensorflow.python.platform.gfile": ("gfile",),
-    "tensorflow.python.platform.googletest": ("python.googletest", "test"),
-    "tensorflow.python.platform.test": ("test",),
-    "tensorflow.python.platform.benchmark": ("test",),
-    "tensorflow.python.platform.tf_logging": ("logging",),
-    "tensorflow.python.pywrap_tensorflow": ("train",),
-    "tensorflow.python.saved_model": ("saved_model",),
-    "tensorflow.python.saved_model.builder": ("saved_model.builder", "api.saved_model.builder"),
-    "tensorflow.python.saved_model.constants": ("saved_model.constants",),
-    "tensorflow.python.saved_model.main_op": ("api.saved_model.main_op",),
-    **{f"tensorflow.python.saved_model.{name}{end}": ("saved_model", f"api.saved_model.{name}")
-       for name in ("loader", "signature_def_utils", "utils") for end in ("", "_impl")},
-    "tensorflow.python.saved_model.signature_constants": ("saved_model.signature_constants",),
-    "tensorflow.python.saved_model.tag_constants": ("saved_model.tag_constants",),
-    "tensorflow.python.summary": ("summary",),
-    "tensorflow.python.summary.summary_iterator": ("train",),
-    "tensorflow.python.tf2": ("python.tf2",),
-    "tensorflow.python.tools": (),
-    "tensorflow.python.tools.inspect_checkpoint": ("api.train.inspect_checkpoint",),
-    "tensorflow.python.tpu": ("contrib.tpu", "python.tpu"),
-    "tensorflow.contrib.tpu.python": ("contrib.tpu", "python.tpu"),
-    "tensorflow.python.distribute": ("distribute", ""),
-    "tensorflow.python.training.gen_training_ops": ("python.raw_ops",),
-    "tensorflow.python.training.training_ops": ("python.raw_ops",),
-    "tensorflow.python.training.training_util": ("api.train.global_step", "train", ""),
-    "tensorflow.python.training.tracking": ("python.variables", "train", ""),
-    "tensorflow.python.training.checkpoint_management": ("train", "api.train.checkpoints"),
-    "tensorflow.python.training.checkpoint_utils": ("train", "api.train.checkpoint_waits", "api.train.checkpoints"),
-    "tensorflow.python.training.monitored_session": ("api.train.sessions.monitored", "api.train.sessions.wrapped",
-                                                     "train", ""),
-    "tensorflow.python.training.saver": ("train", "api.train.saver", "api.train.saved_variables",
-                                         "api.train.checkpoints"),
-    "tensorflow.python.training": ("train", "train.moving_averages", ""),
-    "tensorflow.python.training.checkpoint_ops": ("api.train.warm_start",),
-    "tensorflow.python.training.warm_starting_util": ("api.train.warm_start",),
-    "tensorflow.python.util": ("python.util.decorating",),
-    "tensorflow.python.util.tf_contextlib": ("python.util.decorators",),
-    "tensorflow.python.util.tf_decorator": ("python.util.decorators",),
-    "tensorflow.python.util.tf_inspect": ("python.util.signatures",),
-    "tensorflow.python.util.deprecation": ("python.util.deprecation",),
-    "tensorflow.python.util.compat": ("compat", "python.util.compat"),
-    "tensorflow.python.util.nest": ("api.common.nest_shallow",),
+    **{f"{package}.{name}": tuple("" if room == "autodiff" else room for room in rooms)
+       for package, rows in _ROWS.items() for name, *rooms in map(str.split, rows.split(";"))},
 }
 
 # Package -> its modules: those without rooms of their own have the package's.

@@ -15,19 +15,12 @@ from ...saved_graphs.meta_graph import write_message
 __all__ = ["EmbeddingInfo", "ProjectorConfig", "SpriteMetadata", "visualize_embeddings"]
 _MESSAGES = messages("""
 message SpriteMetadata
-      1 string image_path
-      2 uint32* single_image_dim
+    1 string image_path; 2 uint32* single_image_dim
 message EmbeddingInfo
-      1 string tensor_name
-      2 string metadata_path
-      3 string bookmarks_path
-      4 uint32* tensor_shape
-      5 SpriteMetadata sprite
-      6 string tensor_path
+    1 string tensor_name; 2 string metadata_path; 3 string bookmarks_path; 4 uint32* tensor_shape;
+    5 SpriteMetadata sprite; 6 string tensor_path
 message ProjectorConfig
-      1 string model_checkpoint_path
-      2 EmbeddingInfo* embeddings
-      3 string model_checkpoint_dir
+    1 string model_checkpoint_path; 2 EmbeddingInfo* embeddings; 3 string model_checkpoint_dir
 """)
 EmbeddingInfo, ProjectorConfig, SpriteMetadata = (_MESSAGES[name] for name in __all__[:3])
 
