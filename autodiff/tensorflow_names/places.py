@@ -83,7 +83,8 @@ _ROWS = {
     "tensorflow.contrib.tpu": "python contrib.tpu python.tpu",
     "tensorflow.python.training":
         "gen_training_ops python.raw_ops; training_ops python.raw_ops; "
-        "training_util api.train.global_step train autodiff; tracking python.variables train autodiff; "
+        "training_util api.train.global_step train autodiff; "
+        "tracking python.variables train api.variables.trackable api.train.objects.object_graph autodiff; "
         "checkpoint_management train api.train.checkpoints; "
         "checkpoint_utils train api.train.checkpoint_waits api.train.checkpoints; "
         "monitored_session api.train.sessions.monitored api.train.sessions.wrapped train autodiff; "

@@ -12,11 +12,14 @@ from ...core.graph import Tensor, get_default_graph
 from ...core.site import made_at
 from ..arrays.creation import placeholder, zeros
 from ..common.unsupported import refusing
-from ..train.saver import Saver
+from ..train.objects.checkpoint import Restoration
+from ..train.objects.object_graph import write_objects
+from ..train.saved_variables import bare_session
 from ..variables.layer_base import Layer, add_once
 from ..variables.layer_calls import HISTORY, Call, takes
+from ..variables.trackable import TrackableReference
 from . import backend
-from .plain import Holding, Weights
+from .plain import Weights
 from .summaries import BEGINS, summary_lines
 from .training import Trained
 
@@ -60,14 +63,13 @@ class InputLayer(Weights, Layer):
         return inputs
 
 
-class Model(Holding, Trained, Layer):
+class Model(Weights, Trained, Layer):
     """Layers and how they go together. inputs, outputs: tensors from Input on; or a subclass says call(inputs).
 
     Layers in its attributes, also in lists and dicts of them, are its layers.
     """
 
     def __init__(self, inputs: Any = None, outputs: Any = None, name: Any = None, **options: Any) -> None:
-        self._held: dict[str, Any] = {}
         super().__init__(name=name, **options)
         self._inputs: Any = inputs
         self._outputs: Any = outputs
@@ -78,17 +80,21 @@ class Model(Holding, Trained, Layer):
             self._found = [*begins, *_layers_to(nest.flatten(outputs))]
             self.built = True
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if "_held" in vars(self) and not name.startswith("_") and (isinstance(value, (Layer, list, dict, tuple))):
-            self._held[name] = value
-        super().__setattr__(name, value)
+    _untracked = Layer._untracked | {"_found", "_stack"}
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        in_order = {"_found", "_stack"} & vars(self).keys()
+        of_tensors = [layer for layer in self.layers if layer.weights] if in_order else []
+        return [*(TrackableReference(f"layer_with_weights-{i}", layer) for i, layer in enumerate(of_tensors)),
+                *super()._checkpoint_dependencies]
 
     # ---- what it is ---------------------------------------------------------------------
     @property
     def layers(self) -> list[Layer]:
         """Its layers, in the order in which they were put in."""
         found: list[Layer] = []
-        for layer in (*vars(self).get("_found", ()), *_layers_in(self._held)):
+        for layer in (*vars(self).get("_found", ()), *self._held(Layer)):
             add_once(found, layer)
         return found
 
@@ -165,19 +171,20 @@ class Model(Holding, Trained, Layer):
 
     # ---- files --------------------------------------------------------------------------
     def save_weights(self, filepath: Any, overwrite: bool = True, save_format: str | None = None) -> None:
-        """Write a checkpoint of its variables, by their names."""
-        _saver(self, filepath).save(backend.get_session(), str(filepath), write_meta_graph=False)
+        """Write a checkpoint of its variables, by their places in the layers."""
+        _check_path(filepath)
+        write_objects(self, str(filepath), bare_session(backend.get_session()))
 
     def load_weights(self, filepath: Any, by_name: bool = False) -> None:
-        """Read a checkpoint that save_weights wrote."""
-        _saver(self, filepath).restore(backend.get_session(), str(filepath))
+        """Read a checkpoint that save_weights or a Saver wrote. Variables that are made later get their values then."""
+        _check_path(filepath)
+        Restoration(self, str(filepath)).run_restore_ops(backend.get_session())
 
 
-def _saver(model: Model, path: Any) -> Saver:
+def _check_path(path: Any) -> None:
     if str(path).endswith((".h5", ".keras", ".hdf5")):
         raise UnsupportedError("weights are not written to HDF5 files, and not read from them",
                                hint=f"a path without that ending, as {str(path).rpartition('.')[0]!r}, is a checkpoint")
-    return Saver(model.weights)
 
 
 class Sequential(Model):
@@ -241,14 +248,6 @@ def _of_its_line(layer: Layer, inputs: Any, **options: Any) -> Any:
     own = {vars(kind)["__init__"].__code__ for kind in type(layer).__mro__[:-1] if "__init__" in vars(kind)}
     with made_at(get_default_graph(), tuple(frame for frame in layer._frames if frame[0] not in own)):
         return layer(inputs, **options)
-
-
-def _layers_in(value: Any) -> Iterator[Layer]:
-    if isinstance(value, Layer):
-        yield value
-    elif isinstance(value, (list, tuple, dict)):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _layers_in(each)
 
 
 def _histories(tensors: Any) -> Iterator[tuple[Tensor, Any]]:

@@ -19,6 +19,7 @@ from ..train.optimizer import Optimizer as _Optimizer
 from ..train.slots import filled_like
 from ..variables.initializers import Constant
 from ..variables.layer_base import snake_case
+from ..variables.trackable import TrackableReference
 from ..variables.variable import Variable
 from . import backend, initializers
 from .schedules import LearningRateSchedule, deserialize, float_of
@@ -104,6 +105,11 @@ class Optimizer(_Optimizer):
     def iterations(self) -> Variable:
         """How many steps were taken: int64[]."""
         return self._own("iter", convert_to_tensor(0, int64))
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        return [*super()._checkpoint_dependencies, *(
+            TrackableReference(name, made) for (name, graph), made in self._made.items() if graph is self._key("")[1])]
 
     def get_config(self) -> dict[str, Any]:
         """Its settings by name. A subclass adds its own."""

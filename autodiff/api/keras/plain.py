@@ -11,7 +11,6 @@ from ...core.graph import get_default_graph
 from .. import layers
 from ..common.made import named
 from ..nn.convolutions import depthwise_conv2d
-from ..variables.layer_base import add_once
 from . import activations, backend, initializers, regularizers
 
 _KINDS = {"activation": activations, "initializer": initializers, "regularizer": regularizers}
@@ -51,37 +50,6 @@ class Weights:
                                 f"the layer was expecting {len(self.weights)} weights.")
         for variable, value in zip(self.weights, weights):
             backend.set_value(variable, value)
-
-
-class Holding(Weights):
-    """A layer around layers, those that `_inside` gives: their variables, losses and updates are its own."""
-
-    trainable: bool
-
-    def _inside(self) -> list[Any]:
-        raise NotImplementedError(f"{type(self).__name__} does not say which layers it holds")
-
-    def _all(self, what: str) -> list[Any]:
-        found: list[Any] = []
-        for item in [*getattr(super(), what), *(each for layer in self._inside() for each in getattr(layer, what))]:
-            add_once(found, item)
-        return found
-
-    @property
-    def trainable_weights(self) -> list[Any]:
-        return self._all("trainable_weights") if self.trainable else []
-
-    @property
-    def non_trainable_weights(self) -> list[Any]:
-        return self._all("non_trainable_weights") + ([] if self.trainable else self._all("trainable_weights"))
-
-    @property
-    def losses(self) -> list[Any]:
-        return self._all("losses")
-
-    @property
-    def updates(self) -> list[Any]:
-        return self._all("updates") if self.trainable else []
 
 
 def _named(kind: Any) -> Any:

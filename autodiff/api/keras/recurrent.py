@@ -19,7 +19,7 @@ from ..layers.core import chosen
 from ..nn.normalization import dropout
 from ..variables.variable import Variable
 from . import backend
-from .plain import Holding, Weights, function_of
+from .plain import Weights, function_of
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "SimpleRNN", "SimpleRNNCell", "StackedRNNCells"]
 
@@ -152,7 +152,7 @@ class LSTMCell(_Cell):
         return h, [h, memory]
 
 
-class StackedRNNCells(Holding, Layer):
+class StackedRNNCells(Weights, Layer):
     """Cells as one: each is given the output of the one before it."""
 
     def __init__(self, cells: Any, **options: Any) -> None:
@@ -174,7 +174,7 @@ class StackedRNNCells(Holding, Layer):
         return inputs, new
 
 
-class RNN(Holding, Layer):
+class RNN(Weights, Layer):
     """A cell, step by step. float[b, time, k] -> float[b, units], or [b, time, units] if return_sequences.
 
     return_state: the last states too. stateful: a batch begins with the last states of the one before it.

@@ -6,13 +6,13 @@ from typing import Any
 from ...core.op import build
 from ..arrays.shaping import concat, reshape, shape
 from ..layers import Layer
-from .plain import Holding
+from .plain import Weights
 from .recurrent import RNN
 
 __all__ = ["Bidirectional", "TimeDistributed", "Wrapper"]
 
 
-class Wrapper(Holding, Layer):
+class Wrapper(Weights, Layer):
     """A layer inside of a layer, whose variables are its own."""
 
     def __init__(self, layer: Any, **options: Any) -> None:

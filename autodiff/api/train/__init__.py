@@ -31,6 +31,7 @@ from .gradient_descent import GradientDescentOptimizer, MomentumOptimizer, Proxi
 from .hooks import *
 from .inputs import *
 from .moving_averages import ExponentialMovingAverage
+from .objects import Checkpoint, CheckpointManager
 from .optimizer import Optimizer
 from .rmsprop import RMSPropOptimizer
 from .saver import Saver, export_meta_graph, import_meta_graph, write_graph
@@ -38,15 +39,15 @@ from .schedules import *
 from .sessions import *
 from .warm_start import VocabInfo, init_from_checkpoint, warm_start
 
-__all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList", "ClusterSpec",
-           "Coordinator", "Example", "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features",
-           "FloatList", "FtrlOptimizer", "GradientDescentOptimizer", "Int64List", "LooperThread", "MomentumOptimizer",
-           "Optimizer", "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner",
-           "RMSPropOptimizer", "Saver", "SaverDef", "Server", "SequenceExample", "VocabInfo", "add_queue_runner",
-           "assert_global_step", "checkpoints_iterator", "create_global_step", "export_meta_graph", "get_global_step",
-           "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint",
-           "replica_device_setter", "start_queue_runners", "summary_iterator", "warm_start", "write_graph",
-           *checkpoint_state.__all__, *checkpoints.__all__, *hooks.__all__, *inputs.__all__, *schedules.__all__,
-           *sessions.__all__]
+__all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList", "Checkpoint",
+           "CheckpointManager", "ClusterSpec", "Coordinator", "Example", "ExponentialMovingAverage", "Feature",
+           "FeatureList", "FeatureLists", "Features", "FloatList", "FtrlOptimizer", "GradientDescentOptimizer",
+           "Int64List", "LooperThread", "MomentumOptimizer", "Optimizer", "ProximalAdagradOptimizer",
+           "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer", "Saver", "SaverDef", "Server",
+           "SequenceExample", "VocabInfo", "add_queue_runner", "assert_global_step", "checkpoints_iterator",
+           "create_global_step", "export_meta_graph", "get_global_step", "get_or_create_global_step", "global_step",
+           "import_meta_graph", "init_from_checkpoint", "replica_device_setter", "start_queue_runners",
+           "summary_iterator", "warm_start", "write_graph", *checkpoint_state.__all__, *checkpoints.__all__,
+           *hooks.__all__, *inputs.__all__, *schedules.__all__, *sessions.__all__]
 
 __getattr__ = refusing("tf.train", __name__)

@@ -1,6 +1,7 @@
 """Checkpoints by TensorFlow's functions: reading one's arrays by name, listing and deleting."""
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +12,7 @@ from ...core.dtypes import DType, as_dtype
 from ...core.errors import ArgumentError, NotFoundError
 from ...files import checkpoints as files
 from ...files.checkpoint import Part, Stored, write_bundle
+from ...files.checkpoint_messages import CHECKPOINT_MESSAGES
 from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.tensor_values import dtype_number
 from .checkpoint_state import latest_checkpoint
@@ -18,6 +20,7 @@ from .checkpoint_state import latest_checkpoint
 __all__ = ["NewCheckpointReader", "checkpoint_exists", "list_variables", "load_checkpoint", "load_variable",
            "remove_checkpoint"]
 
+OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # the key of a checkpoint of objects that tells which there were
 _AS = {"bfloat16": "float32", "qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": "uint16",
        "qint32": "int32"}  # TensorFlow's type -> the type that stands for it here
 
@@ -86,6 +89,18 @@ class CheckpointReader:
             raise NotFoundError(f"Key {tensor_str} not found in checkpoint {self._prefix!r}",
                                 hint=f"it holds: {', '.join(self._reader.entries) or 'nothing'}")
         return self._reader.read(tensor_str)
+
+    @functools.cached_property
+    def object_graph(self) -> Any:
+        """The message of a checkpoint of objects; None for one of names."""
+        if not self.has_tensor(OBJECT_GRAPH):
+            return None
+        return CHECKPOINT_MESSAGES["TrackableObjectGraph"].FromString(self.get_tensor(OBJECT_GRAPH))
+
+    def keys_by_name(self) -> dict[str, str]:
+        """The names of variables -> their keys in a checkpoint of objects; nothing for one of names."""
+        nodes = () if self.object_graph is None else self.object_graph.nodes
+        return {each.full_name: each.checkpoint_key for node in nodes for each in node.attributes}
 
     def debug_string(self) -> bytes:
         """A line for each array."""

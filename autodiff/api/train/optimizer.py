@@ -18,13 +18,14 @@ from ...gradients.tape import GradientTape
 from ..control.dependencies import control_dependencies, group, init_scope, name_scope
 from ..control.dependencies import tuple as gated
 from ..variables.assignment import trainable_variables
+from ..variables.trackable import Trackable, TrackableReference, restore_waiting
 from ..variables.variable import Variable
 from .slots import Slots
 
 GradsAndVars = Iterable[tuple[Any, Variable]]
 
 
-class Optimizer:
+class Optimizer(Trackable):
     """Base of all optimizers: minimize = compute_gradients, then apply_gradients.
 
     A subclass says how one variable changes: `_apply_dense(grad, var)` and `_apply_sparse(grad, var)`,
@@ -41,6 +42,11 @@ class Optimizer:
             raise ArgumentError(expected="a name for the optimizer", found="none")
         self._use_locking, self._name = use_locking, name
         self._slots = Slots()
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        shared = self._slots.shared_in(get_default_graph().outermost)
+        return [TrackableReference(name, variable) for name, variable in shared.items()]
 
     def get_name(self) -> str:
         """The name it was made with: the default name scope of its steps."""
@@ -117,6 +123,7 @@ class Optimizer:
             raise ArgumentError(f"No gradients provided for any variable: {[v.name for _, v in pairs]}")
         with init_scope():
             self._create_slots(variables)
+            restore_waiting()
         with name_scope(name, self._name) as scope:
             self._prepare()
             updates = [self._update(g, v) for g, v in pairs if g is not None]

@@ -1,13 +1,22 @@
 """The variables of a Saver: by their names in checkpoints, their values, and which checkpoints fit."""
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ...core.convert import convert_to_tensor
-from ...core.errors import ArgumentError, FailedPreconditionError, InvalidArgumentError, KindError, NotFoundError
+from ...core.errors import (
+    ArgumentError,
+    FailedPreconditionError,
+    GraphError,
+    InvalidArgumentError,
+    KindError,
+    NotFoundError,
+    StateError,
+)
 from ...core.graph import get_default_graph
 from ...core.op import build
 from ...core.shapes import as_dims, compatible, is_known, show
@@ -174,3 +183,29 @@ class BaseSaverBuilder:
 
     SaveableObject = VariableSaveable = ResourceVariableSaveable = SaveableObject
     SaveSpec = SaveSpec
+
+
+def load_into(session: Any, variable: Variable, value: np.ndarray, path: Any) -> None:
+    """Make a value of a checkpoint a variable's in a session; without one its own. Raises GraphError for another graph.
+    """
+    if session is None:
+        variable.assign(value)
+        return
+    if variable.graph is not session.graph:
+        raise GraphError(f"variable {variable.name!r} is of another graph than the session")
+    session.variables[variable.op.name] = value
+    if path is not None:
+        session.loaded[variable.op.name] = os.fspath(path), session.runs
+
+
+def bare_session(sess: Any) -> Any:
+    """The session itself that is inside of a monitored or debugged one; None while executing eagerly."""
+    if get_default_graph().executing_eagerly:
+        return None
+    if not hasattr(sess, "variables") and hasattr(sess, "_tf_sess"):
+        sess = sess._tf_sess()
+    if not hasattr(sess, "variables"):
+        raise KindError(expected="a tf.Session", found=repr(sess))
+    if sess.closed:
+        raise StateError("Attempted to use a closed Session.")
+    return sess

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.collections import GraphKeys
-from ...core.errors import ArgumentError, GraphError, KindError, StateError, UnsupportedError
+from ...core.errors import ArgumentError, StateError, UnsupportedError
 from ...core.graph import get_default_graph
 from ...files.disk.replacing import replace_file
 from ..messages import SaverDef
@@ -20,7 +20,7 @@ from ..saved_graphs.scoped import export_scoped_meta_graph
 from ..variables.variable import Variable
 from .checkpoint_state import update_checkpoint_state
 from .checkpoints import CheckpointReader, checkpoint_exists, remove_checkpoint, write_checkpoint
-from .saved_variables import Restoring, arrays_of, fitting, named_variables, without_states
+from .saved_variables import Restoring, arrays_of, bare_session, fitting, load_into, named_variables, without_states
 
 
 class Saver:
@@ -96,7 +96,7 @@ class Saver:
                 raise ArgumentError(f"Parent directory of {path} doesn't exist, can't save.") from None
         if not os.path.basename(path):
             raise ArgumentError(expected="a name for the checkpoint", found=f"the directory {path!r}")
-        session = _session(sess)
+        session = bare_session(sess)
         if self._is_empty:
             return None
         prefix = path if global_step is None else f"{path}-{self._step(sess, global_step)}"
@@ -122,7 +122,7 @@ class Saver:
         if isinstance(global_step, (int, np.integer)) or sess is None:
             step: Any = global_step
         else:
-            step = _session(sess).run(global_step)
+            step = bare_session(sess).run(global_step)
         return f"{int(step):08d}" if self._pad else str(int(step))
 
     def _remember(self, prefix: str) -> str:
@@ -205,19 +205,14 @@ class Saver:
             raise ArgumentError(f"The passed save_path is not a valid checkpoint: {os.fspath(save_path)}")
         if self._saver_def is not None:
             restore, names = self._saver_def.restore_op_name, self._saver_def.filename_tensor_name
-            _session(sess).run(restore, {names: os.fspath(save_path)})
+            bare_session(sess).run(restore, {names: os.fspath(save_path)})
             return
-        reader, session = CheckpointReader(save_path), _session(sess)
-        values = [(v, fitting(reader, name, v, reshape=self._reshape))
+        reader, session = CheckpointReader(save_path), bare_session(sess)
+        keys = reader.keys_by_name()
+        values = [(v, fitting(reader, keys.get(name, name), v, reshape=self._reshape))
                   for name, variables in self._built().items() for v in variables]
         for variable, value in values:
-            if session is None:
-                variable.assign(value)
-                continue
-            if variable.graph is not session.graph:
-                raise GraphError(f"variable {variable.name!r} is of another graph than the session")
-            session.variables[variable.op.name] = value
-            session.loaded[variable.op.name] = os.fspath(save_path), session.runs
+            load_into(session, variable, value, save_path)
         for state in self._states:
             state.run(session, reader)
 
@@ -282,16 +277,3 @@ def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool =
     path = os.path.join(logdir, name)
     write_message(found, path, as_text=as_text)
     return path
-
-
-def _session(sess: Any) -> Any:
-    """The session itself that is inside of a monitored or debugged one; None while executing eagerly."""
-    if sess is None and get_default_graph().executing_eagerly:
-        return None
-    if not hasattr(sess, "variables") and hasattr(sess, "_tf_sess"):
-        sess = sess._tf_sess()
-    if not hasattr(sess, "variables"):
-        raise KindError(expected="a tf.Session", found=repr(sess))
-    if sess.closed:
-        raise StateError("Attempted to use a closed Session.")
-    return sess

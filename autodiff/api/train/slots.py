@@ -74,6 +74,16 @@ class Slots:
     def get_shared(self, name: str, graph: Graph) -> Variable | None:
         return self._shared.get((name, graph))
 
+    def of_variables(self) -> list[tuple[str, Any, Variable]]:
+        """(name, variable, slot) of all that are for one variable."""
+        return [(name, variable, slot) for name, slots in sorted(self._slots.items())
+                for variable, slot in slots.items()]
+
+    def shared_in(self, graph: Graph) -> dict[str, Variable]:
+        """Name -> variable of those that are kept once for all, in `graph`."""
+        return {name: variable for (name, where), variable in sorted(self._shared.items(), key=lambda item: item[0][0])
+                if where is graph}
+
     def variables(self, graph: Graph) -> list[Variable]:
         """All slots that are in `graph`, sorted by name."""
         found = [*self._shared.values(), *(slot for slots in self._slots.values() for slot in slots.values())]

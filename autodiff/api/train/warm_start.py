@@ -67,9 +67,9 @@ def warm_start(ckpt_to_initialize_from: Any, vars_to_warm_start: Any = ".*", var
             raise ArgumentError(f"You provided the following variables in var_name_to_{what} that were not used: "
                                 f"{unknown}.  Perhaps you misspelled them?  Here is the list of viable variable names: "
                                 f"{list(named)}")
-    whole = {}
+    whole, keys = {}, load_checkpoint(ckpt_to_initialize_from).keys_by_name()
     for name, variables in named.items():
-        before = renamed.get(name, name)
+        before = renamed.get(name, keys.get(name, name))
         if name in vocabularies:
             info = vocabularies[name]
             warm_start_with_vocabulary(variables, info.new_vocab, info.new_vocab_size, ckpt_to_initialize_from,

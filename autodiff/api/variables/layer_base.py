@@ -15,9 +15,10 @@ from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims, compatible
-from .layer_calls import Described, given_shape, remembered, takes, with_mask
+from .layer_calls import given_shape, remembered, takes, with_mask
+from .layer_weights import Holding, add_once
 from .named_initializers import named_initializer
-from .reachable import reached_from
+from .trackable import restore_waiting
 from .variable import Variable
 from .variable_kinds import VariableSynchronization
 from .variable_scope import VariableScope, get_variable, variable_scope
@@ -36,7 +37,7 @@ class InputSpec(NamedTuple):
     axes: dict[int, int | None] | None = None
 
 
-class Layer(Described):
+class Layer(Holding):
     """A function with variables. Subclasses make them in `build(input_shape)` and compute in `call(inputs, ...)`.
 
     trainable: whether optimizers change its variables by default. name: its variable scope; by default the class
@@ -85,56 +86,6 @@ class Layer(Described):
         if self._scope is None:
             raise ArgumentError(f"layer {self._name!r} has no scope before its first call")
         return self._scope.name
-
-    @property
-    def trainable_weights(self) -> list[Variable]:
-        return list(self._trainable_weights) if self.trainable else []
-
-    @property
-    def non_trainable_weights(self) -> list[Variable]:
-        return self._non_trainable_weights + ([] if self.trainable else self._trainable_weights)
-
-    @property
-    def weights(self) -> list[Variable]:
-        """All variables, the trainable ones first."""
-        return self.trainable_weights + self.non_trainable_weights
-
-    @property
-    def trainable_variables(self) -> list[Variable]:
-        return self.trainable_weights
-
-    @property
-    def non_trainable_variables(self) -> list[Variable]:
-        return self.non_trainable_weights
-
-    @property
-    def variables(self) -> list[Variable]:
-        return self.weights
-
-    @property
-    def losses(self) -> list[Tensor]:
-        """The regularization losses of its variables and outputs."""
-        return list(self._losses)
-
-    @property
-    def updates(self) -> list[Any]:
-        """Operations to run along with training; none of a layer that is not trained."""
-        return list(self._updates) if self.trainable else []
-
-    def get_losses_for(self, inputs: Any) -> list[Tensor]:
-        """The losses that come of some inputs; None for those that come of none."""
-        return self._of(self.losses, inputs)
-
-    def get_updates_for(self, inputs: Any) -> list[Any]:
-        """The updates that come of some inputs; None for those that come of none."""
-        return self._of(self.updates, inputs)
-
-    def _of(self, items: list[Any], inputs: Any) -> list[Any]:
-        conditional = set(map(id, self._conditional))
-        if inputs is None:
-            return [item for item in items if id(item) not in conditional]
-        reached = reached_from(inputs)
-        return [item for item in items if id(item) in conditional and item in reached]
 
     def count_params(self) -> int:
         """How many numbers its variables hold. Raises ArgumentError (ValueError) before the first call."""
@@ -246,6 +197,7 @@ class Layer(Described):
         if all(hasattr(x, "shape") for x in nest.flatten(inputs)):
             self.build(nest.map_structure(lambda x: x.shape, inputs))
         self.built = True
+        restore_waiting()
 
     def _find_scope(self, scope: Any) -> None:
         """Open the layer's variable scope once, so that it has its name."""
@@ -288,12 +240,6 @@ def callable_or_none(function: Any, what: str) -> Any:
     if function is not None and not callable(function):
         raise KindError(expected=f"a function as {what}", found=repr(function))
     return function
-
-
-def add_once(items: list[Any], item: Any) -> None:
-    """Append an item that is not in the list yet; items are told apart by identity."""
-    if all(item is not other for other in items):
-        items.append(item)
 
 
 def _collect(item: Any, collection: str) -> None:

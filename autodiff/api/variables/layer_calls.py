@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ...core import nest
 from ...core.graph import Tensor
 from ...core.op import build
+from .trackable import Trackable
 
 
 class Call(NamedTuple):
@@ -31,7 +32,7 @@ HISTORY = "_keras_history"  # the attribute of a tensor that says which Call it 
 MASK = "_keras_mask"  # of a tensor that knows which of its steps count: bool[b, time]
 
 
-class Described:
+class Described(Trackable):
     """What a layer knows of how it was made, and of its calls in models of Keras.
 
     supports_masking: whether the mask of its input is that of its output.

@@ -9,12 +9,13 @@ from typing import Any
 from ...core import nest
 from ...core.errors import ArgumentError
 from ..control.dependencies import name_scope
+from .trackable import AutoTrackable
 from .variable import Variable
 
 __all__ = ["Module"]
 
 
-class Module:
+class Module(AutoTrackable):
     """What it holds, in attributes or in lists, tuples and dicts there, counts as its own. name: an identifier.
 
     By default the name is that of the class in small letters, with `_` between words.
@@ -54,10 +55,6 @@ class Module:
     def submodules(self) -> tuple[Any, ...]:
         """The modules that it holds, and those in them."""
         return tuple(self._flatten(predicate=lambda found: isinstance(found, Module)))
-
-    def _no_dependency(self, value: Any) -> Any:
-        """`value`, held without being saved with the module: there are no checkpoints of objects here."""
-        return value
 
     def _flatten(self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None,
                  attribute_traversal_key: Any = None, with_path: bool = False) -> Iterator[Any]:

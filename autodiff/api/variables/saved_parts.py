@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 from ...core.defaults import session_for
 from ...core.errors import NoValueError, StateError
 from ...core.graph_parts import written_as
+from .trackable import Trackable
 
 
 class SaveSliceInfo:
@@ -49,11 +50,12 @@ class SaveableObject:
         raise NotImplementedError("Calling an abstract method.")
 
 
-class Saved:
+class Saved(Trackable):
     """The methods of a variable for files, and for values that do not come from the graph."""
 
     SaveSliceInfo = SaveSliceInfo
     _save_slice_info: Any = None
+    _checkpoint_dependencies = ()
 
     def load(self, value: Any, session: Any = None) -> None:
         """Put a value into `session`, or the default one, without adding to the graph; eagerly, into the variable."""

@@ -72,13 +72,6 @@ class VariableAggregationV2:
     NONE, SUM, MEAN, ONLY_FIRST_REPLICA = range(4)
 
 
-class Trackable:
-    """What object-based checkpoints follow; they are not written here."""
-
-
-AutoTrackable = Trackable
-
-
 _PartitionInfo = PartitionInfo
 VARIABLE_VALUE_KEY = "VARIABLE_VALUE"  # of what a trackable object gives to be saved
 

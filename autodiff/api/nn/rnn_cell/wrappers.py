@@ -18,7 +18,6 @@ from ...arrays.shaping import slice as slice_of
 from ...control.dependencies import device as on_device
 from ...control.tensor_array import TensorArray
 from ...random import random_uniform
-from ...variables.variable import Variable
 from ...variables.variable_scope import variable_scope
 from ..normalization import dropout
 from .base import LSTMStateTuple, RNNCell, check_cell, size_dims
@@ -47,14 +46,6 @@ class MultiRNNCell(RNNCell):
     @property
     def output_size(self) -> Any:
         return self._cells[-1].output_size
-
-    @property
-    def trainable_weights(self) -> list[Variable]:
-        return [v for cell in self._cells for v in cell.trainable_weights] if self.trainable else []
-
-    @property
-    def non_trainable_weights(self) -> list[Variable]:
-        return [v for cell in self._cells for v in (cell.non_trainable_weights if self.trainable else cell.weights)]
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         if not self._state_is_tuple:
@@ -97,14 +88,6 @@ class RNNCellWrapper(RNNCell):
     @property
     def output_size(self) -> Any:
         return self.cell.output_size
-
-    @property
-    def trainable_weights(self) -> list[Variable]:
-        return self.cell.trainable_weights
-
-    @property
-    def non_trainable_weights(self) -> list[Variable]:
-        return self.cell.non_trainable_weights
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         with get_default_graph().name_scope(f"{type(self).__name__}ZeroState"):

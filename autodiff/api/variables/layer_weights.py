@@ -1,0 +1,118 @@
+"""What a layer has: its variables, losses and updates, and those of the variables and layers in its attributes."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...core.graph import Tensor
+from .layer_calls import Described
+from .reachable import reached_from
+from .trackable import TrackableReference
+from .variable import Variable
+
+
+class Holding(Described):
+    """Lists of what a layer made itself; what its attributes hold, also in lists and dicts, counts as its own."""
+
+    trainable: bool
+    _trainable_weights: list[Variable]
+    _non_trainable_weights: list[Variable]
+    _losses: list[Tensor]
+    _updates: list[Any]
+    _conditional: list[Any]  # of the losses and updates those that come of inputs
+    _untracked = frozenset({"_trainable_weights", "_non_trainable_weights", "_arguments", "inbound_nodes"})
+
+    def _held(self, kind: Any) -> list[Any]:
+        found: list[Any] = []
+        for name, value in vars(self).items():
+            if name not in self._untracked:
+                for each in held_in(value, kind):
+                    add_once(found, each)
+        return found
+
+    def _inside(self) -> list[Any]:
+        """The layers that it holds."""
+        return self._held(Holding)
+
+    def _all(self, what: str, *, trainable: bool | None = None) -> list[Any]:
+        found = list(vars(self)[f"_{what.lstrip('_')}"])
+        if trainable is not None:
+            kept = {*map(id, self._trainable_weights), *map(id, self._non_trainable_weights)}
+            found += [v for v in self._held(Variable) if v.trainable == trainable and id(v) not in kept]
+        for layer in self._inside():
+            for item in getattr(layer, what):
+                add_once(found, item)
+        return found
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        return self._all("trainable_weights", trainable=True) if self.trainable else []
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        return self._all("non_trainable_weights", trainable=False) + (
+            [] if self.trainable else self._all("trainable_weights", trainable=True))
+
+    @property
+    def weights(self) -> list[Variable]:
+        """All variables, the trainable ones first."""
+        return self.trainable_weights + self.non_trainable_weights
+
+    @property
+    def trainable_variables(self) -> list[Variable]:
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self) -> list[Variable]:
+        return self.non_trainable_weights
+
+    @property
+    def variables(self) -> list[Variable]:
+        return self.weights
+
+    @property
+    def losses(self) -> list[Tensor]:
+        """The regularization losses of its variables and outputs."""
+        return self._all("losses")
+
+    @property
+    def updates(self) -> list[Any]:
+        """Operations to run along with training; none of a layer that is not trained."""
+        return self._all("updates") if self.trainable else []
+
+    def get_losses_for(self, inputs: Any) -> list[Tensor]:
+        """The losses that come of some inputs; None for those that come of none."""
+        return self._of(self.losses, inputs)
+
+    def get_updates_for(self, inputs: Any) -> list[Any]:
+        """The updates that come of some inputs; None for those that come of none."""
+        return self._of(self.updates, inputs)
+
+    def _of(self, items: list[Any], inputs: Any) -> list[Any]:
+        conditional = set(map(id, self._all("_conditional")))
+        if inputs is None:
+            return [item for item in items if id(item) not in conditional]
+        reached = reached_from(inputs)
+        return [item for item in items if id(item) in conditional and item in reached]
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        held = list(super()._checkpoint_dependencies)
+        known = {id(each.ref) for each in held}
+        return [*held, *(TrackableReference(v._shared_name.rpartition("/")[2], v)
+                         for v in (*self._trainable_weights, *self._non_trainable_weights) if id(v) not in known)]
+
+
+def held_in(value: Any, kind: Any) -> Iterator[Any]:
+    """What of a kind a value is, or a list or dict holds."""
+    if isinstance(value, kind):
+        yield value
+    elif isinstance(value, (list, tuple, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from held_in(each, kind)
+
+
+def add_once(items: list[Any], item: Any) -> None:
+    """Append an item that is not in the list yet; items are told apart by identity."""
+    if all(item is not other for other in items):
+        items.append(item)
