@@ -157,7 +157,7 @@ _NAMES = {
         "global_variables_initializer initialize_all_tables initialize_all_variables initialize_local_variables "
         "initialize_variables is_variable_initialized local_variables local_variables_initializer model_variables "
         "moving_average_variables report_uninitialized_variables scatter_add scatter_div scatter_max scatter_min "
-        "scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub scatter_update "
+        "batch_scatter_update scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub scatter_update "
         "tables_initializer trainable_variables variables_initializer",
     "api.variables.initializers":
         "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer "

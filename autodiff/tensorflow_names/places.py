@@ -31,7 +31,8 @@ _ROWS = {
     "tensorflow.python.keras":
         "engine api.variables.layer_base keras; activations keras.activations; backend keras.backend; "
         "callbacks keras.callbacks; initializers keras.initializers; layers keras.layers; losses keras.losses; "
-        "metrics keras.metrics; models keras.models; regularizers keras.regularizers",
+        "metrics keras.metrics; models keras.models; regularizers keras.regularizers; "
+        "testing_utils python.framework.testing_utils; utils keras.utils keras",
     "tensorflow.python.keras.utils": "tf_utils python.framework_ops",
     "tensorflow.python.layers":
         "normalization layers api.layers.normalization; "

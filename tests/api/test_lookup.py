@@ -91,3 +91,22 @@ def test_a_table_made_in_a_loop_is_made_once(session: Any) -> None:
     found = tf.map_fn(twice, np.int32([2, 4, 1]))
     session.run(tf.tables_initializer())
     assert session.run(found).tolist() == [10, -1, 5]
+
+
+def test_a_dense_table_is_exported_with_its_buckets(session: Any) -> None:
+    table = lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, empty_key=0, deleted_key=-1,
+                                               initial_num_buckets=4)
+    keys, values = table.export()
+
+    def exported() -> list[int]:
+        return sorted(session.run(keys).tolist())
+
+    session.run(table.insert([11, 12, 13], [0, 1, 2]))
+    assert exported() == [0, 11, 12, 13]
+    session.run(table.remove(tf.constant([12], tf.int64)))
+    assert exported() == [-1, 0, 11, 13] and len(session.run(values)) == 4
+    session.run(table.insert([13, 14, 15, 16, 17], [3, 4, 5, 6, 7]))
+    assert exported() == [0] * 10 + [11, 13, 14, 15, 16, 17]
+    held = session.run([keys, values])
+    session.run(tf.raw_ops.LookupTableImportV2(table_handle=table.resource_handle, keys=held[0], values=held[1]))
+    assert len(exported()) == 16 and session.run(table.size()) == 6

@@ -317,3 +317,23 @@ def test_the_initial_state_may_be_an_array():
             cell.get_initial_state(None, None, None)
         with pytest.raises(ValueError, match="RNN cell only supports floating"):
             tf.nn.dynamic_rnn(cell, tf.ones([2, 4, 1], tf.int32), dtype=tf.int32)
+
+
+def test_cells_of_keras_are_driven_with_one_state_too() -> None:
+    for kind in tf.keras.layers.GRUCell, tf.keras.layers.LSTMCell:
+        with tf.Graph().as_default(), tf.Session() as session:
+            cell, x = kind(3), tf.constant(np.linspace(-1, 1, 16, dtype=np.float32).reshape(2, 4, 2))
+            dynamic, _ = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
+            static, state = tf.nn.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32)
+            session.run(tf.global_variables_initializer())
+            found, same, last = session.run([dynamic, tf.stack(static, 1), tf.contrib.framework.nest.flatten(state)[0]])
+        np.testing.assert_allclose(found, same, rtol=1e-6)
+        np.testing.assert_allclose(found[:, -1], last, rtol=1e-6)
+
+
+def test_an_initial_state_is_that_of_the_inputs() -> None:
+    cell, inputs = tf.nn.rnn_cell.BasicRNNCell(5), tf.placeholder(tf.float32, [None, 4, 1])
+    assert cell.get_initial_state(inputs=inputs).shape.as_list() == [None, 5]
+    for options, words in ({"batch_size": 50}, "batch size from input"), ({"dtype": tf.int16}, "dtype from input"):
+        with pytest.raises(ValueError, match=f"{words}.* is different from"):
+            cell.get_initial_state(inputs=inputs, **options)

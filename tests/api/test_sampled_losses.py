@@ -65,3 +65,12 @@ def test_the_logits_are_corrected_by_the_samplers_chances_or_not() -> None:
         np.testing.assert_allclose(session.run(plain), expected, rtol=1e-6)
         np.testing.assert_allclose(session.run(corrected), expected - np.log(chances), rtol=1e-5)
         assert session.run(targets).tolist() == [[1.0, 0.0, 0.0, 0.0]] * 2
+
+
+def test_accidental_hits_among_all_candidates() -> None:
+    true = [[1, 2], [0, 4], [3, 3]]
+    with tf.Session() as session:
+        classes, counts, sampled_counts = session.run(tf.nn.all_candidate_sampler(true, 2, 5, True))
+        rows, places, weights = session.run(tf.nn.compute_accidental_hits(true, [4, 3, 2, 1, 0], 2))
+    assert classes.tolist() == [0, 1, 2, 3, 4] and (counts == np.ones((3, 2))).all() and (sampled_counts == 1).all()
+    assert list(zip(rows, places)) == [(0, 3), (0, 2), (1, 4), (1, 0), (2, 1), (2, 1)] and (weights < -1e37).all()

@@ -73,3 +73,27 @@ def test_a_partitioned_variable_takes_a_value_for_each_part() -> None:
     with ad.Session() as session:
         session.run(ad.global_variables_initializer())
         assert np.concatenate(session.run(change)).tolist() == [1, 2, 3, 4]
+
+
+def test_a_handle_made_by_hand_shares_the_variable_of_its_name() -> None:
+    with ad.Graph().as_default(), ad.Session() as session:
+        v = ad.Variable(3.0, name="v", use_resource=True)
+        same, other = (ad.raw_ops.VarHandleOp(dtype=ad.float32, shape=[], shared_name=name) for name in ("v", "none"))
+        read = ad.raw_ops.ReadVariableOp(resource=same, dtype=ad.float32)
+        with pytest.raises(ad.errors.FailedPreconditionError, match="Error while reading resource variable v"):
+            session.run(v)
+        session.run(v.initializer)
+        assert session.run(read) == 3.0
+        with pytest.raises(ad.errors.FailedPreconditionError, match="Resource localhost/none/.* does not exist"):
+            session.run(ad.raw_ops.ReadVariableOp(resource=other, dtype=ad.float32))
+        assert ad.group(v.assign_add(1.0)).control_inputs[0].type == "AssignAddVariableOp"
+
+
+def test_batches_of_rows_are_updated_each_at_its_places() -> None:
+    with ad.Graph().as_default(), ad.Session() as session:
+        v = ad.Variable(np.zeros((2, 3)))
+        session.run(v.initializer)
+        assert session.run(ad.batch_scatter_update(v, [[0, 2], [1, 0]], [[1.0, 2], [3, 4]])).tolist() == [
+            [1, 0, 2], [4, 3, 0]]
+        with pytest.raises(ValueError, match="unknown shape"):
+            ad.batch_scatter_update(v, ad.placeholder(ad.int32), 1.0)

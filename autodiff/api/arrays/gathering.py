@@ -58,14 +58,19 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: in
         indices = convert_to_tensor(indices, int32 if not isinstance(indices, Tensor) else None, "indices")
         if indices.dims is not None and batch_dims >= len(indices.dims):
             raise ArgumentError(f"batch_dims = {batch_dims} must be less than rank(indices) = {len(indices.dims)}")
-        batch = build.Shape(indices)[:batch_dims]
-        numbers = build.Where(build.Fill(batch, True))
-        depth = build.Shape(indices)[batch_dims:-1]
-        ones, middle = build.OnesLike(depth), build.ConcatV2(0, batch, depth, [batch_dims])
-        lead = build.BroadcastTo(build.Reshape(numbers, build.ConcatV2(0, batch, ones, [batch_dims])), middle)
-        if indices.dtype is not lead.dtype:
-            lead = build.Cast(lead, dtype=indices.dtype)
-        return build.GatherNd(params, build.ConcatV2(-1, lead, indices))
+        return build.GatherNd(params, full_places(indices, batch_dims))
+
+
+def full_places(indices: Tensor, batch_dims: int) -> Tensor:
+    """Full indices of indices that go along with so many leading axes. int[..., k] -> int[..., batch_dims + k]."""
+    batch = build.Shape(indices)[:batch_dims]
+    numbers = build.Where(build.Fill(batch, True))
+    depth = build.Shape(indices)[batch_dims:-1]
+    ones, middle = build.OnesLike(depth), build.ConcatV2(0, batch, depth, [batch_dims])
+    lead = build.BroadcastTo(build.Reshape(numbers, build.ConcatV2(0, batch, ones, [batch_dims])), middle)
+    if indices.dtype is not lead.dtype:
+        lead = build.Cast(lead, dtype=indices.dtype)
+    return build.ConcatV2(-1, lead, indices)
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:

@@ -101,7 +101,11 @@ def _operation(item: Any) -> Operation:
         return item
     if not hasattr(item, "op"):
         raise KindError(expected="an operation, tensor or variable", found=f"{item!r} of type {type(item).__name__}")
-    return item.op
+    op = item.op
+    made = op.control_inputs[-1] if op.type == "ReadVariableOp" and op.control_inputs else None
+    if made is not None and made.inputs and made.inputs[0] is op.inputs[0]:  # what an assignment gives: it is enough
+        return made
+    return op
 
 
 def tuple(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:

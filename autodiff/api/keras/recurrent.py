@@ -9,6 +9,7 @@ from ...core import nest
 from ...core.errors import ArgumentError, StateError, UnsupportedError
 from ...core.graph import get_default_graph
 from ...core.op import build
+from ...core.shapes import TensorShape
 from .. import math
 from ..arrays.creation import ones, zeros
 from ..arrays.shaping import concat, split, stack, transpose, unstack
@@ -67,7 +68,7 @@ class _Cell(Weights, Layer):
 
     def build(self, input_shape: Any) -> None:
         first = nest.flatten(input_shape)[0] if isinstance(input_shape, list) else input_shape
-        shapes = [first.as_list()[-1], self._gates * self.units], [self.units, self._gates * self.units], \
+        shapes = [TensorShape(first).as_list()[-1], self._gates * self.units], [self.units, self._gates * self.units], \
             [self._gates * self.units]
         self.kernel: Any
         self.recurrent_kernel: Any

@@ -19,7 +19,7 @@ from ..control.while_loop import while_loop
 from ..math import where
 from ..math.reductions import reduce_all, reduce_max
 from ..variables.variable_scope import variable_scope
-from .rnn_cell.base import batch_of, check_cell, size_dims, zeros_of
+from .rnn_cell.base import batch_of, called, check_cell, size_dims, zeros_of
 
 __all__ = ["bidirectional_dynamic_rnn", "dynamic_rnn"]
 
@@ -108,7 +108,7 @@ def _looped(cell: Any, series: Any, state: Any, lengths: Tensor | None, batch: A
 
     def step(time: Tensor, written: list[TensorArray], state: Any) -> Any:
         now = nest.pack_sequence_as(series, [array.read(time) for array in read])
-        output, new_state = cell(now, state)
+        output, new_state = called(cell, now, state)
         if lengths is not None:
             output, new_state = until(time, lengths, zero_output, state, output, new_state)
         return time + 1, [a.write(time, y) for a, y in zip(written, nest.flatten(output))], new_state

@@ -13,7 +13,7 @@ from ...core.shapes import merge
 from ..arrays.rearrange import reverse_sequence
 from ..arrays.shaping import concat, stack, unstack
 from ..variables.variable_scope import variable_scope
-from .rnn_cell.base import batch_of, check_cell, zeros_of
+from .rnn_cell.base import batch_of, called, check_cell, zeros_of
 from .rnn_dynamic import first_state, output_dtype, until
 
 __all__ = ["static_bidirectional_rnn", "static_rnn", "static_state_saving_rnn"]
@@ -42,7 +42,7 @@ def static_rnn(cell: Any, inputs: Any, initial_state: Any = None, dtype: Any = N
         for time, now in enumerate(inputs):
             if time > 0:
                 opened.reuse_variables()
-            output, new_state = cell(now, state)
+            output, new_state = called(cell, now, state)
             if sequence_length is not None:
                 output, new_state = until(time, lengths, zero, state, output, new_state)
             outputs.append(output)

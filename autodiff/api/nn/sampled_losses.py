@@ -15,7 +15,8 @@ from ..random import get_seed
 from .cross_entropy import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits_v2
 from .embedding import embedding_lookup
 
-__all__ = ["log_uniform_candidate_sampler", "nce_loss", "sampled_softmax_loss", "uniform_candidate_sampler"]
+__all__ = ["all_candidate_sampler", "compute_accidental_hits", "log_uniform_candidate_sampler", "nce_loss",
+           "sampled_softmax_loss", "uniform_candidate_sampler"]
 
 
 def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
@@ -33,6 +34,27 @@ def uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int
                               seed: int | None = None, name: str | None = None) -> list[Tensor]:
     """Classes drawn with equal chances; arguments and results are as in log_uniform_candidate_sampler."""
     return _drawn("UniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max, seed, name)
+
+
+def all_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None,
+                          name: str | None = None) -> list[Tensor]:
+    """Every class once, none by chance; results are as in log_uniform_candidate_sampler."""
+    with scope(name, "AllCandidateSampler", [true_classes]):
+        true_classes = convert_to_tensor(true_classes, int64)
+        return [convert_to_tensor(np.arange(num_sampled)), build.Cast(build.OnesLike(true_classes), dtype="float32"),
+                convert_to_tensor(np.ones(num_sampled, np.float32))]
+
+
+def compute_accidental_hits(true_classes: Any, sampled_candidates: Any, num_true: int, seed: int | None = None,
+                            name: str | None = None) -> list[Tensor]:
+    """Where a class that was drawn is a true one: rows int32[k], places among those drawn int64[k], and the lowest
+    float, float32[k], for their logits. true_classes: int[n, num_true], sampled_candidates: int[num_sampled]."""
+    with scope(name, "ComputeAccidentalHits", [true_classes, sampled_candidates]):
+        true_classes = convert_to_tensor(true_classes, int64)
+        drawn = build.Cast(sampled_candidates, dtype="int64")
+        hits = build.Where(build.Equal(build.ExpandDims(true_classes, 2), drawn))
+        rows, places = build.Cast(hits[:, 0], dtype="int32"), hits[:, 2]
+        return [rows, places, build.Fill(build.Shape(places), np.finfo(np.float32).min)]
 
 
 def _drawn(kind: str, true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,

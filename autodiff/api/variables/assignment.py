@@ -6,9 +6,11 @@ from typing import Any
 
 from ...core.collections import GraphKeys, get_collection
 from ...core.convert import convert_to_tensor
-from ...core.errors import KindError
+from ...core.errors import ArgumentError, KindError
 from ...core.graph import Operation, Tensor, get_default_graph
+from ...core.name_scope import scope
 from ...core.op import build
+from ..arrays.gathering import full_places
 from ..control.dependencies import group
 from .variable import Variable
 
@@ -150,3 +152,20 @@ scatter_max = _scatter("ScatterMax", "Keep the larger of old and new rows; gives
 scatter_nd_update = _scatter("ScatterNdUpdate", "Set elements or slices by index vectors; gives the reference.")
 scatter_nd_add = _scatter("ScatterNdAdd", "Add to elements or slices by index vectors; gives the reference.")
 scatter_nd_sub = _scatter("ScatterNdSub", "Subtract from elements or slices by index vectors; gives the reference.")
+
+
+def batch_scatter_update(ref: Variable, indices: Any, updates: Any, use_locking: bool = True,
+                         name: str | None = None) -> Any:
+    """Set slices along the last axis of the indices, each at its place of the leading ones; gives the reference.
+
+    ref: any[b..., n, ...], indices: int[b..., k], updates: any[b..., k, ...]. Raises ArgumentError (ValueError) for
+    indices of unknown rank.
+    """
+    with scope(name, "batch_scatter_update", [indices, updates]):
+        indices = convert_to_tensor(indices, name="indices")
+        if indices.dims is None:
+            raise ArgumentError("batch_gather does not allow indices with unknown shape.")
+        places = build.ExpandDims(indices, -1)
+        if len(indices.dims) > 1:
+            places = full_places(places, len(indices.dims) - 1)
+        return scatter_nd_update(ref, places, updates)

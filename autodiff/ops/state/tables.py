@@ -1,7 +1,8 @@
 """Lookup tables: what a session keeps of one are two arrays, its keys in order and their values.
 
-A handle gives the places of the two, whether it can be changed, and the keys that are not allowed in it. A change makes
-new arrays, so that who has the old ones can keep them.
+A handle gives the places of the two, whether it can be changed, and the keys that are not allowed in it; of a dense
+table also the place of its count of buckets, of which those without a key are exported with it. A change makes new
+arrays, so that who has the old ones can keep them.
 """
 
 import numpy as np
@@ -123,15 +124,24 @@ def mutable_dense_hash_table(empty_key: Own, deleted_key: Own, *, key_dtype, val
     if initial_num_buckets < 4 or initial_num_buckets & initial_num_buckets - 1:
         raise InvalidArgumentError("Number of buckets must be at least 4 and a power of 2, got: "
                                    f"{initial_num_buckets}")
-    return _changing(run, shared_name, _none_of(key_dtype, reserved[0].shape),
-                     _none_of(value_dtype, as_dims(value_shape)), reserved)
+    table = _changing(run, shared_name, _none_of(key_dtype, reserved[0].shape),
+                      _none_of(value_dtype, as_dims(value_shape)), reserved)
+    buckets = run.handle(f"{shared_name or run.op.name}:buckets", Spec(int64, ()))
+    if not run.is_initialized(buckets):
+        run.assign(buckets, np.array([initial_num_buckets, 0]))
+    return *table, buckets, max_load_factor
 
 
 # ---- filling it ---------------------------------------------------------------------------
 
+def _same(keys, key):
+    """Which of the keys are this one."""
+    return (keys == key).reshape(len(keys), -1).all(1)
+
+
 def _check_reserved(table, keys):
     for key, word in zip(table[3], ("empty_key", "deleted_key")):
-        if (keys == key).reshape(len(keys), -1).all(1).any():
+        if _same(keys, key).any():
             raise InvalidArgumentError(f"Using the {word} as a table key is not allowed")
 
 
@@ -165,6 +175,10 @@ def _filled(table, run, keys, values):
 def lookup_table_import(table_handle: Table, keys: Own, values: Own, *, run):
     """Make these the table's keys and values, or fill one that is filled once. keys: any[n], values: any[n, ...]."""
     if table_handle[2]:
+        if table_handle[3]:
+            run.assign(table_handle[4], np.array([len(keys), 0]))
+            kept = ~np.logical_or(*[_same(keys, key) for key in table_handle[3]])
+            keys, values = keys[kept], values[kept]
         _set(table_handle, run, keys, values)
     else:
         _filled(table_handle, run, keys, values)
@@ -213,6 +227,15 @@ def _field(line, number, index, dtype, delimiter, name):
                                    f"{dtype.name}") from None
 
 
+def _with_room(table, run, count):
+    """Twice the buckets of a dense table, until so many keys fill no more of them than its load factor."""
+    buckets, deleted = run.read(table[4])
+    size = buckets
+    while count > size * table[5]:
+        size *= 2
+    run.assign(table[4], np.array([size, deleted if size == buckets else 0]))
+
+
 @op("LookupTableInsertV2", infer=no_outputs, stateful=True, no_grad=_NUMBERS)
 def lookup_table_insert(table_handle: Table, keys: Own, values: Own, *, run):
     """Add keys with their values, or give keys that are there new ones. keys: any[...], values: any[...]."""
@@ -222,6 +245,8 @@ def lookup_table_insert(table_handle: Table, keys: Own, values: Own, *, run):
     given = np.asarray(values, object if isinstance(values, bytes) else None)
     if given.shape != outer + held.shape[1:]:
         raise InvalidArgumentError(f"Expected shape {show(outer + held.shape[1:])} for value, got {show(given.shape)}")
+    if table_handle[3]:
+        _with_room(table_handle, run, len(stored) + len(rows))
     added = given.reshape(-1, *held.shape[1:])
     _set(table_handle, run, np.concatenate([rows[::-1], stored]), np.concatenate([added[::-1], held]))
     return ()
@@ -238,6 +263,8 @@ def lookup_table_remove(table_handle: Table, keys: Own, *, run):
     kept[at[there]] = False
     run.assign(table_handle[0], stored[kept])
     run.assign(table_handle[1], held[kept])
+    if table_handle[3]:
+        run.assign(table_handle[4], run.read(table_handle[4]) + [0, np.count_nonzero(~kept)])
     return ()
 
 
@@ -279,5 +306,13 @@ def _all(table_handle, *, Tkeys, Tvalues):  # noqa: N803
 
 @op("LookupTableExportV2", infer=_all, stateful=True, no_grad=_NUMBERS)
 def lookup_table_export(table_handle: Table, *, Tkeys, Tvalues, run):  # noqa: N803
-    """All keys and their values. -> any[n, ...], any[n, ...]."""
-    return _content(table_handle, run)
+    """All keys and their values, of a dense table those of all buckets. -> any[n, ...], any[n, ...]."""
+    keys, values = _content(table_handle, run)
+    if not table_handle[3]:
+        return keys, values
+    buckets, deleted = run.read(table_handle[4])
+    deleted = min(deleted, buckets - len(keys))  # their buckets are taken again
+    empty, gone = (np.broadcast_to(np.asarray(key, keys.dtype), (count, *keys.shape[1:])) for key, count in zip(
+        table_handle[3], (buckets - len(keys) - deleted, deleted)))
+    blank = np.full((buckets - len(keys), *values.shape[1:]), b"" if values.dtype == object else 0, values.dtype)
+    return np.concatenate([keys, gone, empty]), np.concatenate([values, blank])

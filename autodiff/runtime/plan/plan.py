@@ -144,10 +144,16 @@ def last_uses(plan: Plan) -> list[int]:
 
 
 def variable_of(tensor: Tensor) -> Operation:
-    """The variable that a reference or handle refers to, also from inside of a function that captured it."""
+    """The variable that a reference or handle refers to, also from inside of a function that captured it.
+
+    A handle made by hand refers to the variable whose name it shares.
+    """
     while tensor.op.inputs or tensor.op.type == "Captured":
         tensor = tensor.op.inputs[0] if tensor.op.inputs else tensor.op.attrs["external"]
-    return tensor.op
+    op = tensor.op
+    shared = op.attrs.get("shared_name")
+    owner = op.graph.outermost.operations.get(shared) if shared and shared != op.name else None
+    return owner if owner is not None and owner.type == op.type else op
 
 
 def is_reference(tensor: Tensor) -> bool:

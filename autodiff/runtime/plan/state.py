@@ -141,7 +141,14 @@ class Run:
         """The value of a variable. Raises FailedPreconditionError if it has none."""
         value = self.variables.get(name)
         if value is None:
-            raise FailedPreconditionError(None, self.op, f"Attempting to use uninitialized value {name}",
+            handle = self.op.inputs[0] if self.op.inputs else None
+            said = f"Attempting to use uninitialized value {name}"
+            if handle is not None and handle.dtype.name == "resource":
+                key = handle.op.attrs.get("shared_name") or name
+                said = (f"Error while reading resource variable {key} from Container: localhost. This could mean that "
+                        "the variable was uninitialized. Not found: Resource localhost/"
+                        f"{key}/N10tensorflow3VarE does not exist\n{said}")
+            raise FailedPreconditionError(None, self.op, said,
                                           hint="run tf.global_variables_initializer() first")
         return value
 

@@ -49,6 +49,12 @@ def reduced_shape(input_shape: Any, axes: Any) -> Tensor:
     return build.KeptShape(build.Cast(convert_to_tensor(input_shape), dtype="int32"), axes)
 
 
+def add_leading_unit_dimensions(x: Any, num_dimensions: Any) -> Tensor:
+    """x with so many axes of size 1 in front. num_dimensions: int[]."""
+    ones = build.Fill(build.Pack(num_dimensions, axis=0), 1)
+    return build.Reshape(x, build.ConcatV2(0, ones, build.Shape(x)))
+
+
 def _is_v2_control_flow() -> bool:
     """Branches and loops are functions, not TensorFlow 1's switches."""
     return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ....core import nest
+from ....core.constant_value import static_value
 from ....core.convert import convert_to_tensor
 from ....core.dtypes import DType, as_dtype
 from ....core.errors import ArgumentError, KindError, ShapeError
@@ -62,6 +63,11 @@ class RNNCell(Layer):
         """zero_state for the given batch size and dtype, or for the batch size and dtype of `inputs`."""
         if inputs is not None:
             tensor = convert_to_tensor(inputs, name="inputs")
+            own = tensor.dims[0] if tensor.dims else None
+            for what, mine, said in (("batch size", own, batch_size), ("dtype", tensor.dtype, dtype)):
+                if said is not None and mine != (static_value(said) if isinstance(said, Tensor) else said):
+                    raise ArgumentError(f"{what} from input tensor is different from the input param. Input tensor: "
+                                        f"{mine}, param: {said}")
             batch_size, dtype = batch_of(tensor, 0), tensor.dtype
         if batch_size is None or dtype is None:
             raise ArgumentError("batch_size and dtype cannot be None", expected="both, of the initial state",
@@ -117,6 +123,14 @@ def check_cell(what: str, cell: Any) -> None:
             or not hasattr(type(cell), "state_size") \
             or not (hasattr(cell, "zero_state") or hasattr(cell, "get_initial_state")):
         raise KindError(expected=f"an RNNCell as {what}", found=repr(cell))
+
+
+def called(cell: Any, x: Any, state: Any) -> Any:
+    """(output, new state) of a cell; one of Keras wants and gives a list of states, even of one."""
+    if hasattr(cell, "zero_state") or nest.is_sequence(state):
+        return cell(x, state)
+    output, states = cell(x, [state])
+    return output, states[0]
 
 
 def batch_of(tensor: Tensor, axis: int) -> Any:
