@@ -35,17 +35,26 @@ def lines_of_use(sites: tuple[Site, ...]) -> tuple[Site, ...]:
 def factor_on(sites: tuple[Site, ...]) -> tuple[str, float, Site] | None:
     """The one name of a number that the statements on these lines multiply by: it, the number, where it was given.
 
-    None if there is no such name, or several.
+    Of several the one in what is subtracted; None if there is no such name, or still several.
     """
-    found = {}
+    found, taken = dict[str, tuple[str, float, Site]](), set[str]()
     for site in sites:
         statement = _on_lines(site.file).get(site.line)
         for node in ast.walk(statement) if statement is not None else ():
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-                for side in (node.left, node.right):
-                    if isinstance(side, ast.Name) and (given := _number_of(site.file, side.id)) is not None:
-                        found[side.id] = side.id, given[0], Site(site.file, given[1], "<module>")
-    return next(iter(found.values())) if len(found) == 1 else None
+            for name in _factors(node):
+                if (given := _number_of(site.file, name)) is not None:
+                    found[name] = name, given[0], Site(site.file, given[1], "<module>")
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+                taken.update(name for part in ast.walk(node.right) for name in _factors(part))
+    left = [found[name] for name in found if len(found) == 1 or name in taken]
+    return left[0] if len(left) == 1 else None
+
+
+def _factors(node: ast.AST) -> list[str]:
+    """The names that a product multiplies."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)):
+        return []
+    return [side.id for side in (node.left, node.right) if isinstance(side, ast.Name)]
 
 
 @functools.lru_cache(256)

@@ -27,7 +27,7 @@ from ..api.variables.variable import Variable
 from ..core.graph import Graph, Tensor
 from ..core.site import RawFrames, made_at
 from ..core.traversal import ancestors
-from ..debug.analysis.advice import Advice, advice_of
+from ..debug.analysis.advice import Advice, Remark, advice_of
 from ..debug.facts.records import Place
 from ..runtime.session import Session
 from .model import legal_name, tf
@@ -48,6 +48,12 @@ class ForeignStep:
     gradients: Mapping[str, np.ndarray | None] = field(default_factory=dict)
     call: str = ""
     place: Place | None = None
+
+
+def not_used(name: str, place: Place | None) -> Remark:
+    """Of a parameter: that what an op makes of it goes nowhere."""
+    return Remark(f"the way to the loss ends: what {name} makes of it is not used for the loss", place,
+                  "use it for the loss, or drop it")
 
 
 class ForeignSteps:

@@ -21,6 +21,7 @@ from autodiff.debug.analysis.findings import (
 )
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.records import Place
+from autodiff.debug.facts.roles import at_line
 
 from ..language.argument_kinds import FileKind, FloatKind, IntKind, WordKind, Workers
 from ..language.command import command
@@ -115,7 +116,7 @@ def _none(finding: WhyNone) -> tuple[Result, ...]:
     lines = [f"{head}: {finding.text}"]
     if finding.remedy:
         lines.append(f"remedy: {finding.remedy}")
-    if finding.place is not None:
+    if finding.place is not None and not finding.text.endswith(at_line(finding.place)):
         lines.append(f"{finding.x} was made at {written_at(finding.place)}")
     text = Text("\n".join(lines), "good" if finding.kind == "flows" else "warning")
     return (text, _cuts(finding.cuts)) if finding.cuts else (text,)

@@ -40,6 +40,10 @@ CHAINS = {
     ("_, r = tf.while_loop(lambda n, r: n < 60, lambda n, r: (n + 1, r * 3.0), [0, x])\n"
      "loss = tf.reduce_sum(tf.exp(r) * w[0])", "1e-9", "{x: [[1.0, 1.0]]}"):
         "it grows from 3 to 4.24e+28 in 60 iterations, 3 times in each | step 1",
+    ("def body(n, r, rows):\n    r = r * 3.0\n    return n + 1, r, rows.write(n, r)\n"
+     "_, _, rows = tf.while_loop(lambda n, *_: n < 60, body, [0, x, tf.TensorArray(tf.float32, 60)])\n"
+     "loss = tf.reduce_sum(tf.exp(rows.stack()[-1]) * w[0])", "1e-9", "{x: [[1.0, 1.0]]}"):
+        "it grows from 3 to 4.24e+28 in 60 iterations, 3 times in each at model.py:7 | step 1",
     ("p = tf.sigmoid(tf.matmul(x, w))[:, 0]\nt = x[:, 1]\nloss = tf.reduce_sum(tf.log(t * p + (1.0 - t) * (1.0 - p)))",
      "1e-9", "{x: [[90.0 * (i == 3), 0.0]]}"): "sigmoid(45) = 1: it is saturated, then 1 - 1 = 0 | step 4 90 was fed",
     ("loss = tf.reduce_sum(x * w[0])", "0.1", "{x: [[1.0, 2.0], [3.0, np.nan if i == 2 else 4.0]]}"):

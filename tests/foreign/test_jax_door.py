@@ -91,6 +91,13 @@ def test_a_parameter_keeps_its_name_where_the_script_has_it_for_something_else_t
     assert "e" in found.door.steps.names_behind(found.steps[-1][1].loss)
 
 
+def test_what_is_made_of_a_parameter_and_not_used_is_named(told):
+    head = HEAD.replace('"b":', '"c": np.float32(1.0), "b":')
+    head = head.replace("    e = x", "    lost = params['c'] * x\n    e = x")
+    remarks = told(STEP, head=head).door.steps.advice.remarks
+    assert [(name, "not used for the loss" in r.text, r.place.line) for name, r in remarks.items()] == [("c", True, 5)]
+
+
 def test_a_primitive_that_is_not_there_is_said_and_the_script_goes_on(told):
     odd = HEAD.replace("(e * e)", "(e.strange() if hasattr(e, 'strange') else e)")
     found = told(STEP, "losses.append(loss)", head=odd)

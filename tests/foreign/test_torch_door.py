@@ -89,6 +89,13 @@ def test_a_hook_that_changes_gradients_is_suspected_and_one_that_looks_is_not(to
     assert [(s.place.line, "hook" in s.text) for s in found.advice.suspects] == [(8, True)]
     assert np.allclose(found.slopes()[0], 2 * found.steps[-1][1].gradients["w"], rtol=1e-5)  # ours is without
     assert told(*[line.format("None") for line in hooked]).advice.suspects == []
+    assert found.found == []
+    assert ("gradient turned", 8) in told(*[line.format("dy * torch.tensor(-0.5)") for line in hooked]).found
+
+
+def test_what_backward_computes_again_is_suspected(told):
+    found = told("torch.utils.checkpoint.checkpoint(None)", LOSS, *DOWN)
+    assert [(s.place.line, "checkpoint" in s.text) for s in found.advice.suspects] == [(7, True)]
 
 
 def test_clipping_that_no_step_uses_is_named(told):
@@ -135,13 +142,19 @@ def test_a_schedule_that_leaves_no_rate_has_its_line(told):
     made = "descent = descent if step else torch.optim.Optimizer([w])"
     plan = "plan = plan if step else torch.optim.lr_scheduler.LRScheduler(descent)"
     found = told(made, plan, LOSS, "descent.zero_grad()", "loss.backward()", "descent.step()", "descent.step()")
-    assert found.found == [("learning rate too low", 8)]
+    assert found.found == [("learning rate too low", 8)] and found.advice.rate.place.line == 7
+    raised = "descent.param_groups[0].update(initial_lr=0.01, lr=2.0)"
+    rate = told(made, plan, raised, LOSS, "descent.zero_grad()", "loss.backward()", "descent.step()").advice.rate
+    assert (rate.text, rate.place.line) == ("the learning rate is 2, by its schedule", 8)
 
 
-def test_kl_div_takes_logarithms(told):
-    of = "torch.nn.functional.kl_div(torch.tensor([[{}, 0.75], [0.5, 0.5]]), target=x)"
-    assert told(of.format(0.25), LOSS, *DOWN).found == [("no logarithms", 7)]
-    assert told(of.format(-0.25), LOSS, *DOWN).found == []
+@pytest.mark.parametrize(["loss", "wrong", "right"], [
+    ("kl_div", [[0.25, 0.75], [0.5, 0.5]], [[-0.25, 0.75], [0.5, 0.5]]),
+    ("nll_loss", [[0.25, 0.75], [0.5, 0.5]], [[-0.6931472, -0.6931472], [0.0, -50.0]])])
+def test_losses_that_take_logarithms(told, loss, wrong, right):
+    of = f"torch.nn.functional.{loss}(torch.tensor({{}}), target=x)"
+    assert told(of.format(wrong), LOSS, *DOWN).found == [("no logarithms", 7)]
+    assert told(of.format(right), LOSS, *DOWN).found == []
 
 
 def test_what_is_assigned_to_data_is_where_the_way_ends(told):

@@ -17,10 +17,11 @@ _ROUNDING = 1e-5  # of the largest gradient there is: what may be left of terms 
 
 
 class Remark(NamedTuple):
-    """A sentence, and the line that it is about."""
+    """A sentence, the line that it is about, and what to do."""
 
     text: str
     place: Place | None
+    remedy: str = ""
 
 
 @dataclass

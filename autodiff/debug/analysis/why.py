@@ -32,7 +32,8 @@ def why_none(y: Tensor, x: Tensor, call: GradientCall | None = None) -> WhyNone:
     remark = advice_of(y.graph).remarks.get(x.op.name)
     if remark is None or found.kind not in ("disconnected", "not asked"):
         return found
-    return replace(found, text=f"{remark.text}{at_line(remark.place)}", place=remark.place or found.place)
+    return replace(found, text=f"{remark.text}{at_line(remark.place)}", place=remark.place or found.place,
+                   remedy=remark.remedy or (found.remedy if found.kind == "not asked" else ""))
 
 
 def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:

@@ -44,7 +44,10 @@ class Equation:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Equations in order. constants: variables whose values are known. name, site: of the function that was traced."""
+    """Equations in order. constants: variables whose values are known. name, site: of the function that was traced.
+
+    dead: equations that were left out, as no output needs them.
+    """
 
     inputs: tuple[Variable, ...]
     constants: tuple[tuple[Variable, np.ndarray], ...]
@@ -52,6 +55,7 @@ class Program:
     outputs: tuple[Variable | Literal, ...]
     name: str = ""
     site: Site | None = None
+    dead: tuple[Equation, ...] = ()
 
     def uses(self, outside: tuple[Site, ...] = ()) -> Iterator[Use]:
         """The primitives of all equations, also of the programs that they call."""
@@ -87,4 +91,15 @@ def without_dead(program: Program) -> Program:
             kept.append(equation)
             needed.update(map(id, equation.inputs))
     constants = tuple(c for c in program.constants if id(c[0]) in needed)
-    return Program(program.inputs, constants, tuple(reversed(kept)), program.outputs, program.name, program.site)
+    dead = tuple(e for e in program.equations if e not in kept)
+    return Program(program.inputs, constants, tuple(reversed(kept)), program.outputs, program.name, program.site, dead)
+
+
+def last_use(program: Program, variable: Variable) -> Equation | None:
+    """The last of the equations left out that comes of a variable; None if there is none."""
+    reached, last = {id(variable)}, None
+    for equation in program.dead:
+        if any(id(v) in reached for v in equation.inputs):
+            reached.update(map(id, equation.outputs))
+            last = equation
+    return last

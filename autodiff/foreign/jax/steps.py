@@ -12,10 +12,11 @@ import numpy as np
 
 from ...core.graph import Tensor
 from ...core.site import Site
+from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place
 from ..model import legal_name, tf
-from ..steps import ForeignStep, ForeignSteps
-from .data import Equation, Literal, Program, Variable
+from ..steps import ForeignStep, ForeignSteps, not_used
+from .data import Equation, Literal, Program, Variable, last_use
 from .habits import check_indices
 from .primitives import JAX
 from .program import array_of, dotted, parameter_names, trace, trace_at_values
@@ -71,6 +72,9 @@ class Builder:
         values = {leaf.name: array_of(leaf.value) for leaf in leaves if leaf.is_parameter}
         for name, value in values.items():
             self._steps.variable(name, value)
+        ends = {leaf.name: end for leaf, v in zip(leaves, program.inputs) if (end := last_use(program, v)) is not None}
+        self._steps.advice.remarks = {self._steps.variables[name].op.name: not_used(end.primitive, _place(end.sites))
+                                      for name, end in ends.items() if name in values}
         cotangents = [] if call.cotangents is None else [array_of(c) for c in jax.tree.leaves(call.cotangents)]
         key = signature(program), tuple(leaf.name for leaf in leaves), len(cotangents)
         if key not in self._known:
@@ -79,7 +83,7 @@ class Builder:
         data = [array_of(leaf.value) for leaf in leaves if not leaf.is_parameter]
         data += [*cotangents, *(value for _, value in program.constants)]
         step = ForeignStep(known.loss, values, dict(zip(known.given, data)), _own_gradients(call, leaves), call.made_by,
-                           as_place(sites[0]) if sites else None)
+                           _place(sites))
         nodes = iter(known.given)
         standing = {leaf.place: self._steps.variables[leaf.name] if leaf.is_parameter else next(nodes)
                     for leaf in leaves}
@@ -112,6 +116,10 @@ class Builder:
             if not weights:
                 return _Known(outputs[0], given)
             return _Known(tf.add_n([tf.reduce_sum(y * w) for y, w in zip(outputs, weights)]), given)
+
+
+def _place(sites: Sequence[Site]) -> Place | None:
+    return as_place(sites[0]) if sites else None
 
 
 def leaves_of(call: Call, everything: bool) -> list[Leaf]:

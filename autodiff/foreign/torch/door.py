@@ -170,7 +170,7 @@ class TorchDoor:
         """What the debugger's analyses are to know beside the graph."""
         advice = self.steps.advice
         advice.suspects = [Remark(f"{name_of(e.op)[0]} changes in place, unseen by autograd, what it differentiates",
-                                  place_of_frames(e.frames)) for e in built.edits] + self._habits.hooks.remarks()
+                                  place_of_frames(e.frames)) for e in built.edits] + self._habits.suspects()
         advice.remarks = {}
         advice.tolerance = max([Advice.tolerance, *(_OF_16_BITS for e in used for t in tensors_in(e.result)
                                                     if t.dtype in (torch.bfloat16, torch.float16))])

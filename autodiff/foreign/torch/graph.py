@@ -18,7 +18,7 @@ from ..model import legal_name, tf
 from .aten import aten
 from .aten.common import as_type, row_of, with_gradient
 from .memory import Memory
-from .record import Call, Choice, Entry, Recorder, storage_of, tensors_in, traits_of
+from .record import Call, Choice, Entry, Recorder, is_leaf, storage_of, tensors_in, traits_of
 from .sizes import Sizes
 
 DTYPES = {torch.float16: tf.float16, torch.bfloat16: tf.float32, torch.float32: tf.float32, torch.float64: tf.float64,
@@ -166,7 +166,7 @@ class TorchGraph:
     def _checked(self, entry: Entry, tensor: Any, node: Any, name: str) -> Any:
         """A node with the type that torch's result has; no gradient flows where the program has cut it."""
         node = as_type(node, DTYPES[tensor.dtype])
-        is_cut = (not entry.has_grad or name == "detach") and (not tensor.requires_grad or tensor.is_leaf)
+        is_cut = (not entry.has_grad or name == "detach") and (not tensor.requires_grad or is_leaf(tensor))
         if is_cut and (tensor.is_floating_point() or tensor.is_complex()) and any(
                 t.requires_grad for t in tensors_in((entry.args, entry.kwargs))):
             return tf.stop_gradient(node, name="detach" if entry.has_grad else "no_grad")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.utils.checkpoint
 from torch.nn.modules import module as nn_module
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
@@ -24,6 +25,11 @@ from .rates import Rates
 from .record import Entry, RawFrames, Recorder, is_leaf, place_of_frames, tensors_in, user_frames
 
 MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
+_OF_LOGARITHMS = {  # losses, what they are given in the place of logarithms, and what to give them
+    "kl_div": ("probabilities, which sum to 1 in each row", "give it F.log_softmax(logits, -1) in place of a softmax"),
+    "nll_loss": ("numbers whose exponentials do not sum to 1",
+                 "give it F.log_softmax(logits, 1), or the logits to F.cross_entropy"),
+    "ctc_loss": ("numbers whose exponentials do not sum to 1", "give it F.log_softmax(logits, -1)")}
 PATIENCE = 3  # backwards in a row without a step after which one is missed
 
 
@@ -49,7 +55,8 @@ class Habits:
         self._in_vain: Place | None = None  # the zero_grad before the last step that had nothing to do
         self._at: Place | None = None
         self._undo: list[Callable[[], None]] = []
-        self._of_probabilities: Place | None = None  # a kl_div that was given no logarithms
+        self._of_numbers: tuple[str, Place | None] | None = None  # a loss that was given no logarithms
+        self._again: RawFrames = ()  # where the step asked for something to be computed again in backward
         self.rates = Rates()
         self.hooks = Hooks()
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
@@ -86,7 +93,9 @@ class Habits:
         self._noting(torch.Tensor, "requires_grad_", lambda _, tensor, on=True: self._switched(tensor, on))
         self.rates.watch(self._noting)
         self._undo += self.hooks.watched()
-        self._noting(torch.nn.functional, "kl_div", self._diverged)
+        for name in _OF_LOGARITHMS:
+            self._noting(torch.nn.functional, name, functools.partial(self._of_logarithms, name))
+        self._noting(torch.utils.checkpoint, "checkpoint", self._checkpointed)
         self._watch_flag()
         self._watch_data()
         return self
@@ -152,10 +161,19 @@ class Habits:
             number = self._counts[label]
             self._labels[id(parameter)] = label if number == 1 else f"{label}_{number}"
 
-    def _diverged(self, _: Any, given: Any, *__: Any) -> None:
+    def _of_logarithms(self, name: str, _: Any, given: Any, *__: Any) -> None:
+        saved, self._recorder.paused = self._recorder.paused, True
         rows = array_of(given)
-        if rows.ndim and (rows >= 0).all() and np.allclose(rows.sum(-1), 1, atol=1e-3):
-            self._of_probabilities = place_of_frames(user_frames())
+        self._recorder.paused = saved
+        axis = 1 if name == "nll_loss" and rows.ndim > 1 else -1
+        with np.errstate(over="ignore"):
+            sums = (rows if name == "kl_div" else np.exp(rows)).sum(axis) if rows.ndim else rows
+        is_one = np.allclose(sums, 1, atol=1e-3)
+        if rows.ndim and ((rows >= 0).all() and is_one if name == "kl_div" else not is_one and np.isfinite(sums).all()):
+            self._of_numbers = name, place_of_frames(user_frames())
+
+    def _checkpointed(self, *_: Any) -> None:
+        self._again = user_frames()
 
     def _zeroed(self, *_: Any) -> None:
         self._cleared = user_frames(), True
@@ -186,6 +204,7 @@ class Habits:
         """Begin a new step."""
         self.assigned.clear()
         self._moved.clear()
+        self._again = ()
 
     def has_moved(self, entry: Entry) -> bool:
         """Whether an op of the last step took a parameter that is another by now: what it made is a number for good."""
@@ -210,9 +229,17 @@ class Habits:
         for optimizer in self._optimizers:
             rate = optimizer.param_groups[0].get("lr")
             if rate is not None:
-                return Remark(f"the learning rate is {float(rate):.3g}",
-                              place_of_frames(self.made.get(id(optimizer), ())))
+                planned = self.rates.raised_by(float(rate))
+                return Remark(f"the learning rate is {float(rate):.3g}" + ", by its schedule" * bool(planned),
+                              place_of_frames(planned or self.made.get(id(optimizer), ())))
         return None
+
+    def suspects(self) -> list[Remark]:
+        """What may make torch's gradient another than that of the ops."""
+        return self.hooks.remarks() + [Remark(
+            "torch.utils.checkpoint computes again in backward, which gives something else than forward did, as with "
+            "preserve_rng_state=False, where other random numbers are drawn", place_of_frames(self._again))
+            for _ in range(bool(self._again))]
 
     def not_given(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """The parameters that no optimizer has; none where there is no optimizer."""
@@ -222,8 +249,7 @@ class Habits:
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
-                *self._divergence(),
-                *self.rates.findings(self.rate())]
+                *self._divergence(), *self.hooks.findings(), *self.rates.findings(self.rate())]
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
         piled = [name for name, p in parameters.items() if id(p) in self._used]
@@ -249,11 +275,12 @@ class Habits:
         return []
 
     def _divergence(self) -> list[Finding]:
-        if self._of_probabilities is None:
+        if self._of_numbers is None:
             return []
-        return [Finding(85, "no logarithms", "", "", "", "kl_div is given probabilities, which sum to 1 in each row, "
-                        "where it takes their logarithms: what it gives is no divergence, and may fall below 0",
-                        "give it F.log_softmax(logits, -1) in place of a softmax", "doctor", self._of_probabilities)]
+        name, place = self._of_numbers
+        given, remedy = _OF_LOGARITHMS[name]
+        return [Finding(85, "no logarithms", "", "", "", f"{name} is given {given}, where it takes logarithms of "
+                        "probabilities: what it gives may fall below 0, and means nothing", remedy, "doctor", place)]
 
     def _left_out(self, parameters: dict[str, Any]) -> list[Finding]:
         missing = {name: p for name, p in self.not_given(parameters).items() if p.requires_grad and p.grad is not None}

@@ -5,9 +5,13 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from ...debug.analysis.advice import Remark
+from ...debug.analysis.findings import Finding
+from ...debug.facts.roles import at_line
+from .graph import array_of
 from .record import RawFrames, place_of_frames, user_frames
 
 _REGISTER = ((torch.Tensor, "register_hook"), (torch.nn.Module, "register_full_backward_hook"),
@@ -15,10 +19,11 @@ _REGISTER = ((torch.Tensor, "register_hook"), (torch.nn.Module, "register_full_b
 
 
 class Hooks:
-    """changing: where the hooks were registered that gave another gradient than they were given, since it was empty."""
+    """changing: where the hooks were registered that gave another gradient than they were given, since it was empty,
+    and whether it points the other way."""
 
     def __init__(self) -> None:
-        self.changing: dict[RawFrames, None] = {}
+        self.changing: dict[RawFrames, bool] = {}
 
     def watched(self) -> list[Callable[[], None]]:
         """Look at the hooks that are registered from now on; gives what undoes it."""
@@ -35,7 +40,7 @@ class Hooks:
                 versions = [g._version for g in _tensors(given)]
                 found = hook(*given)
                 if found is not None and found is not given[0] or versions != [g._version for g in _tensors(given)]:
-                    self.changing[frames] = None
+                    self.changing[frames] = found is not None and _is_turned(_tensors(given), _tensors((found,)))
                 return found
 
             return real(thing, seen, *args, **kwargs)
@@ -46,6 +51,22 @@ class Hooks:
     def remarks(self) -> list[Remark]:
         """A sentence for each hook that changed a gradient."""
         return [Remark("a hook changes the gradient on its way", place_of_frames(frames)) for frames in self.changing]
+
+    def findings(self) -> list[Finding]:
+        """Of hooks that turn a gradient round."""
+        places = [place_of_frames(frames) for frames, is_turned in self.changing.items() if is_turned]
+        return [Finding(72, "gradient turned", "", "", "", f"a hook registered{at_line(place)} turns the gradient round"
+                        ": what it is of is moved uphill, so that the loss rises", "return the gradient with its sign; "
+                        "where two parts work against each other, say so by a torch.autograd.Function", "check", place)
+                for place in places]
+
+
+def _is_turned(given: list[Any], found: list[Any]) -> bool:
+    """Whether the first of the gradients points the other way."""
+    if not given or not found or given[0].shape != found[0].shape:
+        return False
+    before, after = array_of(given[0]).ravel(), array_of(found[0]).ravel()
+    return float(before @ after) < -0.5 * float(np.linalg.norm(before) * np.linalg.norm(after))
 
 
 def _tensors(given: Any) -> list[Any]:

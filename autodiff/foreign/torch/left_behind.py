@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...debug.analysis.advice import Remark
+from ..steps import not_used
 from .graph import name_of, written_by
 from .record import Call, Entry, RawFrames, place_of_frames, storage_of, tensors_in
 
-WORDS = {"_local_scalar_dense": ".item() makes a number of it, which carries no gradient",
-         "detach": ".detach() cuts it off, and what follows is not torch's",
+_STAY = "compute with the tensors themselves, by torch.stack or torch.cat where there are several"
+_ENDS = {"_local_scalar_dense": ".item() makes a number of it, which carries no gradient",
+         "detach": ".detach(), .tolist() or .numpy() takes its numbers, and what follows is not torch's",
          "lift_fresh": "a new tensor is made of its numbers"}
 
 
@@ -33,11 +35,10 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
     copied = next((frames for key, (_, frames) in assigned.items() if key in ids), None)
     if copied is not None:
         return Remark("the way to the loss ends: .data = takes the numbers only, which carry no gradient",
-                      place_of_frames(copied))
+                      place_of_frames(copied), _STAY)
     if used and any(id(t) in ids for t in tensors_in(used[-1].result)):
         return None
     if last is None:
-        return Remark("nothing in this step uses it", None)
-    name = last.op.name() if isinstance(last.op, Call) else name_of(last.op)[0]
-    text = WORDS.get(name, f"what {name} makes of it is not used for the loss")
-    return Remark(f"the way to the loss ends: {text}", place_of_frames(last.frames))
+        return Remark("nothing in this step uses it", None, "use it for the loss, or drop it")
+    name, place = last.op.name() if isinstance(last.op, Call) else name_of(last.op)[0], place_of_frames(last.frames)
+    return Remark(f"the way to the loss ends: {_ENDS[name]}", place, _STAY) if name in _ENDS else not_used(name, place)

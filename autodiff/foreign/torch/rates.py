@@ -100,6 +100,10 @@ class Rates:
         pull = decay * size / (slope + 1e-30)
         self._decay = decay, min(pull, self._decay[1]) if self._decay[0] else pull
 
+    def raised_by(self, rate: float) -> RawFrames:
+        """Where the schedule was made that has raised the rate to this; () if none has."""
+        return self._planned if self._planned and rate > self._first > 0 else ()
+
     def unscaled(self, loss: Any) -> tuple[Any, float]:
         """The loss behind a scaled one that backward begins with, and the factor."""
         _, loss, self._factor = self._scaled.get(id(loss), (loss, loss, 1.0))

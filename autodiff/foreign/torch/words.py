@@ -4,6 +4,8 @@ WORDS = tuple(sorted({
     "tf.stop_gradient lets no gradient through": ".detach() lets no gradient through",
     "stop_gradient lets no gradient through": "detach, no_grad and .data let no gradient through",
     "remove the tf.stop_gradient": "remove the .detach() or no_grad()",
+    **{f"x + tf.stop_gradient(tf.{name}(x) - x)": f"x + (torch.{name}(x) - x).detach()"
+       for name in ("round", "floor", "ceil", "rint", "sign")},
     "z + tf.stop_gradient(chosen - z)": "z + (chosen - z).detach()", "tf.stop_gradient": ".detach()",
     "tf.maximum(x, ": "torch.clamp(x, min=",
     "tf.minimum(x, ": "torch.clamp(x, max=", "tf.div_no_nan, or add a small constant": "add a small constant",

@@ -13,9 +13,10 @@ import numpy as np
 MODES: list = []
 STATE = SimpleNamespace(grad=True)
 NAMES = """torch torch.utils torch.utils._pytree torch.utils._python_dispatch torch.nn torch.nn.modules
-torch.nn.modules.module torch.nn.modules.batchnorm torch.nn.modules.dropout torch.nn.utils torch.nn.utils.clip_grad
-torch.nn.functional torch.optim torch.optim.optimizer torch.optim.lr_scheduler torch.autograd torch.autograd.function
-torch.ops torch.ops.aten torch.amp torch._C torch._decomp torch._subclasses torch._subclasses.fake_tensor""".split()
+torch.utils.checkpoint torch.nn.modules.module torch.nn.modules.batchnorm torch.nn.modules.dropout torch.nn.utils
+torch.nn.utils.clip_grad torch.nn.functional torch.optim torch.optim.optimizer torch.optim.lr_scheduler torch.autograd
+torch.autograd.function torch.ops torch.ops.aten torch.amp torch._C torch._decomp torch._subclasses
+torch._subclasses.fake_tensor""".split()
 
 
 class Room(ModuleType):

@@ -144,6 +144,20 @@ def _is_column(at: Source) -> bool:
     return there is not array and bool(((there == at.value) | np.isnan(there) & np.isnan(at.value)).all())
 
 
+def _stacked(at: Source) -> Link:
+    """A row of what a loop has put together: how its rows grow, and the line in the loop that makes them."""
+    op, rows = at.tensor.op, np.abs(np.asarray(at.scene.values[at.tensor]))
+    loop, place = op.inputs[0], place_of(op)
+    growth = _in_turns([float(row.max(initial=0.0)) for row in rows]) if rows.dtype.kind == "f" and rows.ndim else ""
+    if growth and loop.op.type == "While":
+        made = loop.op.attrs["body"].outputs[loop.op.outputs.index(loop)].op
+        made = made.inputs[2].op if made.type == "ListSet" else made
+        while made.type == "Identity":
+            made = made.inputs[0].op
+        place = place_of(made) or place
+    return Link(f"{op.name} gives {number(at.value)}{growth}", place, "op", op.name)
+
+
 def _growth(at: Source) -> str:
     """How a loop's variable came to what it is in the end."""
     op, scene = at.tensor.op, at.scene
@@ -211,6 +225,8 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
         return None if op.type == "Const" else Link(f"{op.type} gave {value}", place, "made", op.name)
     if op.type == "While":
         return Link(f"{op.name} gives {value}{_growth(at)}", place, "op", op.name)
+    if op.type == "ListStack" and not isinstance(at.value, bool):
+        return _stacked(at)
     same = chosen is not None and (chosen.value == at.value or abs(chosen.value - at.value) < 0.01 * abs(at.value))
     if op.type in _PASSES or same and not is_last or isinstance(at.value, bool):
         return None

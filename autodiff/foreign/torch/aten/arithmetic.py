@@ -246,7 +246,7 @@ def rounded(x: Any, decimals: int = 0) -> Any:
     if category(x.dtype.base_dtype) < 2:
         return x
     scale = number(10.0**decimals, x)
-    return no_gradient(tf.round(x * scale) / scale if decimals else tf.round(x))
+    return tf.round(x * scale) / scale if decimals else tf.round(x)
 
 
 @aten.op("sinc")
