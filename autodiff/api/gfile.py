@@ -31,34 +31,26 @@ class GFile:
     """
 
     def __init__(self, name: Any, mode: str = "r") -> None:
-        self._name, self._mode, self._reads, self._writes = os.fspath(name), mode, None, None  # type: Any, str, Any, Any
+        self.name, self.mode, self._reads, self._writes = os.fspath(name), mode, None, None  # type: Any, str, Any, Any
         self._kind, self._is_binary = mode.replace("b", ""), "b" in mode
         if self._kind not in ("r", "w", "a", "r+", "w+", "a+"):
             raise InvalidArgumentError(None, None, "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'",
                                        found=repr(mode))
 
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def mode(self) -> str:
-        return self._mode
-
     def _reader(self) -> Any:
         if self._kind in ("w", "a"):
-            raise PermissionDeniedError(None, None, "File isn't open for reading", found=f"mode {self._mode!r}")
+            raise PermissionDeniedError(None, None, "File isn't open for reading", found=f"mode {self.mode!r}")
         if self._writes is not None:
             self._writes.flush()
         if self._reads is None:
-            self._reads = _told(open, self._name, "rb")
+            self._reads = _told(open, self.name, "rb")
         return self._reads
 
     def _writer(self) -> Any:
         if self._kind == "r":
-            raise PermissionDeniedError(None, None, "File isn't open for writing", found=f"mode {self._mode!r}")
+            raise PermissionDeniedError(None, None, "File isn't open for writing", found=f"mode {self.mode!r}")
         if self._writes is None:
-            self._writes = _told(open, self._name, "ab" if self._kind[0] == "a" else "wb")
+            self._writes = _told(open, self.name, "ab" if self._kind[0] == "a" else "wb")
         return self._writes
 
     def _given(self, data: bytes) -> Any:
@@ -102,7 +94,7 @@ class GFile:
 
     def size(self) -> int:
         """The file's size, in bytes."""
-        return _told(os.path.getsize, self._name)
+        return _told(os.path.getsize, self.name)
 
     def flush(self) -> None:
         """Hand what is written to the system."""

@@ -20,16 +20,12 @@ class CriticalSection:
 
     def __init__(self, name: str | None = None, shared_name: str | None = None, critical_section_def: Any = None,
                  import_scope: str | None = None) -> None:
-        self._name, self._is_held = name or "critical_section", False
-
-    @property
-    def name(self) -> str:
-        return self._name
+        self.name, self._is_held = name or "critical_section", False
 
     def execute(self, fn: Callable[[], Any], exclusive_resource_access: bool = True, name: str | None = None) -> Any:
         """What `fn()` gives, computed while the lock is held. Raises ArgumentError (ValueError) inside of `fn`."""
         if self._is_held:
-            raise ArgumentError(f"fn of critical section {self._name!r} executes in the section itself, which it would "
+            raise ArgumentError(f"fn of critical section {self.name!r} executes in the section itself, which it would "
                                 "wait for without end")
         self._is_held = True
         try:
@@ -44,7 +40,7 @@ class CriticalSection:
             def never() -> list[Any]:
                 return [_alike(leaf) for leaf in nest.flatten(given[0]) if leaf is not None]
 
-            made = iter(cond(convert_to_tensor(True), inside, never, strict=True, name=name or f"{self._name}_execute"))
+            made = iter(cond(convert_to_tensor(True), inside, never, strict=True, name=name or f"{self.name}_execute"))
         finally:
             self._is_held = False
         return nest.map_structure(lambda leaf: None if leaf is None else next(made).op if isinstance(leaf, Operation)

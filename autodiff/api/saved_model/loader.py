@@ -66,19 +66,11 @@ class SavedModelLoader:
     """Loads the graphs of a SavedModel, in one step or several."""
 
     def __init__(self, export_dir: Any) -> None:
-        self._folder, self._model = os.fspath(export_dir), read_saved_model(export_dir)
-
-    @property
-    def export_dir(self) -> str:
-        return self._folder
-
-    @property
-    def saved_model(self) -> Any:
-        return self._model
+        self.export_dir, self.saved_model = os.fspath(export_dir), read_saved_model(export_dir)
 
     def get_meta_graph_def_from_tags(self, tags: Iterable[str]) -> Any:
         """The graph that has exactly these tags. Raises StateError (RuntimeError) if there is none."""
-        return find_meta_graph(self._model, tags)
+        return find_meta_graph(self.saved_model, tags)
 
     def load_graph(self, graph: Graph, tags: Iterable[str], import_scope: str | None = None,
                    return_elements: Iterable[str] | None = None, **saver_kwargs: Any) -> tuple[Any, list[Any] | None]:
@@ -105,7 +97,7 @@ class SavedModelLoader:
                 raise ArgumentError("No tf.train.Saver object was passed to the function "
                                     "`SavedModelLoader.restore_variables`. Since there are variables in the graph, a "
                                     "saver is required.")
-            prefix = os.path.join(self._folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+            prefix = os.path.join(self.export_dir, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
             if os.path.exists(prefix + ".index"):
                 saver.restore(sess, prefix)
 
@@ -116,7 +108,7 @@ class SavedModelLoader:
             first = get_init_op(meta, import_scope)
             if first is not None:
                 sess.run(first, {_below(import_scope, asset.tensor_info.name): os.path.join(
-                    self._folder, constants.ASSETS_DIRECTORY, asset.filename) for asset in meta.asset_file_def})
+                    self.export_dir, constants.ASSETS_DIRECTORY, asset.filename) for asset in meta.asset_file_def})
 
     def load(self, sess: Any, tags: Iterable[str], import_scope: str | None = None, **saver_kwargs: Any) -> Any:
         """Add a graph to a session's, and restore its variables there; gives its MetaGraphDef."""

@@ -34,7 +34,7 @@ class Template:
 
     def __init__(self, name: str, func: Callable[..., Any], create_scope_now: bool, unique_name: str | None,
                  custom_getter: Any) -> None:
-        self.name, self._func = name, func
+        self.name, self.func = name, func
         self._unique_name, self._custom_getter = unique_name, custom_getter
         self._variables_created = False
         self._template_store = EagerVariableStore.within_default() if get_default_graph().executing_eagerly else None
@@ -54,17 +54,13 @@ class Template:
 
     def _called(self, args: Any, kwargs: Any) -> Any:
         before = len(get_collection(GraphKeys.TRAINABLE_VARIABLES))
-        result = self._func(*args, **kwargs)
+        result = self.func(*args, **kwargs)
         made = get_collection(GraphKeys.TRAINABLE_VARIABLES)[before:]
         if self._variables_created and made:
             raise ArgumentError("Trainable variable created when calling a template after the first time, perhaps you "
                                 f"used tf.Variable when you meant tf.get_variable: {[v.name for v in made]}")
         self._variables_created = True
         return result
-
-    @property
-    def func(self) -> Callable[..., Any]:
-        return self._func
 
     @property
     def variable_scope(self) -> VariableScope | None:

@@ -41,60 +41,52 @@ class _Circulant(LinearOperator):
     matrices. input_output_dtype: that of vectors; a real one gives the real part.
     """
 
-    _block_depth: int
+    block_depth: int
 
     def __init__(self, spectrum: Any, input_output_dtype: Any = complex64, is_non_singular: Hint = None,
                  is_self_adjoint: Hint = None, is_positive_definite: Hint = None, is_square: Hint = True,
                  name: str = "LinearOperatorCirculant") -> None:
         with scope(name, name, [spectrum]):
-            self._spectrum = support.with_rank(convert_to_tensor(spectrum, name="spectrum"), "spectrum",
-                                               self._block_depth)
-        if not self._spectrum.dtype.is_complex:
+            self.spectrum = support.with_rank(convert_to_tensor(spectrum, name="spectrum"), "spectrum",
+                                               self.block_depth)
+        if not self.spectrum.dtype.is_complex:
             is_self_adjoint = settled(is_self_adjoint, True,
                                       "A real spectrum always corresponds to a self-adjoint operator.")
         is_square = settled(is_square, True, "A [[nested] block] circulant operator is always square.")
-        super().__init__(as_dtype(input_output_dtype), [self._spectrum], is_non_singular, is_self_adjoint,
+        super().__init__(as_dtype(input_output_dtype), [self.spectrum], is_non_singular, is_self_adjoint,
                          is_positive_definite, is_square, name)
 
     @property
-    def spectrum(self) -> Tensor:
-        return self._spectrum
-
-    @property
-    def block_depth(self) -> int:
-        return self._block_depth
-
-    @property
     def block_shape(self) -> TensorShape:
-        return self._spectrum.shape[-self._block_depth:]
+        return self.spectrum.shape[-self.block_depth:]
 
     def block_shape_tensor(self) -> Tensor:
-        return build.Shape(self._spectrum)[-self._block_depth:]
+        return build.Shape(self.spectrum)[-self.block_depth:]
 
     def convolution_kernel(self, name: str = "convolution_kernel") -> Tensor:
         """The first column, in blocks: what vectors are convolved with."""
         with self._name_scope(name):
-            return cast(self._transformed(_to_complex(self._spectrum), inverse=True), self.dtype)
+            return cast(self._transformed(_to_complex(self.spectrum), inverse=True), self.dtype)
 
     def _transformed(self, x: Tensor, *, inverse: bool) -> Tensor:
-        return _TRANSFORMS[self._block_depth][inverse](x)
+        return _TRANSFORMS[self.block_depth][inverse](x)
 
     def _shape(self) -> TensorShape:
-        if self._spectrum.shape.ndims is None:
+        if self.spectrum.shape.ndims is None:
             return TensorShape(None)
         size = Dimension(1)
         for block in self.block_shape.dims or ():
             size = size * block
-        return self._spectrum.shape[:-self._block_depth].concatenate([size, size])
+        return self.spectrum.shape[:-self.block_depth].concatenate([size, size])
 
     def _shape_tensor(self) -> Tensor:
         size = build.ExpandDims(build.Prod(self.block_shape_tensor(), [0]), 0)
-        return build.ConcatV2(0, build.Shape(self._spectrum)[:-self._block_depth], size, size)
+        return build.ConcatV2(0, build.Shape(self.spectrum)[:-self.block_depth], size, size)
 
     def assert_hermitian_spectrum(self, name: str = "assert_hermitian_spectrum") -> Any:
         """The operation that fails unless the convolution kernel is real, up to rounding."""
         with self._name_scope(name):
-            kernel = self._transformed(_to_complex(self._spectrum), inverse=True)
+            kernel = self._transformed(_to_complex(self.spectrum), inverse=True)
             eps = float(np.finfo(as_dtype(self.dtype).real_dtype.as_numpy_dtype).eps)
             size = cast(self.domain_dimension_tensor(), build.Imag(kernel).dtype)
             return assert_positive(5 * eps * size - modulus(build.Imag(kernel)), message=(
@@ -102,28 +94,28 @@ class _Circulant(LinearOperator):
 
     def _assert_non_singular(self) -> Any:
         return support.assert_no_entries_with_modulus_zero(
-            self._spectrum, message="Singular operator:  Spectrum contained zero values.")
+            self.spectrum, message="Singular operator:  Spectrum contained zero values.")
 
     def _assert_positive_definite(self) -> Any:
-        return assert_positive(real(self._spectrum), message=(
+        return assert_positive(real(self.spectrum), message=(
             "Not positive definite operator:  Real part of spectrum was not all positive."))
 
     def _assert_self_adjoint(self) -> Any:
-        return support.assert_zero_imag_part(self._spectrum, message=(
+        return support.assert_zero_imag_part(self.spectrum, message=(
             "Not self-adjoint:  The spectrum contained non-zero imaginary part."))
 
     def _filtered(self, x: Tensor, spectrum: Any, adjoint_arg: bool) -> Tensor:
         """Columns of x whose transforms are multiplied by the spectrum."""
         rows = conj(x) if adjoint_arg else matrix_transpose(x)
         blocks = build.Reshape(rows, build.ConcatV2(0, build.Shape(rows)[:-1], self.block_shape_tensor()))
-        changed = self._transformed(build.ExpandDims(spectrum, -1 - self._block_depth)
+        changed = self._transformed(build.ExpandDims(spectrum, -1 - self.block_depth)
                                     * self._transformed(_to_complex(blocks), inverse=False), inverse=True)
-        sizes = build.Shape(changed)[:-self._block_depth]
+        sizes = build.Shape(changed)[:-self.block_depth]
         flat = build.Reshape(changed, build.ConcatV2(0, sizes, self.domain_dimension_tensor()[None]))
         return cast(matrix_transpose(flat), self.dtype)
 
     def _complex_spectrum(self, adjoint: bool) -> Tensor:
-        spectrum = _to_complex(self._spectrum)
+        spectrum = _to_complex(self.spectrum)
         return build.Conj(spectrum) if adjoint else spectrum
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
@@ -133,16 +125,16 @@ class _Circulant(LinearOperator):
         return self._filtered(rhs, build.Reciprocal(self._complex_spectrum(adjoint)), adjoint_arg)
 
     def _axes(self) -> list[int]:
-        return list(range(-self._block_depth, 0))
+        return list(range(-self.block_depth, 0))
 
     def _determinant(self) -> Tensor:
-        return cast(build.Prod(_to_complex(self._spectrum), self._axes()), self.dtype)
+        return cast(build.Prod(_to_complex(self.spectrum), self._axes()), self.dtype)
 
     def _log_abs_determinant(self) -> Tensor:
-        return cast(build.Sum(build.Log(modulus(self._spectrum)), self._axes()), self.dtype)
+        return cast(build.Sum(build.Log(modulus(self.spectrum)), self._axes()), self.dtype)
 
     def _trace(self) -> Tensor:
-        total = build.Sum(self._spectrum, self._axes())
+        total = build.Sum(self.spectrum, self._axes())
         return cast(real(total) if self.is_self_adjoint or not self.dtype.is_complex else total, self.dtype)
 
     def _diag_part(self) -> Tensor:
@@ -153,19 +145,19 @@ class _Circulant(LinearOperator):
 class LinearOperatorCirculant(_Circulant):
     """F^-1 D F, with F the Fourier transform over the last one axis of the spectrum."""
 
-    _block_depth = 1
+    block_depth = 1
 
 
 class LinearOperatorCirculant2D(_Circulant):
     """F^-1 D F, with F the Fourier transform over the last two axes of the spectrum."""
 
-    _block_depth = 2
+    block_depth = 2
 
 
 class LinearOperatorCirculant3D(_Circulant):
     """F^-1 D F, with F the Fourier transform over the last three axes of the spectrum."""
 
-    _block_depth = 3
+    block_depth = 3
 
 
 class LinearOperatorToeplitz(LinearOperator):
@@ -175,35 +167,27 @@ class LinearOperatorToeplitz(LinearOperator):
                  is_positive_definite: Hint = None, is_square: Hint = None,
                  name: str = "LinearOperatorToeplitz") -> None:
         with scope(name, name, [row, col]):
-            self._row = support.with_rank(convert_to_tensor(row, name="row"), "row", 1)
-            self._col = support.with_rank(convert_to_tensor(col, name="col"), "col", 1)
-            if not Dimension(self._row.shape[-1]).is_compatible_with(self._col.shape[-1]):
+            self.row = support.with_rank(convert_to_tensor(row, name="row"), "row", 1)
+            self.col = support.with_rank(convert_to_tensor(col, name="col"), "col", 1)
+            if not Dimension(self.row.shape[-1]).is_compatible_with(self.col.shape[-1]):
                 raise ArgumentError("Expected square matrix, got row and col with mismatched dimensions.")
-            around = build.ConcatV2(-1, self._col, build.ZerosLike(self._col[..., :1]),
-                                    build.ReverseV2(self._row[..., 1:], [-1]))
-            self._circulant = LinearOperatorCirculant(fft(_to_complex(around)), self._row.dtype)
+            around = build.ConcatV2(-1, self.col, build.ZerosLike(self.col[..., :1]),
+                                    build.ReverseV2(self.row[..., 1:], [-1]))
+            self._circulant = LinearOperatorCirculant(fft(_to_complex(around)), self.row.dtype)
         is_square = settled(is_square, True, "Only square Toeplitz operators currently supported.")
-        super().__init__(self._row.dtype, [self._row, self._col], is_non_singular, is_self_adjoint,
+        super().__init__(self.row.dtype, [self.row, self.col], is_non_singular, is_self_adjoint,
                          is_positive_definite, is_square, name)
 
-    @property
-    def col(self) -> Tensor:
-        return self._col
-
-    @property
-    def row(self) -> Tensor:
-        return self._row
-
     def _shape(self) -> TensorShape:
-        sizes = broadcast_static_shape(self._row.shape, self._col.shape)
+        sizes = broadcast_static_shape(self.row.shape, self.col.shape)
         return sizes.concatenate(sizes[-1:])
 
     def _shape_tensor(self) -> Tensor:
-        sizes = build.BroadcastArgs(build.Shape(self._row), build.Shape(self._col))
+        sizes = build.BroadcastArgs(build.Shape(self.row), build.Shape(self.col))
         return build.ConcatV2(0, sizes, sizes[-1:])
 
     def _assert_self_adjoint(self) -> Any:
-        return assert_equal(self._row, self._col, message=(
+        return assert_equal(self.row, self.col, message=(
             "row and col are not the same, and so this operator is not self-adjoint."))
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
@@ -212,10 +196,10 @@ class LinearOperatorToeplitz(LinearOperator):
         return cast(whole[..., :self.domain_dimension_tensor(), :], self.dtype)
 
     def _trace(self) -> Tensor:
-        return cast(self.domain_dimension_tensor(), self.dtype) * self._col[..., 0]
+        return cast(self.domain_dimension_tensor(), self.dtype) * self.col[..., 0]
 
     def _diag_part(self) -> Tensor:
-        return self._col[..., :1] * ones(self._diag_shape(), self.dtype)
+        return self.col[..., :1] * ones(self._diag_shape(), self.dtype)
 
 
 def _of_spectrum(like: _Circulant, spectrum: Any, hints: Hints) -> LinearOperator:

@@ -95,21 +95,17 @@ class LinearOperatorHouseholder(LinearOperator):
                  is_positive_definite: Hint = None, is_square: Hint = None,
                  name: str = "LinearOperatorHouseholder") -> None:
         with scope(name, name, [reflection_axis]):
-            self._reflection_axis = support.with_rank(reflection_axis, "reflection_axis", 1)
+            self.reflection_axis = support.with_rank(reflection_axis, "reflection_axis", 1)
         facts = (settled(is_self_adjoint, True, "A Householder operator is always self adjoint."),
                  settled(is_positive_definite, False, "A Householder operator is always non-positive definite."),
                  settled(is_square, True, "A Householder operator is always square."))
-        super().__init__(self._reflection_axis.dtype, [self._reflection_axis], is_non_singular, *facts, name=name)
-
-    @property
-    def reflection_axis(self) -> Any:
-        return self._reflection_axis
+        super().__init__(self.reflection_axis.dtype, [self.reflection_axis], is_non_singular, *facts, name=name)
 
     def _shape(self) -> TensorShape:
-        return self._reflection_axis.shape.concatenate(self._reflection_axis.shape[-1:])
+        return self.reflection_axis.shape.concatenate(self.reflection_axis.shape[-1:])
 
     def _shape_tensor(self) -> Tensor:
-        sizes = build.Shape(self._reflection_axis)
+        sizes = build.Shape(self.reflection_axis)
         return build.ConcatV2(0, sizes, sizes[-1:])
 
     def _assert_positive_definite(self) -> Any:
@@ -121,7 +117,7 @@ class LinearOperatorHouseholder(LinearOperator):
     _assert_non_singular = _assert_self_adjoint = _nothing
 
     def _unit(self) -> Tensor:
-        return self._reflection_axis / norm(self._reflection_axis, axis=-1, keepdims=True)
+        return self.reflection_axis / norm(self.reflection_axis, axis=-1, keepdims=True)
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         x, axis = adjoint_of(x) if adjoint_arg else x, build.ExpandDims(self._unit(), -1)

@@ -36,39 +36,35 @@ class LinearOperatorDiag(Diagonal):
                  is_positive_definite: Hint = None, is_square: Hint = None,
                  name: str = "LinearOperatorDiag") -> None:
         with scope(name, name, [diag]):
-            self._diag = support.with_rank(diag, "diag", 1)
-        if not self._diag.dtype.is_complex:
+            self.diag = support.with_rank(diag, "diag", 1)
+        if not self.diag.dtype.is_complex:
             is_self_adjoint = settled(is_self_adjoint, True, REAL)
         is_square = settled(is_square, True, "Only square diagonal operators currently supported.")
-        super().__init__(self._diag.dtype, [self._diag], is_non_singular, is_self_adjoint, is_positive_definite,
+        super().__init__(self.diag.dtype, [self.diag], is_non_singular, is_self_adjoint, is_positive_definite,
                          is_square, name)
 
-    @property
-    def diag(self) -> Any:
-        return self._diag
-
     def _term(self, adjoint: bool = False) -> Any:
-        return conj(self._diag) if adjoint else self._diag
+        return conj(self.diag) if adjoint else self.diag
 
     def _shape(self) -> TensorShape:
-        return self._diag.shape.concatenate(self._diag.shape[-1:])
+        return self.diag.shape.concatenate(self.diag.shape[-1:])
 
     def _shape_tensor(self) -> Tensor:
-        sizes = build.Shape(self._diag)
+        sizes = build.Shape(self.diag)
         return build.ConcatV2(0, sizes, sizes[-1:])
 
     def _assert_non_singular(self) -> Any:
         return assert_no_entries_with_modulus_zero(
-            self._diag, message="Singular operator:  Diagonal contained zero values.")
+            self.diag, message="Singular operator:  Diagonal contained zero values.")
 
     def _assert_positive_definite(self) -> Any:
-        return assert_positive(real(self._diag), message=(
+        return assert_positive(real(self.diag), message=(
             "Diagonal operator had diagonal entries with non-positive real part, thus was not positive definite."
             if self.dtype.is_complex else
             "Real diagonal operator had non-positive diagonal entries, thus was not positive definite."))
 
     def _assert_self_adjoint(self) -> Any:
-        return assert_zero_imag_part(self._diag, message=(
+        return assert_zero_imag_part(self.diag, message=(
             "This diagonal operator contained non-zero imaginary values.   Thus it was not self-adjoint."))
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
@@ -81,16 +77,16 @@ class LinearOperatorDiag(Diagonal):
         return (adjoint_of(rhs) if adjoint_arg else rhs) * build.ExpandDims(1.0 / self._term(adjoint), -1)
 
     def _determinant(self) -> Tensor:
-        return build.Prod(self._diag, [-1])
+        return build.Prod(self.diag, [-1])
 
     def _log_abs_determinant(self) -> Tensor:
-        return cast(build.Sum(build.Log(modulus(self._diag)), [-1]), self.dtype)
+        return cast(build.Sum(build.Log(modulus(self.diag)), [-1]), self.dtype)
 
     def _to_dense(self) -> Tensor:
-        return build.MatrixDiag(self._diag)
+        return build.MatrixDiag(self.diag)
 
     def _diag_part(self) -> Any:
-        return self._diag
+        return self.diag
 
 
 @algebra.adjoint.rule(LinearOperatorDiag)

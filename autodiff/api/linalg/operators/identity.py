@@ -132,38 +132,34 @@ class LinearOperatorScaledIdentity(_OfSizes, Diagonal):
                  is_positive_definite: Hint = None, is_square: Hint = True, assert_proper_shapes: bool = False,
                  name: str = "LinearOperatorScaledIdentity") -> None:
         with scope(name, name, [multiplier, num_rows]):
-            self._multiplier = support.convert_nonref_to_tensor(multiplier, name="multiplier")
-            if not self._multiplier.dtype.is_complex:
+            self.multiplier = support.convert_nonref_to_tensor(multiplier, name="multiplier")
+            if not self.multiplier.dtype.is_complex:
                 is_self_adjoint = settled(is_self_adjoint, True, REAL)
             is_square = settled(is_square, True, "A ScaledIdentity operator is always square.")
-            super().__init__(self._multiplier.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite,
+            super().__init__(self.multiplier.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite,
                              is_square, name)
             self._set_sizes(num_rows, None, assert_proper_shapes)
 
-    @property
-    def multiplier(self) -> Any:
-        return self._multiplier
-
     def _shape(self) -> TensorShape:
-        return self._multiplier.shape.concatenate(super()._shape())
+        return self.multiplier.shape.concatenate(super()._shape())
 
     def _shape_tensor(self) -> Tensor:
-        return build.ConcatV2(0, build.Shape(self._multiplier), super()._shape_tensor())
+        return build.ConcatV2(0, build.Shape(self.multiplier), super()._shape_tensor())
 
     def _term(self, axes: int = 1, adjoint: bool = False) -> Any:
-        term = conj(self._multiplier) if adjoint else self._multiplier
+        term = conj(self.multiplier) if adjoint else self.multiplier
         for _ in range(axes):
             term = build.ExpandDims(term, -1)
         return term
 
     def _assert_non_singular(self) -> Any:
-        return assert_positive(modulus(self._multiplier), message="LinearOperator was singular")
+        return assert_positive(modulus(self.multiplier), message="LinearOperator was singular")
 
     def _assert_positive_definite(self) -> Any:
-        return assert_positive(real(self._multiplier), message="LinearOperator was not positive definite.")
+        return assert_positive(real(self.multiplier), message="LinearOperator was not positive definite.")
 
     def _assert_self_adjoint(self) -> Any:
-        return assert_zero_imag_part(self._multiplier, message="LinearOperator was not self-adjoint")
+        return assert_zero_imag_part(self.multiplier, message="LinearOperator was not self-adjoint")
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         return self._checked(adjoint_of(x) if adjoint_arg else x) * self._term(2, adjoint)
@@ -172,14 +168,14 @@ class LinearOperatorScaledIdentity(_OfSizes, Diagonal):
         return self._checked(adjoint_of(rhs) if adjoint_arg else rhs) / self._term(2, adjoint)
 
     def _determinant(self) -> Tensor:
-        return self._multiplier ** cast(self._num_rows, self.dtype)
+        return self.multiplier ** cast(self._num_rows, self.dtype)
 
     def _log_abs_determinant(self) -> Tensor:
-        size = modulus(self._multiplier)
+        size = modulus(self.multiplier)
         return cast(self._num_rows, size.dtype) * build.Log(size)
 
     def _trace(self) -> Tensor:
-        return self._multiplier * self._smaller_size()
+        return self.multiplier * self._smaller_size()
 
     def _diag_part(self) -> Tensor:
         return self._term() * ones(self._diag_shape(), self.dtype)

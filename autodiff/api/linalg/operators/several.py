@@ -37,46 +37,42 @@ class _OfSeveral(LinearOperator):
     def __init__(self, operators: Iterable[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
                  is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None) -> None:
         assert_proper_iterable(operators)
-        self._operators = list(operators)
-        if not self._operators:
+        self.operators = list(operators)
+        if not self.operators:
             raise ArgumentError(f"{self._nonempty} Found: []")
-        if len({o.dtype for o in self._operators}) > 1:
+        if len({o.dtype for o in self.operators}) > 1:
             raise KindError("Expected all operators to have the same dtype.  Found "
-                            + "   ".join(str((o.name, o.dtype)) for o in self._operators))
+                            + "   ".join(str((o.name, o.dtype)) for o in self.operators))
         hints = {"is_non_singular": is_non_singular, "is_self_adjoint": is_self_adjoint,
                  "is_positive_definite": is_positive_definite}
         for hint in self._kept:
-            if all(getattr(o, hint) for o in self._operators):
+            if all(getattr(o, hint) for o in self.operators):
                 hints[hint] = settled(hints[hint], True, "The {1} of {0} operators is always {0}.".format(
                     _WORDS[hint], self._phrase))
-        super().__init__(self._operators[0].dtype, [p for o in self._operators for p in o.graph_parents],
-                         is_square=is_square, name=name or self._joint.join(o.name for o in self._operators), **hints)
-
-    @property
-    def operators(self) -> list[LinearOperator]:
-        return self._operators
+        super().__init__(self.operators[0].dtype, [p for o in self.operators for p in o.graph_parents],
+                         is_square=is_square, name=name or self._joint.join(o.name for o in self.operators), **hints)
 
     def _sizes(self, axis: str) -> list[Any]:
-        return [getattr(o, f"{axis}_dimension") for o in self._operators]
+        return [getattr(o, f"{axis}_dimension") for o in self.operators]
 
     def _size_tensors(self, axis: str) -> list[Any]:
-        return [getattr(o, f"{axis}_dimension_tensor")() for o in self._operators]
+        return [getattr(o, f"{axis}_dimension_tensor")() for o in self.operators]
 
     def _combined(self, sizes: list[Any], axis: str) -> Any:
         """The size of the whole from those of the parts: Dimensions, or tensors."""
         raise NotImplementedError
 
     def _shape(self) -> TensorShape:
-        batch = broadcast_shapes(o.batch_shape for o in self._operators)
+        batch = broadcast_shapes(o.batch_shape for o in self.operators)
         return batch.concatenate([self._combined(self._sizes(axis), axis) for axis in ("range", "domain")])
 
     def _shape_tensor(self) -> Tensor:
         sizes = [self._combined(self._size_tensors(axis), axis) for axis in ("range", "domain")]
-        batch = broadcast_shape_tensors(o.batch_shape_tensor() for o in self._operators)
+        batch = broadcast_shape_tensors(o.batch_shape_tensor() for o in self.operators)
         return build.ConcatV2(0, batch, build.Pack(*sizes, axis=0))
 
     def _all(self, method: str) -> Any:
-        return group(*(getattr(o, method)() for o in self._operators))
+        return group(*(getattr(o, method)() for o in self.operators))
 
 
 class LinearOperatorComposition(_OfSeveral):
@@ -88,25 +84,25 @@ class LinearOperatorComposition(_OfSeveral):
         return sizes[0 if axis == "range" else -1]
 
     def _shape(self) -> TensorShape:
-        for left, right in zip(self._operators, self._operators[1:]):
+        for left, right in zip(self.operators, self.operators[1:]):
             left.domain_dimension.assert_is_compatible_with(right.range_dimension)
         return super()._shape()
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        first, *more = self._operators if adjoint else self._operators[::-1]
+        first, *more = self.operators if adjoint else self.operators[::-1]
         return _total([first.matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg), *more],
                       lambda done, o: o.matmul(done, adjoint=adjoint))
 
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        first, *more = self._operators[::-1] if adjoint else self._operators
+        first, *more = self.operators[::-1] if adjoint else self.operators
         return _total([first.solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg), *more],
                       lambda done, o: o.solve(done, adjoint=adjoint))
 
     def _determinant(self) -> Tensor:
-        return _total(o.determinant() for o in self._operators)
+        return _total(o.determinant() for o in self.operators)
 
     def _log_abs_determinant(self) -> Tensor:
-        return _total((o.log_abs_determinant() for o in self._operators), arithmetic.add)
+        return _total((o.log_abs_determinant() for o in self.operators), arithmetic.add)
 
 
 class LinearOperatorBlockDiag(_OfSeveral):
@@ -117,7 +113,7 @@ class LinearOperatorBlockDiag(_OfSeveral):
     def __init__(self, operators: Iterable[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
                  is_positive_definite: Hint = None, is_square: Hint = True, name: str | None = None) -> None:
         super().__init__(operators, is_non_singular, is_self_adjoint, is_positive_definite, True, name)
-        if not is_square or not all(o.is_square for o in self._operators):
+        if not is_square or not all(o.is_square for o in self.operators):
             raise ArgumentError("Can only represent a block diagonal of square matrices.")
 
     def _combined(self, sizes: list[Any], axis: str) -> Any:
@@ -125,10 +121,10 @@ class LinearOperatorBlockDiag(_OfSeveral):
 
     def _blocks(self, x: Tensor, adjoint: bool, adjoint_arg: bool, method: str) -> Tensor:
         """The rows of `x` that belong to each operator, given to its method."""
-        sizes = [o.domain_dimension.value for o in self._operators]
+        sizes = [o.domain_dimension.value for o in self.operators]
         parts = split(x, self._size_tensors("domain") if None in sizes else sizes, axis=-1 if adjoint_arg else -2)
         done = [getattr(o, method)(part, adjoint=adjoint, adjoint_arg=adjoint_arg)
-                for o, part in zip(self._operators, parts)]
+                for o, part in zip(self.operators, parts)]
         return build.ConcatV2(-2, *broadcast_matrix_batch_dims(done))
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
@@ -138,16 +134,16 @@ class LinearOperatorBlockDiag(_OfSeveral):
         return self._blocks(rhs, adjoint, adjoint_arg, "solve")
 
     def _determinant(self) -> Tensor:
-        return _total(o.determinant() for o in self._operators)
+        return _total(o.determinant() for o in self.operators)
 
     def _log_abs_determinant(self) -> Tensor:
-        return _total((o.log_abs_determinant() for o in self._operators), arithmetic.add)
+        return _total((o.log_abs_determinant() for o in self.operators), arithmetic.add)
 
     def _trace(self) -> Tensor:
-        return _total((o.trace() for o in self._operators), arithmetic.add)
+        return _total((o.trace() for o in self.operators), arithmetic.add)
 
     def _diag_part(self) -> Tensor:
-        columns = broadcast_matrix_batch_dims([build.ExpandDims(o.diag_part(), -1) for o in self._operators])
+        columns = broadcast_matrix_batch_dims([build.ExpandDims(o.diag_part(), -1) for o in self.operators])
         return build.Squeeze(build.ConcatV2(-2, *columns), squeeze_dims=[-1])
 
     def _assert_non_singular(self) -> Any:
@@ -176,7 +172,7 @@ class LinearOperatorKronecker(_OfSeveral):
         """
         x = adjoint_of(x) if adjoint_arg else x
         columns, y = build.Shape(x)[-1:], x
-        for o in self._operators:
+        for o in self.operators:
             gives_range = (method == "matmul") == adjoint  # what it takes has the size of its range
             size = o.range_dimension_tensor() if gives_range else o.domain_dimension_tensor()
             y = build.Reshape(y, build.ConcatV2(0, build.Shape(y)[:-2], build.Pack(size, -1, axis=0)))
@@ -200,20 +196,20 @@ class LinearOperatorKronecker(_OfSeveral):
         return [cast(build.FloorDiv(total, size), self.dtype) for size in self._size_tensors("domain")]
 
     def _determinant(self) -> Tensor:
-        return _total(o.determinant() ** power for o, power in zip(self._operators, self._powers()))
+        return _total(o.determinant() ** power for o, power in zip(self.operators, self._powers()))
 
     def _log_abs_determinant(self) -> Tensor:
-        return _total((o.log_abs_determinant() * power for o, power in zip(self._operators, self._powers())),
+        return _total((o.log_abs_determinant() * power for o, power in zip(self.operators, self._powers())),
                       arithmetic.add)
 
     def _are_square(self) -> bool:
-        return all(o.is_square for o in self._operators)
+        return all(o.is_square for o in self.operators)
 
     def _trace(self) -> Tensor:
-        return _total(o.trace() for o in self._operators) if self._are_square() else super()._trace()
+        return _total(o.trace() for o in self.operators) if self._are_square() else super()._trace()
 
     def _to_dense(self) -> Tensor:
-        return _total((o.to_dense() for o in self._operators), _outer)
+        return _total((o.to_dense() for o in self.operators), _outer)
 
     def _assert_non_singular(self) -> Any:
         if not self._are_square():
