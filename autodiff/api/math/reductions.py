@@ -247,39 +247,28 @@ def _over_counts(data: Any, segment_ids: Any, num_segments: Any, *, name: str, r
         return sums / (build.Sqrt(counts) if root else counts)
 
 
-def _sparse_segments(data: Any, indices: Any, segment_ids: Any, *, name: str, num_segments: Any, kind: str) -> Tensor:
-    count = static_value(num_segments) if isinstance(num_segments, Tensor) else num_segments
-    if count is not None and count < 0:
-        raise ArgumentError("Cannot specify a negative value for num_segments", found=count)
-    with graph_of([data, indices, segment_ids]).name_scope(name):
-        rows = build.GatherV2(data, indices, 0)
-        ids = build.SortedIds(segment_ids, -1 if num_segments is None else num_segments)
-        if num_segments is None:
-            num_segments = build.Maximum(build.Max(ids, 0) + 1, 0)  # none where there are no ids
-        if kind == "sum":
-            return build.UnsortedSegmentSum(rows, ids, num_segments)
-        return _over_counts(rows, ids, num_segments, name=kind, root=kind == "sqrt_n")
+def _sparse_segments(kind: str, scope: str, words: str) -> Callable[..., Tensor]:
+    def segments(data: Any, indices: Any, segment_ids: Any, name: str | None = None,
+                 num_segments: Any = None) -> Tensor:
+        count = static_value(num_segments) if isinstance(num_segments, Tensor) else num_segments
+        if count is not None and count < 0:
+            raise ArgumentError("Cannot specify a negative value for num_segments", found=count)
+        with graph_of([data, indices, segment_ids]).name_scope(name or scope):
+            rows = build.GatherV2(data, indices, 0)
+            ids = build.SortedIds(segment_ids, -1 if num_segments is None else num_segments)
+            if num_segments is None:
+                num_segments = build.Maximum(build.Max(ids, 0) + 1, 0)  # none where there are no ids
+            if kind == "sum":
+                return build.UnsortedSegmentSum(rows, ids, num_segments)
+            return _over_counts(rows, ids, num_segments, name=kind, root=kind == "sqrt_n")
+
+    return named(segments, f"sparse_segment_{kind}", f"{words} indices, segment_ids: int[n], the latter rising from 0.")
 
 
-def sparse_segment_sum(data: Any, indices: Any, segment_ids: Any, name: str | None = None,
-                       num_segments: Any = None) -> Tensor:
-    """Sums of the rows `indices` of data by segment. indices, segment_ids: int[n], the latter rising from 0."""
-    return _sparse_segments(data, indices, segment_ids, name=name or "SparseSegmentSum", num_segments=num_segments,
-                            kind="sum")
-
-
-def sparse_segment_mean(data: Any, indices: Any, segment_ids: Any, name: str | None = None,
-                        num_segments: Any = None) -> Tensor:
-    """Means of the rows `indices` of data by segment. indices, segment_ids: int[n], the latter rising from 0."""
-    return _sparse_segments(data, indices, segment_ids, name=name or "SparseSegmentMean", num_segments=num_segments,
-                            kind="mean")
-
-
-def sparse_segment_sqrt_n(data: Any, indices: Any, segment_ids: Any, name: str | None = None,
-                          num_segments: Any = None) -> Tensor:
-    """Sums of the rows `indices` of data by segment, over the root of their count. indices, segment_ids: int[n]."""
-    return _sparse_segments(data, indices, segment_ids, name=name or "SparseSegmentSqrtN", num_segments=num_segments,
-                            kind="sqrt_n")
+sparse_segment_sum = _sparse_segments("sum", "SparseSegmentSum", "Sums of the rows `indices` of data by segment.")
+sparse_segment_mean = _sparse_segments("mean", "SparseSegmentMean", "Means of the rows `indices` of data by segment.")
+sparse_segment_sqrt_n = _sparse_segments("sqrt_n", "SparseSegmentSqrtN", "The sums of the rows `indices` of data by "
+                                         "segment, over the root of their count.")
 
 
 def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = int32,

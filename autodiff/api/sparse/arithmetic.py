@@ -1,6 +1,7 @@
 """Sparse tensors: placeholders for them, making them dense, and arithmetic that uses their entries."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from ...core.dtypes import as_dtype, complex64, complex128, float32, float64, in
 from ...core.errors import KindError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
-from ...core.op import build
+from ...core.op import OPS, build
 from ...core.shapes import as_dims, is_known
 from ...core.sparse_tensor import SparseTensor, SparseTensorValue, as_sparse, parts_of
 from ..arrays.creation import placeholder, zeros
+from ..common.made import named
 from ..common.renamed_arguments import one_of
 
 
@@ -119,43 +121,26 @@ def _extreme(op: str, sp_a: Any, sp_b: Any, name: str | None) -> SparseTensor:
     return SparseTensor(indices, values, a.dense_shape)
 
 
-def sparse_reduce_sum(sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None,
-                      keep_dims: bool | None = None) -> Tensor:
-    """Sums of the entries along axes, or of all, dense. reduction_axes, keep_dims: old names."""
-    return _reduced("SparseReduceSum", sp_input, one_of("axis", axis, "reduction_axes", reduction_axes),
-                    one_of("keepdims", keepdims, "keep_dims", keep_dims))
+def _reduction(op: str, name: str, words: str) -> Callable[..., Any]:
+    def reduce(sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None,
+               keep_dims: bool | None = None) -> Any:
+        sparse, axis = as_sparse(sp_input), one_of("axis", axis, "reduction_axes", reduction_axes)
+        keep = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+        if axis is None:
+            dims = sparse.dense_shape.dims
+            axis = build.Range(0, build.Size(sparse.dense_shape), 1) if dims is None or dims[0] is None else \
+                convert_to_tensor(np.arange(dims[0], dtype=np.int32))
+        reduced = OPS[op](*parts_of(sparse), axis, keep_dims=keep)
+        return SparseTensor(*reduced) if op.endswith("Sparse") else reduced
+
+    return named(reduce, name, f"{words} reduction_axes, keep_dims: old names.")
 
 
-def sparse_reduce_max(sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None,
-                      keep_dims: bool | None = None) -> Tensor:
-    """The greatest entries along axes, or of all, dense; zero where there is none."""
-    return _reduced("SparseReduceMax", sp_input, one_of("axis", axis, "reduction_axes", reduction_axes),
-                    one_of("keepdims", keepdims, "keep_dims", keep_dims))
-
-
-def sparse_reduce_sum_sparse(sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None,
-                             keep_dims: bool | None = None) -> SparseTensor:
-    """Sums of the entries along axes, or of all, sparse."""
-    return SparseTensor(*_reduced("SparseReduceSumSparse", sp_input,
-                                  one_of("axis", axis, "reduction_axes", reduction_axes),
-                                  one_of("keepdims", keepdims, "keep_dims", keep_dims)))
-
-
-def sparse_reduce_max_sparse(sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None,
-                             keep_dims: bool | None = None) -> SparseTensor:
-    """The greatest entries along axes, or of all, sparse."""
-    return SparseTensor(*_reduced("SparseReduceMaxSparse", sp_input,
-                                  one_of("axis", axis, "reduction_axes", reduction_axes),
-                                  one_of("keepdims", keepdims, "keep_dims", keep_dims)))
-
-
-def _reduced(op: str, sp_input: Any, axis: Any, keepdims: bool | None) -> Any:
-    sparse = as_sparse(sp_input)
-    if axis is None:
-        dims = sparse.dense_shape.dims
-        axis = build.Range(0, build.Size(sparse.dense_shape), 1) if dims is None or dims[0] is None else \
-            convert_to_tensor(np.arange(dims[0], dtype=np.int32))
-    return getattr(build, op)(*parts_of(sparse), axis, keep_dims=bool(keepdims))
+_SUM, _MAX = "Sums of the entries along axes, or of all, ", "The greatest entries along axes, or of all, "
+sparse_reduce_sum = _reduction("SparseReduceSum", "sparse_reduce_sum", _SUM + "dense.")
+sparse_reduce_max = _reduction("SparseReduceMax", "sparse_reduce_max", _MAX + "dense; zero where there is none.")
+sparse_reduce_sum_sparse = _reduction("SparseReduceSumSparse", "sparse_reduce_sum_sparse", _SUM + "sparse.")
+sparse_reduce_max_sparse = _reduction("SparseReduceMaxSparse", "sparse_reduce_max_sparse", _MAX + "sparse.")
 
 
 def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:

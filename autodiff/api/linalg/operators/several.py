@@ -74,6 +74,12 @@ class _OfSeveral(LinearOperator):
     def _all(self, method: str) -> Any:
         return group(*(getattr(o, method)() for o in self.operators))
 
+    def _determinant(self) -> Tensor:
+        return _total(o.determinant() for o in self.operators)
+
+    def _log_abs_determinant(self) -> Tensor:
+        return _total((o.log_abs_determinant() for o in self.operators), arithmetic.add)
+
 
 class LinearOperatorComposition(_OfSeveral):
     """The operators one after another, the last one first. Raises ArgumentError if their sizes do not fit."""
@@ -97,12 +103,6 @@ class LinearOperatorComposition(_OfSeveral):
         first, *more = self.operators[::-1] if adjoint else self.operators
         return _total([first.solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg), *more],
                       lambda done, o: o.solve(done, adjoint=adjoint))
-
-    def _determinant(self) -> Tensor:
-        return _total(o.determinant() for o in self.operators)
-
-    def _log_abs_determinant(self) -> Tensor:
-        return _total((o.log_abs_determinant() for o in self.operators), arithmetic.add)
 
 
 class LinearOperatorBlockDiag(_OfSeveral):
@@ -132,12 +132,6 @@ class LinearOperatorBlockDiag(_OfSeveral):
 
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         return self._blocks(rhs, adjoint, adjoint_arg, "solve")
-
-    def _determinant(self) -> Tensor:
-        return _total(o.determinant() for o in self.operators)
-
-    def _log_abs_determinant(self) -> Tensor:
-        return _total((o.log_abs_determinant() for o in self.operators), arithmetic.add)
 
     def _trace(self) -> Tensor:
         return _total((o.trace() for o in self.operators), arithmetic.add)
