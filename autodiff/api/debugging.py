@@ -132,9 +132,7 @@ def _checked(holds: Tensor, data: list[Any], summarize: int | None) -> Any:
     if _fails_statically(holds):
         raise InvalidArgumentError(" ".join(str(item) for item in data))
     everywhere = build.All(holds, build.Range(0, build.Rank(holds), 1))
-    if get_default_graph().executing_eagerly:
-        return None
-    return Assert(everywhere, data, summarize)
+    return None if get_default_graph().executing_eagerly else Assert(everywhere, data, summarize)
 
 
 def _comparison(op: str, sign: str, name_: str, text: str) -> Callable[..., Any]:

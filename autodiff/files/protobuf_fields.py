@@ -40,9 +40,7 @@ class Enum:
 
     def accepts(self, value: Any) -> int:
         """The number of a name or a number."""
-        if isinstance(value, str):
-            return self.Value(value)
-        return _integer("enum", 32, True)(value)
+        return self.Value(value) if isinstance(value, str) else _integer("enum", 32, True)(value)
 
     def Value(self, name: str) -> int:  # noqa: N802
         """The number of a name. Raises ArgumentError (ValueError) for an unknown one."""

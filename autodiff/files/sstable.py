@@ -99,9 +99,7 @@ def write_table(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
 def _between(low: bytes, high: bytes) -> bytes:
     """A short key that is not below `low`, and below `high`."""
     at = next((i for i, (a, b) in enumerate(zip(low, high)) if a != b), len(low))
-    if at < len(low) and low[at] + 1 < high[at]:
-        return low[:at] + bytes([low[at] + 1])
-    return low
+    return low[:at] + bytes([low[at] + 1]) if at < len(low) and low[at] + 1 < high[at] else low
 
 
 def _after(key: bytes) -> bytes:

@@ -177,9 +177,7 @@ def _unbatched_answer(node: Any, args: list[Tensor], batched: list[bool]) -> lis
 def _stack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor | None]:
     if node.type == "ListGather":
         _refuse_index(node, batched, 1)
-    if not batched[0]:
-        return [None]
-    return [_swap(node.definition(*args, **_attrs(node)))]
+    return [None] if not batched[0] else [_swap(node.definition(*args, **_attrs(node)))]
 
 
 @tensor_lists.list_unstack.batched

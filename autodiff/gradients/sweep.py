@@ -55,9 +55,7 @@ class Sweep:
         found = self.final.get(x)
         if found is None and x in self.terms:  # an x that no operation of the sweep made
             found = self.final[x] = self._sum(x)
-        if found is None and zeros:
-            return zeros_for(x)
-        return found
+        return zeros_for(x) if found is None and zeros else found
 
     # ---- the steps ----------------------------------------------------------------------
     def _in_order(self, ys: list[Tensor]) -> Iterator[Operation]:

@@ -137,9 +137,7 @@ def feeds(dbg: Debugger, expression: Expression = "") -> Result:
     Example:  info feeds
     API:      dbg.feeds.rows()
     """
-    if expression:
-        return shown(dbg.evaluate(expression))
-    return fed(dbg)
+    return shown(dbg.evaluate(expression)) if expression else fed(dbg)
 
 
 def fed(dbg: Debugger) -> Result:

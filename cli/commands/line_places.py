@@ -27,9 +27,7 @@ def line_place(shell: Shell, target: str) -> tuple[str, int] | None:
     if match is None or shell.dbg.model.targets.exact(target):
         return None
     file = _file(shell, match["file"])
-    if file is None:
-        return None
-    return file, _with_code(file, int(match["line"]))
+    return None if file is None else (file, _with_code(file, int(match["line"])))
 
 
 def _file(shell: Shell, given: str | None) -> str | None:

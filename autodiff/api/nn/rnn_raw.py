@@ -74,9 +74,7 @@ class _Body:
         nest.assert_same_structure(state, next_state)
 
         def held(old: Any, new: Any) -> Any:
-            if isinstance(old, TensorArray) or old.dims == ():
-                return new
-            return where(finished, old, new)
+            return new if isinstance(old, TensorArray) or old.dims == () else where(finished, old, new)
 
         emit = nest.map_structure(held, self.zeros, emit)
         next_state = nest.map_structure(held, state, next_state)

@@ -120,9 +120,7 @@ class Layout:
 def split_name(text: str) -> tuple[str, int]:
     """`x:1` -> x, 1; `x` and `^x` -> x, 0."""
     name, _, slot = text.removeprefix("^").rpartition(":")
-    if name and slot.isdigit():
-        return name, int(slot)
-    return text.removeprefix("^"), 0
+    return (name, int(slot)) if name and slot.isdigit() else (text.removeprefix("^"), 0)
 
 
 def full_name(text: str) -> str:

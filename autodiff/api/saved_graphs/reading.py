@@ -182,9 +182,7 @@ class Importer:
         if isinstance(made, Operation):
             return made
         made = made if isinstance(made, (list, tuple)) else [made]
-        if len(made) != 1:
-            return list(made)
-        return [build.Identity(made[0], name=node.name)]
+        return list(made) if len(made) != 1 else [build.Identity(made[0], name=node.name)]
 
     def _refused(self, node: Any, inputs: list[Tensor]) -> Operation:
         """An op that fails when it runs: what does not need it can be looked at all the same."""

@@ -157,9 +157,7 @@ class Optimizer(Trackable):
                 return var.assign(var.constraint(var))
 
     def _apply(self, grad: Tensor, var: Variable) -> Any:
-        if var.is_resource:
-            return self._resource_apply_dense(grad, var)
-        return self._apply_dense(grad, var)
+        return self._resource_apply_dense(grad, var) if var.is_resource else self._apply_dense(grad, var)
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Variable) -> Any:
         """Rows named twice are summed first; an optimizer for which that makes no difference overrides this."""

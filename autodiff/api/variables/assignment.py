@@ -94,9 +94,7 @@ def report_uninitialized_variables(var_list: Sequence[Variable] | None = None,
 def assert_variables_initialized(var_list: Sequence[Variable] | None = None) -> Tensor | None:
     """A tensor whose evaluation fails unless all variables have values; None if there are none."""
     variables = [*global_variables(), *local_variables()] if var_list is None else list(var_list)
-    if not variables:
-        return None
-    return build.Pack(*[build.Rank(v.as_tensor()) for v in variables], axis=0)
+    return None if not variables else build.Pack(*[build.Rank(v.as_tensor()) for v in variables], axis=0)
 
 
 # ---- assigning --------------------------------------------------------------------------

@@ -162,9 +162,7 @@ def has_nonfinite(value: Any) -> bool:
 
 def nonfinite_of(values: Sequence[Any]) -> list[bool]:
     """Whether each has any nan or inf; each is asked only where all together may have some."""
-    if are_finite(values):
-        return [False] * len(values)
-    return [has_nonfinite(value) for value in values]
+    return [False] * len(values) if are_finite(values) else [has_nonfinite(value) for value in values]
 
 
 def are_finite(values: Iterable[Any]) -> bool:

@@ -96,9 +96,7 @@ def write_run(folder: str, graph: Any, tensors: list[Tensor], values: list[Any],
 
 
 def _array(value: Any) -> np.ndarray:
-    if isinstance(value, (bytes, str)):
-        return np.array(value, object)
-    return np.asarray(value)
+    return np.array(value, object) if isinstance(value, (bytes, str)) else np.asarray(value)
 
 
 class DumpingDebugWrapperSession(LocalCLIDebugWrapperSession):

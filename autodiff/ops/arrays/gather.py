@@ -162,9 +162,7 @@ def gather_nd(params, indices: Index):
         if rows is not None:
             return params.reshape(-1, *params.shape[indices.shape[-1]:])[rows]
     place = places_in(indices, params.shape, "param shape")
-    if not place:
-        return np.broadcast_to(params, indices.shape[:-1] + params.shape)
-    return params[place]
+    return np.broadcast_to(params, indices.shape[:-1] + params.shape) if not place else params[place]
 
 
 @gather_nd.gradient

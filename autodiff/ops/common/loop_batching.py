@@ -23,9 +23,7 @@ def each_slice(*inputs: Own, kind, attrs, batched, specs):
     kernel = OPS[kind].kernel
     count = next(len(x) for x, varies in zip(inputs, batched) if varies)
     results = [kernel(*(x[i] if varies else x for x, varies in zip(inputs, batched)), **attrs) for i in range(count)]
-    if len(specs) == 1:
-        return np.stack(results)
-    return tuple(np.stack(parts) for parts in zip(*results))
+    return np.stack(results) if len(specs) == 1 else tuple(np.stack(parts) for parts in zip(*results))
 
 
 @each_slice.batched

@@ -221,9 +221,7 @@ def list_concat(items: List, like: List, *, dtype, shape=None, element=None, onc
     if not filled and spare is None:
         raise UnimplementedError(f"TensorArray has size zero, but element_shape_except0 {show(as_dims(shape))} is not "
                                  "fully defined", hint="give the TensorArray an element_shape")
-    if not filled:
-        return spare[:0]
-    return np.concatenate(filled)
+    return spare[:0] if not filled else np.concatenate(filled)
 
 
 @list_concat.gradient

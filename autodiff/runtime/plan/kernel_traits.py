@@ -39,9 +39,7 @@ class _Probe:
         self.index = index
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        if method != "__call__" or keywords:
-            return NotImplemented
-        return _Called(ufunc, inputs)
+        return NotImplemented if method != "__call__" or keywords else _Called(ufunc, inputs)
 
 
 class _Traits(NamedTuple):

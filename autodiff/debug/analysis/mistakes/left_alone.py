@@ -20,9 +20,7 @@ _SHRINKS = 0.97  # times its size, in each step: a decay that leaves nothing of 
 
 def left_alone_mistakes(case: Case) -> list[Finding]:
     """Findings about variables that keep what they began with, or lose what they learnt."""
-    if len(case.steps) < _ENOUGH or case.learns:
-        return []
-    return [*_kernels_left_out(case), *_shrunk(case)]
+    return [] if len(case.steps) < _ENOUGH or case.learns else [*_kernels_left_out(case), *_shrunk(case)]
 
 
 def _kernels_left_out(case: Case) -> list[Finding]:
