@@ -16,7 +16,8 @@ _ROWS = {
     "tensorflow.python.client": "session python.client_session autodiff; timeline python.framework.timeline",
     "tensorflow.python.compat": "compat python.compat",
     "tensorflow.python.data.util": "nest api.common.nest_shallow",
-    "tensorflow.python.eager": "test test",
+    "tensorflow.python.eager":
+        "test test; backprop python.context python.function api.contrib.eager_gradients autodiff",
     "tensorflow.python.framework":
         "common_shapes python.common_shapes; composite_tensor api.type_specs; "
         "constant_op python.framework.constant_op autodiff; device python.framework.device; "

@@ -41,6 +41,8 @@ BUILT = [  # (error class, TensorFlow's words, what is built)
     (ValueError, r"Argument must be a dense tensor", lambda: tf.constant([[1, 2], [3]])),
     (tf.errors.UnimplementedError, r"exactly one of pooling across depth", lambda: tf.nn.max_pool(
         ones(1, 2, 2, 4), [1, 2, 2, 2], [1, 1, 1, 2], "SAME")),
+    (TypeError, r"'DynamicStitch' Op have types \['float32', 'float64'\] that don't all match",
+     lambda: tf.dynamic_stitch([[0], [1]], [ones(1), tf.ones([1], tf.float64)])),
     (ValueError, r"mask cannot be scalar", lambda: tf.boolean_mask(ones(2), True)),
     (ValueError, r"Unknown padding mode: WEIRD", lambda: tf.pad(ones(2), [[1, 1]], "WEIRD")),
     (ValueError, r"Paddings must be non-negative", lambda: tf.pad(ones(2), [[-1, 1]])),
@@ -155,6 +157,8 @@ RUN = [
      lambda: tf.ensure_shape(tf.placeholder_with_default(np.ones((2, 3)), None, name="x"), [None, 3, 3])),
     (r"Indices and updates specified for empty output", lambda: tf.raw_ops.TensorScatterAdd(
         tf.zeros([0, 2]), loose([[0]]), loose(np.float32([[1, 2]])))),
+    (r"Requested more than 0 entries, but params is empty", lambda: tf.gather_nd(tf.zeros([0, 3]), loose([[0]]))),
+    (r"basename must be a scalar", lambda: tf.raw_ops.ShardedFilename(loose(np.array(["a"], object)), 0, 1)),
     (r"Reduction axis 0 is empty in shape \[0\]", lambda: tf.argmin(tf.zeros([0]), 0)),
     (r"Expected axis in the range \[-1, 1\), but got 2", lambda: tf.gather(loose([1, 2]), 0, axis=2)),
     (r"labels must be 1-D", lambda: tf.raw_ops.SparseSoftmaxCrossEntropyWithLogits([[1.0]], loose(0))),

@@ -199,3 +199,21 @@ def test_raw_ops_of_einsum_unique_and_pooling_take_tensors_for_attributes() -> N
         assert session.run(pooled).tolist() == session.run(known).tolist() == x[:, 1::2, 1::2].tolist()
         assert [part.tolist() for part in session.run(rows)] == [[[1, 0], [2, 0]], [0, 0, 1]]
         assert np.array_equal(session.run(product), np.einsum("...ij,...jk->...ik", a, b))
+
+
+def test_small_things_that_raw_callers_ask_for() -> None:
+    stack = tf.raw_ops.Stack(elem_type=tf.float32)
+    pushed = tf.raw_ops.StackPush(handle=stack, elem=[4.0, 5.0])
+    with tf.control_dependencies([pushed]):
+        popped = tf.raw_ops.StackPop(handle=stack, elem_type=tf.float32)
+    both = tf.raw_ops.ScalarSummary(tags=["a", "b"], values=[1.0, 2.0])
+    signed = tf.constant([-3.0, 4.0])
+    roots = tf.reduce_euclidean_norm(signed, []), tf.reduce_euclidean_norm(signed)
+    gradients = alias.module_named("tensorflow.python.eager.backprop").val_and_grad_function(tf.square)(3.0)
+    halves = tf.nn.embedding_lookup_sparse(tf.ones([2, 3], tf.float16), tf.SparseTensor([[0, 0]], [1], [1, 1]), None)
+    with tf.Session() as session:
+        assert session.run(popped).tolist() == [4.0, 5.0]
+        assert [(v.tag, v.simple_value) for v in tf.Summary.FromString(session.run(both)).value] == [("a", 1), ("b", 2)]
+        assert [value.tolist() for value in session.run(roots)] == [[-3.0, 4.0], 5.0]
+        assert session.run(gradients) == (9.0, [6.0]) and halves.dtype == tf.float32
+        assert session.run([tf.reduce_all([]), tf.reduce_any([])]) == [True, False]

@@ -8,7 +8,7 @@ import numpy as np
 from ...core.constant_value import static_value
 from ...core.convert import convert_to_tensor, to_tensor
 from ...core.dtypes import as_dtype, int32
-from ...core.errors import ArgumentError, KindError, ShapeError
+from ...core.errors import ArgumentError, DTypeError, KindError, ShapeError
 from ...core.graph import Tensor, graph_of
 from ...core.indexing import mask_tensor
 from ...core.op import build
@@ -110,7 +110,11 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     """Slices of several tensors put where their indices say; where two say the same the last wins."""
     with graph_of([*indices, *data]).name_scope(name or "DynamicStitch") as scope:
         graph = graph_of([*indices, *data])
-        dtype = next((d.dtype.base_dtype for d in data if isinstance(d, Tensor)), None)
+        dtypes = [d.dtype.base_dtype for d in data if isinstance(d, Tensor)]
+        if len(set(dtypes)) > 1:
+            raise DTypeError(f"Tensors in list passed to 'data' of 'DynamicStitch' Op have types "
+                             f"{[d.name for d in dtypes]} that don't all match.")
+        dtype = dtypes[0] if dtypes else None
         places = [to_tensor(graph, v, int32, f"indices_{i}") for i, v in enumerate(indices)]
         parts = [to_tensor(graph, v, dtype, f"data_{i}") for i, v in enumerate(data)]
         return build.DynamicStitch(*places, *parts, n=len(places), name=scope)

@@ -50,6 +50,9 @@ def value_and_gradients_function(f: Function, params: Sequence[int] | None = Non
     return value_and_gradients
 
 
+val_and_grad_function = value_and_gradients_function  # as TensorFlow's own module has it
+
+
 def gradients_function(f: Function, params: Sequence[int] | None = None) -> Function:
     """As value_and_gradients_function, without the value."""
     return lambda *args, **kwargs: value_and_gradients_function(f, params)(*args, **kwargs)[1]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.convert import constant_in, convert_to_tensor, to_tensor
-from ...core.dtypes import DType, as_dtype, int32, int64
+from ...core.dtypes import DType, as_dtype, bool_, int32, int64
 from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor, graph_of
 from ...core.op import OPS, OpDef, build
@@ -34,15 +34,15 @@ def _all_axes(x: Tensor) -> Tensor:
 
 
 def _reduce(op: str, x: Any, axis: Any, *, keepdims: bool = False, name: str | None = None) -> Tensor:
-    tensor = _tensor(x)
+    tensor = _tensor(x, bool_ if op in ("All", "Any") and isinstance(x, (list, tuple)) else None)
     result = OPS[op](tensor, _all_axes(tensor) if axis is None else axis, keep_dims=bool(keepdims), name=name)
     if axis is None and not keepdims:
         result.set_shape(())
     return result
 
 
-def _tensor(x: Any) -> Tensor:
-    return x if isinstance(x, Tensor) else to_tensor(graph_of([x]), x, None, "input_tensor")
+def _tensor(x: Any, dtype: DType | None = None) -> Tensor:
+    return x if isinstance(x, Tensor) else to_tensor(graph_of([x]), x, dtype, "input_tensor")
 
 
 def _reduction(op: str, sentence: str) -> Callable[..., Tensor]:

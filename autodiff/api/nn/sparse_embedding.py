@@ -48,6 +48,8 @@ def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any, partition
         ids, places = build.Unique(sp_ids.values)
         found = embedding_lookup(params, ids, partition_strategy=partition_strategy, max_norm=max_norm)
         rows = gather(found, places)
+        if rows.dtype.name == "float16":  # sums of many rows
+            rows = build.Cast(rows, dtype="float32")
         if sp_weights is None:
             return _combined(rows, rows_of, combiner, full)
         return _weighted(rows, sp_weights.values, rows_of, combiner=combiner, name=full)

@@ -157,6 +157,8 @@ def _rows(indices, shape, what="shape"):
 @op("GatherNd", infer=_gathered_nd)
 def gather_nd(params, indices: Index):
     """Slices by full index. params: any[...], indices: int[..., k] -> any[..., rest of params]."""
+    if not params.size and len(indices) and 0 in params.shape[:indices.shape[-1]]:
+        raise ShapeError("Requested more than 0 entries, but params is empty.  Params shape: " + show(params.shape))
     if params.flags.c_contiguous:
         rows = _rows(indices, params.shape, "param shape")
         if rows is not None:

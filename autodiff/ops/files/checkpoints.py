@@ -6,9 +6,10 @@ import numpy as np
 
 from ...core.declare import op
 from ...core.dtypes import as_dtype, string
-from ...core.errors import InvalidArgumentError, NotFoundError
+from ...core.errors import InvalidArgumentError, NotFoundError, ShapeError
 from ...core.infer import fixed, rank_of
 from ...core.op import Own, Spec, outputs
+from ...core.shapes import show
 from ..common.file_formats import file_format
 from ..common.texts import Text, spelled
 
@@ -98,4 +99,7 @@ def merge_checkpoints(checkpoint_prefixes: Text, destination_prefix: Text, *, de
 @op("ShardedFilename", infer=fixed(string), stateful=True, no_grad="a text has none")
 def sharded_filename(basename: Text, shard: Own, num_shards: Own):
     """The name of one file of several. basename: string[], shard, num_shards: int[] -> string[]."""
+    for what, value in ("basename", basename), ("shard", shard), ("num_shards", num_shards):
+        if np.ndim(value):
+            raise ShapeError(f"{what} must be a scalar, got shape {show(np.shape(value))}")
     return f"{spelled(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode()

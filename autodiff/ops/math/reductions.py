@@ -159,7 +159,9 @@ def _per_element(dy, x, y):
 
 @op("EuclideanNorm", infer=reduced_spec, dtypes=NUMBERS)
 def euclidean_norm(input, reduction_indices: Index, *, keep_dims=False):
-    """The root of the sum of squares over some axes. input: number[...] -> number[...]."""
+    """The root of the sum of squares over some axes; over none the input, as in TensorFlow. -> number[...]."""
+    if not reduction_indices.size:
+        return input
     squares = input * np.conj(input) if input.dtype.kind == "c" else np.square(input)
     sums = np.add.reduce(squares, axes_of(reduction_indices, input.ndim), input.dtype, None, keep_dims)
     return np.asarray(np.sqrt(sums)).astype(input.dtype, copy=False)

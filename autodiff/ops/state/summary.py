@@ -21,11 +21,12 @@ def _text(tag, *values, **attrs):
 
 @op("ScalarSummary", infer=_text, dtypes=(string,), stateful=True, no_grad="a summary is a text")
 def scalar_summary(tags, values: Number):
-    """One number under its tag. tags: string[], values: real[] -> string[]."""
+    """Numbers, each under its tag. tags: string[...], values: real[...] -> string[]."""
     if np.shape(values) != np.shape(tags):
         raise InvalidArgumentError(f"tags and values not the same shape: {list(np.shape(tags))} != "
                                    f"{list(np.shape(values))} (tag {spelled(tags)!r})")
-    return _summary({"tag": spelled(tags), "simple_value": float(values)})
+    return _summary(*({"tag": spelled(tag), "simple_value": float(value)} for tag, value in zip(
+        np.ravel(tags), np.ravel(values))))
 
 
 @op("HistogramSummary", infer=_text, dtypes=(string,), stateful=True, no_grad="a summary is a text")
