@@ -158,3 +158,23 @@ def test_variables_and_layers_in_attributes_of_a_layer_are_trained() -> None:
         layer(tf.ones([2, 3]))
         assert layer.trainable_variables == [layer.scale, layer.inner.kernel, layer.inner.bias]
         assert layer.non_trainable_variables == layer.kept
+
+
+def test_variables_of_keras_layers_are_resources_in_a_scope_of_their_layers_name() -> None:
+    class Own(K.layers.Layer):
+        def build(self, input_shape: Any) -> None:
+            self.w = self.add_weight("w", [3])
+
+        def call(self, x: Any) -> Any:
+            return x * self.w
+
+    with tf.Graph().as_default():
+        with tf.GradientTape() as tape:
+            model = K.Sequential([Own(), K.layers.Dense(1), K.layers.Dense(1)])
+            model(tf.ones([2, 3]))
+        assert [v.op.name for v in tape.watched_variables()] == [
+            "sequential/own/w", *(f"sequential/{dense}/{part}" for dense in ("dense", "dense_1")
+                                  for part in ("kernel", "bias"))]
+        model.add(K.layers.Dense(2))
+        assert model(tf.ones([2, 3])).shape == [2, 2]
+        assert Own.from_config(model.layers[0].get_config()).name == "own"

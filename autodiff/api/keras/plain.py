@@ -11,6 +11,7 @@ from ...core.graph import get_default_graph
 from .. import layers
 from ..common.made import named
 from ..nn.convolutions import depthwise_conv2d
+from ..variables.variable import Variable
 from . import activations, backend, initializers, regularizers
 
 _KINDS = {"activation": activations, "initializer": initializers, "regularizer": regularizers}
@@ -24,23 +25,30 @@ def function_of(kind: str, value: Any) -> Any:
     return value if get is None else get(value)
 
 
-class Weights:
-    """What Keras' layers have more: their variables' values, and numbers from none on in their names."""
+class Weights(layers.Layer):
+    """A layer of Keras: its variables are resources, in a scope of its name, and their values are at hand."""
 
-    weights: list[Any]
     _arguments: tuple[tuple[Any, ...], dict[str, Any]]
-    _first_number = 0
+    _named_once = True
+
+    def add_weight(self, name: str | None = None, *args: Any, use_resource: bool | None = None,
+                   **options: Any) -> Variable:
+        """A variable of this layer, a resource unless that is denied."""
+        return super().add_weight(name or "Variable", *args, **{**options, "use_resource": use_resource is not False})
 
     def get_config(self) -> dict[str, Any]:
         """Its settings by name, as they were given."""
         args, options = self._arguments
-        given = dict(inspect.signature(type(self)).bind_partial(*args, **options).arguments)
-        return {**super().get_config(), **given.pop("options", {}), **given}  # type: ignore[misc]
+        signature = inspect.signature(type(self))
+        given = dict(signature.bind_partial(*args, **options).arguments)
+        for name, parameter in signature.parameters.items():
+            given.update(given.pop(name, {}) if parameter.kind is parameter.VAR_KEYWORD else {})
+        return {**super().get_config(), **given}
 
     def get_weights(self) -> list[np.ndarray]:
         """The values of the variables, those that are trained first."""
         if get_default_graph().executing_eagerly:
-            return [variable.numpy() for variable in self.weights]
+            return [np.asarray(variable) for variable in self.weights]
         return backend.get_session().run(self.weights) if self.weights else []
 
     def set_weights(self, weights: Any) -> None:

@@ -122,8 +122,10 @@ class Optimizer(Trackable):
         if not variables:
             raise ArgumentError(f"No gradients provided for any variable: {[v.name for _, v in pairs]}")
         with init_scope():
+            known = self._slots.size
             self._create_slots(variables)
-            restore_waiting()
+            if self._slots.size != known:
+                restore_waiting()
         with name_scope(name, self._name) as scope:
             self._prepare()
             updates = [self._update(g, v) for g, v in pairs if g is not None]

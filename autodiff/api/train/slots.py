@@ -74,6 +74,11 @@ class Slots:
     def get_shared(self, name: str, graph: Graph) -> Variable | None:
         return self._shared.get((name, graph))
 
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self._shared) + sum(map(len, self._slots.values()))
+
     def of_variables(self) -> list[tuple[str, Any, Variable]]:
         """(name, variable, slot) of all that are for one variable."""
         return [(name, variable, slot) for name, slots in sorted(self._slots.items())

@@ -45,7 +45,7 @@ class Layer(Holding):
     activity_regularizer: a function of the output whose mean over the batch joins the losses.
     """
 
-    _first_number = 1  # of the layers whose names are made of their class's
+    _named_once = False  # whether its name, the only such one in the graph, is that of its scope, as Keras has it
 
     def __init__(self, trainable: bool = True, name: Any = None, dtype: Any = None, *, activity_regularizer: Any = None,
                  _scope: Any = None, _reuse: bool | None = None, **unknown: Any) -> None:
@@ -63,12 +63,19 @@ class Layer(Holding):
         self._conditional: list[Any] = []  # of the losses and updates those that come of inputs
         self._base_name = name.name if isinstance(name, VariableScope) else name or snake_case(type(self).__name__)
         self._name = name if isinstance(name, str) and name else \
-            _numbered(snake_case(type(self).__name__), self._first_number)
+            _numbered(snake_case(type(self).__name__), 0 if self._named_once else 1)
+        if self._named_once and not isinstance(name, VariableScope):
+            self._base_name = self._name
         self._scope: VariableScope | None = None
         self._frames = site.capture()  # of who made it
         if _scope:
             with variable_scope(_scope) as self._scope:
                 pass
+
+    @property
+    def _shares(self) -> Any:
+        """Whether its variables are there: those of Keras' layers are made by each layer once."""
+        return not self._named_once and (self.built or self._reuse)
 
     # ---- what it is ---------------------------------------------------------------------
     @property
@@ -124,7 +131,7 @@ class Layer(Holding):
         graph = get_default_graph()
         self._find_scope(None)
         before = set() if graph.executing_eagerly else {id(v) for v in get_collection_ref(GraphKeys.GLOBAL_VARIABLES)}
-        with variable_scope(self._scope, reuse=self.built or self._reuse, auxiliary_name_scope=False) as scope, \
+        with variable_scope(self._scope, reuse=self._shares, auxiliary_name_scope=False) as scope, \
                 graph.name_scope(scope.original_name_scope):
             variable = get_variable(
                 name, shape=() if shape is None else shape, dtype=as_dtype(dtype or self._dtype or float32),
@@ -172,7 +179,7 @@ class Layer(Holding):
         graph = get_default_graph()
         self._find_scope(scope)
         inputs = nest.map_structure(_as_tensor, inputs)
-        with variable_scope(self._scope, reuse=self.built or self._reuse, auxiliary_name_scope=False) as opened:
+        with variable_scope(self._scope, reuse=self._shares, auxiliary_name_scope=False) as opened:
             if takes(self, "scope"):
                 options["scope"] = opened
             check_inputs(self.input_spec, inputs, self._name)

@@ -59,9 +59,6 @@ class Described(Trackable):
         """A layer of such settings."""
         return cls(**config)
 
-    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
-        return trackable  # what a checkpoint of objects would find
-
     def _only_call(self) -> Call:
         calls = self.inbound_nodes
         if len({id(call.outputs[0]) for call in calls}) != 1:

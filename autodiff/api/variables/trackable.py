@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...core.errors import ArgumentError
 from ...core.graph import get_default_graph
 
 _WAITING = "_restorations_that_wait"
@@ -20,11 +21,23 @@ class Trackable:
     """An object whose attributes are followed, but those in `_untracked`."""
 
     _untracked: frozenset[str] = frozenset()
+    _named: dict[str, Any] = {}  # noqa: RUF012: never changed, each object gets one of its own
 
     @property
     def _checkpoint_dependencies(self) -> Sequence[TrackableReference]:
-        return [TrackableReference(name, value) for name, value in vars(self).items()
-                if name not in self._untracked and is_trackable(value)]
+        held = {name: value for name, value in vars(self).items()
+                if name not in self._untracked and name != "_named" and is_trackable(value)}
+        return [TrackableReference(name, value) for name, value in {**held, **self._named}.items()]
+
+    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
+        """Hold an object under a name that is no attribute. Raises ArgumentError (ValueError) for one that is used."""
+        if not overwrite and any(name == each.name and trackable is not each.ref
+                                 for each in self._checkpoint_dependencies):
+            raise ArgumentError(f"Called Trackable._track_trackable() with name={name!r}, but a Trackable with this "
+                                "name is already declared as a dependency.", hint="pass overwrite=True to replace it")
+        vars(self)["_named"] = {**self._named, name: trackable}
+        restore_waiting()
+        return trackable
 
 
 class AutoTrackable(Trackable):
@@ -32,7 +45,8 @@ class AutoTrackable(Trackable):
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        restore_waiting()
+        if is_trackable(value):
+            restore_waiting()
 
     def _no_dependency(self, value: Any) -> Any:
         """`value`, to be held without being saved."""
@@ -55,11 +69,12 @@ def dependencies_of(holder: Any) -> list[TrackableReference]:
 
 
 def wait(restoration: Any) -> None:
-    """Have a restoration called, while executing eagerly, whenever variables may have been made."""
-    get_default_graph().get_collection_ref(_WAITING)[:] = [restoration]
+    """Have a restoration called, while executing eagerly, whenever variables may have been made, till it gives True."""
+    get_default_graph().get_collection_ref(_WAITING).append(restoration)
 
 
 def restore_waiting() -> None:
     """Call what waits for variables."""
-    for restoration in get_default_graph().collected.get(_WAITING, ()):
-        restoration()
+    waiting = get_default_graph().collected.get(_WAITING)
+    if waiting:
+        waiting[:] = [restoration for restoration in list(waiting) if not restoration()]

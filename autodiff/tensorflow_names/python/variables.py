@@ -3,7 +3,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...api.train.objects.checkpoint import variables_below
+from ...api.train.objects.object_graph import objects_below
 from ...api.variables.eager_store import variables_by_name
+from ...api.variables.initializers import Zeros
 from ...api.variables.partitioned import PartitionedVariable, PartitionInfo
 from ...api.variables.variable import ResourceVariable
 from ...api.variables.variable import Variable as VariableV1
@@ -11,7 +14,8 @@ from ...api.variables.variable_scope import pure_variable_scope
 from ...api.variables.variable_store import found_or_made
 from ...core.collections import GraphKeys, get_collection
 from ...core.convert import convert_to_tensor
-from ...core.dtypes import as_dtype, int32
+from ...core.dtypes import as_dtype, float32, int32
+from ...core.errors import ArgumentError
 from ...core.graph import Tensor, get_default_graph
 from ...core.infer import held
 from ...core.op import build
@@ -85,3 +89,27 @@ class _VariableStore:
 
 def _get_default_variable_store() -> _VariableStore:
     return _VariableStore()
+
+
+def add_variable(trackable: Any, name: str, shape: Any = None, dtype: Any = float32, initializer: Any = None) -> Any:
+    """A variable that a trackable object holds under a name, whatever variables of the graph have it."""
+    if any(name == each.name for each in trackable._checkpoint_dependencies):
+        raise ArgumentError(f"A variable with the name {name!r} was already declared as a dependency of this object")
+    given = initializer if callable(initializer) or initializer is None else None
+    if given is not initializer:
+        if shape is not None:
+            raise ArgumentError("If initializer is a constant, do not specify shape.")
+        return trackable._track_trackable(VariableV1(initializer, name=name, dtype=dtype, use_resource=True), name)
+    begin = (given() if isinstance(given, type) else given) or Zeros()
+    return trackable._track_trackable(VariableV1(lambda: begin(shape, dtype=dtype), name=name, dtype=dtype,
+                                                 use_resource=True), name)
+
+
+def list_objects(root: Any) -> list[Any]:
+    """A trackable object and all that are below it, the nearest first."""
+    return [holder for holder, _, _ in objects_below(root)]
+
+
+def gather_initializers(root: Any) -> list[Any]:
+    """The initializers of the variables below an object; nothing of other states."""
+    return [v.initializer for v in variables_below(root)]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ....core.defaults import session_for
+from ....core.defaults import get_default_session, session_for
 from ....core.errors import AutodiffError
 from ....core.graph import get_default_graph
 from ...control.dependencies import init_scope
-from ...variables.trackable import AutoTrackable, wait
+from ...variables.trackable import AutoTrackable, restore_waiting, wait
 from ...variables.variable import Variable
 from ..checkpoint_state import update_checkpoint_state
 from ..checkpoints import CheckpointReader
@@ -35,12 +35,13 @@ class Restoration:
         self._message: Any = None if self._reader is None else self._reader.object_graph
         self._done: set[int] = set()  # of variables that got their values
         self._kept: list[Any] = []
+        self.has_objects = self._message is not None
         if get_default_graph().executing_eagerly and self._reader is not None:
-            self()
             wait(self)
+            restore_waiting()
 
-    def __call__(self, session: Any = None) -> None:
-        """Give what is there, and has nothing yet, its values."""
+    def __call__(self, session: Any = None) -> bool:
+        """Give what is there, and has nothing yet, its values. Tells whether nothing of the checkpoint is left."""
         for key, state in self._pairs():
             if session is None and id(state) in self._done:
                 continue
@@ -50,11 +51,12 @@ class Restoration:
                 load_into(session, state, fitting(self._reader, key, state, reshape=False), self._path)
             else:
                 Restoring(state(name=key) if callable(state) else state).run(session, self._reader)
+        return self.has_objects and not self._left()
 
     def _bound(self) -> dict[int, Any]:
         """Node of the message -> the object that has its place."""
         bound: dict[int, Any] = {}
-        waiting = [(0, self._root)] if self._message is not None else []
+        waiting = [(0, self._root)] if self.has_objects else []
         for number, holder in waiting:
             if number not in bound:
                 bound[number] = holder
@@ -71,8 +73,8 @@ class Restoration:
 
     def _pairs(self) -> list[tuple[str, Any]]:
         """(key in the checkpoint, state) of what it has and an object holds."""
-        if self._message is None:
-            by_name = [(v._shared_name, v) for v in _variables(self._root)] if self._reader is not None else []
+        if not self.has_objects:
+            by_name = [(v._shared_name, v) for v in variables_below(self._root)] if self._reader is not None else []
             return [(name, v) for name, v in by_name if self._reader.has_tensor(name)]
         return [(each.checkpoint_key, states[each.name]) for number, holder in self._bound().items()
                 for states in [states_of(holder)] for each in self._message.nodes[number].attributes
@@ -83,7 +85,7 @@ class Restoration:
         """Raises UnmatchedError (AssertionError) if a variable below the root is not in the checkpoint."""
         self._check_path()
         found = {id(state) for _, state in self._pairs()}
-        left = [v for v in _variables(self._root) if id(v) not in found]
+        left = [v for v in variables_below(self._root) if id(v) not in found]
         if left:
             raise UnmatchedError(f"Object not assigned a value from checkpoint: {left[0]!r}")
         return self
@@ -91,12 +93,16 @@ class Restoration:
     def assert_consumed(self) -> "Restoration":
         """Raises UnmatchedError (AssertionError) too if the checkpoint has what no object holds."""
         self.assert_existing_objects_matched()
-        bound = self._bound()
-        for number, node in enumerate(() if self._message is None else self._message.nodes):
-            keys = [each.checkpoint_key for each in node.attributes if each.name == VALUE]
-            if keys and number not in bound:
-                raise UnmatchedError(f"Unresolved object in checkpoint {self._path}: {keys[0]}")
+        left = self._left()
+        if left:
+            raise UnmatchedError(f"Unresolved object in checkpoint {self._path}: {left[0]}")
         return self
+
+    def _left(self) -> list[str]:
+        """The keys of variables in the checkpoint of which no object holds one."""
+        nodes, found = self._message.nodes if self.has_objects else (), {key for key, _ in self._pairs()}
+        return [each.checkpoint_key for node in nodes for each in node.attributes
+                if each.name == VALUE and each.checkpoint_key not in found]
 
     def assert_nontrivial_match(self) -> "Restoration":
         """Raises UnmatchedError (AssertionError) if nothing but the root was matched."""
@@ -124,20 +130,24 @@ class Restoration:
         """The same, and run the initializers of variables below the root that the checkpoint does not have."""
         if not get_default_graph().executing_eagerly:
             session, found = _session(session), {id(state) for _, state in self._pairs()}
-            session.run([v.initializer for v in _variables(self._root) if id(v) not in found])
+            session.run([v.initializer for v in variables_below(self._root) if id(v) not in found])
             self(session)
 
 
-def _variables(root: Any) -> list[Variable]:
+def variables_below(root: Any) -> list[Variable]:
+    """The variables that objects below a root hold, and the slots of optimizers for them."""
     found = [holder for holder, _, _ in objects_below(root)]
     return [*(v for v in found if isinstance(v, Variable)), *(slot for v in found for _, variable, slot in slots_of(v)
                                                                if any(variable is each for each in found))]
 
 
 def _session(session: Any) -> Any:
+    """The session that is given, the default one or Keras'; None while executing eagerly."""
     graph = get_default_graph()
-    return bare_session(session if session is not None or graph.executing_eagerly else
-                        session_for(graph, None, "save or restore objects"))
+    if session is None and not graph.executing_eagerly:
+        kept = graph.outermost.extras.get("keras", {}).get("session") if get_default_session() is None else None
+        session = session_for(graph, kept, "save or restore objects")
+    return bare_session(session)
 
 
 class Checkpoint(AutoTrackable):
@@ -145,18 +155,18 @@ class Checkpoint(AutoTrackable):
     (TypeError), through `save`, for what has no state.
     """
 
-    save_counter: Any = None
-
     def __init__(self, **kwargs: Any) -> None:
         for name, value in sorted(kwargs.items()):
             setattr(self, name, value)
 
-    def _count(self) -> Variable:
-        if self.save_counter is None:
+    @property
+    def save_counter(self) -> Variable:
+        """How many checkpoints `save` wrote: int64[]. Made when it is first asked for, or a checkpoint has it."""
+        if "save_counter" not in vars(self):
             with init_scope():
-                self.save_counter = Variable(np.int64(0), name="save_counter", trainable=False, use_resource=True,
-                                             collections=[])
-        return self.save_counter
+                vars(self)["save_counter"] = Variable(np.int64(0), name="save_counter", trainable=False,
+                                                      use_resource=True, collections=[])
+        return vars(self)["save_counter"]
 
     def write(self, file_prefix: Any, session: Any = None) -> str:
         """Write a checkpoint of this very name. session: in a graph, by default the default one."""
@@ -169,7 +179,7 @@ class Checkpoint(AutoTrackable):
         return path
 
     def _numbered(self, file_prefix: Any, session: Any = None) -> str:
-        session, counter = _session(session), self._count()
+        session, counter = _session(session), self.save_counter
         if session is None:
             number = int(counter.assign_add(1).numpy())
         else:
@@ -182,8 +192,10 @@ class Checkpoint(AutoTrackable):
 
         The result tells what was matched, and gives the values in a graph. Raises NotFoundError if there is none.
         """
-        if save_path is not None and CheckpointReader(save_path).object_graph is not None:
-            self._count()
-        return Restoration(self, save_path)
+        restoration = Restoration(self, save_path)
+        if restoration.has_objects:
+            _ = self.save_counter
+            restore_waiting()
+        return restoration
 
     read = restore
