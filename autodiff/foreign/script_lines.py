@@ -33,12 +33,13 @@ def lines_of_use(sites: tuple[Site, ...]) -> tuple[Site, ...]:
 
 @functools.lru_cache(256)
 def factor_on(sites: tuple[Site, ...]) -> tuple[str, float, Site] | None:
-    """The one name of a number that the statements on these lines multiply by: it, the number, where it was given.
+    """The one name of a number that the statements on these lines, or those that use what they assign, multiply by: it,
+    the number, and where it was given.
 
     Of several the one in what is subtracted; None if there is no such name, or still several.
     """
     found, taken = dict[str, tuple[str, float, Site]](), set[str]()
-    for site in sites:
+    for site in dict.fromkeys([*sites, *(use for line in sites for use in lines_of_use((line,)))]):
         statement = _on_lines(site.file).get(site.line)
         for node in ast.walk(statement) if statement is not None else ():
             for name in _factors(node):

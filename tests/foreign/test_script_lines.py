@@ -107,7 +107,8 @@ def test_the_loop_around_a_line(script: str, line: int, lines: range | None) -> 
     ("v = .9 * v - rate * g", ("rate", .05, 1)), ("v = 2 * g", None), ("v = rate * beta * g", None),
     ("w = w - step * g", ("step", .1, 3)), ("w = changing * g", None),
     ("w = w - is_on * rate * g", ("rate", .05, 1)),
-    ("w = beta * w - rate * g", ("rate", .05, 1))])
+    ("w = beta * w - rate * g", ("rate", .05, 1)),
+    ("v = beta * v + g\n    w = w - rate * v", ("rate", .05, 1))])
 def test_the_number_that_a_line_multiplies_by(tmp_path: Path, line: str, factor: tuple[str, float, int] | None) -> None:
     path = tmp_path / "update.py"
     path.write_text(f"rate = 0.05; is_on = True\nbeta, changing = 0.9, 1\ndef f(w, g, step=0.1):\n    {line}\n"

@@ -146,6 +146,9 @@ def test_a_schedule_that_leaves_no_rate_has_its_line(told):
     raised = "descent.param_groups[0].update(initial_lr=0.01, lr=2.0)"
     rate = told(made, plan, raised, LOSS, "descent.zero_grad()", "loss.backward()", "descent.step()").advice.rate
     assert (rate.text, rate.place.line) == ("the learning rate is 2, by its schedule", 8)
+    group = "step or descent.param_groups.append({'params': [], 'lr': 7.0})"
+    rate = told(made, group, LOSS, "descent.zero_grad()", "loss.backward()", "descent.step()").advice.rate
+    assert (rate.text, rate.place.line) == ("the learning rate is 7 in one of its groups", 7)
 
 
 @pytest.mark.parametrize(["loss", "wrong", "right"], [
@@ -161,6 +164,13 @@ def test_what_is_assigned_to_data_is_where_the_way_ends(told):
     made = "v = v if step else torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)"
     found = told(made, "w.data = v * torch.tensor(0.5)", LOSS, *DOWN).advice.remarks
     assert [(name, ".data = " in r.text, r.place.line) for name, r in found.items()] == [("v", True, 8)]
+
+
+def test_the_way_ends_where_a_gradient_still_flowed(told):
+    made = "v = v if step else torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)"
+    lines = ["h = (x @ v).mean()", "cut = h.detach()", "value = float(h)", "other = float(cut * cut)"]
+    found = told(made, *lines, LOSS, *DOWN).advice.remarks
+    assert [(name, ".item()" in r.text, r.place.line) for name, r in found.items()] == [("v", True, 10)]
 
 
 def test_an_op_of_the_users_own_is_looked_into(told):

@@ -227,10 +227,11 @@ class Habits:
     def rate(self) -> Remark | None:
         """The learning rate of an optimizer, and where that was; None if there is none."""
         for optimizer in self._optimizers:
-            rate = optimizer.param_groups[0].get("lr")
-            if rate is not None:
-                planned = self.rates.raised_by(float(rate))
-                return Remark(f"the learning rate is {float(rate):.3g}" + ", by its schedule" * bool(planned),
+            rates = {float(group["lr"]) for group in optimizer.param_groups if group.get("lr") is not None}
+            if rates:
+                planned = self.rates.raised_by(max(rates))
+                how = ", by its schedule" if planned else " in one of its groups" if len(rates) > 1 else ""
+                return Remark(f"the learning rate is {max(rates):.3g}{how}",
                               place_of_frames(planned or self.made.get(id(optimizer), ())))
         return None
 

@@ -24,10 +24,10 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
     ids, storages, last = {id(parameter)}, {storage_of(parameter)}, None
     of_loss = set(map(id, used))
     for entry in entries:
-        given = list(tensors_in((entry.args, entry.kwargs)))
-        if not any(id(t) in ids or storage_of(t) in storages for t in given):
+        given = [t for t in tensors_in((entry.args, entry.kwargs)) if id(t) in ids or storage_of(t) in storages]
+        if not given:
             continue
-        if id(entry) not in of_loss:
+        if id(entry) not in of_loss and (last is None or any(t.requires_grad for t in given)):
             last = entry
         made = [*tensors_in(entry.result), *written_by(entry)]
         ids.update(map(id, made))
