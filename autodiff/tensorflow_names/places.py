@@ -13,7 +13,7 @@ _ROWS = {
         "platform; pywrap_tensorflow train; saved_model saved_model; summary summary; tf2 python.tf2; tools; "
         "tpu contrib.tpu python.tpu; distribute distribute autodiff; training train train.moving_averages autodiff; "
         "util python.util.decorating",
-    "tensorflow.python.client": "session python.client_session autodiff; timeline python.framework.timeline",
+    "tensorflow.python.client": "session python.client_session autodiff; timeline api.train.hooks.timeline",
     "tensorflow.python.compat": "compat python.compat",
     "tensorflow.python.data.util": "nest api.common.nest_shallow",
     "tensorflow.python.eager":
@@ -30,7 +30,7 @@ _ROWS = {
         "subscribe python.framework.subscribe; traceable_stack core.site; smart_cond api.control.known_choice; "
         "tensor_util python.tensor_util autodiff; test_util api.test.modes test",
     "tensorflow.python.keras":
-        "engine api.variables.layer_base keras; activations keras.activations; backend keras.backend; "
+        "engine keras.layers api.variables.layer_base keras; activations keras.activations; backend keras.backend; "
         "callbacks keras.callbacks; initializers keras.initializers; layers keras.layers; losses keras.losses; "
         "metrics keras.metrics; models keras.models; regularizers keras.regularizers; "
         "testing_utils python.framework.testing_utils; utils keras.utils keras",
@@ -59,6 +59,7 @@ _ROWS = {
         "confusion_matrix math api.common.ranks; parsing_ops api.parsing autodiff; parallel_for python.parallel_for; "
         "sparse_ops autodiff api.sparse.rearrange; random_ops random autodiff; rnn nn; rnn_cell nn.rnn_cell; "
         "rnn_cell_impl nn.rnn_cell; signal signal; string_ops api.strings autodiff; "
+        "resources python.variables; "
         "variable_scope autodiff python.variables api.variables.eager_store; variables python.variables autodiff",
     "tensorflow.python.ops.distributions":
         "kullback_leibler api.distributions.divergences; special_math api.distributions.special_math; "

@@ -236,3 +236,32 @@ def test_a_supervisor_restores_trains_and_saves(tmp_path):
         tf.train.Supervisor(init_op=tf.no_op()).summary_computed(None, b"")
     with pytest.raises(KeyError), tf.Graph().as_default(), tf.train.Supervisor().managed_session():
         raise KeyError("the caller's")
+
+
+def test_a_profiler_hook_writes_the_times_of_a_run_each_so_many_steps(tmp_path):
+    step = tf.train.get_or_create_global_step()
+    train = step.assign_add(1)
+    with pytest.raises(ValueError):
+        tf.train.ProfilerHook(save_steps=1, save_secs=1)
+    hook = tf.train.ProfilerHook(save_steps=2, output_dir=str(tmp_path))
+    with tf.train.SingularMonitoredSession(hooks=[hook]) as session:
+        for _ in range(4):
+            session.run(train)
+    found = sorted(path.name for path in tmp_path.glob("timeline-*"))
+    assert found == ["timeline-2.json", "timeline-4.json"]
+    assert "traceEvents" in (tmp_path / found[0]).read_text()
+
+
+def test_the_basic_loop_starts_again_after_an_aborted_error():
+    calls = []
+
+    def step(session, supervisor):
+        calls.append(session)
+        if len(calls) == 2:
+            raise tf.errors.AbortedError(None, None, "once")
+        if len(calls) == 4:
+            supervisor.request_stop()
+
+    supervisor = tf.train.Supervisor()
+    tf.train.basic_train_loop(supervisor, step, (supervisor,))
+    assert len(calls) == 4

@@ -10,10 +10,10 @@ import pytest
 
 import autodiff as tf
 from autodiff import errors
+from autodiff.api.train.hooks.timeline import Timeline
 from autodiff.core.op import OPS, build
 from autodiff.runtime.plan.running import running
 from autodiff.runtime.program import HOT
-from autodiff.tensorflow_names.python.framework.timeline import Timeline
 
 Pair = collections.namedtuple("Pair", "u v")
 

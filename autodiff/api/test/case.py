@@ -44,6 +44,7 @@ def get_temp_dir() -> str:
 class TestCase(Assertions):
     """A test case that begins with an empty default graph, and compares arrays and tensors' values."""
 
+    _tempdir: str | None = None
     __test__ = False  # for pytest: the subclasses of a script are tests, this is not
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -74,10 +75,9 @@ class TestCase(Assertions):
         super().tearDown()
 
     def get_temp_dir(self) -> str:
-        """A directory of this test's own."""
-        folder = os.path.join(get_temp_dir(), self.id())
-        os.makedirs(folder, exist_ok=True)
-        return folder
+        """A directory of this test's own, and of the one mode that it runs in where it runs in two."""
+        self._tempdir = self._tempdir or tempfile.mkdtemp(dir=get_temp_dir(), prefix=f"{self.id()}-")
+        return self._tempdir
 
     @contextlib.contextmanager
     def session(self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False,

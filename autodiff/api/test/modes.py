@@ -146,6 +146,7 @@ def run_in_graph_and_eager_modes(func: Any = None, config: Any = None, use_gpu: 
                 method(self, *args, **options)
             if reset_test:
                 self.tearDown()
+                self._tempdir = None
             with eager_mode():
                 if reset_test:
                     self.setUp()

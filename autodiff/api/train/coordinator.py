@@ -148,6 +148,7 @@ class QueueRunner:
             if self._running.get(sess, 0):
                 return []
             self._running[sess] = len(self.enqueue_ops)
+            self.exceptions_raised.clear()
         calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [(self._run, (sess, op, coord))
                                                                    for op in self.enqueue_ops]
         if coord is not None:
@@ -196,10 +197,15 @@ def add_queue_runner(qr: QueueRunner, collection: Any = GraphKeys.QUEUE_RUNNERS)
 
 def start_queue_runners(sess: Any = None, coord: Coordinator | None = None, daemon: bool = True, start: bool = True,
                         collection: Any = GraphKeys.QUEUE_RUNNERS) -> list[threading.Thread]:
-    """Threads of all queue runners of the graph. Raises ArgumentError (ValueError) without a session."""
+    """Threads of all queue runners of the graph; none in a MonitoredSession, which has its own.
+
+    Raises ArgumentError (ValueError) without a session.
+    """
     sess = get_default_session() if sess is None else sess
     if sess is None:
         raise ArgumentError("cannot start queue runners: no default session", hint="pass sess=")
+    if type(sess).__name__ in ("MonitoredSession", "SingularMonitoredSession"):
+        return []
     if not hasattr(sess, "run"):
         raise KindError(expected="a tf.Session", found=repr(sess))
     return [thread for runner in get_collection(collection)

@@ -54,7 +54,7 @@ def input_producer(input_tensor: Any, element_shape: Any = None, num_epochs: int
         if shuffle:
             rows = random_shuffle(rows, seed=seed)
         rows = limit_epochs(rows, num_epochs)
-        queue = FIFOQueue(capacity, [rows.dtype.base_dtype], [shape], name="queue")
+        queue = FIFOQueue(capacity, [rows.dtype.base_dtype], [shape], shared_name=shared_name, name="queue")
         add_queue_runner(QueueRunner(queue, [queue.enqueue_many([rows])], queue.close(), cancel_op))
         if summary_name is not None:
             scalar(summary_name, build.Cast(queue.size(), dtype=float32) * (1.0 / capacity))
@@ -93,7 +93,8 @@ def slice_input_producer(tensor_list: Sequence[Any], num_epochs: int | None = No
         if not tensor_list:
             raise ArgumentError("Expected at least one tensor in slice_input_producer().")
         tensors = [convert_to_tensor(t) for t in tensor_list]
-        index = range_input_producer(build.Shape(tensors[0])[0], num_epochs, shuffle, seed, capacity).dequeue()
+        index = range_input_producer(build.Shape(tensors[0])[0], num_epochs, shuffle, seed, capacity,
+                                     shared_name).dequeue()
         return [build.GatherV2(tensor, index, 0) for tensor in tensors]
 
 
@@ -127,6 +128,9 @@ def _batched(tensors_list: Sequence[Any], batch_size: Any, make: Callable[[Any, 
     if not tensors_list or not tensors_list[0]:
         raise ArgumentError("Expected at least one tensor in batch().")
     with get_default_graph().name_scope(name):
+        if any(isinstance(each, dict) and each.keys() != tensors_list[0].keys() for each in tensors_list):
+            raise ArgumentError("All dictionaries in tensors_list must have the same keys",
+                                found=[sorted(each) for each in tensors_list])
         lists, back = [], None
         for tensors in tensors_list:
             flat, back = _flat(tensors)
@@ -169,8 +173,9 @@ def _enqueued(queue: QueueBase, flat: list[Tensor], many: bool, keep: Any) -> An
     return cond(keep, lambda: queue.enqueue_many(flat) if many else queue.enqueue(flat), lambda: build.NoOp())
 
 
-def _plain(capacity: int, pads: bool) -> Callable[[Any, Any], QueueBase]:
-    return lambda kinds, shapes: (PaddingFIFOQueue if pads else FIFOQueue)(capacity, kinds, shapes)
+def _plain(capacity: int, pads: bool, shared_name: str | None) -> Callable[[Any, Any], QueueBase]:
+    kind = PaddingFIFOQueue if pads else FIFOQueue
+    return lambda kinds, shapes: kind(capacity, kinds, shapes, shared_name=shared_name)
 
 
 def maybe_batch(tensors: Any, keep_input: Any, batch_size: Any, num_threads: int = 1, capacity: int = 32,
@@ -178,9 +183,9 @@ def maybe_batch(tensors: Any, keep_input: Any, batch_size: Any, num_threads: int
                 allow_smaller_final_batch: bool = False, shared_name: str | None = None,
                 name: str | None = None) -> Any:
     """tf.train.batch of those elements for which keep_input holds."""
-    return _batched([tensors], batch_size, _plain(capacity, dynamic_pad), capacity, many=enqueue_many, keep=keep_input,
-                    shapes=shapes, pads=dynamic_pad, smaller=allow_smaller_final_batch, threads=num_threads,
-                    name=name or "batch")
+    return _batched([tensors], batch_size, _plain(capacity, dynamic_pad, shared_name), capacity, many=enqueue_many,
+                    keep=keep_input, shapes=shapes, pads=dynamic_pad, smaller=allow_smaller_final_batch,
+                    threads=num_threads, name=name or "batch")
 
 
 def batch(tensors: Any, batch_size: Any, num_threads: int = 1, capacity: int = 32, enqueue_many: bool = False,
@@ -199,7 +204,7 @@ def maybe_batch_join(tensors_list: Sequence[Any], keep_input: Any, batch_size: A
                      allow_smaller_final_batch: bool = False, shared_name: str | None = None,
                      name: str | None = None) -> Any:
     """tf.train.batch_join of those elements for which keep_input holds."""
-    return _batched(tensors_list, batch_size, _plain(capacity, dynamic_pad), capacity, many=enqueue_many,
+    return _batched(tensors_list, batch_size, _plain(capacity, dynamic_pad, shared_name), capacity, many=enqueue_many,
                     keep=keep_input, shapes=shapes, pads=dynamic_pad, smaller=allow_smaller_final_batch, threads=1,
                     name=name or "batch_join")
 
@@ -218,8 +223,8 @@ def maybe_shuffle_batch(tensors: Any, batch_size: Any, capacity: int, min_after_
                         name: str | None = None) -> Any:
     """tf.train.shuffle_batch of those elements for which keep_input holds."""
     return _batched([tensors], batch_size, lambda kinds, found: RandomShuffleQueue(
-        capacity, min_after_dequeue, kinds, found, seed=seed), capacity, many=enqueue_many, keep=keep_input,
-        shapes=shapes, pads=False, smaller=allow_smaller_final_batch, threads=num_threads,
+        capacity, min_after_dequeue, kinds, found, seed=seed, shared_name=shared_name), capacity, many=enqueue_many,
+        keep=keep_input, shapes=shapes, pads=False, smaller=allow_smaller_final_batch, threads=num_threads,
         name=name or "shuffle_batch")
 
 
@@ -238,8 +243,9 @@ def maybe_shuffle_batch_join(tensors_list: Sequence[Any], batch_size: Any, capac
                              name: str | None = None) -> Any:
     """tf.train.shuffle_batch_join of those elements for which keep_input holds."""
     return _batched(tensors_list, batch_size, lambda kinds, found: RandomShuffleQueue(
-        capacity, min_after_dequeue, kinds, found, seed=seed), capacity, many=enqueue_many, keep=keep_input,
-        shapes=shapes, pads=False, smaller=allow_smaller_final_batch, threads=1, name=name or "shuffle_batch_join")
+        capacity, min_after_dequeue, kinds, found, seed=seed, shared_name=shared_name), capacity, many=enqueue_many,
+        keep=keep_input, shapes=shapes, pads=False, smaller=allow_smaller_final_batch, threads=1,
+        name=name or "shuffle_batch_join")
 
 
 def shuffle_batch_join(tensors_list: Sequence[Any], batch_size: Any, capacity: int, min_after_dequeue: int,

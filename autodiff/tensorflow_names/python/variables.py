@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...api.control.dependencies import group
 from ...api.train.objects.checkpoint import variables_below
 from ...api.train.objects.object_graph import objects_below
 from ...api.variables.eager_store import variables_by_name
@@ -113,3 +114,13 @@ def list_objects(root: Any) -> list[Any]:
 def gather_initializers(root: Any) -> list[Any]:
     """The initializers of the variables below an object; nothing of other states."""
     return [v.initializer for v in variables_below(root)]
+
+
+def shared_resources() -> list[Any]:
+    """Tables and other state of the graph that is no variable."""
+    return get_collection(GraphKeys.RESOURCES)
+
+
+def initialize_resources(resource_list: Any, name: str = "init") -> Any:
+    """The operation that initializes tables, variables and the like."""
+    return group(*(resource.initializer for resource in resource_list), name=name)

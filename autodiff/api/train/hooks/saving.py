@@ -1,4 +1,4 @@
-"""Hooks that write checkpoints and summaries."""
+"""Hooks that write checkpoints, summaries and the times of runs."""
 from __future__ import annotations
 
 import os
@@ -8,6 +8,7 @@ from typing import Any
 from ....core.collections import GraphKeys
 from ....core.errors import ArgumentError, StateError
 from ....core.graph import get_default_graph
+from ....runtime.config import RunOptions
 from ...file_writer import FileWriterCache
 from ...messages import SessionLog
 from ..saver import write_graph
@@ -19,6 +20,7 @@ from .hook import (
     SessionRunValues,
     required_global_step,
 )
+from .timeline import Timeline
 
 
 class CheckpointSaverListener:
@@ -108,6 +110,37 @@ def _default_saver() -> Any:
                          "scaffold." if not found else "More than one item in collection SAVERS. Please indicate "
                          "which one to use by passing it to the constructor.")
     return found[0]
+
+
+class ProfilerHook(SessionRunHook):
+    """Writes the times of a run, `timeline-<step>.json` for Chrome, each so many steps or seconds, and its metadata."""
+
+    def __init__(self, save_steps: int | None = None, save_secs: float | None = None, output_dir: str = "",
+                 show_dataflow: bool = True, show_memory: bool = False) -> None:
+        self._folder, self._arrows = output_dir, show_dataflow
+        self._timer = SecondOrStepTimer(save_secs, save_steps)
+
+    def begin(self) -> None:
+        self._writer, self._next, self._due = FileWriterCache.get(self._folder), -1, False
+        self._step, self._read = required_global_step("ProfilerHook")
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        self._due = self._next >= 0 and self._timer.should_trigger_for_step(self._next)
+        return SessionRunArgs(self._read, options=RunOptions(trace_level=RunOptions.FULL_TRACE) if self._due else None)
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        step = int(run_values.results)
+        if self._next < 0:
+            self._timer.update_last_triggered_step(step)
+        step += 1
+        if self._due:
+            step = int(run_context.session.run(self._step))
+            self._timer.update_last_triggered_step(step)
+            found = Timeline(run_values.run_metadata.step_stats).generate_chrome_trace_format(self._arrows)
+            with open(os.path.join(self._folder, f"timeline-{step}.json"), "w", encoding="utf-8") as file:
+                file.write(found)
+            self._writer.add_run_metadata(run_values.run_metadata, f"step_{step}")
+        self._next = step + 1
 
 
 class SummarySaverHook(SessionRunHook):

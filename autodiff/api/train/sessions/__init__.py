@@ -7,6 +7,6 @@ from . import monitored
 from .monitored import *
 from .scaffold import Scaffold
 from .session_manager import SessionManager
-from .supervisor import Supervisor
+from .supervisor import Supervisor, basic_train_loop
 
-__all__ = ["Scaffold", "SessionManager", "Supervisor", *monitored.__all__]
+__all__ = ["Scaffold", "SessionManager", "Supervisor", "basic_train_loop", *monitored.__all__]

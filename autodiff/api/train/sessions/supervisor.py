@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ....core.collections import GraphKeys
-from ....core.errors import ArgumentError, StateError
+from ....core.errors import AbortedError, ArgumentError, StateError
 from ....core.graph import get_default_graph
 from ....runtime.session import Session
 from ...file_writer import FileWriter
@@ -17,6 +17,20 @@ from ..global_step import get_global_step
 from ..saver import write_graph
 from .scaffold import Scaffold
 from .session_manager import SessionManager
+
+
+def basic_train_loop(supervisor: "Supervisor", train_step_fn: Any, args: Any = (), kwargs: Any = None,
+                     master: str = "") -> None:
+    """Call `train_step_fn(session, *args, **kwargs)` until the supervisor should stop, anew after an AbortedError."""
+    again = True
+    while again:
+        again = False
+        try:
+            with supervisor.managed_session(master) as session:
+                while not supervisor.should_stop():
+                    train_step_fn(session, *(args or ()), **(kwargs or {}))
+        except AbortedError:
+            again = True
 
 
 class Supervisor:
