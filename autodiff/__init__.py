@@ -196,7 +196,7 @@ _NAMES = {
     "gradients.tape":
         "GradientTape",
     "runtime.config":
-        "ConfigProto GPUOptions GraphOptions OptimizerOptions RunOptions",
+        "CallableOptions ConfigProto GPUOptions GraphOptions OptimizerOptions RunOptions",
     "runtime.eager":
         "disable_eager_execution disable_v2_behavior enable_eager_execution executing_eagerly",
     "tensorflow_names.python.ops": "control_flow_v2_enabled disable_control_flow_v2 enable_control_flow_v2",

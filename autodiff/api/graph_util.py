@@ -115,17 +115,19 @@ def _gather(node: Any) -> list[Any]:
 def remove_training_nodes(input_graph: Any, protected_nodes: Iterable[str] | None = None) -> Any:
     """The graph without CheckNumerics and without Identities, except protected ones and those with control inputs."""
     kept, instead = set(protected_nodes or ()), {}
+    checks = {f"^{node.name}" for node in input_graph.node if node.op == "CheckNumerics" and node.name not in kept}
     for node in input_graph.node:
-        is_read_alone = len(node.input) == 1 and not node.input[0].startswith("^")
+        is_read_alone = len({*node.input} - checks) == 1 and not node.input[0].startswith("^")
         if node.op in ("Identity", "CheckNumerics") and is_read_alone and node.name not in kept:
             instead[node.name] = node.input[0]
-    waited_for = {text[1:] for node in input_graph.node for text in node.input if text.startswith("^")}
+    waited_for = {text[1:] for node in input_graph.node for text in node.input
+                  if text.startswith("^") and text not in checks}
     made = _like(input_graph)
     for node in input_graph.node:
         if node.name in instead and node.name not in waited_for:
             continue
         made.node.append(node)
-        inputs = [_followed(text, instead) for text in node.input]
+        inputs = [_followed(text, instead) for text in node.input if text not in checks]
         made.node[-1].ClearField("input")
         made.node[-1].input.extend(inputs)
     return made

@@ -33,7 +33,7 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray:
             raise DTypeError("Cannot convert a TensorShape", expected=dtype.name, found=value)
         value = _static_sizes(value)
     try:
-        array = np.array(value)
+        array = np.array(getattr(value, "__array__", lambda: value)())  # whichever arguments that takes
     except AutodiffError:
         raise
     except UnicodeDecodeError:  # of bytes beside text
@@ -82,7 +82,7 @@ def _ragged(value: Any, dtype: DType | None) -> ArgumentError:
 
 def _objects(value: Any, array: np.ndarray) -> np.ndarray:
     if array.dtype.kind in "SU":
-        return _as_strings(np.array(value, dtype=object))
+        return _as_strings(array.astype(object) if hasattr(value, "__array__") else np.array(value, dtype=object))
     flat = [v.value if isinstance(v, Dimension) else v for v in array.ravel()]
     if all(isinstance(v, (str, bytes)) for v in flat):
         return _as_strings(array)

@@ -123,7 +123,7 @@ def _inferred(graph: Graph, definition: OpDef, inputs: tuple[Tensor, ...], attrs
     except (ShapeError, ArgumentError) as error:
         if not graph.executing_eagerly:
             raise
-        raise graph.refusal(error, definition, inputs) from None  # type: ignore[attr-defined]
+        raise graph.refusal(error, definition, inputs, attrs) from None  # type: ignore[attr-defined]
 
 
 def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) -> tuple[Tensor, ...]:

@@ -98,6 +98,10 @@ class Collected:
         """A block in which nothing changes: there is one kernel for each op."""
         return contextlib.nullcontext()
 
+    def _original_op(self: Any, op: "Operation") -> Any:
+        """A block whose operations are made for this one."""
+        return self.differentiating(op, None)
+
     def switch_to_thread_local(self) -> None:
         """Nothing changes: scopes are each thread's own."""
 

@@ -84,7 +84,7 @@ class TensorShape(Sequence):
         return written_as("TensorShapeProto", self.dims_tuple)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TensorShape, (self.dims_tuple,)
+        return TensorShape, (self.dims,)
 
     def num_elements(self) -> int | None:
         """Count of elements, or None if not fully known."""
@@ -148,6 +148,12 @@ class TensorShape(Sequence):
         if self is not other and dims is not None and None in dims:
             return False  # whether unknown sizes are equal is unknown, and that counts as no
         return self.dims_tuple == dims
+
+    def __ne__(self, other: object) -> bool:
+        """Raises ShapeError (ValueError) for an unknown rank: whether that differs is unknown."""
+        if self.dims_tuple is None or isinstance(other, TensorShape) and other.dims_tuple is None:
+            raise ShapeError("The inequality of unknown TensorShapes is undefined.")
+        return not self == other
 
     def __hash__(self) -> int:
         return hash(self.dims_tuple)

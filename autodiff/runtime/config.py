@@ -117,6 +117,15 @@ class RunOptions(_Options):
                  "report_tensor_allocations_upon_oom": False, "debug_options": DebugOptions()}
 
 
+SERVERS: dict[str, ConfigProto] = {}  # target of a server of this process -> options of sessions that have none
+
+
+class CallableOptions(_Options):
+    """What a function of a session is fed, fetches and runs, by name."""
+
+    _defaults = {"feed": [], "fetch": [], "target": [], "run_options": RunOptions()}
+
+
 def wants_jit(config: ConfigProto | None) -> bool:
     """Whether plans may be relaxed, as XLA's are: when `config.graph_options.optimizer_options.global_jit_level` is on.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import site
 from ..core.defaults import STACKS
+from ..core.devices import LOCAL_CPU
 from ..core.errors import (
     ArgumentError,
     AutodiffError,
@@ -62,7 +63,9 @@ class EagerTensor(Tensor):
 
     @property
     def device(self) -> str:
-        return ""
+        return f"{LOCAL_CPU}:0"
+
+    backing_device = device
 
     @property
     def ndim(self) -> int:
@@ -220,9 +223,10 @@ class EagerContext(Graph):
             raise InvalidArgumentError(None, None, in_tensorflows_words(error, operation, arrays), **here) from error
         return result
 
-    def refusal(self, error: AutodiffError, definition: OpDef, inputs: Sequence[Tensor]) -> AutodiffError:
+    def refusal(self, error: AutodiffError, definition: OpDef, inputs: Sequence[Tensor],
+                attrs: dict[str, Any]) -> AutodiffError:
         """What a build refuses, as the failure of the run that it is here."""
-        return InvalidArgumentError(as_in_a_run(error.sentence, definition, inputs), **error.where)
+        return InvalidArgumentError(as_in_a_run(error.sentence, definition, inputs, **attrs), **error.where)
 
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs: Any) -> Iterator[None]:

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from ..core.defaults import default_session, get_default_session
+from ..core.defaults import default_session
 from ..core.devices import LOCAL_CPU
-from ..core.errors import ArgumentError, KindError, NotFoundError, StateError
+from ..core.errors import ArgumentError, InvalidArgumentError, KindError, NotFoundError, StateError
 from ..core.graph import Graph, Operation, Tensor, get_default_graph
 from ..core.sparse_tensor import SparseTensor
 from ..ops.common.gc_pause import collector_paused
 from ..ops.common.threads import processors
 from ..ops.common.turns import within
 from . import fetch
-from .config import ConfigProto, Device, RunOptions, wants_jit
+from .config import SERVERS, ConfigProto, Device, RunOptions, wants_jit
 from .cursor import Execution
 from .feed import Feeds, Reader
 from .fetch import Fetches
@@ -54,6 +54,7 @@ class Session:
         if config is not None and not isinstance(config, ConfigProto):
             raise KindError(f"config must be a tf.ConfigProto, but got {type(config)}: {config!r}")
         self.graph = graph if graph is not None else get_default_graph()
+        config = config or SERVERS.get(target)
         self.sess_str, self.config = target, config
         self.variables = Variables()
         self.loaded: dict[str, tuple[str, int]] = {}  # variable -> the checkpoint that set it, runs before that
@@ -124,6 +125,8 @@ class Session:
     def partial_run(self, handle: PartialRun, fetches: Any, feed_dict: dict | None = None) -> Any:
         """Go on with a run in parts. Raises InvalidArgumentError for what was not set up, or comes a second time."""
         self._check_open()
+        if not isinstance(handle, PartialRun):
+            raise InvalidArgumentError(None, None, f"Must run 'setup' before performing partial runs! found {handle!r}")
         tensors, fed = self._feeds.read(feed_dict) if feed_dict else ((), [])
         return handle.go_on(self._wanted(fetches), dict(zip(tensors, fed)))
 
@@ -152,6 +155,12 @@ class Session:
 
         return call
 
+    def _make_callable_from_options(self, options: Any) -> Callable[..., Any]:
+        """make_callable of a CallableOptions; a run_metadata given to it is filled as run_options says."""
+        call = self.make_callable([*options.fetch, *options.target], list(options.feed))
+        return lambda *values, run_metadata=None: call(*values, **(
+            {} if run_metadata is None else {"options": options.run_options, "run_metadata": run_metadata}))
+
     def compiled(self, function: Any, also: tuple[Tensor, ...] = ()) -> FunctionProgram:
         """How runs call a function graph. also: inner tensors that calls give besides."""
         return program_of(function, also, *self.makes[:2])
@@ -166,6 +175,10 @@ class Session:
         """The CPU, as often as the options ask for it."""
         count = getattr(self.config, "device_count", {}).get("CPU", 1)
         return [Device(f"{LOCAL_CPU}:{i}", "CPU", 1 << 28, i) for i in range(count)]
+
+    @property
+    def _closed(self) -> bool:
+        return self.closed
 
     def _check_open(self) -> None:
         if self.closed:
@@ -276,17 +289,21 @@ class RepeatSession(Session):
 class InteractiveSession(Session):
     """A session that makes itself, and a graph given to it, the default ones until it is closed."""
 
+    _active_session_count = 0
+
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         super().__init__(target, graph, config)
-        if isinstance(get_default_session(), InteractiveSession):
+        if InteractiveSession._active_session_count:
             warnings.warn("An interactive session is already active. This can cause out-of-memory errors in some "
                           "cases. You must explicitly call `InteractiveSession.close()` to release resources held by "
                           "the other session(s).", stacklevel=2)
+        InteractiveSession._active_session_count += 1
         self._defaults = [default_session(self)] + ([] if graph is None else [graph.as_default()])
         for context in self._defaults:
             context.__enter__()
 
     def close(self) -> None:
         super().close()
+        InteractiveSession._active_session_count -= bool(self._defaults)
         while self._defaults:
             self._defaults.pop().__exit__(None, None, None)

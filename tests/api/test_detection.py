@@ -172,3 +172,11 @@ def test_what_only_a_run_knows_is_refused_by_the_run() -> None:
         run(cropped, {image: IMAGE[0, :0]})
     with pytest.raises(tf.errors.InvalidArgumentError, match="Gamma should be a non-negative real number"):
         run(tf.image.adjust_gamma(IMAGE, gamma), {gamma: -1.0})
+
+
+def test_a_picture_that_changes_slowly_is_a_small_png():
+    across, down = np.meshgrid(np.arange(200), np.arange(120))
+    for pixels in (across, down, across + down):
+        picture = np.stack([pixels % 256, pixels * 2 % 256, 255 - pixels % 256], 2).astype(np.uint8)
+        written = write_png(picture)
+        assert len(written) < 2000 and np.array_equal(read_png(written), picture)

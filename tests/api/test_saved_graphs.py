@@ -158,12 +158,21 @@ def test_an_op_that_is_not_served_fails_when_it_runs_and_not_before():
     ([("a", "Identity", ["b"]), ("b", "Identity", ["a"])], "2 node.s. in a cycle"),
     ([("a", "NoOp", []), ("a", "NoOp", [])], "not unique"),
     ([("a", "Exit", ["b"]), ("b", "NoOp", [])], "an Exit that is in no loop"),
-    ([("a", "MatMul", [])], "takes 2 inputs"),
+    ([("a", "MatMul", [])], "NodeDef expected inputs 'T, T' do not match 0 inputs specified: MatMul takes 2 inputs"),
 ])
 def test_graphs_that_cannot_be_are_refused(nodes, text):
     made = tf.GraphDef(node=[tf.NodeDef(name=n, op=op, input=inputs) for n, op, inputs in nodes])
     with pytest.raises(ValueError, match=text):
         tf.import_graph_def(made)
+
+
+def test_an_input_of_another_type_is_refused_in_tensorflows_words():
+    with tf.Graph().as_default():
+        graph_def = tf.constant(1.0, name="a").graph.as_graph_def()
+        graph_def.node.add(name="b", op="LogicalNot", input=["a"])
+    with pytest.raises(ValueError, match="Input 0 of node import/b was passed float from import/a:0 incompatible with "
+                                         "expected bool."):
+        tf.import_graph_def(graph_def, name="import")
 
 
 # ---- every op ---------------------------------------------------------------------------

@@ -55,6 +55,12 @@ def test_a_gradient_passes_through_and_is_computed_again() -> None:
     with tf.Session() as session:
         values = session.run([passed, tf.gradients(passed, x)[0], again, tf.gradients(again, x)[0]])
     np.testing.assert_allclose(values, [0, 1, np.sin(0.7) * 0.7, np.sin(0.7) + 0.7 * np.cos(0.7)], rtol=1e-6)
+    with eager_mode(), tf.GradientTape() as tape:
+        value = tf.constant(0.7)
+        tape.watch(value)
+        again = tf.recompute_grad(lambda v: tf.sin(v) * v)(value)
+    with eager_mode():
+        np.testing.assert_allclose(tape.gradient(again, value).numpy(), values[3], rtol=1e-6)
 
 
 def test_jacobians_by_differences() -> None:

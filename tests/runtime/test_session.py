@@ -3,6 +3,7 @@
 import collections
 import gc
 import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -469,3 +470,35 @@ def test_a_timeline_is_what_chrome_draws() -> None:
     assert events[0]["args"]["name"].endswith("device:CPU:0 Compute")
     assert by_name["Exp"]["args"] == {"name": "e", "op": "Exp", "input0": "c"} and by_name["Exp"]["dur"] > 0
     assert [event["ph"] for event in events if event.get("cat") == "DataFlow"] == ["s", "t"]
+
+
+def test_a_function_of_a_session_by_the_names_of_what_it_is_fed_and_fetches():
+    x = tf.placeholder(tf.float32, name="fed_by_name")
+    options = tf.CallableOptions(feed=[x.name], fetch=[(x + 1).name])
+    options.run_options.trace_level = tf.RunOptions.FULL_TRACE
+    with tf.Session() as session:
+        call, seen = session._make_callable_from_options(options), tf.RunMetadata()
+        assert call(2.0) == [3.0] and call(3.0, run_metadata=seen) == [4.0] and seen.step_stats.dev_stats
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Must run 'setup' before"):
+            session.partial_run("no handle", x)
+    assert session._closed
+
+
+def test_an_interactive_session_that_is_left_open_is_told():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        tf.InteractiveSession().close()
+        left = tf.InteractiveSession()
+        assert not told
+        with tf.Session().as_default():
+            tf.InteractiveSession().close()
+        left.close()
+        tf.InteractiveSession().close()
+    assert len(told) == 1 and "already active" in str(told[0].message)
+
+
+def test_a_session_has_the_options_of_its_server():
+    waiting = tf.FIFOQueue(1, tf.float32).dequeue()
+    server = tf.train.Server.create_local_server(config=tf.ConfigProto(operation_timeout_in_ms=20))
+    with tf.Session(server.target) as session, pytest.raises(tf.errors.DeadlineExceededError):
+        session.run(waiting)

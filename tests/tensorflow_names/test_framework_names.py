@@ -2,12 +2,14 @@
 
 import inspect
 import os
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.runtime.eager import eager_mode
 from autodiff.tensorflow_names.python.framework import error_interpolation, subscribe
 
 HERE = os.path.abspath(__file__)
@@ -92,3 +94,44 @@ def test_whatever_takes_a_subscribed_tensor_runs_the_side_effects() -> None:
     assert subscribe.subscribe(handle, note) is handle
     with pytest.raises(TypeError, match="'x' has invalid type"):
         subscribe.subscribe("x", note)
+
+
+def test_a_scope_that_is_entered_within_itself_is_left_as_often() -> None:
+    foo = tf.name_scope("foo")
+    with foo, foo as inner:
+        assert inner == "foo/foo/"
+    with foo as again:
+        assert again == "foo_1/" and tf.no_op(name="x").name == "foo_1/x"
+    assert tf.no_op(name="x").name == "x"
+
+
+def test_whether_unknown_shapes_differ_is_not_said() -> None:
+    with pytest.raises(ValueError, match="inequality of unknown TensorShapes is undefined"):
+        assert tf.TensorShape(None) != tf.TensorShape([2])
+    assert tf.TensorShape([2, None]) != tf.TensorShape([3, 1]) and pickle.loads(
+        pickle.dumps(tf.TensorShape([2, None]))).as_list() == [2, None]
+
+
+def test_what_has_an_array_of_text_is_a_tensor() -> None:
+    class Words:
+        def __array__(self) -> np.ndarray:
+            return np.array([b"a", b"bc"])
+
+    assert list(tf.make_tensor_proto(Words()).string_val) == [b"a", b"bc"]
+
+
+def test_a_shape_is_ensured_executing_eagerly() -> None:
+    with eager_mode(), pytest.raises(tf.errors.InvalidArgumentError, match="not compatible with expected shape"):
+        tf.ensure_shape([[1.0]], [None])
+    with eager_mode():
+        x = tf.constant([1.0])
+        assert x.device.endswith("/device:CPU:0") and x.device == x.backing_device
+
+
+def test_checks_alone_are_left_out_of_a_graph_for_predictions() -> None:
+    x = tf.constant(1.0, name="x")
+    with tf.control_dependencies([tf.check_numerics(x, "x", name="check")]):
+        tf.identity(tf.identity(x, name="same") + 1, name="y")
+    found = tf.graph_util.remove_training_nodes(x.graph.as_graph_def(), protected_nodes=["y"])
+    assert [node.name for node in found.node] == ["x", "add/y", "add", "y"]
+    assert [list(node.input) for node in found.node if node.name in ("add", "y")] == [["x", "add/y"], ["add"]]

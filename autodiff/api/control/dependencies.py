@@ -54,7 +54,7 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
             raise KindError(f"a scope's name is a string, found {chosen!r}")
         if chosen is None and values is not None:
             raise ArgumentError(expected="a name or a default_name for this scope", found="None for both")
-        self._name, self._values, self._stack = chosen, values, contextlib.ExitStack()
+        self._name, self._values, self._stacks = chosen, values, list[contextlib.ExitStack]()
 
     @property
     def name(self) -> str | None:
@@ -62,13 +62,13 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
 
     def __enter__(self) -> str:
         graph = graph_of(self._values or ())
-        self._stack = contextlib.ExitStack()
+        self._stacks.append(contextlib.ExitStack())
         if graph is not get_default_graph():
-            self._stack.enter_context(graph.as_default())
-        return self._stack.enter_context(graph.name_scope(self._name))
+            self._stacks[-1].enter_context(graph.as_default())
+        return self._stacks[-1].enter_context(graph.name_scope(self._name))
 
     def __exit__(self, *exc: Any) -> None:
-        self._stack.close()
+        self._stacks.pop().close()
 
 
 def op_scope(values: Any, name: str | None, default_name: str | None = None) -> name_scope:

@@ -10,6 +10,7 @@ from ...core.convert import convert_to_tensor
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...gradients.backprop import gradients
+from ...gradients.tape import GradientTape
 from .custom import custom_gradient
 
 
@@ -40,10 +41,12 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             result = f(*inputs, **options)
 
             def grad(*dys: Tensor, variables: Any = None) -> Any:
-                with get_default_graph().control_dependencies(dys):
+                with get_default_graph().control_dependencies(dys), GradientTape() as tape:
                     again = [build.Identity(convert_to_tensor(x)) for x in inputs]
+                    tape.watch(again)
                     outputs = nest.flatten(f(*again, **options))
-                found = gradients(outputs, [*again, *(variables or ())], list(dys))
+                slopes: Any = tape.gradient if outputs[0].graph.executing_eagerly else gradients
+                found = slopes(outputs, [*again, *(variables or ())], list(dys))
                 return (found[:len(again)], found[len(again):]) if variables is not None else found
 
             return result, grad

@@ -1,6 +1,7 @@
 """Convolutions in one, two and three dimensions: TensorFlow's tf.nn functions."""
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,8 @@ def conv_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, pa
 
     Raises ArgumentError (ValueError) for other lengths.
     """
+    if not isinstance(output_shape, (Tensor, Sized)):
+        raise ArgumentError("output_shape must be a tensor or sized collection.", found=repr(output_shape))
     length = output_shape.shape.as_list()[0] if isinstance(output_shape, Tensor) else len(output_shape)
     if length not in (3, 4, 5):
         raise ArgumentError(f"output_shape must be of length 3, 4 or 5 but was {length}.")

@@ -9,6 +9,7 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import int32
 from ...core.graph import Tensor
 from ...core.op import OPS, build
+from ..control.dependencies import control_dependencies
 from ..math.reductions import sparse_segment_mean, sparse_segment_sqrt_n, sparse_segment_sum
 
 
@@ -94,7 +95,12 @@ def _distinct(name: str) -> Callable[..., Any]:
 
 def _filled_rows_gradient(reverse_index_map: Tensor, grad_values: Tensor, **_: Any) -> list[Tensor]:
     grad_values = build.EnsureShape(grad_values, shape=(None,))
-    count = build.Shape(grad_values)
+    count, known = build.Shape(grad_values), grad_values.dims[0] if grad_values.dims else "n"
+    index = convert_to_tensor(reverse_index_map)
+    inside = build.All(build.LogicalAnd(build.GreaterEqual(index, 0), build.Less(index, build.Cast(
+        count[0], dtype=index.dtype.base_dtype))), [0])
+    with control_dependencies([build.Assert(inside, f"Elements in reverse index must be in [0, {known})")]):
+        reverse_index_map = build.Identity(index)
     taken = build.UnsortedSegmentSum(build.OnesLike(reverse_index_map), reverse_index_map, count[0])
     rest = build.Select(build.Greater(taken, build.ZerosLike(taken)), build.ZerosLike(grad_values), grad_values)
     return [build.GatherV2(grad_values, reverse_index_map, 0), build.Sum(rest, 0)]

@@ -69,7 +69,7 @@ def _check_versions(graph: Graph, versions: Any) -> None:
         raise ArgumentError(f"GraphDef min consumer version {versions.min_consumer} above current version {PRODUCER} "
                             "for TensorFlow 1.15.5.  Please upgrade TensorFlow.")
     producer, consumer = graph.extras.get("versions", (PRODUCER, 0))
-    graph.extras["versions"] = min(producer, versions.producer or producer), max(consumer, versions.min_consumer)
+    graph.extras["versions"] = min(producer, versions.producer), max(consumer, versions.min_consumer)
 
 
 def _key(name: Any) -> str:
@@ -81,7 +81,7 @@ class Importer:
     """A GraphDef on its way into a graph. mapped: tensors to use in place of the graph_def's own, by name."""
 
     def __init__(self, graph: Graph, scope: str, graph_def: Any, mapped: dict[str, Tensor]) -> None:
-        self._mapped = mapped
+        self._mapped, self._scope = mapped, scope
         _check_versions(graph, graph_def.versions)
         self._functions = {function.signature.name: function for function in graph_def.library.function}
         self._producer = graph_def.versions.producer or _UNKNOWN_IS_SCALAR
@@ -109,7 +109,7 @@ class Importer:
             others = [self._region.made[other] for other in together if other in self._region.made]
             if others:
                 op.stand_with(tuple(dict.fromkeys(each.name for each in others)))
-                op.device = others[0].device
+                op.device = next((each.device for each in others if each.device), "")
 
     def element(self, name: str) -> Tensor | Operation:
         """What a name of return_elements stands for."""
@@ -149,6 +149,15 @@ class Importer:
 
     def _operation(self, definition: OpDef, node: Any, inputs: list[Tensor]) -> Sequence[Tensor] | Operation:
         attributes = self._attributes(definition, node)
+        fixed = definition.parameters
+        if len(fixed) != len(inputs) and not (fixed and fixed[-1].variadic):
+            types = ", ".join(p.kind.allowed[0].word if p.kind.allowed else p.kind.name for p in fixed)
+            raise ArgumentError(f"NodeDef expected inputs '{types}' do not match {len(inputs)} inputs specified: "
+                                f"{node.op} takes {len(fixed)} inputs; node {node.name!r}")
+        for i, (parameter, x) in enumerate(zip(fixed, inputs)):
+            if len(parameter.kind.allowed) == 1 and x.dtype.base_dtype is not parameter.kind.allowed[0]:
+                raise ArgumentError(f"Input {i} of node {self._scope}{node.name} was passed {x.dtype.base_dtype.word} "
+                                    f"from {x.name} incompatible with expected {parameter.kind.allowed[0].word}.")
         made = definition(*ours(node.op, inputs), name=node.name, **attributes)
         if isinstance(made, Operation):
             return made

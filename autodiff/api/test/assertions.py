@@ -41,7 +41,7 @@ class Assertions(unittest.TestCase):
         if isinstance(value, (list, tuple)) and any(isinstance(part, Tensor) for part in value):
             value = [self._values(part) for part in value]
         if isinstance(value, Tensor) or hasattr(value, "_as_graph_element"):
-            value = self.evaluate(value)
+            value = value.numpy() if hasattr(value, "numpy") else self.evaluate(value)
         return np.asarray(value)
 
     # ---- comparing arrays ---------------------------------------------------------------
@@ -121,10 +121,17 @@ class Assertions(unittest.TestCase):
         self.assertFalse(np.array_equal(self._values(a), self._values(b)), msg)
 
     def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:  # noqa: N802
-        """Fails unless elements differ by at most err."""
-        self.assertAllClose(farray1, farray2, rtol=0, atol=err, msg=msg)
+        """Fails unless numbers in a row differ by at most err."""
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for one, other in zip(farray1, farray2):
+            self.assertNear(float(one), float(other), err, msg)
 
-    assertNDArrayNear = assertArrayNear  # noqa: N815
+    def _NDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float) -> bool:  # noqa: N802
+        return bool(np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2)) < err)
+
+    def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None) -> None:  # noqa: N802
+        """Fails unless the norm of the difference is below err."""
+        self.assertTrue(self._NDArrayNear(ndarray1, ndarray2, err), msg)
 
     def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:  # noqa: N802
         """Fails unless two numbers differ by at most err."""
@@ -241,5 +248,7 @@ class Assertions(unittest.TestCase):
 
 def _told(error: Exception) -> str:
     """An error's text, with the operations that it came from."""
-    op = getattr(error, "op", None) if isinstance(error, OpError) else None
-    return f"{error}\nCaused by: {op.name}" if op is not None else str(error)
+    op, text = getattr(error, "op", None) if isinstance(error, OpError) else None, str(error)
+    while op is not None:
+        op, text = op._original_op, f"{text}\nCaused by: {op.name}"
+    return text

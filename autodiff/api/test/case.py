@@ -97,8 +97,11 @@ class TestCase(Assertions):
             yield _AtOnce(self)
             return
         if self._cached_session is None:
-            self._cached_session = Session(graph=graph, config=config)
+            self._cached_session, self._cached_force_gpu = Session(graph=graph, config=config), force_gpu
         session = self._cached_session
+        if force_gpu is not self._cached_force_gpu:
+            raise ValueError("The force_gpu value used to get the cached session is different than the one that was "
+                             "used to create the session.")
         if graph is not None and session.graph is not graph:
             raise ValueError("The graph used to get the cached session is different than the one that was used to "
                              "create the session.")

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core.devices import DeviceSpec, merged_device
 from ...core.errors import ArgumentError, KindError
+from ...runtime.config import SERVERS
 
 _HELD_BY_SERVERS = ("Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable", "MutableHashTableV2",
                     "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "MutableDenseHashTable",
@@ -74,7 +75,9 @@ class Server:
 
     def __init__(self, server_or_cluster_def: Any = None, job_name: str | None = None, task_index: int | None = None,
                  protocol: str | None = None, config: Any = None, start: bool = True) -> None:
-        self.server_def, self.target = server_or_cluster_def, "grpc://localhost:0"
+        self.server_def, self.target = server_or_cluster_def, f"grpc://localhost:{len(SERVERS)}"
+        if config is not None:
+            SERVERS[self.target] = config
 
     @staticmethod
     def create_local_server(config: Any = None, start: bool = True) -> "Server":

@@ -15,7 +15,7 @@ from ...core.errors import NoGradientError
 from ...core.graph import Graph, Operation, Tensor, get_default_graph, graph_of
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import OPS, REGISTERED_GRADIENTS
-from ...core.sparse_tensor import SparseTensor
+from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ...runtime.eager import EagerTensor, eager_mode, executing_eagerly
 from ...runtime.session import Session
 
@@ -227,6 +227,11 @@ def register_dense_tensor_like_type(tensor_type: type) -> None:
 def is_dense_tensor_like(t: Any) -> bool:
     """Whether this is a tensor, a variable, or of a class noted as one."""
     return isinstance(t, tuple(_DENSE)) or hasattr(t, "as_tensor")
+
+
+def is_sparse(tensor: Any) -> bool:
+    """Whether this is a SparseTensor, or the value of one."""
+    return isinstance(tensor, (SparseTensor, SparseTensorValue))
 
 
 def register_symbolic_tensor_type(cls: type) -> None:

@@ -55,6 +55,11 @@ def add_leading_unit_dimensions(x: Any, num_dimensions: Any) -> Tensor:
     return build.Reshape(x, build.ConcatV2(0, ones, build.Shape(x)))
 
 
+def rank_internal(input: Any, name: str | None = None, optimize: bool = True) -> Tensor:
+    """tf.rank. optimize has no effect."""
+    return build.Rank(input, name=name)
+
+
 def _is_v2_control_flow() -> bool:
     """Branches and loops are functions, not TensorFlow 1's switches."""
     return False
