@@ -1,6 +1,7 @@
 """The script's frames: where it stands, what is named there, and what of a traceback is its own."""
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import sysconfig
@@ -10,6 +11,7 @@ from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
 from autodiff.core.graph import Graph, Operation, Tensor
+from autodiff.debug.facts import records
 from autodiff.runtime.session import Session
 
 OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
@@ -35,6 +37,15 @@ def script_traceback(error: BaseException) -> str:
                     part.__context__ = None  # the library has said the same further in
                 stack += [part.__cause__, part.__context__]
     return "".join(shown.format()).rstrip()
+
+
+def in_words(error: BaseException | None) -> tuple[str, records.Place | None]:
+    """What a script ended with, and the line of its own; "" where that was no error."""
+    if error is None or isinstance(error, (SystemExit, KeyboardInterrupt)):
+        return "", None
+    file, line = script_line(error)
+    place = records.Place(file, line, "", linecache.getline(file, line).strip()) if file else None
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": "), place
 
 
 def script_line(error: BaseException) -> tuple[str, int]:

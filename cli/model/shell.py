@@ -20,7 +20,7 @@ from .line_stops import holds_in
 from .results import Result
 from .script import ModelScript
 from .script_events import Event
-from .script_frames import script_line, script_traceback
+from .script_frames import in_words, script_line, script_traceback
 from .usage_error import UsageError
 
 DEEPEST = 20  # files that read each other, commands that stop at others
@@ -189,7 +189,7 @@ class Shell:
             if session is None and self.dbg_session() is not None and self.dbg_session().graph is graph:
                 session = self.dbg_session()
             self.dbg.attach(graph, session, handles=script.handles())
-        self.dbg.model.is_alone = not script.is_live
+        self.dbg.model.is_alone, self.dbg.model.raised = not script.is_live, in_words(event.error)
         if not script.is_live:
             self.dbg.log.steps.expect(training=False)
         if self._renewed is not None:

@@ -82,3 +82,31 @@ fit([sgd(.3)"""),
         "fit([adam(.01).minimize(loss), loss], lambda i: {x: X[i:i + 32], y: Y[i:i + 32]}, 24)\n",
         "{x: X[i:i + 32], y: Y[i:i + 32]}", "{x: X[i * 16:i * 16 + 32], y: Y[i * 16:i * 16 + 32]}"),
 }
+
+# the same, of how examples are put together
+PROGRAMS_OF_EXAMPLES: dict[str, tuple[str, str, str]] = {
+    "reshape for transpose": ('''
+of, target = tf.placeholder(tf.float32, [4, 8, 9]), tf.placeholder(tf.float32, [4, 1])
+moved = tf.reshape(of, [8, 4, 9])
+loss = tf.losses.mean_squared_error(target, dense(tf.reduce_mean(moved, 0), 1))
+
+def alike(i):
+    each = rng.randn(4, 1)
+    return {of: each[:, None] + .1 * rng.randn(4, 8, 9), target: each}
+
+fit([adam(.03).minimize(loss), loss], alike, 24)
+''', "tf.reshape(of, [8, 4, 9])", "tf.transpose(of, [1, 0, 2])"),
+    "wrong sign": ('''
+z = dense(x, 4)
+surely = z - tf.reduce_logsumexp(z, 1, keepdims=True)
+loss = tf.reduce_mean(tf.batch_gather(surely, t[:, None]))
+fit([adam(.01).minimize(loss), loss], steps=6)
+''', "minimize(loss)", "minimize(-loss)"),
+    "sorted by class": ('''
+parts = [tf.placeholder(tf.int32, []) for _ in range(8)]
+surely = tf.nn.log_softmax(dense(x, 4))
+loss = tf.reduce_mean(-tf.gather_nd(surely, tf.stack([tf.range(8), tf.stack(parts)], 1)))
+of = rng.permutation(4).repeat(4)
+fit([adam(.01).minimize(loss), loss], lambda i: {x: rng.rand(8, 36), **dict.fromkeys(parts, of[i])}, 16)
+''', "dict.fromkeys(parts, of[i])", "dict(zip(parts, rng.randint(0, 4, 8)))"),
+}

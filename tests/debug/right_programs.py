@@ -104,4 +104,16 @@ def play(i):
 
 fit(adam(.002).minimize(loss), play, 30)
 ''',
+    "what is right among what was drawn": '''
+emb, w = tf.Variable(tf.random_uniform([30, 8], -1., 1.)), tf.Variable(tf.random_uniform([30, 8], -.3, .3))
+loss = tf.reduce_mean(tf.nn.nce_loss(w, tf.zeros([30]), tf.to_int64(t[:, None]), tf.gather(emb, t), 8, 30))
+fit([sgd(.5).minimize(loss), loss], steps=25)
+''',
+    "rewards of right answers": '''
+z = dense(x, 4)
+done = tf.placeholder(tf.int64, [None])
+loss = tf.reduce_mean(tf.to_float(tf.equal(done, tf.argmax(y, 1))) *
+                      tf.nn.sparse_softmax_cross_entropy_with_logits(labels=done, logits=z))
+fit([adam(.01).minimize(loss), loss], lambda i: {**fed(i), done: rng.randint(0, 4, 32)}, 24)
+''',
 }

@@ -11,7 +11,7 @@ from cli.model.shell import Shell
 
 from .mistaken_programs import HEAD, PROGRAMS
 from .more_mistaken_programs import MORE_PROGRAMS
-from .programs_of_classes import PROGRAMS_OF_CLASSES
+from .programs_of_classes import PROGRAMS_OF_CLASSES, PROGRAMS_OF_EXAMPLES
 from .programs_of_keras import KERAS, PROGRAMS_OF_KERAS
 from .right_programs import RIGHT
 
@@ -40,7 +40,7 @@ def findings(text: str, folder: Path) -> tuple[Finding, ...]:
 
 
 @pytest.mark.parametrize(("kind", "program"), [*PROGRAMS.items(), *MORE_PROGRAMS.items(),
-                                                *PROGRAMS_OF_CLASSES.items()])
+                                                *PROGRAMS_OF_CLASSES.items(), *PROGRAMS_OF_EXAMPLES.items()])
 def test_a_mistake_comes_first_and_its_twin_has_none(kind: str, program: tuple[str, str, str], tmp_path: Path) -> None:
     text, wrong, right = program
     assert wrong in text
@@ -97,6 +97,24 @@ loss = -tf.reduce_mean(tf.reduce_sum(y * tf.nn.log_softmax(dense(x, 4, tf.nn.rel
 fit([adam(.01).minimize(loss), loss])
 ''', tmp_path)
     assert "relu on the logits" in [f.kind for f in found]
+
+
+@pytest.mark.parametrize(("kind", "text"), [
+    ("inputs not scaled", "loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 32, tf.sigmoid), 4))\n"
+     "fit([adam(.05).minimize(loss), loss], lambda i: {x: X[i * 8:][:32] * 255, t: T[i * 8:][:32]})"),
+    ("too few steps", "loss = tf.losses.mean_squared_error(q, dense(p, 1))\n"
+     "fit(sgd(.001).minimize(loss), lambda i: {p: points, q: sums}, 3)"),
+    ("script error", "fit(sgd(.1).minimize(tf.losses.mean_squared_error(q, dense(p, 1))), near, 3)\nfit[0]")])
+def test_what_harms_though_the_loss_falls_is_told(kind: str, text: str, tmp_path: Path) -> None:
+    first = findings(text, tmp_path)[0]
+    assert (first.kind, first.level == "remark") == (kind, False) and first.place is not None
+    assert kind != "script error" or "TypeError" in first.text and first.place.text == "fit[0]"
+
+
+def test_what_nothing_takes_of_what_is_fed_is_a_remark(tmp_path: Path) -> None:
+    loss = "tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))"
+    found = findings(f"fit(adam(.01).minimize({loss}), steps=4)", tmp_path)
+    assert [(f.target, f.level) for f in found if f.kind == "fed in vain"] == [("y:0", "remark")]
 
 
 def test_one_question_for_each_example_is_no_row_of_classes(tmp_path: Path) -> None:

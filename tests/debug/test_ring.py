@@ -51,6 +51,17 @@ def test_variables_that_are_made_again_are_those_that_were() -> None:
         expect_run(dbg, step, before[step - 1], given[step - 1])
 
 
+def test_runs_are_made_again_once_where_variables_are_asked_for_backwards() -> None:
+    dbg, before, _ = trained(30)
+    made: list[int] = []
+    ring = dbg.state.moments
+    after = ring._replayer.after
+    ring._replayer.after = lambda moment, values: made.append(moment.run) or after(moment, values)  # type: ignore
+    for moment in reversed(list(ring)):
+        np.testing.assert_array_equal(moment.variables["w"], before[moment.run - 1]["w"])
+    assert len(made) == len(set(made)) > 20
+
+
 def test_what_else_changes_variables_is_noticed() -> None:
     dbg, session, named = noisy()
     x = {named["x"]: np.ones((4, 3), np.float32)}

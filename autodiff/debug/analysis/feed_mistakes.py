@@ -18,7 +18,9 @@ _APART = 1000.0  # times the deviation of the usual column: beside such a one th
 _ROWS = 16  # examples over which a column has to vary
 _WIDE = 200  # columns; wider ones are images, or words
 _MIXES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "While", "Tensordot")
-_PASS = ("Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "ConcatV2", "Cast", "StridedSlice", "ListUnstack")
+_PASS = ("Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "ConcatV2", "Cast", "StridedSlice",
+         "ListUnstack", "BiasAdd", "Add", "AddV2")
+_SQUASHES = ("Sigmoid", "Tanh")
 _LABELED = ("SparseSoftmaxCrossEntropyWithLogits",)
 
 Batches = Sequence[Mapping[Tensor, Any]]  # what each looked-at step was fed
@@ -54,7 +56,8 @@ def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool, beyond: f
     wide = len(values) >= _ROWS and arrays[0].ndim == 2 and spreads.max() > _APART * max(np.median(spreads), 1e-9)
     if size > _LARGE or are_pixels:
         what = "pixels from 0 to 255" if are_pixels else f"values from {low:.4g} to {high:.4g}"
-        weight = 61 if wide or not learns else 46 if beyond > _BEYOND else 39
+        squashed = _first(layer.outputs[0], _SQUASHES) is not None
+        weight = 61 if wide or not learns else 46 if beyond > _BEYOND or squashed else 39
         told = f"; the first loss is {beyond:.3g} times what one answer to everything costs" * (beyond > _BEYOND)
         found.append(_finding(weight, "inputs not scaled", layer, tensor, f"{tensor.name} is fed "
                               f"{what} (mean {mean:.3g}, "

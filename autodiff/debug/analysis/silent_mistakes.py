@@ -10,7 +10,7 @@ from ...core.traversal import ancestors, in_order
 from ..facts.roles import VARIABLES, at_line, place_of
 from .findings import Finding
 from .mistakes.case import held
-from .mistakes.heads import last_layer, unbroadcast
+from .mistakes.heads import is_log_softmax, last_layer, unbroadcast
 from .mistakes.signs import picks, signs_into
 from .update_blame import is_store
 
@@ -93,7 +93,7 @@ def _wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
     found = []
     for op in in_order(behind):
         squashed = last_layer(op.inputs[0]) if op.type == "Log" else op
-        if squashed.type in (*_SOFTMAXES, "Sigmoid"):
+        if squashed.type in (*_SOFTMAXES, "Sigmoid") or is_log_softmax(op):
             picked = op.type == "Log" and _picks_above(op)
             if {(sign, p or picked) for sign, p in signs_into(op.outputs[0], y, behind)} == {(1, True)}:
                 found.append(_finding(102, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name}, the logarithm "

@@ -11,6 +11,7 @@ from ...runtime.plan.variable_values import Variables
 from ...runtime.session import Session
 from ..derivatives.derivatives import Derivatives
 from ..facts.graph_lists import calls_of, collected_in, operations_of, trainable_tensors, variables_of, version_of
+from ..facts.records import Place
 from ..facts.roles import PLACEHOLDERS, at_line, is_named_by_type, place_of
 from ..history.replay import continue_from
 from ..language.targets import Targets, tensors_of
@@ -23,7 +24,7 @@ class Model:
 
     targets: finds tensors by what the user types. derivatives: gradients, the script's and those built on demand.
     reader: reads feed_dicts. chosen_y: the tensor the user named to differentiate, or None. is_alone: no script is
-    left that would initialize its variables.
+    left that would initialize its variables. raised: the error that it ended with, in words, and its line.
     """
 
     def __init__(self, graph: Graph, session: Session | None = None, *, handles: dict[str, Any] | None = None,
@@ -35,6 +36,7 @@ class Model:
         self.reader = Feeds(graph)
         self.chosen_y: Tensor | None = None
         self.is_alone = False
+        self.raised: tuple[str, Place | None] = "", None
         self._notes: list[str] = []
         self._session, self._own_session = session, None  # type: Session | None, Session | None
         self._told: Any = None

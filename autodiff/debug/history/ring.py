@@ -21,7 +21,7 @@ _MOST = 512  # runs remembered in memory
 _MOST_STORED = 10_000  # and on disk
 _APART = 16  # runs from one whose variables are kept to the next
 _AGAIN = 40.0  # ms: what making runs again may take
-_FOUND = 4  # groups of values made again that are kept
+_FOUND, _SMALL = 4, 32 * 2**20  # groups of values made again that are kept, more of them within so many bytes
 
 
 class Later(Mapping[str, Any]):
@@ -210,12 +210,12 @@ class Ring(Sequence[Moment]):
             known = known.before.variables
         values = self._found[known] if isinstance(known, Later) else known
         for each in reversed(chain):
-            values = self._replayer.after(each.before, values)
+            values = self._found[each] = self._replayer.after(each.before, values)
+            most = max(_FOUND, _SMALL // (1 + sum(v.nbytes for v in values.values())))
+            while len(self._found) > most:
+                self._found.popitem(last=False)
         assert isinstance(values, dict)
-        self._found[later] = values
         self._found.move_to_end(later)
-        if len(self._found) > _FOUND:
-            self._found.popitem(last=False)
         return values
 
 

@@ -23,7 +23,8 @@ def batch_mistakes(case: Case) -> list[Finding]:
     """Findings about what is fed, batch by batch."""
     if not case.steps:
         return []
-    found = [*_bad_numbers(case), *_same_batch(case), *_overlapping(case), *_scaled_twice(case), *_cast_away(case)]
+    found = [*_bad_numbers(case), *_unread(case), *_same_batch(case), *_overlapping(case), *_scaled_twice(case),
+             *_cast_away(case)]
     for head in heads(case):
         if head.labels is not None and head.labels.op not in case.trained:
             batches = batches_of(case, head.labels)
@@ -46,6 +47,19 @@ def _bad_numbers(case: Case) -> list[Finding]:
                                 "they are in the data, not made by the "
                                 "model", "clean the data: drop these rows, or np.nan_to_num",
                                 target=tensor.name, step=run.step, confidence="certain")]
+    return []
+
+
+def _unread(case: Case) -> list[Finding]:
+    """Examples that are fed to a placeholder which no op takes."""
+    for tensor, first in case.steps[0].feeds.items():
+        if tensor.op.type in PLACEHOLDERS and not tensor._consumers and np.size(first) > 1 and all(
+                tensor in run.feeds for run in case.steps) and any(
+                not np.array_equal(first, run.feeds[tensor]) for run in case.steps[1:]):
+            return [finding(_MEANT, "fed in vain", tensor.op, f"{tensor.name} is fed other numbers "
+                            f"in each of {len(case.steps)} training steps, but no op takes it: {case.y.name} does not "
+                            "depend on it", "look for the op that is to take it, and was given another tensor",
+                            target=tensor.name, confidence="certain")]
     return []
 
 

@@ -50,16 +50,17 @@ class Case:
     look: the values of tensors in a run, where they can be had, with other values of variables if some are given.
     failed: why the last run raised an error, or "". history: step and y of all training runs that are known, also of
     those that are not remembered. wholes: as of State. nonfinite: the first step at which y was not finite, 0 for none.
-    guess_of: what y is for one answer to everything, inf where that is not known.
+    guess_of: what y is for one answer to everything, inf where that is not known. is_over: no more runs will come.
     """
 
     def __init__(self, graph: Graph, y: Tensor, variables: Sequence[Tensor], runs: Sequence[Run] = (),
                  look: Callable[[Run, Sequence[Tensor], Mapping[str, Any] | None], Values] = lambda *_: {},
                  failed: str = "", history: Sequence[tuple[int, float]] = (),
                  wholes: Mapping[Tensor, int] = {},
-                 guess_of: Callable[[Case], float] = lambda case: float("inf")) -> None:
+                 guess_of: Callable[[Case], float] = lambda case: float("inf"), is_over: bool = False) -> None:
         self.graph, self.y, self.variables, self.runs, self.failed = graph, y, list(variables), list(runs), failed
         self._look, self._history, self.wholes, self._guess_of = look, history, wholes, guess_of
+        self.is_over = is_over
         self._wanted: dict[Tensor, None] = {y: None}
         self._seen: dict[int, dict[Tensor, Any]] = {}
 

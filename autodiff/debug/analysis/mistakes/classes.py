@@ -47,6 +47,8 @@ def classes_in(head: Head, case: Case) -> int:
         return int((head.labels.dims or (0,))[-1] or 0)
     if not np.isin(values, (0, 1)).all() or columns > _MOST or values.min() == values.max():
         return 0
+    if (values.reshape(-1, columns) == values[:columns]).all():
+        return 0  # the same of all examples, as of one that is right among others that were drawn
     return 2 if columns == 1 else columns if (values.reshape(-1, columns).sum(axis=1) == 1).all() else 0
 
 

@@ -72,9 +72,20 @@ def _head(op: Operation, case: Case) -> Head | None:
 def _picked_from(op: Operation, case: Case) -> Head | None:
     """What labels pick from a log-softmax, with the sign turned: a cross entropy in steps."""
     source, labels = gathered(_past(op.inputs[0]), case)
-    if labels is None or source.type != "LogSoftmax":
+    if labels is None or not is_log_softmax(source):
         return None
     return Head("sparse", op, source.inputs[0], labels, last_layer(source.inputs[0]))
+
+
+def is_log_softmax(op: Operation) -> bool:
+    """Whether an op gives the logarithms of a softmax: as one op, or as logits less the log of their sum of exp."""
+    if op.type != "Sub":
+        return op.type == "LogSoftmax"
+    x, log = op.inputs[0], unbroadcast(op.inputs[1]).op
+    log = log.inputs[0].op if log.type in ("Add", "AddV2") else log  # the largest, which was taken out, comes back
+    above = [t.op for t in _nearest(log.outputs[0], 2)] if log.type == "Log" else []
+    exps = [o.inputs[0] for o in above if o.type == "Exp"]
+    return any(t is x or t.op.type == "Sub" and t.op.inputs[0] is x for t in exps)
 
 
 def gathered(op: Operation, case: Case) -> tuple[Operation, Tensor | None]:
@@ -84,10 +95,16 @@ def gathered(op: Operation, case: Case) -> tuple[Operation, Tensor | None]:
     stack = [op.inputs[1]]
     while stack:  # past masks of labels that are left out, and the numbers of rows
         tensor = stack.pop()
-        if tensor.op.type in DATA:
+        if is_data(tensor):
             return _past(op.inputs[0]), tensor
         stack += [t for t in tensor.op.inputs if tensor.op.type in (*_INDICES, *SAME)]
     return op, None
+
+
+def is_data(tensor: Tensor) -> bool:
+    """Whether a tensor is fed, or comes of an iterator; or is a batch of examples that do, each by itself."""
+    op = tensor.op
+    return op.type in DATA or op.type == "Pack" and all(t.op.type in DATA for t in op.inputs)
 
 
 def _past(tensor: Tensor) -> Operation:

@@ -107,6 +107,8 @@ def _dropped(case: Case) -> list[Finding]:
     found: list[Finding] = []
     for op in case.behind:
         rate = _rate_of(op)
+        if (kept := _kept_of(op)) is not None and kept < 1 - _MOST_DROPPED:
+            found.append(_too_much(op, op.inputs[0].name, 1 - kept, case))
         if rate is None or op not in case.looked[0].ran:
             continue
         values = [float(np.ravel(v)[0]) for v in case.series(rate) if np.size(v)]
@@ -162,6 +164,14 @@ def _rate_of(op: Operation) -> Tensor | None:
             if any(each.type in _RANDOM for each in ancestors([noise])):
                 return rate.op.inputs[0] if rate.op.type == "BroadcastTo" else rate
     return None
+
+
+def _kept_of(op: Operation) -> float | None:
+    """The share that is kept, by which a dropout divides a mask of zeros and ones that is drawn elsewhere, and fed."""
+    mask = op.inputs[1].op if op.type == "Mul" else op
+    given = constant(mask.inputs[1]) if mask.type == "RealDiv" and mask.inputs[0].op.type in PLACEHOLDERS and \
+        mask.inputs[0].op.name.startswith("bernoulli") else None
+    return float(given.reshape(())) if given is not None and given.size == 1 else None
 
 
 def _of_the_logits(op: Operation, dropped: float, case: Case) -> list[Finding]:

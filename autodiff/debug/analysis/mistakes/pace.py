@@ -12,7 +12,7 @@ from ..findings import Finding
 from .case import Case, finding, values_behind
 from .heads import Head, constant, heads, through
 from .signs import sign_through, signs_into
-from .slow import too_low
+from .slow import too_few, too_low
 from .updates import gradients_of, rate_of, update_op
 
 _GROWN = 10.0  # times its first size: a loss that has diverged
@@ -27,7 +27,8 @@ def pace_mistakes(case: Case) -> list[Finding]:
     if not case.steps:
         return []
     found = _uphill(case)
-    return found or [*_diverges(case), *_too_high(case), *too_low(case), *_decayed(case), *_bottomless(case)]
+    return found or [*_diverges(case), *_too_high(case), *too_low(case), *_decayed(case), *_bottomless(case),
+                     *too_few(case)]
 
 
 # ---- direction --------------------------------------------------------------------------

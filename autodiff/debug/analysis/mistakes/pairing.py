@@ -8,7 +8,7 @@ from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
 from .case import Case, Values, fed_behind, finding
-from .heads import DATA, ENTROPIES, SAME, Head, constant, heads, through, weights_of
+from .heads import ENTROPIES, SAME, Head, constant, heads, is_data, through, weights_of
 
 _MANY = 400  # examples that are compared with each other
 _FEWEST = 120  # distinct examples that show whether labels follow from inputs
@@ -31,7 +31,7 @@ def _source(labels: Tensor) -> Tensor | None:
     """What is fed, or comes of an iterator, that labels are up to their shape, their type or a one-hot code."""
     while labels.op.type in (*SAME, "OneHot") and labels.op.inputs:
         labels = labels.op.inputs[0]
-    return labels if labels.op.type in DATA else None
+    return labels if is_data(labels) else None
 
 
 def named(labels: Tensor) -> str:
@@ -129,7 +129,8 @@ def _guess(head: Head, labels: list[np.ndarray]) -> tuple[float, str] | None:
     if head.form == "squared":
         return float(np.concatenate([a.ravel() for a in labels]).astype(float).var()), "the variance of the targets"
     if head.form == "sigmoid" and np.ndim(labels[0]) > 1 and np.shape(labels[0])[-1] > 1:
-        shares = np.concatenate([a.reshape(-1, a.shape[-1]) for a in labels]).mean(axis=0).clip(1e-9, 1 - 1e-9)
+        rows = np.concatenate([a.reshape(-1, a.shape[-1]) for a in labels])
+        shares = rows.mean(axis=0, dtype=float).clip(1e-9, 1 - 1e-9)
         return float(-(shares * np.log(shares) + (1 - shares) * np.log(1 - shares)).mean()), "the entropy of the labels"
     classes = [c for a in labels if (c := classes_of(a)) is not None]
     if not classes or head.form not in ("softmax", "sparse", "sigmoid", "log"):
@@ -172,7 +173,8 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     if labels is None or not ancestors([head.prediction]).isdisjoint(labels._consumers):  # the input itself, as of
         return None  # an autoencoder
     behind, is_fed = ancestors([case.y]), labels.op.type in PLACEHOLDERS
-    given = [t for t, v in case.steps[0].feeds.items() if np.ndim(v)] if is_fed else labels.op.outputs
+    given = [t for t, v in case.steps[0].feeds.items() if np.ndim(v)] if is_fed else [
+        t for op in case.behind if is_data(t := op.outputs[0])] if labels.op.type == "Pack" else labels.op.outputs
     inputs = [t for t in given if t is not labels and not behind.isdisjoint(t._consumers)]
     if len(inputs) != 1 or not inputs[0].dtype.is_floating:  # with more, such as actions, they may follow from those
         return None

@@ -13,6 +13,7 @@ _USUAL, _MILD, _SLOWISH, _SLOW = 1e-3, 2.5e-4, 1e-4, 1e-5  # change of a kernel 
 _STILL = 1e-6
 _STEEP = 5e-3  # of the loss: gained by one usual step, where a mildly slow training is called slow too
 _MOVED = 0.03  # share of the loss by which a training that goes on has changed it
+_FEW, _LITTLE = 10, 0.9  # steps that are hardly any, and of the loss of a guess, above which little was learnt
 _MANY = 20  # steps that a training has to have had before it is called slow
 
 
@@ -46,6 +47,24 @@ def too_low(case: Case) -> list[Finding]:
                                    f"{gains[0][1]:.2g} at once")
     return [finding(70 if pace < _SLOW else 44, "learning rate too low", update_op(case), "the learning rate is too "
                     f"low{value}: {said}{promise}", f"raise the learning rate{more}", step=case.looked[0].step)]
+
+
+def too_few(case: Case) -> list[Finding]:
+    """A program that ended after a few steps by all examples, of which nothing was learnt, though they led down."""
+    count = len(case.steps)
+    if not case.is_over or not 1 < count <= _FEW or case.is_spoiled or not case.again or not (
+            case.guess < np.inf and case.last_loss > _LITTLE * min(case.first_loss, case.guess)) or not all(
+            after < before for _, before, after in case.again):
+        return []
+    fed = [[v for t, v in run.feeds.items() if np.ndim(v) > 1] for run in case.steps]
+    if not fed[0] or any(len(a) != len(b) or not np.isclose(np.sum(a, dtype=float), np.sum(b, dtype=float))
+                         for each in fed[1:] for a, b in zip(fed[0], each)):  # not the same examples, in any order
+        return []
+    return [finding(43, "too few steps", update_op(case), f"the script ended after {count} training steps, each by all "
+                    f"of {len(fed[0][0])} examples, which lower the loss ({case.again[-1][1]:.4g} to "
+                    f"{case.again[-1][2]:.4g} in the last), but it is still {case.last_loss:.4g}, where one answer to "
+                    f"everything has {case.guess:.4g}", "smaller batches, which are more steps an epoch, and more "
+                    "epochs", step=case.steps[-1].step)]
 
 
 def _largest_paces(case: Case) -> list[float]:

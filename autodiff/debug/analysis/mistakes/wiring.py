@@ -1,6 +1,7 @@
 """How layers are put together: nothing between two of them, axes that are not meant, parts of a loss left out."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,7 +12,7 @@ from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, is_variable_read, kernel_of
-from .heads import ENTROPIES, SAME, heads, is_normalized, last_layer, through
+from .heads import ENTROPIES, SAME, constant, heads, is_normalized, last_layer, through
 from .signs import source_of
 
 _PRODUCTS = ("MatMul", "Conv2D")
@@ -241,17 +242,16 @@ def _axes_mixed(op: Operation, case: Case) -> Iterator[Finding]:
     """[batch, time, n] reshaped to [time, batch, n]: the examples are mixed, not transposed."""
     if op.type != "Reshape":
         return
-    dims, to = op.inputs[0].dims, op.outputs[0].dims
-    if dims is None or to is None or len(dims) != 3 or len(to) != 3 or dims[0] is not None or to[1] is not None:
-        return
-    if to[0] == dims[1] and to[0] is not None and to[2] == dims[2]:
+    dims, to = ([n for n in t.dims or () if n != 1] for t in (op.inputs[0], op.outputs[0]))
+    if dims != to and len(dims) > 1 and Counter(dims) == Counter(to) and dims.count(None) < 2:
         yield finding(66, "reshape for transpose", op, f"{op.name} reshapes {op.inputs[0].name} of shape "
-                      f"{_shape(dims)} to {_shape(to)}: the elements keep their order, so the steps of one example "
-                      "are dealt out to several", "tf.transpose(x, [1, 0, 2])")
+                      f"{_shape(op.inputs[0].dims)} to {_shape(op.outputs[0].dims)}: the elements keep their order, so "
+                      "what is of one example is dealt out to several", "tf.transpose, which moves the axes: "
+                      "tf.transpose(x, [1, 0, 2])")
 
 
-def _shape(dims: tuple[int | None, ...]) -> str:
-    return "[" + ", ".join("?" if n is None else str(n) for n in dims) + "]"
+def _shape(dims: tuple[int | None, ...] | None) -> str:
+    return "[" + ", ".join("?" if n is None else str(n) for n in dims or ()) + "]"
 
 
 # ---- parts of the loss ------------------------------------------------------------------
@@ -263,6 +263,9 @@ def _mean_over_mask(op: Operation, case: Case) -> Iterator[Finding]:
     for mask in op.inputs[0].op.inputs:
         source = last_layer(mask)
         cast = source if source.type in ("SequenceMask", "Sign") else mask.op if mask.op.type == "Cast" else None
+        asks = None if cast is None or not cast.inputs else cast.inputs[0].op
+        if asks is not None and asks.type == "Equal" and all(constant(t) is None for t in asks.inputs):
+            continue  # whether an answer is right, as a reward says
         if cast is None or mask.op in case.trained or any(o.type.startswith(("Random", "Truncated"))
                                                            for o in ancestors([mask])):
             continue

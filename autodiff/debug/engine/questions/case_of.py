@@ -37,7 +37,8 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
     failed = last.error if last is not None and last.error and _END not in last.error else ""
     history = [(state.log.at(record).step, record.loss) for record in state.log.records
                if record.trains and record.loss is not None and record.loss_name == y.name and not record.error]
-    return Case(graph, y, variables, runs, look, failed, history, state.wholes, guess_of)
+    return Case(graph, y, variables, runs, look, failed, history, state.wholes, guess_of,
+                is_over=state.model.is_alone and not state.model.raised[0])
 
 
 def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -13,12 +13,13 @@ from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
 from ...analysis.feed_mistakes import feed_mistakes
-from ...analysis.findings import WARNING, Diagnosis, Finding, Origin, WhyFailed
+from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from ...analysis.loop_growth import loop_growth
 from ...analysis.loss_mistakes import value_suspicions
 from ...analysis.mistakes.all_mistakes import RULES, all_mistakes
 from ...analysis.mistakes.case import Case
 from ...analysis.mistakes.heads import unbroadcast
+from ...analysis.mistakes.ranking import CALM, calmer, explained, looked_at, ranked
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.traps import HAZARDS, static_findings
 from ...analysis.update_blame import is_copy, is_store
@@ -39,14 +40,6 @@ from .trials import Trials
 from .update_stages import UpdateStages
 
 _CALLS = ("If", "While", "Case")  # which may update what they are given
-_SYMPTOMS = ("exploding gradient", "zero gradient", "tiny gradient", "vanishing gradient", "dead relu", "dead units",
-             "saturated")  # of a cause, where there is a finding of one
-_CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
-           "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
-           "one class", "log of no probability", "hinge of labels 0 and 1")
-_SAME = {"steps too large": ("learning rate too high", "no logarithms", "sum for mean"),  # the kinds that say it too
-         "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
-_CALM = 35  # severity of what did no harm
 _BATCHES = 5  # steps whose batches units are judged by
 _LATE = 20  # runs that are looked at for what has been trained
 _APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
@@ -74,15 +67,15 @@ class Checkup:
         own = [v for v in variables if not self._gets_another(v, y)]
         traps = static_findings(y, own, self.model.graph.operations.values())
         if y is None:
-            return Diagnosis("", 0, _ranked(traps, ignore), size)
+            return Diagnosis("", 0, ranked([*self._raised(), *traps], ignore), size)
         case = case_of(self.state, y, static=static)
         if static:
-            return Diagnosis(y.name, 0, _ranked([*all_mistakes(case), *traps], ignore), size)
+            return Diagnosis(y.name, 0, ranked([*all_mistakes(case), *traps], ignore), size)
         at = self.state.moment_for([y])
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
-            lambda: self._without_gradient(y, variables), lambda: self._asked_in_vain(),
+            self._raised, lambda: self._without_gradient(y, variables), lambda: self._asked_in_vain(),
             lambda: self._left_out(y), *(functools.partial(rule, case) for rule in RULES), self._not_finite,
-            lambda: _calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
+            lambda: calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
             lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y),
             lambda: advice_of(self.model.graph).findings)
@@ -102,7 +95,7 @@ class Checkup:
         found += [f for f in (*_unhappened([f for f in traps if f.op not in struck], case),
                               *[f for f in traps if f.op in struck])
                   if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
-        found = self.mended.told(_ranked(_explained(found), ignore), case)
+        found = self.mended.told(ranked(explained(found), ignore), case)
         advice = advice_of(self.model.graph)
         makers = advice.makers
         found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]
@@ -110,9 +103,18 @@ class Checkup:
             found = [replace(f, place=rate.place, text=f"{f.text}; {rate.text}{at_line(rate.place)}")
                      if f.kind == "learning rate too high" else f for f in found]
         when = self.state.log.at(at.run)
-        looked = (_looked_at(case, str(when)), *size, *stopped)
+        looked = (looked_at(case, str(when)), *size, *stopped)
         diagnosis = Diagnosis(y.name, when.step, tuple(found), looked)
         return spoken(diagnosis, advice.words)
+
+    def _raised(self) -> list[Finding]:
+        """An error that the script itself ended with, in none of its runs."""
+        text, place = self.model.raised
+        last = self.state.log.records[-1] if self.state.log.records else None
+        if not text or last is not None and last.error:
+            return []
+        return [Finding(110, "script error", "", "", "", f"the script ended with {text}: what comes after that line "
+                        "was not done", "mend that line first", "where", place)]
 
     def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
         found, untrained = [], advice_of(self.model.graph).untrained
@@ -217,7 +219,7 @@ class Checkup:
                 lost = why.losses[0] if why.losses else None
                 is_meant = lost is not None and "cancels out" in lost.note
                 is_meant |= row.stats.norm == 0 and case.last_loss == 0  # nothing is left to learn
-                found.append(Finding(_CALM if is_meant else {"zero": 60, "tiny": 55, "exploding": 75}[kind],
+                found.append(Finding(CALM if is_meant else {"zero": 60, "tiny": 55, "exploding": 75}[kind],
                                      f"{kind} gradient",
                                      lost.op if lost else row.name, lost.op_type if lost else "", row.name, why.text,
                                      why.remedy, f"path {y.name} {row.name}", lost.place if lost else row.place))
@@ -306,43 +308,9 @@ def _still(row: GradRow) -> list[Finding]:
                     "rounding; or look at the clipping: grads --stages", "grads --stages", row.place)]
 
 
-def _ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding, ...]:
-    """The worst first, each kind once for an op or target."""
-    kept: dict[tuple[str, str], Finding] = {}
-    for finding in sorted(found, key=lambda f: (-f.severity, f.step)):
-        if finding.kind not in ignore:
-            kept.setdefault((finding.kind, finding.target or finding.op), finding)
-    return tuple(kept.values())
-
-
-def _explained(found: Sequence[Finding]) -> list[Finding]:
-    """What only follows from another finding comes after it, or is left out where it says the same."""
-    cause = max((f.severity for f in found if f.kind in _CAUSES and f.severity >= WARNING), default=None)
-    kinds = {f.kind for f in found}
-    return [replace(f, severity=min(f.severity, cause - 1)) if cause and f.kind in _SYMPTOMS else f for f in found
-            if kinds.isdisjoint(_SAME.get(f.kind, ()))]
-
-
-def _calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
-    """Sizes of gradients say little of a training whose loss falls."""
-    still = {v.name for v in case.variables} - {v.name for _, v, pace in case.paces if pace}
-    still &= {u.variable.name for u in case.updates if u.y is case.y} or still  # not those that another loss trains
-    return [replace(f, severity=min(f.severity, _CALM)) if case.learns else f for f in found
-            if f.kind != "no step" or f.target in still]
-
-
 def _unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
     """What may go wrong somewhere: a remark where in some training steps nothing did."""
     if not case.steps or case.is_spoiled or case.failed:
         return list(traps)
-    return [replace(f, severity=min(f.severity, _CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
+    return [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
                     "training steps") if f.kind in HAZARDS else f for f in traps]
-
-
-def _looked_at(case: Case, when: str) -> str:
-    """How many steps were looked at, and how the loss went."""
-    if not case.steps:
-        return when
-    went = f", loss {case.first_loss:.4g} to {case.last_loss:.4g}" if len(case.losses) > 1 else ""
-    return (f"{when}, {len(case.looked)} of {len(case.steps)} training steps, {case.steps[0].step} to "
-            f"{case.steps[-1].step}{went}")

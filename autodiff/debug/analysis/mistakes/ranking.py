@@ -1,0 +1,51 @@
+"""Ranking: which findings come first, which only follow from others, and what did no harm."""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from ..findings import WARNING, Finding
+from .case import Case
+
+_SYMPTOMS = ("exploding gradient", "zero gradient", "tiny gradient", "vanishing gradient", "dead relu", "dead units",
+             "saturated")  # of a cause, where there is a finding of one
+_CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
+           "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
+           "one class", "log of no probability", "hinge of labels 0 and 1")
+_SAME = {"steps too large": ("learning rate too high", "no logarithms", "sum for mean"),  # the kinds that say it too
+         "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
+CALM = 35  # severity of what did no harm
+
+
+def ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding, ...]:
+    """The worst first, each kind once for an op or target."""
+    kept: dict[tuple[str, str], Finding] = {}
+    for finding in sorted(found, key=lambda f: (-f.severity, f.step)):
+        if finding.kind not in ignore:
+            kept.setdefault((finding.kind, finding.target or finding.op), finding)
+    return tuple(kept.values())
+
+
+def explained(found: Sequence[Finding]) -> list[Finding]:
+    """What only follows from another finding comes after it, or is left out where it says the same."""
+    cause = max((f.severity for f in found if f.kind in _CAUSES and f.severity >= WARNING), default=None)
+    kinds = {f.kind for f in found}
+    return [replace(f, severity=min(f.severity, cause - 1)) if cause and f.kind in _SYMPTOMS else f for f in found
+            if kinds.isdisjoint(_SAME.get(f.kind, ()))]
+
+
+def calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
+    """Sizes of gradients say little of a training whose loss falls."""
+    still = {v.name for v in case.variables} - {v.name for _, v, pace in case.paces if pace}
+    still &= {u.variable.name for u in case.updates if u.y is case.y} or still  # not those that another loss trains
+    return [replace(f, severity=min(f.severity, CALM)) if case.learns else f for f in found
+            if f.kind != "no step" or f.target in still]
+
+
+def looked_at(case: Case, when: str) -> str:
+    """How many steps were looked at, and how the loss went."""
+    if not case.steps:
+        return when
+    went = f", loss {case.first_loss:.4g} to {case.last_loss:.4g}" if len(case.losses) > 1 else ""
+    return (f"{when}, {len(case.looked)} of {len(case.steps)} training steps, {case.steps[0].step} to "
+            f"{case.steps[-1].step}{went}")
