@@ -351,3 +351,28 @@ clipped.defvjp(lambda x, limit: (x * limit, limit), lambda limit, dy: (jnp.clip(
 case("custom_jvp", lambda x: doubled(x) * x, (4,))
 case("custom_vjp", lambda x: clipped(x * 2, 0.3) ** 2, (4,))
 case("custom_in_scan", lambda x: lax.scan(lambda c, r: (doubled(c) + clipped(r, 0.2), c), x[0], x)[1], (4,))
+
+
+def closing_over(x, s):
+    """Functions with derivatives of their own that use values of the function around them."""
+    scale, only_there = jnp.sin(s), jnp.cos(s) * 3
+
+    @jax.custom_jvp
+    def linear(u):
+        return u * scale
+
+    @jax.custom_vjp
+    def reversed_(u):
+        return u * 1
+
+    linear.defjvp(lambda primals, tangents: (linear(*primals), tangents[0] * scale * 2))
+    reversed_.defvjp(lambda u: (u * 1, None), lambda _, g: (-only_there * g,))
+    last, rows = lax.scan(lambda c, v: (linear(c) + reversed_(v), linear(v)), x[0], x)
+    return rows * last + jax.jit(linear)(x) + jax.vmap(reversed_)(x) ** 2
+
+
+case("lu_of_rectangles", lambda x: (lax.linalg.lu(x)[0] + lax.linalg.lu(x.T)[0].T, *lax.linalg.lu(x)[1:]), (5, 3))
+case("scatter_max_outside", lambda x, y: x.at[jnp.array([1, 5, 9]), 1].max(y, mode="drop"), (7, 3), (3,))
+case("convolve_complex", lambda x, y: jnp.convolve(x + 1j * y, (y - 1j * x)[:2]).imag, (5,), (5,))
+case("convolve_integers", lambda x: x * jnp.convolve(jnp.arange(5), jnp.array([1, 2, 3])), (7,))
+case("closing_over", lambda x: closing_over(x, jnp.full((), 0.7, x.dtype)), (3,))

@@ -8,21 +8,28 @@ import numpy as np
 from .model import tf
 
 
-def pivots_of(order: Any) -> Any:
-    """The swaps that make permutations: row i with the row of that number, from the first. int32[..., n] of both."""
-    def swaps(orders: np.ndarray) -> np.ndarray:
-        found = np.empty(orders.shape, np.int32)
-        for index in np.ndindex(*orders.shape[:-1]):
-            now = list(range(orders.shape[-1]))
-            for i, wanted in enumerate(orders[index].tolist()):
-                at = now.index(wanted)
-                now[i], now[at] = now[at], now[i]
-                found[(*index, i)] = at
-        return found
+def lu(x: Any) -> tuple[Any, Any, Any]:
+    """Packed factors of matrices [..., m, n], the swaps (row i with the row of that number, from the first) as
+    int32[..., min(m, n)], and the permutation that they make, int32[..., m]; without a gradient."""
+    def factored(matrices: np.ndarray) -> tuple[np.ndarray, ...]:
+        found, (*batch, m, n) = matrices.copy(), matrices.shape
+        swaps = np.empty((*batch, min(m, n)), np.int32)
+        order = np.tile(np.arange(m, dtype=np.int32), (*batch, 1))
+        for index in np.ndindex(*batch):
+            a = found[index]
+            for k in range(min(m, n)):
+                at = swaps[(*index, k)] = k + int(np.argmax(np.abs(a[k:, k].real) + np.abs(a[k:, k].imag)))
+                a[[k, at]], order[index][[k, at]] = a[[at, k]], order[index][[at, k]]
+                if a[k, k] != 0:
+                    a[k + 1:, k] /= a[k, k]
+                    a[k + 1:, k + 1:] -= np.outer(a[k + 1:, k], a[k, k + 1:])
+        return found, swaps, order
 
-    pivots = tf.py_func(swaps, [order], tf.int32, stateful=False)
-    pivots.set_shape(order.dims)
-    return pivots
+    found = tf.py_func(factored, [x], [x.dtype.base_dtype, tf.int32, tf.int32], stateful=False)
+    *batch, m, n = x.dims
+    for y, shape in zip(found, ([m, n], [min(m, n)], [m])):
+        y.set_shape([*batch, *shape])
+    return tuple(found)
 
 
 def permutation_of(pivots: Any, size: int) -> Any:

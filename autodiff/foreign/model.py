@@ -115,10 +115,14 @@ class Table:
         for name, function in functions.items():
             self.op(name)(_inputs_only(function))
 
-    def rows(self, rules: Mapping[str, Callable[..., Any]]) -> None:
-        """Declare ops that are one expression each."""
-        for name, rule in rules.items():
-            self.op(name)(rule)
+    def rows(self, rules: Mapping[str, Any], **options: Any) -> None:
+        """Declare ops that are one expression each: names, blanks between, -> the rule, or it and a note.
+
+        options: what `op` is told of all.
+        """
+        for names, rule in rules.items():
+            build, note = rule if isinstance(rule, tuple) else (rule, "")
+            self.op(*names.split(), note=note, **options)(build)
 
     def __contains__(self, name: object) -> bool:
         return name in self.ops

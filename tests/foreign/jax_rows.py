@@ -81,7 +81,8 @@ def array(kept: Any) -> np.ndarray:
     return np.frombuffer(base64.b64decode(kept["array"]), kept["dtype"]).reshape(kept["shape"])
 
 
-def _dump(program: Program) -> Any:
+def _dump(program: Program, *around: dict[Variable, int]) -> Any:
+    """around: the numbers of the variables of the programs that it stands in, from the inside out."""
     numbers: dict[Variable, int] = {}
 
     def atom(v: Any) -> Any:
@@ -91,27 +92,33 @@ def _dump(program: Program) -> Any:
 
     def equation(e: Equation) -> Any:
         kept = {"op": e.primitive, "in": [*map(atom, e.inputs)], "out": [*map(atom, e.outputs)],
-                "params": {k: _plain(v) for k, v in e.params.items()}}
+                "params": {k: _plain(v, numbers, *around) for k, v in e.params.items()}}
         if e.pullback is not None and e.pullback.cache_info().currsize:  # the reader has asked for it
-            kept["pullback"] = _dump(e.pullback())
+            kept["pullback"] = _dump(e.pullback(), numbers, *around)
         return kept
 
+    def constant(c: Any) -> Any:
+        if not isinstance(c, Variable):
+            return _array(c)
+        return next([depth, known[c]] for depth, known in enumerate(around) if c in known)
+
     return {"program": program.name, "inputs": [*map(atom, program.inputs)],
-            "constants": [[atom(v), _array(c)] for v, c in program.constants],
+            "dead": [*map(equation, program.dead)],
+            "constants": [[atom(v), constant(c)] for v, c in program.constants],
             "equations": [*map(equation, program.equations)], "outputs": [*map(atom, program.outputs)]}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, *around: dict[Variable, int]) -> Any:
     if isinstance(value, Program):
-        return _dump(value)
+        return _dump(value, *around)
     if isinstance(value, np.ndarray):
         return _array(value)
     if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return {k: _plain(v) for k, v in value.items()} if isinstance(value, dict) else value
+        return [_plain(part, *around) for part in value]
+    return {k: _plain(v, *around) for k, v in value.items()} if isinstance(value, dict) else value
 
 
-def loaded(kept: Any) -> Program:
+def loaded(kept: Any, *around: dict[int, Variable]) -> Program:
     known: dict[int, Variable] = {}
 
     def atom(v: Any) -> Any:
@@ -124,17 +131,19 @@ def loaded(kept: Any) -> Program:
 
     def equation(e: Any) -> Equation:
         pullback = e.get("pullback")
-        return Equation(e["op"], atoms(e["in"]), atoms(e["out"]), {k: _value(v) for k, v in e["params"].items()},
-                        (Site("stored.py", 1, "f"),), None if pullback is None else lambda: loaded(pullback))
+        return Equation(
+            e["op"], atoms(e["in"]), atoms(e["out"]), {k: value(v) for k, v in e["params"].items()},
+            (Site("stored.py", 1, "f"),), None if pullback is None else lambda: loaded(pullback, known, *around))
 
-    inputs = atoms(kept["inputs"])
-    return Program(inputs, tuple((atom(v), array(c)) for v, c in kept["constants"]),
-                   tuple(map(equation, kept["equations"])), atoms(kept["outputs"]), kept["program"])
+    def value(kept: Any) -> Any:
+        if isinstance(kept, dict):
+            if "program" in kept:
+                return loaded(kept, known, *around)
+            return array(kept) if "array" in kept else {k: value(v) for k, v in kept.items()}
+        return tuple(map(value, kept)) if isinstance(kept, list) else kept
 
+    dead = tuple(map(equation, kept.get("dead", ())))
+    constants = tuple((atom(v), around[c[0]][c[1]] if isinstance(c, list) else array(c)) for v, c in kept["constants"])
+    return Program(atoms(kept["inputs"]), constants, tuple(map(equation, kept["equations"])), atoms(kept["outputs"]),
+                   kept["program"], dead=dead)
 
-def _value(kept: Any) -> Any:
-    if isinstance(kept, dict):
-        if "program" in kept:
-            return loaded(kept)
-        return array(kept) if "array" in kept else {k: _value(v) for k, v in kept.items()}
-    return tuple(map(_value, kept)) if isinstance(kept, list) else kept

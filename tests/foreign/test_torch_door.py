@@ -179,6 +179,13 @@ def test_an_op_of_the_users_own_is_looked_into(told):
     assert np.allclose(found.slopes()[0], found.steps[-1][1].gradients["w"], rtol=1e-6)
 
 
+def test_a_branch_that_torch_would_compile_is_run_as_it_is(told):
+    branches = "h = torch.cond(x, lambda v: v * torch.tensor(1.0), lambda v: 1 / 0, (x @ w - y,))"
+    found = told(branches, "loss = h.square().mean()", *DOWN)
+    assert len(found.steps) == 6 and found.said == ""
+    assert np.allclose(found.slopes()[0], found.steps[-1][1].gradients["w"], rtol=1e-6)
+
+
 @pytest.mark.parametrize(["rows", "found"], [
     ([[0, 1, 2], [2, 0, 1]], []), ([[0, 1, 2], [2, 1, 0]], [("padding in between", 9)])])
 def test_a_token_between_others_is_no_padding(told, rows, found):

@@ -353,4 +353,6 @@ ROWS += [
     row("bincount", i(5, 7), None, 6), row("bincount", i(5, 7), f(7), fixed=(1,)),
     row("_new_zeros_with_same_feature_meta", f(2, 3), f(4), self_num_batch_dims=1, slopes=False),
     row("_embedding_bag", f(5, 3), i(5, 6), v([0, 2, 2]), False, 2, outputs=1),
+    row("linalg_lu_factor_ex", f(5, 3)), row("linalg_lu", f(2, 3, 5)),
+    row("grid_sampler_2d", f(1, 2, 4, 5), f(1, 3, 3, 2), 2, 1, False),
 ]

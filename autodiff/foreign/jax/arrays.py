@@ -19,19 +19,9 @@ def broadcast_in_dim(x: Tensor, *, shape: Sequence[int], broadcast_dimensions: S
     return spread if tuple(kept) == tuple(shape) else tf.broadcast_to(spread, list(shape))
 
 
-@JAX.op("broadcast_to")
-def broadcast_to(x: Tensor, *, shape: Sequence[int]) -> Tensor:
-    return tf.broadcast_to(x, list(shape))
-
-
 @JAX.op("reshape")
 def reshape(x: Tensor, *, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None) -> Tensor:
     return tf.reshape(x if dimensions is None else tf.transpose(x, dimensions), list(new_sizes))
-
-
-@JAX.op("squeeze")
-def squeeze(x: Tensor, *, dimensions: Sequence[int]) -> Tensor:
-    return tf.squeeze(x, list(dimensions)) if dimensions else tf.identity(x)
 
 
 @JAX.op("transpose")
@@ -43,28 +33,7 @@ def transpose(x: Tensor, *, permutation: Sequence[int]) -> Tensor:
 def reverse(x: Tensor, *, dimensions: Sequence[int]) -> Tensor:
     return tf.reverse(x, list(dimensions)) if dimensions else tf.identity(x)
 
-
-@JAX.op("tile")
-def tile(x: Tensor, *, reps: Sequence[int]) -> Tensor:
-    return tf.tile(x, list(reps))
-
-
 # ---- joining and parting ---------------------------------------------------------------------
-
-@JAX.op("concatenate")
-def concatenate(*xs: Tensor, dimension: int) -> Tensor:
-    return tf.concat(xs, dimension)
-
-
-@JAX.op("stack")
-def stack(*xs: Tensor, axis: int) -> Tensor:
-    return tf.stack(xs, axis)
-
-
-@JAX.op("unstack")
-def unstack(x: Tensor, *, axis: int) -> list[Tensor]:
-    return list(tf.unstack(x, axis=axis))
-
 
 @JAX.op("split")
 def split(x: Tensor, *, sizes: Sequence[int], axis: int) -> list[Tensor]:
@@ -72,12 +41,6 @@ def split(x: Tensor, *, sizes: Sequence[int], axis: int) -> list[Tensor]:
 
 
 # ---- slices and padding ------------------------------------------------------------------------
-
-@JAX.op("slice")
-def slice_(x: Tensor, *, start_indices: Sequence[int], limit_indices: Sequence[int],
-           strides: Sequence[int] | None = None) -> Tensor:
-    return tf.strided_slice(x, list(start_indices), list(limit_indices), list(strides or [1] * len(start_indices)))
-
 
 @JAX.op("dynamic_slice", note="starts are moved so that the slice lies inside")
 def dynamic_slice(x: Tensor, *starts: Tensor, slice_sizes: Sequence[int]) -> Tensor:
@@ -146,6 +109,14 @@ def iota(*, dtype: str, shape: Sequence[int], dimension: int) -> Tensor:
     return tf.constant(np.broadcast_to(counted, shape).astype(dtype))
 
 
-@JAX.op("empty", "empty2")
-def empty(*, shape: Sequence[int] = (), dtype: str) -> Tensor:
-    return tf.zeros(list(shape), dtype)
+JAX.rows({
+    "broadcast_to": lambda x, *, shape: tf.broadcast_to(x, list(shape)),
+    "squeeze": lambda x, *, dimensions: tf.squeeze(x, list(dimensions)) if dimensions else tf.identity(x),
+    "tile": lambda x, *, reps: tf.tile(x, list(reps)),
+    "concatenate": lambda *xs, dimension: tf.concat(xs, dimension),
+    "stack": lambda *xs, axis: tf.stack(xs, axis),
+    "unstack": lambda x, *, axis: list(tf.unstack(x, axis=axis)),
+    "slice": lambda x, *, start_indices, limit_indices, strides=None:
+        tf.strided_slice(x, list(start_indices), list(limit_indices), list(strides or [1] * len(start_indices))),
+    "empty empty2": lambda *, shape=(), dtype: tf.zeros(list(shape), dtype),
+})

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,13 +44,13 @@ class Equation:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Equations in order. constants: variables whose values are known. name, site: of the function that was traced.
+    """Equations in order. constants: variables whose values are arrays, or variables of a program around this one.
 
-    dead: equations that were left out, as no output needs them.
+    name, site: of the function that was traced. dead: equations that were left out, as no output needs them.
     """
 
     inputs: tuple[Variable, ...]
-    constants: tuple[tuple[Variable, np.ndarray], ...]
+    constants: tuple[tuple[Variable, Any], ...]
     equations: tuple[Equation, ...]
     outputs: tuple[Variable | Literal, ...]
     name: str = ""
@@ -90,9 +90,8 @@ def without_dead(program: Program) -> Program:
         if any(id(v) in needed for v in equation.outputs):
             kept.append(equation)
             needed.update(map(id, equation.inputs))
-    constants = tuple(c for c in program.constants if id(c[0]) in needed)
     dead = tuple(e for e in program.equations if e not in kept)
-    return Program(program.inputs, constants, tuple(reversed(kept)), program.outputs, program.name, program.site, dead)
+    return replace(program, equations=tuple(reversed(kept)), dead=dead)
 
 
 def last_use(program: Program, variable: Variable) -> Equation | None:

@@ -67,11 +67,6 @@ maximum = with_gradient("Maximum", _balanced, tf.maximum)
 minimum = with_gradient("Minimum", _balanced, tf.minimum)
 
 
-@JAX.op("abs", note="its slope at 0 is 1")
-def absolute(x: Tensor) -> Tensor:
-    return tf.abs(x) if x.dtype.is_complex else magnitude(x)
-
-
 @JAX.op("div", note="of integers, towards 0; an integer by 0 is -1")
 def divide(x: Tensor, y: Tensor) -> Tensor:
     if not x.dtype.is_integer:
@@ -108,26 +103,10 @@ def pow_(x: Tensor, y: Tensor) -> Tensor:
     return tf.where(slope_of_zero, tf.ones_like(x), power(x, y))
 
 
-@JAX.op("cbrt", pulled_back=True)
-def cbrt(x: Tensor) -> Tensor:
-    return tf.sign(x) * tf.pow(tf.abs(x), tf.constant(1 / 3, x.dtype))
-
-
 @JAX.op("round")
 def round_(x: Tensor, *, rounding_method: str) -> Tensor:
     is_even = rounding_method == "TO_NEAREST_EVEN"
     return tf.round(x) if is_even else tf.stop_gradient(tf.sign(x) * tf.floor(tf.abs(x) + 0.5))
-
-
-@JAX.op("clamp", pulled_back=True, note="no gradient flows at the bounds")
-def clamp(low: Tensor, x: Tensor, high: Tensor) -> Tensor:
-    return tf.minimum(tf.maximum(x, low), high)
-
-
-@JAX.op("conj")
-def conj(x: Tensor) -> Tensor:
-    return tf.math.conj(x) if x.dtype.is_complex else tf.complex(x, tf.zeros_like(x))
-
 
 # ---- comparisons and choices -----------------------------------------------------------------
 
@@ -168,21 +147,11 @@ for _name, _functions in {
     JAX.plain({_name: functools.partial(_of_bits, *_functions)})
 
 
-@JAX.op("shift_left", note="0 where all bits are shifted out")
-def shift_left(x: Tensor, count: Tensor) -> Tensor:
-    return tf.where(_is_inside(x, count), build.LeftShift(x, count), tf.zeros_like(x))
-
-
 @JAX.op("shift_right_logical", note="0 where all bits are shifted out")
 def shift_right_logical(x: Tensor, count: Tensor) -> Tensor:
     unsigned = tf.as_dtype(x.dtype.name if x.dtype.name.startswith("u") else f"u{x.dtype.name}")
     moved = build.RightShift(tf.cast(x, unsigned), tf.cast(count, unsigned))
     return tf.where(_is_inside(x, count), tf.cast(moved, x.dtype), tf.zeros_like(x))
-
-
-@JAX.op("shift_right_arithmetic")
-def shift_right_arithmetic(x: Tensor, count: Tensor) -> Tensor:
-    return build.RightShift(x, tf.minimum(count, tf.constant(x.dtype.size * 8 - 1, count.dtype)))
 
 
 def _is_inside(x: Tensor, count: Tensor) -> Tensor:
@@ -222,4 +191,14 @@ JAX.rows({
     "exp2": lambda x: tf.exp(x * tf.constant(math.log(2), x.dtype)),
     "population_count": lambda x: tf.cast(build.PopulationCount(x), x.dtype),
     "bitcast_convert_type": lambda x, *, new_dtype: build.Bitcast(x, type=new_dtype),
+    "abs": (lambda x: tf.abs(x) if x.dtype.is_complex else magnitude(x), "its slope at 0 is 1"),
+    "conj": lambda x: tf.math.conj(x) if x.dtype.is_complex else tf.complex(x, tf.zeros_like(x)),
+    "shift_left": (lambda x, count: tf.where(_is_inside(x, count), build.LeftShift(x, count), tf.zeros_like(x)),
+        "0 where all bits are shifted out"),
+    "shift_right_arithmetic": lambda x, count:
+        build.RightShift(x, tf.minimum(count, tf.constant(x.dtype.size * 8 - 1, count.dtype))),
 })
+JAX.rows({
+    "cbrt": lambda x: tf.sign(x) * tf.pow(tf.abs(x), tf.constant(1 / 3, x.dtype)),
+    "clamp": (lambda low, x, high: tf.minimum(tf.maximum(x, low), high), "no gradient flows at the bounds"),
+}, pulled_back=True)

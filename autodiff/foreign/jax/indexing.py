@@ -24,20 +24,21 @@ class Places(NamedTuple):
 
 
 def _places(shape: Sequence[int], indices: Tensor, index_map: Sequence[int], operand_batch: Sequence[int],
-            indices_batch: Sequence[int], sizes: Sequence[int], collapsed: Sequence[int], mode: str | None) -> Places:
-    """For indices int[batch..., depth]: the place of every element of every window."""
+            indices_batch: Sequence[int], sizes: Sequence[int], collapsed: Sequence[int], drops: bool) -> Places:
+    """For indices int[batch..., depth]: the place of every element of every window, those outside moved inside.
+
+    drops: whether it is asked which were inside.
+    """
     batch = indices.dims[:-1]
     indices = tf.cast(indices, tf.int32)
     strides = [math.prod(shape[i + 1:]) for i in range(len(shape))]
     start, inside = tf.zeros(batch, tf.int32), None
     for depth, axis in enumerate(index_map):
         at, last = indices[..., depth], shape[axis] - sizes[axis]
-        if mode != "PROMISE_IN_BOUNDS":
-            kept = tf.minimum(tf.maximum(at, 0), last)
-            if mode == "FILL_OR_DROP":
-                inside = tf.equal(kept, at) if inside is None else tf.logical_and(inside, tf.equal(kept, at))
-            at = kept
-        start += at * strides[axis]
+        kept = tf.minimum(tf.maximum(at, 0), last)
+        if drops:
+            inside = tf.equal(kept, at) if inside is None else tf.logical_and(inside, tf.equal(kept, at))
+        start += kept * strides[axis]
     for axis, along in zip(operand_batch, indices_batch):
         start += np.arange(shape[axis], dtype=np.int32).reshape([-1 if i == along else 1 for i in range(len(batch))]
                                                                ) * np.int32(strides[axis])
@@ -50,17 +51,17 @@ def _places(shape: Sequence[int], indices: Tensor, index_map: Sequence[int], ope
 
 # ---- gather ------------------------------------------------------------------------------------
 
-@JAX.op("gather", note="outside of the operand: moved inside, or filled")
+@JAX.op("gather", note="outside of the operand: moved inside, also where it is promised to be inside, or filled")
 def gather(x: Tensor, indices: Tensor, *, dimension_numbers: Mapping[str, Any], slice_sizes: Sequence[int],
            mode: str | None = None, fill_value: Any = None, unique_indices: bool = False) -> Tensor:
     offset, collapsed, index_map, x_batch, indices_batch = (dimension_numbers[key] for key in (
         "offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims",
         "start_indices_batching_dims"))
-    places = _places(x.dims, indices, index_map, x_batch, indices_batch, slice_sizes, (*collapsed, *x_batch), mode)
+    places = _places(x.dims, indices, index_map, x_batch, indices_batch, slice_sizes, (*collapsed, *x_batch),
+                     mode == "FILL_OR_DROP")
     batch = len(indices.dims) - 1
     if list(collapsed) == list(index_map) == [0] and not x_batch and list(slice_sizes[1:]) == list(x.dims[1:]):
-        rows = tf.cast(indices[..., 0], tf.int32)
-        taken = tf.gather(x, rows if mode == "PROMISE_IN_BOUNDS" else tf.clip_by_value(rows, 0, x.dims[0] - 1))
+        taken = tf.gather(x, tf.clip_by_value(tf.cast(indices[..., 0], tf.int32), 0, x.dims[0] - 1))
     else:
         taken = tf.gather(tf.reshape(x, [-1]), places.flat)
     if places.inside is not None:
@@ -93,7 +94,7 @@ def _scattered(x: Tensor, indices: Tensor, updates: Tensor, numbers: Mapping[str
     missing = (*inserted, *x_batch)
     of_window = iter([updates.dims[i] for i in window])
     sizes = [1 if axis in missing else next(of_window) for axis in range(len(x.dims))]
-    places = _places(x.dims, indices, index_map, x_batch, indices_batch, sizes, missing, mode)
+    places = _places(x.dims, indices, index_map, x_batch, indices_batch, sizes, missing, mode != "CLIP")
     order = [i for i in range(len(updates.dims)) if i not in window] + list(window)
     updates = updates if order == sorted(order) else tf.transpose(updates, order)
     flat, whole, count = places.flat, tf.reshape(x, [-1]), math.prod(x.dims)
@@ -103,20 +104,6 @@ def _scattered(x: Tensor, indices: Tensor, updates: Tensor, numbers: Mapping[str
         whole = tf.concat([whole, tf.zeros([1], x.dtype)], 0)
     found = put(whole, tf.reshape(flat, [-1]), tf.reshape(updates, [-1]))
     return tf.reshape(found[:count] if places.inside is not None else found, x.dims)
-
-
-@JAX.op("scatter-add")
-def scatter_add(x: Tensor, indices: Tensor, updates: Tensor, *, dimension_numbers: Mapping[str, Any],
-                mode: str | None = None, **params: Any) -> Tensor:
-    return _scattered(x, indices, updates, dimension_numbers, mode,
-                      lambda whole, at, new: tf.tensor_scatter_add(whole, at[:, None], new))
-
-
-@JAX.op("scatter-sub")
-def scatter_sub(x: Tensor, indices: Tensor, updates: Tensor, *, dimension_numbers: Mapping[str, Any],
-                mode: str | None = None, **params: Any) -> Tensor:
-    return _scattered(x, indices, updates, dimension_numbers, mode,
-                      lambda whole, at, new: tf.tensor_scatter_sub(whole, at[:, None], new))
 
 
 @JAX.op("scatter", note="of several updates of one element the last counts, and has the gradient")
@@ -135,32 +122,10 @@ def scatter(x: Tensor, indices: Tensor, updates: Tensor, *, dimension_numbers: M
     return _scattered(x, indices, updates, dimension_numbers, mode, put)
 
 
-@JAX.op("scatter-mul")
-def scatter_mul(x: Tensor, indices: Tensor, updates: Tensor, *, dimension_numbers: Mapping[str, Any],
-                mode: str | None = None, **params: Any) -> Tensor:
-    return _scattered(x, indices, updates, dimension_numbers, mode,
-                      lambda whole, at, new: whole * tf.unsorted_segment_prod(new, at, whole.dims[0]))
-
-
 def _extreme(choose: Any, of_segments: Any, whole: Tensor, at: Tensor, new: Tensor) -> Tensor:
     """The extreme of each element and its updates; one without any stays, also if it is infinite."""
     is_met = tf.unsorted_segment_sum(tf.ones_like(at), at, whole.dims[0]) > 0
     return tf.where(is_met, choose(whole, of_segments(new, at, whole.dims[0])), whole)
-
-
-@JAX.op("scatter-min", pulled_back=True)
-def scatter_min(x: Tensor, indices: Tensor, updates: Tensor, *, dimension_numbers: Mapping[str, Any],
-                mode: str | None = None, **params: Any) -> Tensor:
-    return _scattered(x, indices, updates, dimension_numbers, mode,
-                      functools.partial(_extreme, tf.minimum, tf.unsorted_segment_min))
-
-
-@JAX.op("scatter-max", pulled_back=True)
-def scatter_max(x: Tensor, indices: Tensor, updates: Tensor, *, dimension_numbers: Mapping[str, Any],
-                mode: str | None = None, **params: Any) -> Tensor:
-    return _scattered(x, indices, updates, dimension_numbers, mode,
-                      functools.partial(_extreme, tf.maximum, tf.unsorted_segment_max))
-
 
 # ---- order -------------------------------------------------------------------------------------
 
@@ -200,3 +165,24 @@ def top_k(x: Tensor, *, k: int, axis: int = -1, reduction_dimension: int | None 
     rows, back = with_last(x, axis if reduction_dimension is None else reduction_dimension)
     values, places = tf.nn.top_k(rows if is_max_k else -rows, k)
     return [_swapped(y, back) for y in (values if is_max_k else -values, places)]
+
+
+JAX.rows({
+    "scatter-add": lambda x, indices, updates, *, dimension_numbers, mode=None, **params:
+        _scattered(x, indices, updates, dimension_numbers, mode, lambda whole, at, new: tf.tensor_scatter_add(whole,
+            at[:, None], new)),
+    "scatter-sub": lambda x, indices, updates, *, dimension_numbers, mode=None, **params:
+        _scattered(x, indices, updates, dimension_numbers, mode, lambda whole, at, new: tf.tensor_scatter_sub(whole,
+            at[:, None], new)),
+    "scatter-mul": lambda x, indices, updates, *, dimension_numbers, mode=None, **params:
+        _scattered(x, indices, updates, dimension_numbers, mode, lambda whole, at, new: whole *
+            tf.unsorted_segment_prod(new, at, whole.dims[0])),
+})
+JAX.rows({
+    "scatter-min": lambda x, indices, updates, *, dimension_numbers, mode=None, **params:
+        _scattered(x, indices, updates, dimension_numbers, mode, functools.partial(_extreme, tf.minimum,
+            tf.unsorted_segment_min)),
+    "scatter-max": lambda x, indices, updates, *, dimension_numbers, mode=None, **params:
+        _scattered(x, indices, updates, dimension_numbers, mode, functools.partial(_extreme, tf.maximum,
+            tf.unsorted_segment_max)),
+}, pulled_back=True)

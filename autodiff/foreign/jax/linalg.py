@@ -10,11 +10,6 @@ from ..model import tf
 from .table import JAX, Tensor
 
 
-@JAX.op("cholesky", pulled_back=True)
-def cholesky(x: Tensor, **params: Any) -> Tensor:
-    return tf.linalg.cholesky(x)
-
-
 @JAX.op("eigh", pulled_back=True)
 def eigh(x: Tensor, *, lower: bool, **params: Any) -> list[Tensor]:
     values, vectors = tf.linalg.eigh(x if lower else _adjoint(x))
@@ -43,17 +38,6 @@ def svd(x: Tensor, *, full_matrices: bool, compute_uv: bool, **params: Any) -> l
     return [values, left, _adjoint(right)]
 
 
-@JAX.op("lu", pulled_back=True)
-def lu(x: Tensor, **params: Any) -> list[Tensor]:
-    factors, order = tf.linalg.lu(x)
-    return [factors, lapack.pivots_of(order), order]
-
-
-@JAX.op("lu_pivots_to_permutation")
-def lu_pivots_to_permutation(pivots: Tensor, *, permutation_size: int) -> Tensor:
-    return lapack.permutation_of(pivots, permutation_size)
-
-
 @JAX.op("triangular_solve", pulled_back=True)
 def triangular_solve(a: Tensor, b: Tensor, *, left_side: bool, lower: bool, transpose_a: bool, conjugate_a: bool,
                      unit_diagonal: bool) -> Tensor:
@@ -75,3 +59,12 @@ def _transposed(x: Tensor) -> Tensor:
 
 def _adjoint(x: Tensor) -> Tensor:
     return tf.math.conj(_transposed(x)) if x.dtype.is_complex else _transposed(x)
+
+
+JAX.rows({
+    "cholesky": lambda x, **params: tf.linalg.cholesky(x),
+    "lu": lambda x, **params: list(lapack.lu(x)),
+}, pulled_back=True)
+JAX.rows({
+    "lu_pivots_to_permutation": lambda pivots, *, permutation_size: lapack.permutation_of(pivots, permutation_size),
+})

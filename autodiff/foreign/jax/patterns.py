@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from .data import Equation, Literal, Program, Variable
 
@@ -10,7 +11,7 @@ def recognized(program: Program) -> Program:
     """The same with an equation `softmax` or `log_softmax` for each quotient or difference that is one."""
     makers = {id(v): e for e in program.equations for v in e.outputs}
     equations = tuple(_recognized(e, makers) for e in program.equations)
-    return Program(program.inputs, program.constants, equations, program.outputs, program.name, program.site)
+    return replace(program, equations=equations)
 
 
 def _recognized(equation: Equation, makers: Mapping[int, Equation]) -> Equation:

@@ -47,6 +47,16 @@ def conv_general_dilated(x: Tensor, kernel: Tensor, *, window_strides: Sequence[
     x_layout, kernel_layout, out_layout = (dimension_numbers[k] for k in ("lhs_spec", "rhs_spec", "out_spec"))
     if len(x_layout) > 5:
         raise ArgumentError(f"a convolution over {len(x_layout) - 2} axes is not there: expected at most 3")
+    if x.dtype.is_integer or x.dtype.is_complex:
+        def of(*parts: Tensor) -> Tensor:
+            return conv_general_dilated(
+                *parts, window_strides=window_strides, padding=padding, lhs_dilation=lhs_dilation,
+                rhs_dilation=rhs_dilation, dimension_numbers=dimension_numbers,
+                feature_group_count=feature_group_count, batch_group_count=batch_group_count)
+        if x.dtype.is_integer:
+            return tf.cast(of(tf.cast(x, tf.float64), tf.cast(kernel, tf.float64)), preferred_element_type or x.dtype)
+        (a, b), (c, d) = ((tf.real(v), tf.imag(v)) for v in (x, kernel))
+        return tf.complex(of(a, c) - of(b, d), of(a, d) + of(b, c))
     x = tf.transpose(x, [x_layout[0], *x_layout[2:], x_layout[1]])
     kernel = tf.transpose(kernel, [*kernel_layout[2:], kernel_layout[1], kernel_layout[0]])
     margins = [(0, 0, 0), *((low, high, step - 1) for (low, high), step in zip(padding, lhs_dilation)), (0, 0, 0)]

@@ -22,16 +22,18 @@ from .patterns import recognized
 
 _DEPTH = 8  # lines kept for each equation
 _WRITTEN_OUT = ("random_gamma",)  # primitives that JAX has a program for
+_Known = dict[Any, Variable]  # the variables of a jaxpr and of those in it
 
 
-def trace(function: Callable[..., Any], arguments: Sequence[Any]) -> Program:
+def trace(function: Callable[..., Any], arguments: Sequence[Any], known: _Known | None = None) -> Program:
     """The program of function(*arguments), whose inputs are the leaves of its arguments.
 
+    known: the variables of a traced program whose values the function closes over.
     What is called under jax.jit stays a call, also where the user's program has switched jit off.
     """
     with jax.disable_jit(False):
         closed = jax.make_jaxpr(function)(*arguments)
-    return _program(closed.jaxpr, closed.consts)
+    return _program(closed.jaxpr, closed.consts, known)
 
 
 def trace_at_values(function: Callable[..., Any], arguments: Sequence[Any]) -> Program:
@@ -87,8 +89,8 @@ def array_of(value: Any) -> np.ndarray:
     return array if hasattr(value, "dtype") else array.astype(jax.dtypes.canonicalize_dtype(array.dtype))
 
 
-def _program(jaxpr: Any, consts: Iterable[Any]) -> Program:
-    known: dict[Any, Variable] = {}
+def _program(jaxpr: Any, consts: Iterable[Any], known: _Known | None = None) -> Program:
+    known = {} if known is None else known
 
     def atom(v: Any) -> Variable | Literal:
         return Literal(array_of(v.val).astype(_dtype(v.aval))) if isinstance(v, core.Literal) else variable(v)
@@ -98,10 +100,12 @@ def _program(jaxpr: Any, consts: Iterable[Any]) -> Program:
             known[v] = Variable(_dtype(v.aval), tuple(getattr(v.aval, "shape", ())))
         return known[v]
 
-    constants = tuple((variable(v), array_of(c)) for v, c in zip(jaxpr.constvars, consts))
+    constants = tuple((variable(v), known[getattr(c, "val", c)] if isinstance(c, jax.core.Tracer) else array_of(c))
+                      for v, c in zip(jaxpr.constvars, consts))
     equations = tuple(
-        Equation(_name(e), tuple(map(atom, e.invars)), tuple(map(variable, e.outvars)), _params(e),
-                 _sites(e.source_info.traceback), functools.cache(functools.partial(_pullback, e))) for e in jaxpr.eqns)
+        Equation(_name(e), tuple(map(atom, e.invars)), tuple(map(variable, e.outvars)), _params(e, known),
+                 _sites(e.source_info.traceback), functools.cache(functools.partial(_pullback, e, known)))
+        for e in jaxpr.eqns)
     name, site = _source(jaxpr)
     program = Program(tuple(map(variable, jaxpr.invars)), constants, equations, tuple(map(atom, jaxpr.outvars)), name,
                       site)
@@ -121,28 +125,28 @@ def _dtype(aval: Any) -> str:
     return "uint64" if jax.dtypes.issubdtype(dtype, jax.dtypes.extended) else np.dtype(dtype).name
 
 
-def _params(equation: Any) -> dict[str, Any]:
-    found = _known(equation.params.items())
+def _params(equation: Any, known: _Known) -> dict[str, Any]:
+    found = _plain_items(equation.params.items(), known)
     if equation.primitive.name in _WRITTEN_OUT:
         function = functools.partial(equation.primitive.impl, **equation.params)
         found["jaxpr"] = trace(function, [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in equation.invars])
     return found
 
 
-def _known(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found = {key: _plain(value) for key, value in items}
+def _plain_items(items: Iterable[tuple[str, Any]], known: _Known) -> dict[str, Any]:
+    found = {key: _plain(value, known) for key, value in items}
     return {key: value for key, value in found.items() if value is not _OPAQUE}
 
 
 _OPAQUE = object()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, known: _Known) -> Any:
     """A parameter as plain data; what is none (functions, shardings) is _OPAQUE."""
     if isinstance(value, core.ClosedJaxpr):
-        return _program(value.jaxpr, value.consts)
+        return _program(value.jaxpr, value.consts, known)
     if isinstance(value, core.Jaxpr):
-        return _program(value, ())
+        return _program(value, (), known)
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, (np.integer, np.bool_)):
@@ -154,9 +158,9 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "key_shape"):  # a kind of random keys
         return str(value.tag)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return _known(zip(value._fields, value))
+        return _plain_items(zip(value._fields, value), known)
     if isinstance(value, (tuple, list)):
-        return tuple([None if part is _OPAQUE else part for part in map(_plain, value)])
+        return tuple([None if part is _OPAQUE else part for part in (_plain(v, known) for v in value)])
     if isinstance(value, core.Primitive):
         return value.name
     return _OPAQUE
@@ -187,7 +191,7 @@ def _source(jaxpr: Any) -> tuple[str, Site | None]:
     return name, Site(file, int(line), name) if is_users else None
 
 
-def _pullback(equation: Any) -> Program:
+def _pullback(equation: Any, known: _Known) -> Program:
     """The gradient of one equation as JAX has it, traced."""
     primitive, given = equation.primitive, [v.aval for v in equation.invars]
     first = equation.params.get("num_consts", 0)
@@ -209,8 +213,8 @@ def _pullback(equation: Any) -> Program:
     avals = [*given, *[equation.outvars[i].aval for i in results]]
     with equation.ctx.manager, _lines_of_rules():
         try:
-            return trace(pulled, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals])
-        except jax.errors.TracerArrayConversionError as error:
+            return trace(pulled, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals], known)
+        except KeyError as error:
             sites = _sites(equation.source_info.traceback)
             called = equation.params.get("call_jaxpr") or equation.params["fun_jaxpr"]
             raise UnsupportedError(

@@ -9,7 +9,6 @@ from ...core.errors import ArgumentError
 from ...core.op import build
 from ..model import tf
 from .table import JAX, Tensor
-from .walk import Called
 
 
 def _joined(high: Tensor, low: Tensor) -> Tensor:
@@ -36,25 +35,10 @@ def random_wrap(words: Tensor, *, impl: str = "fry") -> Tensor:
     return _joined(words[..., 0], words[..., 1])
 
 
-@JAX.op("random_unwrap")
-def random_unwrap(key: Tensor) -> Tensor:
-    return tf.stack(_words(key), axis=-1)
-
-
 @JAX.op("random_seed")
 def random_seed(seed: Tensor, *, impl: str = "fry") -> Tensor:
     _require_threefry(impl)
     return tf.cast(seed, tf.uint64) if seed.dtype.size == 8 else tf.cast(tf.cast(seed, tf.uint32), tf.uint64)
-
-
-@JAX.op("random_split")
-def random_split(key: Tensor, *, shape: Sequence[int]) -> Tensor:
-    return _joined(*build.Threefry2x32(_apart(key, len(shape)), _counts(shape)))
-
-
-@JAX.op("random_fold_in")
-def random_fold_in(key: Tensor, data: Tensor) -> Tensor:
-    return _joined(*build.Threefry2x32(key, tf.cast(tf.cast(data, tf.uint32), tf.uint64)))
 
 
 @JAX.op("random_bits")
@@ -70,17 +54,19 @@ def _apart(key: Tensor, axes: int) -> Tensor:
     return tf.reshape(key, [*key.dims, *[1] * axes]) if key.dims else key
 
 
-@JAX.op("random_gamma", pulled_back=True, note="by JAX's program for it")
-def random_gamma(key: Tensor, a: Tensor, *, jaxpr: Called, log_space: bool) -> list[Tensor]:
-    return jaxpr(key, a)
-
-
-@JAX.op("threefry2x32")
-def threefry(key_high: Tensor, key_low: Tensor, high: Tensor, low: Tensor) -> list[Tensor]:
-    return list(build.Threefry2x32(_joined(key_high, key_low), _joined(high, low)))
-
-
 @JAX.op("iota_2x32_shape")
 def iota_2x32_shape(*, shape: Sequence[int]) -> list[Tensor]:
     counts = _counts(shape)
     return [tf.constant((counts >> np.uint64(32)).astype(np.uint32)), tf.constant(counts.astype(np.uint32))]
+
+
+JAX.rows({
+    "random_unwrap": lambda key: tf.stack(_words(key), axis=-1),
+    "random_split": lambda key, *, shape: _joined(*build.Threefry2x32(_apart(key, len(shape)), _counts(shape))),
+    "random_fold_in": lambda key, data: _joined(*build.Threefry2x32(key, tf.cast(tf.cast(data, tf.uint32), tf.uint64))),
+    "threefry2x32": lambda key_high, key_low, high, low:
+        list(build.Threefry2x32(_joined(key_high, key_low), _joined(high, low))),
+})
+JAX.rows({
+    "random_gamma": (lambda key, a, *, jaxpr, log_space: jaxpr(key, a), "by JAX's program for it"),
+}, pulled_back=True)

@@ -19,31 +19,6 @@ for _name, _function in {"psum": tf.reduce_sum, "pmax": tf.reduce_max, "pmin": t
         lambda *xs, axes, axis_index_groups=None, function=_function: [function(x, [int(a) for a in axes]) for x in xs])
 
 
-@JAX.op("reduce_max", note="elements that tie share the gradient")
-def reduce_max(x: Tensor, *, axes: Sequence[int]) -> Tensor:
-    return (tf.reduce_any if x.dtype == tf.bool else tf.reduce_max)(x, list(map(int, axes)))
-
-
-@JAX.op("reduce_min", note="elements that tie share the gradient")
-def reduce_min(x: Tensor, *, axes: Sequence[int]) -> Tensor:
-    return (tf.reduce_all if x.dtype == tf.bool else tf.reduce_min)(x, list(map(int, axes)))
-
-
-@JAX.op("reduce_and")
-def reduce_and(x: Tensor, *, axes: Sequence[int]) -> Tensor:
-    return tf.reduce_all(x, list(axes)) if x.dtype == tf.bool else _folded(build.BitwiseAnd, x, axes)
-
-
-@JAX.op("reduce_or")
-def reduce_or(x: Tensor, *, axes: Sequence[int]) -> Tensor:
-    return tf.reduce_any(x, list(axes)) if x.dtype == tf.bool else _folded(build.BitwiseOr, x, axes)
-
-
-@JAX.op("reduce_xor")
-def reduce_xor(x: Tensor, *, axes: Sequence[int]) -> Tensor:
-    return _folded(tf.not_equal if x.dtype == tf.bool else build.BitwiseXor, x, axes)
-
-
 def _folded(function: Callable[..., Any], x: Tensor, axes: Sequence[int]) -> Tensor:
     for axis in sorted(axes, reverse=True):
         x = functools.reduce(function, tf.unstack(x, axis=axis))
@@ -78,43 +53,7 @@ def reduce(*xs: Tensor, jaxpr: Called, dimensions: Sequence[int], computation: A
         parts = jaxpr(*[p[:half] for p in parts], *uppers)
     return jaxpr(*[tf.broadcast_to(s, kept) for s in starts], *[p[0] for p in parts])
 
-
-@JAX.op("softmax", note="what jax.nn.softmax writes out")
-def softmax(x: Tensor, *, axis: int) -> Tensor:
-    return tf.nn.softmax(x, axis)
-
-
-@JAX.op("log_softmax", note="what jax.nn.log_softmax writes out")
-def log_softmax(x: Tensor, *, axis: int) -> Tensor:
-    return tf.nn.log_softmax(x, axis)
-
-
 # ---- along an axis -----------------------------------------------------------------------------
-
-@JAX.op("cumsum")
-def cumsum(x: Tensor, *, axis: int, reverse: bool) -> Tensor:
-    return tf.cumsum(x, axis, reverse=reverse)
-
-
-@JAX.op("cumprod", pulled_back=True)
-def cumprod(x: Tensor, *, axis: int, reverse: bool) -> Tensor:
-    return tf.cumprod(x, axis, reverse=reverse)
-
-
-@JAX.op("cumlogsumexp", pulled_back=True)
-def cumlogsumexp(x: Tensor, *, axis: int, reverse: bool) -> Tensor:
-    return build.CumulativeLogsumexp(x, axis, reverse=reverse)
-
-
-@JAX.op("cummax", pulled_back=True)
-def cummax(x: Tensor, *, axis: int, reverse: bool) -> Tensor:
-    return _running(tf.maximum, x, axis, reverse)
-
-
-@JAX.op("cummin", pulled_back=True)
-def cummin(x: Tensor, *, axis: int, reverse: bool) -> Tensor:
-    return _running(tf.minimum, x, axis, reverse)
-
 
 def _running(function: Callable[..., Any], x: Tensor, axis: int, reverse: bool) -> Tensor:
     """By doubling: after each round every element has seen twice as many neighbors."""
@@ -135,3 +74,25 @@ def lowest(dtype: Any) -> np.ndarray:
     """The least value of a type."""
     kind = np.dtype(tf.as_dtype(dtype).as_numpy_dtype)
     return np.asarray(-np.inf if kind.kind == "f" else np.iinfo(kind).min, kind)
+
+
+JAX.rows({
+    "reduce_max": (lambda x, *, axes: (tf.reduce_any if x.dtype == tf.bool else tf.reduce_max)(x, list(map(int, axes))),
+        "elements that tie share the gradient"),
+    "reduce_min": (lambda x, *, axes: (tf.reduce_all if x.dtype == tf.bool else tf.reduce_min)(x, list(map(int, axes))),
+        "elements that tie share the gradient"),
+    "reduce_and": lambda x, *, axes:
+        tf.reduce_all(x, list(axes)) if x.dtype == tf.bool else _folded(build.BitwiseAnd, x, axes),
+    "reduce_or": lambda x, *, axes:
+        tf.reduce_any(x, list(axes)) if x.dtype == tf.bool else _folded(build.BitwiseOr, x, axes),
+    "reduce_xor": lambda x, *, axes: _folded(tf.not_equal if x.dtype == tf.bool else build.BitwiseXor, x, axes),
+    "softmax": (lambda x, *, axis: tf.nn.softmax(x, axis), "what jax.nn.softmax writes out"),
+    "log_softmax": (lambda x, *, axis: tf.nn.log_softmax(x, axis), "what jax.nn.log_softmax writes out"),
+    "cumsum": lambda x, *, axis, reverse: tf.cumsum(x, axis, reverse=reverse),
+})
+JAX.rows({
+    "cumprod": lambda x, *, axis, reverse: tf.cumprod(x, axis, reverse=reverse),
+    "cumlogsumexp": lambda x, *, axis, reverse: build.CumulativeLogsumexp(x, axis, reverse=reverse),
+    "cummax": lambda x, *, axis, reverse: _running(tf.maximum, x, axis, reverse),
+    "cummin": lambda x, *, axis, reverse: _running(tf.minimum, x, axis, reverse),
+}, pulled_back=True)

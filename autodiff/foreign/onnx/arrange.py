@@ -32,11 +32,6 @@ _FURTHEST = np.iinfo(np.int64).max  # the end of any axis
 _FAR = np.iinfo(np.int32).max  # behind the end of any axis, in the type of our slices
 
 
-@onnx.op("Identity")
-def identity(x: Any) -> Any:
-    return tf.identity(x) if isinstance(x, Tensor) else (x,)
-
-
 @onnx.op("Constant")
 def constant(*, value: Any = None, value_float: Any = None, value_floats: Any = None, value_int: Any = None,
              value_ints: Any = None, value_string: Any = None, value_strings: Any = None) -> Any:
@@ -49,11 +44,6 @@ def constant(*, value: Any = None, value_float: Any = None, value_floats: Any = 
     return tf.constant(np.array(value_strings if value_string is None else value_string, object))
 
 
-@onnx.op("ConstantOfShape")
-def constant_of_shape(shape: Any, *, value: Any = None) -> Any:
-    return tf.fill(shape, tf.constant(np.float32(0) if value is None else value.reshape(())))
-
-
 @onnx.op("Shape")
 def shape(x: Any, *, start: int = 0, end: int = _FURTHEST) -> Any:
     whole = shape_of(x)
@@ -63,12 +53,6 @@ def shape(x: Any, *, start: int = 0, end: int = _FURTHEST) -> Any:
 @onnx.op("Size")
 def size(x: Any) -> Any:
     return tf.size(x, out_type=tf.int64)
-
-
-@onnx.op("Range")
-def range_(start: Any, limit: Any, delta: Any, *, stash_type: int = 1) -> Any:
-    return tf.range(*[tf.reshape(v, []) for v in (start, limit, delta)])
-
 
 # ---- shapes ---------------------------------------------------------------------------------
 
@@ -98,11 +82,6 @@ def flatten(x: Any, *, axis: int = 1) -> Any:
     sizes = sizes_of(x) if rank_of(x) else []
     at = axis if axis >= 0 else axis + len(sizes)
     return reshaped(x, [product(sizes[:at]), product(sizes[at:])])
-
-
-@onnx.op("Transpose")
-def transpose(x: Any, *, perm: Any = None) -> Any:
-    return tf.transpose(x, perm)
 
 
 @onnx.op("Squeeze")
@@ -143,23 +122,7 @@ def _unsqueezed(x: Any, axes: Any, rank: int) -> Any:
     y.set_shape([None] * rank)
     return y
 
-
-@onnx.op("Expand")
-def expand(x: Any, shape: Any) -> Any:
-    return tf.broadcast_to(x, tf.broadcast_dynamic_shape(shape_of(x), tf.cast(shape, tf.int64)))
-
-
-@onnx.op("Tile")
-def tile(x: Any, repeats: Any) -> Any:
-    return tf.tile(x, repeats)
-
-
 # ---- joining and taking apart ---------------------------------------------------------------
-
-@onnx.op("Concat")
-def concat(*xs: Any, axis: int = 1) -> Any:
-    return tf.concat(list(xs), axis) if len(xs) > 1 else tf.identity(xs[0])
-
 
 @onnx.op("Split")
 def split(x: Any, split: Any = None, *, axis: int = 0, num_outputs: int = 0, node: Node) -> Any:
@@ -275,11 +238,6 @@ def space_to_depth(x: Any, *, blocksize: int, mode: Any = b"DCR") -> Any:
     return reshaped(tf.transpose(parts, order), [n, c * blocksize * blocksize, h // blocksize, w // blocksize])
 
 
-@onnx.op("ReverseSequence")
-def reverse_sequence(x: Any, sequence_lens: Any, *, batch_axis: int = 1, time_axis: int = 0) -> Any:
-    return tf.reverse_sequence(x, sequence_lens, seq_axis=time_axis, batch_axis=batch_axis)
-
-
 @onnx.op("Trilu")
 def trilu(x: Any, k: Any = None, *, upper: int = 1) -> Any:
     shift = tf.constant(0, tf.int64) if k is None else scalar(k)
@@ -293,3 +251,17 @@ def eye_like(x: Any, *, dtype: int = 0, k: int = 0) -> Any:
     rows, columns = (tf.range(tf.cast(size, tf.int64)) for size in (sizes_of(x) * 2)[:2])
     found = tf.equal(tf.expand_dims(columns, 0) - tf.expand_dims(rows, 1), k)
     return tf.cast(found, dtype_named(dtype) if dtype else x.dtype.base_dtype)
+
+
+onnx.rows({
+    "Identity": lambda x: tf.identity(x) if isinstance(x, Tensor) else (x,),
+    "ConstantOfShape": lambda shape, *, value=None:
+        tf.fill(shape, tf.constant(np.float32(0) if value is None else value.reshape(()))),
+    "Range": lambda start, limit, delta, *, stash_type=1: tf.range(*[tf.reshape(v, []) for v in (start, limit, delta)]),
+    "Transpose": lambda x, *, perm=None: tf.transpose(x, perm),
+    "Expand": lambda x, shape: tf.broadcast_to(x, tf.broadcast_dynamic_shape(shape_of(x), tf.cast(shape, tf.int64))),
+    "Tile": lambda x, repeats: tf.tile(x, repeats),
+    "Concat": lambda *xs, axis=1: tf.concat(list(xs), axis) if len(xs) > 1 else tf.identity(xs[0]),
+    "ReverseSequence": lambda x, sequence_lens, *, batch_axis=1, time_axis=0:
+        tf.reverse_sequence(x, sequence_lens, seq_axis=time_axis, batch_axis=batch_axis),
+})

@@ -160,11 +160,6 @@ def sequence_erase(items: list[Any], position: Any = None) -> Any:
     return (kept,)
 
 
-@onnx.op("ConcatFromSequence")
-def concat_from_sequence(items: list[Any], *, axis: int, new_axis: int = 0) -> Any:
-    return tf.stack(items, axis) if new_axis else tf.concat(items, axis)
-
-
 @onnx.op("SplitToSequence")
 def split_to_sequence(x: Any, split: Any = None, *, axis: int = 0, keepdims: int = 1) -> Any:
     axis = axis_of(axis, rank_of(x))
@@ -199,4 +194,6 @@ onnx.rows({
     "SequenceLength": lambda items: tf.constant(len(items), tf.int64),
     "OptionalGetElement": lambda x: (x,),
     "OptionalHasElement": lambda x=None: tf.constant(x is not None),
+    "ConcatFromSequence": lambda items, *, axis, new_axis=0:
+        tf.stack(items, axis) if new_axis else tf.concat(items, axis),
 })

@@ -23,11 +23,6 @@ onnx.plain({
 
 # ---- arithmetic -----------------------------------------------------------------------------
 
-@onnx.op("Div", note="integers are divided towards zero")
-def div(a: Any, b: Any) -> Any:
-    return tf.truediv(a, b) if is_float(a) else tf.truncatediv(a, b)
-
-
 @onnx.op("Pow", note="the result has the type of the base")
 def power(x: Any, y: Any) -> Any:
     if not is_float(x) and is_float(y):
@@ -52,16 +47,6 @@ def _extreme(choose: Any, x: Any, y: Any) -> Any:
     return tf.where_v2(tf.equal(x, y), x / 2 + y / 2, choose(x, y)) if is_float(x) else choose(x, y)
 
 
-@onnx.op("Max", note="a tie halves the gradient")
-def maximum(*xs: Any) -> Any:
-    return functools.reduce(functools.partial(_extreme, tf.maximum), xs)
-
-
-@onnx.op("Min", note="a tie halves the gradient")
-def minimum(*xs: Any) -> Any:
-    return functools.reduce(functools.partial(_extreme, tf.minimum), xs)
-
-
 @onnx.op("Clip", note="where min > max the result is max; the gradient at a bound is that of x")
 def clip(x: Any, min: Any = None, max: Any = None) -> Any:  # noqa: A002
     x = x if min is None else tf.maximum(x, like(min, x))
@@ -75,22 +60,11 @@ def is_inf(x: Any, *, detect_negative: int = 1, detect_positive: int = 1) -> Any
         found = tf.logical_and(found, x > 0)
     return found if detect_positive else tf.logical_and(found, x < 0)
 
-
-@onnx.op("Cast", note="to an integer truncates; bfloat16 is float32 here")
-def cast(x: Any, *, to: int, saturate: int = 1, round_mode: Any = b"up") -> Any:
-    return tf.cast(x, dtype_named(to))
-
-
 # ---- activations ----------------------------------------------------------------------------
 
 @onnx.op("LeakyRelu")
 def leaky_relu(x: Any, *, alpha: float = 0.01) -> Any:
     return tf.nn.leaky_relu(x, alpha)
-
-
-@onnx.op("PRelu", note="at 0 the gradient is that of the slope, as PyTorch's")
-def prelu(x: Any, slope: Any) -> Any:
-    return tf.where_v2(x > 0, x, slope * x)
 
 
 @onnx.op("Elu")
@@ -149,28 +123,6 @@ def dropout(x: Any, ratio: Any = 0.5, training_mode: Any = False, *, seed: int =
     mask = tf.logical_or(kept, tf.logical_not(scalar(training_mode)))
     scale = tf.where_v2(scalar(training_mode), 1 / (1 - drop), like(1, x))
     return tf.where_v2(mask, x * scale, tf.zeros_like(x)), mask
-
-
-@onnx.op("RandomNormal")
-def random_normal(*, shape: Any, mean: float = 0.0, scale: float = 1.0, dtype: int = 1, seed: float = 0.0) -> Any:
-    return tf.random_normal(shape, mean, scale, dtype_named(dtype), int(seed) or None)
-
-
-@onnx.op("RandomNormalLike")
-def random_normal_like(x: Any, *, mean: float = 0.0, scale: float = 1.0, dtype: int = 0, seed: float = 0.0) -> Any:
-    return tf.random_normal(tf.shape(x), mean, scale, dtype_named(dtype) if dtype else x.dtype.base_dtype,
-                            int(seed) or None)
-
-
-@onnx.op("RandomUniform")
-def random_uniform(*, shape: Any, low: float = 0.0, high: float = 1.0, dtype: int = 1, seed: float = 0.0) -> Any:
-    return tf.random_uniform(shape, low, high, dtype_named(dtype), int(seed) or None)
-
-
-@onnx.op("RandomUniformLike")
-def random_uniform_like(x: Any, *, low: float = 0.0, high: float = 1.0, dtype: int = 0, seed: float = 0.0) -> Any:
-    return tf.random_uniform(tf.shape(x), low, high, dtype_named(dtype) if dtype else x.dtype.base_dtype,
-                             int(seed) or None)
 
 
 @onnx.op("Bernoulli")
@@ -234,4 +186,22 @@ onnx.rows({
     "BitShift": lambda x, y, *, direction: (build.LeftShift if text(direction) == "LEFT" else build.RightShift)(x, y),
     "BitCast": lambda x, *, to: build.Bitcast(x, type=dtype_named(to)),
     "Det": lambda x: tf.matrix_determinant(x),
+    "Div": (lambda a, b:
+        tf.truediv(a, b) if is_float(a) else tf.truncatediv(a, b), "integers are divided towards zero"),
+    "Max": (lambda *xs: functools.reduce(functools.partial(_extreme, tf.maximum), xs), "a tie halves the gradient"),
+    "Min": (lambda *xs: functools.reduce(functools.partial(_extreme, tf.minimum), xs), "a tie halves the gradient"),
+    "Cast": (lambda x, *, to, saturate=1, round_mode=b"up":
+        tf.cast(x, dtype_named(to)), "to an integer truncates; bfloat16 is float32 here"),
+    "PRelu": (lambda x, slope:
+        tf.where_v2(x > 0, x, slope * x), "at 0 the gradient is that of the slope, as PyTorch's"),
+    "RandomNormal": lambda *, shape, mean=0.0, scale=1.0, dtype=1, seed=0.0:
+        tf.random_normal(shape, mean, scale, dtype_named(dtype), int(seed) or None),
+    "RandomNormalLike": lambda x, *, mean=0.0, scale=1.0, dtype=0, seed=0.0:
+        tf.random_normal(tf.shape(x), mean, scale, dtype_named(dtype) if dtype else x.dtype.base_dtype, int(seed) or
+            None),
+    "RandomUniform": lambda *, shape, low=0.0, high=1.0, dtype=1, seed=0.0:
+        tf.random_uniform(shape, low, high, dtype_named(dtype), int(seed) or None),
+    "RandomUniformLike": lambda x, *, low=0.0, high=1.0, dtype=0, seed=0.0:
+        tf.random_uniform(tf.shape(x), low, high, dtype_named(dtype) if dtype else x.dtype.base_dtype, int(seed) or
+            None),
 })

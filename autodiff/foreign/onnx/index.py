@@ -70,11 +70,6 @@ def _element_places(x: Any, indices: Any, axis: int) -> Any:
     return tf.stack(grids, -1)
 
 
-@onnx.op("GatherElements")
-def gather_elements(x: Any, indices: Any, *, axis: int = 0) -> Any:
-    return tf.gather_nd(x, _element_places(x, indices, axis))
-
-
 @onnx.op("ScatterElements", "Scatter")
 def scatter_elements(x: Any, indices: Any, updates: Any, *, axis: int = 0, reduction: Any = b"none") -> Any:
     if updates.dims != indices.dims:  # torch's exporter leaves what it does not use
@@ -140,12 +135,6 @@ def compress(x: Any, condition: Any, *, axis: Any = None) -> Any:
     x = tf.reshape(x, [-1]) if axis is None else x
     return tf.gather(x, tf.where(condition)[:, 0], axis=axis_of(axis or 0, rank_of(x)))
 
-
-@onnx.op("NonZero")
-def non_zero(x: Any) -> Any:
-    return tf.transpose(tf.where(tf.not_equal(x, tf.zeros_like(x)) if x.dtype.base_dtype != tf.bool else x))
-
-
 # ---- searching and sorting ------------------------------------------------------------------
 
 def _arg(search: Any, x: Any, axis: int, keepdims: int, last: int) -> Any:
@@ -153,16 +142,6 @@ def _arg(search: Any, x: Any, axis: int, keepdims: int, last: int) -> Any:
     found = search(tf.reverse(x, [axis]) if last else x, axis)
     found = tf.cast(size_of(x, axis), tf.int64) - 1 - found if last else found
     return tf.expand_dims(found, axis) if keepdims else found
-
-
-@onnx.op("ArgMax")
-def arg_max(x: Any, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
-    return _arg(tf.argmax, x, axis, keepdims, select_last_index)
-
-
-@onnx.op("ArgMin")
-def arg_min(x: Any, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
-    return _arg(tf.argmin, x, axis, keepdims, select_last_index)
 
 
 @onnx.op("Hardmax")
@@ -193,11 +172,14 @@ def unique(x: Any, *, axis: Any = None, sorted: int = 1) -> Any:  # noqa: A002
     return y, first, inverse, counts
 
 
-@onnx.op("CumSum")
-def cumsum(x: Any, axis: Any, *, exclusive: int = 0, reverse: int = 0) -> Any:
-    return tf.cumsum(x, scalar(axis), bool(exclusive), bool(reverse))
-
-
-@onnx.op("CumProd")
-def cumprod(x: Any, axis: Any, *, exclusive: int = 0, reverse: int = 0) -> Any:
-    return tf.cumprod(x, scalar(axis), bool(exclusive), bool(reverse))
+onnx.rows({
+    "GatherElements": lambda x, indices, *, axis=0: tf.gather_nd(x, _element_places(x, indices, axis)),
+    "NonZero": lambda x:
+        tf.transpose(tf.where(tf.not_equal(x, tf.zeros_like(x)) if x.dtype.base_dtype != tf.bool else x)),
+    "ArgMax": lambda x, *, axis=0, keepdims=1, select_last_index=0:
+        _arg(tf.argmax, x, axis, keepdims, select_last_index),
+    "ArgMin": lambda x, *, axis=0, keepdims=1, select_last_index=0:
+        _arg(tf.argmin, x, axis, keepdims, select_last_index),
+    "CumSum": lambda x, axis, *, exclusive=0, reverse=0: tf.cumsum(x, scalar(axis), bool(exclusive), bool(reverse)),
+    "CumProd": lambda x, axis, *, exclusive=0, reverse=0: tf.cumprod(x, scalar(axis), bool(exclusive), bool(reverse)),
+})

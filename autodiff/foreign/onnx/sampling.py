@@ -62,7 +62,12 @@ def sampled(x: Any, places: Sequence[Any], kind: str, settle: Callable[[Any, int
 @onnx.op("GridSample")
 def grid_sample(x: Any, grid: Any, *, align_corners: int = 0, mode: Any = b"linear",
                 padding_mode: Any = b"zeros") -> Any:
-    kind, outside = text(mode).replace("bi", ""), text(padding_mode)
+    return at_grid(x, grid, align_corners, text(mode).replace("bi", ""), text(padding_mode))
+
+
+def at_grid(x: Any, grid: Any, align_corners: int, kind: str, outside: str, *, settled: bool = True) -> Any:
+    """`x` at the places of a grid, which go from -1 to 1. settled: its places come to the border before neighbors are
+    looked for, not these alone."""
     sizes = [like(tf.cast(n, tf.int64), grid) for n in sizes_of(x)[2:]]
     low = 0.0 if align_corners else -0.5
     flat = reshaped(grid, [size_of(x, 0), product(sizes_of(grid)[1:-1]), len(sizes)])
@@ -77,7 +82,7 @@ def grid_sample(x: Any, grid: Any, *, align_corners: int = 0, mode: Any = b"line
         v = flat[:, :, len(sizes) - 1 - axis]  # the last axis of space comes first
         v = (v + 1) / 2 * (size - 1) if align_corners else ((v + 1) * size - 1) / 2
         v = tf.round(v) if kind == "nearest" else v
-        if outside == "border":
+        if outside == "border" and settled:
             is_out = tf.logical_or(v < low, v > size - 1 - low)
             v = tf.where_v2(is_out, settle(v, axis), v)
         elif outside == "reflection":

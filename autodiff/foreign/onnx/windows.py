@@ -121,21 +121,6 @@ def _space(x: Any) -> list[int]:
     return list(range(2, rank_of(x)))
 
 
-@onnx.op("GlobalAveragePool")
-def global_average_pool(x: Any) -> Any:
-    return tf.reduce_mean(x, _space(x), keepdims=True)
-
-
-@onnx.op("GlobalMaxPool")
-def global_max_pool(x: Any) -> Any:
-    return tf.reduce_max(x, _space(x), keepdims=True)
-
-
-@onnx.op("GlobalLpPool")
-def global_lp_pool(x: Any, *, p: int = 2) -> Any:
-    return tf.pow(tf.reduce_sum(tf.pow(tf.abs(x), float(p)), _space(x), keepdims=True), 1 / p)
-
-
 @onnx.op("MaxUnpool")
 def max_unpool(x: Any, indices: Any, output_shape: Any = None, *, kernel_shape: Any, pads: Any = None,
                strides: Any = None) -> Any:
@@ -172,3 +157,11 @@ def col2im(x: Any, image_shape: Any, block_shape: Any, *, dilations: Any = None,
     y = tf.reshape(found, tf.concat([[batch, channels], image], 0))
     y.set_shape([None, None, *(ints(image_shape) or axes * [None])])
     return y
+
+
+onnx.rows({
+    "GlobalAveragePool": lambda x: tf.reduce_mean(x, _space(x), keepdims=True),
+    "GlobalMaxPool": lambda x: tf.reduce_max(x, _space(x), keepdims=True),
+    "GlobalLpPool": lambda x, *, p=2:
+        tf.pow(tf.reduce_sum(tf.pow(tf.abs(x), float(p)), _space(x), keepdims=True), 1 / p),
+})

@@ -19,6 +19,7 @@ from ...debug.facts.roles import at_line
 from ..course import Course, Later, Turn, Use, too_far, uphill
 from ..doors import View
 from ..steps import ForeignStep, ForeignSteps
+from .choices import taken, uncompiled
 from .given import in_loop, without_batches
 from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits
@@ -70,7 +71,7 @@ class TorchDoor:
 
         torch.Tensor.backward, torch.autograd.grad = stop_at_backward, stop_at_grad
         try:
-            with self._calls, self._habits, self.recorder:
+            with self._calls, self._habits, self.recorder, uncompiled(taken):
                 yield
         finally:
             torch.Tensor.backward, torch.autograd.grad = backward, grad

@@ -18,6 +18,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, Stateles
 from ...core.graph import Graph
 from ...debug.analysis.advice import advice_of
 from ..model import Model, legal_name, tf
+from .choices import uncompiled
 from .graph import DTYPES, TorchGraph, array_of, sliced
 from .record import Call, Calls, Recorder, tensors_in
 from .sizes import Sizes
@@ -91,7 +92,7 @@ def _traced(program: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mode: 
     state = {name: _fresh(t, mode, t.requires_grad, is_fixed=True) for name, t in held.items()}
     recorder = Recorder()
     with torch.random.fork_rng(devices=[]), torch.enable_grad(), Calls(recorder) as calls:
-        with mode or torch.enable_grad(), recorder, _choices(recorder):
+        with mode or torch.enable_grad(), recorder, uncompiled(recorder.choose):
             if state:
                 outputs = torch.func.functional_call(program, state, own_args, own_kwargs, tie_weights=True)
             else:
@@ -110,21 +111,6 @@ def _traced(program: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mode: 
 def tensors_of(tree: Any) -> list[Any]:
     """The tensors of any tree of arguments, in torch's order."""
     return [x for x in pytree.tree_leaves(tree) if isinstance(x, torch.Tensor)]
-
-
-@contextlib.contextmanager
-def _choices(recorder: Recorder) -> Iterator[None]:
-    """torch.cond is recorded with both of its branches, without compiling it."""
-    def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
-        if not isinstance(pred, torch.Tensor):
-            return (true_fn if pred else false_fn)(*operands)
-        return recorder.choose(pred, lambda: true_fn(*operands), lambda: false_fn(*operands))
-
-    real, torch.cond = torch.cond, cond
-    try:
-        yield
-    finally:
-        torch.cond = real
 
 
 def _fresh(x: Any, mode: FakeTensorMode | None, requires_grad: bool | None = None, *, is_fixed: bool = False) -> Any:

@@ -10,11 +10,6 @@ from ...model import tf
 from .common import as_type, as_vectors, aten, axis_of, floating, no_gradient, number, rank, where
 
 
-@aten.op("relu")
-def relu(x: Any) -> Any:
-    return tf.nn.relu(x)
-
-
 @aten.op("threshold")
 def threshold(x: Any, threshold: Any, value: Any) -> Any:
     return where(tf.less_equal(x, number(threshold, x)), number(value, x), x)
@@ -34,6 +29,8 @@ def hardswish(x: Any) -> Any:
 
 @aten.op("leaky_relu")
 def leaky_relu(x: Any, slope: Any = 0.01) -> Any:
+    if x.dtype.base_dtype is tf.float64:  # our op's own slope is a float32
+        return prelu(x, number(slope, x))
     return tf.nn.leaky_relu(x, alpha=slope)
 
 
@@ -65,19 +62,9 @@ def softshrink(x: Any, bound: Any = 0.5) -> Any:
     return where(tf.greater(x, bound), x - bound, where(tf.less(x, -bound), x + bound, x * 0))
 
 
-@aten.op("log_sigmoid_forward", "log_sigmoid")
-def log_sigmoid(x: Any) -> Any:
-    return -tf.nn.softplus(-x), tf.zeros([0], x.dtype.base_dtype)
-
-
 @aten.op("_prelu_kernel", "prelu")
 def prelu(x: Any, weight: Any) -> Any:
     return where(tf.greater(x, 0), x, weight * x)
-
-
-@aten.op("rrelu_with_noise", note="noise: what torch drew")
-def rrelu(x: Any, noise: Any, lower: Any = 0.125, upper: Any = 1 / 3, training: bool = False) -> Any:
-    return x * noise if training else leaky_relu(x, (lower + upper) / 2)
 
 
 @aten.op("glu")
@@ -91,16 +78,6 @@ def _with_last(function: Any, x: Any, axis: int) -> Any:
     if not count:
         return tf.reshape(function(tf.reshape(x, [1])), [])
     return function(x, axis=axis_of(axis, count))
-
-
-@aten.op("_softmax", "softmax")
-def softmax(x: Any, axis: int, half_to_float: bool = False, dtype: Any = None) -> Any:
-    return _with_last(tf.nn.softmax, floating(as_type(x, dtype)), axis)
-
-
-@aten.op("_log_softmax", "log_softmax")
-def log_softmax(x: Any, axis: int, half_to_float: bool = False, dtype: Any = None) -> Any:
-    return _with_last(tf.nn.log_softmax, floating(as_type(x, dtype)), axis)
 
 
 @aten.op("_safe_softmax", note="rows that are -inf throughout are zero")
@@ -130,4 +107,12 @@ aten.rows({
     "silu": lambda x: x * tf.sigmoid(x),
     "mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
     "hardshrink": lambda x, bound=0.5: where(tf.less_equal(tf.abs(x), number(bound, x)), tf.zeros_like(x), x),
+    "relu": lambda x: tf.nn.relu(x),
+    "log_sigmoid_forward log_sigmoid": lambda x: (-tf.nn.softplus(-x), tf.zeros([0], x.dtype.base_dtype)),
+    "rrelu_with_noise": (lambda x, noise, lower=0.125, upper=1 / 3, training=False:
+        x * noise if training else leaky_relu(x, (lower + upper) / 2), "noise: what torch drew"),
+    "_softmax softmax": lambda x, axis, half_to_float=False, dtype=None:
+        _with_last(tf.nn.softmax, floating(as_type(x, dtype)), axis),
+    "_log_softmax log_softmax": lambda x, axis, half_to_float=False, dtype=None:
+        _with_last(tf.nn.log_softmax, floating(as_type(x, dtype)), axis),
 })

@@ -162,21 +162,11 @@ def logaddexp(x: Any, y: Any) -> Any:
     return tf.log(tf.exp(x - top) + tf.exp(y - top)) + top
 
 
-@aten.op("xlogy")
-def xlogy(x: Any, y: Any) -> Any:
-    return _xlogy(*_spread(*promoted(x, y, floating=True)))
-
-
 @aten.op("copysign")
 def copysign(x: Any, y: Any) -> Any:
     x, y = promoted(x, y, floating=True)
     is_negative = tf.less(where(tf.equal(y, 0), tf.reciprocal(y), y), 0)
     return tf.abs(x) * where(is_negative, -tf.ones_like(y), tf.ones_like(y))
-
-
-@aten.op("lerp", "lerp.Scalar", "lerp.Tensor")
-def lerp(start: Any, end: Any, weight: Any) -> Any:
-    return start + as_type(weight, result_type(start)) * (end - start)
 
 
 @aten.op("addcmul")
@@ -212,11 +202,6 @@ for _name, _function in {
     aten.op(_name)(_of_floats(_function))
 
 
-@aten.op("sign", "sgn")
-def sign(x: Any) -> Any:
-    return x if x.dtype.base_dtype is tf.bool else tf.sign(x)
-
-
 @aten.op("square")
 def square(x: Any) -> Any:
     return tf.square(x)
@@ -224,21 +209,6 @@ def square(x: Any) -> Any:
 
 def _truncated(x: Any) -> Any:
     return where(tf.less(x, 0), tf.ceil(x), tf.floor(x))
-
-
-@aten.op("floor")
-def floor(x: Any) -> Any:
-    return tf.floor(x) if category(x.dtype.base_dtype) == 2 else x
-
-
-@aten.op("ceil")
-def ceil(x: Any) -> Any:
-    return tf.ceil(x) if category(x.dtype.base_dtype) == 2 else x
-
-
-@aten.op("trunc", "fix")
-def trunc(x: Any) -> Any:
-    return no_gradient(_truncated(x)) if category(x.dtype.base_dtype) == 2 else x
 
 
 @aten.op("round")
@@ -263,11 +233,6 @@ def logit(x: Any, eps: float | None = None) -> Any:
     return with_gradient(tf.log(x / (1 - x)), [x], lambda dy: [dy / (x * (1 - x))])
 
 
-@aten.op("polygamma")
-def polygamma(n: int, x: Any) -> Any:
-    return tf.polygamma(number(n, floating(x)), floating(x))
-
-
 @aten.op("nan_to_num")
 def nan_to_num(x: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
     if category(x.dtype.base_dtype) < 2:
@@ -280,11 +245,6 @@ def nan_to_num(x: Any, nan: float | None = None, posinf: float | None = None, ne
 
 
 # ---- complex numbers and types -------------------------------------------------------------
-
-@aten.op("to")
-def to(x: Any, *given: Any, dtype: Any = None, **_: Any) -> Any:
-    return to_copy(x, dtype=next((g for g in given if isinstance(g, tf.DType)), dtype))
-
 
 @aten.op("_to_copy")
 def to_copy(x: Any, *, dtype: Any = None) -> Any:
@@ -302,4 +262,14 @@ aten.rows({
     "neg": lambda x: -x,
     "abs": lambda x: tf.abs(x),
     "frac": lambda x: x - no_gradient(_truncated(x)),
+    "xlogy": lambda x, y: _xlogy(*_spread(*promoted(x, y, floating=True))),
+    "lerp lerp.Scalar lerp.Tensor": lambda start, end, weight:
+        start + as_type(weight, result_type(start)) * (end - start),
+    "sign sgn": lambda x: x if x.dtype.base_dtype is tf.bool else tf.sign(x),
+    "floor": lambda x: tf.floor(x) if category(x.dtype.base_dtype) == 2 else x,
+    "ceil": lambda x: tf.ceil(x) if category(x.dtype.base_dtype) == 2 else x,
+    "trunc fix": lambda x: no_gradient(_truncated(x)) if category(x.dtype.base_dtype) == 2 else x,
+    "polygamma": lambda n, x: tf.polygamma(number(n, floating(x)), floating(x)),
+    "to": lambda x, *given, dtype=None, **_:
+        to_copy(x, dtype=next((g for g in given if isinstance(g, tf.DType)), dtype)),
 })

@@ -29,26 +29,6 @@ def _truth(x: Any) -> Any:
     return as_type(x, tf.bool)
 
 
-@aten.op("logical_and")
-def logical_and(x: Any, y: Any) -> Any:
-    return tf.logical_and(_truth(x), _truth(y))
-
-
-@aten.op("logical_or")
-def logical_or(x: Any, y: Any) -> Any:
-    return tf.logical_or(_truth(x), _truth(y))
-
-
-@aten.op("logical_xor")
-def logical_xor(x: Any, y: Any) -> Any:
-    return tf.logical_xor(_truth(x), _truth(y))
-
-
-@aten.op("logical_not")
-def logical_not(x: Any) -> Any:
-    return tf.logical_not(_truth(x))
-
-
 def _bits(logic: Callable[..., Any], numbers: Callable[..., Any]) -> Callable[..., Any]:
     def build(x: Any, y: Any) -> Any:
         x, y = promoted(x, y)
@@ -116,4 +96,8 @@ aten.rows({
     "isposinf": lambda x: tf.equal(x, number(np.inf, x)),
     "isneginf": lambda x: tf.equal(x, number(-np.inf, x)),
     "signbit": lambda x: tf.less(x, 0),
+    "logical_and": lambda x, y: tf.logical_and(_truth(x), _truth(y)),
+    "logical_or": lambda x, y: tf.logical_or(_truth(x), _truth(y)),
+    "logical_xor": lambda x, y: tf.logical_xor(_truth(x), _truth(y)),
+    "logical_not": lambda x: tf.logical_not(_truth(x)),
 })

@@ -14,16 +14,6 @@ def polar(size: Any, angle: Any) -> Any:
     return tf.complex(size * tf.cos(angle), size * tf.sin(angle))
 
 
-@aten.op("_conj", "conj", "conj_physical", "_conj_physical")
-def conj(x: Any) -> Any:
-    return tf.conj(x)
-
-
-@aten.op("resolve_conj", "resolve_neg")
-def resolved(x: Any) -> Any:
-    return x
-
-
 @aten.op("angle")
 def angle(x: Any) -> Any:
     if category(x.dtype.base_dtype) == 3:
@@ -45,4 +35,6 @@ aten.rows({
     "complex": lambda real, imag: tf.complex(real, imag),
     "view_as_real": lambda x: tf.stack([tf.real(x), tf.imag(x)], axis=rank(x)),
     "view_as_complex": lambda x: tf.complex(x[..., 0], x[..., 1]),
+    "_conj conj conj_physical _conj_physical": lambda x: tf.conj(x),
+    "resolve_conj resolve_neg": lambda x: x,
 })

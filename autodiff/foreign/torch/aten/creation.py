@@ -22,44 +22,9 @@ def _default(value: Any) -> Any:
     return value.dtype.base_dtype if is_tensor(value) else kinds.get(type(value), tf.float32)
 
 
-@aten.op("full", "fill.empty")
-def full(sizes: Any, value: Any, *, dtype: Any = None) -> Any:
-    return _filled(sizes, value, dtype or _default(value))
-
-
-@aten.op("zeros", "empty", "empty_strided", "efficientzerotensor", note="what is empty in torch is zero here")
-def zeros(sizes: Any, strides: Any = None, *, dtype: Any = None) -> Any:
-    return _filled(sizes, 0, dtype or tf.float32)
-
-
-@aten.op("zeros_like", "empty_like")
-def zeros_like(x: Any, *, dtype: Any = None) -> Any:
-    return tf.zeros_like(x, dtype=_like(x, dtype))
-
-
-@aten.op("ones_like")
-def ones_like(x: Any, *, dtype: Any = None) -> Any:
-    return tf.ones_like(x, dtype=_like(x, dtype))
-
-
-@aten.op("fill")
-def fill(x: Any, value: Any) -> Any:
-    return tf.fill(tf.shape(x), as_type(value, x.dtype.base_dtype))
-
-
-@aten.op("new_zeros", "new_empty", "new_empty_strided")
-def new_zeros(x: Any, sizes: Any, strides: Any = None, *, dtype: Any = None) -> Any:
-    return _filled(sizes, 0, _like(x, dtype))
-
-
 @aten.op("_new_zeros_with_same_feature_meta", note="the tangent that torch.func.jvp begins with")
 def new_zeros_like(x: Any, other: Any, *, self_num_batch_dims: int = 0) -> Any:
     return _filled(dims(x)[:self_num_batch_dims] + dims(other), 0, _like(x, None))
-
-
-@aten.op("arange.default")
-def arange(end: Any, *, dtype: Any = None) -> Any:
-    return arange_from(0, end, dtype=dtype)
 
 
 @aten.op("arange.start", "arange.start_step")
@@ -79,36 +44,6 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Any:
     return tf.constant(np.linspace(start, end, steps), dtype or tf.float32)
 
 
-@aten.op("logspace")
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None) -> Any:
-    return tf.constant(np.logspace(start, end, steps, base=base), dtype or tf.float32)
-
-
-@aten.op("eye", "eye.m")
-def eye(rows: int, columns: int | None = None, *, dtype: Any = None) -> Any:
-    return tf.constant(np.eye(rows, columns), dtype or tf.float32)
-
-
-@aten.op("tril_indices")
-def tril_indices(rows: int, columns: int, offset: int = 0, *, dtype: Any = None) -> Any:
-    return tf.constant(np.stack(np.tril_indices(rows, offset, columns)), dtype or tf.int64)
-
-
-@aten.op("triu_indices")
-def triu_indices(rows: int, columns: int, offset: int = 0, *, dtype: Any = None) -> Any:
-    return tf.constant(np.stack(np.triu_indices(rows, offset, columns)), dtype or tf.int64)
-
-
-@aten.op("sym_size", "sym_size.int")
-def sym_size(x: Any, axis: int) -> Any:
-    return tf.shape(x)[axis]
-
-
-@aten.op("one_hot")
-def one_hot(x: Any, classes: int = -1) -> Any:
-    return tf.one_hot(x, classes, dtype=tf.int64)
-
-
 aten.rows({
     "ones": lambda sizes, *, dtype=None: _filled(sizes, 1, dtype or tf.float32),
     "full_like": lambda x, value, *, dtype=None: tf.fill(tf.shape(x), as_type(value, _like(x, dtype))),
@@ -118,4 +53,22 @@ aten.rows({
     "scalar_tensor": lambda value, *, dtype=None: as_type(value, dtype or tf.float32),
     "sym_numel": lambda x: tf.size(x),
     "_local_scalar_dense": lambda x: tf.stop_gradient(x),
+    "full fill.empty": lambda sizes, value, *, dtype=None: _filled(sizes, value, dtype or _default(value)),
+    "zeros empty empty_strided efficientzerotensor": (lambda sizes, strides=None, *, dtype=None:
+        _filled(sizes, 0, dtype or tf.float32), "what is empty in torch is zero here"),
+    "zeros_like empty_like": lambda x, *, dtype=None: tf.zeros_like(x, dtype=_like(x, dtype)),
+    "ones_like": lambda x, *, dtype=None: tf.ones_like(x, dtype=_like(x, dtype)),
+    "fill": lambda x, value: tf.fill(tf.shape(x), as_type(value, x.dtype.base_dtype)),
+    "new_zeros new_empty new_empty_strided": lambda x, sizes, strides=None, *, dtype=None:
+        _filled(sizes, 0, _like(x, dtype)),
+    "arange.default": lambda end, *, dtype=None: arange_from(0, end, dtype=dtype),
+    "logspace": lambda start, end, steps, base=10.0, *, dtype=None:
+        tf.constant(np.logspace(start, end, steps, base=base), dtype or tf.float32),
+    "eye eye.m": lambda rows, columns=None, *, dtype=None: tf.constant(np.eye(rows, columns), dtype or tf.float32),
+    "tril_indices": lambda rows, columns, offset=0, *, dtype=None:
+        tf.constant(np.stack(np.tril_indices(rows, offset, columns)), dtype or tf.int64),
+    "triu_indices": lambda rows, columns, offset=0, *, dtype=None:
+        tf.constant(np.stack(np.triu_indices(rows, offset, columns)), dtype or tf.int64),
+    "sym_size sym_size.int": lambda x, axis: tf.shape(x)[axis],
+    "one_hot": lambda x, classes=-1: tf.one_hot(x, classes, dtype=tf.int64),
 })

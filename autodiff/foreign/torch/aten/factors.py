@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ...lapack import eig, permutation_of, pivots_of
+from ...lapack import eig, permutation_of
+from ...lapack import lu as plu
 from ...model import tf
 from .common import as_type, aten, dims, no_gradient, rank, shape_of, with_gradient
 
@@ -27,11 +28,6 @@ def _info(x: Any) -> Any:
 @aten.op("linalg_inv_ex", "inverse", "linalg_inv")
 def inverse(x: Any, *, check_errors: bool = False) -> Any:
     return tf.linalg.inv(x), _info(x)
-
-
-@aten.op("_linalg_det", "linalg_det", "det")
-def det(x: Any) -> Any:
-    return tf.linalg.det(x), x, _info(x)
 
 
 @aten.op("_linalg_slogdet", "linalg_slogdet", "slogdet")
@@ -165,16 +161,26 @@ def _reflected(x: Any, tau: Any, y: Any, *, is_last_first: bool, is_adjoint: boo
 @aten.op("linalg_lu_factor_ex", note="packed factors; the pivots carry no gradient")
 def lu_factor(x: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """Source of the gradient: Murray (2016), Differentiation of the Cholesky decomposition, LU by the same steps."""
-    factors, order = tf.linalg.lu(x)
+    factors, pivots, order = plu(x)
+    k = min(x.dims[-2:])
+
+    def over(dy: Any, upper: Any) -> Any:  # dy times the inverse of the adjoint of an upper triangle
+        return _mt(tf.linalg.triangular_solve(upper, _mt(dy), lower=False))
 
     def back(dy: Any) -> list[Any]:
         lower, upper = _triangles(factors)
-        inner = tf.linalg.band_part(tf.matmul(_mt(lower), tf.linalg.band_part(dy, -1, 0)), -1, 0)
-        outer = tf.linalg.band_part(tf.matmul(tf.linalg.band_part(dy, 0, -1), _mt(upper)), 0, -1)
+        top, left = lower[..., :k, :], upper[..., :k]
+        below = over(dy[..., k:, :], left) if x.dims[-2] > k else dy[..., k:, :k]
+        beside = tf.linalg.triangular_solve(top, dy[..., k:], adjoint=True) if x.dims[-1] > k else dy[..., :k, k:]
+        of_lower = tf.linalg.band_part(dy[..., :k, :k], -1, 0) - tf.matmul(beside, upper[..., k:], adjoint_b=True)
+        of_upper = tf.linalg.band_part(dy[..., :k, :k], 0, -1) - tf.matmul(lower[..., k:, :], below, adjoint_a=True)
+        inner = tf.linalg.band_part(tf.matmul(_mt(top), of_lower), -1, 0)
+        outer = tf.linalg.band_part(tf.matmul(of_upper, _mt(left)), 0, -1)
         middle = tf.linalg.set_diag(inner, tf.zeros_like(tf.linalg.diag_part(inner))) + outer
-        right = _mt(tf.linalg.triangular_solve(upper, _mt(middle), lower=False))
-        return [tf.matmul(_permutation(order, x), tf.linalg.triangular_solve(lower, right, adjoint=True))]
-    return with_gradient(factors, [x], back), pivots_of(order) + 1, _info(x)
+        square = tf.linalg.triangular_solve(top, over(middle, left), adjoint=True)
+        whole = tf.concat([tf.concat([square, beside], -1), tf.concat([below, dy[..., k:, k:]], -1)], -2)
+        return [tf.matmul(_permutation(order, x), whole)]
+    return with_gradient(factors, [x], back), pivots + 1, _info(x)
 
 
 def _triangles(factors: Any) -> tuple[Any, Any]:
@@ -220,11 +226,6 @@ def lstsq(a: Any, b: Any, rcond: Any = None, *, driver: Any = None) -> Any:
             no_gradient(tf.linalg.svd(a, compute_uv=False)) if driver in ("gelsd", "gelss") else none)
 
 
-@aten.op("linalg_matrix_exp")
-def matrix_exp(x: Any) -> Any:
-    return tf.linalg.expm(x)
-
-
 @aten.op("linalg_pinv.atol_rtol_tensor", "linalg_pinv", "pinverse", note="its gradient takes the rank as given")
 def pinv(x: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """Source of the gradient: Golub and Pereyra (1973), section 4."""
@@ -247,3 +248,9 @@ def pinv(x: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
 @aten.op("_linalg_check_errors")
 def check_errors(info: Any, *_: Any, **__: Any) -> Any:
     return ()
+
+
+aten.rows({
+    "_linalg_det linalg_det det": lambda x: (tf.linalg.det(x), x, _info(x)),
+    "linalg_matrix_exp": lambda x: tf.linalg.expm(x),
+})

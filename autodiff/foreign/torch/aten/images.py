@@ -7,7 +7,7 @@ import numpy as np
 
 from ...model import tf
 from ...onnx.resize import axis_weights
-from ...onnx.sampling import affine_grid, grid_sample
+from ...onnx.sampling import affine_grid, at_grid
 from .common import along, aten, rank
 
 
@@ -48,36 +48,6 @@ def _nearest(offset: float) -> Any:
     return matrix
 
 
-@aten.op("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d")
-def upsample_nearest(x: Any, sizes: Any, *factors: Any) -> Any:
-    return _resized(x, sizes, _factors(factors), _nearest(0.0))
-
-
-@aten.op("_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d")
-def upsample_nearest_exact(x: Any, sizes: Any, *factors: Any) -> Any:
-    return _resized(x, sizes, _factors(factors), _nearest(0.5))
-
-
-@aten.op("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d")
-def upsample_linear(x: Any, sizes: Any, align_corners: bool, *factors: Any) -> Any:
-    return _resized(x, sizes, _factors(factors), _weighted("linear", align_corners))
-
-
-@aten.op("upsample_bicubic2d")
-def upsample_cubic(x: Any, sizes: Any, align_corners: bool, *factors: Any) -> Any:
-    return _resized(x, sizes, _factors(factors), _weighted("cubic", align_corners))
-
-
-@aten.op("_upsample_bilinear2d_aa")
-def upsample_linear_wide(x: Any, sizes: Any, align_corners: bool, *factors: Any) -> Any:
-    return _resized(x, sizes, _factors(factors), _weighted("linear", align_corners, antialias=True))
-
-
-@aten.op("_upsample_bicubic2d_aa")
-def upsample_cubic_wide(x: Any, sizes: Any, align_corners: bool, *factors: Any) -> Any:
-    return _resized(x, sizes, _factors(factors), _weighted("cubic", align_corners, antialias=True))
-
-
 def _factors(given: tuple[Any, ...]) -> Any:
     if len(given) == 1 and isinstance(given[0], (list, tuple)):
         return given[0]
@@ -86,10 +56,23 @@ def _factors(given: tuple[Any, ...]) -> Any:
 
 @aten.op("grid_sampler_2d", "grid_sampler_3d", "cudnn_grid_sampler", "grid_sampler")
 def grid_sampler(x: Any, grid: Any, interpolation: int = 0, padding: int = 0, align_corners: bool = False) -> Any:
-    return grid_sample(x, grid, align_corners=int(align_corners), mode=("linear", "nearest", "cubic")[interpolation],
-                       padding_mode=("zeros", "border", "reflection")[padding])
+    kind, outside = ("linear", "nearest", "cubic")[interpolation], ("zeros", "border", "reflection")[padding]
+    return at_grid(x, grid, int(align_corners), kind, outside, settled=kind != "cubic")
 
 
-@aten.op("affine_grid_generator")
-def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Any:
-    return affine_grid(theta, tf.constant(size, tf.int64), align_corners=int(align_corners))
+aten.rows({
+    "upsample_nearest1d upsample_nearest2d upsample_nearest3d": lambda x, sizes, *factors:
+        _resized(x, sizes, _factors(factors), _nearest(0.0)),
+    "_upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d": lambda x, sizes, *factors:
+        _resized(x, sizes, _factors(factors), _nearest(0.5)),
+    "upsample_linear1d upsample_bilinear2d upsample_trilinear3d": lambda x, sizes, align_corners, *factors:
+        _resized(x, sizes, _factors(factors), _weighted("linear", align_corners)),
+    "upsample_bicubic2d": lambda x, sizes, align_corners, *factors:
+        _resized(x, sizes, _factors(factors), _weighted("cubic", align_corners)),
+    "_upsample_bilinear2d_aa": lambda x, sizes, align_corners, *factors:
+        _resized(x, sizes, _factors(factors), _weighted("linear", align_corners, antialias=True)),
+    "_upsample_bicubic2d_aa": lambda x, sizes, align_corners, *factors:
+        _resized(x, sizes, _factors(factors), _weighted("cubic", align_corners, antialias=True)),
+    "affine_grid_generator": lambda theta, size, align_corners:
+        affine_grid(theta, tf.constant(size, tf.int64), align_corners=int(align_corners)),
+})

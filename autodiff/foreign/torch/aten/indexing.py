@@ -23,11 +23,6 @@ def index_select(x: Any, axis: int, index: Any) -> Any:
     return tf.gather(x, tf.reshape(index, [-1]), axis=axis_of(axis, rank(x)))
 
 
-@aten.op("take")
-def take(x: Any, index: Any) -> Any:
-    return tf.gather(tf.reshape(x, [-1]), _positive(index, tf.size(x)))
-
-
 def _positive(index: Any, size: Any) -> Any:
     """Places that may count from the end, counted from the beginning."""
     return where(tf.less(index, 0), index + as_type(size, index.dtype.base_dtype), index)
@@ -114,12 +109,6 @@ def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     count = tf.shape(at)[0]
     flat = tf.tensor_scatter_update(tf.reshape(x, [-1]), at, tf.reshape(source, [-1])[:count])
     return tf.reshape(flat, tf.shape(x))
-
-
-@aten.op("nonzero", "argwhere")
-def nonzero(x: Any) -> Any:
-    return tf.where(as_type(x, tf.bool))
-
 
 # ---- scattering ----------------------------------------------------------------------------
 
@@ -232,16 +221,6 @@ def slice_scatter(x: Any, source: Any, axis: int = 0, start: Any = None, end: An
     return _by_row(tf.tensor_scatter_update, x, at, tf.constant(index), source)
 
 
-@aten.op("diagonal_scatter")
-def diagonal_scatter(x: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    return put_at(x, np.diagonal(places(x), offset, axis_of(dim1, rank(x)), axis_of(dim2, rank(x))), source)
-
-
-@aten.op("as_strided_scatter", note="of a tensor that fills its storage in order")
-def as_strided_scatter(x: Any, source: Any, sizes: Any, strides: Any, offset: Any = 0) -> Any:
-    return put_at(x, strided(sizes, strides, offset), source)
-
-
 def put_at(x: Any, where_to: np.ndarray, source: Any) -> Any:
     """x with the elements at constant places of its flattened self replaced."""
     values = tf.reshape(as_type(source, x.dtype.base_dtype), [-1])
@@ -301,6 +280,13 @@ def embedding_bag(weight: Any, ids: Any, offsets: Any, scale_grad_by_freq: bool 
     return found, tf.cast(bags, tf.int64), tf.cast(sizes, tf.int64), tf.zeros_like(offsets)
 
 
-@aten.op("is_same_size")
-def is_same_size(x: Any, y: Any) -> Any:
-    return tf.constant(tuple(x.dims) == tuple(y.dims) and category(x.dtype.base_dtype) == category(y.dtype.base_dtype))
+aten.rows({
+    "take": lambda x, index: tf.gather(tf.reshape(x, [-1]), _positive(index, tf.size(x))),
+    "nonzero argwhere": lambda x: tf.where(as_type(x, tf.bool)),
+    "diagonal_scatter": lambda x, source, offset=0, dim1=0, dim2=1:
+        put_at(x, np.diagonal(places(x), offset, axis_of(dim1, rank(x)), axis_of(dim2, rank(x))), source),
+    "as_strided_scatter": (lambda x, source, sizes, strides, offset=0:
+        put_at(x, strided(sizes, strides, offset), source), "of a tensor that fills its storage in order"),
+    "is_same_size": lambda x, y:
+        tf.constant(tuple(x.dims) == tuple(y.dims) and category(x.dtype.base_dtype) == category(y.dtype.base_dtype)),
+})

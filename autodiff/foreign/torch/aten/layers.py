@@ -43,21 +43,6 @@ def batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: A
         flat(scale))
 
 
-@aten.op("_native_batch_norm_legit.no_stats")
-def batch_norm_without_means(x: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float) -> Any:
-    return batch_norm(x, weight, bias, None, None, True, momentum, eps)
-
-
-@aten.op("_native_batch_norm_legit_no_training", "_batch_norm_no_update")
-def batch_norm_in_use(x: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
-    return batch_norm(x, weight, bias, mean, var, False, momentum, eps)
-
-
-@aten.op("_batch_norm_with_update", "_batch_norm_with_update_functional")
-def batch_norm_in_training(x: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
-    return (*batch_norm(x, weight, bias, mean, var, True, momentum, eps), tf.zeros([0], tf.uint8))
-
-
 @aten.op("native_layer_norm", "layer_norm")
 def layer_norm(x: Any, sizes: Any, weight: Any, bias: Any, eps: float = 1e-5) -> Any:
     axes = list(range(rank(x) - len(sizes), rank(x)))
@@ -180,3 +165,13 @@ def lstm_cell(given: Any, state: Any, c: Any, b_input: Any = None, b_state: Any 
     i, f, g, o = tf.split(gates, 4, axis=1)
     c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
     return tf.sigmoid(o) * tf.tanh(c), c, gates
+
+
+aten.rows({
+    "_native_batch_norm_legit.no_stats": lambda x, weight, bias, training, momentum, eps:
+        batch_norm(x, weight, bias, None, None, True, momentum, eps),
+    "_native_batch_norm_legit_no_training _batch_norm_no_update": lambda x, weight, bias, mean, var, momentum, eps:
+        batch_norm(x, weight, bias, mean, var, False, momentum, eps),
+    "_batch_norm_with_update _batch_norm_with_update_functional": lambda x, weight, bias, mean, var, momentum, eps:
+        (*batch_norm(x, weight, bias, mean, var, True, momentum, eps), tf.zeros([0], tf.uint8)),
+})

@@ -19,11 +19,6 @@ def mse_loss(x: Any, y: Any, reduction: int = 1) -> Any:
     return reduced(tf.square(x - y), reduction)
 
 
-@aten.op("l1_loss")
-def l1_loss(x: Any, y: Any, reduction: int = 1) -> Any:
-    return reduced(tf.abs(x - y), reduction)
-
-
 @aten.op("huber_loss")
 def huber_loss(x: Any, y: Any, reduction: int = 1, delta: float = 1.0) -> Any:
     x, y = promoted(x, y)
@@ -39,11 +34,6 @@ def smooth_l1_loss(x: Any, y: Any, reduction: int = 1, beta: float = 1.0) -> Any
         return reduced(away, reduction)
     beta = number(beta, x)
     return reduced(where(tf.less(away, beta), away * away / (2 * beta), away - beta / 2), reduction)
-
-
-@aten.op("soft_margin_loss")
-def soft_margin_loss(x: Any, y: Any, reduction: int = 1) -> Any:
-    return reduced(tf.log1p(tf.exp(-y * x)), reduction)
 
 
 @aten.op("binary_cross_entropy", note="logarithms are at least -100, and the slope is bounded as torch's")
@@ -62,11 +52,6 @@ def binary_cross_entropy_with_logits(x: Any, y: Any, weight: Any = None, pos_wei
     smooth = tf.nn.softplus(-x)
     loss = (1 - y) * x + (smooth if pos_weight is None else ((pos_weight - 1) * y + 1) * smooth)
     return reduced(loss if weight is None else loss * weight, reduction)
-
-
-@aten.op("kl_div")
-def kl_div(x: Any, y: Any, reduction: int = 1, *, log_target: bool = False) -> Any:
-    return reduced(tf.exp(y) * (y - x) if log_target else tf.xlogy(y, y) - y * x, reduction)
 
 
 @aten.op("poisson_nll_loss")
@@ -94,12 +79,6 @@ def nll_loss(x: Any, y: Any, weight: Any = None, reduction: int = 1, ignore_inde
     if reduction == 0:
         return losses, tf.zeros([], x.dtype.base_dtype)
     return (tf.reduce_sum(losses) / total if reduction == 1 else tf.reduce_sum(losses)), total
-
-
-@aten.op("cross_entropy_loss")
-def cross_entropy(x: Any, y: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100,
-                  label_smoothing: float = 0.0) -> Any:
-    return nll_loss(tf.nn.log_softmax(x, axis=1 if rank(x) > 1 else 0), y, weight, reduction, ignore_index)[0]
 
 
 @aten.op("multi_margin_loss")
@@ -139,3 +118,12 @@ def multilabel_margin_loss(x: Any, y: Any, reduction: int = 1) -> Any:
     found = tf.squeeze(found, axis=[0]) if is_single and reduction == 0 else found
     return reduced(found, reduction), is_target
 
+
+aten.rows({
+    "l1_loss": lambda x, y, reduction=1: reduced(tf.abs(x - y), reduction),
+    "soft_margin_loss": lambda x, y, reduction=1: reduced(tf.log1p(tf.exp(-y * x)), reduction),
+    "kl_div": lambda x, y, reduction=1, *, log_target=False:
+        reduced(tf.exp(y) * (y - x) if log_target else tf.xlogy(y, y) - y * x, reduction),
+    "cross_entropy_loss": lambda x, y, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0:
+        nll_loss(tf.nn.log_softmax(x, axis=1 if rank(x) > 1 else 0), y, weight, reduction, ignore_index)[0],
+})

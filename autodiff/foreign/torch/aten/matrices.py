@@ -18,19 +18,9 @@ def _product(a: Any, b: Any) -> Any:
     return tf.matmul(a, b)
 
 
-@aten.op("mm", "bmm", "matmul")
-def mm(a: Any, b: Any) -> Any:
-    return _product(a, b)
-
-
 @aten.op("mv")
 def mv(a: Any, x: Any) -> Any:
     return tf.squeeze(_product(a, tf.expand_dims(x, 1)), axis=[1])
-
-
-@aten.op("dot", "vdot", "linalg_vecdot")
-def dot(x: Any, y: Any) -> Any:
-    return tf.reduce_sum(x * y)
 
 
 @aten.op("outer", "ger")
@@ -81,12 +71,6 @@ def trilinear(a: Any, b: Any, c: Any, expand1: Any, expand2: Any, expand3: Any, 
         for axis in sorted(axes):
             a, b, c = (tf.expand_dims(t, axis) if i == which else t for i, t in enumerate((a, b, c)))
     return tf.reduce_sum(a * b * c, axis=list(sumdim))
-
-
-@aten.op("trace")
-def trace(x: Any) -> Any:
-    return tf.linalg.trace(x)
-
 
 # ---- distances -----------------------------------------------------------------------------
 
@@ -160,4 +144,7 @@ aten.rows({
     "addr": lambda c, x, y, *, beta=1, alpha=1: _plus(c, outer(x, y), beta, alpha),
     "addbmm": lambda c, a, b, *, beta=1, alpha=1: _plus(c, tf.reduce_sum(_product(a, b), axis=0), beta, alpha),
     "_euclidean_dist": lambda x, y: cdist(x, y),
+    "mm bmm matmul": lambda a, b: _product(a, b),
+    "dot vdot linalg_vecdot": lambda x, y: tf.reduce_sum(x * y),
+    "trace": lambda x: tf.linalg.trace(x),
 })

@@ -50,21 +50,6 @@ def sort(x: Any, axis: int = -1, descending: bool = False) -> Any:
     return gathered(x, at, places), places
 
 
-@aten.op("sort.stable")
-def sort_stable(x: Any, *, stable: Any = None, dim: int = -1, descending: bool = False) -> Any:
-    return sort(x, dim, descending)
-
-
-@aten.op("argsort")
-def argsort(x: Any, axis: int = -1, descending: bool = False) -> Any:
-    return sort(x, axis, descending)[1]
-
-
-@aten.op("argsort.stable")
-def argsort_stable(x: Any, *, stable: Any = None, dim: int = -1, descending: bool = False) -> Any:
-    return sort(x, dim, descending)[1]
-
-
 @aten.op("topk")
 @as_vectors
 def topk(x: Any, k: int, axis: int = -1, largest: bool = True, sorted: bool = True) -> Any:
@@ -98,16 +83,6 @@ def _middle(x: Any, axis: int, keepdim: bool, rank_of: Any) -> Any:
     lost = tf.reduce_sum(tf.cast(tf.not_equal(x, x), tf.int64), axis=[at], keepdims=True)
     last = tf.zeros_like(lost) + as_type(dims(x)[at] - 1, tf.int64)
     return _taken(x, at, gathered(_order(x, at, False), at, rank_of(lost, last)), keepdim)
-
-
-@aten.op("median", note="equal ones share the gradient")
-def median(x: Any) -> Any:
-    return _shared(x, median_along(tf.reshape(x, [-1]), 0)[0])
-
-
-@aten.op("nanmedian", note="equal ones share the gradient")
-def nanmedian(x: Any) -> Any:
-    return _shared(x, nanmedian_along(tf.reshape(x, [-1]), 0)[0])
 
 
 def _shared(x: Any, chosen: Any) -> Any:
@@ -155,3 +130,12 @@ def histc(x: Any, bins: int = 100, low: float = 0, high: float = 0) -> Any:
     place = tf.cast(tf.floor((flat - first) * number(bins, x) / (last - first)), tf.int64)
     inside = tf.logical_and(tf.greater_equal(flat, first), tf.less_equal(flat, last))
     return tf.unsorted_segment_sum(as_type(inside, x.dtype.base_dtype), tf.clip_by_value(place, 0, bins - 1), bins)
+
+
+aten.rows({
+    "sort.stable": lambda x, *, stable=None, dim=-1, descending=False: sort(x, dim, descending),
+    "argsort": lambda x, axis=-1, descending=False: sort(x, axis, descending)[1],
+    "argsort.stable": lambda x, *, stable=None, dim=-1, descending=False: sort(x, dim, descending)[1],
+    "median": (lambda x: _shared(x, median_along(tf.reshape(x, [-1]), 0)[0]), "equal ones share the gradient"),
+    "nanmedian": (lambda x: _shared(x, nanmedian_along(tf.reshape(x, [-1]), 0)[0]), "equal ones share the gradient"),
+})

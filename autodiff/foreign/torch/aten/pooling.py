@@ -113,17 +113,14 @@ def max_unpool(x: Any, at: Any, sizes: Any, *_: Any) -> Any:
     return tf.reshape(flat, shape_of([*lead, *sizes]))
 
 
-@aten.op("avg_pool2d_backward", "avg_pool3d_backward")
-def avg_pool_backward(dy: Any, x: Any, *how: Any) -> Any:
-    return tf.gradients(avg_pool(x, *how), x, dy)[0]
-
-
-@aten.op("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
-def adaptive_avg_pool_backward(dy: Any, x: Any) -> Any:
-    return tf.gradients(adaptive_avg_pool(x, dy.dims[2 - 4 + rank(dy):][-(rank(dy) - 2):]), x, dy)[0]
-
-
 @aten.op("max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward")
 def max_pool_backward(dy: Any, x: Any, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
                       places: Any = None) -> Any:
     return tf.gradients(max_pool(x, window, stride, padding, dilation, ceil_mode)[0], x, dy)[0]
+
+
+aten.rows({
+    "avg_pool2d_backward avg_pool3d_backward": lambda dy, x, *how: tf.gradients(avg_pool(x, *how), x, dy)[0],
+    "_adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward": lambda dy, x:
+        tf.gradients(adaptive_avg_pool(x, dy.dims[2 - 4 + rank(dy):][-(rank(dy) - 2):]), x, dy)[0],
+})

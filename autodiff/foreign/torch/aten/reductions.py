@@ -39,16 +39,6 @@ def mean(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) 
     return tf.reduce_mean(floating(as_type(x, dtype)), axis=axes_of(axes, rank(x)), keepdims=keepdim)
 
 
-@aten.op("nansum")
-def nansum(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    return total(where(tf.is_nan(x), tf.zeros_like(x), x), axes, keepdim, dtype=dtype)
-
-
-@aten.op("prod")
-def product(x: Any, axis: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    return tf.reduce_prod(_summed(x, dtype), axis=axes_of(axis, rank(x)), keepdims=keepdim)
-
-
 @aten.op("amax", "max.default", "max", note="equal ones share the gradient")
 def amax(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
     return _extreme(tf.reduce_max, x, axes, keepdim)
@@ -63,21 +53,6 @@ def _extreme(function: Any, x: Any, axes: Any, keepdim: bool) -> Any:
     if x.dtype.base_dtype is tf.bool:
         return tf.cast(_extreme(function, tf.cast(x, tf.int32), axes, keepdim), tf.bool)
     return function(x, axis=axes_of(axes, rank(x)), keepdims=keepdim)
-
-
-@aten.op("any")
-def some(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
-    return tf.reduce_any(as_type(x, tf.bool), axis=axes_of(axes, rank(x)), keepdims=keepdim)
-
-
-@aten.op("all")
-def every(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
-    return tf.reduce_all(as_type(x, tf.bool), axis=axes_of(axes, rank(x)), keepdims=keepdim)
-
-
-@aten.op("count_nonzero")
-def count_nonzero(x: Any, axes: Any = None) -> Any:
-    return tf.reduce_sum(tf.cast(as_type(x, tf.bool), tf.int64), axis=axes_of(axes, rank(x)))
 
 
 def extreme_place(function: Any, x: Any, axis: int) -> Any:
@@ -129,16 +104,6 @@ def var(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *
     return _spread(x, axes, unbiased, keepdim, correction)[0]
 
 
-@aten.op("var_mean")
-def var_mean(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
-    return _spread(x, axes, unbiased, keepdim, correction)
-
-
-@aten.op("std", note="no slope where it is zero")
-def std(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
-    return _root(_spread(x, axes, unbiased, keepdim, correction)[0])
-
-
 @aten.op("std_mean")
 def std_mean(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
     variance, middle = _spread(x, axes, unbiased, keepdim, correction)
@@ -172,11 +137,6 @@ def vector_norm(x: Any, order: Any = 2, axes: Any = None, keepdim: bool = False,
     none = tf.equal(powers, 0)
     root = tf.pow(where(none, tf.ones_like(powers), powers), number(1 / order, powers))
     return where(none, tf.zeros_like(powers), root)
-
-
-@aten.op("norm")
-def norm(x: Any, order: Any = 2, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    return vector_norm(x, 2 if order is None else order, axes, keepdim, dtype=dtype)
 
 
 @aten.op("renorm")
@@ -246,4 +206,20 @@ aten.rows({
     "argmax": lambda x, axis=None, keepdim=False: _place(tf.argmax, x, axis, keepdim),
     "argmin": lambda x, axis=None, keepdim=False: _place(tf.argmin, x, axis, keepdim),
     "dist": lambda x, y, order=2: vector_norm(x - y, order),
+    "nansum": lambda x, axes=None, keepdim=False, *, dtype=None:
+        total(where(tf.is_nan(x), tf.zeros_like(x), x), axes, keepdim, dtype=dtype),
+    "prod": lambda x, axis=None, keepdim=False, *, dtype=None:
+        tf.reduce_prod(_summed(x, dtype), axis=axes_of(axis, rank(x)), keepdims=keepdim),
+    "any": lambda x, axes=None, keepdim=False:
+        tf.reduce_any(as_type(x, tf.bool), axis=axes_of(axes, rank(x)), keepdims=keepdim),
+    "all": lambda x, axes=None, keepdim=False:
+        tf.reduce_all(as_type(x, tf.bool), axis=axes_of(axes, rank(x)), keepdims=keepdim),
+    "count_nonzero": lambda x, axes=None:
+        tf.reduce_sum(tf.cast(as_type(x, tf.bool), tf.int64), axis=axes_of(axes, rank(x))),
+    "var_mean": lambda x, axes=None, unbiased=None, keepdim=False, *, correction=None:
+        _spread(x, axes, unbiased, keepdim, correction),
+    "std": (lambda x, axes=None, unbiased=None, keepdim=False, *, correction=None:
+        _root(_spread(x, axes, unbiased, keepdim, correction)[0]), "no slope where it is zero"),
+    "norm": lambda x, order=2, axes=None, keepdim=False, *, dtype=None:
+        vector_norm(x, 2 if order is None else order, axes, keepdim, dtype=dtype),
 })

@@ -10,22 +10,6 @@ from .common import as_type, aten, axes_of, axis_of, dims, is_tensor, number, pl
 
 # ---- views ---------------------------------------------------------------------------------
 
-@aten.op("view", "_unsafe_view", "reshape", "_reshape_alias", "_reshape_copy", "view_copy")
-def view(x: Any, sizes: Any, strides: Any = None) -> Any:
-    return tf.reshape(x, shape_of(sizes))
-
-
-@aten.op("alias", "detach", "lift_fresh", "lift_fresh_copy", "clone", "contiguous", "alias_copy", "detach_copy", "lift",
-      "positive")
-def same(x: Any, **_: Any) -> Any:
-    return tf.identity(x)
-
-
-@aten.op("copy", note="y with the type and shape of x")
-def copy(x: Any, y: Any, non_blocking: bool = False) -> Any:
-    return expand(as_type(y, x.dtype.base_dtype), dims(x))
-
-
 @aten.op("expand", "expand_copy", "broadcast_to")
 def expand(x: Any, sizes: Any, implicit: bool = False) -> Any:
     own = dims(x)
@@ -36,11 +20,6 @@ def expand(x: Any, sizes: Any, implicit: bool = False) -> Any:
     return tf.broadcast_to(x, shape_of(wanted))
 
 
-@aten.op("permute", "permute_copy")
-def permute(x: Any, axes: Any) -> Any:
-    return tf.transpose(x, [axis_of(a, rank(x)) for a in axes])
-
-
 @aten.op("transpose", "transpose_copy", "swapaxes")
 def transpose(x: Any, a: int, b: int) -> Any:
     order = list(range(rank(x)))
@@ -48,16 +27,6 @@ def transpose(x: Any, a: int, b: int) -> Any:
         a, b = axis_of(a, rank(x)), axis_of(b, rank(x))
         order[a], order[b] = order[b], order[a]
     return tf.transpose(x, order)
-
-
-@aten.op("t", "t_copy", "numpy_T")
-def turned(x: Any) -> Any:
-    return tf.transpose(x) if rank(x) > 1 else tf.identity(x)
-
-
-@aten.op("unsqueeze", "unsqueeze_copy")
-def unsqueeze(x: Any, axis: int) -> Any:
-    return tf.expand_dims(x, axis_of(axis, rank(x) + 1))
 
 
 @aten.op("squeeze", "squeeze_copy", note="only axes of size 1")
@@ -97,24 +66,9 @@ def split_with_sizes(x: Any, sizes: Any, axis: int = 0) -> Any:
     return tf.split(x, shape_of(sizes), axis=axis_of(axis, rank(x)), num=len(sizes))
 
 
-@aten.op("chunk", "unsafe_chunk")
-def chunk(x: Any, chunks: int, axis: int = 0) -> Any:
-    return split(x, -(-x.dims[axis_of(axis, rank(x))] // chunks), axis)
-
-
-@aten.op("unbind", "unbind_copy")
-def unbind(x: Any, axis: int = 0) -> Any:
-    return tf.unstack(x, axis=axis_of(axis, rank(x)))
-
-
 @aten.op("diagonal", "diagonal_copy")
 def diagonal(x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return taken(x, np.diagonal(places(x), offset, axis_of(dim1, rank(x)), axis_of(dim2, rank(x))))
-
-
-@aten.op("as_strided", "as_strided_copy", note="of a tensor that fills its storage in order")
-def as_strided(x: Any, sizes: Any, strides: Any, offset: Any = 0) -> Any:
-    return taken(x, strided(sizes, strides, offset))
 
 
 def strided(sizes: Any, strides: Any, offset: Any) -> np.ndarray:
@@ -160,11 +114,6 @@ def repeat_interleave(x: Any, repeats: int, axis: int | None = None, *, output_s
     return tf.repeat(x, repeats, axis=at)
 
 
-@aten.op("repeat_interleave.Tensor")
-def repeated_places(repeats: Any, *, output_size: Any = None) -> Any:
-    return tf.repeat(tf.range(tf.cast(tf.size(repeats), tf.int64), dtype=tf.int64), tf.cast(repeats, tf.int32))
-
-
 @aten.op("roll")
 def roll(x: Any, shifts: Any, axes: Any = ()) -> Any:
     shifts = shifts if isinstance(shifts, (list, tuple)) else [shifts]
@@ -172,11 +121,6 @@ def roll(x: Any, shifts: Any, axes: Any = ()) -> Any:
         return tf.reshape(tf.roll(tf.reshape(x, [-1]), shifts[0], 0), tf.shape(x))
     axes = axes if isinstance(axes, (list, tuple)) else [axes]
     return tf.roll(x, list(shifts), [axis_of(a, rank(x)) for a in axes])
-
-
-@aten.op("rot90")
-def rot90(x: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
-    return taken(x, np.rot90(places(x), k, axes))
 
 
 def _triangle(x: Any, function: Any, diagonal: int) -> Any:
@@ -225,16 +169,6 @@ def _padded_by_place(x: Any, pad: Any, mode: str) -> Any:
     return x
 
 
-@aten.op("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
-def reflection_pad(x: Any, pad: Any) -> Any:
-    return _padded_by_place(x, pad, "reflect")
-
-
-@aten.op("replication_pad1d", "replication_pad2d", "replication_pad3d")
-def replication_pad(x: Any, pad: Any) -> Any:
-    return _padded_by_place(x, pad, "edge")
-
-
 @aten.op("pixel_shuffle")
 def pixel_shuffle(x: Any, factor: int) -> Any:
     *lead, c, h, w = dims(x)
@@ -267,4 +201,22 @@ aten.rows({
     "tril": lambda x, diagonal=0: _triangle(x, np.tril, diagonal),
     "triu": lambda x, diagonal=0: _triangle(x, np.triu, diagonal),
     "_pad_circular": lambda x, pad: _padded_by_place(x, pad, "wrap"),
+    "view _unsafe_view reshape _reshape_alias _reshape_copy view_copy": lambda x, sizes, strides=None:
+        tf.reshape(x, shape_of(sizes)),
+    "alias detach lift_fresh lift_fresh_copy clone contiguous alias_copy detach_copy lift positive": lambda x, **_:
+        tf.identity(x),
+    "copy": (lambda x, y, non_blocking=False:
+        expand(as_type(y, x.dtype.base_dtype), dims(x)), "y with the type and shape of x"),
+    "permute permute_copy": lambda x, axes: tf.transpose(x, [axis_of(a, rank(x)) for a in axes]),
+    "t t_copy numpy_T": lambda x: tf.transpose(x) if rank(x) > 1 else tf.identity(x),
+    "unsqueeze unsqueeze_copy": lambda x, axis: tf.expand_dims(x, axis_of(axis, rank(x) + 1)),
+    "chunk unsafe_chunk": lambda x, chunks, axis=0: split(x, -(-x.dims[axis_of(axis, rank(x))] // chunks), axis),
+    "unbind unbind_copy": lambda x, axis=0: tf.unstack(x, axis=axis_of(axis, rank(x))),
+    "as_strided as_strided_copy": (lambda x, sizes, strides, offset=0:
+        taken(x, strided(sizes, strides, offset)), "of a tensor that fills its storage in order"),
+    "repeat_interleave.Tensor": lambda repeats, *, output_size=None:
+        tf.repeat(tf.range(tf.cast(tf.size(repeats), tf.int64), dtype=tf.int64), tf.cast(repeats, tf.int32)),
+    "rot90": lambda x, k=1, axes=(0, 1): taken(x, np.rot90(places(x), k, axes)),
+    "reflection_pad1d reflection_pad2d reflection_pad3d": lambda x, pad: _padded_by_place(x, pad, "reflect"),
+    "replication_pad1d replication_pad2d replication_pad3d": lambda x, pad: _padded_by_place(x, pad, "edge"),
 })
