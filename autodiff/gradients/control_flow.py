@@ -14,7 +14,7 @@ from typing import Any
 from ..core.errors import GraphError
 from ..core.function_graph import Function, FunctionGraph, finish, repeat
 from ..core.graph import Graph, Operation, Tensor, get_default_graph
-from ..core.indexed_slices import dense
+from ..core.indexed_slices import IndexedSlices, dense
 from ..core.op import OPS, Blocked, blocked, build
 from ..core.traversal import ancestors
 from ..ops.control.if_and_while import if_, recall, while_
@@ -46,10 +46,10 @@ def plus(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _pull(function: Function, arguments: Sequence[Tensor], captured: Sequence[Tensor], histories: Sequence[Tensor],
-          index: Tensor | int, dys: Sequence[Tensor | None], graph: FunctionGraph) -> list[Tensor | None]:
+          index: Tensor | int, dys: Sequence[Tensor | None], graph: FunctionGraph, rows: bool = False) -> list[Any]:
     """Inside of `graph`: gradients of a function for its arguments and captures, with the forward ops repeated.
 
-    histories: of what its calls kept; index: which call.
+    histories: of what its calls kept; index: which call. rows: IndexedSlices may be among the gradients.
     """
     kept = [build.ListItem(history, index, dtype=t.dtype.base_dtype, shape=t.dims)
             for t, history in zip(function.kept, histories)]
@@ -60,7 +60,7 @@ def _pull(function: Function, arguments: Sequence[Tensor], captured: Sequence[Te
         return [None] * len(xs)
     inside = [graph.capture(x) for x in xs]
     found = gradients([y for y, _ in pairs], inside, grad_ys=[graph.capture(dy) for _, dy in pairs])
-    return [None if g is None else dense(g) for g in found]
+    return [g if g is None or rows else dense(g) for g in found]
 
 
 @if_.gradient
@@ -71,13 +71,13 @@ def _if_gradient(node: Any, *dys: Tensor | None) -> list[Any]:
     graph = get_default_graph()
     kept = node.outputs[len(then_branch.outputs):]
     own = len(then_branch.kept)
-    found: list[list[Tensor | None]] = []
+    found: list[list[Any]] = []
     sides = []
     for branch, captured, histories in ((then_branch, captures[:split], kept[:own]),
                                         (else_branch, captures[split:], kept[own:])):
         side = FunctionGraph(graph)
         with side.as_default():
-            found.append(_pull(branch, (), captured, histories, 0, dys, side))
+            found.append(_pull(branch, (), captured, histories, 0, dys, side, rows=True))
         sides.append(side)
     wanted = [(s, i) for s in (0, 1) for i, g in enumerate(found[s]) if g is not None]
     reason = blocked("no path leads from this input to the outputs of its branch")
@@ -87,13 +87,27 @@ def _if_gradient(node: Any, *dys: Tensor | None) -> list[Any]:
     branches = []
     for s, side in enumerate(sides):
         with side.as_default():
-            outputs = [found[s][i] if s == owner else zeros_of(side.capture(captures[i + owner * split]))
-                       for owner, i in wanted]
-        branches.append(finish(side, outputs))  # type: ignore[arg-type]
-    results = call_if(predicate, branches[0], branches[1])
-    for (owner, i), result in zip(wanted, results):
-        dxs[1 + i + owner * split] = result
+            outputs = [part for owner, i in wanted for part in _parts(
+                found[owner][i], None if s == owner else zeros_of(side.capture(captures[i + owner * split])))]
+        branches.append(finish(side, outputs))
+    results = iter(call_if(predicate, branches[0], branches[1]))
+    for owner, i in wanted:
+        taken = [next(results) for _ in _parts(found[owner][i])]
+        dxs[1 + i + owner * split] = IndexedSlices(*taken) if isinstance(found[owner][i], IndexedSlices) else taken[0]
     return dxs
+
+
+def _parts(gradient: Any, zeros: Tensor | None = None) -> list[Tensor]:
+    """The tensors of a gradient, which may be of rows, or of zeros in its place: those have all rows."""
+    if not isinstance(gradient, IndexedSlices):
+        return [gradient if zeros is None else zeros]
+    if zeros is None:
+        return [part for part in (gradient.values, gradient.indices, gradient.dense_shape) if part is not None]
+    shape = build.Shape(zeros)
+    every = build.Cast(build.Range(0, shape[0], 1), dtype=gradient.indices.dtype)
+    if gradient.dense_shape is None:
+        return [zeros, every]
+    return [zeros, every, build.Cast(shape, dtype=gradient.dense_shape.dtype)]
 
 
 def call_if(predicate: Tensor, then_branch: Function, else_branch: Function, name: str = "If") -> list[Tensor]:

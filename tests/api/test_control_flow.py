@@ -408,3 +408,21 @@ def test_a_branch_cannot_have_what_the_other_computes():
     with pytest.raises(ValueError, match="Tensor there:0 in true_fn is accessed from false_fn."):
         tf.cond(tf.constant(True), lambda: inside.append(tf.identity(1, name="there")) or inside[0],
                 lambda: inside[0] + 1)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_gradients_of_rows_taken_in_a_branch_are_rows(use_resource: bool) -> None:
+    """A momentum of rows that no branch took stays as it is, as in TensorFlow 1.15.5, from which the numbers are."""
+    begin = (np.arange(12).reshape(6, 2) / 4 + 1).astype(np.float32)
+    v = tf.get_variable("rows", initializer=begin, use_resource=use_resource)
+    first, rows = tf.placeholder(tf.bool, []), tf.placeholder(tf.int32, [None])
+    taken = tf.cond(first, lambda: tf.gather(v, rows) ** 2, lambda: tf.gather(v, rows) ** 3)
+    loss = tf.reduce_sum(taken)
+    assert isinstance(tf.gradients(loss, v)[0], tf.IndexedSlices)
+    train = tf.train.MomentumOptimizer(0.01, 0.9).minimize(loss)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for feeds in (True, [1, 4]), (False, [2, 4]), (True, [0, 0]), (False, [5, 1]):
+            session.run(train, dict(zip((first, rows), feeds)))
+        np.testing.assert_allclose(session.run(v).ravel(), [
+            0.924, 1.155, 1.3364, 1.5474, 1.6748, 1.8384, 2.5, 2.75, 2.0909, 2.2017, 3.1325, 3.3281], atol=5e-5)
