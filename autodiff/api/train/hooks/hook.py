@@ -56,6 +56,21 @@ class SessionRunHook:
         """When all runs are done, unless one failed."""
 
 
+class StepReadingHook(SessionRunHook):
+    """A hook to which each run gives the global step, as it is before the run counts it up."""
+
+    _steps_per_run = 1
+
+    def begin(self) -> None:
+        self._step, self._read = required_global_step(type(self).__name__)
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
+        return SessionRunArgs(self._read)
+
+    def _set_steps_per_run(self, steps_per_run: int) -> None:
+        self._steps_per_run = steps_per_run
+
+
 class SecondOrStepTimer:
     """Says at which steps something is due: each so many steps, or seconds."""
 

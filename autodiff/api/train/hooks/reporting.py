@@ -15,7 +15,7 @@ from .hook import (
     SessionRunContext,
     SessionRunHook,
     SessionRunValues,
-    required_global_step,
+    StepReadingHook,
 )
 
 
@@ -62,10 +62,8 @@ class LoggingTensorHook(SessionRunHook):
             logging.info("%s%s", text, "" if seconds is None else f" ({seconds:.3f} sec)")
 
 
-class StepCounterHook(SessionRunHook):
+class StepCounterHook(StepReadingHook):
     """Logs how many steps a second the global step makes, and writes it for TensorBoard."""
-
-    _steps_per_run = 1
 
     def __init__(self, every_n_steps: int | None = 100, every_n_secs: float | None = None,
                  output_dir: str | None = None, summary_writer: Any = None) -> None:
@@ -76,13 +74,7 @@ class StepCounterHook(SessionRunHook):
     def begin(self) -> None:
         if self._writer is None and self._folder:
             self._writer = FileWriterCache.get(self._folder)
-        self._step, self._read = required_global_step("StepCounterHook")
-
-    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        return SessionRunArgs(self._read)
-
-    def _set_steps_per_run(self, steps_per_run: int) -> None:
-        self._steps_per_run = steps_per_run
+        super().begin()
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         before, step = int(run_values.results), int(run_values.results) + self._steps_per_run

@@ -12,14 +12,7 @@ from ....runtime.config import RunOptions
 from ...file_writer import FileWriterCache
 from ...messages import SessionLog
 from ..saver import write_graph
-from .hook import (
-    SecondOrStepTimer,
-    SessionRunArgs,
-    SessionRunContext,
-    SessionRunHook,
-    SessionRunValues,
-    required_global_step,
-)
+from .hook import SecondOrStepTimer, SessionRunArgs, SessionRunContext, SessionRunValues, StepReadingHook
 from .timeline import Timeline
 
 
@@ -39,10 +32,8 @@ class CheckpointSaverListener:
         """When all runs are done."""
 
 
-class CheckpointSaverHook(SessionRunHook):
+class CheckpointSaverHook(StepReadingHook):
     """Saves a checkpoint at the beginning, each so many steps or seconds, and at the end."""
-
-    _steps_per_run = 1
 
     def __init__(self, checkpoint_dir: str, save_secs: float | None = None, save_steps: int | None = None,
                  saver: Any = None, checkpoint_basename: str = "model.ckpt", scaffold: Any = None,
@@ -53,11 +44,8 @@ class CheckpointSaverHook(SessionRunHook):
         self._saver, self._scaffold, self._listeners = saver, scaffold, list(listeners or ())
         self._timer = SecondOrStepTimer(save_secs, save_steps)
 
-    def _set_steps_per_run(self, steps_per_run: int) -> None:
-        self._steps_per_run = steps_per_run
-
     def begin(self) -> None:
-        self._step, self._read = required_global_step("CheckpointSaverHook")
+        super().begin()
         self._writer = FileWriterCache.get(self._folder)
         for listener in self._listeners:
             listener.begin()
@@ -70,9 +58,6 @@ class CheckpointSaverHook(SessionRunHook):
         self._writer.add_meta_graph(self._chosen_saver().export_meta_graph())
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
-
-    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        return SessionRunArgs(self._read)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if not self._timer.should_trigger_for_step(int(run_values.results) + self._steps_per_run):
@@ -112,7 +97,7 @@ def _default_saver() -> Any:
     return found[0]
 
 
-class ProfilerHook(SessionRunHook):
+class ProfilerHook(StepReadingHook):
     """Writes the times of a run, `timeline-<step>.json` for Chrome, each so many steps or seconds, and its metadata."""
 
     def __init__(self, save_steps: int | None = None, save_secs: float | None = None, output_dir: str = "",
@@ -122,7 +107,7 @@ class ProfilerHook(SessionRunHook):
 
     def begin(self) -> None:
         self._writer, self._next, self._due = FileWriterCache.get(self._folder), -1, False
-        self._step, self._read = required_global_step("ProfilerHook")
+        super().begin()
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         self._due = self._next >= 0 and self._timer.should_trigger_for_step(self._next)
@@ -143,7 +128,7 @@ class ProfilerHook(SessionRunHook):
         self._next = step + 1
 
 
-class SummarySaverHook(SessionRunHook):
+class SummarySaverHook(StepReadingHook):
     """Gives summaries to a FileWriter each so many steps or seconds."""
 
     def __init__(self, save_steps: int | None = None, save_secs: float | None = None, output_dir: str | None = None,
@@ -156,7 +141,7 @@ class SummarySaverHook(SessionRunHook):
     def begin(self) -> None:
         if self._writer is None and self._folder:
             self._writer = FileWriterCache.get(self._folder)
-        self._step, self._read = required_global_step("SummarySaverHook")
+        super().begin()
         self._due, self._next = False, -1
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:

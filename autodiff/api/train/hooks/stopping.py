@@ -8,10 +8,17 @@ import numpy as np
 
 from ....core.errors import ArgumentError, StateError, shown_as
 from ... import logging
-from .hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues, required_global_step
+from .hook import (
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+    StepReadingHook,
+    required_global_step,
+)
 
 
-class StopAtStepHook(SessionRunHook):
+class StopAtStepHook(StepReadingHook):
     """Stops after so many steps of this session, or at a value of the global step."""
 
     def __init__(self, num_steps: int | None = None, last_step: int | None = None) -> None:
@@ -19,15 +26,9 @@ class StopAtStepHook(SessionRunHook):
             raise ArgumentError(expected="one of num_steps and last_step", found=f"{num_steps!r} and {last_step!r}")
         self._num_steps, self._last_step = num_steps, last_step
 
-    def begin(self) -> None:
-        self._step, self._read = required_global_step("StopAtStepHook")
-
     def after_create_session(self, session: Any, coord: Any) -> None:
         if self._last_step is None:
             self._last_step = int(session.run(self._step)) + (self._num_steps or 0)
-
-    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        return SessionRunArgs(self._read)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if run_values.results + 1 >= self._last_step and int(run_context.session.run(self._step)) >= self._last_step:  # type: ignore[operator]
