@@ -8,15 +8,7 @@ from glob import glob as _paths
 from stat import S_ISDIR
 from typing import Any, NamedTuple
 
-from ..core.errors import (
-    AlreadyExistsError,
-    FailedPreconditionError,
-    InvalidArgumentError,
-    KindError,
-    NotFoundError,
-    OpError,
-    PermissionDeniedError,
-)
+from ..core import errors
 from .common.unsupported import refusing
 
 __all__ = ["Copy", "DeleteRecursively", "Exists", "FastGFile", "GFile", "Glob", "IsDirectory", "ListDirectory",
@@ -34,12 +26,12 @@ class GFile:
         self.name, self.mode, self._reads, self._writes = os.fspath(name), mode, None, None  # type: Any, str, Any, Any
         self._kind, self._is_binary = mode.replace("b", ""), "b" in mode
         if self._kind not in ("r", "w", "a", "r+", "w+", "a+"):
-            raise InvalidArgumentError(None, None, "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'",
-                                       found=repr(mode))
+            raise errors.InvalidArgumentError(None, None, "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'",
+                                              found=repr(mode))
 
     def _reader(self) -> Any:
         if self._kind in ("w", "a"):
-            raise PermissionDeniedError(None, None, "File isn't open for reading", found=f"mode {self.mode!r}")
+            raise errors.PermissionDeniedError(None, None, "File isn't open for reading", found=f"mode {self.mode!r}")
         if self._writes is not None:
             self._writes.flush()
         if self._reads is None:
@@ -48,7 +40,7 @@ class GFile:
 
     def _writer(self) -> Any:
         if self._kind == "r":
-            raise PermissionDeniedError(None, None, "File isn't open for writing", found=f"mode {self.mode!r}")
+            raise errors.PermissionDeniedError(None, None, "File isn't open for writing", found=f"mode {self.mode!r}")
         if self._writes is None:
             self._writes = _told(open, self.name, "ab" if self._kind[0] == "a" else "wb")
         return self._writes
@@ -75,14 +67,14 @@ class GFile:
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
         """Go to a place, in bytes; position: the old name of offset. Raises InvalidArgumentError for none there is."""
         if (offset is None) == (position is None):
-            raise KindError("seek(): offset argument required" if offset is None else
-                            "seek(): offset and position may not be set simultaneously.")
+            raise errors.KindError("seek(): offset argument required" if offset is None else
+                                   "seek(): offset and position may not be set simultaneously.")
         if whence not in (0, 1, 2):
-            raise InvalidArgumentError(None, None, f"Invalid whence argument: {whence!r}")
+            raise errors.InvalidArgumentError(None, None, f"Invalid whence argument: {whence!r}")
         try:
             self._reader().seek(position if offset is None else offset, whence)
         except (ValueError, OSError) as error:
-            raise InvalidArgumentError(None, None, f"seek(): {error}") from None
+            raise errors.InvalidArgumentError(None, None, f"seek(): {error}") from None
 
     def seekable(self) -> bool:
         """Whether seek works: always."""
@@ -206,11 +198,12 @@ def Walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list
 
 def _free(path: Any, overwrite: bool) -> None:
     if not overwrite and os.path.exists(path):
-        raise AlreadyExistsError(f"{path}: a file is there already", hint="pass overwrite=True to replace it")
+        raise errors.AlreadyExistsError(f"{path}: a file is there already", hint="pass overwrite=True to replace it")
 
 
-_CLASSES: tuple[tuple[type[OSError], type[OpError]], ...] = (
-    (FileNotFoundError, NotFoundError), (FileExistsError, AlreadyExistsError), (PermissionError, PermissionDeniedError))
+_CLASSES: tuple[tuple[type[OSError], type[errors.OpError]], ...] = (
+    (FileNotFoundError, errors.NotFoundError), (FileExistsError, errors.AlreadyExistsError),
+    (PermissionError, errors.PermissionDeniedError))
 
 
 def _told(call: Any, *args: Any, **options: Any) -> Any:
@@ -218,7 +211,7 @@ def _told(call: Any, *args: Any, **options: Any) -> Any:
     try:
         return call(*args, **options)
     except OSError as error:
-        kind = next((ours for theirs, ours in _CLASSES if isinstance(error, theirs)), FailedPreconditionError)
+        kind = next((ours for theirs, ours in _CLASSES if isinstance(error, theirs)), errors.FailedPreconditionError)
         raise kind(f"{args[0]}: {error.strerror or error}") from None
 
 

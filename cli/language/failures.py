@@ -4,17 +4,7 @@ from __future__ import annotations
 import os
 import traceback
 
-from autodiff.core.errors import (
-    ArgumentError,
-    AutodiffError,
-    DTypeError,
-    GraphError,
-    KindError,
-    NoGradientError,
-    ShapeError,
-    StateError,
-    UnknownNameError,
-)
+from autodiff.core import errors
 from autodiff.core.graph import Operation
 from autodiff.debug.facts.roles import PLACEHOLDERS, VARIABLES
 
@@ -22,14 +12,15 @@ from ..model.results import Error
 from ..model.usage_error import UsageError
 from .parsed import Parsed
 
-CODES = {UnknownNameError: "unknown_name", ShapeError: "bad_shape", ArgumentError: "bad_value", DTypeError: "bad_type",
-         KindError: "bad_type", NoGradientError: "no_gradient", StateError: "wrong_moment", GraphError: "graph"}
+CODES = {errors.UnknownNameError: "unknown_name", errors.ShapeError: "bad_shape", errors.ArgumentError: "bad_value",
+         errors.DTypeError: "bad_type", errors.KindError: "bad_type", errors.NoGradientError: "no_gradient",
+         errors.StateError: "wrong_moment", errors.GraphError: "graph"}
 
 
 def failed(error: Exception, parsed: Parsed, *, script_goes_on: bool = False) -> Error:
     """The Error of what executing a line has raised. script_goes_on: `next` is a run of the script's own."""
     usual = f"help {parsed.command.name}" if parsed.command is not None else "help"
-    if isinstance(error, AutodiffError):
+    if isinstance(error, errors.AutodiffError):
         return _expected(error, parsed, _to_type(error, script_goes_on) or error.hint or usual)
     if isinstance(error, RecursionError):
         return Error("the expression or graph is nested too deeply", "system", usual)
@@ -38,7 +29,7 @@ def failed(error: Exception, parsed: Parsed, *, script_goes_on: bool = False) ->
     return _bug(error)
 
 
-def _expected(error: AutodiffError, parsed: Parsed, hint: str) -> Error:
+def _expected(error: errors.AutodiffError, parsed: Parsed, hint: str) -> Error:
     span = error.span if isinstance(error, UsageError) and error.span != (0, len(parsed.line)) else None
     lines = [error.sentence or type(error).__name__, *error.places, *getattr(error, "__notes__", ())]
     fields = {"what": error.what, "expected": error.expected, "found": error.found, "node": error.node,
@@ -46,7 +37,7 @@ def _expected(error: AutodiffError, parsed: Parsed, hint: str) -> Error:
     return Error("\n".join(lines), _code(error), hint, fields=fields, typed=parsed.line if span else "", span=span)
 
 
-def _to_type(error: AutodiffError, script_goes_on: bool) -> str:
+def _to_type(error: errors.AutodiffError, script_goes_on: bool) -> str:
     """What to type where an op waits for a value: the error itself says it for programs."""
     op = getattr(error, "op", None)
     if script_goes_on and isinstance(op, Operation) and op.type in (*PLACEHOLDERS, *VARIABLES):
@@ -58,7 +49,7 @@ def _to_type(error: AutodiffError, script_goes_on: bool) -> str:
     return ""
 
 
-def _code(error: AutodiffError) -> str:
+def _code(error: errors.AutodiffError) -> str:
     """One word for programs; of a class without one of its own, its name."""
     if isinstance(error, UsageError):
         return error.code

@@ -5,18 +5,9 @@ import traceback
 
 import numpy as np
 
+from ...core import errors
 from ...core.declare import op
 from ...core.dtypes import COMPLEX, FLOATS, as_dtype, string
-from ...core.errors import (
-    AutodiffError,
-    FailedPreconditionError,
-    InternalError,
-    InvalidArgumentError,
-    OutOfRangeError,
-    ResourceExhaustedError,
-    UnimplementedError,
-    UnknownError,
-)
 from ...core.function_graph import takes_anew
 from ...core.infer import no_outputs, rank_of, same_shape
 from ...core.op import Bool, Own, Spec, blocked, build
@@ -43,7 +34,7 @@ def assert_(condition: Bool, *data: Own, summarize=3, run):
     """Fail unless the condition holds. condition: bool[]; data: shown when it does not."""
     if not condition:
         shown = " ".join(f"[{_elements(value, summarize)}]" for value in data)
-        raise InvalidArgumentError(None, run.op, f"assertion failed: {shown}")
+        raise errors.InvalidArgumentError(None, run.op, f"assertion failed: {shown}")
     return ()
 
 
@@ -92,7 +83,7 @@ def check_numerics(tensor, *, message, run):
     if not np.isfinite(tensor).all():
         nan, inf = np.isnan(tensor).any(), np.isinf(tensor).any()
         found = "Inf and NaN" if nan and inf else "NaN" if nan else "Inf"
-        raise InvalidArgumentError(None, run.op, f"{message} : Tensor had {found} values")
+        raise errors.InvalidArgumentError(None, run.op, f"{message} : Tensor had {found} values")
     return tensor
 
 
@@ -111,8 +102,8 @@ def _on_side(data, predicate, *, side):
 def switch_side(data: Own, predicate: Bool, *, side, run):
     """The data, if the predicate is `side`; fails if it is not. data: any[...], predicate: bool[] -> any[...]."""
     if bool(predicate) != side:
-        raise InvalidArgumentError(None, run.op, "Retval[0] does not have value: it is on the side of a switch that "
-                                   "was not taken")
+        raise errors.InvalidArgumentError(None, run.op, "Retval[0] does not have value: it is on the side of a switch "
+                                          "that was not taken")
     return data
 
 
@@ -143,13 +134,13 @@ def py_func(*input: Own, function, types, shapes=None, single=False, gradient=No
     function of (inputs..., dys...) that gives a gradient for each input, or None.
     """
     if run.is_repeat and takes_anew(run.op):
-        raise FailedPreconditionError(None, run.op, f"{_name(function)} was not called in the run that is looked at, "
-                                      "and what it would give now is for the script's next run")
+        raise errors.FailedPreconditionError(None, run.op, f"{_name(function)} was not called in the run that is "
+                                             "looked at, and what it would give now is for the script's next run")
     results = _called(function, input, run)
     results = [] if results is None else results if isinstance(results, (list, tuple)) else [results]
     if len(results) != len(types):
-        raise InvalidArgumentError(None, run.op, f"{_name(function)} returns {len(results)} values, expected "
-                                   f"{len(types)}")
+        raise errors.InvalidArgumentError(None, run.op, f"{_name(function)} returns {len(results)} values, expected "
+                                          f"{len(types)}")
     arrays = [_checked(value, as_dtype(dtype), i, function, run.op)
               for i, (value, dtype) in enumerate(zip(results, types))]
     given = getattr(run.session, "given", None)
@@ -158,8 +149,8 @@ def py_func(*input: Own, function, types, shapes=None, single=False, gradient=No
     return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 
-_RAISED = ((StopIteration, OutOfRangeError), (MemoryError, ResourceExhaustedError),
-           (NotImplementedError, UnimplementedError), ((ValueError, TypeError), InvalidArgumentError))
+_RAISED = ((StopIteration, errors.OutOfRangeError), (MemoryError, errors.ResourceExhaustedError),
+           (NotImplementedError, errors.UnimplementedError), ((ValueError, TypeError), errors.InvalidArgumentError))
 
 
 def _called(function, inputs, run):
@@ -168,10 +159,10 @@ def _called(function, inputs, run):
     try:
         with others_pass(run.session):
             return function(*arguments)
-    except AutodiffError:
+    except errors.AutodiffError:
         raise
     except Exception as error:
-        failure = next((found for kinds, found in _RAISED if isinstance(error, kinds)), UnknownError)
+        failure = next((found for kinds, found in _RAISED if isinstance(error, kinds)), errors.UnknownError)
         words = f"{type(error).__name__}: {error}"
         lines = traceback.format_list(traceback.extract_tb(error.__traceback__)[1:])
         raise failure(None, run.op, f"{words}\nraised by {_name(function)}\n{''.join(lines)}{words}") from error
@@ -190,12 +181,12 @@ def _checked(value, dtype, index, function, operation):
         array = np.array([*flat, None], object)[:-1].reshape(np.shape(array))  # None: or bytes would be cut short
     if refused is not None:
         kind = "object" if array.dtype.kind == "O" else "numpy data"
-        raise InternalError(None, operation, f"Unsupported {kind} type {refused} of value {index} returned by "
-                            f"{_name(function)}, expected {dtype.name}")
+        raise errors.InternalError(None, operation, f"Unsupported {kind} type {refused} of value {index} returned by "
+                                   f"{_name(function)}, expected {dtype.name}")
     found = string if array.dtype.kind == "O" else as_dtype(array.dtype)
     if found is not dtype:
-        raise InvalidArgumentError(None, operation, f"value {index} returned by {_name(function)} is {found.name}, "
-                                   f"expected {dtype.name}")
+        raise errors.InvalidArgumentError(None, operation, f"value {index} returned by {_name(function)} is "
+                                          f"{found.name}, expected {dtype.name}")
     return array
 
 
