@@ -15,10 +15,10 @@ _USUAL: dict[type, Mapping[str, Any]] = {train.MomentumOptimizer: {"momentum": 0
 
 
 def _all() -> dict[str, type]:
-    """By their short names."""
+    """By their short names, in their order."""
     kinds = {name.removesuffix("Optimizer").lower(): kind for name, kind in vars(train).items()
              if name.endswith("Optimizer") and name != "Optimizer"}
-    return {**{short: kinds[long] for short, long in _SHORT.items()}, **kinds}
+    return {**{short: kinds[long] for short, long in _SHORT.items()}, **{name: kinds[name] for name in sorted(kinds)}}
 
 
 OPTIMIZERS = _all()  # short name -> class
