@@ -314,8 +314,6 @@ def test_a_layer_called_with_another_depth_is_refused():
 
 
 def test_what_is_not_served_says_so():
-    with pytest.raises(AttributeError, match="renorm is not supported"):
-        tf.layers.batch_normalization(tf.zeros([3, 4]), renorm=True)
     with pytest.raises(AttributeError, match="contrib.crf"):
         tf.contrib.crf  # noqa: B018
 
@@ -445,3 +443,37 @@ def test_tensors_that_others_are_computed_from() -> None:
     total = product + 1
     assert get_reachable_from_inputs([a]) == {a, product, total}
     assert get_reachable_from_inputs([b], targets=[total, a]) == {total}
+
+
+@pytest.mark.parametrize(("options", "expected"), [
+    ({"renorm": True, "renorm_clipping": {"rmax": 1.5, "rmin": 0.5, "dmax": 0.4}},
+     {"gamma": [0.3645, 0.0898, 0.0211, 0.0038], "moving_variance": [1.7269, 1.6946, 1.5954, 1.4196],
+      "renorm_mean": [0.0891, 0.0842, 0.0792, 0.0743], "renorm_stddev": [1.0345, 1.0331, 1.0289, 1.0210]}),
+    ({"virtual_batch_size": 3}, {"gamma": [0.6819, 0.4393, 0.2625, 0.1412], "beta": [0.0] * 4,
+                                 "moving_variance": [0.9097, 1.7528, 1.7528, 0.9097]}),
+    ({"adjustment": lambda shape: (2.0 * tf.ones([1, shape[1]]), 0.5 * tf.ones([1, shape[1]]))},
+     {"moving_mean": [0.8130, 0.7678, 0.7227, 0.6775]})])
+@pytest.mark.parametrize("fixed", [True, False])
+def test_batches_are_renormalized_in_parts_and_adjusted(options, expected, fixed):
+    """Variables after three steps of training: TensorFlow 1.15.5's."""
+    x = tf.placeholder(tf.float32, [None, 4])
+    y = tf.layers.batch_normalization(x, momentum=0.9, training=fixed or tf.placeholder_with_default(True, []),
+                                      **options)
+    loss = tf.reduce_sum(y * y * tf.constant([1.0, 2.0, 3.0, 4.0]))
+    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+        train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            session.run(train, {x: np.arange(24).reshape(6, 4) % 7})
+        found = {v.op.name.rpartition("/")[2]: session.run(v).ravel() for v in tf.global_variables()}
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, atol=6e-5)
+
+
+@pytest.mark.parametrize("options", [
+    {"renorm": True, "fused": True}, {"virtual_batch_size": 0}, {"renorm_clipping": {"max": 1}, "renorm": True},
+    {"virtual_batch_size": 2, "adjustment": len}, {"virtual_batch_size": 2, "axis": 0}])
+def test_ways_to_normalize_that_exclude_each_other(options):
+    with pytest.raises(ValueError):
+        tf.layers.batch_normalization(tf.zeros([4, 4]), **options)

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import float16, float32
-from ...core.errors import ArgumentError, KindError, ShapeError, UnsupportedError
+from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims
@@ -13,7 +13,7 @@ from ..nn.normalization import batch_normalization as normalized
 from ..nn.normalization import fused_batch_norm, moments
 from ..variables.assignment import assign_sub
 from ..variables.layer_base import InputSpec, Layer
-from ..variables.named_initializers import ONES, ZEROS
+from ..variables.named_initializers import ONES, ZEROS, named_initializer
 from ..variables.variable import Variable
 from ..variables.variable_kinds import VariableSynchronization
 from .core import chosen, truth
@@ -25,7 +25,9 @@ class BatchNormalization(Layer):
     In training mean and variance are those of the batch, and the updates (in UPDATE_OPS, to be run along with the
     training) move moving_mean and moving_variance toward them by 1 - momentum; else they are the moving ones.
     fused: one operation for images, by default where it can be; it moves the variance toward the unbiased one.
-    Source: Ioffe and Szegedy (2015). renorm, virtual_batch_size and adjustment are not supported.
+    renorm: corrected toward moving values, of which renorm_clipping bounds rmin, rmax and dmax. virtual_batch_size: the
+    batch is normalized in parts of so many. adjustment: shape -> factor and offset of what is normalized in training.
+    Source: Ioffe and Szegedy (2015); Ioffe (2017) for renorm.
     """
 
     def __init__(self, axis: Any = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True,
@@ -37,9 +39,21 @@ class BatchNormalization(Layer):
                  virtual_batch_size: int | None = None, adjustment: Any = None, name: Any = None,
                  **options: Any) -> None:
         super().__init__(trainable, name, **options)
-        for what, given in (("renorm", renorm), ("virtual_batch_size", virtual_batch_size), ("adjustment", adjustment)):
-            if given:
-                raise UnsupportedError(f"batch normalization with {what} is not supported", hint=f"leave {what} out")
+        self.renorm, self.virtual_batch_size, self.adjustment = renorm, virtual_batch_size, adjustment
+        self.renorm_clipping, self.renorm_momentum = renorm_clipping or {}, renorm_momentum
+        special = {"renorm": renorm, "virtual_batch_size": virtual_batch_size is not None,
+                   "adjustment": adjustment is not None}
+        for what, given in special.items():
+            if given and fused:
+                raise ArgumentError(f"Passing both `fused=True` and `{what}` is not supported")
+        if virtual_batch_size is not None and (virtual_batch_size <= 0 or adjustment is not None):
+            raise ArgumentError("virtual_batch_size must be a positive integer that divides the true batch size of the "
+                                "input Tensor" if adjustment is None else
+                                "When using virtual_batch_size, adjustment cannot be specified")
+        unknown = set(self.renorm_clipping) - {"rmin", "rmax", "dmax"}
+        if unknown:
+            raise ArgumentError(f"renorm_clipping {renorm_clipping} contains keys not in ['rmax', 'rmin', 'dmax']")
+        fused = False if any(special.values()) else fused
         if not isinstance(axis, (int, list)):
             raise KindError(expected="an int or a list as axis", found=repr(axis))
         self.axis = [axis] if isinstance(axis, int) else list(axis)
@@ -66,8 +80,15 @@ class BatchNormalization(Layer):
         images = len(dims) == 4 and self.axis in ([1], [3])
         self.fused = images and self.fused is not False
         self.input_spec = InputSpec(ndim=len(dims), axes=sizes)
-        several = len(sizes) > 1
-        self._make([sizes.get(i, 1) for i in range(len(dims))] if several else list(sizes.values()))
+        shape = [sizes.get(i, 1) for i in range(len(dims))]
+        if self.virtual_batch_size is not None:
+            if 0 in self.axis:
+                raise ArgumentError("When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot "
+                                    "include 0")
+            self.axis, shape = [a + 1 for a in self.axis], [shape[0], 1, *shape[1:]]
+            self._make(shape)
+        else:
+            self._make(shape if len(sizes) > 1 else list(sizes.values()))
 
     def _make(self, shape: Any) -> None:
         dtype = float32 if self.dtype is float16 else self.dtype
@@ -77,15 +98,25 @@ class BatchNormalization(Layer):
         if self.center:
             self.beta = self.add_weight("beta", shape, dtype, self.beta_initializer, self.beta_regularizer,
                                         constraint=self.beta_constraint)
-        self.moving_mean = self.add_weight("moving_mean", shape, dtype, self.moving_mean_initializer, trainable=False,
-                                           synchronization=VariableSynchronization.ON_READ)
-        self.moving_variance = self.add_weight(
-            "moving_variance", shape, dtype, self.moving_variance_initializer, trainable=False,
-            synchronization=VariableSynchronization.ON_READ)
+        def kept(name: str, initializer: Any) -> Variable:
+            return self.add_weight(name, shape, dtype, initializer, trainable=False,
+                                   synchronization=VariableSynchronization.ON_READ)
+
+        self.moving_mean = kept("moving_mean", self.moving_mean_initializer)
+        self.moving_variance = kept("moving_variance", self.moving_variance_initializer)
+        if self.renorm:
+            begin = named_initializer(self.moving_variance_initializer)
+            self.moving_stddev = kept("moving_stddev", lambda *args, **options: build.Sqrt(begin(*args, **options)))
+            self.renorm_mean = kept("renorm_mean", self.moving_mean_initializer)
+            self.renorm_stddev = kept("renorm_stddev", lambda *args, **options: build.Sqrt(begin(*args, **options)))
         self.built = True
 
     def call(self, inputs: Tensor, training: Any = False) -> Tensor:
-        return self._fused(inputs, training) if self.fused else self._by_moments(inputs, training)
+        if self.virtual_batch_size is None:
+            return self._fused(inputs, training) if self.fused else self._by_moments(inputs, training)
+        dims = [-1 if dim is None else dim for dim in inputs.dims[1:]]  # type: ignore[index]
+        parts = build.Reshape(inputs, [self.virtual_batch_size, -1, *dims])
+        return build.Reshape(self._by_moments(parts, training), [-1, *dims])
 
     def _fused(self, inputs: Tensor, training: Any) -> Tensor:
         shape, dtype = self.moving_mean.shape, self.moving_mean.dtype.base_dtype
@@ -110,14 +141,8 @@ class BatchNormalization(Layer):
 
     def _by_moments(self, inputs: Tensor, training: Any) -> Tensor:
         rank = len(inputs.dims)  # type: ignore[arg-type]
-        others = [i for i in range(rank) if i not in self.axis]
-        mean, variance = self.moving_mean.as_tensor(), self.moving_variance.as_tensor()
-        if truth(training) is not False:
-            batch = moments(_as(inputs, mean.dtype), others, keep_dims=len(self.axis) > 1)
-            mean, variance = (chosen(training, lambda now=now: now, lambda old=old: build.Identity(old))
-                              for now, old in zip(batch, (mean, variance)))
-            self.add_update([self._update(self.moving_mean, mean, training),
-                             self._update(self.moving_variance, variance, training)])
+        virtual = self.virtual_batch_size is not None
+        others = [i for i in range(rank) if i not in self.axis and not (virtual and i == 1)]
 
         def spread(v: Any) -> Any:
             if v is None:
@@ -127,16 +152,67 @@ class BatchNormalization(Layer):
                 return v
             return build.Reshape(v, [inputs.dims[i] if i in self.axis else 1 for i in range(rank)])  # type: ignore[index]
 
-        outputs = normalized(inputs, spread(mean), spread(variance), spread(self.beta), spread(self.gamma),
-                             self.epsilon)
+        mean, variance = self.moving_mean.as_tensor(), self.moving_variance.as_tensor()
+        scale, offset = spread(self.gamma), spread(self.beta)
+        if truth(training) is not False:
+            if self.adjustment is not None:
+                scale, offset = _then(*_in_training(training, *self.adjustment(build.Shape(inputs))), scale, offset)
+            batch = moments(_as(inputs, mean.dtype), others, keep_dims=virtual or len(self.axis) > 1)
+            mean, variance = (chosen(training, lambda now=now: now, lambda old=old: build.Identity(old))
+                              for now, old in zip(batch, (mean, variance)))
+            new = [build.Mean(each, 1, keep_dims=True) for each in (mean, variance)] if virtual else [mean, variance]
+            if self.renorm:
+                r, d, *new = self._corrections(new[0], new[1], training)
+                scale, offset = _then(spread(r), spread(d), scale, offset)
+            self.add_update([self._update(self.moving_mean, new[0], training),
+                             self._update(self.moving_variance, new[1], training)])
+        outputs = normalized(inputs, spread(mean), spread(variance), offset, scale, self.epsilon)
         outputs.set_shape(inputs.dims)
         return outputs
 
     def _update(self, variable: Variable, value: Tensor, training: Any) -> Any:
-        return lambda: chosen(training, lambda: moved(variable, value, self.momentum), lambda: variable.as_tensor())
+        def move() -> Any:
+            if not self.renorm or variable is not self.moving_variance:
+                return moved(variable, value, self.momentum)
+            deviation = moved(self.moving_stddev, build.Sqrt(value + self.epsilon), self.momentum)
+            return variable.assign(build.Relu(deviation * deviation - self.epsilon))
+
+        return lambda: chosen(training, move, lambda: variable.as_tensor())
+
+    def _corrections(self, mean: Tensor, variance: Tensor, training: Any) -> tuple[Any, ...]:
+        """(r, d) by which what is normalized is corrected toward the moving values, which move; mean and variance."""
+        deviation, least = build.Sqrt(variance + self.epsilon), self.epsilon ** 0.5
+        known = build.Maximum(self.renorm_stddev.as_tensor(), least)
+        r, d = deviation / known, (mean - self.renorm_mean.as_tensor()) / known
+        graph, bounds = get_default_graph(), self.renorm_clipping
+        with graph.control_dependencies([r, d]):
+            mean, deviation = build.Identity(mean), build.Identity(deviation)
+        for name, bounded in (("rmin", build.Maximum), ("rmax", build.Minimum)):
+            r = r if bounds.get(name) is None else bounded(r, bounds[name])
+        if bounds.get("dmax") is not None:
+            d = build.Minimum(build.Maximum(d, -bounds["dmax"]), bounds["dmax"])
+        r, d = _in_training(training, r, d)
+        moves = [chosen(training, lambda v=v, value=value: moved(v, value, self.renorm_momentum),
+                        lambda v=v: build.Identity(v.as_tensor()))
+                 for v, value in ((self.renorm_mean, mean), (self.renorm_stddev, deviation))]
+        with graph.control_dependencies(moves):
+            return build.StopGradient(r), build.StopGradient(d), build.Identity(mean), build.Identity(variance)
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         return TensorShape(input_shape)
+
+
+def _in_training(training: Any, scale: Any, offset: Any) -> tuple[Any, Any]:
+    """A factor and an offset in training, else 1 and 0."""
+    return (chosen(training, lambda: scale, lambda: build.OnesLike(scale)),
+            chosen(training, lambda: offset, lambda: build.ZerosLike(offset)))
+
+
+def _then(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> tuple[Any, Any]:
+    """Two linear functions, one after the other, as one. None: a factor of 1, an offset of 0."""
+    if then_scale is not None:
+        scale, offset = scale * then_scale, offset * then_scale
+    return scale, offset if then_offset is None else offset + then_offset
 
 
 def moved(variable: Variable, value: Any, momentum: Any) -> Any:
