@@ -265,6 +265,10 @@ class Graph(Placed, Collected):
         return self
 
     @property
+    def _c_graph(self) -> "Graph":
+        return self
+
+    @property
     def version(self) -> int:
         """Count of operations so far."""
         return len(self.operations)

@@ -87,6 +87,9 @@ class Tensor:
         """What stands for this tensor in dicts and sets; its `deref()` is the tensor."""
         return Reference(self)
 
+    def _as_tf_output(self) -> "Tensor":
+        return self  # what code that calls the C library asks for
+
     def consumers(self) -> list["Operation"]:
         """The operations that take this tensor as input, each as often as it does; those that graphs list."""
         return [op for op in self._consumers if op.graph.operations.get(op.name) is op]

@@ -10,7 +10,8 @@ _ROWS = {
         "autograph python.autograph; client autodiff; data data autodiff; debug debug; "
         "eager python.context python.function autodiff; feature_column feature_column; "
         "framework python.framework_ops autodiff; keras keras; layers layers; lib; ops autodiff math nn linalg; "
-        "platform; pywrap_tensorflow train; saved_model saved_model; summary summary; tf2 python.tf2; tools; "
+        "platform; pywrap_tensorflow train python.tensor_util; "
+        "saved_model saved_model; summary summary; tf2 python.tf2; tools; "
         "tpu contrib.tpu python.tpu; distribute distribute autodiff; training train train.moving_averages autodiff; "
         "util python.util.decorating",
     "tensorflow.python.client": "session python.client_session autodiff; timeline api.train.hooks.timeline",

@@ -225,3 +225,15 @@ def test_a_model_is_trained_on_tensors_of_a_graph_for_so_many_steps():
     assert model.predict(tf.constant(ROWS), steps=2).shape == (4, 1)
     with pytest.raises(ValueError, match="you should specify the `steps_per_epoch`"):
         model.fit(rows, labels)
+
+
+def test_losses_are_serialized_and_batches_may_be_tensors() -> None:
+    losses = tf.keras.losses
+    assert losses.serialize(losses.binary_crossentropy) == "binary_crossentropy"
+    huber = losses.deserialize(losses.serialize(losses.Huber(delta=2.0)))
+    assert huber.get_config()["delta"] == 2.0 and losses.deserialize("mse") is losses.mean_squared_error
+    assert losses.deserialize("own", {"own": losses.poisson}) is losses.poisson
+    with tf.Graph().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,), kernel_initializer="ones")])
+        model.compile("sgd", "mse")
+        assert model.test_on_batch(tf.ones([3, 2]), tf.zeros([3, 1])) == 4.0

@@ -217,3 +217,17 @@ def test_small_things_that_raw_callers_ask_for() -> None:
         assert [value.tolist() for value in session.run(roots)] == [[-3.0, 4.0], 5.0]
         assert session.run(gradients) == (9.0, [6.0]) and halves.dtype == tf.float32
         assert session.run([tf.reduce_all([]), tf.reduce_any([])]) == [True, False]
+
+
+def test_a_case_by_another_cond_and_known_values() -> None:
+    asked = []
+
+    def chosen(predicate: bool, yes: Any, no: Any) -> Any:
+        asked.append(predicate)
+        return yes() if predicate else no()
+
+    pairs = [(False, lambda: 1), (True, lambda: 2), (True, lambda: 3)]
+    assert tf_ops._case_helper(chosen, pairs, None, False, "case") == 2 and asked == [False, True]
+    assert tf_ops._case_helper(chosen, pairs[:1], lambda: 7, False, None) == 7
+    for tensor, value in (tf.constant(4), 4), (tf.placeholder(tf.int32), None):
+        assert tensor_util.TF_TryEvaluateConstant_wrapper(tensor.graph._c_graph, tensor._as_tf_output()) == value

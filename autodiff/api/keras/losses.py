@@ -15,6 +15,7 @@ from ..arrays.shaping import reshape
 from ..common.made import named
 from ..common.unsupported import refusing
 from ..layers.core import Flatten
+from .utils import deserialized, get_custom_objects, serialized
 
 EPSILON = 1e-7
 
@@ -175,6 +176,14 @@ class Loss:
         losses = self.call(y_true, y_pred)
         return reduced(losses, sample_weight, self.reduction)
 
+    def get_config(self) -> dict[str, Any]:
+        """Its settings by name."""
+        return {"reduction": self.reduction, "name": self.name}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Loss:
+        return cls(**config)
+
 
 def reduced(losses: Tensor, sample_weight: Any = None, reduction: str = Reduction.AUTO) -> Tensor:
     """The losses of examples as one number. sample_weight: float[n] or float[], which they are multiplied with."""
@@ -202,6 +211,9 @@ def _class_of(function: Any, kind: str) -> Any:
             made: Tensor = function(y_true, y_pred, **self.options)
             return made
 
+        def get_config(self) -> dict[str, Any]:
+            return {**super().get_config(), **self.options}
+
     return named(Made, kind, function.__doc__)
 
 
@@ -222,6 +234,18 @@ def get(identifier: Any) -> Any:
     if found is not None and not callable(found) or found is None and identifier is not None:
         raise ArgumentError(f"Unknown loss function:{identifier}", expected="the name of a loss, as 'mse'")
     return found() if isinstance(found, type) else found
+
+
+def serialize(loss: Any) -> Any:
+    """The name of a function, or the class of a loss and its settings."""
+    return serialized(loss) if isinstance(loss, Loss) else loss.__name__
+
+
+def deserialize(name: Any, custom_objects: Any = None) -> Any:
+    """The loss that `serialize` told of. custom_objects: one's own by name."""
+    if not isinstance(name, str):
+        return deserialized(name, {kind: globals()[kind] for kind in _CLASSES}, custom_objects)
+    return {**get_custom_objects(), **(custom_objects or {})}.get(name) or get(name)
 
 
 __getattr__ = refusing("tf.keras.losses", __name__)

@@ -287,7 +287,7 @@ class Trained:
 
     def _once(self, mode: str, *given: Any) -> Any:
         self._told()
-        batch = batch_of(*given)
+        batch = batch_of(*nest.map_structure(lambda x: backend.get_value(x) if isinstance(x, Tensor) else x, given))
         return _only(self._function(mode, batch)(batch))
 
 

@@ -1,7 +1,8 @@
 """tensorflow.python.ops.*: helpers of TensorFlow's own that public code calls."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...api.arrays.creation import identity
@@ -63,6 +64,17 @@ def rank_internal(input: Any, name: str | None = None, optimize: bool = True) ->
 def _is_v2_control_flow() -> bool:
     """Branches and loops are functions, not TensorFlow 1's switches."""
     return False
+
+
+def _case_helper(cond_fn: Callable[..., Any], pred_fn_pairs: Any, default: Any, exclusive: bool, name: str | None,
+                 allow_python_preds: bool = False, **cond_kwargs: Any) -> Any:
+    """tf.case by another function than tf.cond: the first pair whose predicate holds, else the default or the last."""
+    pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
+    chosen = default or pairs.pop()[1]
+    with get_default_graph().name_scope(name or "case"):
+        for predicate, function in reversed(pairs):
+            chosen = functools.partial(cond_fn, predicate, function, chosen, **cond_kwargs)
+        return chosen()
 
 
 eager_py_func = py_function

@@ -16,6 +16,11 @@ MakeNdarray = make_ndarray
 _ENABLE_MAYBE_SET_STATIC_SHAPE = True  # asked by nobody: shapes are always told
 
 
+def TF_TryEvaluateConstant_wrapper(graph: Any, output: Tensor) -> Any:  # noqa: N802
+    """The value of a tensor if it is known, else None: for code that asks the C library for it, which knows more."""
+    return constant_value(output)
+
+
 def ShapeEquals(tensor_proto: Any, shape: Any) -> bool:  # noqa: N802
     """Whether a TensorProto has this shape: a list, or a TensorShapeProto."""
     return TensorShape(tensor_proto.tensor_shape).as_list() == TensorShape(shape).as_list()
