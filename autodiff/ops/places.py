@@ -165,8 +165,8 @@ PLACES: dict[str, str] = {
     "state.queues":
         "FIFOQueueV2 PaddingFIFOQueueV2 RandomShuffleQueueV2 PriorityQueueV2",
     "state.scatter":
-        "StridedSliceAssign ScatterUpdate ScatterAdd ScatterSub ScatterMul ScatterDiv ScatterMin ScatterMax "
-        "ScatterNdUpdate ScatterNdAdd ScatterNdSub",
+        "StridedSliceAssign ScatterUpdate ScatterNdUpdate ScatterAdd ScatterNdAdd ScatterSub ScatterNdSub "
+        "ScatterMul ScatterDiv ScatterMin ScatterMax",
     "state.sparse_optimizer_steps":
         "SparseApplyMomentum SparseApplyAdagrad SparseApplyAdagradDA SparseApplyAdadelta SparseApplyRMSProp "
         "SparseApplyCenteredRMSProp SparseApplyFtrl SparseApplyFtrlV2 SparseApplyProximalGradientDescent "

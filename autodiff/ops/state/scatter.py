@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from ...core.declare import op
-from ...core.dtypes import NUMBERS, REALS
+from ...core.dtypes import ALL, NUMBERS, REALS
 from ...core.errors import ShapeError
 from ...core.infer import held
 from ...core.op import Index, Ref, Spec, T
@@ -105,62 +105,27 @@ def strided_slice_assign(ref: Ref, begin: Index, end: Index, strides: Index, val
     return _changed(run, ref, place, value, None) if value.size else run.read(ref)
 
 
-@op("ScatterUpdate", infer=_rows, stateful=True, no_rule=_NOT_DIFFERENTIATED)
-def scatter_update(ref: Ref, indices: Index, updates: T, *, run):
-    """Set rows. indices: int[k...], updates: any[k..., ...] or any[]. -> the reference."""
-    return _at_rows(run, ref, indices, updates, None)
+def _scatter(name, dtypes, by_elements, ufunc, words, reason):
+    """The op `Scatter…`. ufunc: of old values and updates; None to set. reason: why it has no gradient, and how."""
+    infer, change = (_elements, _at_elements) if by_elements else (_rows, _at_rows)
+    shapes = "indices: int[..., k], updates: any[..., rest of ref]" if by_elements else \
+        "indices: int[k...], updates: any[k..., ...] or any[]"
+
+    def kernel(ref: Ref, indices: Index, updates: T, *, run):
+        whole = ufunc is np.divide and updates.dtype.kind in "iu"
+        return change(run, ref, indices, updates, np.floor_divide if whole else ufunc)
+
+    kernel.__name__, kernel.__doc__ = name, f"{words}. {shapes}. -> the reference."
+    op(name, infer=infer, dtypes=dtypes, stateful=True, **{reason: _NOT_DIFFERENTIATED})(kernel)
 
 
-@op("ScatterAdd", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
-def scatter_add(ref: Ref, indices: Index, updates: T, *, run):
-    """Add to rows; duplicates add up. indices: int[k...], updates: number[k..., ...] or number[]. -> the reference."""
-    return _at_rows(run, ref, indices, updates, np.add)
-
-
-@op("ScatterSub", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
-def scatter_sub(ref: Ref, indices: Index, updates: T, *, run):
-    """Subtract from rows; duplicates add up. updates: number[k..., ...] or number[]. -> the reference."""
-    return _at_rows(run, ref, indices, updates, np.subtract)
-
-
-@op("ScatterMul", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
-def scatter_mul(ref: Ref, indices: Index, updates: T, *, run):
-    """Multiply rows. updates: number[k..., ...] or number[]. -> the reference."""
-    return _at_rows(run, ref, indices, updates, np.multiply)
-
-
-@op("ScatterDiv", infer=_rows, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
-def scatter_div(ref: Ref, indices: Index, updates: T, *, run):
-    """Divide rows. updates: number[k..., ...] or number[]. -> the reference."""
-    divide = np.floor_divide if updates.dtype.kind in "iu" else np.divide
-    return _at_rows(run, ref, indices, updates, divide)
-
-
-@op("ScatterMin", infer=_rows, dtypes=REALS, stateful=True, no_rule=_NOT_DIFFERENTIATED)
-def scatter_min(ref: Ref, indices: Index, updates: T, *, run):
-    """Keep the smaller of old and new rows. updates: real[k..., ...] or real[]. -> the reference."""
-    return _at_rows(run, ref, indices, updates, np.minimum)
-
-
-@op("ScatterMax", infer=_rows, dtypes=REALS, stateful=True, no_rule=_NOT_DIFFERENTIATED)
-def scatter_max(ref: Ref, indices: Index, updates: T, *, run):
-    """Keep the larger of old and new rows. updates: real[k..., ...] or real[]. -> the reference."""
-    return _at_rows(run, ref, indices, updates, np.maximum)
-
-
-@op("ScatterNdUpdate", infer=_elements, stateful=True, no_grad=_NOT_DIFFERENTIATED)
-def scatter_nd_update(ref: Ref, indices: Index, updates: T, *, run):
-    """Set elements or slices. indices: int[..., k], updates: any[..., rest of ref]. -> the reference."""
-    return _at_elements(run, ref, indices, updates, None)
-
-
-@op("ScatterNdAdd", infer=_elements, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
-def scatter_nd_add(ref: Ref, indices: Index, updates: T, *, run):
-    """Add to elements or slices. indices: int[..., k], updates: number[..., rest of ref]. -> the reference."""
-    return _at_elements(run, ref, indices, updates, np.add)
-
-
-@op("ScatterNdSub", infer=_elements, dtypes=NUMBERS, stateful=True, no_grad=_NOT_DIFFERENTIATED)
-def scatter_nd_sub(ref: Ref, indices: Index, updates: T, *, run):
-    """Subtract from elements or slices. indices: int[..., k], updates: number[..., rest of ref]. -> the reference."""
-    return _at_elements(run, ref, indices, updates, np.subtract)
+for _name, _dtypes, _ufunc, _words, _reason in (
+        ("Update", ALL, None, "Set {}", "no_rule"),
+        ("Add", NUMBERS, np.add, "Add to {}; duplicates add up", "no_grad"),
+        ("Sub", NUMBERS, np.subtract, "Subtract from {}; duplicates add up", "no_grad"),
+        ("Mul", NUMBERS, np.multiply, "Multiply {}", "no_grad"), ("Div", NUMBERS, np.divide, "Divide {}", "no_grad"),
+        ("Min", REALS, np.minimum, "Keep the smaller of old and new {}", "no_rule"),
+        ("Max", REALS, np.maximum, "Keep the larger of old and new {}", "no_rule")):
+    _scatter(f"Scatter{_name}", _dtypes, False, _ufunc, _words.format("rows"), _reason)
+    if _name in ("Update", "Add", "Sub"):
+        _scatter(f"ScatterNd{_name}", _dtypes, True, _ufunc, _words.format("elements or slices"), "no_grad")

@@ -1,6 +1,7 @@
 """tensorflow.python.ops.inplace_ops: tensors with some of their rows changed; the tensors given stay as they are."""
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ....api.arrays.creation import zeros
@@ -33,19 +34,9 @@ def _rows_changed(op: str, x: Any, i: Any, v: Any) -> Tensor:
     return OPS[op](x, build.ExpandDims(rows, 1), v)
 
 
-def inplace_update(x: Any, i: Any, v: Any) -> Tensor:
-    """x with rows i set to v. x: any[n, ...], i: int[k], v: any[k, ...] -> any[n, ...]."""
-    return _rows_changed("TensorScatterUpdate", x, i, v)
-
-
-def inplace_add(x: Any, i: Any, v: Any) -> Tensor:
-    """x with v added to rows i; shapes as for inplace_update."""
-    return _rows_changed("TensorScatterAdd", x, i, v)
-
-
-def inplace_sub(x: Any, i: Any, v: Any) -> Tensor:
-    """x with v subtracted from rows i; shapes as for inplace_update."""
-    return _rows_changed("TensorScatterSub", x, i, v)
+# Of x: any[n, ...], i: int[k], v: any[k, ...] -> x with v in, added to, or subtracted from rows i.
+inplace_update, inplace_add, inplace_sub = (functools.partial(_rows_changed, f"TensorScatter{kind}") for kind in (
+    "Update", "Add", "Sub"))
 
 
 def empty(shape: Any, dtype: Any = float32, init: bool = False) -> Tensor:
