@@ -168,9 +168,8 @@ def test_what_is_assigned_to_data_is_where_the_way_ends(told):
 
 def test_the_way_ends_where_a_gradient_still_flowed(told):
     made = "v = v if step else torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)"
-    lines = ["h = (x @ v).mean()", "cut = h.detach()", "value = float(h)", "other = float(cut * cut)"]
-    found = told(made, *lines, LOSS, *DOWN).advice.remarks
-    assert [(name, ".item()" in r.text, r.place.line) for name, r in found.items()] == [("v", True, 10)]
+    found = told(made, "h = x @ v", "cut = h.detach()", "other = cut * cut", LOSS, *DOWN).advice.remarks
+    assert [(name, r.place.line) for name, r in found.items()] == [("v", 8)]  # not where its numbers went from there
 
 
 def test_an_op_of_the_users_own_is_looked_into(told):
