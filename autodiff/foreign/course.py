@@ -1,7 +1,7 @@
 """How the parameters of a foreign program went from step to step: never, uphill, or too far, as doctor says it."""
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -56,16 +56,6 @@ class Course:
         turns.append(turn)
         del turns[:-_KEPT]
         return turns
-
-
-class Later:
-    """Findings that are looked for when somebody goes over them."""
-
-    def __init__(self, find: Callable[[], list[Finding]]) -> None:
-        self._find = find
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self._find())
 
 
 def _pairs(turns: Sequence[Turn], name: str) -> list[tuple[np.ndarray, np.ndarray]]:

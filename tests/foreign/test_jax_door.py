@@ -34,7 +34,7 @@ def told(tmp_path, capfd):
             from autodiff.foreign.jax.door import JaxDoor
             made = JaxDoor(View(lambda: names, lambda: False))
             ask = made.steps.run
-            made.steps.run = lambda step: seen.append((float(ask(step)), step, [*made.steps.advice.findings])
+            made.steps.run = lambda step: seen.append((float(ask(step)), step, [*made.steps.advice.findings()])
                                                       ) or seen[-1][0]
             before = jax.grad, jax.value_and_grad, jax.vjp
             with made.opened():

@@ -63,10 +63,15 @@ def test_the_framework_s_own_gradient_is_compared(monkeypatch: pytest.MonkeyPatc
 def test_doctor_and_why_hear_what_the_door_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     steps, step = steps_and_step()
     steps.variable("idle", B)
-    steps.advice.findings = [Finding(92, "gradients accumulate", "layer.weight", "", "", "they pile up", "", "", None)]
+    found = [Finding(92, "gradients accumulate", "layer.weight", "", "", "they pile up", "", "", None)]
+    steps.advice.findings = lambda: found
     steps.advice.remarks["idle"] = Remark("the way to the loss ends: .item()", None)
     dbg = debugged(steps, step, monkeypatch)
     assert dbg.doctor().findings[0].text == "they pile up"
+    found[:] = [Finding(90, kind, kind, "", "", "", "", "", None) for kind in ("steps too large", "wrong sign")]
+    assert {"steps too large", "wrong sign"} <= {f.kind for f in dbg.doctor().findings}
+    found += [Finding(90, kind, kind, "", "", "", "", "", None) for kind in ("learning rate too high", "uphill")]
+    assert not {"steps too large", "wrong sign"} & {f.kind for f in dbg.doctor().findings}  # the others say it
     assert dbg.why("idle").text == "the way to the loss ends: .item()"
     assert dbg.why("layer.bias").kind == "cut"  # what the graph says itself stays
 

@@ -35,7 +35,7 @@ def told(tmp_path, capfd):
             from autodiff.foreign.torch.door import TorchDoor
             made = TorchDoor(View(lambda: names, lambda: not door))
             ask = made.steps.run
-            made.steps.run = lambda step: seen.append((float(ask(step)), step, [*made.steps.advice.findings]))
+            made.steps.run = lambda step: seen.append((float(ask(step)), step, [*made.steps.advice.findings()]))
             with made.opened():
                 exec(compile(file.read_text(), str(file), "exec"), names)
         return SimpleNamespace(names=names, steps=seen, said=capfd.readouterr().err, advice=made.steps.advice,
@@ -113,6 +113,11 @@ def test_what_was_made_before_a_step_stays_what_it_was(told):
              "loss = (x @ u * gap).mean()", "losses.append(float(loss))", "loss.backward()"]
     found = told(*first, *later)
     assert np.allclose([loss for loss, *_ in found.steps[1::2]], found.names["losses"], rtol=1e-6)
+
+
+def test_a_part_of_data_has_its_name(told):
+    found = told("loss = (x[step % 4] * (x @ w)).square().mean()", *DOWN)
+    assert {t.op.name for t in found.steps[-1][1].feeds} == {"x", "x_1"}
 
 
 def test_a_part_of_a_detached_parameter_comes_from_it(told):

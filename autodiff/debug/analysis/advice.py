@@ -1,7 +1,7 @@
 """What somebody beside the graph knows of a program: a front end whose steps are not Session.runs fills it."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
@@ -26,7 +26,8 @@ class Remark(NamedTuple):
 
 @dataclass
 class Advice:
-    """findings: for doctor, of the last step. remarks: for why, by the name of a variable's op: why it has no gradient.
+    """findings: gives those for doctor, of the last step. remarks: for why, by the name of a variable's op: why it has
+    no gradient.
 
     unwatched: likewise of tensors, those that a tape was asked about and did not watch.
     gradients: for check, what somebody else found in the last step, by the name of a variable's op; call, place: who,
@@ -38,7 +39,7 @@ class Advice:
     tolerance: how far the gradients found may be from the graph's, relative to the largest element.
     """
 
-    findings: Iterable[Finding] = ()
+    findings: Callable[[], Iterable[Finding]] = tuple
     remarks: dict[str, Remark] = field(default_factory=dict)
     unwatched: dict[str, Remark] = field(default_factory=dict)
     gradients: dict[str, np.ndarray | None] = field(default_factory=dict)

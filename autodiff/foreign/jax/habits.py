@@ -3,7 +3,7 @@ same, indices outside of their array, which JAX moves inside without a word."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -17,7 +17,7 @@ from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line, place_of
-from ..course import TURNS, Course, Later, Turn, Use, not_updated, too_far, uphill
+from ..course import TURNS, Course, Turn, Use, not_updated, too_far, uphill
 from ..script_lines import factor_on, lines_of_use
 from ..steps import ForeignStep
 
@@ -31,7 +31,7 @@ class Habits:
         self._course = Course()
 
     def note(self, step: ForeignStep, sites: tuple[Site, ...], checked: Callable[[], Any],
-             ) -> tuple[Turn, Iterable[Finding], Remark | None]:
+             ) -> tuple[Turn, Callable[[], list[Finding]], Remark | None]:
         """Keep a step; gives what is wrong, looked for when it is asked for, and where the rate stands.
 
         sites: the lines that asked for the step. checked: runs the function with every index checked, as
@@ -47,7 +47,7 @@ class Habits:
                       "next step")
             return [*not_updated(turns, use), *uphill(turns, use), *too_far(turns, use), *_same_key(turns, sites),
                     *_outside(checked)]
-        return turn, Later(look), _rate(used[0], sites)
+        return turn, look, _rate(used[0], sites)
 
 
 def _used_at(sites: tuple[Site, ...]) -> tuple[Place | None, str]:

@@ -16,7 +16,7 @@ import torch
 from ...core.errors import AutodiffError
 from ...debug.analysis.advice import Advice, Remark
 from ...debug.facts.roles import at_line
-from ..course import Course, Later, Turn, Use, too_far, uphill
+from ..course import Course, Turn, Use, too_far, uphill
 from ..doors import View
 from ..steps import ForeignStep, ForeignSteps
 from .choices import taken, uncompiled
@@ -206,7 +206,7 @@ class TorchDoor:
             use = Use(rate.place if rate else None, f"; {rate.text}{at_line(rate.place)}" if rate else "",
                       "let the optimizer minimize: a positive learning rate, without maximize=True")
         advice = self.steps.advice
-        advice.rate, advice.findings = rate, Later(lambda: [*found, *uphill(turns, use), *too_far(turns, use)])
+        advice.rate, advice.findings = rate, lambda: [*found, *uphill(turns, use), *too_far(turns, use)]
 
     def _refuse(self, error: Exception) -> None:
         is_ours = isinstance(error, (AutodiffError, NotImplementedError))

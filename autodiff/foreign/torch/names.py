@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .record import is_leaf, is_library
+from .record import is_leaf, is_library, storage_of
 
 
 def user_names(namespace: dict[str, Any]) -> dict[str, Any]:
@@ -69,5 +69,6 @@ def _bare(names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def data_names(names: dict[str, Any]) -> dict[int, str]:
-    """Names of the script's tensors, by their identity."""
-    return {id(tensor): name for name, tensor in reversed(list(_bare(names)))}
+    """Names of the script's tensors, by their identity, and of data by their memory too, for parts of them."""
+    found = list(_bare(names))[::-1]
+    return {storage_of(t): name for name, t in found if not t.requires_grad} | {id(t): name for name, t in found}

@@ -5,6 +5,7 @@ keeps references; what a write would overwrite is copied first. Nothing the prog
 """
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import sys
@@ -29,7 +30,6 @@ OWN = frozenset(("aten", "prim", "prims", "profiler", "quantized", "c10d"))  # n
 STANDARD = os.path.dirname(os.__file__) + os.sep  # Python's own library; installed packages stand in folders below it
 _GENERATED = "GeneratedBackwardFor_"  # begins the names of the Functions that torch.library makes
 _CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
-_IS_LIBRARY: dict[str, bool] = {}  # by file name
 
 
 class Traits(NamedTuple):
@@ -42,28 +42,20 @@ class Traits(NamedTuple):
     gives: bool
 
 
-_TRAITS: dict[Any, Traits] = {}
-
-
+@functools.cache
 def traits_of(op: Any) -> Traits:
-    """What the schema of an OpOverload says, looked up once."""
-    found = _TRAITS.get(op)
-    if found is None:
-        schema = op._schema
-        writes = tuple((i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info and a.alias_info.is_write)
-        is_random = torch.Tag.nondeterministic_seeded in op.tags and "attention" not in op.name()
-        in_place = any(r.alias_info and r.alias_info.is_write for r in schema.returns)
-        found = _TRAITS[op] = Traits(writes, in_place, is_random, op.overloadpacket is torch.ops.aten.set_)
-    return found
+    """What the schema of an OpOverload says."""
+    schema = op._schema
+    writes = tuple((i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info and a.alias_info.is_write)
+    is_random = torch.Tag.nondeterministic_seeded in op.tags and "attention" not in op.name()
+    in_place = any(r.alias_info and r.alias_info.is_write for r in schema.returns)
+    return Traits(writes, in_place, is_random, op.overloadpacket is torch.ops.aten.set_)
 
 
+@functools.cache
 def is_library(file: str) -> bool:
     """Whether code of this file is torch's or ours, not the user's."""
-    found = _IS_LIBRARY.get(file)
-    if found is None:
-        found = _IS_LIBRARY[file] = file.startswith(LIBRARIES) or (
-            file.startswith(STANDARD) and "-packages" not in file)
-    return found
+    return file.startswith(LIBRARIES) or file.startswith(STANDARD) and "-packages" not in file
 
 
 def user_frames() -> RawFrames:

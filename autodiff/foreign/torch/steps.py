@@ -16,7 +16,7 @@ from ..model import legal_name, tf
 from ..steps import ForeignSteps
 from .graph import DTYPES, TorchGraph, array_of, name_of
 from .habits import Habits
-from .record import Call, Entry, Recorder, tensors_in
+from .record import Call, Entry, Recorder, storage_of, tensors_in
 
 
 @dataclass
@@ -102,7 +102,8 @@ class Builder:
             spot = spots.get((id(entry), id(tensor)) if entry is not None else id(tensor))
             if spot is None:  # only the backward of a Function has it
                 return tf.constant(array)
-            name = names.get(id(tensor), name_of(entry.op)[0].strip("_") if entry is not None else "data")
+            drawn = name_of(entry.op)[0].strip("_") if entry is not None else ""
+            name = names.get(id(tensor)) or drawn or names.get(storage_of(tensor), "data")
             node = tf.placeholder(DTYPES[tensor.dtype], list(array.shape), name=legal_name(name))
             given.append((node, spot))
             return node

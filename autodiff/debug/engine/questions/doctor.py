@@ -78,7 +78,7 @@ class Checkup:
             lambda: calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
             lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y),
-            lambda: advice_of(self.model.graph).findings)
+            advice_of(self.model.graph).findings)
         found: list[Finding] = []
         stopped: tuple[str, ...] = ()
         try:
