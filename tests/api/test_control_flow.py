@@ -1,5 +1,6 @@
 """cond, case, while_loop and what is made of them: values, gradients of both orders, errors."""
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -426,3 +427,15 @@ def test_gradients_of_rows_taken_in_a_branch_are_rows(use_resource: bool) -> Non
             session.run(train, dict(zip((first, rows), feeds)))
         np.testing.assert_allclose(session.run(v).ravel(), [
             0.924, 1.155, 1.3364, 1.5474, 1.6748, 1.8384, 2.5, 2.75, 2.0909, 2.2017, 3.1325, 3.3281], atol=5e-5)
+
+
+def test_branches_may_give_one_result_alone_or_in_a_list():
+    One = namedtuple("One", "only")
+    p = tf.placeholder(tf.bool)
+    forms = (lambda: tf.constant(1), lambda: [tf.constant(2)], lambda: (tf.constant(3),), lambda: One(tf.constant(4)))
+    found = [result for first in forms for result in (tf.cond(p, first, forms[0]), tf.case([(p, forms[1])], first))]
+    with tf.Session() as session:
+        assert session.run(found, {p: True}) == [1, 2, 2, 2, 3, 2, 4, 2]
+        assert session.run(found[1::2], {p: False}) == [1, 2, 3, 4]
+    with pytest.raises(ValueError, match="nested structure"):
+        tf.cond(p, forms[0], forms[1], strict=True)

@@ -183,3 +183,29 @@ def test_a_library_of_functions_knows_their_gradients() -> None:
     library.gradient.add(function_name="h", gradient_func=f.name)
     with pytest.raises(ValueError, match="FunctionDefLibrary missing 'h' FunctionDef"):
         function.from_library(library)
+
+
+def test_a_function_does_what_it_assigns_and_asserts_in_order():
+    v = tf.Variable(1.0, use_resource=True)
+
+    @tf.function
+    def step(x):
+        made.append(tf.get_variable("made", initializer=5.0, use_resource=True)) if not made else None
+        v.assign_add(1.0)
+        tf.debugging.assert_greater(x, 0.0, message="too small")
+        result = x * v
+        v.assign(10.0 * v)
+        return result
+
+    made = []
+    x = tf.placeholder(tf.float32, [])
+    y, both = step(x), tf.function(lambda: step(step(x)))()
+    effect = tf.function(lambda: [v.assign(0.5)].clear())()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(made[0].assign(7.0)) == 7
+        assert (session.run(y, {x: 3.0}), session.run(v)) == (6.0, 20.0)
+        assert (session.run(both, {x: 1.0}), session.run(v)) == (21.0 * 211.0, 2110.0)
+        assert session.run(effect) is None and session.run([v, made[0]]) == [0.5, 7.0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="too small"):
+            session.run(y, {x: -1.0})

@@ -2,11 +2,13 @@
 
 import contextlib
 import functools
+from typing import Any
 
 import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.core.op import build
 from autodiff.runtime.eager import eager_mode
 from autodiff.tensorflow_names.python import gradient_checker_v2, parallel_for, tensor_util
 
@@ -161,3 +163,13 @@ def test_segments_counted_in_int64_are_vectorized() -> None:
     ids = tf.constant([[0, 1, 0], [1, 1, 0]], tf.int64)
     summed = tf.vectorized_map(lambda ids: tf.unsorted_segment_sum(tf.constant([1.0, 2.0, 4.0]), ids, 2), ids)
     assert tf.Session().run(summed).tolist() == [[5.0, 2.0], [4.0, 3.0]]
+
+
+def test_passes_that_wait_for_effects_of_their_own_are_made_one_by_one() -> None:
+    def pushed_and_taken(i: Any) -> Any:
+        stack = build.StackV2(4, elem_type=tf.int32)
+        with tf.control_dependencies([build.StackPushV2(stack, i)]):
+            return build.StackPopV2(stack, elem_type=tf.int32)
+
+    with tf.Session() as session:
+        assert session.run(parallel_for.pfor(pushed_and_taken, 3)).tolist() == [0, 1, 2]

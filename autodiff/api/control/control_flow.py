@@ -43,7 +43,7 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
         for function in (true_fn, false_fn):
             side = FunctionGraph(graph)
             with side.as_default():
-                given.append(function())
+                given.append(_unwrapped(function(), strict))
             side.shown = _refused_of_true_fn
             sides.append(side)
         kinds = _common_kinds(*given)
@@ -58,7 +58,7 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
             raise ArgumentError("true_fn and false_fn must return at least one result")
         outputs = call_if(pred, then_branch, else_branch)
         packed = [rewrapped(out, old) for out, old in zip(outputs, nest.flatten(results[0]))]
-        return _unwrapped(rejoined(nest.pack_sequence_as(results[0], packed)), strict)
+        return rejoined(nest.pack_sequence_as(results[0], packed))
 
 
 def _common_kinds(first: Any, second: Any) -> list[Any]:
@@ -140,8 +140,7 @@ def _check_alike(first: Any, second: Any) -> None:
 
 
 def _unwrapped(result: Any, strict: bool) -> Any:
-    single = isinstance(result, (list, tuple)) and len(result) == 1 and not hasattr(result, "_fields")
-    return result[0] if single and not strict else result
+    return result[0] if isinstance(result, (list, tuple)) and len(result) == 1 and not strict else result
 
 
 def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False, strict: bool = False,
@@ -174,7 +173,8 @@ def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive
             checks.append(build.Assert(build.Any(stacked, [0]), said, stacked, summarize=len(pairs)))
             *pairs, (_, default) = pairs
         with graph.control_dependencies(checks):
-            chosen = functools.reduce(_otherwise, reversed(list(zip(predicates, (f for _, f in pairs)))), default)
+            otherwise = functools.partial(_otherwise, strict=strict)
+            chosen = functools.reduce(otherwise, reversed(list(zip(predicates, (f for _, f in pairs)))), default)
             return _after_checks(chosen(), strict, bool(checks))
 
 
@@ -227,9 +227,9 @@ def _after_checks(result: Any, strict: bool, guarded: bool) -> Any:
     return _unwrapped(result, strict)
 
 
-def _otherwise(rest: Callable[[], Any], pair: tuple[Any, Callable[[], Any]]) -> Callable[[], Any]:
+def _otherwise(rest: Callable[[], Any], pair: tuple[Any, Callable[[], Any]], strict: bool = True) -> Callable[[], Any]:
     predicate, function = pair
-    return lambda: cond(predicate, function, rest, strict=True)
+    return lambda: cond(predicate, function, rest, strict=strict)
 
 
 def _eager_case(pairs: Sequence[Any], default: Callable[[], Any] | None, exclusive: bool) -> Any:

@@ -6,15 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core import nest
+from ...core.collections import GraphKeys
 from ...core.convert import convert_to_tensor
 from ...core.errors import ArgumentError, KindError
-from ...core.graph import Tensor, get_default_graph
+from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.op import build
 
 
 def function(func: Callable[..., Any] | None = None, input_signature: Any = None, autograph: bool = True,
              **options: Any) -> Any:
     """The function with its arguments as tensors, inside of a scope of its name; its ops join the caller's graph.
+
+    Whatever of its results is fetched, what it assigns, asserts and prints is done, in order.
 
     input_signature: TensorSpecs of the arguments. Python's own loops and choices are not rewritten: `autograph` and
     the other options are accepted without effect. Raises KindError (TypeError) for what cannot be called.
@@ -30,8 +33,13 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
         if input_signature is not None:
             args = tuple(_as_specified(args, input_signature))
         args = nest.map_structure(_as_tensor, args)
-        with get_default_graph().name_scope(name.strip("<>_") or "function"):
-            return _given_back(func(*args, **kwargs))
+        graph = get_default_graph()
+        with graph.name_scope(name.strip("<>_") or "function"):
+            before = graph.version
+            result = func(*args, **kwargs)
+            waits = [] if graph.executing_eagerly else _effects(graph, before)
+            with graph.control_dependencies(waits):
+                return build.NoOp(name="effects") if result is None and waits else _given_back(result)
 
     called.python_function = func  # type: ignore[attr-defined]
     called.get_concrete_function = lambda *a, **k: called  # type: ignore[attr-defined]
@@ -39,6 +47,8 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
 
 
 defun = function
+_WITHOUT_EFFECT = ("Placeholder", "VariableV2", "VarHandleOp", "ReadVariableOp", "VarIsInitializedOp",
+                   "IsVariableInitialized")
 
 
 def nondifferentiable_batch_function(num_batch_threads: int, max_batch_size: int, batch_timeout_micros: int,
@@ -57,6 +67,26 @@ def nondifferentiable_batch_function(num_batch_threads: int, max_batch_size: int
 
 
 batch_function = nondifferentiable_batch_function  # tensorflow.python.ops.batch_ops has it so
+
+
+def _effects(graph: Graph, before: int) -> list[Operation]:
+    """The operations made since `before` that a call runs, whatever of its results is fetched.
+
+    What reads or changes a variable waits for what has changed it; initial values are given by the initializers alone.
+    """
+    initializers = {v.initializer for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES)
+                    for v in graph.get_collection(key)}
+    last: dict[Any, Operation] = {}
+    found = []
+    for op in graph.operations.listed[before:]:
+        if not op.definition.stateful or op in initializers:
+            continue
+        handles = [t for t in op.inputs if t.dtype.name == "resource"]
+        op.waits_for = tuple(dict.fromkeys((*op.waits_for, *(last[t] for t in handles if t in last))))
+        if op.type not in _WITHOUT_EFFECT:
+            found.append(op)
+            last.update(dict.fromkeys(handles, op))
+    return found
 
 
 def _as_tensor(value: Any) -> Any:

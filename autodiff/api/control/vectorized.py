@@ -13,6 +13,7 @@ from ...core.errors import ArgumentError, NoGradientError
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.op import build
 from ...core.sparse_tensor import SparseTensor
+from ...core.traversal import ancestors, dependencies, descendants
 from ...gradients.batching import vectorize
 from ...runtime.session import Session
 from .map_and_scan import map_fn
@@ -96,8 +97,12 @@ def _stacked(results: Any, replaced: dict[Tensor, Tensor], count: Any, one_by_on
         return _rejoined(one_by_one(), count)
     leaves = [leaf if leaf is None or isinstance(leaf, Operation) else convert_to_tensor(leaf)
               for leaf in nest.flatten(results)]
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    waited_for = (dependencies(tensors) - ancestors(tensors)) & descendants(replaced)
     try:
-        rows = iter(vectorize([leaf for leaf in leaves if isinstance(leaf, Tensor)], replaced, count))
+        if one_by_one is not None and any(op.definition.stateful for op in waited_for):
+            raise NoGradientError("passes wait for effects of their own")
+        rows = iter(vectorize(tensors, replaced, count))
     except NoGradientError:
         if one_by_one is None:
             raise
