@@ -16,88 +16,42 @@ from ...files.protobuf_schema import messages
 
 MESSAGES = messages("""
 message ModelProto
-     1 int64 ir_version
-     2 string producer_name
-     7 GraphProto graph
-     8 OperatorSetIdProto* opset_import
+    1 int64 ir_version; 2 string producer_name; 7 GraphProto graph; 8 OperatorSetIdProto* opset_import;
     25 FunctionProto* functions
 message OperatorSetIdProto
-     1 string domain
-     2 int64 version
+    1 string domain; 2 int64 version
 message StringStringEntryProto
-     1 string key
-     2 string value
+    1 string key; 2 string value
 message GraphProto
-     1 NodeProto* node
-     2 string name
-     5 TensorProto* initializer
-    11 ValueInfoProto* input
-    12 ValueInfoProto* output
+    1 NodeProto* node; 2 string name; 5 TensorProto* initializer; 11 ValueInfoProto* input; 12 ValueInfoProto* output;
     13 ValueInfoProto* value_info
 message FunctionProto
-     1 string name
-     4 string* input
-     5 string* output
-     7 NodeProto* node
-     9 OperatorSetIdProto* opset_import
-    10 string domain
-    11 AttributeProto* attribute_proto
-    13 string overload
+    1 string name; 4 string* input; 5 string* output; 7 NodeProto* node; 9 OperatorSetIdProto* opset_import;
+    10 string domain; 11 AttributeProto* attribute_proto; 13 string overload
 message NodeProto
-     1 string* input
-     2 string* output
-     3 string name
-     4 string op_type
-     5 AttributeProto* attribute
-     6 string doc_string
-     7 string domain
-     8 string overload
-     9 StringStringEntryProto* metadata_props
+    1 string* input; 2 string* output; 3 string name; 4 string op_type; 5 AttributeProto* attribute;
+    6 string doc_string; 7 string domain; 8 string overload; 9 StringStringEntryProto* metadata_props
 message AttributeProto
-     1 string name
-     2 float f
-     3 int64 i
-     4 bytes s
-     5 TensorProto t
-     6 GraphProto g
-     7 float* floats
-     8 int64* ints
-     9 bytes* strings
-    10 TensorProto* tensors
-    11 GraphProto* graphs
-    14 TypeProto tp
-    20 int32 type
+    1 string name; 2 float f; 3 int64 i; 4 bytes s; 5 TensorProto t; 6 GraphProto g; 7 float* floats; 8 int64* ints;
+    9 bytes* strings; 10 TensorProto* tensors; 11 GraphProto* graphs; 14 TypeProto tp; 20 int32 type;
     21 string ref_attr_name
 message ValueInfoProto
-     1 string name
-     2 TypeProto type
+    1 string name; 2 TypeProto type
 message TypeProto
-     1 TypeProto.Tensor tensor_type | value
-     4 TypeProto.Holder sequence_type | value
-     9 TypeProto.Holder optional_type | value
+    1 TypeProto.Tensor tensor_type | value; 4 TypeProto.Holder sequence_type | value;
+    9 TypeProto.Holder optional_type | value
 message TypeProto.Tensor
-     1 int32 elem_type
-     2 TensorShapeProto shape
+    1 int32 elem_type; 2 TensorShapeProto shape
 message TypeProto.Holder
-     1 TypeProto elem_type
+    1 TypeProto elem_type
 message TensorShapeProto
-     1 TensorShapeProto.Dimension* dim
+    1 TensorShapeProto.Dimension* dim
 message TensorShapeProto.Dimension
-     1 int64 dim_value | value
-     2 string dim_param | value
+    1 int64 dim_value | value; 2 string dim_param | value
 message TensorProto
-     1 int64* dims
-     2 int32 data_type
-     4 float* float_data
-     5 int32* int32_data
-     6 bytes* string_data
-     7 int64* int64_data
-     8 string name
-     9 bytes raw_data
-    10 double* double_data
-    11 uint64* uint64_data
-    13 StringStringEntryProto* external_data
-    14 int32 data_location
+    1 int64* dims; 2 int32 data_type; 4 float* float_data; 5 int32* int32_data; 6 bytes* string_data;
+    7 int64* int64_data; 8 string name; 9 bytes raw_data; 10 double* double_data; 11 uint64* uint64_data;
+    13 StringStringEntryProto* external_data; 14 int32 data_location
 """, explicit=True)
 
 ATTRIBUTE_FIELDS = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "floats", 7: "ints", 8: "strings", 9: "tensors",
