@@ -69,7 +69,9 @@ def created(graph: Graph, op_type: str, inputs: Sequence[Any], input_types: Any 
              for key, value in (attrs or {}).items() if key in known}
     with graph.as_default():
         made = definition(*inputs, name=name, **given)
-    return made if isinstance(made, Operation) else nest.flatten(made)[0].op
+    op = made if isinstance(made, Operation) else nest.flatten(made)[0].op
+    op.__dict__.setdefault("_colocated", ())
+    return op
 
 
 def of_node_def(node_def: Any, g: Graph, inputs: Sequence[Any] | None = None, output_types: Any = None,

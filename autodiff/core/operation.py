@@ -79,6 +79,23 @@ class _Changeable:
             raise
 
 
+class _Text(str):
+    """A text among attributes: functions here take it, and scripts find in it the bytes that TensorFlow has there."""
+
+    __slots__ = ()
+
+    def decode(self, *encoding: str) -> str:
+        return str(self)
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == (other.decode() if isinstance(other, bytes) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
 def _settle(graph: Any) -> None:
     """Number the operations anew if one comes before what it needs."""
     ops = list(graph.operations.values())
@@ -203,8 +220,9 @@ class Operation(_Changeable):
 
     def colocated_names(self) -> tuple[str, ...]:
         """The operations with which this one is placed; itself if there are none."""
+        named = getattr(self, "_colocated", None)  # () for what was made as it is, without a look at its op's arguments
         of_variables = [name for t in self.inputs if t.dtype.is_ref for name in t.op.colocated_names()]
-        return tuple(dict.fromkeys((*getattr(self, "_colocated", ()), *of_variables))) or (self.name,)
+        return tuple(dict.fromkeys((*(named or ()), *(of_variables if named != () else ())))) or (self.name,)
 
     def colocation_groups(self) -> list[bytes]:
         """`loc:@name` of each operation with which this one is placed."""
@@ -227,7 +245,9 @@ class Operation(_Changeable):
             raise ArgumentError(f"Operation '{self.name}' has no attr named '{name}'. {self.describe()} has "
                                 f"{sorted(self.attrs)}")
         value = self.attrs[name]
-        return value.encode() if isinstance(value, str) and name in ("container", "shared_name") else value
+        if isinstance(value, str):
+            return value.encode() if name in ("container", "shared_name") else _Text(value)
+        return value
 
     def values(self) -> tuple[Tensor, ...]:
         return self.outputs

@@ -118,6 +118,8 @@ class Session:
         """Begin a run in parts: all that it will fetch, and all that it may be fed. Gives what partial_run takes."""
         self._check_open()
         wanted = self._wanted(fetches)
+        if not wanted.tensors and not wanted.targets:
+            raise InvalidArgumentError(None, None, "specify at least one target to fetch or execute.")
         tensors = [self._feeds.tensor(key) for key in feeds or ()]
         plan = compile_plan(wanted.tensors, wanted.targets, tensors)
         return PartialRun(plan, wanted, tensors, self.new_run())

@@ -112,10 +112,16 @@ def test_an_operation_is_made_of_a_node_def_under_its_very_name() -> None:
         x = tf.constant([[1.0, 2.0]], name="x")
     node = framework_ops._NodeDef("MatMul", "product", device="/cpu:0", attrs={"transpose_b": tf.AttrValue(b=True)})
     op = tf.Operation(node, graph, [x, x], [tf.float32], control_inputs=[x.op], original_op=x.op)
+    padding = tf.nn.max_pool(tf.zeros([1, 2, 2, 1]), [1, 1, 1, 1], [1, 1, 1, 1], "SAME").op.get_attr("padding")
+    assert b"SAME" == padding == "SAME" and padding != b"VALID" and padding.decode() in {"SAME"}  # bytes in TensorFlow
     assert (op.name, op.device, op._input_types, op._output_types) == ("product", "/cpu:0", [tf.float32] * 2,
                                                                        [tf.float32])
     assert op.control_inputs == [] and op.origin is x.op and graph.get_operation_by_name("product") is op
     assert tf.Session(graph=graph).run(op.outputs[0]).tolist() == [[5.0]] and 'op: "MatMul"' in str(op)
+    with graph.as_default():
+        v = tf.Variable(1.0, name="v")
+        assert v.assign(2.0).op.get_attr("_class") == [b"loc:@v"]
+    assert "_class" not in graph.create_op("Assign", [v._ref(), v._ref()]).node_def.attr  # made as it is
     made = graph._create_op_from_tf_operation(framework_ops._create_c_op(graph, node, [x, x], []))
     assert made.name == "product_1"
     with pytest.raises(ValueError, match="'-x' is not a valid node name"):

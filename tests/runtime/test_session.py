@@ -481,6 +481,8 @@ def test_a_function_of_a_session_by_the_names_of_what_it_is_fed_and_fetches():
         assert call(2.0) == [3.0] and call(3.0, run_metadata=seen) == [4.0] and seen.step_stats.dev_stats
         with pytest.raises(tf.errors.InvalidArgumentError, match="Must run 'setup' before"):
             session.partial_run("no handle", x)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="specify at least one target"):
+            session.partial_run_setup([], [x])
     assert session._closed
 
 

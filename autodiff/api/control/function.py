@@ -74,7 +74,7 @@ def _effects(graph: Graph, before: int) -> list[Operation]:
 
     What reads or changes a variable waits for what has changed it; initial values are given by the initializers alone.
     """
-    initializers = {v.initializer for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES)
+    initializers = {getattr(v, "initializer", None) for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES)
                     for v in graph.get_collection(key)}
     last: dict[Any, Operation] = {}
     found = []

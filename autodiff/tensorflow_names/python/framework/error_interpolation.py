@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ....core.graph import Graph, Operation
-from ....core.site import TraceableObject
+from ....core.site import PACKAGE, TraceableObject
 
+_BAD_FILE_SUBSTRINGS = [PACKAGE]  # in the names of files whose lines nobody wants to know
 _TAG = re.compile(r"{{([A-Za-z0-9_.][\w.\-/]*) ([A-Za-z0-9_.][\w.\-/]*)}}")
 
 
@@ -41,7 +42,10 @@ def interpolate(error_message: str, graph: Graph) -> str:
 
 
 def _defined_at(op: Operation) -> str:
-    return f" (defined at {op.site.file}:{op.site.line})" if op.site else ""
+    for place in op.traceback:
+        if not any(part in place.file for part in _BAD_FILE_SUBSTRINGS):
+            return f" (defined at {place.file}:{place.line})"
+    return ""
 
 
 def _compute_device_summary_from_list(name: str, found: Iterable[TraceableObject], prefix: str = "") -> str:
