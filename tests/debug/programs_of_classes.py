@@ -109,4 +109,39 @@ loss = tf.reduce_mean(-tf.gather_nd(surely, tf.stack([tf.range(8), tf.stack(part
 of = rng.permutation(4).repeat(4)
 fit([adam(.01).minimize(loss), loss], lambda i: {x: rng.rand(8, 36), **dict.fromkeys(parts, of[i])}, 16)
 ''', "dict.fromkeys(parts, of[i])", "dict(zip(parts, rng.randint(0, 4, 8)))"),
+    "copied in each step": ('''
+with tf.variable_scope("now"):
+    value = dense(p, 1)
+with tf.variable_scope("then"):
+    before = dense(p, 1)
+loss = tf.losses.mean_squared_error(q + .5 * tf.stop_gradient(before), value)
+train = adam(.03).minimize(loss)
+copy = [b.assign(a) for a, b in zip(tf.trainable_variables("now"), tf.trainable_variables("then"))]
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(12):
+        session.run(train, near(i))
+        if i % 1 == 0:
+            session.run(copy)
+''', "i % 1", "i % 5"),
+    "initialized after": ('''
+kernel = tf.get_variable("kernel", [36, 8])
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.stop_gradient(tf.matmul(x, kernel)), 4))
+train, load = adam(.01).minimize(loss), kernel.assign(rng.randn(36, 8))
+with tf.Session() as session:
+    for op in (load, tf.global_variables_initializer()):
+        session.run(op)
+    for i in range(8):
+        session.run(train, fed(i))
+''', "(load, tf.global_variables_initializer())", "(tf.global_variables_initializer(), load)"),
+    "batch of one": ('''
+loss = tf.losses.mean_squared_error(q, dense(dense(p, 16, tf.nn.relu), 1))
+fit([sgd(.3).minimize(loss), loss], lambda i: {p: points[i:i + 1], q: sums[i:i + 1]})
+''', "[i:i + 1], q: sums[i:i + 1]", "[i * 7:][:32], q: sums[i * 7:][:32]"),
+    "vanishing gradient": ('''
+h = x
+for _ in range(4):
+    h = dense(h, 12, tf.sigmoid)
+fit([sgd(.1).minimize(tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4)))], steps=24)
+''', "tf.sigmoid", "tf.nn.elu"),
 }

@@ -99,6 +99,16 @@ fit([adam(.01).minimize(loss), loss])
     assert "relu on the logits" in [f.kind for f in found]
 
 
+def test_a_loss_made_by_a_function_is_told_at_its_call(tmp_path: Path) -> None:
+    found = findings('''
+far = lambda a, b: tf.reduce_mean(tf.square(a - b))
+one = far(dense(p, 1), q)
+other = far(dense(p, 1), q[:, 0])
+fit(adam(.01).minimize(one + other), near, 4)
+''', tmp_path)
+    assert [f.place.text for f in found if f.kind == "broadcast" and f.place] == ["other = far(dense(p, 1), q[:, 0])"]
+
+
 @pytest.mark.parametrize(("kind", "text"), [
     ("inputs not scaled", "loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 32, tf.sigmoid), 4))\n"
      "fit([adam(.05).minimize(loss), loss], lambda i: {x: X[i * 8:][:32] * 255, t: T[i * 8:][:32]})"),

@@ -12,6 +12,7 @@ from .case import Case, finding, held
 from .updates import gradients_of
 
 _LOST = 1e-3  # of the size of the gradient at the last layer
+_DIMMED, _STUCK, _MANY = 0.05, 0.95, 20  # the same of sigmoids, if in so many steps so much of a guess is left
 _LAYERS = ("MatMul", "Conv2D")
 
 
@@ -19,14 +20,16 @@ def depth_mistakes(case: Case) -> list[Finding]:
     """A first layer whose gradient is next to nothing beside that of the last, in a training that does not get on."""
     if not case.steps or case.learns or case.is_spoiled:
         return []
+    squashing = [op for op in case.behind if op.type in SATURATING and op in case.trained]
+    is_stuck = len(case.steps) >= _MANY and case.last_loss > _STUCK * min(case.first_loss, case.guess)
+    lost = _DIMMED if is_stuck and sum(op.type == "Sigmoid" for op in squashing) > 2 else _LOST
     sizes = _sizes(case)
-    if not sizes or not any(0 < size < _LOST * sizes[-1][2] for _, _, size in sizes):
+    if not sizes or not any(0 < size < lost * sizes[-1][2] for _, _, size in sizes):
         return []
     sizes = _in_line(sizes)
     (first, product, size), (last, _, end) = sizes[0], sizes[-1]
-    if len(sizes) < 3 or not 0 < size < _LOST * end:
+    if len(sizes) < 3 or not 0 < size < lost * end:
         return []
-    squashing = [op for op in case.behind if op.type in SATURATING and op in case.trained]
     what = (f"{len(squashing)} squashing functions ({squashing[0].type}{at_line(place_of(squashing[0]))}) lie between"
             if squashing else "each layer between shrinks it")
     return [finding(64, "vanishing gradient", squashing[0] if squashing else product, f"the gradient vanishes on the "

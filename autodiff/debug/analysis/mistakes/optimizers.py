@@ -23,8 +23,8 @@ _STORES = ("Assign", "AssignVariableOp", "AssignSub", "AssignSubVariableOp", "As
 
 def optimizer_mistakes(case: Case) -> list[Finding]:
     """Findings about what updates do with gradients, and about updates that do nothing."""
-    return [*_settings(case), *_never_trained(case), *_never_copied(case), *_epsilon_of_zero(case),
-            *_clipped_always(case)]
+    return [*_settings(case), *_never_trained(case), *_never_copied(case), *_always_copied(case),
+            *_epsilon_of_zero(case), *_clipped_always(case)]
 
 
 def _settings(case: Case) -> list[Finding]:
@@ -90,6 +90,26 @@ def _never_copied(case: Case) -> list[Finding]:
                         "first values", "run the copies, once at the beginning and then every so many steps" if is_copy
                         else "run the averages with the train op: tf.group(train_op, ema_op)",
                         target=op.inputs[0].name)]
+    return []
+
+
+def _always_copied(case: Case) -> list[Finding]:
+    """Variables that y compares with those they are copied from, and that are the same in every step."""
+    behind, later = ancestors([case.y]), case.steps[1:]
+    trained = {update.variable.op for update in case.updates}
+    for op in case.operations if len(later) >= _FEW else ():
+        copied = op.inputs[0].op if op.type in _STORES and is_store(op) else op
+        if copied not in behind or copied in trained or copied.outputs[0] not in case.variables or not any(
+                op in run.ran for run in case.runs):
+            continue
+        source = next((o for o in ancestors(op.inputs[1:]) & trained & behind if all(np.array_equal(
+            run.before.get(copied.name, 0), run.before.get(o.name, 1)) for run in later)), None)
+        if source is not None:
+            return [finding(47, "copied in each step", op, f"{copied.name}, which {op.name} copies from {source.name}, "
+                            f"is the same as that in all {len(later)} training steps after the first: what "
+                            f"{case.y.name} is compared with moves with every step, as without a second network",
+                            "copy it every so many steps (if step % 100 == 0), or a share of it: "
+                            "0.99 * target + 0.01 * online", target=copied.outputs[0].name, confidence="certain")]
     return []
 
 

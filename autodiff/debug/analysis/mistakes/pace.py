@@ -208,6 +208,11 @@ def _cause(case: Case, said: str, step: int, severity: int) -> Finding:
         return finding(severity, "sum for mean", op, f"{said}: the loss is a sum over {count} elements ({op.name}), so "
                        f"the gradient is {count} times that of their mean, and the learning rate too high for it{how}",
                        f"tf.reduce_mean in place of tf.reduce_sum, or a learning rate {count} times lower", step=step)
+    fed = [value for t, value in case.looked[0].feeds.items() if np.ndim(value) > 1 and t.dims and t.dims[0] is None]
+    if fed and all(len(value) == 1 for value in fed):
+        return finding(severity, "batch of one", at, f"{said}: each step goes by one example alone, and its "
+                       f"gradient is far from that of the others, so the learning rate is too high for it{how}", "feed 32 examples "
+                       "in each step; or lower the learning rate ten times", step=step)
     if "too high" not in said:
         said = f"{said}: the learning rate is too high{how}"
     elif how:

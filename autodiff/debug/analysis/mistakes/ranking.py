@@ -15,6 +15,7 @@ _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "i
 _SAME = {"wrong sign": ("uphill",),  # the kinds that say it too
          "steps too large": ("learning rate too high", "no logarithms", "sum for mean"),
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
+OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called
 CALM = 35  # severity of what did no harm
 
 

@@ -1,16 +1,18 @@
 """Where a training begins: initial values that are equal, too large or too small; and starting again and again."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants
+from ...facts.graph_lists import variables_of
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from ..update_blame import is_store
-from .case import Case, finding, held, kernel_of
+from .case import Case, Run, finding, held, kernel_of
 from .heads import SAME, heads
 
 _LARGE, _SMALL = 8.0, 0.02  # of std * sqrt(inputs), 1 to 1.4 being usual
@@ -27,7 +29,8 @@ def start_mistakes(case: Case) -> list[Finding]:
     """Findings about the values that training began with."""
     if not case.steps:
         return []
-    return [*_started_again(case), *_equal_units(case), *_zero_factors(case), *_wrong_size(case), *_dead_at_first(case)]
+    return [*_started_late(case), *_started_again(case), *_equal_units(case), *_zero_factors(case), *_wrong_size(case),
+            *_dead_at_first(case)]
 
 
 def _kernels(case: Case) -> list[tuple[Tensor, np.ndarray, Operation]]:
@@ -183,6 +186,28 @@ def _far_from_a_guess(case: Case) -> tuple[str, float]:
                 return (f": {far:.0%} of the inputs of {op.name}{at_line(place_of(op))} at step {case.looked[0].step}",
                         guess)
     return "", guess
+
+
+def given_to(variable: Tensor, runs: Sequence[Run]) -> dict[Operation, int]:
+    """The assignments by which runs gave a variable other values than its first ones, and the last run of each."""
+    starts = {each.initializer for each, _ in variables_of(variable.graph)}
+    return {op: run.number for run in runs for op in run.ran if op.type in ("Assign", "AssignVariableOp")
+            and op.inputs[0] is variable and op not in starts}
+
+
+def _started_late(case: Case) -> list[Finding]:
+    """An initializer that is run after what gave a variable its values, and before the training."""
+    before = [run for run in case.runs if case.steps and run.number < case.steps[0].number]
+    for variable, _ in variables_of(case.graph) if len(before) > 1 else ():
+        given = given_to(variable.handle_tensor, before)
+        last = max((run.number for run in before if variable.initializer in run.ran), default=0)
+        if given and last > max(given.values()):
+            op = max(given, key=lambda each: given[each])
+            return [finding(103, "initialized after", op, f"{op.name} gives {op.inputs[0].name} its values in run "
+                            f"{given[op]}, but run {last} initializes it again, and the training begins with those "
+                            "first values: what was given is lost", "run the initializer first, then load or assign",
+                            target=op.inputs[0].name, confidence="certain")]
+    return []
 
 
 def _started_again(case: Case) -> list[Finding]:

@@ -19,15 +19,16 @@ from ...analysis.loss_mistakes import value_suspicions
 from ...analysis.mistakes.all_mistakes import RULES, all_mistakes
 from ...analysis.mistakes.case import Case
 from ...analysis.mistakes.heads import unbroadcast
-from ...analysis.mistakes.ranking import CALM, calmer, explained, looked_at, ranked
+from ...analysis.mistakes.ranking import CALM, OF_A_CALL, calmer, explained, looked_at, ranked
+from ...analysis.mistakes.start import given_to
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.traps import HAZARDS, static_findings
 from ...analysis.update_blame import is_copy, is_store
 from ...analysis.why import HUGE, TINY, only_derived, why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import GradRow, StageRow
-from ...facts.graph_lists import asked_in_vain, calls_of, trainable_tensors, variables_of
-from ...facts.roles import as_place, at_line, place_of
+from ...facts.graph_lists import asked_in_vain, calls_of, operations_of, trainable_tensors, variables_of
+from ...facts.roles import as_place, at_line, place_of, traceback_of
 from ...history.replay import Moment
 from ..state import State
 from .came_from import origin_of
@@ -73,7 +74,7 @@ class Checkup:
             return Diagnosis(y.name, 0, ranked([*all_mistakes(case), *traps], ignore), size)
         at = self.state.moment_for([y])
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
-            self._raised, lambda: self._without_gradient(y, variables), lambda: self._asked_in_vain(),
+            self._raised, lambda: self._without_gradient(case, variables), lambda: self._asked_in_vain(),
             lambda: self._left_out(y), *(functools.partial(rule, case) for rule in RULES), self._not_finite,
             lambda: calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
@@ -102,10 +103,19 @@ class Checkup:
         if (rate := advice.rate) is not None:  # the graph has no update that would show it
             found = [replace(f, place=rate.place, text=f"{f.text}; {rate.text}{at_line(rate.place)}")
                      if f.kind == "learning rate too high" else f for f in found]
+        found = [self._where_called(f) if f.kind in OF_A_CALL else f for f in found]
         when = self.state.log.at(at.run)
         looked = (looked_at(case, str(when)), *size, *stopped)
         diagnosis = Diagnosis(y.name, when.step, tuple(found), looked)
         return spoken(diagnosis, advice.words)
+
+    def _where_called(self, finding: Finding) -> Finding:
+        """With the line that called a function of the script's, where others call it too, as of a loss."""
+        op = self.model.targets.named(finding.op)
+        lines = traceback_of(op) if op is not None else ()
+        alike = [each for each in map(traceback_of, operations_of(self.model.graph)) if each[:1] == lines[:1]]
+        is_shared = len({each[1:2] for each in alike}) > 1
+        return replace(finding, place=lines[1]) if is_shared and len(lines) > 1 else finding
 
     def _raised(self) -> list[Finding]:
         """An error that the script itself ended with, in none of its runs."""
@@ -116,8 +126,9 @@ class Checkup:
         return [Finding(110, "script error", "", "", "", f"the script ended with {text}: what comes after that line "
                         "was not done", "mend that line first", "where", place)]
 
-    def _without_gradient(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
-        found, untrained = [], advice_of(self.model.graph).untrained
+    def _without_gradient(self, case: Case, variables: list[Tensor]) -> list[Finding]:
+        found, untrained, y = [], advice_of(self.model.graph).untrained, case.y
+        loaded = {variable.op for variable in variables if given_to(variable, case.runs)}
         for variable in variables:
             reason = why_none(y, variable, self.model.derivatives.script_call(y))
             if reason.kind == "flows" or self._gets_another(variable, y) or is_copy(variable):
@@ -125,7 +136,9 @@ class Checkup:
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
             weight = 90 if cut is not None else 25 if reason.kind == "not asked" else 55
-            weight = 20 if variable.op.name in untrained or only_derived(y, variable) else weight
+            is_meant = cut is not None and cut.kind == "stop_gradient" and (  # what a run loaded is frozen there
+                op := self.model.targets.named(cut.op)) is not None and not loaded.isdisjoint(ancestors([*op.outputs]))
+            weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name,
                                  cut.op_type if cut else variable.op.type, variable.name,
                                  f"no gradient reaches {variable.name}: {reason.text}", reason.remedy,
