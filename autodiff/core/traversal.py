@@ -47,3 +47,15 @@ def descendants(tensors: Iterable[Tensor]) -> set[Operation]:
 def in_order(operations: Iterable[Operation]) -> list[Operation]:
     """Operations in the order they were made: producers first."""
     return sorted(operations, key=lambda op: op.index)
+
+
+def past(tensor: Tensor, types: Collection[str]) -> Tensor:
+    """What a tensor is through ops of these types, by their first inputs; itself if it comes of none of them."""
+    while tensor.op.type in types and tensor.op.inputs:
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def users_of(op: Operation) -> list[Operation]:
+    """The forward ops that take what an op gives."""
+    return [c for t in op.outputs for c in t._consumers if c.gradient_of is None]

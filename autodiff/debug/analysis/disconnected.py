@@ -7,7 +7,7 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors, descendants, in_order
+from ...core.traversal import ancestors, descendants, in_order, users_of
 from ...gradients.blocked_reasons import GradientCall
 from ..facts.graph_lists import trainable_tensors
 from ..facts.records import Place
@@ -180,8 +180,7 @@ def _alike(x: Tensor, below: set[Operation]) -> tuple[Operation, Operation, Plac
         place = place_of(op)
         other = like.get((op.type, place)) if op.type not in _NO_RESULTS and op not in below and len(
             op.traceback) > 1 and op.outputs[0].dims != () else None
-        users = [c for t in op.outputs for c in t._consumers if c.gradient_of is None]
-        if other is not None and place is not None and all(place_of(c) != place for c in users):
+        if other is not None and place is not None and all(place_of(c) != place for c in users_of(op)):
             lines = {site for each in made for site in each.traceback}
             sites = (site for c in reversed(other.outputs[0]._consumers) if c in below for site in c.traceback)
             site = next((site for site in sites if site not in lines), None)

@@ -16,6 +16,7 @@ from .findings import Operand, Origin
 
 _STORES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "Assign", "Scatter", "ResourceScatter")
 _NOT_NUMBERS = ("var", "ref", "resource", "indices")
+GRADIENTS = ("grad", "delta", "value")  # what the gradient is called among an update's inputs, and the rate
 RATES = ("alpha", "lr", "learning_rate")
 _LEAPT = 100.0  # times its size, or 1: in one step
 _GROWN = 1e6  # times its first size: a variable that has grown so much has left the training behind

@@ -4,8 +4,9 @@ from __future__ import annotations
 from ....core.dtypes import float32
 from ....core.graph import Operation, Tensor, get_default_graph
 from ....core.op import Spec, build
+from ....core.traversal import users_of
 from ...facts.roles import at_line, place_of
-from .in_graph import Edit, Now, is_half, users_of
+from .in_graph import Edit, Now, is_half
 
 _FAR = 30  # ops further down
 

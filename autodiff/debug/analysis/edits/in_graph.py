@@ -11,7 +11,7 @@ import numpy as np
 from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor, get_default_graph
 from ....core.op import Spec, build
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, users_of
 from ...facts.roles import PLACEHOLDERS
 from .in_source import ClipGradients, Line, Part, Rewrite
 
@@ -268,11 +268,6 @@ def _softmax(op: Operation, total: Operation) -> list[Edit]:
         return []
     return [Edit(op, "tf.nn.softmax(x)", lambda now: build.Softmax(now(x)),
                  instead(op, "nn.softmax({0})", (total.inputs[0].op, 0)), is_exact=True)]
-
-
-def users_of(op: Operation) -> list[Operation]:
-    """The forward ops that take what an op gives."""
-    return [c for t in op.outputs for c in t._consumers if c.gradient_of is None]
 
 
 def _guards(op: Operation) -> list[Edit]:

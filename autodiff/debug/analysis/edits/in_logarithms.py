@@ -11,7 +11,8 @@ import numpy as np
 from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, users_of
+from ....core.traversal import users_of
+from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half
 from .in_source import Part, Rewrite
 
 _ARRANGED = {"Identity": "", "Reshape": "reshape", "Squeeze": "squeeze", "ExpandDims": "expand_dims", "Slice": "slice",

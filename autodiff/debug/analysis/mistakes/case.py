@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Graph, Operation, Tensor
-from ....core.traversal import ancestors, in_order
+from ....core.traversal import ancestors, in_order, past
 from ....gradients.blocked_reasons import GradientCall
 from ...facts.graph_lists import calls_of, operations_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
@@ -240,10 +240,7 @@ def finding(severity: int, kind: str, at: Operation, text: str, remedy: str, *, 
 
 def held(tensor: Tensor) -> Operation:
     """The variable that a tensor was read from; else its own op."""
-    op = tensor.op
-    while op.type in ("Identity", "ReadVariableOp") and op.inputs:
-        op = op.inputs[0].op
-    return op
+    return past(tensor, ("Identity", "ReadVariableOp")).op
 
 
 def kernel_of(tensor: Tensor) -> Operation:

@@ -8,11 +8,12 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS, VARIABLES
 from .case import Case, is_variable_read
 
 SAME = ("Identity", "Reshape", "Squeeze", "ExpandDims", "Cast", "BroadcastTo", "PlaceholderWithDefault", "Snapshot")
+_ARRANGED = ("Transpose", *SAME)
 _SHIFTED = ("Add", "AddV2", "Sub", "Maximum", "Minimum", "ClipByValue", "Mul")  # by a constant: a guard or a scale
 _LAYERS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "BiasAdd", "Tensordot", "While")
 _KNOWN = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "LogSoftmax",
@@ -71,7 +72,7 @@ def _head(op: Operation, case: Case) -> Head | None:
 
 def _picked_from(op: Operation, case: Case) -> Head | None:
     """What labels pick from a log-softmax, with the sign turned: a cross entropy in steps."""
-    source, labels = gathered(_past(op.inputs[0]), case)
+    source, labels = gathered(past(op.inputs[0], _ARRANGED).op, case)
     if labels is None or not is_log_softmax(source):
         return None
     return Head("sparse", op, source.inputs[0], labels, last_layer(source.inputs[0]))
@@ -96,7 +97,7 @@ def gathered(op: Operation, case: Case) -> tuple[Operation, Tensor | None]:
     while stack:  # past masks of labels that are left out, and the numbers of rows
         tensor = stack.pop()
         if is_data(tensor):
-            return _past(op.inputs[0]), tensor
+            return past(op.inputs[0], _ARRANGED).op, tensor
         stack += [t for t in tensor.op.inputs if tensor.op.type in (*_INDICES, *SAME)]
     return op, None
 
@@ -107,26 +108,15 @@ def is_data(tensor: Tensor) -> bool:
     return op.type in DATA or op.type == "Pack" and all(t.op.type in DATA for t in op.inputs)
 
 
-def _past(tensor: Tensor) -> Operation:
-    while tensor.op.type in ("Transpose", *SAME) and tensor.op.inputs:
-        tensor = tensor.op.inputs[0]
-    return tensor.op
-
-
 def _difference(op: Operation) -> Operation | None:
     """The subtraction whose square or absolute value an op takes, itself if it does both."""
     if op.type == "SquaredDifference":
         return op
-    if op.type in ("Square", "Abs", "L2Loss") or op.type == "Pow" and _is_two(op.inputs[1]) or \
+    if op.type in ("Square", "Abs", "L2Loss") or op.type == "Pow" and number_in(op.inputs[1]) == 2.0 or \
             op.type == "Mul" and op.inputs[0] is op.inputs[1]:
         source = op.inputs[0].op
         return source if source.type == "Sub" else None
     return None
-
-
-def _is_two(tensor: Tensor) -> bool:
-    value = constant(tensor)
-    return value is not None and value.size == 1 and float(value.reshape(())) == 2.0
 
 
 def _logistic(op: Operation) -> tuple[Tensor, Tensor] | None:
@@ -164,9 +154,7 @@ def _logarithm(op: Operation, case: Case) -> Head | None:
 
 
 def _is_of(tensor: Tensor, op: Operation) -> bool:
-    while tensor.op.type in ("Neg", *SAME) and tensor.op.inputs:
-        tensor = tensor.op.inputs[0]
-    return tensor.op is op
+    return past(tensor, ("Neg", *SAME)).op is op
 
 
 def through(tensor: Tensor) -> list[Operation]:
@@ -279,3 +267,9 @@ def constant(tensor: Tensor) -> np.ndarray | None:
     if tensor.op.type == "Fill":
         return static_value(tensor.op.inputs[1])
     return static_value(tensor)
+
+
+def number_in(tensor: Tensor) -> float | None:
+    """The number that a constant of one element holds; None for anything else."""
+    value = constant(tensor)
+    return None if value is None or value.size != 1 else float(value.reshape(()))

@@ -9,7 +9,7 @@ from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from ..update_blame import is_copy, is_store
 from .case import Case, finding, held, kernel_of
-from .heads import constant, unbroadcast
+from .heads import number_in, unbroadcast
 from .updates import update_op
 
 _ENOUGH = 10  # steps in which a model should have learnt something
@@ -82,8 +82,6 @@ def _share_of(value: Tensor, variable: Tensor) -> float | None:
     if value.op.type not in ("Mul", "RealDiv"):
         return None
     for read, other in (value.op.inputs, value.op.inputs[::-1]):
-        known = constant(unbroadcast(other))
-        if held(read) is variable.op and known is not None and known.size == 1 and float(known.reshape(())):
-            factor = float(known.reshape(()))
+        if held(read) is variable.op and (factor := number_in(unbroadcast(other))):
             return factor if value.op.type == "Mul" else 1 / factor
     return None

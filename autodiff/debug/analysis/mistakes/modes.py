@@ -12,7 +12,7 @@ from ...facts.graph_lists import variables_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, Run, finding, held
-from .heads import constant, heads
+from .heads import heads, number_in
 from .signs import source_of
 
 _MOST_DROPPED = 0.85  # share beyond which what is left is hardly enough
@@ -141,9 +141,8 @@ def _dropped_inside(case: Case) -> list[Finding]:
                                 "train, and off in training", "feed training=True in training runs, False in others",
                                 step=case.looked[0].step)]
             continue
-        value = constant(rate)
-        if value is not None and value.size == 1 and float(value.reshape(())) > _MOST_DROPPED:
-            return [_too_much(op, op.name, float(value.reshape(())), case)]
+        if (dropped := number_in(rate) or 0.0) > _MOST_DROPPED:
+            return [_too_much(op, op.name, dropped, case)]
     return []
 
 
@@ -169,9 +168,8 @@ def _rate_of(op: Operation) -> Tensor | None:
 def _kept_of(op: Operation) -> float | None:
     """The share that is kept, by which a dropout divides a mask of zeros and ones that is drawn elsewhere, and fed."""
     mask = op.inputs[1].op if op.type == "Mul" else op
-    given = constant(mask.inputs[1]) if mask.type == "RealDiv" and mask.inputs[0].op.type in PLACEHOLDERS and \
+    return number_in(mask.inputs[1]) if mask.type == "RealDiv" and mask.inputs[0].op.type in PLACEHOLDERS and \
         mask.inputs[0].op.name.startswith("bernoulli") else None
-    return float(given.reshape(())) if given is not None and given.size == 1 else None
 
 
 def _of_the_logits(op: Operation, dropped: float, case: Case) -> list[Finding]:

@@ -9,7 +9,7 @@ from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from ..update_blame import is_store, operands_of
 from .case import Case, finding
-from .heads import constant
+from .heads import number_in
 from .updates import gradients_of, update_op
 
 _SHARES = ("momentum", "beta1", "beta2", "rho")
@@ -30,8 +30,8 @@ def optimizer_mistakes(case: Case) -> list[Finding]:
 def _settings(case: Case) -> list[Finding]:
     """Shares of the past that are 1 or more, so that nothing is ever forgotten, and averages that are swapped."""
     for update in case.updates:
-        known = {name: float(value.reshape(())) for name, tensor in operands_of(update.op) if name in _SHARES
-                 and (value := constant(tensor)) is not None and value.size == 1}
+        known = {name: value for name, tensor in operands_of(update.op) if name in _SHARES
+                 and (value := number_in(tensor)) is not None}
         name, share = max(known.items(), key=lambda each: each[1], default=("", 0.0))
         if share >= 1:
             return [finding(106, "momentum of 1", update.op, f"the {name} of {update.op.type} is {share:g}: each step "

@@ -10,7 +10,7 @@ from ....core.traversal import ancestors, descendants
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, values_behind
-from .heads import Head, constant, heads, through
+from .heads import Head, heads, number_in, through
 from .signs import sign_through, signs_into
 from .slow import too_few, too_low
 from .updates import gradients_of, rate_of, update_op
@@ -210,9 +210,9 @@ def _cause(case: Case, said: str, step: int, severity: int) -> Finding:
                        f"tf.reduce_mean in place of tf.reduce_sum, or a learning rate {count} times lower", step=step)
     fed = [value for t, value in case.looked[0].feeds.items() if np.ndim(value) > 1 and t.dims and t.dims[0] is None]
     if fed and all(len(value) == 1 for value in fed):
-        return finding(severity, "batch of one", at, f"{said}: each step goes by one example alone, and its "
-                       f"gradient is far from that of the others, so the learning rate is too high for it{how}", "feed 32 examples "
-                       "in each step; or lower the learning rate ten times", step=step)
+        return finding(severity, "batch of one", at, f"{said}: each step goes by one example alone, whose "
+                       f"gradient is far from that of the others, so the learning rate is too high for it{how}",
+                       "feed 32 examples in each step; or lower the learning rate ten times", step=step)
     if "too high" not in said:
         said = f"{said}: the learning rate is too high{how}"
     elif how:
@@ -254,8 +254,7 @@ def _summed(case: Case) -> tuple[Operation, int] | None:
 
 def _is_small(op: Operation) -> bool:
     """Whether an op halves or doubles, and does not make a mean."""
-    known = [np.abs(value) for t in op.inputs if (value := constant(t)) is not None and value.size == 1]
-    return any(0.25 <= float(value.reshape(())) <= 4 for value in known)
+    return any(0.25 <= abs(number_in(t) or 0.0) <= 4 for t in op.inputs)
 
 
 # ---- what goes on too long --------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
 from .case import Case, Values, fed_behind, finding
@@ -29,8 +29,7 @@ def batches_of(case: Case, labels: Tensor) -> list[np.ndarray]:
 
 def _source(labels: Tensor) -> Tensor | None:
     """What is fed, or comes of an iterator, that labels are up to their shape, their type or a one-hot code."""
-    while labels.op.type in (*SAME, "OneHot") and labels.op.inputs:
-        labels = labels.op.inputs[0]
+    labels = past(labels, (*SAME, "OneHot"))
     return labels if is_data(labels) else None
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from ..findings import Finding
 from ..update_blame import operands_of
 from .case import Case, Run, finding
-from .heads import constant
+from .heads import number_in
 from .updates import gradients_of, rate_of, update_op
 
 _USUAL, _MILD, _SLOWISH, _SLOW = 1e-3, 2.5e-4, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
@@ -113,10 +113,10 @@ def _damped(case: Case, said: str) -> list[Finding]:
     """An epsilon that outweighs the root which it guards."""
     for update in case.updates:
         given = dict(operands_of(update.op)).get("epsilon")
-        epsilon = None if given is None else constant(given)
-        if epsilon is not None and epsilon.size == 1 and float(epsilon.reshape(())) > 1e-2:
+        epsilon = number_in(given) if given is not None else None
+        if epsilon is not None and epsilon > 1e-2:
             return [finding(71, "epsilon too large", update.op, f"the epsilon of {update.op.type} is "
-                            f"{float(epsilon.reshape(())):.3g}, far above the gradients that it is added to: {said}",
+                            f"{epsilon:.3g}, far above the gradients that it is added to: {said}",
                             "1e-8 is usual, up to 1e-3", confidence="certain")]
     return []
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, descendants
+from ....core.traversal import ancestors, descendants, past
 from ...facts.graph_lists import variables_of
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
@@ -90,7 +90,7 @@ def _zero_factors(case: Case) -> list[Finding]:
     first = case.steps[0].before
     zeros = {v.op for v in case.variables if (value := first.get(v.op.name)) is not None and not np.any(value)}
     for op in case.behind:
-        factors = {_rows_of(t) for t in op.inputs[:2]} if op.type in _FACTORS and len(zeros) > 1 else set()
+        factors = {past(t, _ROWS).op for t in op.inputs[:2]} if op.type in _FACTORS and len(zeros) > 1 else set()
         if len(factors) == 2 and factors <= zeros:
             a, b = sorted(factors, key=lambda each: each.index)
             return [finding(88, "zero factors", op, f"{op.name} multiplies {a.name} with {b.name}, and both "
@@ -98,14 +98,6 @@ def _zero_factors(case: Case) -> list[Finding]:
                             "initialize at least one at random: tf.random_normal_initializer(stddev=0.1)",
                             target=f"{a.name}:0", step=case.steps[0].step, confidence="certain")]
     return []
-
-
-def _rows_of(tensor: Tensor) -> Operation:
-    """The variable whose rows a tensor is; else some op."""
-    op = tensor.op
-    while op.type in _ROWS and op.inputs:
-        op = op.inputs[0].op
-    return op
 
 
 def _dead_at_first(case: Case) -> list[Finding]:

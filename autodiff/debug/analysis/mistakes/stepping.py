@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ....gradients.blocked_reasons import GradientCall
 from ...facts.roles import VARIABLES
-from ..update_blame import operands_of
+from ..update_blame import GRADIENTS, RATES, operands_of
 
-_GRADIENTS, _RATES = ("grad", "delta"), ("lr", "alpha")  # names of parameters
+_SPREAD = ("BroadcastTo",)
 _WRITTEN = 300  # ops that an update written by hand may have
 _DEEP = 12
 _PASSED = ("Neg", "Identity", "Cast", "BroadcastTo", "Snapshot")
@@ -32,10 +32,10 @@ def update_of(op: Operation, calls: Sequence[GradientCall]) -> Update | None:
     if "Apply" not in op.type:
         return _written(op, calls)
     given = dict(operands_of(op))
-    gradient = next((given[name] for name in _GRADIENTS if name in given), None)
+    gradient = next((given[name] for name in GRADIENTS if name in given), None)
     if gradient is None:
         return None
-    rate = next((given[name] for name in _RATES if name in given), None)
+    rate = next((given[name] for name in RATES if name in given), None)
     made = sorted(ancestors([gradient]), key=lambda each: -each.index)
     y = next((each.gradient_of for each in made if each.gradient_of is not None), None)
     return Update(op, op.inputs[0], gradient, rate, y)
@@ -70,7 +70,7 @@ def _rate(tensor: Tensor) -> Tensor | None:
     """The scalar that a change is a multiple of, without what corrects averages that began at zero."""
     for _ in range(_DEEP):
         op = tensor.op
-        scalar = next((s for t in op.inputs if (s := _passed(t)).dims == ()), None) if op.type == "Mul" else None
+        scalar = next((s for t in op.inputs if (s := past(t, _SPREAD)).dims == ()), None) if op.type == "Mul" else None
         if scalar is not None:
             return _uncorrected(scalar)
         if op.type not in ("Mul", "Sub", "Add", "AddV2", "RealDiv", *_PASSED):
@@ -81,8 +81,8 @@ def _rate(tensor: Tensor) -> Tensor | None:
 
 def _uncorrected(scalar: Tensor) -> Tensor:
     while scalar.op.type in ("Mul", "RealDiv"):
-        kept = [t for t in map(_passed, scalar.op.inputs) if not _corrects(t)]
-        if len(kept) != 1 or scalar.op.type == "RealDiv" and _corrects(_passed(scalar.op.inputs[0])):
+        kept = [t for each in scalar.op.inputs if not _corrects(t := past(each, _SPREAD))]
+        if len(kept) != 1 or scalar.op.type == "RealDiv" and _corrects(past(scalar.op.inputs[0], _SPREAD)):
             break
         scalar = kept[0]
     return scalar
@@ -90,10 +90,4 @@ def _uncorrected(scalar: Tensor) -> Tensor:
 
 def _corrects(tensor: Tensor) -> bool:
     op = tensor.op.inputs[0].op if tensor.op.type == "Sqrt" else tensor.op
-    return op.type == "Sub" and _passed(op.inputs[1]).op.type == "Pow"
-
-
-def _passed(tensor: Tensor) -> Tensor:
-    while tensor.op.type == "BroadcastTo":
-        tensor = tensor.op.inputs[0]
-    return tensor
+    return op.type == "Sub" and past(op.inputs[1], _SPREAD).op.type == "Pow"

@@ -9,13 +9,11 @@ from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import dependencies, descendants, in_order
 from ....runtime.plan.running import running
-from ...analysis.update_blame import operands_of, stores_into, why_applied
+from ...analysis.update_blame import GRADIENTS, operands_of, stores_into, why_applied
 from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
 from ..state import State
 from ..updates import before_and_after
-
-GRADIENTS = ("grad", "delta", "value")  # what the gradient is called among an update's inputs
 
 
 class Applied:

@@ -10,6 +10,7 @@ from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import dependencies, descendants, in_order
+from ...analysis.update_blame import GRADIENTS
 from ...facts.derivative_answers import StageRow, Stages
 from ...facts.graph_lists import trainable_tensors
 from ...facts.records import Stats
@@ -18,7 +19,6 @@ from ...facts.stats import statistics
 from ...history.replay import Moment
 from ..state import State
 from ..updates import before_and_after
-from .applied import GRADIENTS
 from .evaluate import plain
 
 _UPDATES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "AssignSub", "AssignAdd", "ScatterSub",
