@@ -236,3 +236,20 @@ def test_a_run_that_waits_or_loops_ends_at_its_time_limit() -> None:
         assert session.run(tf.while_loop(lambda i: i < 3, lambda i: i + 1, [1])) == 3
     with pytest.raises(tf.errors.NotFoundError, match="No session factory registered for the given session options"):
         tf.Session("nowhere")
+
+
+def test_queue_runners_go_with_a_meta_graph():
+    with tf.Graph().as_default():
+        queue = tf.FIFOQueue(3, tf.float32, name="queue")
+        steps = [tf.no_op(name=name) for name in ("add", "close", "cancel")]
+        kinds = (tf.errors.OutOfRangeError, tf.errors.CancelledError)
+        tf.train.add_queue_runner(tf.train.QueueRunner(queue, steps[:1], *steps[1:], kinds))
+        meta = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(meta, import_scope="in")
+        runner, = tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS)
+        assert [op.name for op in (runner.queue, *runner.enqueue_ops, runner.close_op, runner.cancel_op)] == [
+            "in/queue", "in/add", "in/close", "in/cancel"]
+        assert runner.queue_closed_exception_types == kinds
+        assert runner.to_proto("other") is None
+        assert runner.queue is graph.get_operation_by_name("in/queue")

@@ -10,7 +10,16 @@ from typing import Any
 
 from ...core.collections import GraphKeys, add_to_collection, get_collection
 from ...core.defaults import get_default_session
-from ...core.errors import ArgumentError, KindError, OutOfRangeError, StateError
+from ...core.errors import (
+    ArgumentError,
+    KindError,
+    OutOfRangeError,
+    StateError,
+    exception_type_from_error_code,
+)
+from ...core.graph import get_default_graph
+from ..messages import QueueRunnerDef
+from ..saved_graphs.meta_graph import PROTO_FUNCTIONS
 
 
 class Coordinator:
@@ -127,15 +136,38 @@ class QueueRunner:
     def __init__(self, queue: Any = None, enqueue_ops: Sequence[Any] | None = None, close_op: Any = None,
                  cancel_op: Any = None, queue_closed_exception_types: Any = None, queue_runner_def: Any = None,
                  import_scope: Any = None) -> None:
+        if queue_runner_def is not None:
+            found, prefix = get_default_graph().as_graph_element, f"{import_scope}/" if import_scope else ""
+            queue, close_op, cancel_op = (found(prefix + name) if name else None for name in (
+                queue_runner_def.queue_name, queue_runner_def.close_op_name, queue_runner_def.cancel_op_name))
+            enqueue_ops = [found(prefix + name) for name in queue_runner_def.enqueue_op_name]
+            queue_closed_exception_types = [exception_type_from_error_code(code) for code in
+                                            queue_runner_def.queue_closed_exception_types]
         if queue is None or not enqueue_ops:
             raise ArgumentError("expected a queue and at least one operation to run")
         self.queue, self.enqueue_ops = queue, list(enqueue_ops)
         self.close_op = queue.close() if close_op is None else close_op
         self.cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
-        self._ends = tuple(queue_closed_exception_types or (OutOfRangeError,))
+        self.queue_closed_exception_types = tuple(queue_closed_exception_types or (OutOfRangeError,))
         self.exceptions_raised: list[Exception] = []  # in threads without a coordinator
         self._lock = threading.Lock()
         self._running: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # session -> threads
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The QueueRunnerDef, its names without export_scope; None for a queue that is not below it."""
+        prefix = f"{export_scope}/" if export_scope else ""
+        if not self.queue.name.startswith(prefix):
+            return None
+        queue, close, cancel, *adds = (each.name.removeprefix(prefix) for each in (
+            self.queue, self.close_op, self.cancel_op, *self.enqueue_ops))
+        return QueueRunnerDef(queue_name=queue, close_op_name=close, cancel_op_name=cancel, enqueue_op_name=adds,
+                              queue_closed_exception_types=[kind.error_code for kind in
+                                                            self.queue_closed_exception_types])
+
+    @classmethod
+    def from_proto(cls, queue_runner_def: Any, import_scope: str | None = None) -> QueueRunner:
+        """The queue runner of operations that the default graph has already."""
+        return cls(queue_runner_def=queue_runner_def, import_scope=import_scope)
 
     @property
     def name(self) -> str:
@@ -169,7 +201,7 @@ class QueueRunner:
         try:
             while coord is None or not coord.should_stop():
                 sess.run(op)
-        except self._ends:
+        except self.queue_closed_exception_types:
             is_closed = True
         except Exception as error:
             if coord is None:
@@ -188,6 +220,9 @@ class QueueRunner:
         coord.wait_for_stop()
         with contextlib.suppress(Exception):  # as above
             sess.run(self.cancel_op)
+
+
+PROTO_FUNCTIONS[GraphKeys.QUEUE_RUNNERS] = QueueRunnerDef, QueueRunner.to_proto, QueueRunner.from_proto
 
 
 def add_queue_runner(qr: QueueRunner, collection: Any = GraphKeys.QUEUE_RUNNERS) -> None:
