@@ -209,3 +209,26 @@ def test_a_function_does_what_it_assigns_and_asserts_in_order():
         assert session.run(effect) is None and session.run([v, made[0]]) == [0.5, 7.0]
         with pytest.raises(tf.errors.InvalidArgumentError, match="too small"):
             session.run(y, {x: -1.0})
+
+
+def test_loops_and_branches_of_a_function_do_what_stands_in_them():
+    v = tf.Variable(1.0, use_resource=True)
+
+    def twice(i):
+        v.assign_add(1.0)
+        return i + 1
+
+    def ten_more():
+        v.assign_add(10.0)
+        return tf.constant(0)
+
+    def counted(x):
+        tf.while_loop(lambda i: i < 3, twice, [0])
+        tf.cond(x > 0, ten_more, lambda: tf.constant(1))
+        return x * v
+
+    y, by_hand = tf.function(counted)(tf.constant(3.0)), counted(tf.constant(3.0))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(by_hand) == 3.0  # in a graph alone nothing waits for them
+        assert (session.run(y), session.run(v)) == (42.0, 14.0)

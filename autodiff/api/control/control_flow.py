@@ -14,6 +14,7 @@ from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
 from ...gradients.control_flow import call_if
+from .function import with_effects
 from .parts import RowParts, kind_of, parted, rejoined
 from .tensor_array import TensorArray
 
@@ -52,7 +53,7 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
             with side.as_default():
                 results.append(nest.map_structure(functools.partial(_as_output, which), parted(result, kinds)))
         _check_alike(*results)
-        then_branch, else_branch = (finish(side, [flow_of(v) for v in nest.flatten(result)])
+        then_branch, else_branch = (finish(side, with_effects(side, [flow_of(v) for v in nest.flatten(result)]))
                                     for side, result in zip(sides, results))
         if not then_branch.outputs:
             raise ArgumentError("true_fn and false_fn must return at least one result")

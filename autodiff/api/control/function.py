@@ -9,6 +9,7 @@ from ...core import nest
 from ...core.collections import GraphKeys
 from ...core.convert import convert_to_tensor
 from ...core.errors import ArgumentError, KindError
+from ...core.function_graph import functions_of, is_repeatable
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.op import build
 
@@ -35,8 +36,12 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
         args = nest.map_structure(_as_tensor, args)
         graph = get_default_graph()
         with graph.name_scope(name.strip("<>_") or "function"):
-            before = graph.version
-            result = func(*args, **kwargs)
+            before, outer = graph.version, graph.extras.get(_CALLING, False)
+            graph.extras[_CALLING] = True
+            try:
+                result = func(*args, **kwargs)
+            finally:
+                graph.extras[_CALLING] = outer
             waits = [] if graph.executing_eagerly else _effects(graph, before)
             with graph.control_dependencies(waits):
                 return build.NoOp(name="effects") if result is None and waits else _given_back(result)
@@ -47,6 +52,7 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
 
 
 defun = function
+_CALLING = "a function is called"  # in a graph's extras
 _WITHOUT_EFFECT = ("Placeholder", "VariableV2", "VarHandleOp", "ReadVariableOp", "VarIsInitializedOp",
                    "IsVariableInitialized")
 
@@ -79,7 +85,7 @@ def _effects(graph: Graph, before: int) -> list[Operation]:
     last: dict[Any, Operation] = {}
     found = []
     for op in graph.operations.listed[before:]:
-        if not op.definition.stateful or op in initializers:
+        if not op.definition.stateful or op in initializers or functions_of(op) and is_repeatable(op):
             continue
         handles = [t for t in op.inputs if t.dtype.name == "resource"]
         op.waits_for = tuple(dict.fromkeys((*op.waits_for, *(last[t] for t in handles if t in last))))
@@ -87,6 +93,15 @@ def _effects(graph: Graph, before: int) -> list[Operation]:
             found.append(op)
             last.update(dict.fromkeys(handles, op))
     return found
+
+
+def with_effects(graph: Graph, outputs: list[Tensor]) -> list[Tensor]:
+    """The outputs of a branch or a body; within a function's call, once all is done that stands beside them."""
+    waits = _effects(graph, 0) if graph.extras.get(_CALLING) else []
+    if not waits:
+        return outputs
+    with graph.as_default(), graph.control_dependencies(waits):
+        return [build.Identity(graph.capture(output)) for output in outputs]
 
 
 def _as_tensor(value: Any) -> Any:

@@ -15,6 +15,7 @@ from ...core.shapes import Dims, TensorShape, as_dims, show
 from ...gradients.control_flow import call_while
 from ..type_specs import TensorSpec
 from .control_flow import as_predicate, flow_of, rewrapped
+from .function import with_effects
 from .parts import OWN, kind_of, part_shapes, parted, rejoined
 from .tensor_array import TensorArray
 
@@ -138,6 +139,7 @@ class _Loop:
             outputs, arrays, structure = self._body_outputs(body)
             if self.limit is not None:
                 outputs.append(body.arguments[-1] + 1)
+            outputs = with_effects(body, outputs)
         for side in (cond, body):
             side.read_anew(cond.updated | body.updated)
         results = call_while(initial, finish(cond, [more], ()), finish(body, outputs), dims, back_prop=self.back_prop)
