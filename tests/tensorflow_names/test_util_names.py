@@ -231,3 +231,12 @@ def test_a_case_by_another_cond_and_known_values() -> None:
     assert tf_ops._case_helper(chosen, pairs[:1], lambda: 7, False, None) == 7
     for tensor, value in (tf.constant(4), 4), (tf.placeholder(tf.int32), None):
         assert tensor_util.TF_TryEvaluateConstant_wrapper(tensor.graph._c_graph, tensor._as_tf_output()) == value
+
+
+def test_data_to_try_models_with_and_axes_in_front() -> None:
+    get = alias.module_named("tensorflow.python.keras.testing_utils").get_test_data
+    (x, y), (more, labels) = get(8, 4, (3, 2), 5, random_seed=1)
+    assert x.shape == (8, 3, 2) and more.shape == (4, 3, 2) and len(y) == 8 and set(labels) <= set(range(5))
+    assert np.array_equal(get(8, 4, (3, 2), 5, random_seed=1)[0][0], x)
+    with tf.Session() as session:
+        assert session.run(tf_ops.add_leading_unit_dimensions(tf.ones([2, 3]), 2)).shape == (1, 1, 2, 3)
