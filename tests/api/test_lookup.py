@@ -9,6 +9,7 @@ from autodiff.contrib import lookup as old
 
 import autodiff as tf
 from autodiff import lookup
+from autodiff.ops.state import tables
 
 WORDS = ["emerson", "lake", "palmer"]
 
@@ -99,7 +100,8 @@ def test_a_dense_table_is_exported_with_its_buckets(session: Any) -> None:
     keys, values = table.export()
 
     def exported() -> list[int]:
-        return sorted(session.run(keys).tolist())
+        assert keys.shape.as_list() == values.shape.as_list() == [None, 1]
+        return sorted(session.run(keys)[:, 0].tolist())
 
     session.run(table.insert([11, 12, 13], [0, 1, 2]))
     assert exported() == [0, 11, 12, 13]
@@ -110,3 +112,13 @@ def test_a_dense_table_is_exported_with_its_buckets(session: Any) -> None:
     held = session.run([keys, values])
     session.run(tf.raw_ops.LookupTableImportV2(table_handle=table.resource_handle, keys=held[0], values=held[1]))
     assert len(exported()) == 16 and session.run(table.size()) == 6
+
+
+@pytest.mark.parametrize(("keys", "places"), [
+    (np.array([5, 6, 13, 21, -3]), [5, 6, 0, 3, 7]),
+    (np.array([b"a", b"bc", b"def", b"x", b"longer words here"], object), [4, 6, 1, 0, 5]),
+    (np.array([[1, 2], [3, 4], [2, 1], [9, 9], [1, 10]]), [3, 7, 4, 0, 6])])
+def test_keys_are_saved_where_tensorflow_looks_for_them(keys: np.ndarray, places: list[int]) -> None:
+    """The places that TensorFlow 1.15.5 gave them in its checkpoints."""
+    assert tables._buckets_of(keys, 8).tolist() == places
+    assert sorted(tables._buckets_of(np.arange(7), 7).tolist()) == list(range(7))

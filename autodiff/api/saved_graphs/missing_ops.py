@@ -83,13 +83,12 @@ def _applied(name: str) -> Callable[..., Any]:
     return apply
 
 
-def _distinct(name: str) -> Callable[..., Any]:
+def _distinct(kind: str) -> Callable[..., Any]:
     """Unique along an axis, whose value must be known; an empty list is none."""
     def found(x: Any, axis: Any, out_idx: Any = int32, name: str | None = None, **_: Any) -> Any:
         axes: Any = static_value(convert_to_tensor(axis))
         return OPS[kind](x, out_idx=out_idx, axis=int(axes.flat[0]) if axes.size else None, name=name)
 
-    kind = name
     return found
 
 

@@ -5,6 +5,8 @@ table also the place of its count of buckets, of which those without a key are e
 arrays, so that who has the old ones can keep them.
 """
 
+import functools
+
 import numpy as np
 
 from ...core.declare import op
@@ -12,8 +14,9 @@ from ...core.dtypes import as_dtype, int64, string, variant
 from ...core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, ShapeError
 from ...core.infer import fixed, no_outputs, rank_of
 from ...core.op import Kind, Own, Spec
-from ...core.shapes import as_dims, compatible, show
+from ...core.shapes import as_dims, compatible, num_elements, show
 from ..common.texts import Text, plain
+from ..strings.hashes import murmur
 
 Table = Kind("Table", allowed=(variant,))
 _NUMBERS = "a table is looked up, not differentiated"
@@ -177,6 +180,8 @@ def lookup_table_import(table_handle: Table, keys: Own, values: Own, *, run):
     if table_handle[2]:
         if table_handle[3]:
             run.assign(table_handle[4], np.array([len(keys), 0]))
+            keys = keys.reshape(-1, *table_handle[3][0].shape)
+            values = values.reshape(-1, *run.read(table_handle[1]).shape[1:])
             kept = ~np.logical_or(*[_same(keys, key) for key in table_handle[3]])
             keys, values = keys[kept], values[kept]
         _set(table_handle, run, keys, values)
@@ -299,20 +304,41 @@ def lookup_table_size(table_handle: Table, *, run):
 def _all(table_handle, *, Tkeys, Tvalues):  # noqa: N803
     declared = _declared(table_handle)
     shape = None if declared is None else as_dims(declared.attrs.get("value_shape", ()))
-    keys = declared.inputs[0].dims if declared is not None and declared.inputs else () if declared is not None else None
+    keys = None if declared is None else ()
+    if declared is not None and declared.inputs:  # of a dense table all are matrices, as TensorFlow exports them
+        keys, shape = ((num_elements(dims),) for dims in (declared.inputs[0].dims, shape))
     return (Spec(as_dtype(Tkeys), None if keys is None else (None, *keys)),
             Spec(as_dtype(Tvalues), None if shape is None else (None, *shape)))
 
 
 @op("LookupTableExportV2", infer=_all, stateful=True, no_grad=_NUMBERS)
 def lookup_table_export(table_handle: Table, *, Tkeys, Tvalues, run):  # noqa: N803
-    """All keys and their values, of a dense table those of all buckets. -> any[n, ...], any[n, ...]."""
+    """All keys and their values, of a dense table those of all buckets, as rows. -> any[n, ...], any[n, ...]."""
     keys, values = _content(table_handle, run)
     if not table_handle[3]:
         return keys, values
     buckets, deleted = run.read(table_handle[4])
-    deleted = min(deleted, buckets - len(keys))  # their buckets are taken again
-    empty, gone = (np.broadcast_to(np.asarray(key, keys.dtype), (count, *keys.shape[1:])) for key, count in zip(
-        table_handle[3], (buckets - len(keys) - deleted, deleted)))
-    blank = np.full((buckets - len(keys), *values.shape[1:]), b"" if values.dtype == object else 0, values.dtype)
-    return np.concatenate([keys, gone, empty]), np.concatenate([values, blank])
+    rows = np.empty((buckets, *keys.shape[1:]), keys.dtype)
+    rows[:], held = table_handle[3][0], np.full((buckets, *values.shape[1:]), b"" if values.dtype == object else 0,
+                                                values.dtype)
+    places = _buckets_of(keys, int(buckets))
+    rows[places], held[places] = keys, values
+    free = np.setdiff1d(np.arange(buckets), places, assume_unique=True)
+    rows[free[:deleted]] = table_handle[3][1]
+    return rows.reshape(buckets, -1), held.reshape(buckets, -1)
+
+
+def _buckets_of(keys, count):
+    """In which of the buckets TensorFlow looks for each key: by its hash, then by quadratic probing."""
+    taken, places = set(), []
+    for row in keys.reshape(len(keys), -1).tolist():
+        parts = [murmur(part) if isinstance(part, bytes) else int(part) for part in row]
+        at = parts[0] if len(parts) == 1 else functools.reduce(
+            lambda a, b: (a ^ (b + 0x9e3779b97f4a7800 + (a << 10) + (a >> 4))) & 0xffffffffffffffff, parts, 0)
+        tried = 0
+        while at % count in taken and tried < count:
+            tried += 1
+            at += tried
+        places.append(at % count if at % count not in taken else min(set(range(count)) - taken))
+        taken.add(places[-1])
+    return np.array(places, np.intp)
