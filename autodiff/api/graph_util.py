@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core.errors import ArgumentError, KindError
+from ..core.traversal import reached
 from .common.unsupported import refusing
 from .messages import GraphDef, NodeDef
 from .saved_graphs.attributes import attr_of
@@ -25,12 +26,8 @@ def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
     for name in dest_nodes:
         if name not in nodes:
             raise ArgumentError(f"{name} is not in graph", hint="give names of nodes, without `:0`")
-    needed, waiting = set(), list(dest_nodes)
-    while waiting:
-        name = waiting.pop()
-        if name not in needed and name in nodes:
-            needed.add(name)
-            waiting.extend(split_name(text)[0] for text in nodes[name].input)
+    needed = reached(dest_nodes, lambda name: [split_name(text)[0] for text in nodes[name].input] if name in nodes
+                     else [])
     made = _like(graph_def)
     made.node.extend(node for node in graph_def.node if node.name in needed)
     return made

@@ -1,47 +1,42 @@
 """Walks along the edges of a graph: what tensors are made from, and what is made from them."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from typing import TypeVar
 
 from .graph import Operation, Tensor
+
+Node = TypeVar("Node")
+
+
+def reached(starts: Iterable[Node], onward: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """The starts, what `onward` gives of them, what it gives of that, and so on."""
+    found: set[Node] = set()
+    stack = list(starts)
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack.extend(onward(node))
+    return found
 
 
 def ancestors(tensors: Iterable[Tensor], known: Collection[Tensor] = ()) -> set[Operation]:
     """Every operation that the values of `tensors` come from, their own included; `known` ones come from nowhere."""
-    found: set[Operation] = set()
-    stack = [t.op for t in tensors if t not in known]
-    while stack:
-        op = stack.pop()
-        if op not in found:
-            found.add(op)
-            stack.extend([t.op for t in op.inputs if t not in known])
-    return found
+    return reached([t.op for t in tensors if t not in known],
+                   lambda op: [t.op for t in op.inputs if t not in known])
 
 
 def dependencies(tensors: Iterable[Tensor], targets: Iterable[Operation] = (),
-           known: Collection[Tensor] = ()) -> set[Operation]:
+                 known: Collection[Tensor] = ()) -> set[Operation]:
     """Every operation that runs for `tensors` and `targets`: those before them, and those they wait for."""
-    found: set[Operation] = set()
-    stack = [*(t.op for t in tensors if t not in known), *targets]
-    while stack:
-        op = stack.pop()
-        if op not in found:
-            found.add(op)
-            stack.extend([t.op for t in op.inputs if t not in known])
-            stack.extend(op.waits_for)
-    return found
+    return reached([*(t.op for t in tensors if t not in known), *targets],
+                   lambda op: [*[t.op for t in op.inputs if t not in known], *op.waits_for])
 
 
 def descendants(tensors: Iterable[Tensor]) -> set[Operation]:
     """Every operation that depends on `tensors`, whether a gradient could flow or not; their own not included."""
-    found: set[Operation] = set()
-    stack = [c for t in tensors for c in t._consumers]
-    while stack:
-        op = stack.pop()
-        if op not in found:
-            found.add(op)
-            stack.extend([c for t in op.outputs for c in t._consumers])
-    return found
+    return reached([c for t in tensors for c in t._consumers], lambda op: [c for t in op.outputs for c in t._consumers])
 
 
 def in_order(operations: Iterable[Operation]) -> list[Operation]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.errors import InvalidArgumentError
 from ..core.graph import Operation, Tensor
+from ..core.traversal import reached
 from ..ops.common.threads import one_blas_thread
 from .fetch import Fetches
 from .plan.interpreter import run_step, starting_slots
@@ -56,16 +57,12 @@ class PartialRun:
             self._done.add(i)
 
     def _steps_for(self, slots: Sequence[int], steps: Sequence[int]) -> set[int]:
-        needed: set[int] = set()
-        stack = [*steps, *self._makers_of(slots)]
-        while stack:
-            i = stack.pop()
-            if i not in self._done and i not in needed:
-                needed.add(i)
-                step: Step = self._plan.steps[i]
-                stack.extend(self._makers_of(slot for slot in step.inputs if not isinstance(slot, str)))
-                stack.extend(self._by_op[op] for op in step.op.waits_for if op in self._by_op)
-        return needed
+        def before(i: int) -> list[int]:
+            step: Step = self._plan.steps[i]
+            return [] if i in self._done else [
+                *self._makers_of(slot for slot in step.inputs if not isinstance(slot, str)),
+                *(self._by_op[op] for op in step.op.waits_for if op in self._by_op)]
+        return reached([*steps, *self._makers_of(slots)], before) - self._done
 
     def _makers_of(self, slots: Iterable[int]) -> list[int]:
         found = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import nest
+from ...core.traversal import reached
 
 
 def get_reachable_from_inputs(inputs: Any, targets: Any = None) -> set[Any]:
@@ -14,11 +15,4 @@ def get_reachable_from_inputs(inputs: Any, targets: Any = None) -> set[Any]:
 
 def reached_from(inputs: Any) -> set[Any]:
     """The tensors and operations that depend on some tensors, and those themselves."""
-    found: set[Any] = set()
-    waiting = list(nest.flatten(inputs))
-    while waiting:
-        item = waiting.pop()
-        if item not in found:
-            found.add(item)
-            waiting += item.consumers() if hasattr(item, "consumers") else item.outputs
-    return found
+    return reached(nest.flatten(inputs), lambda item: item.consumers() if hasattr(item, "consumers") else item.outputs)

@@ -10,7 +10,7 @@ import numpy as np
 from ...api.control.custom import CustomRule
 from ...core.graph import Operation, Tensor
 from ...core.op import REGISTERED_GRADIENTS
-from ...core.traversal import ancestors, descendants
+from ...core.traversal import ancestors, descendants, reached
 from ...gradients.between import carries_gradient
 from ...gradients.blocked_reasons import blocked_reason, no_gradient_reason
 from ..facts.roles import place_of
@@ -61,13 +61,7 @@ def _live(y: Tensor, x: Tensor, on_paths: set[Operation]) -> set[Any]:
 
 def live_ops(y: Tensor) -> set[Operation]:
     """The ops behind y that a gradient of it may reach; no insides of a function that has a gradient of its own."""
-    found, stack = set[Operation](), [y.op]
-    while stack:
-        op = stack.pop()
-        if op not in found:
-            found.add(op)
-            stack += [tensor.op for _, tensor in _ways(op)] if op.type != "StopGradient" else []
-    return found
+    return reached([y.op], lambda op: [t.op for _, t in _ways(op)] if op.type != "StopGradient" else [])
 
 
 def passed(y: Tensor, x: Tensor) -> dict[Operation, tuple[Tensor, ...]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.function_graph import functions_of
 from ...core.graph import Operation, Tensor
+from ...core.traversal import reached
 from ...runtime.plan.state import OUTSIDE
 from ..facts.function_calls import Inside
 from ..facts.known import inputs_read
@@ -61,14 +62,8 @@ def _has_nan(value: Any) -> bool:
 
 def _reaching(roots: Collection[Tensor], bad: Collection[Tensor], values: Values) -> set[Operation]:
     """Ops from which a chain of non-finite tensors leads to a root."""
-    found: set[Operation] = set()
-    stack = [root.op for root in roots if root in bad]
-    while stack:
-        op = stack.pop()
-        if op not in found:
-            found.add(op)
-            stack.extend(t.op for t in inputs_read(op, values) if t in bad)
-    return found
+    return reached([root.op for root in roots if root in bad],
+                   lambda op: [t.op for t in inputs_read(op, values) if t in bad])
 
 
 def reaches(ops: Sequence[Operation], values: Values, roots: Collection[Tensor]) -> set[Operation]:
@@ -296,14 +291,7 @@ def _comes_from_select(op: Operation) -> bool:
 
 def _of_one_rule(op: Operation) -> set[Operation]:
     """A gradient op, and those of the same rule that its value goes into."""
-    found = {op}
-    stack = [op]
-    while stack:
-        for consumer in (c for t in stack.pop().outputs for c in t._consumers):
-            if consumer.origin is op.origin and consumer not in found:
-                found.add(consumer)
-                stack.append(consumer)
-    return found
+    return reached([op], lambda at: [c for t in at.outputs for c in t._consumers if c.origin is op.origin])
 
 
 _PASSES = ("Sum", "Mean", "Identity", "Reshape", "AddN", "Add", "AddV2", "Max", "Sqrt", "ExpandDims", "Squeeze", "Neg")

@@ -9,6 +9,7 @@ from ...api.variables.assignment import trainable_variables
 from ...core import nest
 from ...core.graph import Operation
 from ...core.op import REGISTERED_GRADIENTS
+from ...core.traversal import reached
 
 __all__ = ["copy_handle_data", "custom_gradient", "get_dependent_variables", "grad_pass_through", "recompute_grad"]
 
@@ -23,12 +24,10 @@ def get_dependent_variables(input_ops: Any, output_ops: Any) -> list[Any]:
     input_ops, output_ops: nested tensors of the default graph.
     """
     ends = {tensor.op for tensor in nest.flatten(input_ops)}
-    reached: set[Operation] = set()
-    waiting = [tensor.op for tensor in nest.flatten(output_ops)]
-    while waiting:
-        op = waiting.pop()
-        if op not in reached and op not in ends:
-            reached.add(op)
-            if REGISTERED_GRADIENTS.get(op.override or op.type, op.definition.gradient_rule) is not None:
-                waiting += [tensor.op for tensor in op.inputs]
-    return [variable for variable in trainable_variables() if variable.op in reached]
+
+    def behind(op: Operation) -> list[Operation]:
+        rule = REGISTERED_GRADIENTS.get(op.override or op.type, op.definition.gradient_rule)
+        return [] if rule is None or op in ends else [tensor.op for tensor in op.inputs]
+
+    found = reached([tensor.op for tensor in nest.flatten(output_ops)], behind) - ends
+    return [variable for variable in trainable_variables() if variable.op in found]

@@ -1,7 +1,7 @@
 """Case: a program and its remembered steps, as those ask who look for mistakes; each fact is computed once."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Graph, Operation, Tensor
-from ....core.traversal import ancestors, in_order, past
+from ....core.traversal import ancestors, in_order, past, reached
 from ....gradients.blocked_reasons import GradientCall
 from ...facts.graph_lists import calls_of, operations_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
@@ -83,14 +83,9 @@ class Case:
     @cached_property
     def trained(self) -> set[Operation]:
         """What depends on trainable variables, otherwise than through a stop_gradient or a shape."""
-        found: set[Operation] = set()
-        stack = [c for t in self.variables for c in t._consumers]
-        while stack:
-            op = stack.pop()
-            if op not in found and op.type != "StopGradient" and op.type not in _SHAPES:
-                found.add(op)
-                stack.extend([c for t in op.outputs for c in t._consumers])
-        return found
+        def takers(tensors: Iterable[Tensor]) -> list[Operation]:
+            return [c for t in tensors for c in t._consumers if c.type != "StopGradient" and c.type not in _SHAPES]
+        return reached(takers(self.variables), lambda op: takers(op.outputs))
 
     @cached_property
     def calls(self) -> list[GradientCall]:
@@ -261,11 +256,4 @@ def fed_behind(tensors: Sequence[Tensor]) -> set[Operation]:
 
 def values_behind(tensors: Sequence[Tensor]) -> set[Operation]:
     """What tensors are computed from, without that of which only the shape counts."""
-    found: set[Operation] = set()
-    stack = [t.op for t in tensors]
-    while stack:
-        op = stack.pop()
-        if op not in found:
-            found.add(op)
-            stack += [t.op for t in op.inputs] if op.type not in _SHAPES else []
-    return found
+    return reached([t.op for t in tensors], lambda op: [t.op for t in op.inputs] if op.type not in _SHAPES else [])
