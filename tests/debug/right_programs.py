@@ -116,4 +116,11 @@ loss = tf.reduce_mean(tf.to_float(tf.equal(done, tf.argmax(y, 1))) *
                       tf.nn.sparse_softmax_cross_entropy_with_logits(labels=done, logits=z))
 fit([adam(.01).minimize(loss), loss], lambda i: {**fed(i), done: rng.randint(0, 4, 32)}, 24)
 ''',
+    "a bias that is on both sides": '''
+bias = tf.get_variable("bias", [4], initializer=tf.zeros_initializer(), use_resource=True)
+kernel = tf.get_variable("kernel", [18, 4])
+one, other = (tf.matmul(part, kernel) + bias.read_value() for part in tf.split(x, 2, 1))
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.abs(one - other), 4))
+fit([adam(.01).minimize(loss), loss], steps=12)
+''',
 }

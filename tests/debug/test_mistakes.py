@@ -121,6 +121,17 @@ def test_what_harms_though_the_loss_falls_is_told(kind: str, text: str, tmp_path
     assert kind != "script error" or "TypeError" in first.text and first.place.text == "fit[0]"
 
 
+def test_a_variable_that_a_loop_reads_by_its_name_may_be_not_finite(tmp_path: Path) -> None:
+    found = findings('''
+large = tf.constant_initializer(9.)
+cell = tf.keras.layers.SimpleRNN(3, activation="relu", recurrent_initializer=large, input_shape=(12, 3))
+m = tf.keras.Sequential([cell, tf.keras.layers.Dense(1)])
+m.compile("sgd", "mse")
+m.fit(X.reshape(400, 12, 3)[:32], T[:32], batch_size=8, verbose=0)
+''', tmp_path)
+    assert found[0].kind == "growing loop" and "inf" in [f.kind for f in found]
+
+
 def test_what_nothing_takes_of_what_is_fed_is_a_remark(tmp_path: Path) -> None:
     loss = "tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))"
     found = findings(f"fit(adam(.01).minimize({loss}), steps=4)", tmp_path)

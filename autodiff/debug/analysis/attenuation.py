@@ -104,7 +104,7 @@ def _note(op: Operation, hop: Hop, values: Values) -> str:
         return "what comes from the examples cancels out, as with a bias before a batch normalization"
     if op.type in SLOPES:
         return f"the second derivative of {op.type.removesuffix('Grad').lower()} is 0, as it is made of straight pieces"
-    return "its input is 0 everywhere" if not first.any() else ""
+    return "its input is 0 everywhere" if not first.any() and op.type not in ("Identity", "ReadVariableOp") else ""
 
 
 def _underflow(op: Operation, hop: Hop) -> str:

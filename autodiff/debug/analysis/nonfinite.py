@@ -214,7 +214,8 @@ def _operands(op: Operation, values: Values, output: np.ndarray, index: tuple[in
         value = values.get(tensor)
         array = None if value is None else np.asarray(value)
         at = None if array is None else _index_in(array.shape, output.shape, index)
-        found.append(Operand(tensor.name, at or (), None if at is None or array is None else array[at].item()))
+        found.append(Operand(tensor.name, at or (), None if at is None or array is None or array.dtype.kind in "OSU"
+                             else array[at].item()))
     return tuple(found)
 
 
@@ -229,13 +230,14 @@ def _index_in(shape: tuple[int, ...], output: tuple[int, ...], index: tuple[int,
 
 
 def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: Callable[[str], str]) -> str:
-    if not op.inputs:
+    if not op.inputs or op.type == "ReadVariableOp":  # in a loop it is given the variable's name
+        name = str(values[op.inputs[0]]) if op.inputs and op.inputs[0] in values else op.name
         what = ("the value fed for" if op.type in PLACEHOLDERS else "variable" if op.type in VARIABLES or op.type ==
                 "ReadVariableOp" else "the constant" if op.type == "Const" else "the dataset's" if takes_elements(op)
                 else op.type)
         risky = mapped_ops(op)
         made = f": its map function computes {risky[0].type.lower()}{at_line(place_of(risky[0]))}" if risky else ""
-        return f"{what} {op.name!r} contains {number(result)}{note(op.name)}{made}{numpys(op)}"
+        return f"{what} {name!r} contains {number(result)}{note(name)}{made}{numpys(op)}"
     numbers = _matched(op, numbers)
     given = np.asarray(values[op.inputs[0]]) if op.inputs[0] in values else None
     if op.type == "Mean" and given is not None and not given.size:

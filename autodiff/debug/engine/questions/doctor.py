@@ -121,7 +121,7 @@ class Checkup:
         """An error that the script itself ended with, in none of its runs."""
         text, place = self.model.raised
         last = self.state.log.records[-1] if self.state.log.records else None
-        if not text or last is not None and last.error:
+        if not text or last is not None and last.error and last.error.splitlines()[0] in text:
             return []
         return [Finding(110, "script error", "", "", "", f"the script ended with {text}: what comes after that line "
                         "was not done", "mend that line first", "where", place)]
@@ -230,7 +230,8 @@ class Checkup:
             kind = getattr(why, "kind", "fine")
             if why is not None and kind in ("zero", "tiny", "exploding"):
                 lost = why.losses[0] if why.losses else None
-                is_meant = lost is not None and "cancels out" in lost.note
+                is_meant = lost is not None and ("cancels out" in lost.note or len(row.shape or ()) < 2
+                                                 and why is not None and "cancels out" in why.text)
                 is_meant |= row.stats.norm == 0 and case.last_loss == 0  # nothing is left to learn
                 found.append(Finding(CALM if is_meant else {"zero": 60, "tiny": 55, "exploding": 75}[kind],
                                      f"{kind} gradient",
