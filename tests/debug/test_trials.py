@@ -182,7 +182,7 @@ MENDED = {
         "clip the data before they are fed for x: np.clip(x, 1e-06, 0.999999)",
     ("loss = tf.reduce_mean(tf.square(tf.matmul(x, w)))", "{x: [[3.0, 1e30 if i == 4 else 1.0]]}"):
         "clip the data before they are fed for x: np.clip(x, -3, 3)",
-    ("r = tf.reduce_sum(w) / tf.reduce_sum(x)\nloss = tf.log(tf.square(r))", "{x: [[0.0, 0.0]]}"):
+    ("r = tf.reduce_sum(w) / tf.reduce_max(x)\nloss = tf.log(tf.square(r))", "{x: [[0.0, 0.0]]}"):
         "tf.div_no_nan(x, y); tf.log(tf.maximum(x, 1e-12)) at model.py:7",
     ("y = tf.py_func(lambda a: (a / a).astype(np.float32), [x], tf.float32, stateful=False)\ny.set_shape([None, 2])\n"
      "loss = tf.reduce_mean(tf.matmul(y, w))", "{x: [[1.0, 0.0]]}"):

@@ -11,7 +11,7 @@ from ...core.traversal import ancestors, descendants, in_order, users_of
 from ...gradients.blocked_reasons import GradientCall
 from ..facts.graph_lists import trainable_tensors
 from ..facts.records import Place
-from ..facts.roles import PLACEHOLDERS, VARIABLES, as_place, at_line, place_of
+from ..facts.roles import PLACEHOLDERS, VARIABLES, as_place, at_line, place_of, takes_elements
 from .findings import WhyNone
 
 _QUESTIONS = ("Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp")
@@ -77,6 +77,14 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
     if number is not None:
         return (f": a constant of its shape{at_line(place_of(number))} is there in its place, as of numbers that were "
                 "fetched of it", "compute with the variable itself: what Session.run or eval() gave are mere numbers")
+    if is_unused and x.op.type in PLACEHOLDERS:
+        like = next((t for op in below if op.type not in PLACEHOLDERS and takes_elements(op) for t in op.outputs
+                     if t.dtype is x.dtype and t.dims is not None and x.dims is not None and t.dims[1:] == x.dims[1:]),
+                    None)
+        if like is not None:
+            return (f": nothing uses it; {y.name} is made of what the dataset gives, {like.name!r}"
+                    f"{at_line(place_of(like.op))}", f"ask for the gradient of {like.name!r}, or build the model on "
+                    f"{x.op.name!r}")
     if is_unused:
         return ": nothing uses it", "use it in the computation, or drop it"
     made = [op for op in in_order(descendants([x])) if op.gradient_of is None and op not in below and op.inputs

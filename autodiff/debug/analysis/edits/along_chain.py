@@ -6,11 +6,13 @@ from functools import partial
 
 from ....core.graph import Operation, Tensor
 from ....core.op import build
+from ....core.traversal import ancestors
 from ..findings import Link
 from .in_graph import Edit, Now, at_one_place, bounds_of, constant, copied, is_half
 
 _LARGE, _BOUND = 8.0, 10.0  # a number that may have overflowed later; what it is kept within
 _ADDS = ("Sub", "Sum", "Mean", "Mul", "MatMul", "Conv2D", "BiasAdd", "Max", "RealDiv", "SquaredDifference", "Square")
+_PLUS = ("Add", "AddV2", "Maximum")
 _REPEATED = 4  # times at one place: a loop
 
 
@@ -24,7 +26,9 @@ def along(chain: Sequence[Link], named: Callable[[str], Operation | None]) -> It
 
 def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
     if link.kind == "made" and op.type == "Const" and link.value == 0 and op.outputs[0].dims == ():
-        yield [_changed(op, "give a number above 0 in place of 0, as max(x, 1)", lambda x: constant(1.0, x))]
+        is_small = all(c.type in _PLUS for c in op.outputs[0]._consumers)
+        words = "give 1e-5 in place of 0" if is_small else "give a number above 0 in place of 0, as max(x, 1)"
+        yield [_changed(op, words, lambda x: constant(1e-5 if is_small else 1.0, x))]
     if link.kind != "op" or op.gradient_of is not None:
         return
     alike = at_one_place(op)
@@ -38,7 +42,7 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
         tiny = 1e-3 if is_half(op) else 1e-6
         yield [_changed(each, f"add {tiny:g} to what is 0 there", lambda x: build.AddV2(x, constant(tiny, x)))
                for each in alike]
-    elif link.value > _LARGE and len(alike) >= _REPEATED:
+    elif link.value > _LARGE and len(alike) >= _REPEATED and len(ancestors(op.inputs) & {*alike}) >= _REPEATED - 1:
         for words, bounded in (("tf.tanh(x)", build.Tanh), (f"tf.clip_by_value(x, {-_BOUND}, {_BOUND})", _within)):
             yield [_changed(each, f"keep it within bounds in each step, {words}", bounded) for each in _results(op)]
 

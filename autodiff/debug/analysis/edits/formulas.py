@@ -1,22 +1,21 @@
 """Edits for formulas that have a better form, and for what an op is given rather than the op itself."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from ....core.constant_value import is_one, static_value
-from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors, in_order
 from ..findings import Origin
 from . import in_graph
 from .in_float32 import in_float32
-from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, on_argument, source_of
+from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, on_argument, replaced, source_of
 from .in_logarithms import logarithm_of_exponents, logarithms_after, over_exponentials, shifted
-from .in_source import LowerRate
+from .of_givens import cleaned
 
 _LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
 _POSITIVE = ("Log", "Sqrt", "Rsqrt", "Lgamma", "Digamma", "Pow")
@@ -24,7 +23,6 @@ _SHIFTS = ("Add", "AddV2", "Sub", "Neg", "Maximum", "Identity", "Mul")
 _NEAR = 6  # ops on the way
 _BEHIND, _COLD = 60, 0.1  # ops behind one; a temperature
 _TIE = 1e-3  # between neighbors on the diagonal
-_LOW = 1e-4  # a learning rate; ten times that is Adam's own
 
 
 def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
@@ -52,7 +50,7 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
         found.append(on_argument(op, f"tf.maximum({{}}, {low:g})", lambda x: build.Maximum(x, constant(low, x))))
     if op.type == "PyFunc":
         words = "y = tf.where(tf.is_finite(y), y, tf.zeros_like(y)) of what the function gives, or a guard in it"
-        found.append(Edit(op, words, lambda now: _cleaned(in_graph.copied(op, tuple(map(now, op.inputs))).outputs[0])))
+        found.append(Edit(op, words, lambda now: cleaned(in_graph.copied(op, tuple(map(now, op.inputs))).outputs[0])))
     if op.type == "Mean":
         found.append(Edit(op, "tf.div_no_nan of the sum and the count, which is 0 for nothing", partial(_mean, op)))
     if op.type == "Cast" and is_half(op):
@@ -173,7 +171,7 @@ def _kept_positive(op: Operation) -> list[Edit]:
     if source.type not in _LINEAR or source.type == "Sub" and is_one(source.inputs[0]):
         return []
     x = source.outputs[0]
-    return [_replaced(x, "tf.nn.softplus where it is made, which keeps it positive", build.Softplus)]
+    return [replaced(x, "tf.nn.softplus where it is made, which keeps it positive", build.Softplus)]
 
 
 def _without_ties(op: Operation) -> list[Edit]:
@@ -183,7 +181,7 @@ def _without_ties(op: Operation) -> list[Edit]:
     rows, columns = x.dims[-2:]
     steps = np.zeros((rows, columns), x.dtype.base_dtype.as_numpy_dtype)
     np.fill_diagonal(steps, _TIE * np.arange(min(rows, columns)))
-    return [_replaced(x, f"break the tie: x + {_TIE:g} * tf.diag(tf.range(n, dtype=x.dtype))", lambda x: build.AddV2(
+    return [replaced(x, f"break the tie: x + {_TIE:g} * tf.diag(tf.range(n, dtype=x.dtype))", lambda x: build.AddV2(
         x, build.Const(value=steps, dtype=x.dtype.base_dtype)))]
 
 
@@ -217,113 +215,3 @@ def _divided(op: Operation, old: float, new: float) -> Edit:
     x = op.inputs[0]
     return Edit(op, f"divide by {new:.3g} in place of {old:.3g}, as exp underflows", lambda now: build.RealDiv(
         now(x), constant(new, x)))
-
-
-# ---- of what updates a variable ----------------------------------------------------------
-
-def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
-    """A learning rate, times `factor`. value: what it is; for 0 one that is low takes its place."""
-    verb = "lower" if factor < 1 else "raise"
-    lower = float(f"{(value or _LOW) * factor:.3g}")
-    return _later(rate, f"{verb} the learning rate from {value:g} to {lower:g}", lambda now: build.Mul(
-        now(rate), constant(factor, rate)) if value else constant(lower, rate), LowerRate(value, lower))
-
-
-def held_rate(rate: Tensor, value: float, first: float) -> Edit:
-    """A learning rate as it was in the beginning. value: what it has grown to."""
-    words = f"keep the learning rate at {first:g}, where it began, or let it fall: it grew to {value:g}"
-    return _later(rate, words, lambda now: constant(first, rate), None)
-
-
-def kept_above(read: Tensor, name: str, low: float) -> Edit:
-    """A variable as it is read, not below a number; for 0 by what is positive everywhere."""
-    written = f"tf.maximum({name}, {low:.3g})" if low else f"tf.nn.softplus({name})"
-    return _replaced(read, f"keep {name} above 0 where it is read, {written}", lambda x: build.Maximum(
-        x, constant(low, x)) if low else build.Softplus(x))
-
-
-def larger_epsilon(epsilon: Tensor) -> Edit:
-    """An epsilon of an optimizer that is 0."""
-    return _later(epsilon, "give the optimizer epsilon=1e-8", lambda now: constant(1e-8, epsilon),
-                  LowerRate(0.0, 1e-8, "epsilon"))
-
-
-def lower_momentum(momentum: Tensor, value: float) -> Edit:
-    """A momentum of 1 or more, as it usually is. value: what it is."""
-    return _later(momentum, "give the optimizer a momentum of 0.9", lambda now: constant(0.9, momentum),
-                  LowerRate(value, 0.9, "momentum"))
-
-
-def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
-    """Variables as they are read, times `factor`."""
-    names = list(dict.fromkeys((read.inputs[0].op.inputs or read.inputs)[0].op.name for read in reads))
-    told = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return [_replaced(read.outputs[0], f"smaller initial values: {told} times {factor:g}", lambda x: build.Mul(
-        x, constant(factor, x))) for read in reads]
-
-
-def bounded(state: Tensor) -> Edit:
-    """What is carried from run to run, kept within bounds."""
-    return _replaced(state, "tf.tanh of what is fed back, where it is made, or begin with zeros again", build.Tanh)
-
-
-def begun_at_random(read: Operation, name: str) -> Edit:
-    """A variable of zeros, as it or some rows of it are read, with other numbers."""
-    x = read.outputs[0]
-    some = np.random.RandomState(0).uniform(-0.1, 0.1, [d or 1 for d in x.dims or ()])
-    words = f"initialize {name} at random, as tf.glorot_uniform_initializer() does, in place of zeros"
-    return _replaced(x, words, lambda x: build.AddV2(x, build.Const(value=some.astype(
-        x.dtype.base_dtype.as_numpy_dtype), dtype=x.dtype.base_dtype)))
-
-
-def finite_constant(op: Operation) -> Edit:
-    """A constant without nan and inf: -inf, by which one masks, is a large number, else 0 is in their places."""
-    value = np.asarray(static_value(op.outputs[0]))
-    is_mask = not np.isnan(value).any() and not np.isposinf(value).any()
-    low = -6e4 if is_half(op) else -1e9
-    words = (f"mask with a large finite number, {low:g}, in place of -inf" if is_mask else
-             "give it a finite number in place of nan and inf, as np.where(np.isfinite(x), x, 0.0)")
-    finite = np.where(np.isfinite(value), value, low if is_mask else 0.0).astype(value.dtype)
-    return Edit(op, words, lambda now: build.Const(value=finite, dtype=op.outputs[0].dtype.base_dtype))
-
-
-def clean_feed(fed: Tensor) -> Edit:
-    """What is fed, without nan and inf."""
-    return _replaced(fed, f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)",
-                     _cleaned)
-
-
-def clipped_feed(fed: Tensor, low: float, high: float) -> Edit:
-    """What is fed, within bounds."""
-    return _replaced(fed, f"clip the data before they are fed for {fed.op.name}: np.clip(x, {low:.7g}, {high:.7g})",
-                     lambda x: build.Minimum(build.Maximum(x, constant(low, x)), constant(high, x)))
-
-
-def higher_feed(fed: Tensor, low: float) -> Edit:
-    """A number that is fed, not below one that was."""
-    return _replaced(fed, f"feed {fed.op.name} no number below {low:.3g}, as before", lambda x: build.Maximum(
-        x, constant(low, x)))
-
-
-def scaled_feed(fed: Tensor, rank: int) -> Edit:
-    """What is fed, with a mean of 0 and a size of 1; of a table each column."""
-    words = f"scale the data fed for {fed.op.name}: (x - mean) / std" + " of each column" * (rank == 2)
-    return _replaced(fed, words, partial(_scaled, range(rank) if rank != 2 else (0,)))
-
-
-def _cleaned(x: Tensor) -> Tensor:
-    return build.SelectV2(build.IsFinite(x), x, build.ZerosLike(x))
-
-
-def _scaled(axes: Sequence[int], x: Tensor) -> Tensor:
-    axis = build.Const(value=np.array(axes, np.int32), dtype=int32)
-    gaps = build.Sub(x, build.Mean(x, axis, keep_dims=True))
-    return build.RealDiv(gaps, build.Sqrt(_plus(1e-5, build.Mean(build.Square(gaps), axis, keep_dims=True))))
-
-
-def _replaced(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor]) -> Edit:
-    return Edit(tensor.op, words, lambda now: made(tensor))
-
-
-def _later(tensor: Tensor, words: str, made: Callable[[Now], Tensor], line: LowerRate | None) -> Edit:
-    return Edit(tensor.op, words, made, line, is_late=True)

@@ -84,6 +84,9 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
             tiny = _fitting(1e-8, op)
             found.append(Edit(op, f"x / (y + {tiny:g})", partial(_of_changed, op, 1, lambda y: build.AddV2(
                 y, constant(tiny, y))), Rewrite(op, 1, f"({{0}} + {tiny:g})", ((op, 1),))))
+        if root.type == "Sum" and not _normalizes(op):
+            found.append(Edit(op, "x / tf.maximum(y, 1.0)", partial(_of_changed, op, 1, lambda y: build.Maximum(
+                y, constant(1.0, y))), Rewrite(op, 1, "{tf}.maximum({0}, 1.0)", ((op, 1),))))
         found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs)),
                           Rewrite(op, None, "{tf}.div_no_nan({0}, {1})", ((op, 0), (op, 1)))))
     return found
@@ -162,6 +165,11 @@ def _of_changed(op: Operation, index: int, change: Callable[[Tensor], Tensor], n
     inputs = [now(t) for t in op.inputs]
     inputs[index] = change(inputs[index])
     return copied(op, tuple(inputs)).outputs[0]
+
+
+def replaced(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor]) -> Edit:
+    """What is made of a tensor, in its place."""
+    return Edit(tensor.op, words, lambda now: made(tensor))
 
 
 def instead(op: Operation, template: str, *parts: Part) -> Rewrite:

@@ -12,8 +12,8 @@ from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
 from ..mistakes.case import Case, held
 from ..mistakes.updates import gradients_of
-from .formulas import lower_rate
 from .in_graph import Edit, Now, constant
+from .of_givens import lower_rate
 
 
 class Attempt(NamedTuple):

@@ -28,7 +28,7 @@ _ADDS = ("Add", "AddV2", "AddN", "Mul")
 _FORKS = 3
 _READS = ("Identity", "ReadVariableOp", "Captured")
 _DIVISIONS = ("RealDiv", "Div", "TrueDiv")
-_NEEDS_SIGN = ("Log", "Sqrt", "Rsqrt", "Log1p", "Lgamma", "Digamma", "Pow")
+NEEDS_SIGN = ("Log", "Sqrt", "Rsqrt", "Log1p", "Lgamma", "Digamma", "Pow")
 
 
 def chain_of(op: Operation, index: Index, scene: Scene) -> tuple[Link, ...]:
@@ -41,7 +41,7 @@ def chain_of(op: Operation, index: Index, scene: Scene) -> tuple[Link, ...]:
         return ()
     at = Source(out, index, np.asarray(scene.values[out])[index].item(), scene)
     given = sources_of(at)[:1]
-    negative = op.type in _NEEDS_SIGN and not np.isinf(at.value) and any(_is_negative(s.value) for s in given)
+    negative = op.type in NEEDS_SIGN and not np.isinf(at.value) and any(_is_negative(s.value) for s in given)
     return (*_empty_feed(op, scene), *_together(_followed(at, _FORKS, negative=negative)[::-1]))
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,24 +19,40 @@ _FAR = 20  # ops from the loss
 _LOW = -1e6
 
 
-def subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tensor, Any]]) -> Operation | None:
-    """The Sub or Neg that takes y, a scalar, to minus infinity; None if y is not there, or by something else."""
-    for i in range(_FAR):
+def subtracted(y: Tensor, values_of: Callable[..., Mapping[Tensor, Any]],
+               runs: Sequence[Any]) -> Operation | None:
+    """The Sub or Neg that takes y, a scalar, to minus infinity; None if y is not there, or by something else.
+
+    values_of: known values of ops in one of the runs, of which the last count where y was a number.
+    """
+    for run in runs[:-4:-1]:
+        value = values_of([y.op], run).get(y)
+        if value is not None and np.isfinite(value).all():
+            return _subtracted(y, partial(values_of, moment=run)) if np.sum(value) < _LOW else None
+    return None
+
+
+def _subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tensor, Any]]) -> Operation | None:
+    for _ in range(_FAR):
         op = y.op
         values = values_of([op, *(t.op for t in op.inputs)])
         sizes = [float(np.sum(np.asarray(values.get(t, 0.0), np.float64))) for t in (y, *op.inputs)]
-        if not i and not sizes[0] < _LOW:
-            return None
-        if op.type == "Sub" and sizes[2] > max(abs(sizes[1]), 1.0) or (
-                op.type == "Neg" and sizes[1] > 1.0 and is_sum_of_squares(op.inputs[0], _SQUARES)):
+        if op.type == "Sub" and sizes[2] > max(abs(sizes[1]), 1.0) or op.type == "Neg" and sizes[1] > 1.0:
             return op
-        if op.type in ("Add", "AddV2", "AddN") and min(sizes[1:]) < 0:
+        if op.type == "Sub" and sizes[1] < 0:
+            y = op.inputs[0]
+        elif op.type in ("Add", "AddV2", "AddN") and min(sizes[1:]) < 0:
             y = op.inputs[int(np.argmin(sizes[1:]))]
         elif op.type in _PASSES:
             y = op.inputs[0]
         else:
             return None
     return None
+
+
+def is_penalty(sub: Operation) -> bool:
+    """Whether what is subtracted is never negative."""
+    return is_sum_of_squares(sub.inputs[-1], _SQUARES)
 
 
 def without_bound(sub: Operation) -> str:

@@ -19,6 +19,7 @@ from .sources import Scene
 _PRODUCTS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2", "Prod")
 _TURNED = {"Equal": "not_equal", "NotEqual": "equal", "Greater": "less_equal", "GreaterEqual": "less",
            "Less": "greater_equal", "LessEqual": "greater"}
+_PICKS = ("GatherV2", "Gather", "GatherNd", "ResourceGather")
 _FAR = 200  # ops on the way back
 
 
@@ -29,7 +30,8 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
     """
     op = factor.op
     for _ in range(_FAR):
-        zeros = [t for t in op.inputs if t in values and np.size(values[t]) and not np.any(values[t])]
+        zeros = [t for t in op.inputs if t in values and np.size(values[t]) and not np.any(values[t])
+                 and (_is_real(t) or t.dtype.is_bool or op.type in ("Cast", "OneHot"))]
         if op.type == "ZerosLike" and op.origin is not None and op.origin.type in SLOPES:
             op, zeros = op.origin, []
         if functions_of(op) or op.type in _TURNED or not zeros:
@@ -49,6 +51,10 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
             (each for each in ancestors(op.inputs) if each.type == "Mean" and averages_one(each, values)), None)):
         return (f"{one.name} (Mean{at_line(place_of(one))}) averages over one element: what is left of x less its mean "
                 "is 0 whatever x is", "normalize over more than one example: a larger batch, or other axes")
+    if op.type in _PICKS and factor.op.outputs[0] in values:
+        first = next(iter(chain_of(op, (0,) * np.ndim(values[op.outputs[0]]), Scene(values, lambda *_: None))), None)
+        if first is not None:
+            return f"{first.text}{at_line(first.place)}", f"pick others there, or give {first.op} other numbers"
     hop = noted(Hop(op.name, op.type, given, None, 1.0, 0.0, 0.0, place_of(op)), op, values)
     if op is factor.op and not hop.note:
         return "", ""
@@ -74,8 +80,10 @@ def _compared(op: Operation, values: Mapping[Tensor, Any]) -> tuple[str, str]:
     sides = ", ".join(f"{t.name} is {_range(np.asarray(values[t]))}" for t in op.inputs)
     bound = next((t for t in op.inputs if not ancestors([t]) & {each for each in ancestors(op.inputs)
                                                                 if each.type in (*VARIABLES, *PLACEHOLDERS)}), None)
-    other = f"compare with a number within their range{at_line(place_of(op))}, " if bound is not None else ""
-    return f"{there}: {sides}", f"{other}turn it around, tf.{_TURNED[op.type]}, or feed other numbers"
+    ways = [f"turn it around, tf.{_TURNED[op.type]}", "compare with a number within their range"]
+    if bound is not None and "Equal" not in op.type[:8]:
+        ways.reverse()
+    return f"{there}: {sides}", f"{ways[0]}, or " + (ways[1] if bound is not None else "feed other numbers")
 
 
 def averages_one(mean: Operation, values: Mapping[Tensor, Any]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 import bisect
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.nonfinite import why_nonfinite
-from ...analysis.origins.no_bound import added, subtracted, without_bound
+from ...analysis.origins.no_bound import added, is_penalty, subtracted, without_bound
 from ...analysis.origins.own_updates import amplified
 from ...analysis.remedies import matrix_fault, remedy_for_failure
 from ...analysis.update_blame import divergence, is_store, leap, learning_rate, operands_of, stores_into, why_update
@@ -112,7 +111,7 @@ class Blame:
             return found
         own = amplified(self.model.graph, (m.variables for m in self.state.moments), at.variables)
         top = self.model.default_y()
-        sub = subtracted(top, partial(self.state.values_known, moment=at)) if top is not None and not own else None
+        sub = subtracted(top, self.state.values_known, until) if top is not None and not own else None
         grown = own[0].text if own else without_bound(sub) if sub is not None else divergence([
             (self.log.at(m.run), m.variables) for m in (*until[:_EARLY], at)]) if first.overflows else ""
         if not grown and leapt:
@@ -128,7 +127,8 @@ class Blame:
         if not grown:
             return found
         diverges = replace(first, remedy="let what an average keeps and what it adds make up 1" if own else
-                           added(sub).words if sub is not None else "lower the learning rate, take the mean over the "
+                           added(sub).words if sub is not None and is_penalty(sub) else
+                           "lower the learning rate, take the mean over the "
                            "batch in place of the sum, or clip with tf.clip_by_global_norm")
         rate = "" if own or sub is not None else self._learning_rate(at)
         if rate.startswith("the momentum"):

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from itertools import zip_longest
 
 import numpy as np
@@ -10,15 +9,17 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
 from ....runtime.plan.running import running
-from ...analysis.edits import formulas
+from ...analysis.edits import formulas, of_givens
 from ...analysis.edits.along_chain import along
 from ...analysis.edits.in_graph import CLIP, Edit, at_one_place
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
-from ...analysis.origins.no_bound import added, subtracted
+from ...analysis.origins.chain import NEEDS_SIGN
+from ...analysis.origins.no_bound import added, is_penalty, subtracted
 from ...analysis.origins.own_updates import amplified, averaged
 from ...analysis.update_blame import RATES, is_store, operands_of
-from ...facts.roles import is_variable
+from ...facts.graph_lists import calls_of, trainable_tensors
+from ...facts.roles import VARIABLES, is_variable
 from ...facts.training_runs import trains
 from ...history.replay import Moment
 from ..overlay import Overlay
@@ -70,11 +71,15 @@ class Candidates:
         carried = self.carried.grown(self.failed)
         if carried is not None:
             yield from self._first_of(self._smaller_weights([carried[1]]))
-            yield [formulas.bounded(carried[1])]
+            yield [of_givens.bounded(carried[1])]
         epsilons = self._operands(self.failed, ("epsilon",))
-        yield from ([formulas.larger_epsilon(t)] for value, t in epsilons if value == 0)
+        yield from ([of_givens.larger_epsilon(t)] for value, t in epsilons if value == 0)
         if self.first.kind == "variable" and self.why.origins[0].phase == "forward":
             yield from self._begun_otherwise()
+        yield from self._signs()
+        if any(each.overflows and each.phase == "backward" for each in self.why.origins[:1]):
+            yield from self._first_of([edit] for call in calls_of(self.model.graph) for edit in of_givens.less_scaled(
+                call.ys[0].op))
         yield from ([edit] for edit in formulas.without_exponential(self.y, self.why.origins))
         if self.fed is not None:
             yield from other_number(self.fed.outputs[0], self.failed, self.moments)
@@ -91,6 +96,8 @@ class Candidates:
             before = len(self.tried)
             for form in edits:
                 yield from self._first_of(widened(form) if op.type in EXPONENTIALS else [form])
+            if self.fed is not None and self.why.origins[0].overflows:
+                yield from other_feeds(self.fed.outputs[0], self.first.index, self.failed, self.moments)
             if any(remedy.steepest <= STEEP for remedy, *_ in self.tried[before:]):
                 bounds = bounds[:1]
             yield from self._first_of(bounds)
@@ -138,17 +145,20 @@ class Candidates:
         """Where no op is to blame, but how the variables grow."""
         before = [m for m in self.moments if m.run <= self.failed.run]
         for i, moment in enumerate(before):
-            yield from ([formulas.clipped_feed(t, -usual, usual)] for t, usual in unusual_feeds(moment, before[:i]))
+            yield from ([of_givens.clipped_feed(t, -usual, usual)] for t, usual in unusual_feeds(moment, before[:i]))
         begun = (m.variables for m in self.moments)
         updates = amplified(self.model.graph, begun, self.failed.variables)
-        fallen = subtracted(self.y, partial(self.state.values_known, moment=self.failed))
-        if fallen is not None:
+        fallen = subtracted(self.y, self.state.values_known, before)
+        if fallen is not None and is_penalty(fallen):
             yield [added(fallen)]
             return
+        if fallen is not None:
+            reads = [c for t in trainable_tensors(self.model.graph) for c in _reads(t.op)]
+            yield from self._first_of([of_givens.within(c.outputs[0], size) for c in reads] for size in (0.1, 0.01))
         yield from filter(None, [[each for update in updates for each in averaged(update)]])
         heavy = [(t, value) for value, t in self._operands(self.failed, ("momentum",)) if value >= 1]
         if heavy:
-            yield [formulas.lower_momentum(*each) for each in heavy]
+            yield [of_givens.lower_momentum(*each) for each in heavy]
             return
         yield from scaled_feeds(self.failed, UNSCALED)
         count = len(self.tried)
@@ -173,7 +183,7 @@ class Candidates:
     def _other_constants(self) -> Iterable[list[Edit]]:
         """Of constants that are not finite: finite numbers in their places."""
         given = (self.named(origin.op) for origin in self.why.origins if origin.op_type == "Const")
-        edits = [formulas.finite_constant(op) for op in given if op is not None and op.graph is self.model.graph]
+        edits = [of_givens.finite_constant(op) for op in given if op is not None and op.graph is self.model.graph]
         yield from [edits] if edits else []
 
     def _begun_otherwise(self) -> Iterable[list[Edit]]:
@@ -181,16 +191,27 @@ class Candidates:
         op, value = self.named(self.first.op), self.failed.variables.get(self.first.op, 1)
         begun = next((m.variables[self.first.op] for m in self.moments if self.first.op in m.variables), value)
         if op is not None and np.size(begun) and np.min(begun) > 0 >= np.min(value):
-            reads = [c for t in op.outputs for c in t._consumers if c.outputs and not is_store(c)
-                     and c.outputs[0].dtype.base_dtype.is_floating]
-            yield from self._first_of([formulas.kept_above(c.outputs[0], op.name, low) for c in reads]
+            yield from self._first_of([of_givens.kept_above(c.outputs[0], op.name, low) for c in _reads(op)]
                                       for low in (0.1 * float(np.min(begun)), 0.0))
+        elif op is not None and np.ndim(value) == 1 and not np.any(value):
+            yield [of_givens.begun_at_one(c.outputs[0], op.name) for c in _reads(op)]
         elif op is not None and np.ndim(value) > 1 and not np.any(value):
-            users = [c for t in op.outputs for c in t._consumers if not is_store(c) and c.gradient_of is None]
-            reads = [c for c in users if c.outputs and c.outputs[0].dtype.base_dtype.is_floating]
+            reads = _reads(op)
             after = [c for read in reads for c in read.outputs[0]._consumers]
             rows = [c for c in after if c.type in _ROWS and c.gradient_of is None]
-            yield [formulas.begun_at_random(each, op.name) for each in rows or reads]
+            yield [of_givens.begun_at_random(each, op.name) for each in rows or reads]
+
+    def _signs(self) -> Iterable[list[Edit]]:
+        """Of what is given a negative number and needs a positive one: single numbers behind it that are trained."""
+        origin = self.why.origins[0] if self.why.origins else None
+        op = self.named(origin.forward_op) if origin is not None else None
+        if op is None or origin is None or op.type not in NEEDS_SIGN or not any(
+                isinstance(each.value, float) and each.value < 0 for each in origin.operands[:1]):
+            return
+        for variable in (each for each in in_order(ancestors(op.inputs)) if each.type in VARIABLES):
+            value = np.asarray(self.failed.variables.get(variable.name, 1.0))
+            if value.ndim == 0 and value < 0 and (reads := _reads(variable)):
+                yield [of_givens.kept_above(c.outputs[0], variable.name, 0.0) for c in reads]
 
     def _operands(self, at: Moment, names: Sequence[str]) -> list[tuple[float, Tensor]]:
         """The numbers of these names that the updates of a run compute with."""
@@ -205,9 +226,9 @@ class Candidates:
             self.model.graph, running(m.wanted.tensors, m.wanted.targets))), self.failed)
         first = {t: value for value, t in self._operands(began, RATES)} if rates else {}
         if any(value > _GROWN * first.get(t, value) for value, t in rates):
-            yield [formulas.held_rate(t, value, first.get(t, value)) for value, t in rates]
+            yield [of_givens.held_rate(t, value, first.get(t, value)) for value, t in rates]
         for power in range(1, 7) if rates else ():
-            yield [formulas.lower_rate(t, value, 10.0 ** -power) for value, t in rates]
+            yield [of_givens.lower_rate(t, value, 10.0 ** -power) for value, t in rates]
 
     def _smaller_weights(self, given: Sequence[Tensor]) -> Iterable[list[Edit]]:
         reads = in_order(each for each in ancestors(given) if each.inputs and is_variable(each.inputs[0])
@@ -216,12 +237,18 @@ class Candidates:
         reads = [each for read in reads for each in ([c for c in read.outputs[0]._consumers if c.type in _ROWS and
                                                       c.gradient_of is None] or [read])]  # whose gradients are sparse
         for factor in (0.5, 0.2, 0.1, 0.05, 0.01) if reads else ():
-            yield formulas.smaller_weights(reads, factor)
+            yield of_givens.smaller_weights(reads, factor)
+
+
+def _reads(variable: Operation) -> list[Operation]:
+    """The forward ops that take a variable's numbers."""
+    users = [c for t in variable.outputs for c in t._consumers if not is_store(c) and c.gradient_of is None]
+    return [c for c in users if c.outputs and c.outputs[0].dtype.base_dtype.is_floating]
 
 
 def scaled_feeds(failed: Moment, least: float = _LARGE) -> Iterable[list[Edit]]:
     """All that is larger than `least`, scaled."""
-    large = [formulas.scaled_feed(t, np.ndim(value)) for t, value in failed.feeds.items() if t.dtype.is_floating
+    large = [of_givens.scaled_feed(t, np.ndim(value)) for t, value in failed.feeds.items() if t.dtype.is_floating
              and np.ndim(value) and len(value) > 1 and np.abs(value).max(initial=0.0) > least]
     yield from [large] if large else []
 
@@ -230,7 +257,7 @@ def other_number(fed: Tensor, failed: Moment, moments: Sequence[Moment]) -> Iter
     """Of a placeholder that is fed one number, 0 now: what it was fed before."""
     if fed.dtype.is_floating and fed in failed.feeds and not np.any(failed.feeds[fed]):
         before = [abs(float(m.feeds[fed])) for m in moments if np.ndim(m.feeds.get(fed, ())) == 0]
-        yield from [[formulas.higher_feed(fed, min(filter(None, before)))]] if any(before) else []
+        yield from [[of_givens.higher_feed(fed, min(filter(None, before)))]] if any(before) else []
 
 
 def other_feeds(fed: Tensor, index: tuple[int, ...], failed: Moment, moments: Sequence[Moment]) -> Iterable[list[Edit]]:
@@ -240,10 +267,10 @@ def other_feeds(fed: Tensor, index: tuple[int, ...], failed: Moment, moments: Se
     array = np.asarray(failed.feeds[fed], np.float64)
     value, usual = abs(array[index]), usual_size(fed, [m for m in moments if m.run < failed.run])
     if not np.isfinite(value):
-        yield [formulas.clean_feed(fed)]
+        yield [of_givens.clean_feed(fed)]
     elif value in (0.0, 1.0) and array.min() >= 0.0 and array.max() <= 1.0:
-        yield [formulas.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
+        yield [of_givens.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
     elif usual and value > FAR * usual:
-        yield [formulas.clipped_feed(fed, -usual, usual)]
+        yield [of_givens.clipped_feed(fed, -usual, usual)]
     elif value > _ODD and len(array) > 1:  # one row has no mean
-        yield [formulas.scaled_feed(fed, array.ndim)]
+        yield [of_givens.scaled_feed(fed, array.ndim)]

@@ -184,7 +184,8 @@ class Explanations:
         if hop is None or op is None or not hop.note.endswith(_TELLS_MORE):
             return self._of_rule(found, op, at) if op is not None and op.override and found.kind == "zero" else found
         if op.type in _CHOICES:
-            return self._picked(found, op, self._scene(op.inputs, at))
+            is_told = op.graph is not self.model.graph  # in the loop that it is in
+            return found if is_told else self._picked(found, op, self._scene(op.inputs, at))
         factor = next((t for t in op.inputs if t.name != hop.tensor or hop.note.startswith("its input")), None)
         behind = [] if factor is None else [factor.op, *ancestors([factor])]
         text, remedy_there = ("", "") if factor is None else zeros_from(factor, self.state.values_known(behind, at))

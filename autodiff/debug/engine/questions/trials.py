@@ -183,6 +183,6 @@ def _rank(diverges: bool, each: tuple[Remedy, Overlay, Moment]) -> tuple[float, 
     and changes the other steps least; of a divergence in the order of trial.
     """
     remedy, overlay, _ = each
-    first = remedy.steepest > STEEP and not overlay.is_exact, remedy.dead
-    return first if diverges else (*first, overlay.is_late, round(remedy.change, 4), not overlay.is_exact,
-                                   overlay.words.count("; "))
+    is_steep = remedy.steepest > STEEP and not overlay.is_exact
+    return (is_steep,) if diverges else (is_steep, remedy.dead, overlay.is_late, round(remedy.change, 4),
+                                         not overlay.is_exact, overlay.words.count("; "))

@@ -1,0 +1,149 @@
+"""Edits of what formulas are given: constants, variables, numbers that are fed, rates of updates."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from ....core.constant_value import static_value
+from ....core.dtypes import int32
+from ....core.graph import Operation, Tensor
+from ....core.op import build
+from .in_graph import Edit, Now, constant, is_half, replaced
+from .in_source import LowerRate
+
+_LOW = 1e-4  # a learning rate; ten times that is Adam's own
+
+
+def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
+    """A learning rate, times `factor`. value: what it is; for 0 one that is low takes its place."""
+    verb = "lower" if factor < 1 else "raise"
+    lower = float(f"{(value or _LOW) * factor:.3g}")
+    return _later(rate, f"{verb} the learning rate from {value:g} to {lower:g}", lambda now: build.Mul(
+        now(rate), constant(factor, rate)) if value else constant(lower, rate), LowerRate(value, lower))
+
+
+def held_rate(rate: Tensor, value: float, first: float) -> Edit:
+    """A learning rate as it was in the beginning. value: what it has grown to."""
+    words = f"keep the learning rate at {first:g}, where it began, or let it fall: it grew to {value:g}"
+    return _later(rate, words, lambda now: constant(first, rate), None)
+
+
+def kept_above(read: Tensor, name: str, low: float) -> Edit:
+    """A variable as it is read, not below a number; for 0 by what is positive everywhere."""
+    written = f"tf.maximum({name}, {low:.3g})" if low else f"tf.nn.softplus({name})"
+    return replaced(read, f"keep {name} above 0 where it is read, {written}", lambda x: build.Maximum(
+        x, constant(low, x)) if low else build.Softplus(x))
+
+
+def larger_epsilon(epsilon: Tensor) -> Edit:
+    """An epsilon of an optimizer that is 0."""
+    return _later(epsilon, "give the optimizer epsilon=1e-8", lambda now: constant(1e-8, epsilon),
+                  LowerRate(0.0, 1e-8, "epsilon"))
+
+
+def lower_momentum(momentum: Tensor, value: float) -> Edit:
+    """A momentum of 1 or more, as it usually is. value: what it is."""
+    return _later(momentum, "give the optimizer a momentum of 0.9", lambda now: constant(0.9, momentum),
+                  LowerRate(value, 0.9, "momentum"))
+
+
+def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
+    """Variables as they are read, times `factor`."""
+    names = list(dict.fromkeys((read.inputs[0].op.inputs or read.inputs)[0].op.name for read in reads))
+    told = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return [replaced(read.outputs[0], f"smaller initial values: {told} times {factor:g}", lambda x: build.Mul(
+        x, constant(factor, x))) for read in reads]
+
+
+def bounded(state: Tensor) -> Edit:
+    """What is carried from run to run, kept within bounds."""
+    return replaced(state, "tf.tanh of what is fed back, where it is made, or begin with zeros again", build.Tanh)
+
+
+def within(read: Tensor, bound: float) -> Edit:
+    """A variable as it is read, within bounds."""
+    words = f"bound it: tf.clip_by_value(w, -{bound:g}, {bound:g}) of the weights in each step, or penalize gradients"
+    return replaced(read, words, lambda x: build.Minimum(build.Maximum(x, constant(-bound, x)), constant(bound, x)))
+
+
+def less_scaled(loss: Operation) -> list[Edit]:
+    """A loss that is multiplied by a large number before gradients are taken: by smaller ones."""
+    scale = next((v for t in loss.inputs if (v := static_value(t)) is not None and v.ndim == 0), None)
+    if loss.type != "Mul" or scale is None or scale < 2:
+        return []
+    x = next(t for t in loss.inputs if static_value(t) is None)
+    sizes = (float(scale) / by for by in (16.0, 256.0, 4096.0, 65536.0))
+    return [Edit(loss, f"scale the loss by {size:g} in place of {float(scale):g}", partial(_scaled_by, x, size))
+            for size in sizes]
+
+
+def _scaled_by(x: Tensor, size: float, now: Now) -> Tensor:
+    return build.Mul(now(x), constant(size, x))
+
+
+def begun_at_one(read: Tensor, name: str) -> Edit:
+    """A variable of zeros, as it is read, with ones."""
+    return replaced(read, f"initialize {name} with ones, tf.ones_initializer(), in place of zeros", lambda x:
+                     build.AddV2(x, constant(1.0, x)))
+
+
+def begun_at_random(read: Operation, name: str) -> Edit:
+    """A variable of zeros, as it or some rows of it are read, with other numbers."""
+    x = read.outputs[0]
+    some = np.random.RandomState(0).uniform(-0.1, 0.1, [d or 1 for d in x.dims or ()])
+    words = f"initialize {name} at random, as tf.glorot_uniform_initializer() does, in place of zeros"
+    return replaced(x, words, lambda x: build.AddV2(x, build.Const(value=some.astype(
+        x.dtype.base_dtype.as_numpy_dtype), dtype=x.dtype.base_dtype)))
+
+
+def finite_constant(op: Operation) -> Edit:
+    """A constant without nan and inf: -inf, by which one masks, is a large number, else 0 is in their places."""
+    value = np.asarray(static_value(op.outputs[0]))
+    is_mask = not np.isnan(value).any() and not np.isposinf(value).any()
+    low = -6e4 if is_half(op) else -1e9
+    words = (f"mask with a large finite number, {low:g}, in place of -inf" if is_mask else
+             "give it a finite number in place of nan and inf, as np.where(np.isfinite(x), x, 0.0)")
+    finite = np.where(np.isfinite(value), value, low if is_mask else 0.0).astype(value.dtype)
+    return Edit(op, words, lambda now: build.Const(value=finite, dtype=op.outputs[0].dtype.base_dtype))
+
+
+def clean_feed(fed: Tensor) -> Edit:
+    """What is fed, without nan and inf."""
+    return replaced(fed, f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)",
+                     cleaned)
+
+
+def clipped_feed(fed: Tensor, low: float, high: float) -> Edit:
+    """What is fed, within bounds."""
+    return replaced(fed, f"clip the data before they are fed for {fed.op.name}: np.clip(x, {low:.7g}, {high:.7g})",
+                     lambda x: build.Minimum(build.Maximum(x, constant(low, x)), constant(high, x)))
+
+
+def higher_feed(fed: Tensor, low: float) -> Edit:
+    """A number that is fed, not below one that was."""
+    return replaced(fed, f"feed {fed.op.name} no number below {low:.3g}, as before", lambda x: build.Maximum(
+        x, constant(low, x)))
+
+
+def scaled_feed(fed: Tensor, rank: int) -> Edit:
+    """What is fed, with a mean of 0 and a size of 1; of a table each column."""
+    words = f"scale the data fed for {fed.op.name}: (x - mean) / std" + " of each column" * (rank == 2)
+    return replaced(fed, words, partial(_scaled, range(rank) if rank != 2 else (0,)))
+
+
+def cleaned(x: Tensor) -> Tensor:
+    """Of x what is finite, and 0 in the place of the rest."""
+    return build.SelectV2(build.IsFinite(x), x, build.ZerosLike(x))
+
+
+def _scaled(axes: Sequence[int], x: Tensor) -> Tensor:
+    axis = build.Const(value=np.array(axes, np.int32), dtype=int32)
+    gaps = build.Sub(x, build.Mean(x, axis, keep_dims=True))
+    return build.RealDiv(gaps, build.Sqrt(build.AddV2(
+        build.Mean(build.Square(gaps), axis, keep_dims=True), constant(1e-5, x))))
+
+
+def _later(tensor: Tensor, words: str, made: Callable[[Now], Tensor], line: LowerRate | None) -> Edit:
+    return Edit(tensor.op, words, made, line, is_late=True)
