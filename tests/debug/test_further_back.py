@@ -90,6 +90,15 @@ ANSWERS = {
         ("run -f nonfinite", "why nan", "remedy: minimize what tf.exp is taken of"),
     "near = tf.exp(-tf.square(tf.matmul(x, w)) / 0.001)\nloss = tf.reduce_sum(near / tf.reduce_sum(near, 1, True))":
         ("run -f nonfinite", "why nan", "in place of 0.001, as exp underflows at model.py:5"),
+    "h = tf.tanh(tf.matmul(x, w))\nloss = tf.reduce_mean(tf.where(h > 5.0, h * w[0], tf.zeros_like(h)))":
+        ("next 2", "why zero", "is 5 remedy: compare with a number within their range"),
+    "some = tf.gather(tf.constant([0.0, 0.0, 1.0]), [0, 1])\nloss = tf.reduce_mean(tf.matmul(x, w) * some[:, None])":
+        ("next 2", "why zero", "as the constant 'Const' has 0 at row 0 at model.py:5"),
+    "z, other = tf.data.Dataset.from_tensors(np.ones([1, 2], 'f')).make_one_shot_iterator().get_next(), w + 0.0\n"
+    "loss = tf.reduce_sum(tf.matmul(z, w))": (
+        "next 1", "why x", "is made of what the dataset gives, 'IteratorGetNext:0'"),
+    "loss = tf.reduce_sum(tf.matmul(x, w)) / float(3 // 5 * int(x.shape[1]))":
+        ("run -f nonfinite", "why nan", "remedy: give a number above 0 in place of 0, as max(x, 1)"),
     "loss = tf.reduce_sum(tf.exp(tf.cumsum(x, axis=1)) * w[0])":
         ("run -f nonfinite", "why nan", "because 95 was fed for 'x' at row 1, column 1, then cumsum(95) = 98"),
 }

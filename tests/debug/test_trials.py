@@ -207,6 +207,15 @@ MENDED = {
         "minimize Mean itself, without the minus at model.py:7",
     ("p = tf.nn.softmax(tf.matmul(x, tf.transpose(w) * 1.5 - w))\nloss = -tf.reduce_mean(tf.log(p[:, 0]) * x[:, 0])",
      "{x: [[3e3, 1.0], [1.0, -3e3]]}"): "scale the data fed for x",
+    ("s = tf.Variable([0.0, 0.0], name='s')\nloss = tf.reduce_mean(tf.square(tf.matmul(x, w) / s)) + tf.log(s[0])",
+     "{x: [[9.0, 1.0]]}"): "initialize s with ones, tf.ones_initializer(), in place of zeros",
+    ("r = tf.Variable(-0.3, name='r')\nloss = tf.reduce_mean(tf.sqrt(0.1 * x[0, 0] + r) * w)", "{x: [[1.0, 1.0]]}"):
+        "keep r above 0 where it is read, tf.nn.softplus(r)",
+    ("loss = tf.reduce_sum(tf.matmul(x, w)) / tf.reduce_sum(tf.cast(x > 5.0, tf.float32))", "{x: [[1.0, 1.0]]}"):
+        "x / tf.maximum(y, 1.0) at model.py:7",
+    ("h = tf.cast(x, tf.float16) * tf.cast(w[0], tf.float16)\n"
+     "loss = tf.reduce_mean(tf.cast(tf.square(h), tf.float32)) * 65536.0", "{x: [[5.0, 1.0]]}"):
+        "scale the loss by 4096 in place of 65536 at model.py:8",
 }
 
 

@@ -72,21 +72,8 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         return f"{text}, with {twin.name!r}", f"{remedy}; or {share}" if is_lost else f"{share}; or {remedy}"
     if twin is not None:
         return f": {y.name} uses {twin.name!r}, which the same line made in another call", share
-    is_unused = all(not op.outputs or not any(t._consumers for t in op.outputs) for op in users)
-    number = _fetched(x, below) if is_unused else None
-    if number is not None:
-        return (f": a constant of its shape{at_line(place_of(number))} is there in its place, as of numbers that were "
-                "fetched of it", "compute with the variable itself: what Session.run or eval() gave are mere numbers")
-    if is_unused and x.op.type in PLACEHOLDERS:
-        like = next((t for op in below if op.type not in PLACEHOLDERS and takes_elements(op) for t in op.outputs
-                     if t.dtype is x.dtype and t.dims is not None and x.dims is not None and t.dims[1:] == x.dims[1:]),
-                    None)
-        if like is not None:
-            return (f": nothing uses it; {y.name} is made of what the dataset gives, {like.name!r}"
-                    f"{at_line(place_of(like.op))}", f"ask for the gradient of {like.name!r}, or build the model on "
-                    f"{x.op.name!r}")
-    if is_unused:
-        return ": nothing uses it", "use it in the computation, or drop it"
+    if all(not op.outputs or not any(t._consumers for t in op.outputs) for op in users):
+        return _unused(y, x, below)
     made = [op for op in in_order(descendants([x])) if op.gradient_of is None and op not in below and op.inputs
             and op.outputs]
     number = next((c for op in reversed(made) if (c := _numbers_of(op.outputs[0], below)) is not None), None)
@@ -97,6 +84,21 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         return found
     some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
     return f": it is used by {some}, not on the way to {y.name}", "use it in the computation, or drop it"
+
+
+def _unused(y: Tensor, x: Tensor, below: set[Operation]) -> tuple[str, str]:
+    """Of what nothing uses: what is there in its place."""
+    number = _fetched(x, below)
+    if number is not None:
+        return (f": a constant of its shape{at_line(place_of(number))} is there in its place, as of numbers that were "
+                "fetched of it", "compute with the variable itself: what Session.run or eval() gave are mere numbers")
+    given = [t for op in below if op.type not in PLACEHOLDERS and takes_elements(op) for t in op.outputs]
+    like = next((t for t in given if t.dtype is x.dtype and t.dims and x.dims and t.dims[1:] == x.dims[1:]), None)
+    if like is not None and x.op.type in PLACEHOLDERS:
+        return (f": nothing uses it; {y.name} is made of what the dataset gives, {like.name!r}"
+                f"{at_line(place_of(like.op))}", f"ask for the gradient of {like.name!r}, or build the model on "
+                f"{x.op.name!r}")
+    return ": nothing uses it", "use it in the computation, or drop it"
 
 
 def _led_elsewhere(y: Tensor, made: list[Operation], below: set[Operation]) -> tuple[str, str] | None:

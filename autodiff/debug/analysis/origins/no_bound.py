@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ...facts.roles import at_line, place_of
@@ -14,7 +15,7 @@ from ..edits.in_graph import Edit
 from ..remedies import is_sum_of_squares
 
 _PASSES = ("Identity", "Mean", "Sum", "Reshape", "Squeeze")
-_SQUARES = ("Square", "SquaredDifference")
+_SQUARES = ("Square", "SquaredDifference", "L2Loss")
 _FAR = 20  # ops from the loss
 _LOW = -1e6
 
@@ -52,7 +53,12 @@ def _subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Te
 
 def is_penalty(sub: Operation) -> bool:
     """Whether what is subtracted is never negative."""
-    return is_sum_of_squares(sub.inputs[-1], _SQUARES)
+    t = sub.inputs[-1]
+    while t.op.type == "Mul" and (rest := [x for x in t.op.inputs if (v := static_value(x)) is None or np.any(v < 0)]):
+        if len(rest) > 1:
+            break
+        t = rest[0]
+    return is_sum_of_squares(t, _SQUARES)
 
 
 def without_bound(sub: Operation) -> str:

@@ -78,8 +78,9 @@ class Candidates:
             yield from self._begun_otherwise()
         yield from self._signs()
         if any(each.overflows and each.phase == "backward" for each in self.why.origins[:1]):
-            yield from self._first_of([edit] for call in calls_of(self.model.graph) for edit in of_givens.less_scaled(
-                call.ys[0].op))
+            before = len(self.tried)
+            yield from ([edit] for call in calls_of(self.model.graph) for edit in of_givens.less_scaled(call.ys[0].op)
+                        if len(self.tried) == before)  # as large as it may be
         yield from ([edit] for edit in formulas.without_exponential(self.y, self.why.origins))
         if self.fed is not None:
             yield from other_number(self.fed.outputs[0], self.failed, self.moments)
