@@ -109,8 +109,10 @@ def _led_elsewhere(y: Tensor, made: list[Operation], below: set[Operation]) -> t
                 f"what is fed for {fed.name!r}", f"compute {y.name} of {lost.name!r} in place of {fed.name!r}")
     end = next((op for op in reversed(made) if not any(t._consumers for t in op.outputs)), None)
     if end is not None and end.type not in _STORES and len(made) > 1:
+        alike = [op for op in below if op.type == end.type and op.gradient_of is None and op.outputs[0].dims ==
+                 end.outputs[0].dims and len(end.outputs[0].dims or ()) > 1]
         both = [op for op in ancestors([end.outputs[0]]) if op in below and op.type in (*VARIABLES, *PLACEHOLDERS)]
-        both = [op for op in both if op.outputs[0].dims == end.outputs[0].dims] or both
+        both = alike or [op for op in both if op.outputs[0].dims == end.outputs[0].dims] or both
         beside = f" in place of {both[0].name!r}" if len(both) == 1 else ""
         return (f": it leads to {end.name!r}{at_line(place_of(end))}, which nothing uses, not on the way to {y.name}",
                 f"compute {y.name} of {end.name!r}{beside}")

@@ -43,15 +43,10 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
     forward = op.forward_op
     if not op.inputs:
         return _of_input(op, values)
-    if trap == "where":
-        unsafe = _unsafe(forward, values)
-        return ("guard the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then "
-                f"tf.where(ok, {_written(unsafe)}, other)")
+    if trap == "where" and (guards := edits_of(forward, trap)):
+        return f"guard the input, not the output: {guards[0].words}"
     if trap == "underflow" and forward.type in ("Sqrt", "Rsqrt", "Pow", "Norm"):
         return "a square underflowed to 0: add a small constant under the root, rescale, or work in float64"
-    known = _of_log if forward.type == "Log" else _of_division if forward.type in _DIVISIONS else None
-    if known is not None and (special := known(forward, values)):
-        return special
     if trap == "underflow" and forward.type != "Log":
         return "a number too small for the type became 0: rescale, add a small constant, or work in float64"
     half = is_half(op)
@@ -63,7 +58,7 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
     if forward.type not in _DIVISIONS and op.type in _DIVISIONS:
         return "keep the denominator away from 0: tf.div_no_nan, or add a small constant"
     negative = _has_negative(forward, values)
-    for edit in (*edits_of(forward, ""), *better_forms(forward, negative=negative), *bounds_of(forward)):
+    for edit in (*edits_of(forward, trap), *better_forms(forward, negative=negative), *bounds_of(forward)):
         if len(edit.words) < _WORDY:
             return f"keep what it is given where it is finite: {edit.words}"
     return _overflow(op, values) if all(v is None or np.isfinite(v) for v in operands) else ""
@@ -150,25 +145,6 @@ def mapped_ops(op: Operation) -> list[Operation]:
     return [each for graph in graphs for each in graph.operations.values() if edits_of(each, "") or bounds_of(each)]
 
 
-def _unsafe(op: Operation, values: Mapping[Tensor, Any]) -> Operation:
-    """The op that a choice should have been made before: the one to blame for an operand that is not finite."""
-    for _ in range(4):
-        bad = [t.op for t in op.inputs if t in values and t.op.inputs and not np.isfinite(np.asarray(
-            values[t], np.float64 if np.asarray(values[t]).dtype.kind in "biu" else None)).all()]
-        if not bad:
-            break
-        op = bad[0]
-    return op
-
-
-def _written(op: Operation) -> str:
-    if op.type in _DIVISIONS:
-        return "x / safe" if len(op.inputs) > 1 and static_value(op.inputs[0]) is None else "1.0 / safe"
-    if op.type == "Pow":
-        return "tf.pow(safe, p)"
-    return f"tf.{op.type.lower()}(safe)"
-
-
 def _overflow(op: Operation, values: Mapping[Tensor, Any]) -> str:
     if any(t.dtype.name == "variant" for t in op.inputs) or any(np.isnan(np.asarray(values[t])).any() for t in
                                                                 op.outputs if t in values):
@@ -191,50 +167,6 @@ def origin_of(tensor: Tensor) -> Operation:
             break
         op = constants[0].op
     return op
-
-
-def _of_log(op: Operation, values: Mapping[Tensor, Any]) -> str:
-    source = origin_of(op.inputs[0])
-    if source.type == "Sum":  # of probabilities that are weighed or chosen
-        source = _within(source, ("Softmax", "Exp"), values) or source
-    if source.type == "Exp":
-        return "take tf.reduce_logsumexp of the logarithms: the exponentials underflow to 0"
-    if source.type == "Sub" or source.type in ("Add", "AddV2"):  # log(1 - p), log(p + tiny)
-        source = next((o for o in (origin_of(t) for t in source.inputs) if o.type in ("Sigmoid", "Softmax")), source)
-    if source.type == "Softmax" or source.type in _DIVISIONS and origin_of(source.inputs[0]).type == "Exp":
-        return ("give the logits to tf.nn.softmax_cross_entropy_with_logits_v2, or take the logarithm of a softmax "
-                "from tf.nn.log_softmax")
-    if source.type == "Sigmoid":
-        return "give the logits to tf.nn.sigmoid_cross_entropy_with_logits, or take tf.log_sigmoid(x)"
-    beside = {origin_of(t) for c in op.outputs[0]._consumers if c.type == "Mul" for t in c.inputs}
-    if beside & {source, *map(origin_of, source.inputs)}:
-        return "use tf.math.xlogy(x, y), which is 0 where x is 0, as is its gradient"
-    return ""
-
-
-def _within(op: Operation, types: Sequence[str], values: Mapping[Tensor, Any]) -> Operation | None:
-    """The nearest op of one of `types`, with a 0 among what it gave, from which a weighted sum comes."""
-    level = [op]
-    for _ in range(6):
-        level = [origin_of(t) for o in level for t in o.inputs if o.type in ("Sum", "Mul", "RealDiv", "Add", "AddV2")]
-        found = next((o for o in level if o.type in types and not np.all(values.get(o.outputs[0], 1))), None)
-        if found is not None:
-            return found
-    return None
-
-
-def _of_division(op: Operation, values: Mapping[Tensor, Any]) -> str:
-    denominator = op.inputs[-1]
-    below = origin_of(denominator)
-    roots = [below] if below.type == "Sqrt" else [o for t in below.inputs if below.type == "Mul" and
-                                                 (o := origin_of(t)).type == "Sqrt"]
-    if not roots or denominator in values and np.all(np.asarray(values[denominator]) != 0):
-        return ""
-    if is_sum_of_squares(roots[0].inputs[0]):
-        return ("the norm is 0: normalize by tf.nn.l2_normalize(x, axis), which bounds it from below, or add 1e-12 "
-                "under the root")
-    return ("the root is 0: add the small constant under it, x / tf.sqrt(variance + 1e-5), as the slope of a root at 0 "
-            "is inf")
 
 
 def _has_negative(op: Operation, values: Mapping[Tensor, Any]) -> bool:

@@ -95,7 +95,8 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
 def _normalizes(division: Operation) -> bool:
     """Whether what is divided is part of what it is divided by, as of its sum, norm or largest element."""
     divided, _ = source_of(division.inputs[0])
-    return bool(divided.inputs or divided.type in PLACEHOLDERS) and divided in ancestors([division.inputs[1]])
+    parts = {divided, *(t.op for t in divided.inputs if divided.type == "Sub")}
+    return any(each.inputs or each.type in PLACEHOLDERS for each in parts & ancestors([division.inputs[1]]))
 
 
 def _zero_at_zero(op: Operation, name: str, rest: str) -> Edit:

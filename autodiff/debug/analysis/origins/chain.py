@@ -61,7 +61,8 @@ def _followed(at: Source, forks: int, *, negative: bool) -> list[tuple[Link, Any
         if cancels and chosen is not None and abs(chosen.value) != 1:
             found += [(link, 0) for link in _constant_feed(chosen)]
             break
-        negative = negative and at.tensor.op.type not in ("MatMul", "Conv2D", "Mul")  # whose signs come of many
+        negative = negative and (at.tensor.op.type not in ("MatMul", "Conv2D", "Mul") or chosen is not None
+                                 and chosen.value == at.value)  # signs of the others come of many
         if chosen is None or not (cancels or _is_odd(chosen.value) or negative and _is_negative(chosen.value)
                                   or abs(at.value) in (0, 1) and abs(chosen.value) == 1 or _is_saturated(at)
                                   or at.tensor.op.type in _DIVISIONS and _is_odd(at.value) and abs(chosen.value) < 1

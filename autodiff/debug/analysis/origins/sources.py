@@ -53,7 +53,9 @@ def sources_of(at: Source) -> list[Source]:
         return _from_inside(at)
     if op.type in (*_ARRANGES, *_JOINS):
         return _arranged(at)
-    given = [t for t in inputs_read(op, scene.values) if t in scene.values]
+    given = [t.op.inputs[-1] if t.op.type == "Assign" and t not in scene.values else t  # what it stored
+             for t in inputs_read(op, scene.values)]
+    given = [t for t in given if t in scene.values]
     if op.type == "Assign":
         given = given[-1:]  # not what it replaced
     if op.type in ("Select", "SelectV2") and len(given) == 3:

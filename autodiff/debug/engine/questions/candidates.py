@@ -11,7 +11,7 @@ from ....core.traversal import ancestors, in_order
 from ....runtime.plan.running import running
 from ...analysis.edits import formulas, of_givens
 from ...analysis.edits.along_chain import along
-from ...analysis.edits.in_graph import CLIP, Edit, at_one_place
+from ...analysis.edits.in_graph import CLIP, Edit, at_one_place, source_of
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
 from ...analysis.origins.chain import NEEDS_SIGN
@@ -194,13 +194,19 @@ class Candidates:
         if op is not None and np.size(begun) and np.min(begun) > 0 >= np.min(value):
             yield from self._first_of([of_givens.kept_above(c.outputs[0], op.name, low) for c in _reads(op)]
                                       for low in (0.1 * float(np.min(begun)), 0.0))
-        elif op is not None and np.ndim(value) == 1 and not np.any(value):
+        elif op is not None and np.ndim(value) < 2 and not np.any(value) and self._is_read_by(op):
             yield [of_givens.begun_at_one(c.outputs[0], op.name) for c in _reads(op)]
         elif op is not None and np.ndim(value) > 1 and not np.any(value):
             reads = _reads(op)
             after = [c for read in reads for c in read.outputs[0]._consumers]
             rows = [c for c in after if c.type in _ROWS and c.gradient_of is None]
             yield [of_givens.begun_at_random(each, op.name) for each in rows or reads]
+
+    def _is_read_by(self, variable: Operation) -> bool:
+        """Whether the op to blame divides by a variable itself, or takes its logarithm or root."""
+        op = self.named(self.why.origins[0].forward_op)
+        source = None if op is None else source_of(op.inputs[-1])[0]
+        return source is variable or source in _reads(variable)
 
     def _signs(self) -> Iterable[list[Edit]]:
         """Of what is given a negative number and needs a positive one: single numbers behind it that are trained."""
