@@ -60,7 +60,7 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
     negative = _has_negative(forward, values)
     for edit in (*edits_of(forward, trap), *better_forms(forward, negative=negative), *bounds_of(forward)):
         if len(edit.words) < _WORDY:
-            return f"keep what it is given where it is finite: {edit.words}"
+            return f"keep what it is given where it is finite: {edit.words}" if edit.is_bound else f"write {edit.words}"
     return _overflow(op, values) if all(v is None or np.isfinite(v) for v in operands) else ""
 
 

@@ -57,7 +57,7 @@ CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)", 
 
 def edits_of(op: Operation, trap: str) -> list[Edit]:
     """The edits that may help where `op`, a forward one, is to blame: the usual form first. trap: as of an Origin."""
-    found = _guards(op) if trap == "where" else []
+    found = _guards(op) if trap == "where" and op.type in (*_BOUNDS, *DIVISIONS, "Reciprocal", "Inv") else []
     if op.type == "Log":
         found += _of_log(op)
     elif op.type == "Exp":
