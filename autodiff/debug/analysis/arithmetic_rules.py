@@ -8,7 +8,7 @@ import numpy as np
 _WIDE = ("Exp", "Square", "Cast", "Cosh", "Sinh", "Expm1", "SquaredDifference")
 _DIVISIONS = ("Div", "RealDiv", "TrueDiv", "DivNoNan", "FloorDiv")
 _SIGNS = {"Mul": "*", "Add": "+", "AddV2": "+", "Sub": "-", "Pow": "**", **dict.fromkeys(_DIVISIONS, "/")}
-_TOTALS = ("MatMul", "BatchMatMul", "Sum", "Mean", "AddN", "Conv2D", "Prod", "Cumsum")
+_TOTALS = ("MatMul", "BatchMatMul", "Sum", "Mean", "AddN", "Conv2D", "Prod", "Cumsum", "L2Loss")
 
 
 def number(value: Any) -> str:

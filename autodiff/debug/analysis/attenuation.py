@@ -236,7 +236,7 @@ def _of_kind(hop: Hop) -> str:
         return ("take the bound off the way of the gradient: clip the gradients, by tf.clip_by_global_norm, not the "
                 "loss or what it is computed of")
     if hop.op_type in ("Softmax", "LogSoftmax", *_ENTROPIES) and "one element" in hop.note:
-        return "use tf.sigmoid for a single output, or give the softmax one column for each class"
+        return "take it over the axis of what is chosen from; for a single output use tf.sigmoid"
     if hop.op_type == "Softmax":
         return "scale the logits down, or give them to tf.nn.softmax_cross_entropy_with_logits_v2"
     if hop.op_type == "If":

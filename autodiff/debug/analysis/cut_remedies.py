@@ -20,7 +20,7 @@ _SMOOTH = {
     "Multinomial": "weigh the logarithm of the drawn class's probability by its reward, or draw by a Gumbel-softmax",
     "Where": "choose by tf.where(condition, x, other), or multiply with weights",
     **dict.fromkeys(("Assign", "AssignAdd", "AssignSub", "AssignVariableOp"), "use what is assigned in the "
-                    "computation, not the variable; assign it as a side effect, under tf.control_dependencies"),
+                    "computation, as a loss of tf.losses does, not the variable; assign, as tf.metrics do, beside it"),
 }
 _STEPS = ("Floor", "Ceil", "Rint", "Sign", "FloorDiv", "FloorMod", "Bucketize")
 _COUNTS = ("HistogramFixedWidth", "Bincount")

@@ -32,9 +32,14 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
     if link.kind != "op" or op.gradient_of is not None:
         return
     alike = at_one_place(op)
+    turns = len(alike) >= _REPEATED and len(ancestors(op.inputs) & {*alike}) >= _REPEATED - 1
     bounds = [bounds_of(other) for other in alike]
     yield from ([each[i] for each in bounds] for i in range(len(bounds[0])))
-    if link.value == 0 and op.type == "Relu":
+    if turns:
+        for words, bounded in (("tf.tanh(x)", build.Tanh), (f"tf.clip_by_value(x, {-_BOUND}, {_BOUND})", _within)):
+            if link.value > _LARGE:
+                yield [_changed(each, f"keep it within bounds in each step, {words}", bounded) for each in _results(op)]
+    elif link.value == 0 and op.type == "Relu":
         for name, smooth in (("tf.nn.softplus(x) + 1e-6", _above_zero), ("tf.nn.leaky_relu(x)", build.LeakyRelu)):
             yield [Edit(each, f"{name} in place of relu, which is 0 below 0", partial(_of_argument, each, smooth))
                    for each in alike]
@@ -42,9 +47,6 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
         tiny = 1e-3 if is_half(op) else 1e-6
         yield [_changed(each, f"add {tiny:g} to what is 0 there", lambda x: build.AddV2(x, constant(tiny, x)))
                for each in alike]
-    elif link.value > _LARGE and len(alike) >= _REPEATED and len(ancestors(op.inputs) & {*alike}) >= _REPEATED - 1:
-        for words, bounded in (("tf.tanh(x)", build.Tanh), (f"tf.clip_by_value(x, {-_BOUND}, {_BOUND})", _within)):
-            yield [_changed(each, f"keep it within bounds in each step, {words}", bounded) for each in _results(op)]
 
 
 def _results(op: Operation) -> list[Operation]:

@@ -37,16 +37,11 @@ def kept_above(read: Tensor, name: str, low: float) -> Edit:
         x, constant(low, x)) if low else build.Softplus(x))
 
 
-def larger_epsilon(epsilon: Tensor) -> Edit:
-    """An epsilon of an optimizer that is 0."""
-    return _later(epsilon, "give the optimizer epsilon=1e-8", lambda now: constant(1e-8, epsilon),
-                  LowerRate(0.0, 1e-8, "epsilon"))
-
-
-def lower_momentum(momentum: Tensor, value: float) -> Edit:
-    """A momentum of 1 or more, as it usually is. value: what it is."""
-    return _later(momentum, "give the optimizer a momentum of 0.9", lambda now: constant(0.9, momentum),
-                  LowerRate(value, 0.9, "momentum"))
+def usual(operand: Tensor, value: float, name: str, written: str) -> Edit:
+    """What an optimizer computes with, as it usually is. value: what it is."""
+    number = float(written)
+    return _later(operand, f"give the optimizer {name}={written}", lambda now: constant(number, operand),
+                  LowerRate(value, number, name))
 
 
 def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:

@@ -73,7 +73,11 @@ class Candidates:
             yield from self._first_of(self._smaller_weights([carried[1]]))
             yield [of_givens.bounded(carried[1])]
         epsilons = self._operands(self.failed, ("epsilon",))
-        yield from ([of_givens.larger_epsilon(t)] for value, t in epsilons if value == 0)
+        yield from ([of_givens.usual(t, 0.0, "epsilon", "1e-8")] for value, t in epsilons if value == 0)
+        for name, written in (("beta1", "0.9"), ("beta2", "0.999")):
+            if any(value >= 1 for value, _ in self._operands(self.failed, (name,))):
+                yield [of_givens.usual(t, value, name, written)
+                       for value, t in self._operands(self.failed, (name, f"{name}_power"))]
         if self.first.kind == "variable" and self.why.origins[0].phase == "forward":
             yield from self._begun_otherwise()
         yield from self._signs()
@@ -133,7 +137,7 @@ class Candidates:
             yield from self._first_of(self._lower_rates())
             yield from scaled_feeds(self.failed)
         elif self.fed is not None:
-            yield from other_feeds(self.fed.outputs[0], self.first.index, self.failed, self.moments)
+            yield from self._first_of(other_feeds(self.fed.outputs[0], self.first.index, self.failed, self.moments))
         overflows = any(each.overflows for each in self.why.origins[:1])  # a gradient of 0 is then the bound's
         if self.why.origins and all(remedy.steepest > STEEP and (overflows or remedy.steepest < DEAD)
                                for remedy, *_ in self.tried):
@@ -159,7 +163,7 @@ class Candidates:
         yield from filter(None, [[each for update in updates for each in averaged(update)]])
         heavy = [(t, value) for value, t in self._operands(self.failed, ("momentum",)) if value >= 1]
         if heavy:
-            yield [of_givens.lower_momentum(*each) for each in heavy]
+            yield [of_givens.usual(t, value, "momentum", "0.9") for t, value in heavy]
             return
         yield from scaled_feeds(self.failed, UNSCALED)
         count = len(self.tried)
@@ -277,6 +281,7 @@ def other_feeds(fed: Tensor, index: tuple[int, ...], failed: Moment, moments: Se
         yield [of_givens.clean_feed(fed)]
     elif value in (0.0, 1.0) and array.min() >= 0.0 and array.max() <= 1.0:
         yield [of_givens.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
+        yield [of_givens.clipped_feed(fed, 1e-3, 1.0 - 1e-6 * (value == 1.0))]
     elif usual and value > FAR * usual:
         yield [of_givens.clipped_feed(fed, -usual, usual)]
     elif value > _ODD and len(array) > 1:  # one row has no mean
