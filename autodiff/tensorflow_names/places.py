@@ -34,6 +34,7 @@ _ROWS = {
         "engine keras.layers api.variables.layer_base keras; activations keras.activations; backend keras.backend; "
         "callbacks keras.callbacks; initializers keras.initializers; layers keras.layers; losses keras.losses; "
         "metrics keras.metrics; models keras.models; regularizers keras.regularizers; "
+        "optimizers keras.optimizers; optimizer_v2 keras.optimizers; "
         "testing_utils python.framework.testing_utils; utils keras.utils keras",
     "tensorflow.python.keras.utils": "tf_utils python.framework_ops",
     "tensorflow.python.layers":

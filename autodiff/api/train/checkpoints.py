@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,7 @@ class CheckpointReader:
     def __init__(self, path: Any) -> None:
         self._prefix = files.prefix_of(path)
         self._reader = files.open_checkpoint(self._prefix)
+        self._held: dict[str, np.ndarray] = {}
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """Name -> shape of all arrays."""
@@ -88,7 +89,12 @@ class CheckpointReader:
         if not self.has_tensor(tensor_str):
             raise NotFoundError(f"Key {tensor_str} not found in checkpoint {self._prefix!r}",
                                 hint=f"it holds: {', '.join(self._reader.entries) or 'nothing'}")
-        return self._reader.read(tensor_str)
+        found = self._held.get(tensor_str)
+        return self._reader.read(tensor_str) if found is None else found
+
+    def hold(self, names: Iterable[str]) -> None:
+        """Keep these arrays, and no others, so that they can be had when the files are gone."""
+        self._held = {name: self.array(name) for name in names}
 
     @functools.cached_property
     def object_graph(self) -> Any:

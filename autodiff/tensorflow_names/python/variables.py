@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...api.control.dependencies import group
-from ...api.train.objects.checkpoint import variables_below
+from ...api.train.objects.checkpoint import Checkpoint, variables_below
 from ...api.train.objects.object_graph import objects_below
 from ...api.variables.eager_store import variables_by_name
 from ...api.variables.initializers import Zeros
@@ -78,6 +78,7 @@ class VariableAggregationV2:
 
 
 _PartitionInfo = PartitionInfo
+CheckpointV1 = Checkpoint
 VARIABLE_VALUE_KEY = "VARIABLE_VALUE"  # of what a trackable object gives to be saved
 
 

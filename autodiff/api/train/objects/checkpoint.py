@@ -51,7 +51,10 @@ class Restoration:
                 load_into(session, state, fitting(self._reader, key, state, reshape=False), self._path)
             else:
                 Restoring(state(name=key) if callable(state) else state).run(session, self._reader)
-        return self.has_objects and not self._left()
+        left = self._left()
+        if session is None:
+            self._reader.hold(left)
+        return self.has_objects and not left
 
     def _bound(self) -> dict[int, Any]:
         """Node of the message -> the object that has its place."""
