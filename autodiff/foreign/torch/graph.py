@@ -143,7 +143,11 @@ class TorchGraph:
         if row is None:
             self._decomposed(entry)
             return
-        found = aten.build(row, args, {k: v for k, v in kwargs.items() if k not in ("out",)})
+        kwargs.pop("out", None)
+        is_new = next(tensors_in((entry.args, entry.kwargs)), None) is None
+        if is_new and isinstance(entry.result, torch.Tensor) and "dtype" in aten.ops[row].arguments:
+            kwargs["dtype"] = DTYPES[entry.result.dtype]  # what is made from nothing has torch's default
+        found = aten.build(row, args, kwargs)
         self._take(entry, found, traits.in_place)
 
     def _take(self, entry: Entry, found: Sequence[Any], writes: bool) -> None:
