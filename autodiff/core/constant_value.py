@@ -64,11 +64,11 @@ def _of_shape(op: Any) -> np.ndarray | None:
 
 
 def static_entries(vector: Tensor, length: int) -> list[Any]:
-    """The entries of an integer vector of `length`; None for each that is not known."""
+    """The entries, or rows, of `length` integers along the first axis; None for each that is not known."""
     value = static_value(vector)
     if value is not None:
         return value.tolist()
-    if vector.op.type == "Pack":
+    if vector.op.type == "Pack" and not vector.op.attrs["axis"]:
         values = [static_value(item) for item in vector.op.inputs]
         return [None if v is None else v.tolist() for v in values]
     return [None] * length

@@ -90,6 +90,7 @@ def test_a_slice_of_a_packed_matrix_is_not_taken_for_a_shape():
     x, n = tf.constant(VALUE), tf.placeholder(tf.int32, [])
     y = tf.pad(x, [[0, 0], [n, 2], [0, 1]])
     assert y.shape.as_list() == [3, None, 6]
+    assert tf.pad(x, tf.stack([[0, n, 0], [0, 2, 1]], axis=1)).shape.as_list() == [None] * 3  # columns of it, not rows
     np.testing.assert_array_equal(run(tf.gradients(y, x)[0], {n: 1}), np.ones((3, 4, 5)))
 
 

@@ -122,6 +122,14 @@ def scatter(x: Tensor, indices: Tensor, updates: Tensor, *, dimension_numbers: M
     return _scattered(x, indices, updates, dimension_numbers, mode, put)
 
 
+def _scatter(put: Any) -> Any:
+    """A scatter that adds, or otherwise joins, updates to what stands where they go."""
+    def build(x: Tensor, indices: Tensor, updates: Tensor, *, dimension_numbers: Mapping[str, Any],
+              mode: str | None = None, **params: Any) -> Tensor:
+        return _scattered(x, indices, updates, dimension_numbers, mode, put)
+    return build
+
+
 def _extreme(choose: Any, of_segments: Any, whole: Tensor, at: Tensor, new: Tensor) -> Tensor:
     """The extreme of each element and its updates; one without any stays, also if it is infinite."""
     is_met = tf.unsorted_segment_sum(tf.ones_like(at), at, whole.dims[0]) > 0
@@ -168,21 +176,11 @@ def top_k(x: Tensor, *, k: int, axis: int = -1, reduction_dimension: int | None 
 
 
 JAX.rows({
-    "scatter-add": lambda x, indices, updates, *, dimension_numbers, mode=None, **params:
-        _scattered(x, indices, updates, dimension_numbers, mode, lambda whole, at, new: tf.tensor_scatter_add(whole,
-            at[:, None], new)),
-    "scatter-sub": lambda x, indices, updates, *, dimension_numbers, mode=None, **params:
-        _scattered(x, indices, updates, dimension_numbers, mode, lambda whole, at, new: tf.tensor_scatter_sub(whole,
-            at[:, None], new)),
-    "scatter-mul": lambda x, indices, updates, *, dimension_numbers, mode=None, **params:
-        _scattered(x, indices, updates, dimension_numbers, mode, lambda whole, at, new: whole *
-            tf.unsorted_segment_prod(new, at, whole.dims[0])),
+    "scatter-add": _scatter(lambda whole, at, new: tf.tensor_scatter_add(whole, at[:, None], new)),
+    "scatter-sub": _scatter(lambda whole, at, new: tf.tensor_scatter_sub(whole, at[:, None], new)),
+    "scatter-mul": _scatter(lambda whole, at, new: whole * tf.unsorted_segment_prod(new, at, whole.dims[0])),
 })
 JAX.rows({
-    "scatter-min": lambda x, indices, updates, *, dimension_numbers, mode=None, **params:
-        _scattered(x, indices, updates, dimension_numbers, mode, functools.partial(_extreme, tf.minimum,
-            tf.unsorted_segment_min)),
-    "scatter-max": lambda x, indices, updates, *, dimension_numbers, mode=None, **params:
-        _scattered(x, indices, updates, dimension_numbers, mode, functools.partial(_extreme, tf.maximum,
-            tf.unsorted_segment_max)),
+    "scatter-min": _scatter(functools.partial(_extreme, tf.minimum, tf.unsorted_segment_min)),
+    "scatter-max": _scatter(functools.partial(_extreme, tf.maximum, tf.unsorted_segment_max)),
 }, pulled_back=True)

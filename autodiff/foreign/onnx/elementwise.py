@@ -128,7 +128,12 @@ def dropout(x: Any, ratio: Any = 0.5, training_mode: Any = False, *, seed: int =
 @onnx.op("Bernoulli")
 def bernoulli(x: Any, *, dtype: int = 0, seed: float = 0.0) -> Any:
     drawn = tf.random_uniform(tf.shape(x), dtype=x.dtype.base_dtype, seed=int(seed) or None) < x
-    return tf.cast(drawn, dtype_named(dtype) if dtype else x.dtype.base_dtype)
+    return tf.cast(drawn, _own_type(dtype, x))
+
+
+def _own_type(code: int, x: Any) -> Any:
+    """The type of a number; that of `x` for 0."""
+    return dtype_named(code) if code else x.dtype.base_dtype
 
 
 # ---- products -------------------------------------------------------------------------------
@@ -197,11 +202,9 @@ onnx.rows({
     "RandomNormal": lambda *, shape, mean=0.0, scale=1.0, dtype=1, seed=0.0:
         tf.random_normal(shape, mean, scale, dtype_named(dtype), int(seed) or None),
     "RandomNormalLike": lambda x, *, mean=0.0, scale=1.0, dtype=0, seed=0.0:
-        tf.random_normal(tf.shape(x), mean, scale, dtype_named(dtype) if dtype else x.dtype.base_dtype, int(seed) or
-            None),
+        tf.random_normal(tf.shape(x), mean, scale, _own_type(dtype, x), int(seed) or None),
     "RandomUniform": lambda *, shape, low=0.0, high=1.0, dtype=1, seed=0.0:
         tf.random_uniform(shape, low, high, dtype_named(dtype), int(seed) or None),
     "RandomUniformLike": lambda x, *, low=0.0, high=1.0, dtype=0, seed=0.0:
-        tf.random_uniform(tf.shape(x), low, high, dtype_named(dtype) if dtype else x.dtype.base_dtype, int(seed) or
-            None),
+        tf.random_uniform(tf.shape(x), low, high, _own_type(dtype, x), int(seed) or None),
 })

@@ -8,9 +8,7 @@ import numpy as np
 from ...core.errors import ArgumentError
 from ..model import tf
 from .table import (
-    Node,
     axis_of,
-    flat_before_13,
     is_float,
     moved,
     onnx,
@@ -142,13 +140,6 @@ def _arg(search: Any, x: Any, axis: int, keepdims: int, last: int) -> Any:
     found = search(tf.reverse(x, [axis]) if last else x, axis)
     found = tf.cast(size_of(x, axis), tf.int64) - 1 - found if last else found
     return tf.expand_dims(found, axis) if keepdims else found
-
-
-@onnx.op("Hardmax")
-def hardmax(x: Any, *, axis: Any = None, node: Node) -> Any:
-    flat, axis = flat_before_13(x, axis, node)
-    hot = tf.one_hot(tf.argmax(flat, axis), tf.cast(size_of(flat, axis), tf.int32), dtype=x.dtype.base_dtype, axis=axis)
-    return hot if flat is x else tf.reshape(hot, shape_of(x))
 
 
 @onnx.op("TopK")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..model import tf
-from .table import Node, flat_before_13, ints, onnx, shape_of
+from .table import Node, flat_before_13, ints, onnx, shape_of, size_of
 
 
 def _reduction(name: str, of: Callable[..., Any]) -> None:
@@ -36,11 +36,9 @@ def _extreme(of: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
-_reduction("ReduceSum", lambda x, axes, keep: tf.reduce_sum(x, axes, keep))
-_reduction("ReduceMean", lambda x, axes, keep: tf.reduce_mean(x, axes, keep))
-_reduction("ReduceProd", lambda x, axes, keep: tf.reduce_prod(x, axes, keep))
-_reduction("ReduceMax", _extreme(lambda x, axes, keep: tf.reduce_max(x, axes, keep)))
-_reduction("ReduceMin", _extreme(lambda x, axes, keep: tf.reduce_min(x, axes, keep)))
+for _name, _function in {"Sum": tf.reduce_sum, "Mean": tf.reduce_mean, "Prod": tf.reduce_prod,
+                         "Max": _extreme(tf.reduce_max), "Min": _extreme(tf.reduce_min)}.items():
+    _reduction(f"Reduce{_name}", _function)
 _reduction("ReduceL1", lambda x, axes, keep: tf.reduce_sum(tf.abs(x), axes, keep))
 _reduction("ReduceL2", lambda x, axes, keep: tf.sqrt(tf.reduce_sum(tf.square(x), axes, keep)))
 _reduction("ReduceSumSquare", lambda x, axes, keep: tf.reduce_sum(tf.square(x), axes, keep))
@@ -48,15 +46,16 @@ _reduction("ReduceLogSum", lambda x, axes, keep: tf.log(tf.reduce_sum(x, axes, k
 _reduction("ReduceLogSumExp", _log_sum_exp)
 
 
-@onnx.op("Softmax")
-def softmax(x: Any, *, axis: Any = None, node: Node) -> Any:
-    flat, axis = flat_before_13(x, axis, node)
-    y = tf.nn.softmax(flat, axis)
-    return y if flat is x else tf.reshape(y, shape_of(x))
+def _hardmax(x: Any, axis: int) -> Any:
+    return tf.one_hot(tf.argmax(x, axis), tf.cast(size_of(x, axis), tf.int32), dtype=x.dtype.base_dtype, axis=axis)
 
 
-@onnx.op("LogSoftmax")
-def log_softmax(x: Any, *, axis: Any = None, node: Node) -> Any:
-    flat, axis = flat_before_13(x, axis, node)
-    y = tf.nn.log_softmax(flat, axis)
-    return y if flat is x else tf.reshape(y, shape_of(x))
+def _along(of: Callable[[Any, int], Any]) -> Callable[..., Any]:
+    def build(x: Any, *, axis: Any = None, node: Node) -> Any:
+        flat, at = flat_before_13(x, axis, node)
+        y = of(flat, at)
+        return y if flat is x else tf.reshape(y, shape_of(x))
+    return build
+
+
+onnx.rows({"Softmax": _along(tf.nn.softmax), "LogSoftmax": _along(tf.nn.log_softmax), "Hardmax": _along(_hardmax)})

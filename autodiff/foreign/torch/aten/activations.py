@@ -1,12 +1,12 @@
 """ATen's activation functions, with torch's slopes at their kinks."""
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ...model import tf
+from ...onnx.elementwise import gelu
 from .common import as_type, as_vectors, aten, axis_of, floating, no_gradient, number, rank, where
 
 
@@ -40,14 +40,6 @@ def elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
         return tf.nn.elu(x)
     below = tf.expm1(tf.minimum(x, 0) * number(input_scale, x)) * number(alpha, x)
     return where(tf.greater(x, 0), x, below) * number(scale, x)
-
-
-@aten.op("gelu")
-def gelu(x: Any, *, approximate: str = "none") -> Any:
-    if approximate == "none":
-        return x * number(0.5, x) * (1 + tf.erf(x * number(math.sqrt(0.5), x)))
-    inner = number(math.sqrt(2 / math.pi), x) * (x + number(0.044715, x) * x * x * x)
-    return x * number(0.5, x) * (1 + tf.tanh(inner))
 
 
 @aten.op("softplus")
@@ -88,18 +80,13 @@ def safe_softmax(x: Any, axis: int, dtype: Any = None) -> Any:
     return where(hidden, tf.zeros_like(x), y)
 
 
-@aten.op("logcumsumexp")
-@as_vectors
-def logcumsumexp(x: Any, axis: int) -> Any:
-    return tf.math.cumulative_logsumexp(x, axis=axis_of(axis, rank(x)))
-
-
 @aten.op("native_dropout.kept", note="mask: what torch drew")
 def dropout(x: Any, mask: Any, p: float) -> Any:
     return x * tf.cast(mask, x.dtype.base_dtype) * number(1 / (1 - p) if p < 1 else 0.0, x), no_gradient(mask)
 
 
 aten.rows({
+    "gelu": lambda x, *, approximate="none": gelu(x, approximate=approximate),
     "relu6": lambda x: hardtanh(x, 0.0, 6.0),
     "hardsigmoid": lambda x: hardtanh(x, -3.0, 3.0) / 6 + number(0.5, x),
     "selu": lambda x: elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946),
@@ -115,4 +102,5 @@ aten.rows({
         _with_last(tf.nn.softmax, floating(as_type(x, dtype)), axis),
     "_log_softmax log_softmax": lambda x, axis, half_to_float=False, dtype=None:
         _with_last(tf.nn.log_softmax, floating(as_type(x, dtype)), axis),
+    "logcumsumexp": as_vectors(lambda x, axis: tf.math.cumulative_logsumexp(x, axis=axis_of(axis, rank(x)))),
 })

@@ -15,6 +15,7 @@ from .common import (
     category,
     floating,
     is_tensor,
+    joint,
     no_gradient,
     number,
     promoted,
@@ -58,14 +59,6 @@ def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     if category(x.dtype.base_dtype) == 1:
         return tf.floor_div(x, y) if rounding_mode == "floor" else tf.truncatediv(x, y)
     return (tf.floor if rounding_mode == "floor" else _truncated)(tf.truediv(x, y))
-
-
-@aten.op("remainder")
-def remainder(x: Any, y: Any) -> Any:
-    x, y = promoted(x, y)
-    if category(x.dtype.base_dtype) == 1:
-        return tf.floormod(x, y)
-    return x - y * no_gradient(tf.floor(tf.truediv(x, y)))
 
 
 @aten.op("fmod")
@@ -146,12 +139,6 @@ def clamp(x: Any, low: Any = None, high: Any = None) -> Any:
     x, low, high = promoted(x, low, high)
     x = x if low is None else tf.maximum(x, low)
     return x if high is None else tf.minimum(x, high)
-
-
-@aten.op("hypot")
-def hypot(x: Any, y: Any) -> Any:
-    x, y = promoted(x, y)
-    return _sqrt(x * x + y * y)
 
 
 @aten.op("logaddexp")
@@ -272,4 +259,7 @@ aten.rows({
     "polygamma": lambda n, x: tf.polygamma(number(n, floating(x)), floating(x)),
     "to": lambda x, *given, dtype=None, **_:
         to_copy(x, dtype=next((g for g in given if isinstance(g, tf.DType)), dtype)),
+    "remainder": joint(lambda x, y:
+        tf.floormod(x, y) if category(x.dtype.base_dtype) == 1 else x - y * no_gradient(tf.floor(tf.truediv(x, y)))),
+    "hypot": joint(lambda x, y: _sqrt(x * x + y * y)),
 })

@@ -135,6 +135,14 @@ def promoted(*xs: Any, floating: bool = False) -> list[Any]:
     return [as_type(x, dtype) for x in xs]
 
 
+def joint(rule: Callable[..., Any], **how: Any) -> Callable[..., Any]:
+    """A rule for two tensors or numbers of one type, for any two. how: what `promoted` is told."""
+    @functools.wraps(rule)
+    def build(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+        return rule(*promoted(x, y, **how), *args, **kwargs)
+    return build
+
+
 def as_type(x: Any, dtype: Any) -> Any:
     """A tensor or number as a tensor of a type; None gives None."""
     if x is None or is_tensor(x):

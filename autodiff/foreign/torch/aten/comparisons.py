@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
-from .common import as_type, aten, category, number, promoted, rank, result_type, where
+from .common import as_type, aten, category, joint, number, promoted, rank, result_type, where
 from .reductions import gathered
 
 
@@ -41,18 +41,6 @@ aten.op("bitwise_or", "__or__")(_bits(tf.logical_or, np.bitwise_or))
 aten.op("bitwise_xor", "__xor__")(_bits(tf.logical_xor, np.bitwise_xor))
 
 
-@aten.op("bitwise_left_shift", "__lshift__")
-def left_shift(x: Any, y: Any) -> Any:
-    x, y = promoted(x, y)
-    return x * tf.cast(tf.pow(number(2, y), y), x.dtype.base_dtype)
-
-
-@aten.op("bitwise_right_shift", "__rshift__")
-def right_shift(x: Any, y: Any) -> Any:
-    x, y = promoted(x, y)
-    return tf.floor_div(x, tf.cast(tf.pow(number(2, y), y), x.dtype.base_dtype))
-
-
 @aten.op("where")
 def where_self(condition: Any, x: Any = None, y: Any = None) -> Any:
     x, y = promoted(x, y)
@@ -63,12 +51,6 @@ def where_self(condition: Any, x: Any = None, y: Any = None) -> Any:
 def isclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     near = tf.less_equal(tf.abs(x - y), number(atol, x) + number(rtol, x) * tf.abs(y))
     return tf.logical_or(near, tf.equal(x, y))
-
-
-@aten.op("heaviside")
-def heaviside(x: Any, values: Any) -> Any:
-    x, values = promoted(x, values)
-    return where(tf.equal(x, 0), values, as_type(tf.greater(x, 0), result_type(x)))
 
 
 @aten.op("bucketize")
@@ -100,4 +82,8 @@ aten.rows({
     "logical_or": lambda x, y: tf.logical_or(_truth(x), _truth(y)),
     "logical_xor": lambda x, y: tf.logical_xor(_truth(x), _truth(y)),
     "logical_not": lambda x: tf.logical_not(_truth(x)),
+    "bitwise_left_shift __lshift__": joint(lambda x, y: x * tf.cast(tf.pow(number(2, y), y), x.dtype.base_dtype)),
+    "bitwise_right_shift __rshift__": joint(lambda x, y:
+        tf.floor_div(x, tf.cast(tf.pow(number(2, y), y), x.dtype.base_dtype))),
+    "heaviside": joint(lambda x, values: where(tf.equal(x, 0), values, as_type(tf.greater(x, 0), result_type(x)))),
 })

@@ -17,12 +17,6 @@ def gather(x: Any, axis: int, index: Any, *, sparse_grad: bool = False) -> Any:
     return gathered(x, axis_of(axis, rank(x)), index)
 
 
-@aten.op("index_select")
-@as_vectors
-def index_select(x: Any, axis: int, index: Any) -> Any:
-    return tf.gather(x, tf.reshape(index, [-1]), axis=axis_of(axis, rank(x)))
-
-
 def _positive(index: Any, size: Any) -> Any:
     """Places that may count from the end, counted from the beginning."""
     return where(tf.less(index, 0), index + as_type(size, index.dtype.base_dtype), index)
@@ -133,18 +127,6 @@ def _scattered(write: Any, x: Any, axis: int, index: Any, values: Any) -> Any:
     return write(x, _coordinates(index, axis_of(axis, rank(x))), _source(x, index, values))
 
 
-@aten.op("scatter.src", "scatter.value", "scatter")
-@as_vectors
-def scatter(x: Any, axis: int, index: Any, values: Any) -> Any:
-    return _scattered(tf.tensor_scatter_update, x, axis, index, values)
-
-
-@aten.op("scatter_add")
-@as_vectors
-def scatter_add(x: Any, axis: int, index: Any, values: Any) -> Any:
-    return _scattered(tf.tensor_scatter_add, x, axis, index, values)
-
-
 @aten.op("scatter_reduce", "scatter.reduce", "scatter.value_reduce")
 @as_vectors
 def scatter_reduce(x: Any, axis: int, index: Any, values: Any, reduce: str, *, include_self: bool = True) -> Any:
@@ -182,19 +164,6 @@ def _by_row(write: Any, x: Any, axis: int, index: Any, source: Any) -> Any:
     front, order, at = _rows(x, axis, index)
     y = write(front, at, as_type(tf.transpose(source, order), x.dtype.base_dtype))
     return tf.transpose(y, list(np.argsort(order)))
-
-
-@aten.op("index_add")
-@as_vectors
-def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-    return _by_row(tf.tensor_scatter_add, x, axis, index, source if alpha == 1 else source * as_type(
-        alpha, source.dtype.base_dtype))
-
-
-@aten.op("index_copy")
-@as_vectors
-def index_copy(x: Any, axis: int, index: Any, source: Any) -> Any:
-    return _by_row(tf.tensor_scatter_update, x, axis, index, source)
 
 
 @aten.op("index_fill")
@@ -289,4 +258,13 @@ aten.rows({
         put_at(x, strided(sizes, strides, offset), source), "of a tensor that fills its storage in order"),
     "is_same_size": lambda x, y:
         tf.constant(tuple(x.dims) == tuple(y.dims) and category(x.dtype.base_dtype) == category(y.dtype.base_dtype)),
+    "index_select": as_vectors(lambda x, axis, index:
+        tf.gather(x, tf.reshape(index, [-1]), axis=axis_of(axis, rank(x)))),
+    "scatter.src scatter.value scatter": as_vectors(lambda x, axis, index, values:
+        _scattered(tf.tensor_scatter_update, x, axis, index, values)),
+    "scatter_add": as_vectors(lambda x, axis, index, values: _scattered(tf.tensor_scatter_add, x, axis, index, values)),
+    "index_add": as_vectors(lambda x, axis, index, source, *, alpha=1:
+        _by_row(tf.tensor_scatter_add, x, axis, index, source if alpha == 1 else source * as_type(alpha,
+            source.dtype.base_dtype))),
+    "index_copy": as_vectors(lambda x, axis, index, source: _by_row(tf.tensor_scatter_update, x, axis, index, source)),
 })

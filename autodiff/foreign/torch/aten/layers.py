@@ -147,9 +147,7 @@ def _cell(mode: int, given: Any, h: Any, c: Any, weight: Any, bias: Any) -> tupl
     state = tf.matmul(h, weight, transpose_b=True)
     state = state if bias is None else state + bias
     if mode == 2:
-        i, f, g, o = tf.split(given + state, 4, axis=1)
-        c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
-        return tf.sigmoid(o) * tf.tanh(c), c
+        return lstm_cell(given, state, c)[:2]
     if mode == 3:
         (r, z, n), (hr, hz, hn) = tf.split(given, 3, axis=1), tf.split(state, 3, axis=1)
         z = tf.sigmoid(z + hz)

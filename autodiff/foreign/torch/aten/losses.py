@@ -5,18 +5,12 @@ import math
 from typing import Any
 
 from ...model import tf
-from .common import as_type, aten, dims, no_gradient, number, promoted, rank, where, with_gradient
+from .common import as_type, aten, dims, joint, no_gradient, number, promoted, rank, where, with_gradient
 
 
 def reduced(x: Any, reduction: int) -> Any:
     """The losses of elements, their mean or their sum."""
     return x if reduction == 0 else tf.reduce_mean(x) if reduction == 1 else tf.reduce_sum(x)
-
-
-@aten.op("mse_loss")
-def mse_loss(x: Any, y: Any, reduction: int = 1) -> Any:
-    x, y = promoted(x, y)
-    return reduced(tf.square(x - y), reduction)
 
 
 @aten.op("huber_loss")
@@ -126,4 +120,5 @@ aten.rows({
         reduced(tf.exp(y) * (y - x) if log_target else tf.xlogy(y, y) - y * x, reduction),
     "cross_entropy_loss": lambda x, y, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0:
         nll_loss(tf.nn.log_softmax(x, axis=1 if rank(x) > 1 else 0), y, weight, reduction, ignore_index)[0],
+    "mse_loss": joint(lambda x, y, reduction=1: reduced(tf.square(x - y), reduction)),
 })

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
+from ...onnx.elementwise import gelu
 from .common import as_type, aten, axes_of, axis_of, category, number, promoted, rank, where
 from .reductions import vector_norm
 
@@ -49,7 +50,7 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 @aten.op("_addmm_activation")
 def addmm_activation(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1, use_gelu: bool = False) -> Any:
     y = addmm(c, a, b, beta=beta, alpha=alpha)
-    return y * number(0.5, y) * (1 + tf.erf(y * number(math.sqrt(0.5), y))) if use_gelu else tf.nn.relu(y)
+    return gelu(y) if use_gelu else tf.nn.relu(y)
 
 
 @aten.op("linalg_cross")

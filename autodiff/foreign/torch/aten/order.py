@@ -10,18 +10,6 @@ from .common import as_type, as_vectors, aten, axis_of, dims, no_gradient, numbe
 from .reductions import extreme_place, gathered
 
 
-@aten.op("max.dim")
-@as_vectors
-def max_along(x: Any, axis: int, keepdim: bool = False) -> Any:
-    return _chosen(tf.argmax, x, axis, keepdim)
-
-
-@aten.op("min.dim")
-@as_vectors
-def min_along(x: Any, axis: int, keepdim: bool = False) -> Any:
-    return _chosen(tf.argmin, x, axis, keepdim)
-
-
 def _chosen(function: Any, x: Any, axis: int, keepdim: bool) -> Any:
     at = axis_of(axis, rank(x))
     return _taken(x, at, tf.expand_dims(extreme_place(function, x, at), at), keepdim)
@@ -138,4 +126,6 @@ aten.rows({
     "argsort.stable": lambda x, *, stable=None, dim=-1, descending=False: sort(x, dim, descending)[1],
     "median": (lambda x: _shared(x, median_along(tf.reshape(x, [-1]), 0)[0]), "equal ones share the gradient"),
     "nanmedian": (lambda x: _shared(x, nanmedian_along(tf.reshape(x, [-1]), 0)[0]), "equal ones share the gradient"),
+    "max.dim": as_vectors(lambda x, axis, keepdim=False: _chosen(tf.argmax, x, axis, keepdim)),
+    "min.dim": as_vectors(lambda x, axis, keepdim=False: _chosen(tf.argmin, x, axis, keepdim)),
 })

@@ -148,30 +148,6 @@ def renorm(x: Any, order: Any, axis: int, most: Any) -> Any:
 
 # ---- along an axis -------------------------------------------------------------------------
 
-@aten.op("cumsum")
-@as_vectors
-def cumsum(x: Any, axis: int, *, dtype: Any = None) -> Any:
-    return tf.cumsum(_summed(x, dtype), axis=axis_of(axis, rank(x)))
-
-
-@aten.op("cumprod")
-@as_vectors
-def cumprod(x: Any, axis: int, *, dtype: Any = None) -> Any:
-    return tf.cumprod(_summed(x, dtype), axis=axis_of(axis, rank(x)))
-
-
-@aten.op("cummax")
-@as_vectors
-def cummax(x: Any, axis: int) -> Any:
-    return _running(np.greater_equal, x, axis)
-
-
-@aten.op("cummin")
-@as_vectors
-def cummin(x: Any, axis: int) -> Any:
-    return _running(np.less_equal, x, axis)
-
-
 def _running(better: Any, x: Any, axis: int) -> Any:
     at = axis_of(axis, rank(x))
 
@@ -222,4 +198,8 @@ aten.rows({
         _root(_spread(x, axes, unbiased, keepdim, correction)[0]), "no slope where it is zero"),
     "norm": lambda x, order=2, axes=None, keepdim=False, *, dtype=None:
         vector_norm(x, 2 if order is None else order, axes, keepdim, dtype=dtype),
+    "cumsum": as_vectors(lambda x, axis, *, dtype=None: tf.cumsum(_summed(x, dtype), axis=axis_of(axis, rank(x)))),
+    "cumprod": as_vectors(lambda x, axis, *, dtype=None: tf.cumprod(_summed(x, dtype), axis=axis_of(axis, rank(x)))),
+    "cummax": as_vectors(lambda x, axis: _running(np.greater_equal, x, axis)),
+    "cummin": as_vectors(lambda x, axis: _running(np.less_equal, x, axis)),
 })

@@ -6,7 +6,7 @@ from typing import Any
 
 from ....core.op import build
 from ...model import tf
-from .common import aten, floating, no_gradient, number, promoted, where
+from .common import aten, floating, joint, no_gradient, number, where
 
 _FAR = {tf.float32: 5.0, tf.float64: 20.0}  # from here on erfc is near its least number, and the series is exact
 
@@ -31,17 +31,6 @@ def log_ndtr(x: Any) -> Any:
     return where(is_low, tf.log(0.5 * erfcx(-low)) - tf.square(low), tf.math.log1p(-0.5 * tf.erfc(high)))
 
 
-@aten.op("special_ndtri")
-def ndtri(x: Any) -> Any:
-    return build.Ndtri(floating(x))
-
-
-@aten.op("nextafter", note="its slope is that of the first")
-def nextafter(x: Any, y: Any) -> Any:
-    x, y = promoted(x, y)
-    return x + no_gradient(build.NextAfter(x, y) - x)
-
-
 @aten.op("frexp", note="a mantissa from 0.5 to 1, and its power of two")
 def frexp(x: Any) -> Any:
     size = no_gradient(tf.abs(x))
@@ -51,3 +40,9 @@ def frexp(x: Any) -> Any:
     power = power + where(tf.less(over, 0.5), -tf.ones_like(x), tf.cast(tf.greater_equal(over, 1), x.dtype))
     power = where(usual, power, tf.zeros_like(x))
     return x * tf.pow(number(2, x), -power), tf.cast(power, tf.int32)
+
+
+aten.rows({
+    "special_ndtri": lambda x: build.Ndtri(floating(x)),
+    "nextafter": (joint(lambda x, y: x + no_gradient(build.NextAfter(x, y) - x)), "its slope is that of the first"),
+})
