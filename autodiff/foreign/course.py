@@ -16,7 +16,7 @@ TURNS = 3  # steps after the first from which a habit shows
 _UPHILL = 0.5  # cosine of a change and the gradient before it
 _KEPT = 12  # steps
 _LOST = 1e-4  # of a parameter: a gradient so small may well be lost in rounding
-_NOISE = 1.5  # times the largest of the first losses: what different batches do not explain
+_NOISE = 10.0  # times the largest of the first losses: what different batches do not explain
 _FAR = 1e3  # times its first value: a loss that has grown so much has diverged
 
 

@@ -72,6 +72,8 @@ def test_doctor_and_why_hear_what_the_door_knows(monkeypatch: pytest.MonkeyPatch
     assert {"steps too large", "wrong sign"} <= {f.kind for f in dbg.doctor().findings}
     found += [Finding(90, kind, kind, "", "", "", "", "", None) for kind in ("learning rate too high", "uphill")]
     assert not {"steps too large", "wrong sign"} & {f.kind for f in dbg.doctor().findings}  # the others say it
+    found += [Finding(80, "weight decay", "", "", "", "", "", "", None)]
+    assert "uphill" not in {f.kind for f in dbg.doctor().findings}
     assert dbg.why("idle").text == "the way to the loss ends: .item()"
     assert dbg.why("layer.bias").kind == "cut"  # what the graph says itself stays
 

@@ -177,6 +177,20 @@ def test_the_way_ends_where_a_gradient_still_flowed(told):
     assert [(name, r.place.line) for name, r in found.items()] == [("v", 8)]  # not where its numbers went from there
 
 
+def test_what_is_drawn_of_a_parameter_carries_no_gradient(told):
+    made = "v = v if step else torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)"
+    drawn = ["import tests.foreign.mini_torch as mini", "with torch.no_grad():", "    z = mini.dispatch('normal', v)"]
+    found = told(made, *drawn, LOSS.replace("@ w", "@ (w * z)"), *DOWN).advice.remarks
+    assert [(name, "normal draws" in r.text, r.place.line) for name, r in found.items()] == [("v", True, 10)]
+
+
+@pytest.mark.parametrize(["number", "graphs"], [("float('nan')", 1), ("float(step % 2)", 2)])
+def test_numbers_that_change_are_fed_and_nan_is_no_change(told, number, graphs):
+    found = told("import tests.foreign.mini_torch as mini", f"h = mini.dispatch('add.Scalar', x @ w, {number})",
+                 LOSS.replace("x @ w", "h"), *DOWN)
+    assert len({s.loss for _, s, _ in found.steps}) == graphs and len(found.steps) == 6
+
+
 def test_an_op_of_the_users_own_is_looked_into(told):
     found = told("import tests.foreign.mini_torch as mini", "loss = mini.dispatch('own', x @ w - y).mean()", *DOWN)
     assert len(found.steps) == 6 and found.said == ""

@@ -27,8 +27,11 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
         given = [t for t in tensors_in((entry.args, entry.kwargs)) if id(t) in ids or storage_of(t) in storages]
         if not given:
             continue
-        if id(entry) not in of_loss and (last is None or any(t.requires_grad for t in given)):
+        is_draw = entry.drawn is not None and not any(t.requires_grad for t in tensors_in(entry.result))
+        if is_draw or id(entry) not in of_loss and (last is None or any(t.requires_grad for t in given)):
             last = entry
+        if is_draw:
+            continue
         made = [*tensors_in(entry.result), *written_by(entry)]
         ids.update(map(id, made))
         storages.update(map(storage_of, made))
@@ -41,4 +44,7 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
     if last is None:
         return Remark("nothing in this step uses it", None, "use it for the loss, or drop it")
     name, place = last.op.name() if isinstance(last.op, Call) else name_of(last.op)[0], place_of_frames(last.frames)
+    if last.drawn is not None:
+        return Remark(f"the way to the loss ends: what {name} draws of it carries no gradient", place,
+                      "draw by rsample(), or weigh the log_prob of what is drawn by its loss")
     return Remark(f"the way to the loss ends: {_ENDS[name]}", place, _STAY) if name in _ENDS else not_used(name, place)

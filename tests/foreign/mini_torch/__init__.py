@@ -237,6 +237,10 @@ class Op:
         return Tensor(found, args[0].storage if self._name == "select.int" else None)
 
 
+class Drawn(Op):
+    tags = ("random",)
+
+
 class Own(Op):
     """An op that the user has registered, made of another."""
 
@@ -373,7 +377,8 @@ OPS = {op._name: op for op in (
     Op("strange", np.abs, lambda dy, a: (dy * np.sign(a.array),)),
     Op("stack", np.stack, lambda dy, parts: list(dy)), Op("select.int", lambda a, axis, row: a[row]),
     Op("sub_.Tensor", np.subtract, writes=True), Op("add_.Tensor", np.add, writes=True),
-    Op("mul_.Tensor", np.multiply, writes=True), Op("set_", None, writes=True))}
+    Op("mul_.Tensor", np.multiply, writes=True), Op("set_", None, writes=True), Drawn("normal", lambda a: a + 0.5),
+    Op("add.Scalar", np.add, lambda dy, a, b: (dy, None)))}
 
 
 @contextlib.contextmanager
