@@ -1,6 +1,7 @@
 """Precision, recall and average precision of the k classes that are said first, against sets of labels."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
 from ...core.sparse_tensor import SparseTensor, SparseTensorValue
+from ..common.made import named
 from ..common.weights import assert_broadcastable, broadcast_weights
 from ..control.dependencies import control_dependencies
 from ..math.reductions import reduce_sum
@@ -87,62 +89,46 @@ def _total(count: Tensor, weights: Any, kind: str, k: int | None, class_id: Any)
         return total.as_tensor(), total.assign_add(reduce_sum(count), name="update")
 
 
-def _rate(kind: str, labels: Any, predictions_idx: Any, k: int | None, class_id: Any, weights: Any,
-          metrics_collections: Any, updates_collections: Any, name: str | None) -> Metric:
-    with scope(name, _name(kind, k, class_id), (predictions_idx, labels, weights)) as full:
-        said = build.Cast(convert_to_tensor(predictions_idx), dtype=int64)
-        true = _selected(_labels(labels, said), class_id)
-        ids = _selected(Ids(said, build.Equal(said, said)), class_id)
-        hits, more_hits = _total(_in_common(ids, true, wanted=True), weights, "true_positive", k, class_id)
-        missed = ("false_positive", _in_common(ids, true, wanted=False)) if kind == "precision" else \
-            ("false_negative", _in_common(true, ids, wanted=False))
-        misses, more_misses = _total(missed[1], weights, missed[0], k, class_id)
-        value = build.RealDiv(hits, build.Add(hits, misses), name=full)
-        update = build.RealDiv(more_hits, build.Add(more_hits, more_misses), name="update")
-        return collected(value, update, metrics_collections, updates_collections)
+def _rate(kind: str, words: str) -> Callable[..., Metric]:
+    def rate(labels: Any, predictions_idx: Any, k: int | None = None, class_id: Any = None, weights: Any = None,
+             metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None) -> Metric:
+        with scope(name, _name(kind, k, class_id), (predictions_idx, labels, weights)) as full:
+            said = build.Cast(convert_to_tensor(predictions_idx), dtype=int64)
+            true = _selected(_labels(labels, said), class_id)
+            ids = _selected(Ids(said, build.Equal(said, said)), class_id)
+            hits, more_hits = _total(_in_common(ids, true, wanted=True), weights, "true_positive", k, class_id)
+            missed = ("false_positive", _in_common(ids, true, wanted=False)) if kind == "precision" else \
+                ("false_negative", _in_common(true, ids, wanted=False))
+            misses, more_misses = _total(missed[1], weights, missed[0], k, class_id)
+            value = build.RealDiv(hits, build.Add(hits, misses), name=full)
+            update = build.RealDiv(more_hits, build.Add(more_hits, more_misses), name="update")
+            return collected(value, update, metrics_collections, updates_collections)
+
+    return in_graphs(named(rate, f"{kind}_at_top_k", f"{words} predictions_idx: int[..., k]; see {kind}_at_k."))
 
 
-@in_graphs
-def recall_at_top_k(labels: Any, predictions_idx: Any, k: int | None = None, class_id: Any = None,
-                    weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-                    name: str | None = None) -> Metric:
-    """How many of the labels are among the classes said. predictions_idx: int[..., k]; see recall_at_k."""
-    return _rate("recall", labels, predictions_idx, k, class_id, weights, metrics_collections, updates_collections,
-                 name)
+recall_at_top_k = _rate("recall", "How many of the labels are among the classes said.")
+precision_at_top_k = _rate("precision", "How many of the classes said are labels.")
 
 
-@in_graphs
-def precision_at_top_k(labels: Any, predictions_idx: Any, k: int | None = None, class_id: Any = None,
-                       weights: Any = None, metrics_collections: Any = None, updates_collections: Any = None,
-                       name: str | None = None) -> Metric:
-    """How many of the classes said are labels. predictions_idx: int[..., k]; see precision_at_k."""
-    return _rate("precision", labels, predictions_idx, k, class_id, weights, metrics_collections,
-                 updates_collections, name)
+def _of_the_first(kind: str, rate: Callable[..., Metric], words: str) -> Callable[..., Metric]:
+    def first_rate(labels: Any, predictions: Any, k: int, class_id: Any = None, weights: Any = None,
+                   metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None) -> Metric:
+        with scope(name, _name(kind, k, class_id), (predictions, labels, weights)) as full:
+            _, first = build.TopKV2(convert_to_tensor(predictions), k)
+            return rate(labels, first, k, class_id, weights, metrics_collections, updates_collections, full)
+
+    return in_graphs(named(first_rate, f"{kind}_at_k", words))
 
 
-@in_graphs
-def recall_at_k(labels: Any, predictions: Any, k: int, class_id: Any = None, weights: Any = None,
-                metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None) -> Metric:
-    """How many of the labels are among the k classes with the highest predictions.
+recall_at_k = _of_the_first("recall", recall_at_top_k, """\
+    How many of the labels are among the k classes with the highest predictions.
 
     labels: int64[...] or [..., labels], dense or sparse. predictions: float[..., classes]. class_id: of this class
     alone. weights: a number, or number[...] as the rows. Gives (value, update_op): float64[] each; NaN for no labels.
-    """
-    with scope(name, _name("recall", k, class_id), (predictions, labels, weights)) as full:
-        _, first = build.TopKV2(convert_to_tensor(predictions), k)
-        return recall_at_top_k(labels, first, k, class_id, weights, metrics_collections, updates_collections, full)
-
-
-@in_graphs
-def precision_at_k(labels: Any, predictions: Any, k: int, class_id: Any = None, weights: Any = None,
-                   metrics_collections: Any = None, updates_collections: Any = None,
-                   name: str | None = None) -> Metric:
-    """How many of the k classes with the highest predictions are labels. See recall_at_k."""
-    with scope(name, _name("precision", k, class_id), (predictions, labels, weights)) as full:
-        _, first = build.TopKV2(convert_to_tensor(predictions), k)
-        return precision_at_top_k(labels, first, k, class_id, weights, metrics_collections, updates_collections, full)
-
-
+    """)
+precision_at_k = _of_the_first("precision", precision_at_top_k, "How many of the k classes with the highest "
+                               "predictions are labels. See recall_at_k.")
 sparse_precision_at_k = precision_at_k
 
 

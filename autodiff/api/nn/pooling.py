@@ -1,6 +1,7 @@
 """Maxima and averages of sliding windows: TensorFlow's tf.nn functions."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ...core.errors import ArgumentError, UnimplementedError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import OPS, build
+from ..common.made import named
 from ..common.renamed_arguments import one_of
 from .shifted_windows import pool_with_holes
 
@@ -88,37 +90,7 @@ def avg_pool(value: Any, ksize: Any, strides: Any, padding: str, data_format: st
         return _pooled("AvgPool", value, ksize, strides, padding, data_format, full)
 
 
-def max_pool2d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC",
-               name: str | None = None) -> Tensor:
-    """The largest of each window of images."""
-    return _pooled("MaxPool", input, ksize, strides, padding, data_format, name or "MaxPool2d")
-
-
 avg_pool2d = avg_pool
-
-
-def max_pool3d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NDHWC",
-               name: str | None = None) -> Tensor:
-    """The largest of each window of volumes. input: float[n, d, h, w, c]."""
-    return _pooled("MaxPool3D", input, ksize, strides, padding, data_format or "NDHWC", name)
-
-
-def avg_pool3d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NDHWC",
-               name: str | None = None) -> Tensor:
-    """The mean of each window of volumes. input: float[n, d, h, w, c]."""
-    return _pooled("AvgPool3D", input, ksize, strides, padding, data_format or "NDHWC", name)
-
-
-def max_pool1d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NWC",
-               name: str | None = None) -> Tensor:
-    """The largest of each window of rows. input: float[n, w, c]."""
-    return _flat("MaxPool", input, ksize, strides, padding, data_format, name or "MaxPool1d")
-
-
-def avg_pool1d(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = "NWC",
-               name: str | None = None) -> Tensor:
-    """The mean of each window of rows. input: float[n, w, c]."""
-    return _flat("AvgPool", input, ksize, strides, padding, data_format, name or "AvgPool1D")
 
 
 def _flat(op: str, x: Any, ksize: Any, strides: Any, padding: str, layout: str, name: str) -> Tensor:
@@ -129,6 +101,25 @@ def _flat(op: str, x: Any, ksize: Any, strides: Any, padding: str, layout: str, 
         result = _pooled(op, image, [*sizes[:place], 1, *sizes[place:]], [*steps[:place], 1, *steps[place:]], padding,
                          layout.replace("W", "HW"), None)
         return build.Squeeze(result, squeeze_dims=[place])
+
+
+def _made(name: str, pooled: Callable[..., Tensor], op: str, layout: str, words: str,
+          scope: str | None = None) -> Callable[..., Tensor]:
+    def pooling(input: Any, ksize: Any, strides: Any, padding: str, data_format: str = layout,
+                name: str | None = None) -> Tensor:
+        return pooled(op, input, ksize, strides, padding, data_format or layout, name or scope)
+
+    return named(pooling, name, words)
+
+
+max_pool2d = _made("max_pool2d", _pooled, "MaxPool", "NHWC", "The largest of each window of images.", "MaxPool2d")
+max_pool3d, avg_pool3d = (
+    _made(f"{name}3d", _pooled, op, "NDHWC", f"The {what} of each window of volumes. input: float[n, d, h, w, c].")
+    for name, op, what in (("max_pool", "MaxPool3D", "largest"), ("avg_pool", "AvgPool3D", "mean")))
+max_pool1d = _made("max_pool1d", _flat, "MaxPool", "NWC", "The largest of each window of rows. input: float[n, w, c].",
+                   "MaxPool1d")
+avg_pool1d = _made("avg_pool1d", _flat, "AvgPool", "NWC", "The mean of each window of rows. input: float[n, w, c].",
+                   "AvgPool1D")
 
 
 def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilation_rate: Any = None, strides: Any = None,
