@@ -17,6 +17,8 @@ from ..data.dataset import Dataset
 from ..debugging import assert_greater_equal
 from ..math import reduce_mean, reduce_sum
 
+__all__ = ["MirroredStrategy", "OneDeviceStrategy", "ReduceOp", "Strategy", "experimental", "get_replica_context",
+           "get_strategy", "has_strategy", "in_cross_replica_context"]
 _ENTERED = "strategies"  # in a graph's extras: those whose scopes are open, the outermost first
 
 

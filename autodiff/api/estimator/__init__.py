@@ -5,22 +5,13 @@ Start with estimator.py; its loops are tf.train's monitored sessions and hooks.
 
 from ..common.unsupported import refusing
 from ..train.warm_start import VocabInfo
-from . import export, inputs
-from .canned import (
-    DNNClassifier,
-    DNNLinearCombinedClassifier,
-    DNNLinearCombinedRegressor,
-    DNNRegressor,
-    LinearClassifier,
-    LinearRegressor,
-)
+from . import canned, export, inputs
+from .canned import *
 from .estimator import Estimator
 from .specs import EstimatorSpec, EvalSpec, ModeKeys, RunConfig, TrainSpec, WarmStartSettings
 from .training import FinalExporter, LatestExporter, train_and_evaluate
 
-__all__ = ["DNNClassifier", "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator",
-           "EstimatorSpec", "EvalSpec", "FinalExporter", "LatestExporter", "LinearClassifier", "LinearRegressor",
-           "ModeKeys", "RunConfig", "TrainSpec", "VocabInfo", "WarmStartSettings", "export", "inputs",
-           "train_and_evaluate"]
+__all__ = [*canned.__all__, "Estimator", "EstimatorSpec", "EvalSpec", "FinalExporter", "LatestExporter", "ModeKeys",
+           "RunConfig", "TrainSpec", "VocabInfo", "WarmStartSettings", "export", "inputs", "train_and_evaluate"]
 
 __getattr__ = refusing("tf.estimator", __name__)

@@ -22,6 +22,8 @@ from .feature_columns import input_layer, linear_model, numeric_column
 from .heads import Classes, Numbers, TwoClasses
 from .specs import EstimatorSpec, ModeKeys
 
+__all__ = ["DNNClassifier", "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor",
+           "LinearClassifier", "LinearRegressor"]
 _OPTIMIZERS = {"Adagrad": AdagradOptimizer, "Adam": AdamOptimizer, "Ftrl": FtrlOptimizer,
                "RMSProp": RMSPropOptimizer, "SGD": GradientDescentOptimizer}
 
