@@ -1,5 +1,6 @@
 """Details of variables that code written for TensorFlow asks for: places, containers, pickles, parts, protos."""
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -97,3 +98,17 @@ def test_batches_of_rows_are_updated_each_at_its_places() -> None:
             [1, 0, 2], [4, 3, 0]]
         with pytest.raises(ValueError, match="unknown shape"):
             ad.batch_scatter_update(v, ad.placeholder(ad.int32), 1.0)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_no_step_of_several_threads_is_lost(use_resource: bool) -> None:
+    with ad.Graph().as_default(), ad.Session() as session:
+        v = ad.Variable(np.zeros((256, 256)), use_resource=use_resource)  # long enough for NumPy to let others run
+        steps = [v.assign_add(np.ones((256, 256))).op for _ in range(4)] + [v.assign_sub(np.ones((256, 256))).op]
+        session.run(v.initializer)
+        threads = [threading.Thread(target=lambda op=op: [session.run(op) for _ in range(20)]) for op in steps]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        assert (session.run(v) == 60).all()

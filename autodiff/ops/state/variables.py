@@ -1,5 +1,7 @@
 """Variables: the ops that hold, read and change a session's state."""
 
+import threading
+
 import numpy as np
 
 from ...core.convert import convert_to_tensor
@@ -13,6 +15,7 @@ from ...core.shapes import as_dims, compatible, is_known, merge
 from ..arrays.gather import gather
 from ..common.batch_axis import joined
 
+_STEP = threading.Lock()
 _INDEX = "indices are integers"
 _ASSIGNMENT = "assignment replaces the value it is given a reference to"
 
@@ -112,17 +115,23 @@ def assign_variable_op(resource: Ref, value: T, *, run):
     return ()
 
 
+def _stepped(run, ref, ufunc, value):
+    """A variable changed by a ufunc. One thread at a time: none of the steps of several is lost."""
+    with _STEP:
+        return run.assign(ref, ufunc(run.read(ref), value))
+
+
 @op("AssignAddVariableOp", infer=_replaced, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
 def assign_add_variable_op(resource: Ref, value: T, *, run):
     """Add to the variable behind a handle. value: its dtype and shape."""
-    run.assign(resource, run.read(resource) + value)
+    _stepped(run, resource, np.add, value)
     return ()
 
 
 @op("AssignSubVariableOp", infer=_replaced, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
 def assign_sub_variable_op(resource: Ref, value: T, *, run):
     """Subtract from the variable behind a handle. value: its dtype and shape."""
-    run.assign(resource, run.read(resource) - value)
+    _stepped(run, resource, np.subtract, value)
     return ()
 
 
@@ -141,13 +150,13 @@ def assign(ref: Ref, value: T, *, validate_shape=True, run):
 @op("AssignAdd", infer=referred, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
 def assign_add(ref: Ref, value: T, *, run):
     """Add to a variable. ref: a variable, value: its dtype and shape. -> the reference."""
-    return run.assign(ref, run.read(ref) + value)
+    return _stepped(run, ref, np.add, value)
 
 
 @op("AssignSub", infer=referred, dtypes=NUMBERS, stateful=True, no_grad=_ASSIGNMENT)
 def assign_sub(ref: Ref, value: T, *, run):
     """Subtract from a variable. ref: a variable, value: its dtype and shape. -> the reference."""
-    return run.assign(ref, run.read(ref) - value)
+    return _stepped(run, ref, np.subtract, value)
 
 
 def _counted(ref, *, limit):
