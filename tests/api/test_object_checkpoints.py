@@ -120,6 +120,7 @@ def test_attributes_of_modules_wait_too(tmp_path: Path) -> None:
 def test_a_manager_keeps_the_latest(tmp_path: Path) -> None:
     with eager_mode():
         checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+        tmp_path /= "new"
         manager = tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=2)
         paths = [manager.save() for _ in range(3)]
         assert manager.checkpoints == paths[1:]

@@ -45,8 +45,7 @@ class AutoTrackable(Trackable):
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        if is_trackable(value):
-            restore_waiting()
+        restore_waiting(value)
 
     def _no_dependency(self, value: Any) -> Any:
         """`value`, to be held without being saved."""
@@ -73,8 +72,8 @@ def wait(restoration: Any) -> None:
     get_default_graph().get_collection_ref(_WAITING).append(restoration)
 
 
-def restore_waiting() -> None:
-    """Call what waits for variables."""
+def restore_waiting(made: Any = None) -> None:
+    """Call what waits for variables. made: what was made, if that is known: nothing is called for other values."""
     waiting = get_default_graph().collected.get(_WAITING)
-    if waiting:
+    if waiting and (made is None or is_trackable(made)):
         waiting[:] = [restoration for restoration in list(waiting) if not restoration()]

@@ -1,6 +1,7 @@
 """The graph of objects below a root: its nodes, their states by key, and the message that a checkpoint keeps of it."""
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -72,13 +73,17 @@ def described(root: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def write_objects(root: Any, prefix: str, session: Any) -> str:
-    """Write a checkpoint of what is below a root; session: None while executing eagerly. Gives the prefix."""
+    """Write a checkpoint of what is below a root, in a folder that is made; gives the prefix.
+
+    session: None while executing eagerly.
+    """
     message, states = described(root)
     arrays = arrays_of(session, {key: [state] for key, state in states.items() if isinstance(state, Variable)})
     for key, state in states.items():
         if not isinstance(state, Variable):
             saved = state if isinstance(state, SaveableObject) else state(name=key)
             arrays.update(Restoring(saved).arrays(session))
+    os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
     write_checkpoint(prefix, {**arrays, OBJECT_GRAPH: np.array(message.SerializeToString(), object)})
     return prefix
 
