@@ -216,6 +216,9 @@ MENDED = {
     ("h = tf.cast(x, tf.float16) * tf.cast(w[0], tf.float16)\n"
      "loss = tf.reduce_mean(tf.cast(tf.square(h), tf.float32)) * 65536.0", "{x: [[5.0, 1.0]]}"):
         "scale the loss by 4096 in place of 65536 at model.py:8",
+    ("h = w[0] * x[0] * 200.0\nloss = tf.reduce_sum(tf.where(h > 0.0, h, tf.exp(h) - 1.0))", "{x: [[1.0, 1.0]]}"):
+        "safe = tf.where(ok, tf.ones_like(x), x), then tf.exp(safe) at model.py:8",
+    ("loss = tf.reduce_sum(w) / tf.floor(x[0, 0] / 10.0)", "{x: [[1.0, 1.0]]}"): "x / tf.maximum(y, 1.0) at model.py:7",
 }
 
 

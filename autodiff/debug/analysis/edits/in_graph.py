@@ -17,6 +17,7 @@ from .in_source import ClipGradients, Line, Part, Rewrite
 
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
 _SELECTS = ("Select", "SelectV2")
+_COUNTS = ("Sum", "Floor", "FloorDiv", "Cast", "Size")  # what may give a number of things
 DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _ARRANGE = ("Identity", "Reshape", "Squeeze", "ExpandDims", "StridedSlice", "Transpose")
 _FAR = 8  # ops from what a choice should guard to the choice
@@ -61,7 +62,7 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
     if op.type == "Log":
         found += _of_log(op)
     elif op.type == "Exp":
-        found += _of_exp(op)
+        found += [*_of_exp(op), *(_guards(op) if trap != "where" else ())]
     elif op.type in ("Sqrt", "Rsqrt"):
         found += _of_exp(op.inputs[0].op) if op.type == "Sqrt" and op.inputs[0].op.type == "Exp" else []
         small = _fitting(1e-12, op)
@@ -84,7 +85,7 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
             tiny = _fitting(1e-8, op)
             found.append(Edit(op, f"x / (y + {tiny:g})", partial(_of_changed, op, 1, lambda y: build.AddV2(
                 y, constant(tiny, y))), Rewrite(op, 1, f"({{0}} + {tiny:g})", ((op, 1),))))
-        if root.type == "Sum" and not _normalizes(op):
+        if root.type in _COUNTS and not _normalizes(op):
             found.append(Edit(op, "x / tf.maximum(y, 1.0)", partial(_of_changed, op, 1, lambda y: build.Maximum(
                 y, constant(1.0, y))), Rewrite(op, 1, "{tf}.maximum({0}, 1.0)", ((op, 1),))))
         found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs)),

@@ -105,25 +105,15 @@ class Blame:
         if first is None:
             return found
         until = [m for m in self.state.moments if m.run <= at.run]
-        leapt, when = leap([(self.log.at(m.run), m.variables) for m in until[-_LATE:]],
-                           [t.op.name for t in trainable_tensors(self.model.graph)])
+        leapt, is_odd = self._leapt(until)
         if not first.overflows and not leapt:
             return found
         own = amplified(self.model.graph, (m.variables for m in self.state.moments), at.variables)
         top = self.model.default_y()
         sub = subtracted(top, self.state.values_known, until) if top is not None and not own else None
-        grown = own[0].text if own else without_bound(sub) if sub is not None else divergence([
+        grown = own[0].text if own else without_bound(sub) if sub is not None else leapt if is_odd else divergence([
             (self.log.at(m.run), m.variables) for m in (*until[:_EARLY], at)]) if first.overflows else ""
-        if not grown and leapt:
-            i = next(i for i, m in enumerate(until) if self.log.at(m.run) == when)
-            if self.came_from.through_layers(until[i]):
-                return found
-            fed = [(t, f", where most before had {number(size)} at most")
-                   for t, size in unusual_feeds(until[i], until[:i])]
-            fed = fed or [(t, "") for t, value in until[i].feeds.items() if t.dtype.is_floating
-                          and size_of(np.asarray(value, np.float64)) > UNSCALED]
-            grown = "; ".join([leapt, *(f"up to {number(np.abs(until[i].feeds[t]).max())} was fed for {t.op.name!r}"
-                                        f"{more}" for t, more in fed[:1])])
+        grown = grown or leapt
         if not grown:
             return found
         diverges = replace(first, remedy="let what an average keeps and what it adds make up 1" if own else
@@ -135,6 +125,22 @@ class Blame:
             diverges = replace(diverges, remedy="give the optimizer a momentum below 1, as 0.9")
         told = "; ".join(part for part in (f"the training diverges: {grown}", rate) if part)
         return replace(found, origins=(diverges, *found.origins[1:]), text=f"{found.text}\n{told}", diverges=True)
+
+    def _leapt(self, until: Sequence[Moment]) -> tuple[str, bool]:
+        """How a variable leapt in one step, and what was fed then; and whether that was unusual.
+
+        "" if none did, or if the layers did it.
+        """
+        text, when = leap([(self.log.at(m.run), m.variables) for m in until[-_LATE:]],
+                          [t.op.name for t in trainable_tensors(self.model.graph)])
+        i = next((i for i, m in enumerate(until) if self.log.at(m.run) == when), -1)
+        if i < 0 or self.came_from.through_layers(until[i]):
+            return "", False
+        odd = [(t, f", where most before had {number(size)} at most") for t, size in unusual_feeds(until[i], until[:i])]
+        fed = odd or [(t, "") for t, value in until[i].feeds.items() if t.dtype.is_floating
+                      and size_of(np.asarray(value, np.float64)) > UNSCALED]
+        return "; ".join([text, *(f"up to {number(np.abs(until[i].feeds[t]).max())} was fed for {t.op.name!r}{more}"
+                                  for t, more in fed[:1])]), bool(odd)
 
     def _learning_rate(self, at: Moment) -> str:
         """What it was in a run and where it was set, "" if nothing tells."""

@@ -34,6 +34,7 @@ UNSCALED = 100.0  # what nobody feeds who has scaled the data
 _LARGE, _ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is to blame
 _ORIGINS = 4  # to whose ops edits are tried
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
+_SOON = 3  # runs: a training that diverges within them began badly
 _GROWN = 1.5  # times the first rate
 
 
@@ -166,6 +167,8 @@ class Candidates:
             yield [of_givens.usual(t, value, "momentum", "0.9") for t, value in heavy]
             return
         yield from scaled_feeds(self.failed, UNSCALED)
+        if len(before) <= _SOON:
+            yield from self._first_of(self._smaller_weights([self.y]))
         count = len(self.tried)
         rates = list(self._lower_rates())
         yield from self._first_of(rates[:-3])
