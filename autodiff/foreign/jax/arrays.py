@@ -19,27 +19,6 @@ def broadcast_in_dim(x: Tensor, *, shape: Sequence[int], broadcast_dimensions: S
     return spread if tuple(kept) == tuple(shape) else tf.broadcast_to(spread, list(shape))
 
 
-@JAX.op("reshape")
-def reshape(x: Tensor, *, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None) -> Tensor:
-    return tf.reshape(x if dimensions is None else tf.transpose(x, dimensions), list(new_sizes))
-
-
-@JAX.op("transpose")
-def transpose(x: Tensor, *, permutation: Sequence[int]) -> Tensor:
-    return tf.transpose(x, list(permutation))
-
-
-@JAX.op("rev")
-def reverse(x: Tensor, *, dimensions: Sequence[int]) -> Tensor:
-    return tf.reverse(x, list(dimensions)) if dimensions else tf.identity(x)
-
-# ---- joining and parting ---------------------------------------------------------------------
-
-@JAX.op("split")
-def split(x: Tensor, *, sizes: Sequence[int], axis: int) -> list[Tensor]:
-    return list(tf.split(x, list(sizes), axis))
-
-
 # ---- slices and padding ------------------------------------------------------------------------
 
 @JAX.op("dynamic_slice", note="starts are moved so that the slice lies inside")
@@ -119,4 +98,9 @@ JAX.rows({
     "slice": lambda x, *, start_indices, limit_indices, strides=None:
         tf.strided_slice(x, list(start_indices), list(limit_indices), list(strides or [1] * len(start_indices))),
     "empty empty2": lambda *, shape=(), dtype: tf.zeros(list(shape), dtype),
+    "reshape": lambda x, *, new_sizes, dimensions=None:
+        tf.reshape(x if dimensions is None else tf.transpose(x, dimensions), list(new_sizes)),
+    "transpose": lambda x, *, permutation: tf.transpose(x, list(permutation)),
+    "rev": lambda x, *, dimensions: tf.reverse(x, list(dimensions)) if dimensions else tf.identity(x),
+    "split": lambda x, *, sizes, axis: list(tf.split(x, list(sizes), axis)),
 })

@@ -108,6 +108,7 @@ def round_(x: Tensor, *, rounding_method: str) -> Tensor:
     is_even = rounding_method == "TO_NEAREST_EVEN"
     return tf.round(x) if is_even else tf.stop_gradient(tf.sign(x) * tf.floor(tf.abs(x) + 0.5))
 
+
 # ---- comparisons and choices -----------------------------------------------------------------
 
 def _compared(function: Any, x: Tensor, y: Tensor) -> Tensor:

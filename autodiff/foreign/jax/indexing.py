@@ -135,6 +135,7 @@ def _extreme(choose: Any, of_segments: Any, whole: Tensor, at: Tensor, new: Tens
     is_met = tf.unsorted_segment_sum(tf.ones_like(at), at, whole.dims[0]) > 0
     return tf.where(is_met, choose(whole, of_segments(new, at, whole.dims[0])), whole)
 
+
 # ---- order -------------------------------------------------------------------------------------
 
 def with_last(x: Tensor, axis: int) -> tuple[Tensor, list[int] | None]:

@@ -25,16 +25,6 @@ def _folded(function: Callable[..., Any], x: Tensor, axes: Sequence[int]) -> Ten
     return x
 
 
-@JAX.op("argmax")
-def argmax(x: Tensor, *, axes: Sequence[int], index_dtype: str) -> Tensor:
-    return tf.argmax(_numbers(x), axes[0], output_type=index_dtype)
-
-
-@JAX.op("argmin")
-def argmin(x: Tensor, *, axes: Sequence[int], index_dtype: str) -> Tensor:
-    return tf.argmin(_numbers(x), axes[0], output_type=index_dtype)
-
-
 def _numbers(x: Tensor) -> Tensor:
     return tf.cast(x, tf.int32) if x.dtype == tf.bool else x
 
@@ -52,6 +42,7 @@ def reduce(*xs: Tensor, jaxpr: Called, dimensions: Sequence[int], computation: A
             uppers = [tf.concat([u, tf.broadcast_to(s, [1, *kept])], 0) for u, s in zip(uppers, starts)]
         parts = jaxpr(*[p[:half] for p in parts], *uppers)
     return jaxpr(*[tf.broadcast_to(s, kept) for s in starts], *[p[0] for p in parts])
+
 
 # ---- along an axis -----------------------------------------------------------------------------
 
@@ -89,6 +80,8 @@ JAX.rows({
     "softmax": (lambda x, *, axis: tf.nn.softmax(x, axis), "what jax.nn.softmax writes out"),
     "log_softmax": (lambda x, *, axis: tf.nn.log_softmax(x, axis), "what jax.nn.log_softmax writes out"),
     "cumsum": lambda x, *, axis, reverse: tf.cumsum(x, axis, reverse=reverse),
+    "argmax": lambda x, *, axes, index_dtype: tf.argmax(_numbers(x), axes[0], output_type=index_dtype),
+    "argmin": lambda x, *, axes, index_dtype: tf.argmin(_numbers(x), axes[0], output_type=index_dtype),
 })
 JAX.rows({
     "cumprod": lambda x, *, axis, reverse: tf.cumprod(x, axis, reverse=reverse),

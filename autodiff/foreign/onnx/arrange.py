@@ -54,6 +54,7 @@ def shape(x: Any, *, start: int = 0, end: int = _FURTHEST) -> Any:
 def size(x: Any) -> Any:
     return tf.size(x, out_type=tf.int64)
 
+
 # ---- shapes ---------------------------------------------------------------------------------
 
 @onnx.op("Reshape", note="0 keeps the size of that axis")
@@ -121,6 +122,7 @@ def _unsqueezed(x: Any, axes: Any, rank: int) -> Any:
     y = tf.reshape(x, tf.where_v2(tf.equal(added, 1), tf.ones_like(added), sizes))
     y.set_shape([None] * rank)
     return y
+
 
 # ---- joining and taking apart ---------------------------------------------------------------
 

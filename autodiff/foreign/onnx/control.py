@@ -182,11 +182,6 @@ def sequence_map(items: list[Any], *others: Any, body: Body) -> Any:
     return [list(outputs) for outputs in zip(*made)] or [[] for _ in body.outputs]
 
 
-@onnx.op("Optional")
-def optional(x: Any = None, *, type: Any = None) -> Any:  # noqa: A002
-    return (x,)
-
-
 onnx.rows({
     "SequenceEmpty": lambda *, dtype=1: ([],),
     "SequenceConstruct": lambda *items: (list(items),),
@@ -196,4 +191,5 @@ onnx.rows({
     "OptionalHasElement": lambda x=None: tf.constant(x is not None),
     "ConcatFromSequence": lambda items, *, axis, new_axis=0:
         tf.stack(items, axis) if new_axis else tf.concat(items, axis),
+    "Optional": lambda x=None, *, type=None: (x,),
 })

@@ -60,6 +60,7 @@ def is_inf(x: Any, *, detect_negative: int = 1, detect_positive: int = 1) -> Any
         found = tf.logical_and(found, x > 0)
     return found if detect_positive else tf.logical_and(found, x < 0)
 
+
 # ---- activations ----------------------------------------------------------------------------
 
 @onnx.op("LeakyRelu")

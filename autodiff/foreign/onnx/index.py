@@ -133,6 +133,7 @@ def compress(x: Any, condition: Any, *, axis: Any = None) -> Any:
     x = tf.reshape(x, [-1]) if axis is None else x
     return tf.gather(x, tf.where(condition)[:, 0], axis=axis_of(axis or 0, rank_of(x)))
 
+
 # ---- searching and sorting ------------------------------------------------------------------
 
 def _arg(search: Any, x: Any, axis: int, keepdims: int, last: int) -> Any:

@@ -11,12 +11,6 @@ from .reductions import gathered, renorm
 from .shapes import strided
 
 
-@aten.op("gather")
-@as_vectors
-def gather(x: Any, axis: int, index: Any, *, sparse_grad: bool = False) -> Any:
-    return gathered(x, axis_of(axis, rank(x)), index)
-
-
 def _positive(index: Any, size: Any) -> Any:
     """Places that may count from the end, counted from the beginning."""
     return where(tf.less(index, 0), index + as_type(size, index.dtype.base_dtype), index)
@@ -103,6 +97,7 @@ def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     count = tf.shape(at)[0]
     flat = tf.tensor_scatter_update(tf.reshape(x, [-1]), at, tf.reshape(source, [-1])[:count])
     return tf.reshape(flat, tf.shape(x))
+
 
 # ---- scattering ----------------------------------------------------------------------------
 
@@ -267,4 +262,5 @@ aten.rows({
         _by_row(tf.tensor_scatter_add, x, axis, index, source if alpha == 1 else source * as_type(alpha,
             source.dtype.base_dtype))),
     "index_copy": as_vectors(lambda x, axis, index, source: _by_row(tf.tensor_scatter_update, x, axis, index, source)),
+    "gather": as_vectors(lambda x, axis, index, *, sparse_grad=False: gathered(x, axis_of(axis, rank(x)), index)),
 })

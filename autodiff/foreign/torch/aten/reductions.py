@@ -34,11 +34,6 @@ def total(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None)
     return tf.reduce_sum(_summed(x, dtype), axis=axes_of(axes, rank(x)), keepdims=keepdim)
 
 
-@aten.op("mean")
-def mean(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    return tf.reduce_mean(floating(as_type(x, dtype)), axis=axes_of(axes, rank(x)), keepdims=keepdim)
-
-
 @aten.op("amax", "max.default", "max", note="equal ones share the gradient")
 def amax(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
     return _extreme(tf.reduce_max, x, axes, keepdim)
@@ -97,11 +92,6 @@ def _spread(x: Any, axes: Any, unbiased: Any, keepdim: bool, correction: Any) ->
     if isinstance(axes, bool):  # var(x, unbiased)
         axes, unbiased = None, axes
     return moments(x, axes_of(axes, rank(x)), _correction(unbiased, correction), keepdim)
-
-
-@aten.op("var")
-def var(x: Any, axes: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
-    return _spread(x, axes, unbiased, keepdim, correction)[0]
 
 
 @aten.op("std_mean")
@@ -202,4 +192,8 @@ aten.rows({
     "cumprod": as_vectors(lambda x, axis, *, dtype=None: tf.cumprod(_summed(x, dtype), axis=axis_of(axis, rank(x)))),
     "cummax": as_vectors(lambda x, axis: _running(np.greater_equal, x, axis)),
     "cummin": as_vectors(lambda x, axis: _running(np.less_equal, x, axis)),
+    "mean": lambda x, axes=None, keepdim=False, *, dtype=None:
+        tf.reduce_mean(floating(as_type(x, dtype)), axis=axes_of(axes, rank(x)), keepdims=keepdim),
+    "var": lambda x, axes=None, unbiased=None, keepdim=False, *, correction=None:
+        _spread(x, axes, unbiased, keepdim, correction)[0],
 })

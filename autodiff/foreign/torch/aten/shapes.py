@@ -95,11 +95,6 @@ def cat(tensors: Any, axis: int = 0) -> Any:
     return tf.concat(promoted(*kept), axis=axis_of(axis, rank(kept[0])))
 
 
-@aten.op("stack")
-def stack(tensors: Any, axis: int = 0) -> Any:
-    return tf.stack(promoted(*tensors), axis=axis_of(axis, rank(tensors[0]) + 1))
-
-
 @aten.op("repeat", "tile")
 def repeat(x: Any, times: Any) -> Any:
     own = dims(x)
@@ -219,4 +214,5 @@ aten.rows({
     "rot90": lambda x, k=1, axes=(0, 1): taken(x, np.rot90(places(x), k, axes)),
     "reflection_pad1d reflection_pad2d reflection_pad3d": lambda x, pad: _padded_by_place(x, pad, "reflect"),
     "replication_pad1d replication_pad2d replication_pad3d": lambda x, pad: _padded_by_place(x, pad, "edge"),
+    "stack": lambda tensors, axis=0: tf.stack(promoted(*tensors), axis=axis_of(axis, rank(tensors[0]) + 1)),
 })
