@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from ..core.defaults import default_session
+from ..core.defaults import STACKS, default_session
 from ..core.devices import LOCAL_CPU
 from ..core.errors import ArgumentError, InvalidArgumentError, KindError, NotFoundError, StateError
 from ..core.graph import Graph, Operation, Tensor, get_default_graph
@@ -291,21 +291,17 @@ class RepeatSession(Session):
 class InteractiveSession(Session):
     """A session that makes itself, and a graph given to it, the default ones until it is closed."""
 
-    _active_session_count = 0
-
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         super().__init__(target, graph, config)
-        if InteractiveSession._active_session_count:
+        if any(isinstance(session, InteractiveSession) for session in STACKS.sessions):  # of this thread: scripts end
             warnings.warn("An interactive session is already active. This can cause out-of-memory errors in some "
                           "cases. You must explicitly call `InteractiveSession.close()` to release resources held by "
                           "the other session(s).", stacklevel=2)
-        InteractiveSession._active_session_count += 1
         self._defaults = [default_session(self)] + ([] if graph is None else [graph.as_default()])
         for context in self._defaults:
             context.__enter__()
 
     def close(self) -> None:
         super().close()
-        InteractiveSession._active_session_count -= bool(self._defaults)
         while self._defaults:
             self._defaults.pop().__exit__(None, None, None)
