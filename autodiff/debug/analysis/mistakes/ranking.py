@@ -31,9 +31,12 @@ def ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding, 
 def explained(found: Sequence[Finding]) -> list[Finding]:
     """What only follows from another finding comes after it, or is left out where it says the same."""
     cause = max((f.severity for f in found if f.kind in _CAUSES and f.severity >= WARNING), default=None)
-    kinds = {f.kind for f in found}
+    kinds = {f.kind: f.severity for f in sorted(found, key=lambda f: f.severity)}
+    if "broadcast" in kinds:  # a loss that falls only as far as that lets it, and then rises again
+        found = [replace(f, severity=min(f.severity, kinds["broadcast"] - 1)) if f.kind == "learning rate too high"
+                 else f for f in found]
     return [replace(f, severity=min(f.severity, cause - 1)) if cause and f.kind in _SYMPTOMS else f for f in found
-            if kinds.isdisjoint(_SAME.get(f.kind, ()))]
+            if kinds.keys().isdisjoint(_SAME.get(f.kind, ()))]
 
 
 def calmer(found: Iterable[Finding], case: Case) -> list[Finding]:

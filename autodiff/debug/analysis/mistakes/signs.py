@@ -66,6 +66,8 @@ def _sign_of(tensor: Tensor, fed: int) -> int:
     op = source_of(tensor)
     if op.type in ("Sum", "Fill", *_DIAGONALS) and op.inputs:
         return _sign_of(op.inputs[0 if op.type == "Sum" else -1], fed)
+    if op.type == "StopGradient" and (less := source_of(op.inputs[0])).type == "Sub":
+        return _sign_of(less.inputs[0], fed)  # a return less what a critic expects: an advantage
     if op.type in ("Select", "SelectV2"):
         return min(_sign_of(t, fed) for t in op.inputs[1:])
     return fed if op.type in PLACEHOLDERS else 1 if op.type in _NEVER_NEGATIVE else 0
