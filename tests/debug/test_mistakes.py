@@ -138,6 +138,11 @@ m.fit(X.reshape(400, 12, 3)[:32], T[:32], batch_size=8, verbose=0)
     assert found[0].kind == "growing loop" and "inf" in [f.kind for f in found]
 
 
+def test_an_error_that_follows_from_a_loss_of_nan_comes_after_its_cause(tmp_path: Path) -> None:
+    found = findings("fit(sgd(1e25).minimize(tf.losses.mean_squared_error(q, dense(p, 1))), near, 6)\nfit[0]", tmp_path)
+    assert [f.kind for f in found][0] == "learning rate too high" and "script error" in [f.kind for f in found]
+
+
 def test_what_nothing_takes_of_what_is_fed_is_a_remark(tmp_path: Path) -> None:
     loss = "tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))"
     found = findings(f"fit(adam(.01).minimize({loss}), steps=4)", tmp_path)

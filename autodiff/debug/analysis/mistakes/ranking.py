@@ -13,6 +13,7 @@ _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "i
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "one class", "log of no probability", "hinge of labels 0 and 1")
 _SAME = {"wrong sign": ("uphill",), "uphill": ("weight decay", "gradient turned"),  # the kinds that say it too
+         "no logarithms": ("softmax over the batch", "softmax over the wrong axis"),
          "steps too large": ("learning rate too high", "no logarithms", "sum for mean"),
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called

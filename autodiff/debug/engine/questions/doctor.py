@@ -74,8 +74,10 @@ class Checkup:
             return Diagnosis(y.name, 0, ranked([*all_mistakes(case), *traps], ignore), size)
         at = self.state.moment_for([y])
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
-            self._raised, lambda: self._without_gradient(case, variables), lambda: self._asked_in_vain(),
-            lambda: self._left_out(y), *(functools.partial(rule, case) for rule in RULES), self._not_finite,
+            lambda: self._raised(44 if case.is_spoiled else 110), lambda: self._without_gradient(case, variables),
+            lambda: self._asked_in_vain(), lambda: self._left_out(y),
+            *(functools.partial(rule, case) for rule in RULES),
+            self._not_finite,
             lambda: calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
             lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y),
@@ -117,13 +119,13 @@ class Checkup:
         is_shared = len({each[1:2] for each in alike}) > 1
         return replace(finding, place=lines[1]) if is_shared and len(lines) > 1 else finding
 
-    def _raised(self) -> list[Finding]:
-        """An error that the script itself ended with, in none of its runs."""
+    def _raised(self, weight: int = 110) -> list[Finding]:
+        """An error that the script itself ended with, in none of its runs; it may follow from a loss that is nan."""
         text, place = self.model.raised
         last = self.state.log.records[-1] if self.state.log.records else None
         if not text or last is not None and last.error and last.error.splitlines()[0] in text:
             return []
-        return [Finding(110, "script error", "", "", "", f"the script ended with {text}: what comes after that line "
+        return [Finding(weight, "script error", "", "", "", f"the script ended with {text}: what comes after that line "
                         "was not done", "mend that line first", "where", place)]
 
     def _without_gradient(self, case: Case, variables: list[Tensor]) -> list[Finding]:
