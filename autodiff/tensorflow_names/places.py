@@ -64,6 +64,8 @@ _ROWS = {
         "resources python.variables; "
         "variable_scope autodiff python.variables api.variables.eager_store; variables python.variables autodiff",
     "tensorflow.python.ops.distributions":
+        "bijector distributions.bijectors; bijector_impl distributions.bijectors; "
+        "identity_bijector distributions.bijectors; "
         "kullback_leibler api.distributions.divergences; special_math api.distributions.special_math; "
         "util python.distribution_util",
     "tensorflow.python.ops.linalg":

@@ -250,3 +250,62 @@ def test_divergences_are_registered_for_pairs_of_classes():
 def test_arguments_are_validated_where_that_is_asked_for(made: Any, value: Any, says: str) -> None:
     with tf.Graph().as_default(), tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=says):
         session.run(made().prob(value))
+
+
+class Leaky(D.bijectors.Bijector):
+    def __init__(self):
+        super().__init__(forward_min_event_ndims=1)
+
+    def _forward(self, x):
+        return tf.where(x >= 0, x, 0.5 * x)
+
+    def _inverse(self, y):
+        return tf.where(y >= 0, y, 2.0 * y)
+
+    def _inverse_log_det_jacobian(self, y):
+        return tf.reduce_sum(tf.log(tf.where(y >= 0, tf.ones_like(y), 2.0 * tf.ones_like(y))), -1)
+
+
+def test_bijectors_are_those_of_tensorflow():
+    b = D.bijectors
+    x = tf.constant([[0.3, 0.7, 0.2]])
+    rows = [(b.Exp(), "exp", 1.2), (b.Sigmoid(), "sigmoid", -4.3113604), (b.Softplus(), "softplus", -1.5556803),
+            (b.AffineScalar(1.0, -2.0), "affine_scalar", 2.0794415), (b.Permute([2, 0, 1]), "permute", 0.0),
+            (b.Identity(), "identity", 0.0), (Leaky(), "leaky", 0.0), (b.Invert(b.Exp()), "invert_exp", 3.1700857),
+            (b.Chain([Leaky(), b.AffineScalar(0.5, -2.0)]), "chain_of_leaky_of_affine_scalar", 0.6931472)]
+    for bijector, name, log_det in rows:
+        assert bijector.name == name and bijector.inverse(bijector.forward(x)) is x, name
+        y = tf.constant(run(bijector.forward(x)))
+        there, back, again = run([bijector.forward_log_det_jacobian(x, 1), bijector.inverse_log_det_jacobian(y, 1),
+                                  bijector.inverse(y)])
+        np.testing.assert_allclose(there, log_det, 1e-5, err_msg=name)
+        np.testing.assert_allclose(back, -there, 1e-5, err_msg=name)
+        np.testing.assert_allclose(again, [[0.3, 0.7, 0.2]], 1e-5, err_msg=name)
+
+
+def test_a_bijector_says_what_it_lacks():
+    bijector = D.bijectors.Inline(forward_fn=tf.exp, forward_min_event_ndims=1)
+    for call, kind, words in [
+            (lambda: bijector.inverse(1.0), NotImplementedError, "inverse not implemented"),
+            (lambda: bijector.forward_log_det_jacobian([1.0], 0), ValueError, "must be larger than min_event_ndims"),
+            (lambda: bijector.forward_log_det_jacobian([1.0], 1.5), ValueError, "Expected integer"),
+            (lambda: bijector.forward_log_det_jacobian([1.0], [1, 2]), ValueError, "Expected scalar"),
+            (D.bijectors.Bijector, TypeError, "abstract class Bijector"),
+            (lambda: D.bijectors.Permute([0, 2]), ValueError, "exactly one of each")]:
+        with pytest.raises(kind, match=words):
+            call()
+
+
+def test_a_transformed_distribution_is_that_of_tensorflow():
+    b = D.bijectors
+    log_normal = D.TransformedDistribution(D.Normal([0.0, 1.0], [1.0, 2.0]), b.Exp())
+    many = D.TransformedDistribution(D.MultivariateNormalDiag([0.0, 1.0], [1.0, 2.0]), Leaky())
+    sample = many.sample(4, seed=1)
+    found = run([log_normal.log_prob([0.5, 2.0]), log_normal.cdf([0.5, 2.0]), log_normal.quantile([0.2, 0.6]),
+                 many.log_prob([[-1.0, 2.0]]),
+                 D.TransformedDistribution(D.Normal(0.0, 1.0), b.AffineScalar(1.0, -2.0)).entropy(),
+                 many.log_prob(sample)])
+    expected = [[-0.46601784, -2.3170028], [0.24410862, 0.439031], [0.4310112, 4.5117917], [-3.9628773], 2.1120858]
+    for value, wanted in zip(found, expected, strict=False):
+        np.testing.assert_allclose(value, wanted, 1e-5)
+    assert found[5].shape == (4,) and many.event_shape == [2] and log_normal.batch_shape == [2]
