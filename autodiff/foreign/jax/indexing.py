@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..model import tf
+from ..onnx.table import moved
 from .table import JAX, Tensor
 
 
@@ -138,16 +139,6 @@ def _extreme(choose: Any, of_segments: Any, whole: Tensor, at: Tensor, new: Tens
 
 # ---- order -------------------------------------------------------------------------------------
 
-def with_last(x: Tensor, axis: int) -> tuple[Tensor, list[int] | None]:
-    """The tensor with an axis swapped to the end, and the permutation that swaps it back."""
-    order = list(range(len(x.dims)))
-    order[axis], order[-1] = order[-1], order[axis]
-    return (x, None) if order == sorted(order) else (tf.transpose(x, order), order)
-
-
-def _swapped(x: Tensor, order: list[int] | None) -> Tensor:
-    return x if order is None else tf.transpose(x, order)
-
 
 def _ranks(x: Tensor) -> Tensor:
     """Numbers that sort as x does; nan comes last."""
@@ -158,22 +149,21 @@ def _ranks(x: Tensor) -> Tensor:
 
 @JAX.op("sort", note="by the first num_keys operands, nan last")
 def sort(*xs: Tensor, dimension: int, num_keys: int) -> list[Tensor]:
-    rows = [with_last(x, dimension)[0] for x in xs]
-    order, back = None, with_last(xs[0], dimension)[1]
-    lead = len(xs[0].dims) - 1
+    rows = [moved(x, dimension, -1) for x in xs]
+    lead, order = len(xs[0].dims) - 1, None
     for key in reversed(rows[:num_keys]):
         ranks = _ranks(key) if order is None else tf.gather(_ranks(key), order, axis=lead, batch_dims=lead)
         found = tf.argsort(ranks, stable=True)
         order = found if order is None else tf.gather(order, found, axis=lead, batch_dims=lead)
-    return [_swapped(tf.gather(row, order, axis=lead, batch_dims=lead), back) for row in rows]
+    return [moved(tf.gather(row, order, axis=lead, batch_dims=lead), -1, dimension) for row in rows]
 
 
 @JAX.op("top_k", "approx_top_k")
 def top_k(x: Tensor, *, k: int, axis: int = -1, reduction_dimension: int | None = None, is_max_k: bool = True,
           **params: Any) -> list[Tensor]:
-    rows, back = with_last(x, axis if reduction_dimension is None else reduction_dimension)
-    values, places = tf.nn.top_k(rows if is_max_k else -rows, k)
-    return [_swapped(y, back) for y in (values if is_max_k else -values, places)]
+    at = axis if reduction_dimension is None else reduction_dimension
+    values, places = tf.nn.top_k(moved(x if is_max_k else -x, at, -1), k)
+    return [moved(y, -1, at) for y in (values if is_max_k else -values, places)]
 
 
 JAX.rows({

@@ -1,7 +1,6 @@
 """Primitives of linear algebra. Their gradients are traced from JAX: TensorFlow's take other halves of matrices."""
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...core.errors import ArgumentError
@@ -12,7 +11,7 @@ from .table import JAX, Tensor
 
 @JAX.op("eigh", pulled_back=True)
 def eigh(x: Tensor, *, lower: bool, **params: Any) -> list[Tensor]:
-    values, vectors = tf.linalg.eigh(x if lower else _adjoint(x))
+    values, vectors = tf.linalg.eigh(x if lower else tf.linalg.adjoint(x))
     return [vectors, values]
 
 
@@ -35,7 +34,7 @@ def svd(x: Tensor, *, full_matrices: bool, compute_uv: bool, **params: Any) -> l
     if not compute_uv:
         return [tf.linalg.svd(x, compute_uv=False)]
     values, left, right = tf.linalg.svd(x, full_matrices=full_matrices)
-    return [values, left, _adjoint(right)]
+    return [values, left, tf.linalg.adjoint(right)]
 
 
 @JAX.op("triangular_solve", pulled_back=True)
@@ -46,19 +45,11 @@ def triangular_solve(a: Tensor, b: Tensor, *, left_side: bool, lower: bool, tran
     if conjugate_a and a.dtype.is_complex:
         a = tf.math.conj(a)
     if transpose_a:
-        a, lower = _transposed(a), not lower
+        a, lower = tf.linalg.matrix_transpose(a), not lower
     if left_side:
         return tf.linalg.triangular_solve(a, b, lower=lower)
-    return _transposed(tf.linalg.triangular_solve(_transposed(a), _transposed(b), lower=not lower))
-
-
-def _transposed(x: Tensor) -> Tensor:
-    axes: Sequence[int] = [*range(len(x.dims) - 2), len(x.dims) - 1, len(x.dims) - 2]
-    return tf.transpose(x, axes)
-
-
-def _adjoint(x: Tensor) -> Tensor:
-    return tf.math.conj(_transposed(x)) if x.dtype.is_complex else _transposed(x)
+    a, b = tf.linalg.matrix_transpose(a), tf.linalg.matrix_transpose(b)
+    return tf.linalg.matrix_transpose(tf.linalg.triangular_solve(a, b, lower=not lower))
 
 
 JAX.rows({

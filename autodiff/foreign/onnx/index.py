@@ -24,7 +24,7 @@ from .table import (
 _SIZES = 8  # entries of a shape that are taken one by one
 
 
-def _positive(indices: Any, size: Any) -> Any:
+def positive(indices: Any, size: Any) -> Any:
     """int64 indices, counted from the front."""
     indices = tf.cast(indices, tf.int64)
     known = value_of(indices)
@@ -40,14 +40,14 @@ def gather(x: Any, indices: Any, *, axis: int = 0) -> Any:
             and places.size <= _SIZES:
         sizes = [x[int(place)] for place in places.ravel()]  # of a shape: slices stay known as far as they are
         return tf.stack(sizes) if places.ndim else sizes[0]
-    return tf.gather(x, _positive(indices, size_of(x, axis)), axis=axis)
+    return tf.gather(x, positive(indices, size_of(x, axis)), axis=axis)
 
 
 @onnx.op("GatherND")
 def gather_nd(x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
     width = int(indices.shape[-1])
     sizes = tf.stack([tf.cast(n, tf.int64) for n in sizes_of(x)[batch_dims:batch_dims + width]])
-    indices = _positive(indices, sizes)
+    indices = positive(indices, sizes)
     if not batch_dims:
         return tf.gather_nd(x, indices)
     lead = [tf.range(tf.cast(n, tf.int64)) for n in sizes_of(indices)[:batch_dims]]
@@ -57,11 +57,11 @@ def gather_nd(x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
     return tf.gather_nd(x, tf.concat([tf.stack(grids, -1), indices], -1))
 
 
-def _element_places(x: Any, indices: Any, axis: int) -> Any:
+def element_places(x: Any, indices: Any, axis: int) -> Any:
     """int64[..., rank]: where each element of `indices` points to, along one axis."""
     rank = rank_of(indices)
     axis, shape = axis_of(axis, rank), shape_of(indices)
-    grids = [_positive(indices, size_of(x, i)) if i == axis else
+    grids = [positive(indices, size_of(x, i)) if i == axis else
              tf.broadcast_to(tf.reshape(tf.range(tf.cast(size_of(indices, i), tf.int64)),
                                         [-1 if i == j else 1 for j in range(rank)]), shape)
              for i in range(rank)]
@@ -72,14 +72,14 @@ def _element_places(x: Any, indices: Any, axis: int) -> Any:
 def scatter_elements(x: Any, indices: Any, updates: Any, *, axis: int = 0, reduction: Any = b"none") -> Any:
     if updates.dims != indices.dims:  # torch's exporter leaves what it does not use
         updates = updates[tuple(slice(0, n) for n in sizes_of(indices))]
-    return _scattered(x, _element_places(x, indices, axis), updates, text(reduction))
+    return _scattered(x, element_places(x, indices, axis), updates, text(reduction))
 
 
 @onnx.op("ScatterND")
 def scatter_nd(x: Any, indices: Any, updates: Any, *, reduction: Any = b"none") -> Any:
     width = int(indices.shape[-1])
     sizes = tf.stack([tf.cast(n, tf.int64) for n in sizes_of(x)[:width]])
-    return _scattered(x, _positive(indices, sizes), updates, text(reduction))
+    return _scattered(x, positive(indices, sizes), updates, text(reduction))
 
 
 def _scattered(x: Any, places: Any, updates: Any, reduction: str) -> Any:
@@ -165,7 +165,7 @@ def unique(x: Any, *, axis: Any = None, sorted: int = 1) -> Any:  # noqa: A002
 
 
 onnx.rows({
-    "GatherElements": lambda x, indices, *, axis=0: tf.gather_nd(x, _element_places(x, indices, axis)),
+    "GatherElements": lambda x, indices, *, axis=0: tf.gather_nd(x, element_places(x, indices, axis)),
     "NonZero": lambda x:
         tf.transpose(tf.where(tf.not_equal(x, tf.zeros_like(x)) if x.dtype.base_dtype != tf.bool else x)),
     "ArgMax": lambda x, *, axis=0, keepdims=1, select_last_index=0:

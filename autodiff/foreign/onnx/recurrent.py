@@ -69,23 +69,28 @@ def _over_time(step: Callable[..., Any], xs: Any, states: Sequence[Any], lengths
     return ys, list(found[2:2 + count])
 
 
-def _layer(x: Any, w: Any, r: Any, bias: Any, lengths: Any, initial: Sequence[Any], *, direction: Any, layout: int,
-           cell: Callable[..., Callable[..., Any]], gates: int) -> list[Any]:
-    """All directions of a layer. cell(direction, r, recurrent bias) -> step(gates of x, *states)."""
-    kind = text(direction)
+def _layer(x: Any, w: Any, r: Any, bias: Any, lengths: Any, initial: Sequence[Any], usual: Sequence[str],
+           cell: Callable[..., Callable[..., Any]], *, activation_alpha: Any = None, activation_beta: Any = None,
+           activations: Any = None, clip: Any = None, direction: Any = b"forward", hidden_size: int = 0,
+           layout: int = 0) -> list[Any]:
+    """All directions of a layer. cell(direction, its activations, r, recurrent bias) -> step(gates of x, *states).
+
+    usual: the activations, if no others are named.
+    """
+    of = _activations(activations, usual, size_of(w, 0), activation_alpha, activation_beta, clip)
     x = moved(x, 0, 1) if layout else x
-    hidden = size_of(r, 2)
-    ways = [kind == "reverse"] if kind != "bidirectional" else [False, True]
+    hidden, wide = size_of(r, 2), size_of(r, 1)
+    ways = {"reverse": [True], "bidirectional": [False, True]}.get(text(direction), [False])
     outputs, lasts = [], []
     for i, backward in enumerate(ways):
         states = [tf.zeros(tf.stack([tf.shape(x)[1], hidden]), x.dtype.base_dtype) if s is None
                   else (s[:, i] if layout else s[i]) for s in initial]
         for state in states:
             state.set_shape([x.dims[1], hidden])
-        zero = tf.zeros([gates * hidden], x.dtype.base_dtype)
-        of_x, of_h = (zero, zero) if bias is None else (bias[i, :gates * hidden], bias[i, gates * hidden:])
+        zero = tf.zeros([wide], x.dtype.base_dtype)
+        of_x, of_h = (zero, zero) if bias is None else (bias[i, :wide], bias[i, wide:])
         xs = _turned(x, lengths) if backward else x
-        ys, last = _over_time(cell(i, r[i], of_h), tf.tensordot(xs, w[i], [[2], [1]]) + of_x, states, lengths)
+        ys, last = _over_time(cell(i, of[i], r[i], of_h), tf.tensordot(xs, w[i], [[2], [1]]) + of_x, states, lengths)
         outputs.append(_turned(ys, lengths) if backward else ys)
         lasts.append(last)
     y = tf.stack(outputs, 1)
@@ -98,57 +103,46 @@ def _turned(x: Any, lengths: Any) -> Any:
 
 
 @onnx.op("RNN")
-def rnn(x: Any, w: Any, r: Any, bias: Any = None, sequence_lens: Any = None, initial_h: Any = None, *,
-        activation_alpha: Any = None, activation_beta: Any = None, activations: Any = None, clip: Any = None,
-        direction: Any = b"forward", hidden_size: int = 0, layout: int = 0) -> Any:
-    of = _activations(activations, ["Tanh"], size_of(w, 0), activation_alpha, activation_beta, clip)
+def rnn(x: Any, w: Any, r: Any, bias: Any = None, sequence_lens: Any = None, initial_h: Any = None, **how: Any) -> Any:
+    def cell(i: int, of: Any, r: Any, bias: Any) -> Any:
+        return lambda x, h: [of[0](x + tf.matmul(h, r, transpose_b=True) + bias)]
 
-    def cell(i: int, r: Any, bias: Any) -> Any:
-        return lambda x, h: [of[i][0](x + tf.matmul(h, r, transpose_b=True) + bias)]
-
-    return _layer(x, w, r, bias, sequence_lens, [initial_h], direction=direction, layout=layout, cell=cell, gates=1)
+    return _layer(x, w, r, bias, sequence_lens, [initial_h], ["Tanh"], cell, **how)
 
 
 @onnx.op("GRU", note="gates update, reset, hidden")
 def gru(x: Any, w: Any, r: Any, bias: Any = None, sequence_lens: Any = None, initial_h: Any = None, *,
-        activation_alpha: Any = None, activation_beta: Any = None, activations: Any = None, clip: Any = None,
-        direction: Any = b"forward", hidden_size: int = 0, layout: int = 0, linear_before_reset: int = 0) -> Any:
-    of = _activations(activations, ["Sigmoid", "Tanh"], size_of(w, 0), activation_alpha, activation_beta, clip)
+        linear_before_reset: int = 0, **how: Any) -> Any:
     n = size_of(r, 2)
 
-    def cell(i: int, r: Any, bias: Any) -> Any:
+    def cell(i: int, of: Any, r: Any, bias: Any) -> Any:
         def step(x: Any, h: Any) -> Any:
             gates = x[:, :2 * n] + tf.matmul(h, r[:2 * n], transpose_b=True) + bias[:2 * n]
-            update, reset = of[i][0](gates[:, :n]), of[i][0](gates[:, n:])
+            update, reset = of[0](gates[:, :n]), of[0](gates[:, n:])
             if linear_before_reset:
                 old = reset * (tf.matmul(h, r[2 * n:], transpose_b=True) + bias[2 * n:])
             else:
                 old = tf.matmul(reset * h, r[2 * n:], transpose_b=True) + bias[2 * n:]
-            return [(1 - update) * of[i][1](x[:, 2 * n:] + old) + update * h]
+            return [(1 - update) * of[1](x[:, 2 * n:] + old) + update * h]
         return step
 
-    return _layer(x, w, r, bias, sequence_lens, [initial_h], direction=direction, layout=layout, cell=cell, gates=3)
+    return _layer(x, w, r, bias, sequence_lens, [initial_h], ["Sigmoid", "Tanh"], cell, **how)
 
 
 @onnx.op("LSTM", note="gates input, output, forget, cell")
 def lstm(x: Any, w: Any, r: Any, bias: Any = None, sequence_lens: Any = None, initial_h: Any = None,
-         initial_c: Any = None, peepholes: Any = None, *, activation_alpha: Any = None, activation_beta: Any = None,
-         activations: Any = None, clip: Any = None, direction: Any = b"forward", hidden_size: int = 0,
-         input_forget: int = 0, layout: int = 0) -> Any:
-    of = _activations(activations, ["Sigmoid", "Tanh", "Tanh"], size_of(w, 0), activation_alpha, activation_beta, clip)
-
-    def cell(i: int, r: Any, bias: Any) -> Any:
+         initial_c: Any = None, peepholes: Any = None, *, input_forget: int = 0, **how: Any) -> Any:
+    def cell(i: int, of: Any, r: Any, bias: Any) -> Any:
         def step(x: Any, h: Any, c: Any) -> Any:
             enter, leave, keep, new = tf.split(x + tf.matmul(h, r, transpose_b=True) + bias, 4, 1)
             seen = [0.0] * 3 if peepholes is None else tf.split(peepholes[i], 3)
-            enter = of[i][0](enter + seen[0] * c)
-            keep = 1 - enter if input_forget else of[i][0](keep + seen[2] * c)
-            c = keep * c + enter * of[i][1](new)
-            return [of[i][0](leave + seen[1] * c) * of[i][2](c), c]
+            enter = of[0](enter + seen[0] * c)
+            keep = 1 - enter if input_forget else of[0](keep + seen[2] * c)
+            c = keep * c + enter * of[1](new)
+            return [of[0](leave + seen[1] * c) * of[2](c), c]
         return step
 
-    return _layer(x, w, r, bias, sequence_lens, [initial_h, initial_c], direction=direction, layout=layout, cell=cell,
-                  gates=4)
+    return _layer(x, w, r, bias, sequence_lens, [initial_h, initial_c], ["Sigmoid", "Tanh", "Tanh"], cell, **how)
 
 
 @onnx.op("LinearAttention", note="the recurrence, step by step; chunk_size is a hint for speed")

@@ -20,7 +20,8 @@ from ..windows import (
 from .table import Node, ints, onnx, product, rank_of, reshaped, size_of, sizes_of, text, vector
 
 
-def _slide(x: Any, window: Any, *, auto_pad: Any, dilations: Any, pads: Any, strides: Any, ceil_mode: int = 0) -> Slide:
+def _slide(x: Any, window: Any, *, auto_pad: Any = b"NOTSET", dilations: Any = None, pads: Any = None,
+           strides: Any = None, ceil_mode: int = 0) -> Slide:
     """The attributes that windows have in common."""
     count = len(window)
     ones, both = [1] * count, list(pads or [0] * 2 * count)
@@ -46,20 +47,10 @@ def _biased(y: Any, bias: Any) -> Any:
     return y if bias is None else y + tf.reshape(bias, [-1, *[1] * (len(y.dims) - 2)])
 
 
-@onnx.op("Conv")
-def conv(x: Any, w: Any, bias: Any = None, *, auto_pad: Any = b"NOTSET", dilations: Any = None, group: int = 1,
-         kernel_shape: Any = None, pads: Any = None, strides: Any = None) -> Any:
-    slide = _slide(x, kernel_shape or sizes_of(w)[2:], auto_pad=auto_pad, dilations=dilations, pads=pads,
-                   strides=strides)
-    return _biased(convolve(x, w, slide, group), bias)
-
-
 @onnx.op("ConvTranspose")
-def conv_transpose(x: Any, w: Any, bias: Any = None, *, auto_pad: Any = b"NOTSET", dilations: Any = None,
-                   group: int = 1, kernel_shape: Any = None, output_padding: Any = None, output_shape: Any = None,
-                   pads: Any = None, strides: Any = None) -> Any:
-    slide = _slide(x, kernel_shape or sizes_of(w)[2:], auto_pad=b"NOTSET", dilations=dilations, pads=pads,
-                   strides=strides)
+def conv_transpose(x: Any, w: Any, bias: Any = None, *, auto_pad: Any = b"NOTSET", group: int = 1,
+                   kernel_shape: Any = None, output_padding: Any = None, output_shape: Any = None, **how: Any) -> Any:
+    slide = _slide(x, kernel_shape or sizes_of(w)[2:], **how)
     more, kind = list(output_padding or [0] * len(slide.window)), text(auto_pad)
     if output_shape is not None or kind.startswith("SAME"):
         wanted = output_shape or [n * s for n, s in zip(extents(x), slide.strides)]
@@ -83,10 +74,8 @@ def causal_conv_with_state(x: Any, w: Any, bias: Any = None, past: Any = None, *
 # ---- pooling --------------------------------------------------------------------------------
 
 @onnx.op("MaxPool")
-def max_pool_(x: Any, *, auto_pad: Any = b"NOTSET", ceil_mode: int = 0, dilations: Any = None, kernel_shape: Any,
-              pads: Any = None, storage_order: int = 0, strides: Any = None, node: Node) -> Any:
-    slide = _slide(x, kernel_shape, auto_pad=auto_pad, dilations=dilations, pads=pads, strides=strides,
-                   ceil_mode=ceil_mode)
+def max_pool_(x: Any, *, kernel_shape: Any, storage_order: int = 0, node: Node, **how: Any) -> Any:
+    slide = _slide(x, kernel_shape, **how)
     y = max_pool(x, slide)
     if node.wanted < 2:
         return y
@@ -99,32 +88,23 @@ def max_pool_(x: Any, *, auto_pad: Any = b"NOTSET", ceil_mode: int = 0, dilation
     return y, place + images * product(sizes[2:])
 
 
-@onnx.op("AveragePool")
-def average_pool_(x: Any, *, auto_pad: Any = b"NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
-                  dilations: Any = None, kernel_shape: Any, pads: Any = None, strides: Any = None) -> Any:
-    options = {"auto_pad": auto_pad, "dilations": dilations, "pads": pads, "strides": strides}
-    counted = _slide(x, kernel_shape, **options).pads if count_include_pad else [(0, 0)] * len(kernel_shape)
-    return average_pool(x, _slide(x, kernel_shape, ceil_mode=ceil_mode, **options), counted)
+def _average(x: Any, *, kernel_shape: Any, ceil_mode: int = 0, count_include_pad: int = 0, **how: Any) -> Any:
+    counted = _slide(x, kernel_shape, **how).pads if count_include_pad else [(0, 0)] * len(kernel_shape)
+    return average_pool(x, _slide(x, kernel_shape, ceil_mode=ceil_mode, **how), counted)
 
 
-@onnx.op("LpPool")
-def lp_pool(x: Any, *, auto_pad: Any = b"NOTSET", ceil_mode: int = 0, dilations: Any = None, kernel_shape: Any,
-            p: int = 2, pads: Any = None, strides: Any = None) -> Any:
-    slide = _slide(x, kernel_shape, auto_pad=auto_pad, dilations=dilations, pads=pads, strides=strides,
-                   ceil_mode=ceil_mode)
-    if p == 2:
-        return tf.sqrt(sum_pool(tf.square(x), slide))
-    return tf.pow(sum_pool(tf.pow(tf.abs(x), float(p)), slide), 1 / p)
+def _norm(x: Any, p: int, total: Any) -> Any:
+    return tf.sqrt(total(tf.square(x))) if p == 2 else tf.pow(total(tf.pow(tf.abs(x), float(p))), 1 / p)
 
 
-def _space(x: Any) -> list[int]:
-    return list(range(2, rank_of(x)))
+def _over_space(reduced: Any) -> Any:
+    return lambda x: reduced(x, list(range(2, rank_of(x))), keepdims=True)
 
 
 @onnx.op("MaxUnpool")
 def max_unpool(x: Any, indices: Any, output_shape: Any = None, *, kernel_shape: Any, pads: Any = None,
                strides: Any = None) -> Any:
-    slide = _slide(x, kernel_shape, auto_pad=b"NOTSET", dilations=None, pads=pads, strides=strides)
+    slide = _slide(x, kernel_shape, pads=pads, strides=strides)
     space = [(n - 1) * s - a - b + k for n, s, k, (a, b) in zip(extents(x), slide.strides, kernel_shape, slide.pads)]
     sizes = [*sizes_of(x)[:2], *space]
     flat = tf.scatter_nd(tf.reshape(indices, [-1, 1]), tf.reshape(x, [-1]), vector([product(sizes)]))
@@ -160,8 +140,12 @@ def col2im(x: Any, image_shape: Any, block_shape: Any, *, dilations: Any = None,
 
 
 onnx.rows({
-    "GlobalAveragePool": lambda x: tf.reduce_mean(x, _space(x), keepdims=True),
-    "GlobalMaxPool": lambda x: tf.reduce_max(x, _space(x), keepdims=True),
-    "GlobalLpPool": lambda x, *, p=2:
-        tf.pow(tf.reduce_sum(tf.pow(tf.abs(x), float(p)), _space(x), keepdims=True), 1 / p),
+    "Conv": lambda x, w, bias=None, *, group=1, kernel_shape=None, **how:
+        _biased(convolve(x, w, _slide(x, kernel_shape or sizes_of(w)[2:], **how), group), bias),
+    "AveragePool": _average,
+    "LpPool": lambda x, *, kernel_shape, p=2, **how:
+        _norm(x, p, lambda powers: sum_pool(powers, _slide(x, kernel_shape, **how))),
+    "GlobalAveragePool": _over_space(tf.reduce_mean),
+    "GlobalMaxPool": _over_space(tf.reduce_max),
+    "GlobalLpPool": lambda x, *, p=2: _norm(x, p, _over_space(tf.reduce_sum)),
 })

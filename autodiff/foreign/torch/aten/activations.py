@@ -7,12 +7,7 @@ import numpy as np
 
 from ...model import tf
 from ...onnx.elementwise import gelu
-from .common import as_type, as_vectors, aten, axis_of, floating, no_gradient, number, rank, where
-
-
-@aten.op("threshold")
-def threshold(x: Any, threshold: Any, value: Any) -> Any:
-    return where(tf.less_equal(x, number(threshold, x)), number(value, x), x)
+from .common import as_type, aten, floating, no_gradient, number, on_axis, where
 
 
 @aten.op("hardtanh", note="no slope at the bounds")
@@ -30,7 +25,7 @@ def hardswish(x: Any) -> Any:
 @aten.op("leaky_relu")
 def leaky_relu(x: Any, slope: Any = 0.01) -> Any:
     if x.dtype.base_dtype is tf.float64:  # our op's own slope is a float32
-        return prelu(x, number(slope, x))
+        return where(tf.greater(x, 0), x, number(slope, x) * x)
     return tf.nn.leaky_relu(x, alpha=slope)
 
 
@@ -54,35 +49,21 @@ def softshrink(x: Any, bound: Any = 0.5) -> Any:
     return where(tf.greater(x, bound), x - bound, where(tf.less(x, -bound), x + bound, x * 0))
 
 
-@aten.op("_prelu_kernel", "prelu")
-def prelu(x: Any, weight: Any) -> Any:
-    return where(tf.greater(x, 0), x, weight * x)
-
-
-@aten.op("glu")
-def glu(x: Any, axis: int = -1) -> Any:
-    a, b = tf.split(x, 2, axis=axis_of(axis, rank(x)))
-    return a * tf.sigmoid(b)
-
-
-def _with_last(function: Any, x: Any, axis: int) -> Any:
-    count = rank(x)
-    if not count:
-        return tf.reshape(function(tf.reshape(x, [1])), [])
-    return function(x, axis=axis_of(axis, count))
-
-
 @aten.op("_safe_softmax", note="rows that are -inf throughout are zero")
+@on_axis
 def safe_softmax(x: Any, axis: int, dtype: Any = None) -> Any:
     x = as_type(x, dtype)
-    hidden = tf.reduce_all(tf.equal(x, number(-np.inf, x)), axis=axis_of(axis, rank(x)), keepdims=True)
-    y = tf.nn.softmax(where(hidden, tf.zeros_like(x), x), axis=axis_of(axis, rank(x)))
-    return where(hidden, tf.zeros_like(x), y)
+    hidden = tf.reduce_all(tf.equal(x, number(-np.inf, x)), axis=axis, keepdims=True)
+    return where(hidden, tf.zeros_like(x), tf.nn.softmax(where(hidden, tf.zeros_like(x), x), axis=axis))
 
 
-@aten.op("native_dropout.kept", note="mask: what torch drew")
-def dropout(x: Any, mask: Any, p: float) -> Any:
-    return x * tf.cast(mask, x.dtype.base_dtype) * number(1 / (1 - p) if p < 1 else 0.0, x), no_gradient(mask)
+def _softmax(function: Any) -> Any:
+    return on_axis(lambda x, axis, half_to_float=False, dtype=None: function(floating(as_type(x, dtype)), axis=axis))
+
+
+def _gated(x: Any, axis: int = -1) -> Any:
+    a, b = tf.split(x, 2, axis=axis)
+    return a * tf.sigmoid(b)
 
 
 aten.rows({
@@ -98,9 +79,12 @@ aten.rows({
     "log_sigmoid_forward log_sigmoid": lambda x: (-tf.nn.softplus(-x), tf.zeros([0], x.dtype.base_dtype)),
     "rrelu_with_noise": (lambda x, noise, lower=0.125, upper=1 / 3, training=False:
         x * noise if training else leaky_relu(x, (lower + upper) / 2), "noise: what torch drew"),
-    "_softmax softmax": lambda x, axis, half_to_float=False, dtype=None:
-        _with_last(tf.nn.softmax, floating(as_type(x, dtype)), axis),
-    "_log_softmax log_softmax": lambda x, axis, half_to_float=False, dtype=None:
-        _with_last(tf.nn.log_softmax, floating(as_type(x, dtype)), axis),
-    "logcumsumexp": as_vectors(lambda x, axis: tf.math.cumulative_logsumexp(x, axis=axis_of(axis, rank(x)))),
+    "_softmax softmax": _softmax(tf.nn.softmax),
+    "_log_softmax log_softmax": _softmax(tf.nn.log_softmax),
+    "logcumsumexp": on_axis(lambda x, axis: tf.math.cumulative_logsumexp(x, axis=axis)),
+    "glu": on_axis(_gated),
+    "_prelu_kernel prelu": lambda x, weight: where(tf.greater(x, 0), x, weight * x),
+    "threshold": lambda x, threshold, value: where(tf.less_equal(x, number(threshold, x)), number(value, x), x),
+    "native_dropout.kept": (lambda x, mask, p: (x * tf.cast(mask, x.dtype.base_dtype) * number(
+        1 / (1 - p) if p < 1 else 0.0, x), no_gradient(mask)), "mask: what torch drew"),
 })

@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...model import Table, tf
+from ...onnx.table import moved
 
 aten = Table("torch", ignored=("layout", "device", "pin_memory", "memory_format", "non_blocking", "generator"))
+where, no_gradient = tf.where_v2, tf.stop_gradient
 
 
 def row_of(packet: str, overload: str) -> str | None:
@@ -37,14 +40,18 @@ def axis_of(axis: int, count: int) -> int:
     return axis % max(count, 1)
 
 
-def as_vectors(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """A rule for what has axes, also for a scalar: torch sees it as a vector of one."""
+def on_axis(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule for one `axis`, which it gets counted from the front; a scalar is a vector of one, as torch sees it."""
+    taken = inspect.signature(rule)
+
     @functools.wraps(rule)
     def build(x: Any, *args: Any, **kwargs: Any) -> Any:
+        given = taken.bind(x, *args, **kwargs)
+        given.apply_defaults()
+        given.arguments["axis"] = axis_of(given.arguments["axis"], rank(x))
         if rank(x):
-            return rule(x, *args, **kwargs)
-        wide = [tf.reshape(a, [1]) if is_tensor(a) and not rank(a) else a for a in args]
-        found = rule(tf.reshape(x, [1]), *wide, **kwargs)
+            return rule(*given.args, **given.kwargs)
+        found = rule(*[tf.reshape(a, [1]) if is_tensor(a) and not rank(a) else a for a in given.args], **given.kwargs)
         return [tf.reshape(y, []) for y in found] if isinstance(found, (list, tuple)) else tf.reshape(found, [])
     return build
 
@@ -172,24 +179,14 @@ def number(value: Any, like: Any) -> Any:
     return as_type(value, like.dtype.base_dtype)
 
 
-def where(condition: Any, x: Any, y: Any) -> Any:
-    """x where a condition holds, else y, broadcast."""
-    return tf.where_v2(condition, x, y)
-
-
-def no_gradient(x: Any) -> Any:
-    """x, held constant."""
-    return tf.stop_gradient(x)
-
-
 def along(x: Any, axis: int, matrix: np.ndarray) -> Any:
     """What a constant matrix makes of each vector along an axis. matrix: float[m, n], n the size of the axis."""
-    last = rank(x) - 1
-    order = [i for i in range(last + 1) if i != axis] + [axis]
-    turned = tf.transpose(x, order) if order != list(range(last + 1)) else x
-    y = tf.tensordot(turned, number(matrix.T, x), axes=[[last], [0]])
-    back = [order.index(i) for i in range(last + 1)]
-    return tf.transpose(y, back) if back != list(range(last + 1)) else y
+    return moved(tf.tensordot(moved(x, axis, -1), number(matrix.T, x), 1), -1, axis)
+
+
+def as_given(y: Any, x: Any) -> Any:
+    """Without the axis of batches that was put before x, if it was."""
+    return y if rank(y) == rank(x) else tf.squeeze(y, axis=[0])
 
 
 def taken(x: Any, places: np.ndarray) -> Any:

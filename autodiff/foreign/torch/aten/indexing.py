@@ -6,14 +6,11 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
-from .common import as_type, as_vectors, aten, axis_of, category, dims, is_tensor, places, rank, shape_of, where
+from ...onnx.index import element_places, positive
+from ...onnx.table import moved
+from .common import as_type, aten, axis_of, category, dims, is_tensor, on_axis, places, rank, shape_of, where
 from .reductions import gathered, renorm
 from .shapes import strided
-
-
-def _positive(index: Any, size: Any) -> Any:
-    """Places that may count from the end, counted from the beginning."""
-    return where(tf.less(index, 0), index + as_type(size, index.dtype.base_dtype), index)
 
 
 def _masks_as_places(indices: Any) -> list[Any]:
@@ -31,7 +28,7 @@ def _front(x: Any, indices: Any) -> tuple[list[int], list[Any], int]:
     listed = _masks_as_places(indices)
     axes = [a for a, index in enumerate(listed) if index is not None]
     count = max(rank(listed[a]) for a in axes)
-    chosen = [_positive(as_type(listed[a], tf.int64), dims(x)[a]) for a in axes]
+    chosen = [positive(as_type(listed[a], tf.int64), dims(x)[a]) for a in axes]
     total = chosen[0]
     for index in chosen[1:]:
         total = total + index
@@ -101,13 +98,6 @@ def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
 
 # ---- scattering ----------------------------------------------------------------------------
 
-def _coordinates(index: Any, axis: int) -> Any:
-    """Where each element of `index` goes: its own place, but along axis the place that it says. int[..., rank]."""
-    parts = tf.meshgrid(*[tf.range(d, dtype=tf.int32) for d in dims(index)], indexing="ij")
-    parts = [tf.cast(p, tf.int64) for p in parts]
-    parts[axis] = as_type(index, tf.int64)
-    return tf.stack(parts, axis=-1)
-
 
 def _source(x: Any, index: Any, values: Any) -> Any:
     """What is scattered: the part of a tensor that `index` covers, or one number."""
@@ -119,15 +109,14 @@ def _source(x: Any, index: Any, values: Any) -> Any:
 
 
 def _scattered(write: Any, x: Any, axis: int, index: Any, values: Any) -> Any:
-    return write(x, _coordinates(index, axis_of(axis, rank(x))), _source(x, index, values))
+    return write(x, element_places(x, index, axis), _source(x, index, values))
 
 
 @aten.op("scatter_reduce", "scatter.reduce", "scatter.value_reduce")
-@as_vectors
+@on_axis
 def scatter_reduce(x: Any, axis: int, index: Any, values: Any, reduce: str, *, include_self: bool = True) -> Any:
     """By segments: each element of the result has the values that go to it, and its own if that is included."""
-    at = axis_of(axis, rank(x))
-    where_to = _coordinates(index, at)
+    where_to = element_places(x, index, axis)
     flat_places = tf.reshape(tf.gather_nd(tf.constant(places(x)), where_to), [-1])
     given = tf.reshape(_source(x, index, values), [-1])
     own = tf.constant(places(x).ravel())
@@ -141,48 +130,43 @@ def scatter_reduce(x: Any, axis: int, index: Any, values: Any, reduce: str, *, i
 
 
 @aten.op("index_reduce")
-@as_vectors
+@on_axis
 def index_reduce(x: Any, axis: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
-    at = axis_of(axis, rank(x))
-    wide = tf.reshape(index, [-1 if a == at else 1 for a in range(rank(x))])
-    return scatter_reduce(x, at, tf.broadcast_to(wide, shape_of(dims(source))), source, reduce,
+    wide = tf.reshape(index, _only(x, axis))
+    return scatter_reduce(x, axis, tf.broadcast_to(wide, shape_of(dims(source))), source, reduce,
                           include_self=include_self)
 
 
-def _rows(x: Any, axis: int, index: Any) -> tuple[Any, list[int], Any]:
-    at = axis_of(axis, rank(x))
-    order = [at, *(a for a in range(rank(x)) if a != at)]
-    return tf.transpose(x, order), order, tf.reshape(as_type(index, tf.int64), [-1, 1])
-
-
 def _by_row(write: Any, x: Any, axis: int, index: Any, source: Any) -> Any:
-    front, order, at = _rows(x, axis, index)
-    y = write(front, at, as_type(tf.transpose(source, order), x.dtype.base_dtype))
-    return tf.transpose(y, list(np.argsort(order)))
+    y = write(moved(x, axis, 0), tf.reshape(as_type(index, tf.int64), [-1, 1]),
+              as_type(moved(source, axis, 0), x.dtype.base_dtype))
+    return moved(y, 0, axis)
+
+
+def _only(x: Any, axis: int) -> list[int]:
+    """The shape of what lies along one axis of a tensor, beside it."""
+    return [-1 if a == axis else 1 for a in range(rank(x))]
 
 
 @aten.op("index_fill")
-@as_vectors
+@on_axis
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Any:
-    at = axis_of(axis, rank(x))
-    hit = tf.reduce_any(tf.equal(tf.range(dims(x)[at], dtype=tf.int64)[:, None], as_type(index, tf.int64)), axis=1)
-    hit = tf.reshape(hit, [-1 if a == at else 1 for a in range(rank(x))])
-    return where(hit, as_type(value, x.dtype.base_dtype), x)
+    hit = tf.reduce_any(tf.equal(tf.range(dims(x)[axis], dtype=tf.int64)[:, None], as_type(index, tf.int64)), axis=1)
+    return where(tf.reshape(hit, _only(x, axis)), as_type(value, x.dtype.base_dtype), x)
 
 
 @aten.op("select_scatter")
+@on_axis
 def select_scatter(x: Any, source: Any, axis: int, index: int) -> Any:
-    at = axis_of(axis, rank(x))
-    hit = np.arange(x.dims[at]) == index % x.dims[at]
-    hit = hit.reshape([-1 if a == at else 1 for a in range(rank(x))])
-    return where(tf.constant(hit), tf.expand_dims(as_type(source, x.dtype.base_dtype), at), x)
+    hit = (np.arange(x.dims[axis]) == index % x.dims[axis]).reshape(_only(x, axis))
+    return where(tf.constant(hit), tf.expand_dims(as_type(source, x.dtype.base_dtype), axis), x)
 
 
 @aten.op("slice_scatter")
+@on_axis
 def slice_scatter(x: Any, source: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    at = axis_of(axis, rank(x))
-    index = np.arange(x.dims[at])[slice(start, end, step)]
-    return _by_row(tf.tensor_scatter_update, x, at, tf.constant(index), source)
+    index = np.arange(x.dims[axis])[slice(start, end, step)]
+    return _by_row(tf.tensor_scatter_update, x, axis, tf.constant(index), source)
 
 
 def put_at(x: Any, where_to: np.ndarray, source: Any) -> Any:
@@ -195,7 +179,7 @@ def put_at(x: Any, where_to: np.ndarray, source: Any) -> Any:
 @aten.op("put")
 def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     write = tf.tensor_scatter_add if accumulate else tf.tensor_scatter_update
-    flat = write(tf.reshape(x, [-1]), tf.reshape(_positive(index, tf.size(x)), [-1, 1]), tf.reshape(source, [-1]))
+    flat = write(tf.reshape(x, [-1]), tf.reshape(positive(index, tf.size(x)), [-1, 1]), tf.reshape(source, [-1]))
     return tf.reshape(flat, tf.shape(x))
 
 
@@ -245,7 +229,7 @@ def embedding_bag(weight: Any, ids: Any, offsets: Any, scale_grad_by_freq: bool 
 
 
 aten.rows({
-    "take": lambda x, index: tf.gather(tf.reshape(x, [-1]), _positive(index, tf.size(x))),
+    "take": lambda x, index: tf.gather(tf.reshape(x, [-1]), positive(index, tf.size(x))),
     "nonzero argwhere": lambda x: tf.where(as_type(x, tf.bool)),
     "diagonal_scatter": lambda x, source, offset=0, dim1=0, dim2=1:
         put_at(x, np.diagonal(places(x), offset, axis_of(dim1, rank(x)), axis_of(dim2, rank(x))), source),
@@ -253,14 +237,13 @@ aten.rows({
         put_at(x, strided(sizes, strides, offset), source), "of a tensor that fills its storage in order"),
     "is_same_size": lambda x, y:
         tf.constant(tuple(x.dims) == tuple(y.dims) and category(x.dtype.base_dtype) == category(y.dtype.base_dtype)),
-    "index_select": as_vectors(lambda x, axis, index:
-        tf.gather(x, tf.reshape(index, [-1]), axis=axis_of(axis, rank(x)))),
-    "scatter.src scatter.value scatter": as_vectors(lambda x, axis, index, values:
+    "index_select": on_axis(lambda x, axis, index: tf.gather(x, tf.reshape(index, [-1]), axis=axis)),
+    "scatter.src scatter.value scatter": on_axis(lambda x, axis, index, values:
         _scattered(tf.tensor_scatter_update, x, axis, index, values)),
-    "scatter_add": as_vectors(lambda x, axis, index, values: _scattered(tf.tensor_scatter_add, x, axis, index, values)),
-    "index_add": as_vectors(lambda x, axis, index, source, *, alpha=1:
+    "scatter_add": on_axis(lambda x, axis, index, values: _scattered(tf.tensor_scatter_add, x, axis, index, values)),
+    "index_add": on_axis(lambda x, axis, index, source, *, alpha=1:
         _by_row(tf.tensor_scatter_add, x, axis, index, source if alpha == 1 else source * as_type(alpha,
             source.dtype.base_dtype))),
-    "index_copy": as_vectors(lambda x, axis, index, source: _by_row(tf.tensor_scatter_update, x, axis, index, source)),
-    "gather": as_vectors(lambda x, axis, index, *, sparse_grad=False: gathered(x, axis_of(axis, rank(x)), index)),
+    "index_copy": on_axis(lambda x, axis, index, source: _by_row(tf.tensor_scatter_update, x, axis, index, source)),
+    "gather": on_axis(lambda x, axis, index, *, sparse_grad=False: gathered(x, axis, index)),
 })

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...model import tf
 from ...onnx.elementwise import gelu
-from .common import as_type, aten, axes_of, axis_of, category, number, promoted, rank, where
+from ...onnx.table import moved
+from .common import as_type, aten, axes_of, category, number, promoted, rank, where
 from .reductions import vector_norm
 
 # ---- products ------------------------------------------------------------------------------
@@ -56,13 +57,10 @@ def addmm_activation(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1, u
 @aten.op("linalg_cross")
 def cross(x: Any, y: Any, *, dim: int = -1) -> Any:
     x, y = promoted(x, y)
-    at = axis_of(dim, rank(x))
-    order = [a for a in range(rank(x)) if a != at] + [at]
-    wide = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(y)) if tuple(x.dims) != tuple(y.dims) else None
-    if wide is not None:
+    if tuple(x.dims) != tuple(y.dims):
+        wide = tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(y))
         x, y = tf.broadcast_to(x, wide), tf.broadcast_to(y, wide)
-    found = tf.linalg.cross(tf.transpose(x, order), tf.transpose(y, order))
-    return tf.transpose(found, [order.index(a) for a in range(rank(x))])
+    return moved(tf.linalg.cross(moved(x, dim, -1), moved(y, dim, -1)), -1, dim)
 
 
 @aten.op("_trilinear")
@@ -94,17 +92,12 @@ def _scale(x: Any, axes: list[int], normalization: int, sizes: list[int]) -> Any
     return {0: 1.0, 1: 1 / math.sqrt(count), 2: 1 / count}[normalization]
 
 
-def _on_last(function: Any, x: Any, axis: int) -> Any:
-    order = [a for a in range(rank(x)) if a != axis] + [axis]
-    return tf.transpose(function(tf.transpose(x, order)), [order.index(a) for a in range(rank(x))])
-
-
 @aten.op("_fft_c2c")
 def fft_c2c(x: Any, axes: Any, normalization: int, forward: bool) -> Any:
     over = axes_of(axes, rank(x))
     scale = _scale(x, over, normalization, list(x.dims))
     for axis in over:
-        x = _on_last(tf.signal.fft if forward else tf.signal.ifft, x, axis)
+        x = moved((tf.signal.fft if forward else tf.signal.ifft)(moved(x, axis, -1)), -1, axis)
         scale = scale if forward else scale * x.dims[axis]
     return x * as_type(scale, x.dtype.base_dtype)
 

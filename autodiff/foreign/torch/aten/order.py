@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
-from .common import as_type, as_vectors, aten, axis_of, dims, no_gradient, number, rank, where
+from .common import as_type, aten, dims, no_gradient, number, on_axis, where
 from .reductions import extreme_place, gathered
 
 
-def _chosen(function: Any, x: Any, axis: int, keepdim: bool) -> Any:
-    at = axis_of(axis, rank(x))
-    return _taken(x, at, tf.expand_dims(extreme_place(function, x, at), at), keepdim)
+def _chosen(function: Any) -> Any:
+    return on_axis(lambda x, axis, keepdim=False:
+                   _taken(x, axis, tf.expand_dims(extreme_place(function, x, axis), axis), keepdim))
 
 
 def _taken(x: Any, axis: int, places: Any, keepdim: bool) -> Any:
@@ -31,46 +31,36 @@ def _order(x: Any, axis: int, descending: bool) -> Any:
 
 
 @aten.op("sort", "sort.default")
-@as_vectors
+@on_axis
 def sort(x: Any, axis: int = -1, descending: bool = False) -> Any:
-    at = axis_of(axis, rank(x))
-    places = _order(x, at, descending)
-    return gathered(x, at, places), places
+    places = _order(x, axis, descending)
+    return gathered(x, axis, places), places
 
 
 @aten.op("topk")
-@as_vectors
+@on_axis
 def topk(x: Any, k: int, axis: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    at = axis_of(axis, rank(x))
-    places = tf.gather(_order(x, at, largest), tf.range(k), axis=at)
-    return gathered(x, at, places), places
+    places = tf.gather(_order(x, axis, largest), tf.range(k), axis=axis)
+    return gathered(x, axis, places), places
 
 
 @aten.op("kthvalue")
-@as_vectors
+@on_axis
 def kthvalue(x: Any, k: int, axis: int = -1, keepdim: bool = False) -> Any:
-    at = axis_of(axis, rank(x))
-    return _taken(x, at, tf.gather(_order(x, at, False), tf.constant([k - 1]), axis=at), keepdim)
+    return _taken(x, axis, tf.gather(_order(x, axis, False), tf.constant([k - 1]), axis=axis), keepdim)
 
 
-@aten.op("median.dim", note="nan where there is one")
-@as_vectors
-def median_along(x: Any, axis: int = -1, keepdim: bool = False) -> Any:
-    return _middle(x, axis, keepdim, lambda lost, last: where(tf.greater(lost, 0), last, last // 2))
-
-
-@aten.op("nanmedian.dim", note="of the rest, where there are nan")
-@as_vectors
-def nanmedian_along(x: Any, axis: int = -1, keepdim: bool = False) -> Any:
-    return _middle(x, axis, keepdim, lambda lost, last: tf.maximum(last - lost, 0) // 2)
-
-
-def _middle(x: Any, axis: int, keepdim: bool, rank_of: Any) -> Any:
+def _middle(rank_of: Any) -> Any:
     """The element that has a rank in its row. rank_of: how many are nan, and the last rank, to the rank."""
-    at = axis_of(axis, rank(x))
-    lost = tf.reduce_sum(tf.cast(tf.not_equal(x, x), tf.int64), axis=[at], keepdims=True)
-    last = tf.zeros_like(lost) + as_type(dims(x)[at] - 1, tf.int64)
-    return _taken(x, at, gathered(_order(x, at, False), at, rank_of(lost, last)), keepdim)
+    def build(x: Any, axis: int = -1, keepdim: bool = False) -> Any:
+        lost = tf.reduce_sum(tf.cast(tf.not_equal(x, x), tf.int64), axis=[axis], keepdims=True)
+        last = tf.zeros_like(lost) + as_type(dims(x)[axis] - 1, tf.int64)
+        return _taken(x, axis, gathered(_order(x, axis, False), axis, rank_of(lost, last)), keepdim)
+    return on_axis(build)
+
+
+median = _middle(lambda lost, last: where(tf.greater(lost, 0), last, last // 2))
+nanmedian = _middle(lambda lost, last: tf.maximum(last - lost, 0) // 2)
 
 
 def _shared(x: Any, chosen: Any) -> Any:
@@ -81,15 +71,14 @@ def _shared(x: Any, chosen: Any) -> Any:
 
 
 @aten.op("mode", note="of the most frequent values the least, at its last place")
-@as_vectors
+@on_axis
 def mode(x: Any, axis: int = -1, keepdim: bool = False) -> Any:
-    at = axis_of(axis, rank(x))
-    order = _order(x, at, False)
-    rows = gathered(no_gradient(x), at, order)
-    pairs = tf.equal(tf.expand_dims(rows, at + 1), tf.expand_dims(rows, at))
-    counts = tf.reduce_sum(tf.cast(pairs, tf.int64), axis=at + 1)
-    first = tf.expand_dims(tf.argmax(counts, axis=at), at)
-    return _taken(x, at, gathered(order, at, first + gathered(counts, at, first) - 1), keepdim)
+    order = _order(x, axis, False)
+    rows = gathered(no_gradient(x), axis, order)
+    pairs = tf.equal(tf.expand_dims(rows, axis + 1), tf.expand_dims(rows, axis))
+    counts = tf.reduce_sum(tf.cast(pairs, tf.int64), axis=axis + 1)
+    first = tf.expand_dims(tf.argmax(counts, axis=axis), axis)
+    return _taken(x, axis, gathered(order, axis, first + gathered(counts, axis, first) - 1), keepdim)
 
 
 @aten.op("_unique2", "unique_consecutive", "unique_dim")
@@ -124,8 +113,10 @@ aten.rows({
     "sort.stable": lambda x, *, stable=None, dim=-1, descending=False: sort(x, dim, descending),
     "argsort": lambda x, axis=-1, descending=False: sort(x, axis, descending)[1],
     "argsort.stable": lambda x, *, stable=None, dim=-1, descending=False: sort(x, dim, descending)[1],
-    "median": (lambda x: _shared(x, median_along(tf.reshape(x, [-1]), 0)[0]), "equal ones share the gradient"),
-    "nanmedian": (lambda x: _shared(x, nanmedian_along(tf.reshape(x, [-1]), 0)[0]), "equal ones share the gradient"),
-    "max.dim": as_vectors(lambda x, axis, keepdim=False: _chosen(tf.argmax, x, axis, keepdim)),
-    "min.dim": as_vectors(lambda x, axis, keepdim=False: _chosen(tf.argmin, x, axis, keepdim)),
+    "median": (lambda x: _shared(x, median(tf.reshape(x, [-1]))[0]), "equal ones share the gradient"),
+    "nanmedian": (lambda x: _shared(x, nanmedian(tf.reshape(x, [-1]))[0]), "equal ones share the gradient"),
+    "median.dim": (median, "nan where there is one"),
+    "nanmedian.dim": (nanmedian, "of the rest, where there are nan"),
+    "max.dim": _chosen(tf.argmax),
+    "min.dim": _chosen(tf.argmin),
 })

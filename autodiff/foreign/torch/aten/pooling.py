@@ -9,7 +9,7 @@ import numpy as np
 from ... import windows
 from ...model import tf
 from ...windows import Slide, extents, pads_of_ceil
-from .common import along, aten, dims, for_each_axis, no_gradient, number, rank, shape_of
+from .common import along, as_given, aten, dims, for_each_axis, no_gradient, number, rank, shape_of
 
 
 def _slide(x: Any, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[Any, Slide]:
@@ -21,11 +21,6 @@ def _slide(x: Any, window: Any, stride: Any, padding: Any, dilation: Any, ceil_m
     return x, slide._replace(pads=pads_of_ceil(extents(x), slide)) if ceil_mode else slide
 
 
-def _as_given(y: Any, x: Any) -> Any:
-    """Without the axis of batches, if there was none."""
-    return y if rank(y) == rank(x) else tf.squeeze(y, axis=[0])
-
-
 # ---- means ---------------------------------------------------------------------------------
 
 @aten.op("avg_pool1d", "avg_pool2d", "avg_pool3d")
@@ -33,9 +28,9 @@ def avg_pool(x: Any, window: Any, stride: Any = (), padding: Any = 0, ceil_mode:
              count_include_pad: bool = True, divisor: int | None = None) -> Any:
     wide, slide = _slide(x, window, stride, padding, 1, ceil_mode)
     if divisor is not None:
-        return _as_given(windows.sum_pool(wide, slide) / number(float(divisor), x), x)
+        return as_given(windows.sum_pool(wide, slide) / number(float(divisor), x), x)
     counted = for_each_axis(padding, len(window)) if count_include_pad else [0] * len(window)
-    return _as_given(windows.average_pool(wide, slide, [(p, p) for p in counted]), x)
+    return as_given(windows.average_pool(wide, slide, [(p, p) for p in counted]), x)
 
 
 @aten.op("_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool1d", "adaptive_avg_pool2d",
@@ -68,9 +63,9 @@ def max_pool(x: Any, window: Any, stride: Any = (), padding: Any = 0, dilation: 
     def places() -> Any:
         """Where in the plane, without padding, each maximum is."""
         at = windows.max_places(wide, slide)
-        return _as_given(functools.reduce(lambda flat, pair: flat * pair[1] + pair[0], zip(at[1:], extents(wide)[1:]),
+        return as_given(functools.reduce(lambda flat, pair: flat * pair[1] + pair[0], zip(at[1:], extents(wide)[1:]),
                                           at[0]), x)
-    return _as_given(windows.max_pool(wide, slide), x), places
+    return as_given(windows.max_pool(wide, slide), x), places
 
 
 @aten.op("adaptive_max_pool2d", "adaptive_max_pool3d", "adaptive_max_pool1d")
@@ -113,13 +108,9 @@ def max_unpool(x: Any, at: Any, sizes: Any, *_: Any) -> Any:
     return tf.reshape(flat, shape_of([*lead, *sizes]))
 
 
-@aten.op("max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward")
-def max_pool_backward(dy: Any, x: Any, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
-                      places: Any = None) -> Any:
-    return tf.gradients(max_pool(x, window, stride, padding, dilation, ceil_mode)[0], x, dy)[0]
-
-
 aten.rows({
+    "max_pool2d_with_indices_backward max_pool3d_with_indices_backward": lambda dy, x, *how:
+        tf.gradients(max_pool(x, *how[:5])[0], x, dy)[0],
     "avg_pool2d_backward avg_pool3d_backward": lambda dy, x, *how: tf.gradients(avg_pool(x, *how), x, dy)[0],
     "_adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward": lambda dy, x:
         tf.gradients(adaptive_avg_pool(x, dy.dims[2 - 4 + rank(dy):][-(rank(dy) - 2):]), x, dy)[0],

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
+from ...onnx.table import moved
 from .common import (
     as_type,
-    as_vectors,
     aten,
     axes_of,
     axis_of,
@@ -19,6 +19,7 @@ from .common import (
     is_tensor,
     no_gradient,
     number,
+    on_axis,
     rank,
     where,
 )
@@ -27,27 +28,6 @@ from .common import (
 def _summed(x: Any, dtype: Any) -> Any:
     """Integers are summed as int64, if no other type is asked for."""
     return as_type(x, dtype or (tf.int64 if category(x.dtype.base_dtype) < 2 else None))
-
-
-@aten.op("sum")
-def total(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    return tf.reduce_sum(_summed(x, dtype), axis=axes_of(axes, rank(x)), keepdims=keepdim)
-
-
-@aten.op("amax", "max.default", "max", note="equal ones share the gradient")
-def amax(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
-    return _extreme(tf.reduce_max, x, axes, keepdim)
-
-
-@aten.op("amin", "min.default", "min", note="equal ones share the gradient")
-def amin(x: Any, axes: Any = None, keepdim: bool = False) -> Any:
-    return _extreme(tf.reduce_min, x, axes, keepdim)
-
-
-def _extreme(function: Any, x: Any, axes: Any, keepdim: bool) -> Any:
-    if x.dtype.base_dtype is tf.bool:
-        return tf.cast(_extreme(function, tf.cast(x, tf.int32), axes, keepdim), tf.bool)
-    return function(x, axis=axes_of(axes, rank(x)), keepdims=keepdim)
 
 
 def extreme_place(function: Any, x: Any, axis: int) -> Any:
@@ -68,11 +48,24 @@ def _place(function: Any, x: Any, axis: int | None, keepdim: bool) -> Any:
     return tf.expand_dims(found, at) if keepdim else found
 
 
-@aten.op("logsumexp")
-def logsumexp(x: Any, axes: Any, keepdim: bool = False) -> Any:
-    x, over = floating(x), axes_of(axes, rank(x))
-    return tf.reduce_logsumexp(x, axis=over, keepdims=keepdim)
+def _over(function: Any, prepared: Any) -> Any:
+    """A reduction of what prepared(x, dtype) gives, over some axes or all."""
+    def build(x: Any, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+        return function(prepared(x, dtype), axis=axes_of(axes, rank(x)), keepdims=keepdim)
+    return build
 
+
+def _truth(x: Any, _: Any) -> Any:
+    return as_type(x, tf.bool)
+
+
+def _extreme(function: Any, of_truth: Any) -> Any:
+    usual, logical = _over(function, lambda x, _: x), _over(of_truth, _truth)
+    return lambda x, *how: (logical if x.dtype.base_dtype is tf.bool else usual)(x, *how)
+
+
+total = _over(tf.reduce_sum, _summed)
+amax, amin = _extreme(tf.reduce_max, tf.reduce_any), _extreme(tf.reduce_min, tf.reduce_all)
 
 # ---- spread --------------------------------------------------------------------------------
 
@@ -139,20 +132,18 @@ def renorm(x: Any, order: Any, axis: int, most: Any) -> Any:
 # ---- along an axis -------------------------------------------------------------------------
 
 def _running(better: Any, x: Any, axis: int) -> Any:
-    at = axis_of(axis, rank(x))
-
     def best(values: np.ndarray) -> np.ndarray:
         """The place of the best so far, of equal ones the last; nan is better."""
-        values = np.moveaxis(values, at, 0)
+        values = np.moveaxis(values, axis, 0)
         found = np.zeros(values.shape, np.int64)
         for i in range(1, len(values)):
             top = np.take_along_axis(values, found[i - 1:i], 0)[0]
             found[i] = np.where(better(values[i], top) | np.isnan(values[i]), i, found[i - 1])
-        return np.moveaxis(found, 0, at)
+        return np.moveaxis(found, 0, axis)
 
     chosen = tf.py_func(best, [x], tf.int64)
     chosen.set_shape(x.shape)
-    return gathered(x, at, chosen), chosen
+    return gathered(x, axis, chosen), chosen
 
 
 def gathered(x: Any, axis: int, chosen: Any) -> Any:
@@ -161,10 +152,8 @@ def gathered(x: Any, axis: int, chosen: Any) -> Any:
     for a in range(count):
         if a != axis and (is_tensor(dims(chosen)[a]) or dims(chosen)[a] != dims(x)[a]):
             x = tf.gather(x, tf.range(tf.shape(chosen)[a]), axis=a)
-    order = [a for a in range(count) if a != axis] + [axis]
-    back = [order.index(a) for a in range(count)]
-    rows, wanted = tf.transpose(x, order), tf.transpose(no_gradient(chosen), order)
-    return tf.transpose(tf.gather(rows, wanted, axis=count - 1, batch_dims=count - 1), back)
+    rows, wanted = moved(x, axis, -1), moved(no_gradient(chosen), axis, -1)
+    return moved(tf.gather(rows, wanted, axis=count - 1, batch_dims=count - 1), -1, axis)
 
 
 aten.rows({
@@ -174,26 +163,25 @@ aten.rows({
     "dist": lambda x, y, order=2: vector_norm(x - y, order),
     "nansum": lambda x, axes=None, keepdim=False, *, dtype=None:
         total(where(tf.is_nan(x), tf.zeros_like(x), x), axes, keepdim, dtype=dtype),
-    "prod": lambda x, axis=None, keepdim=False, *, dtype=None:
-        tf.reduce_prod(_summed(x, dtype), axis=axes_of(axis, rank(x)), keepdims=keepdim),
-    "any": lambda x, axes=None, keepdim=False:
-        tf.reduce_any(as_type(x, tf.bool), axis=axes_of(axes, rank(x)), keepdims=keepdim),
-    "all": lambda x, axes=None, keepdim=False:
-        tf.reduce_all(as_type(x, tf.bool), axis=axes_of(axes, rank(x)), keepdims=keepdim),
-    "count_nonzero": lambda x, axes=None:
-        tf.reduce_sum(tf.cast(as_type(x, tf.bool), tf.int64), axis=axes_of(axes, rank(x))),
+    "sum": total,
+    "mean": _over(tf.reduce_mean, lambda x, dtype: floating(as_type(x, dtype))),
+    "prod": _over(tf.reduce_prod, _summed),
+    "any": _over(tf.reduce_any, _truth),
+    "all": _over(tf.reduce_all, _truth),
+    "count_nonzero": _over(tf.reduce_sum, lambda x, _: tf.cast(as_type(x, tf.bool), tf.int64)),
+    "logsumexp": _over(tf.reduce_logsumexp, lambda x, _: floating(x)),
+    "amax max.default max": (amax, "equal ones share the gradient"),
+    "amin min.default min": (amin, "equal ones share the gradient"),
     "var_mean": lambda x, axes=None, unbiased=None, keepdim=False, *, correction=None:
         _spread(x, axes, unbiased, keepdim, correction),
     "std": (lambda x, axes=None, unbiased=None, keepdim=False, *, correction=None:
         _root(_spread(x, axes, unbiased, keepdim, correction)[0]), "no slope where it is zero"),
     "norm": lambda x, order=2, axes=None, keepdim=False, *, dtype=None:
         vector_norm(x, 2 if order is None else order, axes, keepdim, dtype=dtype),
-    "cumsum": as_vectors(lambda x, axis, *, dtype=None: tf.cumsum(_summed(x, dtype), axis=axis_of(axis, rank(x)))),
-    "cumprod": as_vectors(lambda x, axis, *, dtype=None: tf.cumprod(_summed(x, dtype), axis=axis_of(axis, rank(x)))),
-    "cummax": as_vectors(lambda x, axis: _running(np.greater_equal, x, axis)),
-    "cummin": as_vectors(lambda x, axis: _running(np.less_equal, x, axis)),
-    "mean": lambda x, axes=None, keepdim=False, *, dtype=None:
-        tf.reduce_mean(floating(as_type(x, dtype)), axis=axes_of(axes, rank(x)), keepdims=keepdim),
+    "cumsum": on_axis(lambda x, axis, *, dtype=None: tf.cumsum(_summed(x, dtype), axis=axis)),
+    "cumprod": on_axis(lambda x, axis, *, dtype=None: tf.cumprod(_summed(x, dtype), axis=axis)),
+    "cummax": on_axis(lambda x, axis: _running(np.greater_equal, x, axis)),
+    "cummin": on_axis(lambda x, axis: _running(np.less_equal, x, axis)),
     "var": lambda x, axes=None, unbiased=None, keepdim=False, *, correction=None:
         _spread(x, axes, unbiased, keepdim, correction)[0],
 })

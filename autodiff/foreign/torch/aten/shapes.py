@@ -6,7 +6,22 @@ from typing import Any
 import numpy as np
 
 from ...model import tf
-from .common import as_type, aten, axes_of, axis_of, dims, is_tensor, number, places, promoted, rank, shape_of, taken
+from ...onnx.arrange import depth_to_space, space_to_depth
+from .common import (
+    as_type,
+    aten,
+    axes_of,
+    axis_of,
+    dims,
+    is_tensor,
+    number,
+    on_axis,
+    places,
+    promoted,
+    rank,
+    shape_of,
+    taken,
+)
 
 # ---- views ---------------------------------------------------------------------------------
 
@@ -35,40 +50,24 @@ def squeeze(x: Any, axes: Any = None) -> Any:
     return tf.squeeze(x, axis=wanted) if wanted else tf.identity(x)
 
 
-@aten.op("select", "select_copy")
-def select(x: Any, axis: int, index: Any) -> Any:
-    at = axis_of(axis, rank(x))
-    return x[(slice(None),) * at + (index,)]
-
-
 @aten.op("slice", "slice_copy")
+@on_axis
 def sliced(x: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    at = axis_of(axis, rank(x))
     end = None if end is not None and not is_tensor(end) and end >= 2**31 - 1 else end
     if start in (None, 0) and end is None and step == 1:
         return tf.identity(x)
-    return x[(slice(None),) * at + (slice(start, end, step),)]
+    return x[(slice(None),) * axis + (slice(start, end, step),)]
 
 
 @aten.op("split", "split_copy", "unsafe_split")
+@on_axis
 def split(x: Any, size: Any, axis: int = 0) -> Any:
-    at = axis_of(axis, rank(x))
     if isinstance(size, (list, tuple)):
-        return split_with_sizes(x, size, axis)
-    count = x.dims[at]
+        return _parts(x, size, axis)
+    count = x.dims[axis]
     if count is None or is_tensor(size):
         raise NotImplementedError("split along an axis of unknown size")
-    return split_with_sizes(x, [min(size, count - i) for i in range(0, max(count, 1), max(size, 1))], axis)
-
-
-@aten.op("split_with_sizes", "split_with_sizes_copy", "unsafe_split_with_sizes")
-def split_with_sizes(x: Any, sizes: Any, axis: int = 0) -> Any:
-    return tf.split(x, shape_of(sizes), axis=axis_of(axis, rank(x)), num=len(sizes))
-
-
-@aten.op("diagonal", "diagonal_copy")
-def diagonal(x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    return taken(x, np.diagonal(places(x), offset, axis_of(dim1, rank(x)), axis_of(dim2, rank(x))))
+    return _parts(x, [min(size, count - i) for i in range(0, max(count, 1), max(size, 1))], axis)
 
 
 def strided(sizes: Any, strides: Any, offset: Any) -> np.ndarray:
@@ -83,8 +82,12 @@ def strided(sizes: Any, strides: Any, offset: Any) -> np.ndarray:
 def unfold(x: Any, axis: int, size: int, step: int) -> Any:
     if not rank(x):
         return tf.reshape(x, [1])
-    windows = np.lib.stride_tricks.sliding_window_view(places(x), size, axis_of(axis, rank(x)))
-    return taken(x, windows[(slice(None),) * axis_of(axis, rank(x)) + (slice(None, None, step),)])
+    windows = np.lib.stride_tricks.sliding_window_view(places(x), size, axis := axis_of(axis, rank(x)))
+    return taken(x, windows[(slice(None),) * axis + (slice(None, None, step),)])
+
+
+def _parts(x: Any, sizes: Any, axis: int = 0) -> Any:
+    return tf.split(x, shape_of(sizes), axis=axis, num=len(sizes))
 
 
 # ---- joined and repeated -------------------------------------------------------------------
@@ -126,13 +129,10 @@ def _triangle(x: Any, function: Any, diagonal: int) -> Any:
 @aten.op("diag_embed")
 def diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     count = rank(x)
+    y = tf.linalg.diag(tf.pad(x, [[0, 0]] * (count - 1) + [[max(-offset, 0), max(offset, 0)]]))
+    y = tf.roll(y, offset, count) if offset else y
     a, b = axis_of(dim1, count + 1), axis_of(dim2, count + 1)
-    padded = tf.pad(x, [[0, 0]] * (count - 1) + [[max(-offset, 0), max(offset, 0)]])
-    y = tf.linalg.diag(padded)
-    if offset:
-        y = tf.roll(y, offset, count)
-    order = [i for i in range(count + 1) if i not in (a, b)]
-    back = [*order, a, b]
+    back = [*(i for i in range(count + 1) if i not in (a, b)), a, b]
     return tf.transpose(y, [back.index(i) for i in range(count + 1)])
 
 
@@ -164,22 +164,10 @@ def _padded_by_place(x: Any, pad: Any, mode: str) -> Any:
     return x
 
 
-@aten.op("pixel_shuffle")
-def pixel_shuffle(x: Any, factor: int) -> Any:
+def _in_images(rearranged: Any, x: Any, factor: int) -> Any:
     *lead, c, h, w = dims(x)
-    n = len(lead)
-    y = tf.reshape(x, shape_of([*lead, c // factor**2, factor, factor, h, w]))
-    order = [*range(n + 1), n + 3, n + 1, n + 4, n + 2]
-    return tf.reshape(tf.transpose(y, order), shape_of([*lead, c // factor**2, h * factor, w * factor]))
-
-
-@aten.op("pixel_unshuffle")
-def pixel_unshuffle(x: Any, factor: int) -> Any:
-    *lead, c, h, w = dims(x)
-    n = len(lead)
-    y = tf.reshape(x, shape_of([*lead, c, h // factor, factor, w // factor, factor]))
-    order = [*range(n + 1), n + 2, n + 4, n + 1, n + 3]
-    return tf.reshape(tf.transpose(y, order), shape_of([*lead, c * factor**2, h // factor, w // factor]))
+    y = rearranged(tf.reshape(x, shape_of([-1, c, h, w])), blocksize=factor, mode="CRD")
+    return tf.reshape(y, shape_of([*lead, *dims(y)[1:]]))
 
 
 @aten.op("channel_shuffle", "native_channel_shuffle")
@@ -190,6 +178,12 @@ def channel_shuffle(x: Any, groups: int) -> Any:
 
 
 aten.rows({
+    "select select_copy": on_axis(lambda x, axis, index: x[(slice(None),) * axis + (index,)]),
+    "split_with_sizes split_with_sizes_copy unsafe_split_with_sizes": on_axis(_parts),
+    "diagonal diagonal_copy": lambda x, offset=0, dim1=0, dim2=1:
+        taken(x, np.diagonal(places(x), offset, axis_of(dim1, rank(x)), axis_of(dim2, rank(x)))),
+    "pixel_shuffle": lambda x, factor: _in_images(depth_to_space, x, factor),
+    "pixel_unshuffle": lambda x, factor: _in_images(space_to_depth, x, factor),
     "view.dtype": lambda x, dtype: tf.py_func(lambda a: a.view(dtype.as_numpy_dtype), [x], dtype),
     "narrow": lambda x, axis, start, length: sliced(x, axis, start, start + length),
     "flip": lambda x, axes: tf.reverse(x, [axis_of(a, rank(x)) for a in axes]) if axes else tf.identity(x),
@@ -205,8 +199,8 @@ aten.rows({
     "permute permute_copy": lambda x, axes: tf.transpose(x, [axis_of(a, rank(x)) for a in axes]),
     "t t_copy numpy_T": lambda x: tf.transpose(x) if rank(x) > 1 else tf.identity(x),
     "unsqueeze unsqueeze_copy": lambda x, axis: tf.expand_dims(x, axis_of(axis, rank(x) + 1)),
-    "chunk unsafe_chunk": lambda x, chunks, axis=0: split(x, -(-x.dims[axis_of(axis, rank(x))] // chunks), axis),
-    "unbind unbind_copy": lambda x, axis=0: tf.unstack(x, axis=axis_of(axis, rank(x))),
+    "chunk unsafe_chunk": on_axis(lambda x, chunks, axis=0: split(x, -(-x.dims[axis] // chunks), axis)),
+    "unbind unbind_copy": on_axis(lambda x, axis=0: tf.unstack(x, axis=axis)),
     "as_strided as_strided_copy": (lambda x, sizes, strides, offset=0:
         taken(x, strided(sizes, strides, offset)), "of a tensor that fills its storage in order"),
     "repeat_interleave.Tensor": lambda repeats, *, output_size=None:
