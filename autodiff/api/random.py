@@ -183,13 +183,31 @@ def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: A
 
 def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32,
                       name: str | None = None) -> Tensor:
-    """Floats in [minval, maxval) that `seed`, int[2], alone decides. maxval: 1 if None. -> dtype[shape]."""
-    if not as_dtype(dtype).is_floating:
-        raise ArgumentError(expected="a floating point dtype", found=as_dtype(dtype).name)
+    """Numbers in [minval, maxval) that `seed`, int[2], alone decides; maxval: 1 if None. -> dtype[shape].
+
+    Raises ArgumentError (ValueError) for integers without a maxval.
+    """
+    dtype = as_dtype(dtype)
+    if maxval is None and dtype.is_integer:
+        raise ArgumentError(f"Must specify maxval for integer dtype {dtype!r}")
     with scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as full:
         minval = convert_to_tensor(minval, dtype=dtype, name="min")
         maxval = convert_to_tensor(1 if maxval is None else maxval, dtype=dtype, name="max")
+        if dtype.is_integer:
+            return build.StatelessRandomUniformInt(_shape(shape), seed, minval, maxval, name=full)
         return _seeded(build.StatelessRandomUniform, shape, seed, maxval - minval, minval, dtype, full)
+
+
+def stateless_multinomial(logits: Any, num_samples: Any, seed: Any, output_dtype: Any = int64,
+                          name: str | None = None) -> Tensor:
+    """Classes drawn with probability softmax(logits), float[n, k], that `seed` decides. -> int64[n, num_samples]."""
+    return build.StatelessMultinomial(logits, num_samples, seed, output_dtype=as_dtype(output_dtype), name=name)
+
+
+def stateless_categorical(logits: Any, num_samples: Any, seed: Any, dtype: Any = int64,
+                          name: str | None = None) -> Tensor:
+    """stateless_multinomial by its later name."""
+    return stateless_multinomial(logits, num_samples, seed, dtype, name)
 
 
 def _seeded(op: Any, shape: Any, seed: Any, factor: Any, shift: Any, dtype: Any, full: str) -> Tensor:

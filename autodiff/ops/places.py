@@ -145,7 +145,8 @@ PLACES: dict[str, str] = {
         "RandomStandardNormal RandomUniform TruncatedNormal RandomUniformInt RandomShuffle Multinomial RandomGamma "
         "RandomPoissonV2",
     "random.stateless":
-        "StatelessRandomNormal StatelessRandomUniform StatelessTruncatedNormal",
+        "StatelessRandomNormal StatelessRandomUniform StatelessRandomUniformInt StatelessTruncatedNormal "
+        "StatelessMultinomial",
     "random.threefry":
         "Threefry2x32",
     "sparse.arrangement":

@@ -373,3 +373,16 @@ def test_complex_numbers_are_true_by_their_real_part_and_strings_have_no_conjuga
     for value in [True], ["a"]:
         with pytest.raises(TypeError, match="Expected numeric or variant tensor"):
             tf.conj(tf.constant(value))
+
+
+def test_stateless_draws_are_the_numbers_of_tensorflow() -> None:
+    logits, draws = [[0.1, 0.5, -1.0], [0.0, float("-inf"), 2.0]], tf.random
+    found = run([draws.stateless_uniform([2], [1, 2]), draws.stateless_normal([2], [1, 2], dtype=tf.float64),
+                 draws.stateless_truncated_normal([5], [3, -2]), draws.stateless_uniform([2], [1, 2], dtype=tf.float16),
+                 draws.stateless_uniform([5], [1, 2], -3, 1000, tf.int64),
+                 draws.stateless_categorical(logits, 6, [1, 2])])
+    wanted: list[Any] = [[0.8440604, 0.19204533], [-0.14231181, 0.740607246],
+                         [-0.67160225, -0.12687948, -0.13475409, 0.77155805, -0.009694883], [0.54296875, 0.2353515625],
+                         [928, 223, 146, 184, 767], [[1, 2, 0, 1, 1, 1], [2, 2, 2, 2, 2, 2]]]
+    for value, numbers in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(value, numbers, 1e-5)

@@ -271,7 +271,7 @@ BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMSta
 ResidualWrapper
 """,
     "random": """
-categorical gamma get_seed multinomial normal poisson set_random_seed shuffle stateless_normal
+categorical gamma get_seed multinomial normal poisson set_random_seed shuffle stateless_categorical stateless_normal
 stateless_truncated_normal stateless_uniform truncated_normal uniform
 """,
     "signal": """

@@ -24,4 +24,8 @@ ROWS: list[Case] = [
     Case("StatelessRandomNormal", (_SHAPE, np.array([1, 2])), static=(0,), batch=(1,)),
     Case("StatelessRandomUniform", (_SHAPE, np.array([1, 2])), static=(0,), batch=(1,)),
     Case("StatelessTruncatedNormal", (_SHAPE, np.array([1, 2])), static=(0,), batch=(1,)),
+    Case("StatelessRandomUniformInt", (_SHAPE, np.array([1, 2]), np.int32(-2), np.int32(5)), static=(0,), batch=(1,)),
+    Case("StatelessRandomUniformInt", (_SHAPE, np.array([1, 2]), np.int32(5), np.int32(5)), static=(0,), batch=(1,),
+         fails=InvalidArgumentError, at_run=True, id="empty"),
+    Case("StatelessMultinomial", (array(3, 4), np.int32(6), np.array([1, 2])), static=(1,), batch=(2,)),
 ]
