@@ -145,7 +145,7 @@ PLACES: dict[str, str] = {
         "RandomStandardNormal RandomUniform TruncatedNormal RandomUniformInt RandomShuffle Multinomial RandomGamma "
         "RandomPoissonV2",
     "random.stateless":
-        "StatelessRandomNormal StatelessRandomUniform StatelessRandomUniformInt StatelessTruncatedNormal "
+        "StatelessRandomNormal StatelessRandomUniform StatelessTruncatedNormal StatelessRandomUniformInt "
         "StatelessMultinomial",
     "random.threefry":
         "Threefry2x32",
