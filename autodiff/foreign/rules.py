@@ -7,6 +7,9 @@ from typing import Any
 from ..core.graph import Tensor, get_default_graph
 from .model import tf
 
+COMPARISONS = {"eq": tf.equal, "ne": tf.not_equal, "lt": tf.less, "le": tf.less_equal, "gt": tf.greater,
+               "ge": tf.greater_equal}  # by the names that torch and JAX have
+
 
 def ruled(source: str, kind: str, rule: Callable[..., Any], made: Callable[..., Any]) -> Callable[..., Any]:
     """A function of tensors like `made`, whose ops of one kind have another gradient: that of a source.
@@ -22,3 +25,15 @@ def ruled(source: str, kind: str, rule: Callable[..., Any], made: Callable[..., 
 
     return built
 
+
+def compared(name: str) -> Callable[..., Any]:
+    """A comparison of two tensors of one type, also of truth values, of which False is the less."""
+    def build(x: Any, y: Any) -> Tensor:
+        is_truth = x.dtype.base_dtype == tf.bool and name not in ("eq", "ne")
+        return COMPARISONS[name](*[tf.cast(v, tf.int32) for v in (x, y)] if is_truth else (x, y))
+    return build
+
+
+def bitwise(logical: Callable[..., Any], numbers: Callable[..., Any]) -> Callable[..., Any]:
+    """What is done to bits, or to truth values."""
+    return lambda *xs: (logical if xs[0].dtype.base_dtype == tf.bool else numbers)(*xs)

@@ -1,7 +1,6 @@
 """Primitives element by element: arithmetic, functions, comparisons, bits, choices, types."""
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -9,18 +8,15 @@ import numpy as np
 
 from ...core.op import build
 from ..model import tf
+from ..rules import COMPARISONS, bitwise, compared
 from .table import JAX, Tensor, unbroadcast, with_gradient
 
+JAX.plain({name: getattr(tf.math, name) for name in (
+    "sign floor ceil exp log expm1 log1p tanh sin cos tan asin acos atan sinh cosh asinh atanh square lgamma digamma "
+    "erf erfc bessel_i0e bessel_i1e is_finite real imag add atan2 zeta igamma igammac polygamma").split()})
 JAX.plain({
-    "neg": tf.negative, "sign": tf.sign, "floor": tf.floor, "ceil": tf.ceil, "exp": tf.exp, "log": tf.log,
-    "expm1": tf.math.expm1, "log1p": tf.math.log1p, "tanh": tf.tanh, "sin": tf.sin, "cos": tf.cos, "tan": tf.tan,
-    "asin": tf.asin, "acos": tf.acos, "atan": tf.atan, "sinh": tf.sinh, "cosh": tf.cosh, "asinh": tf.asinh,
-    "atanh": tf.atanh, "logistic": tf.sigmoid, "square": tf.square, "lgamma": tf.math.lgamma,
-    "digamma": tf.math.digamma, "erf": tf.math.erf, "erfc": tf.math.erfc, "bessel_i0e": tf.math.bessel_i0e,
-    "bessel_i1e": tf.math.bessel_i1e, "is_finite": tf.math.is_finite, "real": tf.math.real, "imag": tf.math.imag,
-    "complex": tf.complex, "add": tf.add, "add_any": tf.add, "sub": tf.subtract, "mul": tf.multiply,
-    "atan2": tf.atan2, "zeta": tf.math.zeta, "igamma": tf.math.igamma, "igammac": tf.math.igammac,
-    "igamma_grad_a": build.IgammaGradA, "polygamma": tf.math.polygamma, "stop_gradient": tf.stop_gradient,
+    "neg": tf.negative, "logistic": tf.sigmoid, "complex": tf.complex, "add_any": tf.add, "sub": tf.subtract,
+    "mul": tf.multiply, "igamma_grad_a": build.IgammaGradA, "stop_gradient": tf.stop_gradient,
     "nextafter": build.NextAfter, "regularized_incomplete_beta": tf.math.betainc, "erf_inv": build.Erfinv,
 })
 
@@ -67,20 +63,14 @@ maximum = with_gradient("Maximum", _balanced, tf.maximum)
 minimum = with_gradient("Minimum", _balanced, tf.minimum)
 
 
-@JAX.op("div", note="of integers, towards 0; an integer by 0 is -1")
-def divide(x: Tensor, y: Tensor) -> Tensor:
-    if not x.dtype.is_integer:
-        return quotient(x, y)
-    none = tf.equal(y, 0)
-    return _chosen(none, build.Invert(tf.zeros_like(x)), tf.truncatediv(x, _chosen(none, tf.ones_like(y), y)))
-
-
-@JAX.op("rem", note="of the sign of x; of an integer and 0 it is x")
-def remainder(x: Tensor, y: Tensor) -> Tensor:
-    if not x.dtype.is_integer:
-        return truncated(x, y)
-    none = tf.equal(y, 0)
-    return _chosen(none, x, tf.truncatemod(x, _chosen(none, tf.ones_like(y), y)))
+def _by_integers(of_floats: Any, divided: Any, by_zero: Any) -> Any:
+    """A division that gives by_zero(x) where an integer is divided by 0."""
+    def build(x: Tensor, y: Tensor) -> Tensor:
+        if not x.dtype.is_integer:
+            return of_floats(x, y)
+        none = tf.equal(y, 0)
+        return _chosen(none, by_zero(x), divided(x, _chosen(none, tf.ones_like(y), y)))
+    return build
 
 
 def _remainder_rule(op: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
@@ -109,17 +99,9 @@ def round_(x: Tensor, *, rounding_method: str) -> Tensor:
     return tf.round(x) if is_even else tf.stop_gradient(tf.sign(x) * tf.floor(tf.abs(x) + 0.5))
 
 
-# ---- comparisons and choices -----------------------------------------------------------------
-
-def _compared(function: Any, x: Tensor, y: Tensor) -> Tensor:
-    if x.dtype == tf.bool:
-        x, y = tf.cast(x, tf.int32), tf.cast(y, tf.int32)
-    return function(x, y)
-
-
-for _name, _function in {"eq": tf.equal, "ne": tf.not_equal, "lt": tf.less, "le": tf.less_equal, "gt": tf.greater,
-                         "ge": tf.greater_equal, "eq_to": tf.equal, "lt_to": tf.less, "le_to": tf.less_equal}.items():
-    JAX.plain({_name: functools.partial(_compared, _function)})
+JAX.plain({name: compared(name.removesuffix("_to")) for name in (*COMPARISONS, "eq_to", "lt_to", "le_to")})
+JAX.plain({"and": bitwise(tf.logical_and, build.BitwiseAnd), "or": bitwise(tf.logical_or, build.BitwiseOr),
+           "xor": bitwise(tf.not_equal, build.BitwiseXor), "not": bitwise(tf.logical_not, build.Invert)})
 
 
 @JAX.op("select_n", note="of integers: the case of that number")
@@ -134,18 +116,6 @@ def select_n(which: Tensor, *cases: Tensor) -> Tensor:
 
 def _chosen(which: Tensor, yes: Tensor, no: Tensor) -> Tensor:
     return tf.where(which, yes, no) if which.dims == yes.dims == no.dims else tf.where_v2(which, yes, no)
-
-
-# ---- bits --------------------------------------------------------------------------------------
-
-def _of_bits(logical: Any, bitwise: Any, *xs: Tensor) -> Tensor:
-    return (logical if xs[0].dtype == tf.bool else bitwise)(*xs)
-
-
-for _name, _functions in {
-        "and": (tf.logical_and, build.BitwiseAnd), "or": (tf.logical_or, build.BitwiseOr),
-        "xor": (tf.not_equal, build.BitwiseXor), "not": (tf.logical_not, build.Invert)}.items():
-    JAX.plain({_name: functools.partial(_of_bits, *_functions)})
 
 
 @JAX.op("shift_right_logical", note="0 where all bits are shifted out")
@@ -186,6 +156,9 @@ def reduce_precision(x: Tensor, *, exponent_bits: int, mantissa_bits: int) -> Te
 
 
 JAX.rows({
+    "div": (_by_integers(quotient, tf.truncatediv, lambda x: build.Invert(tf.zeros_like(x))),
+        "of integers, towards 0; an integer by 0 is -1"),
+    "rem": (_by_integers(truncated, tf.truncatemod, tf.identity), "of the sign of x; of an integer and 0 it is x"),
     "max": lambda x, y: tf.logical_or(x, y) if x.dtype == tf.bool else maximum(x, y),
     "min": lambda x, y: tf.logical_and(x, y) if x.dtype == tf.bool else minimum(x, y),
     "integer_pow": lambda x, *, y: tf.square(x) if y == 2 else power(x, tf.constant(y, x.dtype)),

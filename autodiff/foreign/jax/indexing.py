@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..model import tf
-from ..onnx.table import moved
+from ..onnx.sizes import moved
 from .table import JAX, Tensor
 
 

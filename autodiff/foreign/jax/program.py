@@ -17,8 +17,7 @@ from jax.extend import core
 
 from ...core.errors import UnsupportedError
 from ...core.site import PACKAGE, Site
-from .data import Equation, Literal, Program, Variable, without_dead
-from .patterns import recognized
+from .data import Equation, Literal, Program, Variable, recognized, without_dead
 
 _DEPTH = 8  # lines kept for each equation
 _WRITTEN_OUT = ("random_gamma",)  # primitives that JAX has a program for

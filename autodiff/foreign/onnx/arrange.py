@@ -9,24 +9,8 @@ from ...core.constant_value import static_dims
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ..model import tf
-from .table import (
-    Node,
-    axis_of,
-    dtype_named,
-    ints,
-    like,
-    onnx,
-    product,
-    rank_of,
-    reshaped,
-    scalar,
-    shape_of,
-    size_of,
-    sizes_of,
-    text,
-    value_of,
-    vector,
-)
+from .sizes import axis_of, product, rank_of, reshaped, shape_of, size_of, sizes_of, vector
+from .table import Node, dtype_named, ints, like, onnx, scalar, text, value_of
 
 _FURTHEST = np.iinfo(np.int64).max  # the end of any axis
 _FAR = np.iinfo(np.int32).max  # behind the end of any axis, in the type of our slices

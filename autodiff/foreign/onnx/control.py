@@ -9,7 +9,8 @@ from ...core.function_graph import FunctionGraph
 from ...core.graph import Tensor, get_default_graph
 from ...core.names import UniqueNames
 from ..model import tf
-from .table import Body, Node, axis_of, moved, onnx, rank_of, scalar, size_of, value_of
+from .sizes import axis_of, moved, rank_of, size_of
+from .table import Body, Node, onnx, scalar, value_of
 
 _LONGEST = (1 << 31) - 1  # iterations of a Loop without a limit
 

@@ -7,19 +7,8 @@ import numpy as np
 
 from ...core.errors import ArgumentError
 from ..model import tf
-from .table import (
-    axis_of,
-    is_float,
-    moved,
-    onnx,
-    rank_of,
-    scalar,
-    shape_of,
-    size_of,
-    sizes_of,
-    text,
-    value_of,
-)
+from .sizes import axis_of, moved, rank_of, shape_of, size_of, sizes_of
+from .table import is_float, onnx, scalar, text, value_of
 
 _SIZES = 8  # entries of a shape that are taken one by one
 

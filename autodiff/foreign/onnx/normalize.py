@@ -1,11 +1,76 @@
-"""ONNX ops that normalize: by batch, layer, group, instance, norm, and neighboring channels."""
+"""ONNX ops that reduce axes or normalize, and losses of class scores."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..model import tf
-from .table import Node, axis_of, dtype_named, like, onnx, rank_of, reshaped, size_of, sizes_of
+from .sizes import axis_of, moved, rank_of, reshaped, shape_of, size_of, sizes_of
+from .table import Node, dtype_named, ints, like, onnx, text
+
+
+def _reduction(name: str, of: Callable[..., Any]) -> None:
+    """Declare a reduction. of(x, axes, keepdims), where no axes are all."""
+    @onnx.op(name)
+    def build(x: Any, axes: Any = None, *, keepdims: int = 1, noop_with_empty_axes: int = 0) -> Any:
+        known = ints(axes)
+        is_empty = axes is None or known == [] or known is None and axes.dims == (0,)
+        if is_empty:
+            return tf.identity(x) if noop_with_empty_axes else of(x, None, bool(keepdims))
+        return of(x, axes if known is None else known, bool(keepdims))
+
+
+def _log_sum_exp(x: Any, axes: Any, keep: bool) -> Any:
+    """The largest is taken out first, and has no gradient of its own; of nothing it is -inf."""
+    top = tf.stop_gradient(tf.reduce_max(x, axes, keepdims=True))
+    top = tf.where_v2(tf.is_finite(top), top, tf.zeros_like(top))
+    rest = tf.log(tf.reduce_sum(tf.exp(x - top), axes, keepdims=keep))
+    return rest + (top if keep else tf.reshape(top, tf.shape(rest)))
+
+
+def _extreme(of: Callable[..., Any]) -> Callable[..., Any]:
+    """A largest or smallest element, which ONNX knows of truth values too."""
+    def found(x: Any, axes: Any, keep: bool) -> Any:
+        if x.dtype.base_dtype == tf.bool:
+            return tf.cast(of(tf.cast(x, tf.uint8), axes, keep), tf.bool)
+        return of(x, axes, keep)
+    return found
+
+
+for _name, _function in {"Sum": tf.reduce_sum, "Mean": tf.reduce_mean, "Prod": tf.reduce_prod,
+                         "Max": _extreme(tf.reduce_max), "Min": _extreme(tf.reduce_min)}.items():
+    _reduction(f"Reduce{_name}", _function)
+_reduction("ReduceL1", lambda x, axes, keep: tf.reduce_sum(tf.abs(x), axes, keep))
+_reduction("ReduceL2", lambda x, axes, keep: tf.sqrt(tf.reduce_sum(tf.square(x), axes, keep)))
+_reduction("ReduceSumSquare", lambda x, axes, keep: tf.reduce_sum(tf.square(x), axes, keep))
+_reduction("ReduceLogSum", lambda x, axes, keep: tf.log(tf.reduce_sum(x, axes, keep)))
+_reduction("ReduceLogSumExp", _log_sum_exp)
+
+
+def _flat_before_13(x: Any, axis: Any, node: Node) -> tuple[Any, int]:
+    """Old versions of softmax and its kin see a matrix: the axes before `axis`, and those from it on."""
+    if node.version >= 13 or axis in (-1, rank_of(x) - 1):
+        return x, axis_of(-1 if axis is None else axis, rank_of(x))
+    at = axis_of(1 if axis is None else axis, rank_of(x))
+    rows: Any = 1
+    for size in sizes_of(x)[:at]:
+        rows = rows * size
+    return reshaped(x, [rows, -1]), 1
+
+
+def _hardmax(x: Any, axis: int) -> Any:
+    return tf.one_hot(tf.argmax(x, axis), tf.cast(size_of(x, axis), tf.int32), dtype=x.dtype.base_dtype, axis=axis)
+
+
+def _along(of: Callable[[Any, int], Any]) -> Callable[..., Any]:
+    def build(x: Any, *, axis: Any = None, node: Node) -> Any:
+        flat, at = _flat_before_13(x, axis, node)
+        y = of(flat, at)
+        return y if flat is x else tf.reshape(y, shape_of(x))
+    return build
+
+
+onnx.rows({"Softmax": _along(tf.nn.softmax), "LogSoftmax": _along(tf.nn.log_softmax), "Hardmax": _along(_hardmax)})
 
 
 def _by_channel(parameter: Any, x: Any) -> Any:
@@ -100,3 +165,28 @@ def lrn(x: Any, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: flo
     count = size_of(x, 1)
     window = running[:, size:size + count] - running[:, :count]
     return x / tf.pow(bias + alpha / size * window, beta)
+
+
+@onnx.op("NegativeLogLikelihoodLoss")
+def negative_log_likelihood_loss(x: Any, target: Any, weight: Any = None, *, reduction: Any = b"mean",
+                                 ignore_index: Any = None) -> Any:
+    """x: float[n, classes, ...], target: int[n, ...]."""
+    kept = None if ignore_index is None else tf.not_equal(target, like(ignore_index, target))
+    classes = target if kept is None else tf.where_v2(kept, target, tf.zeros_like(target))
+    rows = moved(x, 1, -1)
+    loss = -tf.squeeze(tf.gather(rows, tf.expand_dims(classes, -1), batch_dims=len(rows.dims) - 1), [-1])
+    if weight is None and kept is None:
+        return {"mean": tf.reduce_mean, "sum": tf.reduce_sum, "none": tf.identity}[text(reduction)](loss)
+    weights = tf.ones_like(loss) if weight is None else tf.gather(weight, classes)
+    weights = weights if kept is None else tf.where_v2(kept, weights, tf.zeros_like(weights))
+    total = weights * loss
+    if text(reduction) == "mean":
+        return tf.reduce_sum(total) / tf.reduce_sum(weights)
+    return tf.reduce_sum(total) if text(reduction) == "sum" else total
+
+
+@onnx.op("SoftmaxCrossEntropyLoss", note="the second output is the log of the softmax")
+def softmax_cross_entropy_loss(scores: Any, labels: Any, weights: Any = None, *, reduction: Any = b"mean",
+                               ignore_index: Any = None) -> Any:
+    logs = tf.nn.log_softmax(scores, axis=1)
+    return negative_log_likelihood_loss(logs, labels, weights, reduction=reduction, ignore_index=ignore_index), logs

@@ -18,22 +18,7 @@ from ...core.site import Site
 from ...debug.analysis.advice import advice_of
 from ...files.disk.arrays import read_arrays
 from ..model import MissingOp, Model, Use, build_at, legal_name, tf
-from . import (  # noqa: F401, E501
-    arrange,
-    attention,
-    control,
-    elementwise,
-    index,
-    losses,
-    normalize,
-    quantize,
-    recurrent,
-    reduce,
-    resize,
-    sampling,
-    signal,
-    windows,
-)
+from . import arrange, control, elementwise, index, normalize, resize, sampling, sequences, signal, windows  # noqa: F401
 from .listing import numbered, publish
 from .messages import ATTRIBUTE_FIELDS, array_of, declared, read_model
 from .table import PARAMETERS, Body, Node, onnx

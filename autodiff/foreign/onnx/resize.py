@@ -11,7 +11,8 @@ from ...core.constant_value import static_dims
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ..model import tf
-from .table import Node, axis_of, in_numpy, is_float, like, moved, onnx, rank_of, setting_of, sizes_of, text, vector
+from .sizes import axis_of, moved, rank_of, sizes_of, vector
+from .table import Node, in_numpy, is_float, like, onnx, setting_of, text
 
 
 def _hat(t: np.ndarray) -> np.ndarray:

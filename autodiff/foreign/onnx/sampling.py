@@ -10,7 +10,8 @@ import numpy as np
 
 from ..model import tf
 from .resize import far, near
-from .table import ints, like, onnx, product, reshaped, size_of, sizes_of, text, vector
+from .sizes import product, reshaped, size_of, sizes_of, vector
+from .table import ints, like, onnx, text
 
 
 def _taps(t: Any, kind: str) -> list[tuple[int, Any]]:

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...core.graph import Tensor
 from ..model import tf
-from .table import Node, axis_of, dtype_named, in_numpy, like, onnx, rank_of, scalar, size_of
+from .sizes import axis_of, rank_of, size_of
+from .table import Node, dtype_named, in_numpy, like, onnx, scalar
 
 
 def _turns(rows: Any, columns: Any, length: Any, x: Any) -> tuple[Any, Any]:

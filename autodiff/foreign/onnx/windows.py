@@ -17,7 +17,8 @@ from ..windows import (
     pads_of_ceil,
     sum_pool,
 )
-from .table import Node, ints, onnx, product, rank_of, reshaped, size_of, sizes_of, text, vector
+from .sizes import product, rank_of, reshaped, size_of, sizes_of, vector
+from .table import Node, ints, onnx, text
 
 
 def _slide(x: Any, window: Any, *, auto_pad: Any = b"NOTSET", dilations: Any = None, pads: Any = None,

@@ -16,7 +16,8 @@ from ...core.site import Known
 from ...debug.analysis.advice import advice_of
 from ..model import legal_name, tf
 from .aten import aten
-from .aten.common import as_type, row_of, with_gradient
+from .aten.common import row_of, with_gradient
+from .aten.types import as_type
 from .memory import Memory
 from .record import Call, Choice, Entry, Recorder, is_leaf, storage_of, tensors_in, traits_of
 from .sizes import Sizes

@@ -1,4 +1,4 @@
-"""ATen's arithmetic and functions of single elements."""
+"""ATen's arithmetic and functions of single elements, complex and special ones too."""
 from __future__ import annotations
 
 import math
@@ -9,45 +9,18 @@ import numpy as np
 from ....core.op import build
 from ...model import tf
 from ...rules import ruled
-from .common import (
-    as_type,
-    aten,
-    category,
-    floating,
-    is_tensor,
-    joint,
-    no_gradient,
-    number,
-    promoted,
-    result_type,
-    where,
-    with_gradient,
-)
+from .common import aten, rank, with_gradient
+from .types import as_type, category, floating, is_tensor, joint, no_gradient, number, promoted, result_type, where
 
 # ---- two tensors, or a tensor and a number -------------------------------------------------
 
-@aten.op("add")
-def add(x: Any, y: Any, alpha: Any = 1) -> Any:
-    x, y = promoted(x, y)
-    if x.dtype.base_dtype is tf.bool:
-        return tf.logical_or(x, y)
-    return x + y if _is_one(alpha) else x + y * number(alpha, y)
+def _scaled(y: Any, alpha: Any) -> Any:
+    return y if not is_tensor(alpha) and alpha == 1 else y * number(alpha, y)
 
 
-def _is_one(alpha: Any) -> bool:
-    return not is_tensor(alpha) and alpha == 1
-
-
-@aten.op("sub")
-def sub(x: Any, y: Any, alpha: Any = 1) -> Any:
-    x, y = promoted(x, y)
-    return x - y if _is_one(alpha) else x - y * number(alpha, y)
-
-
-@aten.op("mul")
-def mul(x: Any, y: Any) -> Any:
-    x, y = promoted(x, y)
-    return tf.logical_and(x, y) if x.dtype.base_dtype is tf.bool else x * y
+add = joint(lambda x, y, alpha=1: tf.logical_or(x, y) if x.dtype.base_dtype is tf.bool else x + _scaled(y, alpha))
+mul = joint(lambda x, y: tf.logical_and(x, y) if x.dtype.base_dtype is tf.bool else x * y)
+sub = joint(lambda x, y, alpha=1: x - _scaled(y, alpha))
 
 
 @aten.op("div", "true_divide", note="integers are divided as floats unless they are rounded")
@@ -59,14 +32,6 @@ def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     if category(x.dtype.base_dtype) == 1:
         return tf.floor_div(x, y) if rounding_mode == "floor" else tf.truncatediv(x, y)
     return (tf.floor if rounding_mode == "floor" else _truncated)(tf.truediv(x, y))
-
-
-@aten.op("fmod")
-def fmod(x: Any, y: Any) -> Any:
-    x, y = promoted(x, y)
-    if category(x.dtype.base_dtype) == 1:
-        return tf.truncatemod(x, y)
-    return x - y * no_gradient(_truncated(tf.truediv(x, y)))
 
 
 # ---- arithmetic whose gradient torch writes in another way, which shows at poles --------------
@@ -117,21 +82,12 @@ def power(x: Any, y: Any) -> Any:
     return _power(x, y) if x.dtype.base_dtype.is_floating else tf.pow(x, y)
 
 
-@aten.op("maximum", "fmax", note="a tie halves the gradient")
-def maximum(x: Any, y: Any) -> Any:
-    return _extreme(tf.maximum, x, y)
+def _extreme(choose: Any) -> Any:
+    return joint(lambda x, y: choose(x, y) if category(x.dtype.base_dtype) < 2 else where(
+        tf.equal(x, y), x / 2 + y / 2, choose(x, y)))
 
 
-@aten.op("minimum", "fmin", note="a tie halves the gradient")
-def minimum(x: Any, y: Any) -> Any:
-    return _extreme(tf.minimum, x, y)
-
-
-def _extreme(choose: Any, x: Any, y: Any) -> Any:
-    x, y = promoted(x, y)
-    if category(x.dtype.base_dtype) < 2:
-        return choose(x, y)
-    return where(tf.equal(x, y), x / 2 + y / 2, choose(x, y))
+maximum, minimum = _extreme(tf.maximum), _extreme(tf.minimum)
 
 
 @aten.op("clamp", "clip", note="the gradient passes at the bounds")
@@ -142,8 +98,8 @@ def clamp(x: Any, low: Any = None, high: Any = None) -> Any:
 
 
 @aten.op("logaddexp")
+@joint
 def logaddexp(x: Any, y: Any) -> Any:
-    x, y = promoted(x, y)
     top = no_gradient(tf.maximum(x, y))
     top = where(tf.is_finite(top), top, tf.zeros_like(top))
     return tf.log(tf.exp(x - top) + tf.exp(y - top)) + top
@@ -156,42 +112,14 @@ def copysign(x: Any, y: Any) -> Any:
     return tf.abs(x) * where(is_negative, -tf.ones_like(y), tf.ones_like(y))
 
 
-@aten.op("addcmul")
-def addcmul(x: Any, a: Any, b: Any, value: Any = 1) -> Any:
-    product = mul(a, b)
-    return add(x, product if value == 1 else product * number(value, product))
-
-
-@aten.op("addcdiv")
-def addcdiv(x: Any, a: Any, b: Any, value: Any = 1) -> Any:
-    quotient = div(a, b)
-    return add(x, quotient if value == 1 else quotient * number(value, quotient))
-
-
-# ---- one tensor ----------------------------------------------------------------------------
-
-def _of_floats(function: Any) -> Any:
-    def build(x: Any) -> Any:
-        return function(floating(x))
-    return build
-
-
-for _name, _function in {
-        "exp": tf.exp, "expm1": tf.expm1, "log": tf.log, "log1p": tf.log1p, "sqrt": _sqrt, "rsqrt": _rsqrt,
-        "reciprocal": _reciprocal, "sin": tf.sin, "cos": tf.cos, "tan": tf.tan, "sinh": tf.sinh, "cosh": tf.cosh,
-        "tanh": tf.tanh, "asin": tf.asin, "acos": tf.acos, "atan": tf.atan, "asinh": tf.asinh, "acosh": tf.acosh,
-        "atanh": tf.atanh, "erf": tf.erf, "erfc": tf.erfc, "lgamma": tf.lgamma, "digamma": tf.digamma,
-        "sigmoid": tf.sigmoid, "i0": tf.bessel_i0, "special_i0e": tf.bessel_i0e, "special_i1e": tf.bessel_i1e,
-        "special_i1": tf.bessel_i1, "erfinv": build.Erfinv,
+_UNARY = {name: getattr(tf.math, name) for name in (
+    "exp expm1 log log1p sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh erf erfc lgamma digamma "
+    "sigmoid").split()} | {
+        "sqrt": _sqrt, "rsqrt": _rsqrt, "reciprocal": _reciprocal, "i0": tf.bessel_i0, "special_i0e": tf.bessel_i0e,
+        "special_i1e": tf.bessel_i1e, "special_i1": tf.bessel_i1, "erfinv": build.Erfinv, "special_ndtri": build.Ndtri,
         "exp2": lambda x: tf.exp(x * number(math.log(2), x)), "log2": lambda x: tf.log(x) * number(1 / math.log(2), x),
         "deg2rad": lambda x: x * number(math.pi / 180, x), "rad2deg": lambda x: x * number(180 / math.pi, x),
-        "log10": lambda x: tf.log(x) * number(1 / math.log(10), x)}.items():
-    aten.op(_name)(_of_floats(_function))
-
-
-@aten.op("square")
-def square(x: Any) -> Any:
-    return tf.square(x)
+        "log10": lambda x: tf.log(x) * number(1 / math.log(10), x)}
 
 
 def _truncated(x: Any) -> Any:
@@ -238,11 +166,69 @@ def to_copy(x: Any, *, dtype: Any = None) -> Any:
     return tf.identity(x) if dtype is None or dtype is x.dtype.base_dtype else as_type(x, dtype)
 
 
+@aten.op("polar", note="a negative size has the slope of its absolute value, as torch's")
+def polar(size: Any, angle: Any) -> Any:
+    size = tf.abs(size) + no_gradient(size - tf.abs(size))
+    return tf.complex(size * tf.cos(angle), size * tf.sin(angle))
+
+
+@aten.op("angle")
+def angle(x: Any) -> Any:
+    if category(x.dtype.base_dtype) == 3:
+        return tf.angle(x)
+    return where(tf.less(x, 0), tf.ones_like(x) * number(math.pi, x), tf.zeros_like(x))
+
+
+# ---- special functions that are no op of ours -----------------------------------------------
+
+_FAR = {tf.float32: 5.0, tf.float64: 20.0}  # from here on erfc is near its least number, and the series is exact
+
+
+@aten.op("special_erfcx", note="exp(x**2) erfc(x), which never underflows")
+def erfcx(x: Any) -> Any:
+    x = floating(x)
+    is_far = tf.greater(x, number(_FAR.get(x.dtype.base_dtype, 5.0), x))
+    near, far = where(is_far, tf.zeros_like(x), x), where(is_far, x, tf.ones_like(x) * 1e3)
+    half = 0.5 / tf.square(far)
+    series = tf.ones_like(x)
+    for odd in (13, 11, 9, 7, 5, 3, 1):  # 1 - 1/(2x²) + 1·3/(2x²)² - …
+        series = 1 - odd * half * series
+    return where(is_far, series / (far * math.sqrt(math.pi)), tf.exp(tf.square(near)) * tf.erfc(near))
+
+
+@aten.op("special_log_ndtr")
+def log_ndtr(x: Any) -> Any:
+    x = floating(x)
+    is_low, t = tf.less(x, 1), x * math.sqrt(0.5)
+    low, high = where(is_low, t, tf.zeros_like(t)), where(is_low, tf.ones_like(t), t)
+    return where(is_low, tf.log(0.5 * erfcx(-low)) - tf.square(low), tf.math.log1p(-0.5 * tf.erfc(high)))
+
+
+@aten.op("frexp", note="a mantissa from 0.5 to 1, and its power of two")
+def frexp(x: Any) -> Any:
+    size = no_gradient(tf.abs(x))
+    usual = tf.logical_and(tf.is_finite(x), tf.greater(size, 0))
+    power = tf.floor(tf.log(where(usual, size, tf.ones_like(x))) / math.log(2)) + 1
+    over = where(usual, size * tf.pow(number(2, x), -power), tf.ones_like(x) * 0.5)
+    power = power + where(tf.less(over, 0.5), -tf.ones_like(x), tf.cast(tf.greater_equal(over, 1), x.dtype))
+    power = where(usual, power, tf.zeros_like(x))
+    return x * tf.pow(number(2, x), -power), tf.cast(power, tf.int32)
+
+
 aten.rows({
+    **{name: lambda x, function=function: function(floating(x)) for name, function in _UNARY.items()},
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "maximum fmax max.other": (maximum, "a tie halves the gradient"),
+    "minimum fmin min.other": (minimum, "a tie halves the gradient"),
+    "addcmul": lambda x, a, b, value=1: add(x, mul(a, b), value),
+    "addcdiv": lambda x, a, b, value=1: add(x, div(a, b), value),
+    "square": lambda x: tf.square(x),
+    "fmod": joint(lambda x, y: tf.truncatemod(x, y) if category(x.dtype.base_dtype) == 1 else
+        x - y * no_gradient(_truncated(tf.truediv(x, y)))),
     "rsub": lambda x, y, alpha=1: sub(y, x, alpha),
     "floor_divide": lambda x, y: div(x, y, "floor"),
-    "max.other": lambda x, y: maximum(x, y),
-    "min.other": lambda x, y: minimum(x, y),
     "clamp_min": lambda x, low: clamp(x, low),
     "clamp_max": lambda x, high: clamp(x, None, high),
     "atan2": lambda y, x: _atan2(*_spread(*promoted(y, x, floating=True))),
@@ -262,4 +248,12 @@ aten.rows({
     "remainder": joint(lambda x, y:
         tf.floormod(x, y) if category(x.dtype.base_dtype) == 1 else x - y * no_gradient(tf.floor(tf.truediv(x, y)))),
     "hypot": joint(lambda x, y: _sqrt(x * x + y * y)),
+    "real": lambda x: tf.real(x),
+    "imag": lambda x: tf.imag(x),
+    "complex": lambda real, imag: tf.complex(real, imag),
+    "view_as_real": lambda x: tf.stack([tf.real(x), tf.imag(x)], axis=rank(x)),
+    "view_as_complex": lambda x: tf.complex(x[..., 0], x[..., 1]),
+    "_conj conj conj_physical _conj_physical": lambda x: tf.conj(x),
+    "resolve_conj resolve_neg": lambda x: x,
+    "nextafter": (joint(lambda x, y: x + no_gradient(build.NextAfter(x, y) - x)), "its slope is that of the first"),
 })

@@ -1,50 +1,20 @@
 """ATen's comparisons, logic, bits, and choices between two tensors."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ....core.op import build
 from ...model import tf
-from .common import as_type, aten, category, joint, number, promoted, rank, result_type, where
+from ...rules import COMPARISONS, bitwise, compared
+from .common import aten, rank
 from .reductions import gathered
-
-
-def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
-    def build(x: Any, y: Any) -> Any:
-        x, y = promoted(x, y)
-        if x.dtype.base_dtype is tf.bool and function not in (tf.equal, tf.not_equal):
-            x, y = tf.cast(x, tf.int32), tf.cast(y, tf.int32)
-        return function(x, y)
-    return build
-
-
-for _name, _function in {"eq": tf.equal, "ne": tf.not_equal, "lt": tf.less, "le": tf.less_equal, "gt": tf.greater,
-                         "ge": tf.greater_equal}.items():
-    aten.op(_name)(_compared(_function))
+from .types import as_type, category, joint, number, promoted, result_type, where
 
 
 def _truth(x: Any) -> Any:
     return as_type(x, tf.bool)
-
-
-def _bits(logic: Callable[..., Any], numbers: Callable[..., Any]) -> Callable[..., Any]:
-    def build(x: Any, y: Any) -> Any:
-        x, y = promoted(x, y)
-        return logic(x, y) if x.dtype.base_dtype is tf.bool else tf.py_func(numbers, [x, y], x.dtype.base_dtype)
-    return build
-
-
-aten.op("bitwise_and", "__and__")(_bits(tf.logical_and, np.bitwise_and))
-aten.op("bitwise_or", "__or__")(_bits(tf.logical_or, np.bitwise_or))
-aten.op("bitwise_xor", "__xor__")(_bits(tf.logical_xor, np.bitwise_xor))
-
-
-@aten.op("where")
-def where_self(condition: Any, x: Any = None, y: Any = None) -> Any:
-    x, y = promoted(x, y)
-    return where(_truth(condition), x, y)
 
 
 @aten.op("isclose")
@@ -70,8 +40,13 @@ def searchsorted(edges: Any, values: Any, *, out_int32: bool = False, right: boo
 
 
 aten.rows({
-    "bitwise_not": lambda x: tf.logical_not(x) if x.dtype.base_dtype is tf.bool else -x - number(1, x),
+    **{name: joint(compared(name)) for name in COMPARISONS},
+    "bitwise_and __and__": joint(bitwise(tf.logical_and, build.BitwiseAnd)),
+    "bitwise_or __or__": joint(bitwise(tf.logical_or, build.BitwiseOr)),
+    "bitwise_xor __xor__": joint(bitwise(tf.logical_xor, build.BitwiseXor)),
+    "bitwise_not": bitwise(tf.logical_not, lambda x: -x - number(1, x)),
     "masked_fill": lambda x, mask, value: where(mask, as_type(value, x.dtype.base_dtype), x),
+    "where": lambda condition, x=None, y=None: where(_truth(condition), *promoted(x, y)),
     "isnan": lambda x: tf.is_nan(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool),
     "isinf": lambda x: tf.is_inf(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool),
     "isfinite": lambda x: tf.is_finite(x) if category(x.dtype.base_dtype) == 2 else tf.ones_like(x, dtype=tf.bool),

@@ -8,7 +8,8 @@ import numpy as np
 from ...lapack import eig, permutation_of
 from ...lapack import lu as plu
 from ...model import tf
-from .common import as_type, aten, dims, no_gradient, rank, shape_of, with_gradient
+from .common import aten, dims, rank, shape_of, with_gradient
+from .types import as_type, no_gradient
 
 
 def _mt(x: Any) -> Any:

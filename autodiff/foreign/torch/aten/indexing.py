@@ -7,10 +7,11 @@ import numpy as np
 
 from ...model import tf
 from ...onnx.index import element_places, positive
-from ...onnx.table import moved
-from .common import as_type, aten, axis_of, category, dims, is_tensor, on_axis, places, rank, shape_of, where
+from ...onnx.sizes import moved
+from .common import aten, axis_of, dims, on_axis, places, rank, shape_of
 from .reductions import gathered, renorm
 from .shapes import strided
+from .types import as_type, category, is_tensor, where
 
 
 def _masks_as_places(indices: Any) -> list[Any]:

@@ -5,7 +5,8 @@ import math
 from typing import Any
 
 from ...model import tf
-from .common import as_type, aten, dims, joint, no_gradient, number, promoted, rank, where, with_gradient
+from .common import aten, dims, rank, with_gradient
+from .types import as_type, joint, no_gradient, number, promoted, where
 
 
 def reduced(x: Any, reduction: int) -> Any:

@@ -8,9 +8,10 @@ import numpy as np
 
 from ...model import tf
 from ...onnx.elementwise import gelu
-from ...onnx.table import moved
-from .common import as_type, aten, axes_of, category, number, promoted, rank, where
+from ...onnx.sizes import moved
+from .common import aten, axes_of, rank
 from .reductions import vector_norm
+from .types import as_type, category, number, promoted, where
 
 # ---- products ------------------------------------------------------------------------------
 
