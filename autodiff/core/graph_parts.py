@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,13 @@ class Operations(Mapping[str, "Operation"]):
             self._count = len(self.listed)
         return self._by_name
 
+    def put(self, first: int, ops: Sequence["Operation"]) -> None:
+        """Have those from a place on in another order."""
+        self._named()
+        self.listed[first:first + len(ops)] = ops
+        for index, op in enumerate(ops, first):
+            op.index = index
+
     def cut(self, count: int) -> dict[str, "Operation"]:
         """Take out all but the first so many."""
         known = self._named()
@@ -52,7 +59,7 @@ class Operations(Mapping[str, "Operation"]):
         return name in self._named()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._named())
+        return (op.name for op in self.listed)
 
     def __len__(self) -> int:
         return len(self.listed)

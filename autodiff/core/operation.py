@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from . import site
 from .defaults import session_for
 from .devices import device_of, name_of
 from .errors import ArgumentError, GraphError, InvalidArgumentError, OutOfRangeError
-from .graph_parts import Operations, written_as
+from .graph_parts import written_as
 from .op import OpDef, Spec
 from .shapes import compatible, show
 from .site import TraceableObject
@@ -72,7 +71,7 @@ class _Changeable:
         for name, value in parts.items():
             setattr(self, name, value)
         try:
-            _settle(self.graph)
+            _settle(self)
         except InvalidArgumentError:
             for name, value in before.items():
                 setattr(self, name, value)
@@ -96,25 +95,23 @@ class _Text(str):
     __hash__ = str.__hash__
 
 
-def _settle(graph: Any) -> None:
-    """Number the operations anew if one comes before what it needs."""
-    ops = list(graph.operations.values())
-    needs = {op: {*(t.op for t in op.inputs if t.op.type != "NextIteration"), *op.waits_for} for op in ops}
-    if all(other.index < op.index for op, others in needs.items() for other in others):
+def _needs(op: Any) -> set[Any]:
+    return {*(t.op for t in op.inputs if t.op.type != "NextIteration"), *op.waits_for}
+
+
+def _settle(op: Any) -> None:
+    """Move an operation, and those after it that need it, behind the last of what it needs now."""
+    first, needs, listed = op.index, _needs(op), op.graph.operations.listed
+    end = max((each.index for each in needs), default=-1) + 1
+    if end <= first:
         return
-    order = TopologicalSorter(needs)
-    try:
-        order.prepare()
-    except CycleError as error:
-        raise InvalidArgumentError(None, None, f"Graph is invalid, contains a cycle with {len(error.args[1]) - 1} nodes"
-                                   ) from None
-    found: list[Any] = []
-    while ready := sorted(order.get_ready(), key=lambda op: op.index):
-        found += ready
-        order.done(*ready)
-    for index, op in enumerate(found):
-        op.index = index
-    graph.operations = Operations(found)
+    behind = {op}
+    for each in listed[first + 1:]:
+        if not behind.isdisjoint(_needs(each)):
+            behind.add(each)
+    if not behind.isdisjoint(needs):
+        raise InvalidArgumentError(None, None, f"Graph is invalid, contains a cycle with {len(behind)} nodes")
+    op.graph.operations.put(first, sorted(listed[first:end], key=behind.__contains__))
 
 
 class Operation(_Changeable):

@@ -70,12 +70,15 @@ def _Identity(data: Any, name: str | None = None) -> Any:  # noqa: N802
 
 def close(op: Operation) -> None:
     """Let the Exits of a frame take what a While gives, if the loop to which this Merge or Exit belongs is complete."""
-    frame, graph = _frame_of(op if op.type == "Merge" else _left_by(op)), op.graph
-    if frame is None:
+    variable = op if op.type == "Merge" else _left_by(op)
+    frame, graph = _frame_of(variable), op.graph
+    if variable is None or frame is None:
         return
-    merges = [each for each in graph.operations.values() if each.type == "Merge" and _frame_of(each) == frame]
-    exits = [(each, merge) for each in graph.operations.values() if each.type == "Exit"
-             if (merge := _left_by(each)) in merges]
+    beside = [other.inputs[0].op for switch in _switches(variable) for other in switch.inputs[1].consumers()]
+    first = min([each.inputs[0].op.index for each in beside if _frame_of(each) == frame], default=len(graph.operations))
+    merges = [each for each in graph.operations.listed[first:] if _frame_of(each) == frame]
+    exits = [(each, merge) for merge in merges for switch in _switches(merge)
+             for each in switch.outputs[0].consumers() if each.type == "Exit"]
     if not exits or any(merge.inputs[1].op.type != "NextIteration" for merge in merges):
         return
     with graph.as_default():
@@ -86,6 +89,10 @@ def close(op: Operation) -> None:
     for merge in merges:  # no circle any longer; what reads them is computed in the While
         merge.attrs = {"closed": frame}
         merge._changed(inputs=merge.inputs[:1] * 2)
+
+
+def _switches(merge: Operation) -> list[Operation]:
+    return [each for each in merge.outputs[0].consumers() if each.type == "SwitchSide"]
 
 
 def _left_by(exit_: Operation) -> Operation | None:
@@ -124,8 +131,7 @@ def _iteration(graph: Graph, merges: list[Operation], dims: Iterable[Any],
     for i, (merge, shape) in enumerate(zip(merges, dims)):
         argument = inside.add_argument(merge.outputs[0].dtype.base_dtype, shape, f"loop_var_{i}")
         known[merge.outputs[0]] = argument
-        known.update({switch.outputs[0]: argument for switch in merge.outputs[0].consumers()
-                      if switch.type == "SwitchSide"})
+        known.update({switch.outputs[0]: argument for switch in _switches(merge)})
     within = dependencies(wanted, known=known)
     for op in within:
         if op.type == "Enter":  # what does not change from one iteration to the next
