@@ -13,6 +13,7 @@ from .graph import Graph, Tensor, get_default_graph, graph_of
 from .infer import held
 from .names import checked_op_name
 from .op import NO_ATTRIBUTES, OPS, Kind, OpDef, Parameter, Spec, T
+from .shapes import show
 
 
 def op(name: str, *, infer: Callable[..., Any], elementwise: bool = False, dtypes: tuple[DType, ...] = ALL,
@@ -99,16 +100,19 @@ def _belong(graph: Graph, definition: OpDef, values: tuple) -> bool:
 
 
 def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], name: str, hint: DType | None) -> Any:
+    inputs: tuple[Tensor, ...] = ()
     try:
         inputs = _inputs(graph, definition, values, hint)
         if definition.attributes or definition.required or attrs:
             attrs = _complete(graph, definition, attrs)
         specs = _inferred(graph, definition, inputs, attrs)
     except AutodiffError as error:
+        # as in TensorFlow, what failed has taken its name
+        taken = name[:-1] if name.endswith("/") else graph.unique_name(name)
         if not error.node:
+            if isinstance(error, ShapeError) and inputs:
+                error.named(taken, definition.name, ", ".join(show(t.dims) for t in inputs))
             error.explain(node=f"{definition.name}({', '.join(map(_describe, values))})", line=written_at(graph))
-        if not name.endswith("/"):
-            graph.unique_name(name)  # as in TensorFlow, what failed has taken its name
         raise
     if isinstance(specs, Spec):
         return graph.add(definition, inputs, attrs, (specs,), name).outputs[0]

@@ -13,7 +13,7 @@ class _Stacks(threading.local):
     """Default graphs, sessions and recording tapes of this thread, innermost last.
 
     bottom: the thread's own graph, made when it is first asked for. eager: what stands in for it
-    when executing eagerly.
+    when executing eagerly. conversions: why Python's own loops and choices do not take tensors, in TensorFlow's words.
     """
 
     def __init__(self) -> None:
@@ -22,9 +22,17 @@ class _Stacks(threading.local):
         self.eager: Any = None
         self.sessions: list[Any] = []
         self.tapes: list[Any] = []
+        self.conversions: list[str] = ["not allowed in Graph execution"]
 
 
 STACKS = _Stacks()
+
+
+class OfThread(threading.local):
+    """Values of each thread's own, which begin as these in all of them."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
 
 
 class InThread(threading.local):

@@ -1,9 +1,13 @@
 """One tree of expected failures, with TensorFlow 1's class names."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+# of a sentence on shapes, TensorFlow's part
+_FACT = re.compile(r".*?(?:must be .*?but (?:is|are) (?:rank )?\d+(?: and \d+)?|subtracting \d+ from \d+"
+                   r"|of 1, got \d+)")
 OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND = range(6)
 ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION = range(6, 10)
 ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED = range(10, 17)
@@ -72,6 +76,13 @@ class AutodiffError(Exception):
 @shown_as("ValueError")
 class ShapeError(AutodiffError, ValueError):
     """Shapes that cannot go together, found while the graph is built."""
+
+    def named(self, name: str, op_type: str, shapes: str) -> None:
+        """Say as TensorFlow does of which operation this is; nothing if the error has no words of its own."""
+        fact = _FACT.match(self.what)
+        if fact:
+            said, rest = f"{fact[0]} for '{name}' (op: '{op_type}') with input shapes: {shapes}", self.what[fact.end():]
+            self.args = said + (rest or "."), *self.args[1:]
 
 
 @shown_as("ValueError")

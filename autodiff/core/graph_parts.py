@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .defaults import OfThread
+
 if TYPE_CHECKING:
     from .operation import Operation
 
@@ -77,6 +79,11 @@ class ControlGroup:
         self.members: set["Operation"] = set()
 
 
+def _of_thread(name: str) -> property:
+    return property(lambda graph: getattr(graph._of_thread, name),
+                    lambda graph, value: setattr(graph._of_thread, name, value))
+
+
 class Collected:
     """Named lists of what belongs to a graph, and what runs may not ask. collected: key -> list. extras: see Graph."""
 
@@ -109,8 +116,12 @@ class Collected:
         """A block whose operations are made for this one."""
         return self.differentiating(op, None)
 
-    def switch_to_thread_local(self) -> None:
-        """Nothing changes: scopes are each thread's own."""
+    def switch_to_thread_local(self: Any) -> None:
+        """From now on the blocks that each thread is in hold for it alone; all begin with those around this call."""
+        names = "placement", "asked", "colocated", "beside", "_control"
+        self._of_thread = OfThread({name: getattr(self, name) for name in names})
+        kind = type(self)
+        self.__class__ = type(kind.__name__, (kind,), {name: _of_thread(name) for name in names})
 
     @property
     def collections(self) -> list[Any]:

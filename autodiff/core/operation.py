@@ -244,6 +244,8 @@ class Operation(_Changeable):
         value = self.attrs[name]
         if isinstance(value, str):
             return value.encode() if name in ("container", "shared_name") else _Text(value)
+        if isinstance(value, list):
+            return [_Text(item) if isinstance(item, str) else item for item in value]
         return value
 
     def values(self) -> tuple[Tensor, ...]:

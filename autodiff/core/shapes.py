@@ -253,5 +253,4 @@ def _broadcast_size(m: int | None, n: int | None, a: Dims, b: Dims) -> int | Non
         return n
     if m is None or n is None:
         return n if m is None else m
-    raise ShapeError(f"Dimensions must be equal, but are {m} and {n} for shapes that are broadcast: {show(a)} and "
-                     f"{show(b)}")
+    raise ShapeError(f"Dimensions must be equal, but are {m} and {n}: {show(a)} and {show(b)} are broadcast")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import indexing
-from .defaults import joined_graph, session_for
+from .defaults import STACKS, joined_graph, session_for
 from .errors import KindError, NoValueError, OperatorNotAllowedInGraphError, UnsupportedError
 from .op import NO_ATTRIBUTES, OPS, Spec
 from .shapes import TensorShape, as_dims, merge, show
@@ -229,15 +229,15 @@ class Tensor:
         return found
 
     def __bool__(self) -> bool:
-        raise OperatorNotAllowedInGraphError("using a `tf.Tensor` as a Python `bool` is not allowed in Graph "
-                                             f"execution. {self.describe()} has no value while the graph is built",
+        raise OperatorNotAllowedInGraphError(f"using a `tf.Tensor` as a Python `bool` is {STACKS.conversions[-1]}. "
+                                             f"{self.describe()} has no value while the graph is built",
                                              hint="use tf.cond for a choice in the graph, or `is not None` to test "
                                                   "for presence")
 
     __nonzero__ = __bool__  # as Python 2 called it, and libraries still ask for it
 
     def __iter__(self) -> Iterator["Tensor"]:
-        raise OperatorNotAllowedInGraphError("iterating over `tf.Tensor` is not allowed in Graph execution: "
+        raise OperatorNotAllowedInGraphError(f"iterating over `tf.Tensor` is {STACKS.conversions[-1]}: "
                                              f"{self.describe()}", hint="use tf.unstack or tf.map_fn")
 
     def __len__(self) -> int:

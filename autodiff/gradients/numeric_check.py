@@ -77,8 +77,12 @@ def _analytic(session: Any, x: Tensor, y: Tensor, dx: Gradient | None, feeds: di
     unit: np.ndarray = np.zeros(y_shape, y.dtype.as_numpy_dtype)
     directions = _elements(unit)
     jacobian: np.ndarray = np.zeros((_elements(feeds[x]).size, directions.size), x.dtype.real_dtype.as_numpy_dtype)
-    if dx is None or not jacobian.size:
+    if dx is None:
         return jacobian
+    if not directions.size:
+        found = np.shape(session.run(dense(dx), feeds))
+        if found != feeds[x].shape:
+            raise ArgumentError(f"Empty gradient has wrong shape: expected {feeds[x].shape}, got {found}")
     weights = to_tensor(y.graph, unit, None, "weights")
     gradient = gradients(y, x, grad_ys=weights)[0]
     assert gradient is not None  # dx is not: y depends on x

@@ -87,13 +87,26 @@ class GraphOptions(_Options):
                  "infer_shapes": False, "place_pruned_graph": False, "enable_recv_scheduling": False}
 
 
+class ThreadPoolOptionProto(_Options):
+    """Threads that runs may choose; without effect."""
+
+    _defaults = {"num_threads": 0, "global_name": ""}
+
+
+class _Pools(list):
+    def add(self, **options: Any) -> ThreadPoolOptionProto:
+        """One more, at the end."""
+        self.append(ThreadPoolOptionProto(**options))
+        return self[-1]
+
+
 class ConfigProto(_Options):
     """Options of a session."""
 
     _defaults = {"allow_soft_placement": False, "log_device_placement": False, "intra_op_parallelism_threads": 0,
                  "inter_op_parallelism_threads": 0, "use_per_session_threads": False, "operation_timeout_in_ms": 0,
                  "isolate_session_state": False, "device_count": {}, "device_filters": [], "placement_period": 0,
-                 "gpu_options": GPUOptions(), "graph_options": GraphOptions()}
+                 "gpu_options": GPUOptions(), "graph_options": GraphOptions(), "session_inter_op_thread_pool": _Pools()}
 
 
 class DebugTensorWatch(_Options):

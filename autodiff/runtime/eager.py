@@ -24,6 +24,7 @@ from ..core.errors import (
 from ..core.graph import Graph, Operation, Tensor
 from ..core.op import OpDef, Spec
 from ..core.shapes import merge
+from .config import ConfigProto
 from .plan.run_sentences import as_in_a_run
 from .plan.words import in_tensorflows_words
 
@@ -230,7 +231,10 @@ class EagerContext(Graph):
 
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs: Any) -> Iterator[None]:
-        """Nothing to do: earlier operations have run already."""
+        """Earlier operations have run already; functions are called, to run theirs."""
+        for each in control_inputs or ():
+            if callable(each):
+                each()
         yield
 
 
@@ -256,6 +260,11 @@ class EagerOperation(Operation):
 
 def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
     """Run every op at once from here on. Raises StateError (ValueError) once a graph has been built."""
+    if config is not None and not isinstance(config, ConfigProto):
+        raise KindError("config must be a tf.ConfigProto, or None", found=repr(config))
+    for what, value, count in (("device_policy", device_policy, 4), ("execution_mode", execution_mode, 2)):
+        if value is not None and value not in range(count):
+            raise ArgumentError(f"{what} must be one of {[*range(count)]} or None, found {value!r}")
     if STACKS.eager is None:
         begun = 0 if STACKS.bottom is None else len(STACKS.bottom.operations)
         if begun or STACKS.graphs:

@@ -66,7 +66,10 @@ class Feeds:
 
     def targets(self, key: Any) -> tuple[Tensor, ...]:
         """The tensors that a key of a feed_dict stands for."""
-        tensors = tuple(self.tensor(part) for part in _leaves(key))
+        parts = list(_leaves(key))
+        if isinstance(key, SparseTensor) and not self._graph.is_feedable(parts[-1]):
+            del parts[-1]  # the dense_shape of a placeholder of a known shape
+        tensors = tuple(self.tensor(part) for part in parts)
         self._known[key] = tensors
         return tensors
 

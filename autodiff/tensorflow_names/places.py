@@ -46,16 +46,17 @@ _ROWS = {
         "resource_variable_ops python.variables autodiff; "
         "array_ops autodiff math nn linalg core.indexing python.framework.inplace; ctc_ops api.nn.ctc autodiff; "
         "custom_gradient python.custom_gradient autodiff; "
-        "distributions distributions api.distributions.transformed_parameters; batch_ops api.control.function; "
-        "gen_batch_ops api.control.functional; "
+        "distributions distributions api.distributions.transformed_parameters; batch_ops api.control.function "
+        "api.queues.batches; gen_batch_ops api.control.functional api.queues.batches; "
         "control_flow_ops autodiff api.control.switching api.control.frames api.control.contexts; "
         "functional_ops autodiff api.control.functional; gen_functional_ops api.control.functional; "
         "inplace_ops python.framework.inplace; gradient_checker test; gradient_checker_v2 python.gradient_checker_v2; "
         "gradients autodiff; image_ops python.image_ops image autodiff; "
-        "image_ops_impl python.image_ops image autodiff; nn_impl autodiff math nn linalg api.nn.sampled_losses; "
-        "nn_ops autodiff math nn linalg api.arrays.sorting; "
-        "init_ops initializers api.variables.convolution_initializers autodiff; init_ops_v2 initializers; "
-        "initializers_ns initializers; linalg linalg autodiff; linalg_ops linalg autodiff; "
+        "image_ops_impl python.image_ops image api.image.quality autodiff; "
+        "nn_impl autodiff math nn linalg api.nn.sampled_losses; nn_ops autodiff math nn linalg api.arrays.sorting; "
+        "init_ops initializers api.variables.convolution_initializers autodiff; "
+        "init_ops_v2 python.version_2 initializers; initializers_ns initializers; linalg linalg autodiff; "
+        "linalg_ops linalg autodiff; "
         "lookup_ops api.contrib.lookup autodiff; state_ops autodiff python.variables; losses losses; map_fn autodiff; "
         "metrics metrics; metrics_impl metrics api.metrics.at_k; weights_broadcast_ops api.common.weights; "
         "confusion_matrix math api.common.ranks; parsing_ops api.parsing autodiff; parallel_for python.parallel_for; "
@@ -99,7 +100,8 @@ _ROWS = {
         "checkpoint_ops api.train.warm_start; warm_starting_util api.train.warm_start",
     "tensorflow.python.util":
         "tf_contextlib python.util.decorators; tf_decorator python.util.decorators; tf_inspect python.util.signatures; "
-        "deprecation python.util.deprecation; compat compat python.util.compat; nest api.common.nest_shallow",
+        "deprecation python.util.deprecation; compat compat python.util.compat; dispatch python.util.dispatch; "
+        "nest api.common.nest_shallow",
 }
 # Path -> rooms that are searched for its names, in this order. "": autodiff itself; "api.x" and "python.x" are modules
 # of autodiff and of this folder, "stdlib.x" of Python. A path stands for all that is below it, but below `tensorflow`

@@ -137,3 +137,14 @@ def test_a_crop_that_does_not_fit_is_refused_when_run() -> None:
     late = tf.placeholder_with_default(X, [1, None, None, 1])
     with pytest.raises(tf.errors.InvalidArgumentError, match="height must be >= target [+] offset"):
         run(tf.image.crop_to_bounding_box(late, 0, 0, 3, 3))
+
+
+def test_images_of_unknown_size_are_compared_in_the_run() -> None:
+    tf.reset_default_graph()
+    a, b = tf.placeholder(tf.float32), tf.placeholder(tf.float32, [None, None, 1])
+    ratio = tf.image.psnr(a, b, 1.0)
+    with tf.Session() as session:
+        assert session.run(ratio, {a: np.zeros((2, 2, 1)), b: np.full((2, 2, 1), 0.1)}) == pytest.approx(20, rel=1e-5)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+            session.run(ratio, {a: np.zeros((2, 1, 1)), b: np.zeros((2, 2, 1))})  # would be broadcast
+    assert tf.image.flip_left_right(a).shape.as_list() == [None] * 3

@@ -477,3 +477,16 @@ def test_batches_are_renormalized_in_parts_and_adjusted(options, expected, fixed
 def test_ways_to_normalize_that_exclude_each_other(options):
     with pytest.raises(ValueError):
         tf.layers.batch_normalization(tf.zeros([4, 4]), **options)
+
+
+def test_fused_normalization_of_half_precision_is_one_op() -> None:
+    x = tf.constant(np.arange(16.0).reshape(2, 2, 2, 2), tf.float16)
+    y, mean, _ = tf.nn.fused_batch_norm(x, [1.0, 2.0], [0.0, 1.0], data_format="NHWC")
+    dx, = tf.gradients(y * y, [x])
+    assert (y.op.type, y.dtype, mean.dtype, dx.dtype) == ("FusedBatchNormV3", tf.float16, tf.float32, tf.float16)
+    with tf.Session() as session:
+        found, slopes = session.run([y, dx])
+        single = tf.cast(x, tf.float32)
+        y32 = tf.nn.fused_batch_norm(single, [1.0, 2.0], [0.0, 1.0])[0]
+        np.testing.assert_allclose(found, session.run(y32), atol=2e-3)
+        np.testing.assert_allclose(slopes, session.run(tf.gradients(y32 * y32, single)[0]), atol=2e-3)

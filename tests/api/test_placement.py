@@ -1,5 +1,7 @@
 """Where operations stand: devices by their parts, colocation, clusters; operations by type; variables in protos."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -155,3 +157,28 @@ def test_a_context_of_control_flow_changes_nothing() -> None:
     op = tf.no_op()
     context.Exit()
     assert (op.graph, op._get_control_flow_context()) == (tf.get_default_graph(), None)
+
+
+def test_blocks_hold_for_their_own_thread_once_a_graph_is_switched() -> None:
+    graph, made = tf.Graph(), {}
+    with graph.as_default(), graph.device("/job:a"):
+        beside = tf.no_op(name="beside")
+        graph.switch_to_thread_local()
+    entered, leave = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with graph.device("/cpu:1"), graph.control_dependencies([beside]):
+            entered.set()
+            leave.wait(20)
+            made["other"] = graph.create_op("NoOp", [], [], name="other")
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    entered.wait(20)
+    with graph.device("/cpu:0"):
+        mine = graph.create_op("NoOp", [], [], name="mine")
+    leave.set()
+    thread.join(20)
+    assert (mine.device, mine.control_inputs) == ("/device:CPU:0", [])  # its block has ended
+    assert (made["other"].device, made["other"].control_inputs) == ("/job:a/device:CPU:1", [beside])
+    assert type(graph).__name__ == "Graph" and isinstance(graph, tf.Graph)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.api.queues.batches import batch, unbatch
 
 
 @pytest.fixture(autouse=True)
@@ -253,3 +254,25 @@ def test_queue_runners_go_with_a_meta_graph():
         assert runner.queue_closed_exception_types == kinds
         assert runner.to_proto("other") is None
         assert runner.queue is graph.get_operation_by_name("in/queue")
+
+
+def test_runs_of_two_threads_are_one_batch() -> None:
+    x = tf.placeholder(tf.float32, [None, 2])
+    (rows,), index, number = batch([x], 1, 3, 20_000_000, 0, allowed_batch_sizes=[4])
+    own = unbatch(rows * 10, index, number, 20_000_000)
+    late = unbatch(rows[:0], index[:0], number, 1)
+    given: list[Any] = []
+    with tf.Session() as session:
+        first = threading.Thread(target=lambda: given.append(session.run([own, index], {x: [[1, 2]]})))
+        first.start()
+        mine, places = session.run([own, index], {x: [[3, 4], [5, 6]]})
+        first.join(20)
+        assert given[0][0].tolist() == [[10, 20]] and mine.tolist() == [[30, 40], [50, 60]]
+        whole = places if len(places) else given[0][1]  # the last to come has the batch
+        assert len(places) + len(given[0][1]) == 2 and sorted((whole[:, 2] - whole[:, 1]).tolist()) == [1, 2]
+        assert session.run(rows, {x: np.ones((3, 2))}).shape == (4, 2)
+        with pytest.raises(tf.errors.DeadlineExceededError, match="did not arrive within timeout"):
+            session.run(late, {x: np.ones((3, 2))})
+        both = batch([x, tf.ones([1])], 1, 9, 0, 0)[1]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must have equal 0th-dimension size"):
+            session.run(both, {x: np.ones((2, 2))})

@@ -232,3 +232,9 @@ def test_loops_and_branches_of_a_function_do_what_stands_in_them():
         session.run(tf.global_variables_initializer())
         assert session.run(by_hand) == 3.0  # in a graph alone nothing waits for them
         assert (session.run(y), session.run(v)) == (42.0, 14.0)
+
+
+def test_what_a_function_gives_is_tensors() -> None:
+    tf.reset_default_graph()
+    given = tf.function(lambda: (2, None, "a"))()
+    assert (given[0].dtype, given[1], given[2].dtype) == (tf.int32, None, tf.string)

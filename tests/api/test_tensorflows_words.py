@@ -17,6 +17,11 @@ def ones(*shape: int) -> Any:
     return tf.ones(shape)
 
 
+def in_scope(name: str, build: Any) -> Any:
+    with tf.name_scope(name):
+        return build()
+
+
 def free(dtype: Any = tf.float32) -> Any:
     return tf.placeholder_with_default(np.ones((2, 3), dtype.as_numpy_dtype), None)
 
@@ -24,7 +29,11 @@ def free(dtype: Any = tf.float32) -> Any:
 BUILT = [  # (error class, TensorFlow's words, what is built)
     (ValueError, r"axis 0 specified more than once", lambda: tf.reverse(ones(2, 3), [0, -2])),
     (ValueError, r"should be a \(batch\) matrix", lambda: tf.matrix_transpose(ones(2))),
-    (ValueError, r"Dimensions must be equal, but are 3 and 2", lambda: ones(3) + ones(2)),
+    (ValueError, r"Dimensions must be equal, but are 3 and 2 for 'add' \(op: 'AddV2'\) with input shapes: \[3\], \[2\]",
+     lambda: ones(3) + ones(2)),
+    (ValueError, r"caused by subtracting 3 from 2 for 'c/max_pool' \(op: 'MaxPool'\) with input shapes: \[1,2,2,1\]\.",
+     lambda: in_scope("c", lambda: tf.nn.max_pool(ones(1, 2, 2, 1), 3, 1, "VALID", name="max_pool"))),
+    (ValueError, r"'image' \(shape \(2, 2\)\) must be at least three-dim", lambda: tf.image.flip_up_down(ones(2, 2))),
     (ValueError, r"Dimensions must be equal, but are 3 and 2", lambda: tf.matmul(ones(1, 3), ones(2, 2))),
     (ValueError, r"Can not squeeze dim\[1\], expected a dimension of 1, got 3", lambda: tf.squeeze(ones(2, 3), [1])),
     (ValueError, r"Cannot reshape a tensor with 6 elements to shape \[4\]", lambda: tf.reshape(ones(2, 3), [4])),

@@ -67,7 +67,7 @@ def test_a_gradient_passes_through_and_is_computed_again() -> None:
 
 def test_jacobians_by_differences() -> None:
     found, expected = gradient_checker_v2.compute_gradient(lambda a, b: a * tf.gather(b, [0]), [X[:1], X], delta=0.1)
-    assert found[1].shape == (2, 6)
+    assert found[1].shape == (6, 2)
     assert gradient_checker_v2.max_error(found, expected) < 1e-4
     assert gradient_checker_v2.max_error([X], [X + 1]) == 1
     with pytest.raises(ValueError, match="must be a list or tuple"):

@@ -13,7 +13,7 @@ from autodiff.tensorflow_names.python import compat, tensor_util
 from autodiff.tensorflow_names.python import ops as tf_ops
 from autodiff.tensorflow_names.python.custom_gradient import get_dependent_variables
 from autodiff.tensorflow_names.python.framework import constant_op, errors_impl, inplace, registry
-from autodiff.tensorflow_names.python.util import decorating, decorators, deprecation, signatures
+from autodiff.tensorflow_names.python.util import decorating, decorators, deprecation, dispatch, signatures
 
 
 def doubled(target: Any) -> Any:
@@ -240,3 +240,25 @@ def test_data_to_try_models_with_and_axes_in_front() -> None:
     assert np.array_equal(get(8, 4, (3, 2), 5, random_seed=1)[0][0], x)
     with tf.Session() as session:
         assert session.run(tf_ops.add_leading_unit_dimensions(tf.ones([2, 3]), 2)).shape == (1, 1, 2, 3)
+
+
+def test_a_function_answers_for_an_op_where_its_types_are() -> None:
+    class Own:
+        value = 3.0
+
+    @dispatch.add_dispatch_support
+    def op(x: Any, y: Any = 2) -> Any:
+        return x + y
+
+    for called in (op, tf.add_n):
+        known = called._tf_dispatchers
+        with pytest.raises(AssertionError, match="must exactly match"):
+            dispatch.dispatch_for_types(called, Own)(lambda other: 0)
+        assert not known
+
+    dispatch.dispatch_for_types(op, Own)(lambda x, y=2: ("own", y))
+    assert op(1) == 3 and op(Own()) == ("own", 2) and op([Own()], 5) == ("own", 5)
+    with pytest.raises(TypeError):
+        op(1, "a")
+    with pytest.raises(AssertionError, match="Dispatching not enabled for"):
+        dispatch.dispatch_for_types(len, Own)(len)

@@ -76,7 +76,8 @@ def _ordered(values: Any, axis: Any, direction: str) -> tuple[Tensor, Tensor]:
     if values.dims is None and int(at) != -1:
         raise ShapeError(expected=f"values of known rank to sort along axis {int(at)}", found=values.describe())
     last = values.dims is None or axis_in(int(at), len(values.dims)) == len(values.dims) - 1
-    swap = None if last else _swapped(axis_in(int(at), len(values.dims)), len(values.dims))
+    swap = None if last else convert_to_tensor(_swapped(axis_in(int(at), len(values.dims)), len(values.dims)),
+                                               name="transposition")
     rows = values if swap is None else build.Transpose(values, swap)
     ascending = direction == "ASCENDING"
     found, places = build.TopKV2(-rows if ascending else rows, known(build.Shape(rows)[-1]))

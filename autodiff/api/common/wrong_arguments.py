@@ -46,16 +46,24 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {  # beginning of an anno
 
 
 def checked(function: Any) -> Any:
-    """`function`, whose refusals of arguments are AutodiffErrors that name them; of the class that Python raised."""
+    """`function`, whose refusals of arguments are AutodiffErrors that name them; of the class that Python raised.
+
+    Before it refuses, the OpDispatchers of `_tf_dispatchers` are asked for a result (see tensorflow.python.util).
+    """
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
         try:
             return function(*args, **options)
         except _RAW as error:
+            for dispatcher in call._tf_dispatchers:  # type: ignore[attr-defined]
+                result = dispatcher.handle(args, options)
+                if result is not dispatcher.NOT_SUPPORTED:
+                    return result
             refused = None if isinstance(error, AutodiffError) else _refusal(error, function, args, options)
             if refused is None:
                 raise
             raise refused from error
+    call._tf_dispatchers = []  # type: ignore[attr-defined]
     return call
 
 

@@ -148,7 +148,7 @@ def init_scope() -> Iterator[None]:
     scope, placement = f"{graph.scope}/" if graph.scope else "", outermost.placement
     with contextlib.nullcontext() if outermost.executing_eagerly else outermost.as_default():
         with outermost.name_scope(scope), outermost.control_dependencies(None):
-            outermost.placement = graph.placement
+            outermost.placement = graph.placement or placement
             try:
                 yield
             finally:

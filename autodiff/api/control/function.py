@@ -5,6 +5,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...core import nest
 from ...core.collections import GraphKeys
 from ...core.convert import convert_to_tensor
@@ -121,5 +123,7 @@ def _as_specified(values: Sequence[Any], specs: Sequence[Any]) -> list[Any]:
 
 
 def _given_back(result: Any) -> Any:
-    """A function's results are tensors of their own; None and operations stay."""
-    return nest.map_structure(lambda v: build.Identity(v) if isinstance(v, Tensor) else v, result)
+    """A function's results are tensors of their own, numbers too; None and operations stay."""
+    values = bool, int, float, complex, str, bytes, np.ndarray, np.generic
+    return nest.map_structure(lambda v: build.Identity(v) if isinstance(v, Tensor) else
+                              convert_to_tensor(v) if isinstance(v, values) else v, result)

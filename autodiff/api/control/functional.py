@@ -14,6 +14,7 @@ from ...core.shapes import Dims, compatible
 from ...gradients.backprop import gradients
 from ...gradients.control_flow import call_if, call_while
 from ..tensor_messages import get_static_value
+from .custom import py_func
 
 Body = Callable[..., Any]  # tensors -> a tensor, a list of them, or None
 
@@ -151,12 +152,16 @@ def batch_function(in_tensors: Sequence[Any], captured_tensors: Sequence[Any] = 
                    **batching: Any) -> list[Tensor]:  # noqa: N803
     """What a Defun, which takes what it captures itself, gives for the tensors; each run is a batch of its own.
 
-    Raises InvalidArgumentError for another number of tensors than it takes.
+    A run raises InvalidArgumentError for another number of tensors than it takes.
     """
-    if len(in_tensors) != len(f.declared_input_types):
+    if len(in_tensors) == len(f.declared_input_types):
+        return _listed(f(*in_tensors))
+
+    def refuse() -> Any:
         raise InvalidArgumentError(None, None, f"Function {f.name} takes {len(f.declared_input_types)} arguments, but "
                                    f"{len(in_tensors)} were given")
-    return _listed(f(*in_tensors))
+
+    return _listed(py_func(refuse, [], list(Tout)))
 
 
 def symbolic_gradient(input: Sequence[Any], Tout: Any, f: Any, name: str | None = None) -> Any:  # noqa: N803

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.constant_value import static_value
 from ...core.convert import convert_to_tensor
+from ...core.errors import ShapeError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
@@ -20,8 +21,21 @@ __all__ = ["flip_left_right", "flip_up_down", "random_flip_left_right", "random_
 
 def _flip(image: Any, axis: int, name: str) -> Tensor:
     with scope(None, name, [image]):
-        image = convert_to_tensor(image, name="image")
+        image = _of_images(image)
         return build.ReverseV2(image, [row_axis(image) + axis])
+
+
+def _of_images(image: Any) -> Tensor:
+    """The tensor; one whose rank is not known is taken for a single image. Raises ShapeError for what is no image."""
+    tensor = convert_to_tensor(image, name="image")
+    if tensor.dims is None:
+        tensor = build.Identity(tensor)
+        tensor.set_shape([None] * 3)
+    elif len(tensor.dims) < 3:
+        raise ShapeError(f"'image' (shape {tensor.shape}) must be at least three-dimensional.")
+    elif 0 in tensor.dims[-3:]:
+        raise ShapeError(f"inner 3 dims of 'image.shape' must be > 0: {tensor.shape}")
+    return tensor
 
 
 def flip_left_right(image: Any) -> Tensor:
@@ -36,7 +50,7 @@ def flip_up_down(image: Any) -> Tensor:
 
 def _random_flip(image: Any, axis: int, seed: int | None, name: str) -> Tensor:
     with scope(None, name, [image]) as full:
-        image = convert_to_tensor(image, name="image")
+        image = _of_images(image)
         place = row_axis(image) + axis
         if place == axis:
             mirrored = math.less(random_uniform([], 0, 1.0, seed=seed), 0.5)
@@ -64,7 +78,7 @@ def _swapped(image: Tensor) -> Tensor:
 def transpose_image(image: Any, name: str | None = None) -> Tensor:
     """Rows and columns swapped. image: any[n, h, w, c] or any[h, w, c]."""
     with scope(name, "transpose", [image]):
-        return _swapped(convert_to_tensor(image, name="image"))
+        return _swapped(_of_images(image))
 
 
 transpose = transpose_image
@@ -73,7 +87,7 @@ transpose = transpose_image
 def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
     """Turned `k` times by a quarter, against the clock. image: any[n, h, w, c] or any[h, w, c], k: int[]."""
     with scope(name, "rot90", [image, k]) as full:
-        image = convert_to_tensor(image, name="image")
+        image = _of_images(image)
         rows = row_axis(image)
         turns: list[Callable[[], Tensor]] = [
             lambda: image, lambda: _swapped(build.ReverseV2(image, [rows + 1])),

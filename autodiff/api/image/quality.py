@@ -15,8 +15,10 @@ from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import broadcast, compatible, show
 from .. import math
+from ..debugging import Assert
 from ..nn.convolutions import depthwise_conv2d
 from ..nn.pooling import avg_pool
+from .sides import waiting_for
 
 __all__ = ["image_gradients", "psnr", "sobel_edges", "ssim", "ssim_multiscale", "total_variation"]
 
@@ -38,8 +40,8 @@ def _bounded(img1: Any, img2: Any, max_val: Any) -> list[Tensor]:
     return _floats(img1, convert_to_tensor(img2, name="img2"), bound)
 
 
-def _checked(img1: Tensor, img2: Tensor) -> Tensor:
-    """img1, once both are known to be images of one size."""
+def _verify_compatible_image_shapes(img1: Tensor, img2: Tensor) -> tuple[Tensor, Tensor, list[Any]]:
+    """Both shapes, and what checks in a run that they are of images of one size. Raises ShapeError if they are not."""
     for image in (img1, img2):
         if image.dims is not None and len(image.dims) < 3:
             raise ShapeError(expected="images of rank >= 3", found=image.describe())
@@ -47,7 +49,15 @@ def _checked(img1: Tensor, img2: Tensor) -> Tensor:
         broadcast(img1.dims[:-3], img2.dims[:-3])
         if not compatible(img1.dims[-3:], img2.dims[-3:]):
             raise ShapeError(f"Two images are not compatible: {show(img1.dims)} and {show(img2.dims)}")
-    return img1
+    shapes = build.Shape(img1), build.Shape(img2)
+    alike = build.All(build.Equal(shapes[0][-3:], shapes[1][-3:]), [0])
+    return *shapes, [Assert(build.Size(shapes[0]) >= 3, shapes, 10), Assert(alike, shapes, 10)]
+
+
+def _checked(img1: Tensor, img2: Tensor) -> Tensor:
+    """img1, once both are known to be images of one size."""
+    *_, checks = _verify_compatible_image_shapes(img1, img2)
+    return waiting_for(checks if None in [*(img1.dims or [None])[-3:], *(img2.dims or [None])[-3:]] else [], img1)
 
 
 def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.constant_value import static_value
 from ...core.dtypes import float64, int32
 from ...core.errors import ArgumentError, ShapeError
 from ...core.graph import Tensor
@@ -63,7 +64,10 @@ def expect(holds: Any, what: str, found: Any = "") -> list[Any]:
     what: the sentence that says what must hold.
     """
     if isinstance(holds, Tensor):
-        return [Assert(holds, [what])]
+        known = static_value(holds)
+        if known is None or known:
+            return [Assert(holds, [what])] if known is None else []
+        holds = False
     if not holds:
         raise ArgumentError(what, **({} if found == "" else {"found": found}))
     return []
@@ -88,5 +92,5 @@ def smaller(a: Any, b: Any) -> Any:
 
 
 def row_axis(image: Tensor) -> int:
-    """The axis of rows; a single image if the rank is not known."""
+    """The axis of rows. What is not known to be several images is one."""
     return 1 if rank_of(image, at_least=3, what="image") == 4 else 0

@@ -140,11 +140,7 @@ def fused_batch_norm(x: Any, scale: Any, offset: Any, mean: Any = None, variance
     if is_training and (mean is not None or variance is not None):
         raise ArgumentError(expected="mean and variance to be None if is_training", found="others")
     x = convert_to_tensor(x, name="input")
-    if x.dtype.base_dtype is float16:  # its parameters and moments are float32, and so is the computing
-        y, mean, variance = fused_batch_norm(build.Cast(x, dtype=float32), scale, offset, mean, variance, epsilon,
-                                             data_format, is_training, name)
-        return build.Cast(y, dtype=float16), mean, variance
-    dtype = x.dtype.base_dtype
+    dtype = float32 if x.dtype.base_dtype is float16 else x.dtype.base_dtype  # its parameters and moments are single
     scale = convert_to_tensor(scale, dtype=dtype, name="scale")
     offset = convert_to_tensor(offset, dtype=dtype, name="offset")
     given = [convert_to_tensor([] if v is None else v, dtype=dtype) for v in (mean, variance)]

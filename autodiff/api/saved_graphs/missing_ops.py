@@ -11,6 +11,7 @@ from ...core.graph import Tensor
 from ...core.op import OPS, build
 from ..control.dependencies import control_dependencies
 from ..math.reductions import sparse_segment_mean, sparse_segment_sqrt_n, sparse_segment_sum
+from ..nn.normalization import batch_normalization
 
 
 def _batch_norm(x: Tensor, scale: Tensor, offset: Tensor, mean: Tensor, variance: Tensor, epsilon: float = 1e-4,
@@ -19,7 +20,12 @@ def _batch_norm(x: Tensor, scale: Tensor, offset: Tensor, mean: Tensor, variance
                                   is_training=is_training)[:5]
 
 
-def _batch_norm_gradient(y_backprop: Tensor, x: Tensor, scale: Tensor, mean: Tensor, variance: Tensor, *rest: Tensor,
+def _batch_norm_by_moments(t: Tensor, m: Tensor, v: Tensor, beta: Tensor, gamma: Tensor, variance_epsilon: float,
+                           scale_after_normalization: bool, **attrs: Any) -> Tensor:
+    return batch_normalization(t, m, v, beta, gamma if scale_after_normalization else None, variance_epsilon)
+
+
+def batch_norm_gradient(y_backprop: Tensor, x: Tensor, scale: Tensor, mean: Tensor, variance: Tensor, *rest: Tensor,
                          epsilon: float = 1e-4, data_format: str = "NHWC", is_training: bool = True,
                          **attrs: Any) -> Any:
     """The gradient of a normalization by the batch's own moments, or by given ones.
@@ -112,8 +118,9 @@ RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and attri
     "Variable": lambda shape, dtype, container="", shared_name="", **_: build.VariableV2(
         shape=shape, dtype=dtype, container=container, shared_name=shared_name),
     "PlaceholderV2": lambda dtype, shape=None, **_: build.Placeholder(dtype=dtype, shape=shape),
+    "BatchNormWithGlobalNormalization": _batch_norm_by_moments,
     **dict.fromkeys(("FusedBatchNorm", "FusedBatchNormV2"), _batch_norm),
-    **dict.fromkeys(("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"), _batch_norm_gradient),
+    **dict.fromkeys(("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"), batch_norm_gradient),
     **dict.fromkeys(("ControlTrigger", "StackClose", "StackCloseV2", "TensorArrayCloseV3"),
                     lambda *_, **__: build.NoOp()),
     "Stack": lambda elem_type, stack_name="", **_: build.StackV2(-1, elem_type=elem_type, stack_name=stack_name),

@@ -6,7 +6,7 @@ from ...core.declare import op
 from ...core.dtypes import FLOATS, int32
 from ...core.errors import ShapeError
 from ...core.infer import rank_of
-from ...core.op import Spec, blocked, build
+from ...core.op import Kind, Spec, T, blocked, build
 from ...core.shapes import merge, show
 from ..common.loop_batching import slice_by_slice
 from ..math.elementwise import is_zero
@@ -37,8 +37,11 @@ def _batch_normed(x, scale, offset, mean, variance, *, epsilon=1e-4, data_format
             raise ShapeError(f"one {what} for each channel", expected=size, found=show(vector.dims)) from None
     dims = list(x.dims or (None,) * 4)
     dims[channel] = size
-    dtype = x.dtype.base_dtype
-    return Spec(dtype, tuple(dims)), Spec(dtype, (size,)), Spec(dtype, (size,))
+    of_moments = Spec(scale.dtype.base_dtype, (size,))
+    return Spec(x.dtype.base_dtype, tuple(dims)), of_moments, of_moments
+
+
+_Moments = Kind("U", allowed=FLOATS)  # of half precision images they are single
 
 
 def _mean(x, axes, count):
@@ -48,13 +51,15 @@ def _mean(x, axes, count):
 
 
 @op("FusedBatchNormV3", infer=_batch_normed, dtypes=FLOATS, batched=slice_by_slice)
-def fused_batch_norm(x, scale, offset, mean, variance, *, epsilon=1e-4, data_format="NHWC", is_training=True):
+def fused_batch_norm(x: T, scale: _Moments, offset: _Moments, mean: _Moments, variance: _Moments, *, epsilon=1e-4,
+                     data_format="NHWC", is_training=True):
     """Channels with the mean and variance of the batch (training) or given ones (inference) taken out.
 
     x: float[n, h, w, c], scale, offset: float[c]; mean, variance: float[c] for inference, unread in training.
     -> y of x's shape, the mean float[c], the variance float[c], in training the unbiased one.
     Source: Ioffe and Szegedy (2015), Batch normalization, algorithms 1 and 2.
     """
+    own, x = x.dtype, x.astype(scale.dtype, copy=False)
     number, axes = x.dtype.type, _axes(data_format)[1]
     used = mean, variance
     if is_training:
@@ -69,18 +74,23 @@ def fused_batch_norm(x, scale, offset, mean, variance, *, epsilon=1e-4, data_for
     factor = scale / np.sqrt(variance + number(epsilon))
     centered *= _along(factor, data_format)
     centered += _along(offset, data_format)
-    return centered, *used
+    return centered.astype(own, copy=False), *used
 
 
 @fused_batch_norm.gradient
 def _(node, dy, dmean, dvariance):
-    x, scale, _, mean, variance = node.inputs
+    images, scale, _, mean, variance = node.inputs
+    own, dtype = images.dtype.base_dtype, scale.dtype.base_dtype
+    x, dy = (images, dy) if own is dtype else (build.Cast(t, dtype=dtype) for t in (images, dy))
     epsilon, layout, training = (node.attrs[k] for k in ("epsilon", "data_format", "is_training"))
     channel, axes = _axes(layout)
     axes = list(axes)
 
     def along(vector):
         return build.Reshape(vector, [1, -1, 1, 1]) if channel == 1 else vector
+
+    def as_images(t):
+        return t if own is dtype else build.Cast(t, dtype=own)
 
     mean = build.Mean(x, axes) if training else mean
     centered = x - along(mean)
@@ -92,13 +102,13 @@ def _(node, dy, dmean, dvariance):
     if not training:
         dmean_in = dmean - doffset * factor
         dvariance_in = dvariance - 0.5 * dscale * scale * build.Square(inverse)
-        return dy * along(factor), dscale, doffset, dmean_in, dvariance_in
+        return as_images(dy * along(factor)), dscale, doffset, dmean_in, dvariance_in
     dx = along(factor) * (dy - along(build.Mean(dy, axes)) - normal * along(build.Mean(dy * normal, axes)))
     if not is_zero(dmean) or not is_zero(dvariance):
         count = build.Cast(build.FloorDiv(build.Size(x), build.Size(mean)), dtype=x.dtype.base_dtype)
         dx = dx + along(dmean) / count + along(dvariance) * centered * (2.0 / (count - 1.0))
     unread = blocked("in training the batch's own mean and variance are used")
-    return dx, dscale, doffset, unread, unread
+    return as_images(dx), dscale, doffset, unread, unread
 
 
 def _images(input, **_):

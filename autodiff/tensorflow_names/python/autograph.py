@@ -1,9 +1,12 @@
 """tensorflow.python.autograph: functions are called as they are; loops and choices are written with tf's own."""
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import enum
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from ...core.defaults import STACKS, entered
 from ...core.errors import UnsupportedError
 
 
@@ -15,6 +18,21 @@ def do_not_convert(func: Callable[..., Any] | None = None, *args: Any, **options
 def tf_convert(f: Callable[..., Any], *args: Any, **options: Any) -> Callable[..., Any]:
     """The function itself: none is converted."""
     return f
+
+
+class Status(enum.Enum):
+    """Whether functions are converted: what an error says of a tensor that stands in Python's own `if` or `for`."""
+
+    UNSPECIFIED = "not allowed in Graph execution"
+    ENABLED = "not allowed: AutoGraph did not convert this function"
+    DISABLED = "not allowed: AutoGraph is disabled in this function"
+
+
+@contextlib.contextmanager
+def ControlStatusCtx(status: Status, options: Any = None) -> Iterator[None]:  # noqa: N802
+    """A block of that status."""
+    with entered(STACKS.conversions, status.value):
+        yield
 
 
 class Base:

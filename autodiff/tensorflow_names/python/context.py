@@ -10,12 +10,15 @@ from typing import Any
 
 from ...api.control.dependencies import device
 from ...core.defaults import STACKS
+from ...core.graph import get_default_graph
 from ...runtime.eager import eager_mode, executing_eagerly, graph_mode
 
 __all__ = ["GRAPH_MODE", "EAGER_MODE", "context", "device", "eager_mode", "executing_eagerly", "graph_mode",
            "in_eager_mode", "in_graph_mode", "num_gpus"]
 
 GRAPH_MODE, EAGER_MODE = 0, 1
+SYNC, ASYNC = range(2)
+DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT, DEVICE_PLACEMENT_SILENT_FOR_INT32 = range(4)
 in_eager_mode = executing_eagerly
 
 
@@ -42,6 +45,12 @@ class Context:
 
     def ensure_initialized(self) -> None:
         """Nothing is to be begun."""
+
+    @property
+    def scope_name(self) -> str:
+        """The name scope with its `/`, of ops that run at once."""
+        scope = get_default_graph().scope
+        return f"{scope}/" if scope else ""
 
     @property
     def device_name(self) -> str:

@@ -19,9 +19,9 @@ Jacobians = list[np.ndarray]
 
 
 def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float = 1e-3) -> tuple[Jacobians, Jacobians]:
-    """For each argument of f the matrix dy / dx, by gradients and by central differences of width 2 delta.
+    """For each argument of f its Jacobian, by gradients and by central differences of width 2 delta.
 
-    f: function of tensors; x: its arguments, arrays or tensors. The matrices are float[size of y, size of x]; a complex
+    f: function of tensors; x: its arguments, arrays or tensors. The matrices are float[size of x, size of y]; a complex
     number counts as two, its real and its imaginary part.
     """
     if not isinstance(x, (list, tuple)):
@@ -46,13 +46,13 @@ def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float = 1e-
         whole = output(values)
         analytic: Jacobians = []
         for value, slope in zip(values, slopes):
-            rows = np.zeros((_real(whole).size, _real(value).size), value.real.dtype)
-            for i in range(len(rows) if slope is not None else 0):
+            columns = np.zeros((_real(value).size, _real(whole).size), value.real.dtype)
+            for i in range(columns.shape[1] if slope is not None else 0):
                 unit = np.zeros(whole.size, whole.dtype)
                 _real(unit)[i] = 1
                 feeds = {**dict(zip(inputs, values)), dy: unit.reshape(whole.shape)}
-                rows[i] = _real(_to_numpy(session.run(slope, feeds), value.shape))
-            analytic.append(rows)
+                columns[:, i] = _real(_to_numpy(session.run(slope, feeds), value.shape))
+            analytic.append(columns)
         return analytic, [_by_differences(output, values, i, _real(whole).size, delta) for i in range(len(values))]
 
 
@@ -73,15 +73,15 @@ def _to_numpy(a: Any, shape: Any = None) -> np.ndarray:
 def _by_differences(output: Callable[[Sequence[np.ndarray]], np.ndarray], values: list[np.ndarray], which: int,
                     size: int, delta: float) -> np.ndarray:
     value = values[which]
-    columns = np.zeros((size, _real(value).size), value.real.dtype)
-    for i in range(columns.shape[1]):
+    rows = np.zeros((_real(value).size, size), value.real.dtype)
+    for i in range(len(rows)):
         ends = []
         for step in (delta, -delta):
             moved = value.copy()
             _real(moved.reshape(-1))[i] += step
             ends.append(_real(output([*values[:which], moved, *values[which + 1:]])))
-        columns[:, i] = (ends[0] - ends[1]) / (2 * delta)
-    return columns
+        rows[i] = (ends[0] - ends[1]) / (2 * delta)
+    return rows
 
 
 def max_error(grad1: Jacobians, grad2: Jacobians) -> float:

@@ -9,6 +9,7 @@ from ...api.arrays.creation import identity
 from ...api.arrays.gathering import tensor_scatter_add
 from ...api.control.custom import py_function
 from ...api.nn.rnn_cell.base import zeros_of
+from ...api.saved_graphs.missing_ops import batch_norm_gradient
 from ...core import nest
 from ...core.convert import convert_to_tensor
 from ...core.errors import KindError
@@ -54,6 +55,14 @@ def add_leading_unit_dimensions(x: Any, num_dimensions: Any) -> Tensor:
     """x with so many axes of size 1 in front. num_dimensions: int[]."""
     ones = build.Fill(build.Pack(num_dimensions, axis=0), 1)
     return build.Reshape(x, build.ConcatV2(0, ones, build.Shape(x)))
+
+
+def _BatchNormGrad(grad_y: Any, x: Any, scale: Any, pop_mean: Any, pop_var: Any, epsilon: float, data_format: str,  # noqa: N802
+                   is_training: bool = True) -> list[Tensor]:
+    """The gradients of fused batch normalization for x, scale and offset, of ops that can be differentiated again."""
+    tensors = [convert_to_tensor([] if t is None else t, dtype=None if t is not None else scale.dtype)
+               for t in (grad_y, x, scale, pop_mean, pop_var)]
+    return batch_norm_gradient(*tensors, epsilon=epsilon, data_format=data_format, is_training=is_training)[:3]
 
 
 def rank_internal(input: Any, name: str | None = None, optimize: bool = True) -> Tensor:

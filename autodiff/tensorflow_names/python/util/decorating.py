@@ -68,7 +68,7 @@ def _as_it_is(target: Any = None, *args: Any, **options: Any) -> Any:
     return target
 
 
-should_use_result = add_dispatch_support = add_dispatch_list = must_use_result_or_fatal = _as_it_is
+should_use_result = must_use_result_or_fatal = _as_it_is
 
 
 class tf_export:  # noqa: N801
