@@ -309,3 +309,10 @@ def test_a_transformed_distribution_is_that_of_tensorflow():
     for value, wanted in zip(found, expected, strict=False):
         np.testing.assert_allclose(value, wanted, 1e-5)
     assert found[5].shape == (4,) and many.event_shape == [2] and log_normal.batch_shape == [2]
+
+
+def test_what_is_not_a_number_stays_so():
+    nan = tf.constant(float("nan"))
+    found = run([D.Uniform(10.0, [11.0, 100.0]).prob([1.0, nan]), D.Bernoulli(probs=1.0).log_prob(0),
+                 tf.gradients(D.Bernoulli(logits=(zero := tf.constant(0.0))).log_prob(1), zero)[0]])
+    np.testing.assert_equal(found, [np.array([0.0, np.nan], np.float32), np.float32("nan"), np.float32(0.5)])

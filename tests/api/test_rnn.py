@@ -337,3 +337,27 @@ def test_an_initial_state_is_that_of_the_inputs() -> None:
     for options, words in ({"batch_size": 50}, "batch size from input"), ({"dtype": tf.int16}, "dtype from input"):
         with pytest.raises(ValueError, match=f"{words}.* is different from"):
             cell.get_initial_state(inputs=inputs, **options)
+
+
+@pytest.mark.usefixtures("own_graph")
+def test_cells_are_made_again_of_their_settings() -> None:
+    cells = tf.nn.rnn_cell
+    wrapped = cells.DeviceWrapper(cells.LSTMCell(10, use_peepholes=True), "/cpu:0")
+    config = wrapped.get_config()
+    assert config["cell"]["class_name"] == "LSTMCell" and config["device"] == "/cpu:0"
+    again = cells.DeviceWrapper.from_config(config)
+    assert again.get_config() == config and again is not wrapped
+    residual = cells.ResidualWrapper(cells.GRUCell(3), residual_fn=lambda x, y: x + x + y)
+    assert cells.ResidualWrapper.from_config(residual.get_config())._residual_fn(1, 2) == 4
+    with pytest.raises(ValueError, match="Unknown object: NoCell"):
+        cells.DeviceWrapper.from_config({"cell": {"class_name": "NoCell", "config": {}}, "device": ""})
+    assert [name for name, _ in cells.MultiRNNCell([wrapped, wrapped])._checkpoint_dependencies] == ["cell-0", "cell-1"]
+
+
+@pytest.mark.usefixtures("own_graph")
+def test_stacked_cells_of_keras_are_driven() -> None:
+    layers = tf.keras.layers
+    output, state = tf.nn.dynamic_rnn(layers.StackedRNNCells([layers.LSTMCell(4), layers.LSTMCell(3)]),
+                                      tf.ones([2, 5, 6]), dtype=tf.float32)
+    assert output.shape == [2, 5, 3]
+    assert [s.shape.as_list() for s in tf.nest.flatten(state)] == [[2, 4], [2, 4], [2, 3], [2, 3]]

@@ -129,9 +129,9 @@ class Uniform(Distribution):
         return self.low + self.range() * standard_uniform(shape, self.dtype, seed)
 
     def _log_prob(self, value: Tensor) -> Tensor:
-        inside = build.LogicalAnd(build.GreaterEqual(value, self.low), build.Less(value, self.high))
+        outside = build.LogicalOr(build.Less(value, self.low), build.GreaterEqual(value, self.high))
         density = -build.Log(self.range()) + value * 0.0
-        return build.SelectV2(inside, density, convert_to_tensor(-math.inf, self.dtype))
+        return build.SelectV2(outside, convert_to_tensor(-math.inf, self.dtype), density)
 
     def _mean(self) -> Tensor:
         return (self.low + self.high) / 2.0

@@ -9,6 +9,7 @@ from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.op import build
 from ..math.reductions import reduce_logsumexp, reduce_sum
+from ..nn.cross_entropy import sigmoid_cross_entropy_with_logits
 from .distribution import Distribution, as_floats, standard_uniform, valid
 
 
@@ -35,8 +36,8 @@ class Bernoulli(Distribution):
 
     def _log_prob(self, value: Tensor) -> Tensor:
         event = build.Cast(value, dtype=self.logits.dtype.base_dtype)
-        # -softplus keeps what log(p) and log(1 - p) lose for large logits
-        return event * -build.Softplus(-self.logits) + (1.0 - event) * -build.Softplus(self.logits)
+        return -sigmoid_cross_entropy_with_logits(labels=event + build.ZerosLike(self.logits),
+                                                  logits=self.logits + build.ZerosLike(event))
 
     def _mean(self) -> Tensor:
         return build.Identity(self.probs)

@@ -38,12 +38,7 @@ class Weights(layers.Layer):
 
     def get_config(self) -> dict[str, Any]:
         """Its settings by name, as they were given."""
-        args, options = self._arguments
-        signature = inspect.signature(type(self))
-        given = dict(signature.bind_partial(*args, **options).arguments)
-        for name, parameter in signature.parameters.items():
-            given.update(given.pop(name, {}) if parameter.kind is parameter.VAR_KEYWORD else {})
-        return {**super().get_config(), **given}
+        return {**super().get_config(), **self._given()}
 
     def get_weights(self) -> list[np.ndarray]:
         """The values of the variables, those that are trained first."""

@@ -160,6 +160,9 @@ class StackedRNNCells(Weights, Layer):
         super().__init__(**options)
         self.cells = list(cells)
 
+    state_size = property(lambda self: tuple(cell.state_size for cell in self.cells))
+    output_size = property(lambda self: self.cells[-1].output_size)
+
     def _inside(self) -> list[Any]:
         return self.cells
 

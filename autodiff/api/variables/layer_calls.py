@@ -54,8 +54,17 @@ class Described(Trackable):
         return {"name": layer.name, "trainable": layer.trainable,
                 "dtype": None if layer.dtype is None else layer.dtype.name, **shape}
 
+    def _given(self) -> dict[str, Any]:
+        """The arguments that it was made of, by name."""
+        args, options = self._arguments
+        signature = inspect.signature(type(self))
+        given = dict(signature.bind_partial(*args, **options).arguments)
+        for name, parameter in signature.parameters.items():
+            given.update(given.pop(name, {}) if parameter.kind is parameter.VAR_KEYWORD else {})
+        return given
+
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """A layer of such settings."""
         return cls(**config)
 

@@ -9,6 +9,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of, same_shape
 from ...core.op import Index, Int32, Spec, blocked, build
 from ..common.batch_axis import rank_in, shared
+from .classes import classes_of, drawn_classes
 
 _DEPENDS = "random numbers do not depend on the inputs differentiably"
 
@@ -83,22 +84,12 @@ def _(node, args, batched):
     return build.Transpose(build.RandomShuffle(build.Transpose(args[0], swap), **node.attrs), swap)
 
 
-def _classes(logits, num_samples, *, seed=0, seed2=0, output_dtype=int64):
-    rank_of(logits, exactly=2, what="logits")
-    samples = static_dims(num_samples)
-    return Spec(as_dtype(output_dtype), ((logits.dims or (None,))[0], samples[0] if samples else None))
-
-
-@op("Multinomial", infer=_classes, dtypes=REALS, stateful=True, no_grad="a sampled class is an integer")
+@op("Multinomial", infer=classes_of, dtypes=REALS, stateful=True, no_grad="a sampled class is an integer")
 def multinomial(logits, num_samples: Int32, *, seed=0, seed2=0, output_dtype=int64, run):
-    """Classes drawn with probability softmax(logits). logits: float[n, k], num_samples: int32[] -> int[n, samples].
-
-    By the largest of logit + Gumbel noise. Source: Gumbel (1954), Statistical theory of extreme values.
-    """
+    """Classes drawn with probability softmax(logits). logits: float[n, k], num_samples: int32[] -> int[n, samples]."""
     if not logits.shape[1]:
         raise ArgumentError("num_classes should be positive, got 0")
-    noise = run.stream(seed, seed2).gumbel(size=(len(logits), int(num_samples), logits.shape[1]))
-    return (logits[:, None, :] + noise).argmax(axis=-1).astype(as_dtype(output_dtype).as_numpy_dtype)
+    return drawn_classes(logits, run.stream(seed, seed2).random((len(logits), int(num_samples))), output_dtype)
 
 
 @multinomial.batched

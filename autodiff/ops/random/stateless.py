@@ -13,6 +13,7 @@ from ...core.infer import rank_of
 from ...core.op import Index, Int32, Spec
 from ..common.batch_axis import shared
 from ..common.loop_batching import slice_by_slice
+from .classes import classes_of, drawn_classes
 
 _DEPENDS = "random numbers do not depend on the inputs differentiably"
 _LOW = 0xFFFFFFFF
@@ -29,12 +30,6 @@ def _drawn(shape, seed, *, dtype=float32):
 
 def _integers(shape, seed, minval, maxval):
     return _drawn(shape, seed, dtype=minval.dtype.base_dtype)
-
-
-def _classes(logits, num_samples, seed, *, output_dtype=int64):
-    rank_of(logits, exactly=2, what="logits")
-    samples = static_dims(num_samples)
-    return Spec(as_dtype(output_dtype), ((logits.dims or (None,))[0], samples[0] if samples else None))
 
 
 def _each(node, args, batched):
@@ -129,11 +124,8 @@ def stateless_random_uniform_int(shape: Index, seed: Index, minval, maxval):
     return (offsets + minval.astype(np.int64).astype(np.uint64)).astype(minval.dtype)
 
 
-@op("StatelessMultinomial", infer=_classes, dtypes=REALS, no_grad=_DEPENDS, batched=_each)
+@op("StatelessMultinomial", infer=classes_of, dtypes=REALS, no_grad=_DEPENDS, batched=_each)
 def stateless_multinomial(logits, num_samples: Int32, seed: Index, *, output_dtype=int64):
     """Classes drawn with probability softmax(logits). logits: float[n, k], seed: int[2] -> int[n, num_samples]."""
-    known = np.where(np.isfinite(logits), logits, -np.inf).astype(np.float64)
-    steps = np.exp(known - known.max(-1, keepdims=True)).cumsum(-1)
     draws = _filled((len(logits), int(num_samples)), seed, lambda words: _unit(words, np.float64), each=2)
-    return np.array([np.searchsorted(row, u * row[-1], side="right") for row, u in zip(steps, draws)],
-                    as_dtype(output_dtype).as_numpy_dtype).reshape(draws.shape)
+    return drawn_classes(logits, draws, output_dtype)

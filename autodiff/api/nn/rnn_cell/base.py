@@ -74,10 +74,39 @@ class RNNCell(Layer):
                                 found=f"{batch_size} and {dtype}")
         return self.zero_state(batch_size, dtype)
 
+    def get_config(self) -> dict[str, Any]:
+        """Its settings by name, as they were given; cells among them by the names of their classes, and theirs."""
+        return {**super().get_config(), **{name: _told(value) for name, value in self._given().items()}}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """A cell of such settings. Raises ArgumentError (ValueError) for a class of cells that is not known."""
+        return cls(**{name: _made(value, custom_objects or {}) for name, value in config.items()})
+
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         """Zeros in the structure of state_size. batch_size: an int or int32[]."""
         with get_default_graph().name_scope(f"{type(self).__name__}ZeroState"):
             return nest.map_structure(lambda size: zeros_of(batch_size, size, dtype), self.state_size)
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, RNNCell):
+        return {"class_name": type(value).__name__, "config": value.get_config()}
+    return [_told(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def _made(value: Any, known: dict[str, Any]) -> Any:
+    if isinstance(value, dict) and "class_name" in value:
+        kinds = {kind.__name__: kind for kind in _below(RNNCell)} | known
+        if value["class_name"] not in kinds:
+            raise ArgumentError(f"Unknown object: {value['class_name']}", hint="give custom_objects")
+        return kinds[value["class_name"]].from_config(value["config"], custom_objects=known)
+    return [_made(each, known) for each in value] if isinstance(value, list) else value
+
+
+def _below(kind: Any) -> list[Any]:
+    direct = kind.__subclasses__()
+    return [each for below in map(_below, direct) for each in below] + direct
 
 
 class LayerRNNCell(RNNCell):

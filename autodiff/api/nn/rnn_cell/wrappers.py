@@ -18,6 +18,7 @@ from ...arrays.shaping import slice as slice_of
 from ...control.dependencies import device as on_device
 from ...control.tensor_array import TensorArray
 from ...random import random_uniform
+from ...variables.trackable import TrackableReference
 from ...variables.variable_scope import variable_scope
 from ..normalization import dropout
 from .base import LSTMStateTuple, RNNCell, check_cell, size_dims
@@ -37,6 +38,11 @@ class MultiRNNCell(RNNCell):
             raise ArgumentError("cells whose states are tuples need state_is_tuple=True, found state sizes "
                                 f"{[cell.state_size for cell in cells]}")
         self._cells, self._state_is_tuple = cells, state_is_tuple
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        held = [each for each in super()._checkpoint_dependencies if each.name != "_cells"]
+        return [*(TrackableReference(f"cell-{i}", cell) for i, cell in enumerate(self._cells)), *held]
 
     @property
     def state_size(self) -> Any:
@@ -120,7 +126,7 @@ class DropoutWrapper(RNNCellWrapper):
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
             raise KindError(expected="a function as dropout_state_filter_visitor",
                             found=repr(dropout_state_filter_visitor))
-        self._filter = dropout_state_filter_visitor or _keep_h_of_lstm
+        self._dropout_state_filter = dropout_state_filter_visitor or _keep_h_of_lstm
         self._seed, self._variational = seed, variational_recurrent
         self._input_keep_prob = _probability("input_keep_prob", input_keep_prob)
         self._state_keep_prob = _probability("state_keep_prob", state_keep_prob)
@@ -152,7 +158,7 @@ class DropoutWrapper(RNNCellWrapper):
             inputs = self._dropped(inputs, "input", self._input_keep_prob, _everything)
         output, state = self.cell(inputs, state, scope=scope)
         if not _is_one(self._state_keep_prob):
-            state = self._dropped(state, "state", self._state_keep_prob, self._filter)
+            state = self._dropped(state, "state", self._state_keep_prob, self._dropout_state_filter)
         if not _is_one(self._output_keep_prob):
             output = self._dropped(output, "output", self._output_keep_prob, _everything)
         return output, state
