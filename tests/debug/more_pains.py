@@ -42,7 +42,7 @@ labels = tf.constant([[0.0], [1.0]])
 p = tf.sigmoid(logits)
 loss = tf.reduce_mean(-labels * tf.log(p) - (1.0 - labels) * tf.log(1.0 - p))  # here
 """ + TRAIN, ("why logits",),
-         ("log", "tf.log_sigmoid(-logits)"), name="sigmoid_ce_by_hand"),
+         ("log", "sigmoid_cross_entropy_with_logits"), name="sigmoid_ce_by_hand"),
     Pain(4, """
 x = tf.Variable([-1.0, 0.5], name="x")
 y = tf.log1p(x)  # here
@@ -54,7 +54,7 @@ emb = tf.get_variable("emb", initializer=np.array([[0., 0.], [3., 4.]], np.float
 unit = emb / tf.norm(emb, axis=1, keepdims=True)  # here
 loss = tf.reduce_sum(tf.matmul(unit, unit, transpose_b=True))
 """ + TRAIN, ("why emb",),
-         ("0 / 0", "tf.sqrt(x + 1e-5)"), name="l2_norm_by_hand"),
+         ("0 / 0", "l2_normalize"), name="l2_norm_by_hand"),
     Pain(6, """
 x = tf.placeholder(tf.float32, [None, 4], name="x")
 w = tf.get_variable("w", [4, 3], initializer=tf.ones_initializer())
@@ -477,7 +477,7 @@ with tf.Session() as sess:
     for i in range(3):
         sess.run(train)
 """, ("why b",),
-         ("0 / 0 = nan", "tf.sqrt(x + 1e-5)"), name="normalized_grads"),
+         ("0 / 0 = nan", "l2_normalize"), name="normalized_grads"),
     Pain(50, """
 z = tf.constant(np.random.RandomState(0).randn(4, 2).astype(np.float32))
 with tf.variable_scope("g"):

@@ -16,7 +16,7 @@ from .pains import PAINS, START
 HELPS = {12: "safe = tf.where(ok, x, tf.ones_like(x)), then tf.log(safe)", 14: "tf.sqrt(x + 1e-12)",
          15: "tf.pow(tf.maximum(x, 1e-12), p)", 17: "tf.pow(tf.maximum(x, 1e-12), p)",
          19: "tf.nn.log_softmax(logits)", 20: "break the tie: x + 0.001 * tf.diag(tf.range(n, dtype=x.dtype))",
-         21: "tf.sqrt(tf.maximum(x, 1e-12))", 22: "tf.nn.softplus where it is made, which keeps it positive",
+         21: "tf.sqrt(x + 1e-5)", 22: "tf.nn.softplus where it is made, which keeps it positive",
          25: "tf.div_no_nan(x, y)", 28: "tf.sqrt(x + 1e-5)"}
 MADE_AT = {20: 4}  # where the edit is of what the op was given
 FED = START + """
@@ -168,7 +168,7 @@ MENDED = {
         "tf.exp((tf.matmul(x, w) * 200.0) - tf.reduce_max(tf.matmul(x, w) * 200.0, 0, keepdims=True))",
     ("v = tf.reduce_sum(tf.matmul(x, w))\nz = tf.sqrt(tf.exp(v)) * tf.random_normal(tf.shape(v))\n"
      "loss = tf.square(z - 1.0) + tf.exp(v)", "{x: [[160.0, 10.0]]}"):
-        "smaller initial values: w times 0.01",
+        "smaller initial values: w times 0.05",
     ("loss = tf.reduce_sum(w) + tf.reduce_sum(tf.sqrt(tf.exp(-x * w[0, 0])))", "{x: [[300.0, 1.0]]}"):
         "tf.exp(0.5 * x) at model.py:7: tf.exp(0.5 * (-x * w[0, 0]))",
     ("p = tf.tanh(tf.matmul(x, w))\nloss = -tf.reduce_sum(tf.log(p + 1e-8) + tf.log(1.0 - p + 1e-8))",

@@ -109,8 +109,9 @@ class Remedy:
     """A remedy that was tried, and helps. words: what to write. text: what the trial gave. place: the line to change.
 
     change: by how much the losses of other steps differ with it, relative to their size. steepest: the largest
-    gradient in the step that had failed. last: the loss in that step. also: where else the same is to be written.
-    here: the script's expression as it would be, "" where it is not surely found. dead: gradients that are 0 there.
+    gradient in the step that had failed, of a loss above 1 relative to that. last: the loss in that step. also: where
+    else the same is to be written. here: the script's expression as it would be, "" where it is not surely found.
+    dead: gradients that are 0 there.
     """
 
     words: str

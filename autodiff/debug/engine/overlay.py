@@ -113,7 +113,11 @@ class Overlay:
         else:
             self.pairs[before] = dense(after)
 
+    def pairs_of(self, ran: Collection[Operation]) -> dict[Tensor, Tensor]:
+        """Those of what a run of these ops computes."""
+        return {old: new for old, new in self.pairs.items() if old.op in ran}
+
     def feeds(self, replayer: Replayer, at: Moment, ran: Collection[Operation]) -> dict[Tensor, Any]:
         """What takes the place of what a run of the ops `ran` would compute at that moment."""
-        pairs = {old: new for old, new in self.pairs.items() if old.op in ran}
+        pairs = self.pairs_of(ran)
         return dict(zip(pairs, replayer.values(at, list(pairs.values())))) if pairs else {}

@@ -2,13 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors
 from ..findings import Link
-from .in_graph import Edit, Now, at_one_place, bounds_of, constant, copied, is_half
+from .in_graph import Edit, Now, around, at_one_place, bounds_of, constant, copied, instead, is_half
+from .in_source import Number
 
 _LARGE, _BOUND = 8.0, 10.0  # a number that may have overflowed later; what it is kept within
 _ADDS = ("Sub", "Sum", "Mean", "Mul", "MatMul", "Conv2D", "BiasAdd", "Max", "RealDiv", "SquaredDifference", "Square")
@@ -27,8 +29,10 @@ def along(chain: Sequence[Link], named: Callable[[str], Operation | None]) -> It
 def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
     if link.kind == "made" and op.type == "Const" and link.value == 0 and op.outputs[0].dims == ():
         is_small = all(c.type in _PLUS for c in op.outputs[0]._consumers)
-        words = "give 1e-5 in place of 0" if is_small else "give a number above 0 in place of 0, as max(x, 1)"
-        yield [_changed(op, words, lambda x: constant(1e-5 if is_small else 1.0, x))]
+        size = 1.0 if not is_small else 1e-3 if is_half(op) else 1e-5
+        words = f"give {size:g} in place of 0" if is_small else "give a number above 0 in place of 0, as max(x, 1)"
+        words += ": float16 takes smaller ones for it" if is_half(op) else ""
+        yield [replace(_changed(op, words, lambda x: constant(size, x)), line=Number(op, 0.0, f"{size:g}"))]
     if link.kind != "op" or op.gradient_of is not None:
         return
     alike = at_one_place(op)
@@ -36,17 +40,19 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
     bounds = [bounds_of(other) for other in alike]
     yield from ([each[i] for each in bounds] for i in range(len(bounds[0])))
     if turns:
-        for words, bounded in (("tf.tanh(x)", build.Tanh), (f"tf.clip_by_value(x, {-_BOUND}, {_BOUND})", _within)):
+        for written, bounded in (("tf.tanh({0})", build.Tanh),
+                                 (f"tf.clip_by_value({{0}}, {-_BOUND}, {_BOUND})", _within)):
             if link.value > _LARGE:
-                yield [_changed(each, f"keep it within bounds in each step, {words}", bounded) for each in _results(op)]
+                words = f"keep it within bounds in each step, {written.format('x')}"
+                yield [_changed(each, words, bounded, written) for each in _results(op)]
     elif link.value == 0 and op.type == "Relu":
-        for name, smooth in (("tf.nn.softplus(x) + 1e-6", _above_zero), ("tf.nn.leaky_relu(x)", build.LeakyRelu)):
-            yield [Edit(each, f"{name} in place of relu, which is 0 below 0", partial(_of_argument, each, smooth))
-                   for each in alike]
+        for name, smooth in (("nn.softplus({0}) + 1e-6", _above_zero), ("nn.leaky_relu({0})", build.LeakyRelu)):
+            yield [Edit(each, f"tf.{name.format('x')} in place of relu, which is 0 below 0",
+                        partial(_of_argument, each, smooth), instead(each, name, (each, 0))) for each in alike]
     elif link.value == 0 and op.type in _ADDS:
         tiny = 1e-3 if is_half(op) else 1e-6
-        yield [_changed(each, f"add {tiny:g} to what is 0 there", lambda x: build.AddV2(x, constant(tiny, x)))
-               for each in alike]
+        yield [_changed(each, f"add {tiny:g} to what is 0 there", lambda x: build.AddV2(x, constant(tiny, x)),
+                        f"{{0}} + {tiny:g}") for each in alike]
 
 
 def _results(op: Operation) -> list[Operation]:
@@ -69,6 +75,7 @@ def _of_argument(op: Operation, made: Callable[[Tensor], Tensor], now: Now) -> T
     return made(now(op.inputs[0]))
 
 
-def _changed(op: Operation, words: str, change: Callable[[Tensor], Tensor]) -> Edit:
-    """What an op gives, changed."""
-    return Edit(op, words, lambda now: change(copied(op, tuple(map(now, op.inputs))).outputs[0]))
+def _changed(op: Operation, words: str, change: Callable[[Tensor], Tensor], written: str = "") -> Edit:
+    """What an op gives, changed. written: that, with {0} for what it gives."""
+    return Edit(op, words, lambda now: change(copied(op, tuple(map(now, op.inputs))).outputs[0]),
+                around(op, written) if written else None)

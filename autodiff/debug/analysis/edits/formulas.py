@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from ....core.constant_value import is_one, static_value
+from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors, in_order
@@ -15,6 +16,7 @@ from . import in_graph
 from .in_float32 import in_float32
 from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, on_argument, replaced, source_of
 from .in_logarithms import logarithm_of_exponents, logarithms_after, over_exponentials, shifted
+from .in_source import Number, Rewrite
 from .of_givens import cleaned
 
 _LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
@@ -42,7 +44,7 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
         words = "safe = tf.where(both_zero, tf.ones_like(x), x), then tf.atan2(y, safe)"
         found.append(Edit(op, words, partial(_atan2, op)))
     if op.type in DIVISIONS:
-        found += over_exponentials(op)
+        found += [*over_exponentials(op), *_over_rows(op)]
     if op.type in ("Svd", "SelfAdjointEigV2"):
         found += _without_ties(op)
     if op.type in ("Softmax", "LogSoftmax"):
@@ -112,9 +114,13 @@ def _tanh_below(op: Operation) -> Operation | None:
     if op.type != "Sub" or not is_one(op.inputs[0]):
         return None
     square = op.inputs[1].op
-    two = square.type == "Square" or square.type == "Mul" and square.inputs[0] is square.inputs[1] or (
-        square.type == "Pow" and np.all(static_value(square.inputs[1]) == 2))
-    return square.inputs[0].op if two and square.inputs[0].op.type == "Tanh" else None
+    return square.inputs[0].op if is_squared(square) and square.inputs[0].op.type == "Tanh" else None
+
+
+def is_squared(op: Operation) -> bool:
+    """Whether an op gives the square of its first operand."""
+    return op.type == "Square" or op.type == "Mul" and op.inputs[0] is op.inputs[1] or (
+        op.type == "Pow" and bool(np.all(static_value(op.inputs[1]) == 2)))
 
 
 def _log_of_slope(tanh: Operation, now: Now) -> Tensor:
@@ -171,7 +177,21 @@ def _kept_positive(op: Operation) -> list[Edit]:
     if source.type not in _LINEAR or source.type == "Sub" and is_one(source.inputs[0]):
         return []
     x = source.outputs[0]
-    return [replaced(x, "tf.nn.softplus where it is made, which keeps it positive", build.Softplus)]
+    words = "tf.nn.softplus where it is made, which keeps it positive"
+    return [replaced(x, words, build.Softplus, "tf.nn.softplus({0})")]
+
+
+def _over_rows(division: Operation) -> list[Edit]:
+    """What is divided by its sum over the batch: by that of each row."""
+    total, x = division.inputs[1].op, division.inputs[0]
+    axes = static_value(total.inputs[1]) if total.type == "Sum" else None
+    if axes is None or np.ravel(axes).tolist() != [0] or len(x.dims or ()) < 2 or not in_graph.alike(
+            total.inputs[0], x):
+        return []
+    return [Edit(division, "x / tf.reduce_sum(x, -1, keepdims=True), the sum of each row in place of the batch's",
+                 lambda now: build.RealDiv(now(x), build.Sum(now(x), build.Const(
+                     value=np.array([-1], np.int32), dtype=int32), keep_dims=True)),
+                 Rewrite(division, 1, "{tf}.reduce_sum({0}, -1, keepdims=True)", ((total, 0),)), explains=True)]
 
 
 def _without_ties(op: Operation) -> list[Edit]:
@@ -214,4 +234,4 @@ def warmer(op: Operation) -> list[Edit]:
 def _divided(op: Operation, old: float, new: float) -> Edit:
     x = op.inputs[0]
     return Edit(op, f"divide by {new:.3g} in place of {old:.3g}, as exp underflows", lambda now: build.RealDiv(
-        now(x), constant(new, x)))
+        now(x), constant(new, x)), Number(op.inputs[1].op, old, f"{new:.3g}"))

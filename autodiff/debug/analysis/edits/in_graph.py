@@ -14,6 +14,7 @@ from ....core.op import Spec, build
 from ....core.traversal import ancestors, users_of
 from ...facts.roles import PLACEHOLDERS
 from .in_source import ClipGradients, Line, Part, Rewrite
+from .source_tree import WHOLE
 
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
 _SELECTS = ("Select", "SelectV2")
@@ -41,7 +42,8 @@ class Edit:
 
     build: makes the replacement. line: the same in the source, None where only words say it.
     is_late: it changes what is stored, not what the run computes. is_exact: the same number by a better formula.
-    is_bound: it keeps the argument in bounds, outside of which its gradient is 0.
+    is_bound: it keeps the argument in bounds, outside of which its gradient is 0. explains: it mends what the failure
+    came of, so that other steps change as well.
     """
 
     op: Operation | None
@@ -51,6 +53,7 @@ class Edit:
     is_late: bool = False
     is_exact: bool = False
     is_bound: bool = False
+    explains: bool = False
 
 
 CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)", line=ClipGradients(1.0))
@@ -76,7 +79,7 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
             constant(1.0, op.inputs[0]), now(op.inputs[0])), instead(op, "div_no_nan(1.0, {0})", (op, 0))))
     elif op.type in DIVISIONS:
         below = op.inputs[1].op
-        if below.type == "Sum" and op.inputs[0].op.type == "Exp" and _alike(below.inputs[0], op.inputs[0]):
+        if below.type == "Sum" and op.inputs[0].op.type == "Exp" and alike(below.inputs[0], op.inputs[0]):
             found += _softmax(op, below)
         root, _ = source_of(op.inputs[1])
         if root.type == "Sqrt":
@@ -84,7 +87,7 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
         elif _normalizes(op):
             tiny = _fitting(1e-8, op)
             found.append(Edit(op, f"x / (y + {tiny:g})", partial(_of_changed, op, 1, lambda y: build.AddV2(
-                y, constant(tiny, y))), Rewrite(op, 1, f"({{0}} + {tiny:g})", ((op, 1),))))
+                y, constant(tiny, y))), Rewrite(op, 1, f"{{0}} + {tiny:g}", ((op, 1),))))
         if root.type in _COUNTS and not _normalizes(op):
             found.append(Edit(op, "x / tf.maximum(y, 1.0)", partial(_of_changed, op, 1, lambda y: build.Maximum(
                 y, constant(1.0, y))), Rewrite(op, 1, "{tf}.maximum({0}, 1.0)", ((op, 1),))))
@@ -169,9 +172,14 @@ def _of_changed(op: Operation, index: int, change: Callable[[Tensor], Tensor], n
     return copied(op, tuple(inputs)).outputs[0]
 
 
-def replaced(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor]) -> Edit:
-    """What is made of a tensor, in its place."""
-    return Edit(tensor.op, words, lambda now: made(tensor))
+def replaced(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor], written: str = "") -> Edit:
+    """What is made of a tensor, in its place. written: that, with {0} for what it is."""
+    return Edit(tensor.op, words, lambda now: made(tensor), around(tensor.op, written) if written else None)
+
+
+def around(op: Operation, written: str) -> Rewrite:
+    """What is written around the expression of an op, {0}."""
+    return Rewrite(op, None, written.replace("tf.", "{tf}."), ((op, WHOLE),))
 
 
 def instead(op: Operation, template: str, *parts: Part) -> Rewrite:
@@ -249,12 +257,12 @@ def _of_exp(op: Operation) -> list[Edit]:
             line = instead(after, "exp(0.5 * {0})", (op, 0))
             found.append(Edit(after, "tf.exp(0.5 * x)", partial(_half_exp, op), line))
         for log in users_of(after):
-            if after.type == "Sum" and log.type in DIVISIONS and _alike(log.inputs[0], op.outputs[0]):
+            if after.type == "Sum" and log.type in DIVISIONS and alike(log.inputs[0], op.outputs[0]):
                 found += _softmax(log, after)
     return found
 
 
-def _alike(a: Tensor, b: Tensor, far: int = 6) -> bool:
+def alike(a: Tensor, b: Tensor, far: int = 6) -> bool:
     """Whether two tensors are made in the same way, as where an expression is written twice."""
     if a is b or not far:
         return a is b
@@ -262,7 +270,7 @@ def _alike(a: Tensor, b: Tensor, far: int = 6) -> bool:
     return np.array_equal(value, other) if value is not None and other is not None else (
         a.op.type == b.op.type and a.op.attrs == b.op.attrs and not a.op.definition.takes_run
         and bool(a.op.inputs) and len(a.op.inputs) == len(b.op.inputs)
-        and all(_alike(x, y, far - 1) for x, y in zip(a.op.inputs, b.op.inputs)))
+        and all(alike(x, y, far - 1) for x, y in zip(a.op.inputs, b.op.inputs)))
 
 
 def _half_exp(exp: Operation, now: Now) -> Tensor:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,7 +12,7 @@ from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from .in_graph import Edit, Now, constant, is_half, replaced
-from .in_source import LowerRate
+from .in_source import LowerRate, Number
 
 _LOW = 1e-4  # a learning rate; ten times that is Adam's own
 
@@ -65,13 +66,12 @@ def within(read: Tensor, bound: float) -> Edit:
 
 def less_scaled(loss: Operation) -> list[Edit]:
     """A loss that is multiplied by a large number before gradients are taken: by smaller ones."""
-    scale = next((v for t in loss.inputs if (v := static_value(t)) is not None and v.ndim == 0), None)
-    if loss.type != "Mul" or scale is None or scale < 2:
+    by = next((t for t in loss.inputs if (v := static_value(t)) is not None and v.ndim == 0), None)
+    if loss.type != "Mul" or by is None or not (scale := float(np.asarray(static_value(by)))) >= 2:
         return []
-    x = next(t for t in loss.inputs if static_value(t) is None)
-    sizes = (float(scale) / by for by in (16.0, 256.0, 4096.0, 65536.0))
-    return [Edit(loss, f"scale the loss by {size:g} in place of {float(scale):g}", partial(_scaled_by, x, size))
-            for size in sizes]
+    x = next(t for t in loss.inputs if t is not by)
+    return [Edit(loss, f"scale the loss by {size:g} in place of {scale:g}", partial(_scaled_by, x, size), Number(
+        by.op, scale, f"{size:g}")) for size in (scale / 16.0 ** power for power in range(1, 5))]
 
 
 def _scaled_by(x: Tensor, size: float, now: Now) -> Tensor:
@@ -101,7 +101,8 @@ def finite_constant(op: Operation) -> Edit:
     words = (f"mask with a large finite number, {low:g}, in place of -inf" if is_mask else
              "give it a finite number in place of nan and inf, as np.where(np.isfinite(x), x, 0.0)")
     finite = np.where(np.isfinite(value), value, low if is_mask else 0.0).astype(value.dtype)
-    return Edit(op, words, lambda now: build.Const(value=finite, dtype=op.outputs[0].dtype.base_dtype))
+    return Edit(op, words, lambda now: build.Const(value=finite, dtype=op.outputs[0].dtype.base_dtype),
+                Number(op, -np.inf, f"{low:g}") if is_mask else None)
 
 
 def clean_feed(fed: Tensor) -> Edit:
@@ -122,10 +123,10 @@ def higher_feed(fed: Tensor, low: float) -> Edit:
         x, constant(low, x)))
 
 
-def scaled_feed(fed: Tensor, rank: int) -> Edit:
-    """What is fed, with a mean of 0 and a size of 1; of a table each column."""
+def scaled_feed(fed: Tensor, rank: int, *, explains: bool = False) -> Edit:
+    """What is fed, with a mean of 0 and a size of 1; of a table each column. explains: as of Edit."""
     words = f"scale the data fed for {fed.op.name}: (x - mean) / std" + " of each column" * (rank == 2)
-    return replaced(fed, words, partial(_scaled, range(rank) if rank != 2 else (0,)))
+    return replace(replaced(fed, words, partial(_scaled, range(rank) if rank != 2 else (0,))), explains=explains)
 
 
 def cleaned(x: Tensor) -> Tensor:

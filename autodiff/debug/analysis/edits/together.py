@@ -9,6 +9,7 @@ from ...facts.roles import at_line, place_of
 from ..findings import Origin
 from . import formulas
 from .in_graph import Edit, at_one_place, bounds_of, edits_of
+from .named import named
 
 EXPONENTIALS = ("Exp", "Cosh", "Sinh")
 _REPEATED = (*EXPONENTIALS, "Log", "Softmax", "Sqrt", "RealDiv")
@@ -21,7 +22,7 @@ def forms_of(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list
     given = origin.operands[0].value if origin.operands and origin.phase == "forward" else None
     negative = isinstance(given, (int, float)) and given < _ROUNDED
     outside = op.type in ("Acos", "Asin") and isinstance(given, float) and abs(given) > 1 - _ROUNDED
-    forms = [([*(formulas.normalized(each) if outside else ()), *edits_of(each, origin.trap),
+    forms = [([*(formulas.normalized(each) if outside else ()), *named(each), *edits_of(each, origin.trap),
                *formulas.better_forms(each, negative=negative)], bounds_of(each))
              for each in at_one_place(op)]
     edits, bounds = ([[edit, *(other for more in forms[1:] for other in more[kind] if other.words == edit.words)]

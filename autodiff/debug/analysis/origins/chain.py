@@ -13,6 +13,7 @@ from ....core.traversal import ancestors
 from ...facts.function_calls import Calls
 from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of, takes_elements
 from ..arithmetic_rules import in_words, number
+from ..edits.in_graph import is_half
 from ..findings import Link
 from .sources import Index, Scene, Source, sources_of
 
@@ -56,7 +57,8 @@ def _followed(at: Source, forks: int, *, negative: bool) -> list[tuple[Link, Any
             found.append((replace(link, value=float(abs(at.value))), at.value))
         zeros = [s for s in sources if s.value == 0] if at.value == 0 and at.tensor.op.type in _ADDS else []
         if len(zeros) > 1 and forks:
-            return found + min((_followed(s, forks - 1, negative=negative) for s in zeros[:3]), key=_is_plain)
+            lost = [s for s in zeros if s.tensor.op.type == "Const" and is_half(s.tensor.op)]
+            return found + min((_followed(s, forks - 1, negative=negative) for s in lost or zeros[:3]), key=_is_plain)
         cancels = _cancels(at, sources)
         if cancels and chosen is not None and abs(chosen.value) != 1:
             found += [(link, 0) for link in _constant_feed(chosen)]
@@ -222,7 +224,8 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
         if op.type == "Const" and array.ndim and np.any(array) and (at.value == 0 or not np.isfinite(at.value)):
             return Link(f"the constant {op.name!r} has {value}{_spot(at.index)}", place, "made", op.name, at.index)
         if op.type == "Const" and not array.ndim and at.value == 0:
-            return Link(f"the script gave 0 for the constant {op.name!r}", place, "made", op.name)
+            lost = "; float16 has no number below 6e-08 but 0" if is_half(op) else ""
+            return Link(f"the script gave 0 for the constant {op.name!r}{lost}", place, "made", op.name)
         return None if op.type == "Const" else Link(f"{op.type} gave {value}", place, "made", op.name)
     if op.type == "While":
         return Link(f"{op.name} gives {value}{_growth(at)}", place, "op", op.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.nonfinite import why_nonfinite
+from ...analysis.origins.enlarged import enlarged
 from ...analysis.origins.no_bound import added, is_penalty, subtracted, without_bound
 from ...analysis.origins.own_updates import amplified
 from ...analysis.remedies import matrix_fault, remedy_for_failure
@@ -123,7 +125,10 @@ class Blame:
         rate = "" if own or sub is not None else self._learning_rate(at)
         if rate.startswith("the momentum"):
             diverges = replace(diverges, remedy="give the optimizer a momentum below 1, as 0.9")
-        told = "; ".join(part for part in (f"the training diverges: {grown}", rate) if part)
+        large = enlarged(top, trainable_tensors(self.model.graph), partial(self.state.values_known, moment=at)
+                         ) if top is not None and rate else iter(())
+        told = "; ".join(part for part in (f"the training diverges: {grown}", *(each.text for each in large), rate)
+                         if part)
         return replace(found, origins=(diverges, *found.origins[1:]), text=f"{found.text}\n{told}", diverges=True)
 
     def _leapt(self, until: Sequence[Moment]) -> tuple[str, bool]:

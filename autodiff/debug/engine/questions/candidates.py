@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import zip_longest
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...analysis.edits.in_graph import CLIP, Edit, at_one_place, source_of
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
 from ...analysis.origins.chain import NEEDS_SIGN
+from ...analysis.origins.enlarged import enlarged
 from ...analysis.origins.no_bound import added, is_penalty, subtracted
 from ...analysis.origins.own_updates import amplified, averaged
 from ...analysis.update_blame import RATES, is_store, operands_of
@@ -167,6 +169,8 @@ class Candidates:
             yield [of_givens.usual(t, value, "momentum", "0.9") for t, value in heavy]
             return
         yield from scaled_feeds(self.failed, UNSCALED)
+        yield from ([each.edit] for each in enlarged(self.y, trainable_tensors(self.model.graph), partial(
+            self.state.values_known, moment=self.failed)))
         if len(before) <= _SOON:
             yield from self._first_of(self._smaller_weights([self.y]))
         count = len(self.tried)
@@ -288,4 +292,4 @@ def other_feeds(fed: Tensor, index: tuple[int, ...], failed: Moment, moments: Se
     elif usual and value > FAR * usual:
         yield [of_givens.clipped_feed(fed, -usual, usual)]
     elif value > _ODD and len(array) > 1:  # one row has no mean
-        yield [of_givens.scaled_feed(fed, array.ndim)]
+        yield [of_givens.scaled_feed(fed, array.ndim, explains=bool(value > UNSCALED))]

@@ -15,7 +15,7 @@ from ....core.site import PACKAGE, source_lines
 from ....files.disk.reading import read_bytes
 from ....files.disk.replacing import replace_files
 from ...analysis.edits.in_graph import Edit
-from ...analysis.edits.in_source import ClipGradients, Line, Rewrite, anew, rewritten
+from ...analysis.edits.in_source import ClipGradients, Line, Number, Rewrite, anew, rewritten
 
 _MOST = 1 << 24  # bytes of a script
 _LONGEST = 100  # letters of an expression that is shown beside its remedy
@@ -63,7 +63,7 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
 def expression_of(edits: Sequence[Edit]) -> str:
     """The script's expression as the first of the edits makes it, in one line; "" where it is not surely found."""
     line, op = edits[0].line, edits[0].op
-    if not isinstance(line, Rewrite) or op is None or op.site is None or op.span is None:
+    if not isinstance(line, (Rewrite, Number)) or op is None or op.site is None or op.span is None:
         return ""
     try:
         text = " ".join(anew("\n".join(map(str.rstrip, source_lines(op.site.file))), line).split())

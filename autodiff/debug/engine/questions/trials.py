@@ -34,6 +34,7 @@ from .trials_told import DEAD, STEEP, apart, told
 _BEFORE = 20  # steps before the one that failed
 _SECONDS = 2.0  # of this thread, for all trials of one question: what else the machine does counts little
 _RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
+_USUAL = 100.0  # a loss up to which gradients may be as much larger
 _LEAP = 100.0  # times its size: a variable that no step should make so large
 
 
@@ -46,7 +47,8 @@ class Trials:
         self.state, self.model, self.carried = state, state.model, FedBack(state)
         self.tried: Tried = []
         self._last: Tried = []  # that leave nothing to learn, told if nothing else helps
-        self._steepest, self._dead = 0.0, 0  # gradient in the last step that was tried; gradients that are 0 there
+        self._reach, self._dead = 0.0, 0  # largest gradient in the last step that was tried; gradients that are 0 there
+        self._steepest = 0.0  # the largest one, of a loss above 1 relative to that
 
     def of(self, why: WhyNonfinite, y: str = "") -> tuple[Remedy, ...]:
         """The remedies that take away what `why` explains, by how little they change at other steps; () if none does.
@@ -122,7 +124,7 @@ class Trials:
                for other, tried, _ in (*self.tried, *self._last)):
             return  # two that are to blame have one remedy
         runs = [self.state.log.at(m.run) for m in steps[-len(losses):]]
-        text = told(runs, old, losses, change=change, steepest=self._steepest)
+        text = told(runs, old, losses, change=change, steepest=self._reach if self._steepest > STEEP else 0.0)
         last = float(np.abs(losses[-1]).max(initial=0.0))
         remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits), dead=self._dead)
         (self._last if leaves_nothing else self.tried).append((remedy, overlay, steps[0 if is_late else -1]))
@@ -136,21 +138,27 @@ class Trials:
             if found and time.thread_time() > until:
                 return []
             for between in self._between(steps[i - 1], moment) if i else ():
-                variables = self._after(overlay, between, variables)
+                before = replace(between, variables=variables)
+                variables = self._after(between, variables, overlay.feeds(self.state.replayer, before, running(
+                    between.wanted.tensors, between.wanted.targets)))
             at = replace(moment, variables=variables, feeds={**moment.feeds, **self._fed_back(overlay, given, moment)})
             given[moment.run] = at
-            values = self.state.replayer.values(at, overlay.checked)
+            pairs = overlay.pairs_of(running(moment.wanted.tensors, moment.wanted.targets))
+            wanted = list(dict.fromkeys((*overlay.checked, *pairs.values())))
+            known = dict(zip(wanted, self.state.replayer.values(at, wanted)))
+            values = [known[t] for t in overlay.checked]
             if any(map(has_nonfinite, values)):
                 return None
             if found or len(steps) > 1 or self._trains(moment):
-                variables = self._after(overlay, at, variables)
+                variables = self._after(at, variables, {old: known[new] for old, new in pairs.items()})
                 if any(map(has_nonfinite, variables.values())) or self._leaps(overlay, at, variables):
                     return None
             found.append(values[0])
             sizes = [float(np.abs(value).max(initial=0.0)) for value in values[1:1 + len(overlay.slopes)]]
-            self._steepest, self._dead = max(sizes, default=0.0), sizes.count(0.0)
-            if sizes and not self._steepest:
-                self._steepest = DEAD
+            self._reach, self._dead = max(sizes, default=0.0), sizes.count(0.0)
+            if sizes and not self._reach:
+                self._reach = DEAD
+            self._steepest = self._reach / np.clip(np.abs(values[0]).max(initial=0.0), 1.0, _USUAL)
         return found
 
     def _leaps(self, overlay: Overlay, at: Moment, after: Mapping[str, Any]) -> bool:
@@ -172,11 +180,10 @@ class Trials:
         return [m for m in self.state.moments if before.run < m.run < moment.run and m.wanted is not None
                 and any(is_store(op) for op in running(m.wanted.tensors, m.wanted.targets))]
 
-    def _after(self, overlay: Overlay, moment: Moment, variables: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The variables after a run with the edits, that began with these."""
-        at = replace(moment, variables=variables)
-        fed = overlay.feeds(self.state.replayer, at, running(moment.wanted.tensors, moment.wanted.targets))
-        return self.state.replayer.after(replace(at, feeds={**moment.feeds, **fed}), variables)
+    def _after(self, moment: Moment, variables: Mapping[str, Any], fed: Mapping[Tensor, Any]) -> Mapping[str, Any]:
+        """The variables after a run that began with these. fed: what takes the place of what it would compute."""
+        at = replace(moment, variables=variables, feeds={**moment.feeds, **fed})
+        return self.state.replayer.after(at, variables)
 
     def _loss(self, top: Tensor, moment: Moment) -> Any:
         return self.state.values_known([top.op], moment).get(top, np.nan)  # which may have failed
@@ -184,9 +191,10 @@ class Trials:
 
 def _rank(diverges: bool, each: tuple[Remedy, Overlay, Moment]) -> tuple[float, ...]:
     """Low for what is told first: what leaves gradients to learn by, is no cure of updates unless these are at fault,
-    and changes the other steps least; of a divergence in the order of trial.
+    mends more than where it failed, and changes the other steps least; of a divergence in the order of trial.
     """
     remedy, overlay, _ = each
     is_steep = remedy.steepest > STEEP and not overlay.is_exact
-    return (is_steep,) if diverges else (is_steep, remedy.dead, overlay.is_late, round(remedy.change, 4),
+    mends = overlay.is_exact or any(edit.explains for edit in overlay.edits)
+    return (is_steep,) if diverges else (is_steep, remedy.dead, overlay.is_late, not mends, round(remedy.change, 4),
                                          not overlay.is_exact, overlay.words.count("; "))

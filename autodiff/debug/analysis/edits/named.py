@@ -1,0 +1,110 @@
+"""Formulas written out for which TensorFlow has a name: cross entropies of logits, vectors of length one."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ....api.math.norms import l2_normalize
+from ....api.nn.cross_entropy import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits_v2
+from ....core.constant_value import is_one, static_value
+from ....core.graph import Operation, Tensor
+from ....core.op import build
+from ....core.traversal import users_of
+from .formulas import is_squared
+from .in_graph import DIVISIONS, Edit, alike, instead, source_of
+from .in_source import Part, Rewrite
+
+_CALLED = {"Softmax": "softmax", "Sigmoid": "sigmoid"}
+
+
+class _Share(NamedTuple):
+    """`weight` times the logarithm of what `squash` gives, or, turned, of 1 less that. sign: of the whole."""
+
+    sign: int
+    weight: Tensor
+    label: Part
+    squash: Operation
+    is_turned: bool
+
+
+def named(op: Operation) -> list[Edit]:
+    """The function in place of the formula that an op, a logarithm, a root or a division, is part of."""
+    if op.type == "Log":
+        sums = [total for product in users_of(op) for each in (product, *users_of(product)) for total in users_of(each)]
+        return next(filter(None, map(_cross_entropy, dict.fromkeys(sums))), [])
+    divisions = [op] if op.type in DIVISIONS else [c for each in users_of(op) for c in (each, *users_of(each))
+                                                   ] if op.type == "Sqrt" else []
+    return [edit for each in divisions if each.type in DIVISIONS for edit in _of_length_one(each)]
+
+
+def _cross_entropy(total: Operation) -> list[Edit]:
+    """Of a sum over the classes, or of the two products of a class and its opposite."""
+    shares = [_share(t) for t in total.inputs[:1 if total.type == "Sum" else 2]]
+    first, second = shares[0] if shares else None, shares[-1] if shares else None
+    if first is None or second is None:
+        return []
+    sign = first.sign
+    if total.type == "Sum":
+        rank, axes = len(total.inputs[0].dims or ()), np.ravel(np.asarray(static_value(total.inputs[1]))).tolist()
+        if first.squash.type != "Softmax" or axes not in ([-1], [rank - 1]) or total.attrs.get("keep_dims"):
+            return []
+        entropy: Callable[..., Tensor] = softmax_cross_entropy_with_logits_v2
+    else:
+        minus = -1 if total.type == "Sub" else 1
+        if total.type not in ("Add", "AddV2", "Sub") or sign != minus * second.sign or (
+                first.is_turned == second.is_turned) or first.squash.type != "Sigmoid":
+            return []
+        if first.is_turned:
+            first, second = second, first
+        rest = second.weight.op
+        if rest.type != "Sub" or not is_one(rest.inputs[0]) or rest.inputs[1] is not first.weight or not alike(
+                first.squash.outputs[0], second.squash.outputs[0]):
+            return []
+        entropy = sigmoid_cross_entropy_with_logits
+    users = users_of(total)
+    at = users[0] if sign > 0 and len(users) == 1 and users[0].type == "Neg" else total
+    turns = sign > 0 and at is total
+    label, z = first.weight, first.squash.inputs[0]
+    call = f"nn.{_CALLED[first.squash.type]}_cross_entropy_with_logits(labels={{0}}, logits={{1}})"
+    line = Rewrite(at, None, f"{'-' * turns}{{tf}}.{call}", (first.label, (first.squash, 0)))
+
+    def made(now: Callable[[Tensor], Tensor]) -> Tensor:
+        loss = entropy(labels=now(label), logits=now(z))
+        return build.Neg(loss) if turns else loss
+
+    return [Edit(at, f"tf.{call.format('labels', 'logits')}", made, line, is_exact=True)]
+
+
+def _share(t: Tensor) -> _Share | None:
+    sign, op = (-1, t.op.inputs[0].op) if t.op.type == "Neg" else (1, t.op)
+    for i in (0, 1) if op.type == "Mul" else ():
+        log, weight = op.inputs[1 - i].op, op.inputs[i]
+        if log.type != "Log":
+            continue
+        source = log.inputs[0].op
+        is_turned = source.type == "Sub" and is_one(source.inputs[0])
+        source = source.inputs[1].op if is_turned else source
+        if source.type not in _CALLED:
+            continue
+        if weight.op.type == "Neg":
+            return _Share(-sign, weight.op.inputs[0], (weight.op, 0), source, is_turned)
+        return _Share(sign, weight, (op, i), source, is_turned)
+    return None
+
+
+def _of_length_one(division: Operation) -> list[Edit]:
+    root, _ = source_of(division.inputs[1])
+    total = root.inputs[0].op if root.type == "Sqrt" else root
+    x, axes = division.inputs[0], static_value(total.inputs[1]) if root.type == "Sqrt" and total.type == "Sum" else None
+    if axes is None or not is_squared(total.inputs[0].op) or not alike(total.inputs[0].op.inputs[0], x):
+        return []
+    axis, dims, below = np.ravel(np.asarray(axes)).tolist(), x.dims, division.inputs[1].dims
+    if dims is None or below is None or len(axis) < len(dims) and (
+            len(below) < len(dims) or any(below[each] != 1 for each in axis)):
+        return []
+    written = "" if len(axis) == len(dims) else f", {axis[0] if len(axis) == 1 else axis}"
+    call = f"nn.l2_normalize({{0}}{written})"
+    return [Edit(division, f"tf.{call.format('x')}", lambda now: l2_normalize(now(x), axis),
+                 instead(division, call, (division, 0)))]

@@ -1,0 +1,193 @@
+"""A script's text and its tree: which expression made an op, what it is given there, which numbers it has."""
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator
+
+from ....core.errors import ArgumentError
+from ....core.graph import Operation
+
+_WRITTEN = {"Sum": ("reducesum",), "Mean": ("reducemean",), "Prod": ("reduceprod",),
+            "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow",),
+            "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"), "Sqrt": ("sqrt", "norm")}
+_OPERATORS: dict[str, type[ast.operator | ast.unaryop]] = {
+    "RealDiv": ast.Div, "Div": ast.Div, "TrueDiv": ast.Div, "Pow": ast.Pow, "Sub": ast.Sub, "Add": ast.Add,
+    "AddV2": ast.Add, "Mul": ast.Mult, "MatMul": ast.MatMult,
+    "Neg": ast.USub}
+_FIRST = ("x", "logits", "input", "input_tensor", "features", "tensor", "condition", "a")  # parameters that come first
+_MODULES = ("tensorflow", "tensorflow.compat.v1", "autodiff")
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+LOOSE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await)
+_HALF = 3e-8  # what float16 takes for 0
+WHOLE = -1  # in place of an operand's number: all of the expression
+
+
+class Source:
+    """A file's text and its tree."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.tree = text, ast.parse(text)
+        self._starts = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
+        self._around = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def range(self, node: ast.AST) -> tuple[int, int]:
+        """Where a node stands in the text."""
+        at = [self._offset(getattr(node, f"{end}lineno"), getattr(node, f"{end}col_offset")) for end in ("", "end_")]
+        return at[0], at[1]
+
+    def _offset(self, line: int, column: int) -> int:
+        start = self._starts[line - 1]
+        end = self._starts[line] if line < len(self._starts) else len(self.text)
+        return start + len(self.text[start:end].encode()[:column].decode())
+
+    def statement(self, node: ast.AST) -> ast.AST:
+        """The statement that a node is part of."""
+        while not isinstance(node, ast.stmt):
+            node = self._around[node]
+        return node
+
+    def expression(self, op: Operation) -> ast.expr:
+        """The expression that made an op. Raises ArgumentError if it is not surely there."""
+        ending, spanned = self.spanned(op, exact=False), self.spanned(op)
+        found = [node for node in ending if _makes(node, op)]
+        exact = [node for node in found if node in spanned]
+        if not found and is_result(op):
+            found = [node for node in spanned if isinstance(node, ast.Call)]
+        if len(exact or found) != 1:
+            raise ArgumentError(f"no expression there surely is {op.name} ({op.type})")
+        return (exact or found)[0]
+
+    def spanned(self, op: Operation, *, exact: bool = True) -> list[ast.expr]:
+        """The expressions that stand where an op was made; or end there."""
+        span = op.span
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.expr) and span is not None
+                and (node.end_lineno, node.end_col_offset) == (span.end_line, span.end_column)
+                and (not exact or (node.lineno, node.col_offset) == (span.line, span.column))]
+
+    def loads(self, name: str) -> int:
+        """How often a name is read."""
+        return sum(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
+                   for each in ast.walk(self.tree))
+
+    def is_beside_operator(self, node: ast.expr) -> bool:
+        """Whether an operator, or what binds as close, is next to an expression without brackets of its own."""
+        start, end = self.range(node)
+        return isinstance(self._around[node], (*LOOSE, ast.Attribute, ast.Subscript)) and not (
+            self.text[:start].endswith("(") and self.text.startswith(")", end))
+
+    def operand(self, node: ast.expr, op: Operation, number: int) -> ast.expr:
+        """The argument of that number. Raises ArgumentError if it is not there."""
+        if number == WHOLE:
+            return node
+        if isinstance(node, ast.BinOp):
+            return (node.left, node.right)[number]
+        if isinstance(node, ast.UnaryOp):
+            return node.operand
+        assert isinstance(node, ast.Call)
+        if any(isinstance(each, ast.Starred) for each in node.args):
+            raise ArgumentError(f"the arguments of {op.name} are not written one by one")
+        if number < len(node.args):
+            return node.args[number]
+        named = [word.value for word in node.keywords if not number and word.arg in _FIRST]
+        if len(named) != 1:
+            raise ArgumentError(f"argument {number + 1} of {op.name} is not written there")
+        return named[0]
+
+    def arguments(self, node: ast.expr, op: Operation, number: int | None, *, beside: bool = False) -> str:
+        """The text of an operand; or, for None, of the arguments after the first. beside: an operator is next to it."""
+        if number is not None:
+            found = self.operand(node, op, number)
+            start, end = self.range(found)
+            return f"({self.text[start:end]})" if beside and isinstance(found, LOOSE) else self.text[start:end]
+        assert isinstance(node, ast.Call)
+        first = self.operand(node, op, 0)
+        rest = [*node.args, *node.keywords]
+        return "".join(", " + self.text[slice(*self.range(each))] for each in rest
+                       if each is not first and getattr(each, "value", None) is not first and
+                       getattr(each, "arg", "") != "name")
+
+    def module(self) -> str:
+        """What the file calls TensorFlow. Raises ArgumentError if it imports it under no name."""
+        for node in ast.walk(self.tree):
+            prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for alias in getattr(node, "names", ()) if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
+                if prefix + alias.name in _MODULES and (alias.asname or "." not in alias.name):
+                    return alias.asname or alias.name
+        raise ArgumentError("TensorFlow has no name in this file")
+
+    def check_alike(self, part: ast.expr, target: ast.expr) -> None:
+        """Raises ArgumentError unless the names of `part` mean the same where `target` stands."""
+        scope = self._scope(target)
+        if self._scope(part) is not scope:
+            raise ArgumentError("what it is made of is written in another function")
+        ranges = [self.range(part), self.range(target)]
+        for inner, other in ((part, target), (target, part)):
+            around: ast.AST = inner
+            while around is not scope:
+                around = self._around[around]
+                if isinstance(around, _LOOPS) and not is_within(other, around):
+                    ranges.append(self.range(around))  # which goes through all of it before it comes back
+        start, end = min(start for start, _ in ranges), max(end for _, end in ranges)
+        names = {node.id for node in ast.walk(part) if isinstance(node, ast.Name)}
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)) and node.id in names and \
+                    start <= self.range(node)[0] < end:
+                raise ArgumentError(f"{node.id!r} is something else there")
+
+    def _scope(self, node: ast.AST) -> ast.AST:
+        while not isinstance(node, _SCOPES):
+            node = self._around[node]
+        return node
+
+    def numbers(self, node: ast.expr, value: float) -> Iterator[ast.expr]:
+        """The literal that an expression is, or that the name that it is was given once."""
+        if math.isclose(_number(node), value, rel_tol=1e-6, abs_tol=_HALF):  # as float32 or 16 has it
+            yield node
+        elif isinstance(node, ast.Name):
+            given = [each for each in ast.walk(self.tree) if isinstance(each, ast.Assign)
+                     and any(isinstance(name, ast.Name) and name.id == node.id for name in each.targets)]
+            if len(given) == 1 and not isinstance(given[0].value, ast.Name):
+                yield from self.numbers(given[0].value, value)
+
+
+def name_of(node: ast.expr) -> str:
+    """The last word of a dotted name, in small letters without underscores; "" of anything else."""
+    word = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return word.replace("_", "").lower()
+
+
+def _makes(node: ast.expr, op: Operation) -> bool:
+    """Whether an expression is one that makes ops of this type."""
+    if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+        return isinstance(node.op, _OPERATORS.get(op.type, ()))
+    return isinstance(node, ast.Call) and name_of(node.func) in (op.type.lower(), *_WRITTEN.get(op.type, ()))
+
+
+def _number(node: ast.expr) -> float:
+    """What a literal, or inf by one of its names, is; nan for all else."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_number(node.operand)
+    if isinstance(node, ast.Attribute) or isinstance(node, ast.Call) and name_of(node.func) == "float" and node.args:
+        word = node.attr if isinstance(node, ast.Attribute) else getattr(node.args[0], "value", "")
+        return {"inf": math.inf, "Inf": math.inf, "-inf": -math.inf, "NINF": -math.inf}.get(word, math.nan)
+    value = getattr(node, "value", None)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
+
+
+def is_result(op: Operation) -> bool:
+    """Whether of what its expression made of other tensors it is what others take, as the last op of a layer."""
+    made: set[Operation] = set()
+    here = [each for each in op.graph.operations.values() if each.span == op.span and each.site == op.site
+            and each.gradient_of is None]
+    for each in here:
+        if any(t.op in made or t.op.span != op.span for t in each.inputs):
+            made.add(each)
+    return op in made and {each.type for each in made for t in each.outputs for c in t._consumers
+                           if c.gradient_of is None and c.span != op.span} == {op.type}
+
+
+def is_within(node: ast.AST, other: ast.AST) -> bool:
+    return any(each is node for each in ast.walk(other))

@@ -1,0 +1,87 @@
+"""What makes a loss, and with it all gradients, larger than it need be: a sum over a batch, a factor, a discount."""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....core.constant_value import static_value
+from ....core.graph import Operation, Tensor
+from ....core.op import build
+from ....core.traversal import ancestors, descendants, in_order
+from ...facts.roles import PLACEHOLDERS, at_line, place_of, takes_elements
+from ..arithmetic_rules import number
+from ..edits.in_graph import DIVISIONS, Edit, constant, copied, instead
+from ..edits.in_source import Number
+
+_PASSES = ("Identity", "Neg", "Reshape", "Squeeze", "Mean", "Cast")
+_ADDS = ("Add", "AddV2", "AddN", "Sub")
+_MUCH = 10.0  # times what it would be
+_DISCOUNTS = (1.0, 2.0)
+
+
+class Enlarged(NamedTuple):
+    """What enlarges a loss: said of it, and the edit that takes that away."""
+
+    text: str
+    edit: Edit
+
+
+def enlarged(y: Tensor, variables: Collection[Tensor],
+             values_of: Callable[[Iterable[Operation]], Mapping[Tensor, Any]]) -> Iterator[Enlarged]:
+    """By more than ten times, by sums and factors on the way from y; then by what is a discount, and above 1.
+
+    values_of: known values of ops. variables: those that are trained.
+    """
+    trained = descendants(variables)
+    level, seen = [y.op], {y.op}
+    while level:
+        op = level.pop()
+        if op.type == "Sum" and (size := _summed(op, values_of)) >= _MUCH:
+            yield Enlarged(f"the loss is a sum of {size:g} numbers{at_line(place_of(op))}", Edit(
+                op, "tf.reduce_mean in place of tf.reduce_sum, whose gradients grow with the batch",
+                lambda now, op=op: build.Mean(*map(now, op.inputs), **op.attrs),  # type: ignore[misc]
+                instead(op, "reduce_mean({0}{1})", (op, 0), (op, None))))
+        by = _factor(op)
+        if by is not None and (factor := _number(by) if op.type == "Mul" else 1 / _number(by)) >= _MUCH:
+            told = f"{'multiplied' if op.type == 'Mul' else 'divided'} by {number(_number(by))}{at_line(place_of(op))}"
+            yield Enlarged(f"the loss is {told}", _other(op, by, 1.0, f"leave out the factor {number(factor)}"))
+        if op.type in (*_PASSES, *_ADDS) or by is not None:
+            behind = [t.op for t in op.inputs if t is not by and t.op in trained and t.op not in seen]
+            seen.update(behind)
+            level += behind[::-1]
+    for op in in_order(ancestors([y])):
+        by = _factor(op) if op.type == "Mul" and op in trained and op.gradient_of is None else None
+        if by is not None and _DISCOUNTS[0] < _number(by) <= _DISCOUNTS[1] and any(
+                t.op not in trained for c in op.outputs[0]._consumers if c.type in _ADDS[:2] for t in c.inputs):
+            yield Enlarged(f"{number(_number(by))} times what the weights gave is added to what they are to give"
+                           f"{at_line(place_of(op))}", _other(op, by, 0.99, "give a discount below 1, as 0.99"))
+
+
+def _factor(op: Operation) -> Tensor | None:
+    """The constant that something is multiplied by, or divided by."""
+    operands = op.inputs if op.type == "Mul" else op.inputs[1:] if op.type in DIVISIONS else ()
+    return next((t for t in operands if (v := static_value(t)) is not None and v.ndim == 0 and v > 0), None)
+
+
+def _number(by: Tensor) -> float:
+    return float(np.asarray(static_value(by)))
+
+
+def _summed(op: Operation, values_of: Callable[[Iterable[Operation]], Mapping[Tensor, Any]]) -> int:
+    """How many numbers a sum of what is made of data makes one of."""
+    if not any(each.type in PLACEHOLDERS or takes_elements(each) or _is_table(each) for each in ancestors(op.inputs)):
+        return 1
+    known = values_of([op, op.inputs[0].op])
+    return np.size(known.get(op.inputs[0], 1.0)) if np.size(known.get(op.outputs[0], ())) == 1 else 1
+
+
+def _is_table(op: Operation) -> bool:
+    return op.type == "Const" and op.outputs[0].dtype.is_floating and bool(op.outputs[0].dims)
+
+
+def _other(op: Operation, by: Tensor, value: float, words: str) -> Edit:
+    old = _number(by)
+    return Edit(op, words, lambda now: copied(op, tuple(constant(value, t) if t is by else now(t) for t in op.inputs)
+                                              ).outputs[0], Number(by.op, old, f"{value:g}"))
