@@ -52,14 +52,14 @@ PAINS = [
 w = tf.Variable([1.2, 2.7], name="w")
 y = tf.round(w)  # here
 loss = tf.reduce_sum(y * y)
-""" + RUN, ("why w",), ("Round", "remedy: keep the forward value")),
+""" + RUN, ("why w",), ("Round", "leave it out of the loss, or keep the forward value")),
     Pain(2, """
 x = tf.constant(np.ones((4, 3)), tf.float32)
 with tf.variable_scope("encoder", use_resource=False):
     kernel = tf.get_variable("kernel", [3, 5])
 codes = tf.argmax(tf.matmul(x, kernel), axis=1)  # here
 loss = tf.reduce_mean(tf.cast(codes, tf.float32))
-""" + RUN, ("why encoder/kernel:0",), ("ArgMax", "remedy: use a softmax")),
+""" + RUN, ("why encoder/kernel:0",), ("ArgMax", "remedy: train the scores")),
     Pain(3, """
 a = tf.Variable([0.5], name="a")
 b = tf.Variable([1.5], name="b")

@@ -36,6 +36,12 @@ WRITTEN = {
         ("tf.log(p)", "tf.nn.log_softmax(z)"),
     "def f(z):\n    return tf.log(1 + tf.exp(z))\nloss = tf.reduce_sum(f(w * 200.0) + f(w * 200.0))":
         ("tf.log(1 + tf.exp(z))", "tf.nn.softplus(z)"),
+    "h = tf.layers.dense(w[:, None] * 0.0, 2, bias_initializer=tf.constant_initializer(-1.0))\n"
+    "loss = tf.reduce_sum(tf.log(h))":
+        ("tf.layers.dense(w[:, None] * 0.0, 2, bias_initializer=tf.constant_initializer(-1.0))",
+         "tf.nn.softplus(tf.layers.dense(w[:, None] * 0.0, 2, bias_initializer=tf.constant_initializer(-1.0)))"),
+    "low = float('-inf')  # a mask\nloss = tf.reduce_sum(tf.nn.softmax(w * 0.0 + low)) + w[0]":
+        ("float('-inf')", "-1e+09"),
     "z = w * 200.0\np = tf.nn.softmax(z)\nz = w\nloss = -tf.reduce_sum(tf.log(p))": "'z' is something else there",
     "def p():\n    return tf.nn.softmax(w * 200.0)\nloss = -tf.reduce_sum(tf.log(p()))": "in another function",
     "args = (w * 0.0,)\nloss = tf.reduce_sum(tf.log(*args))": "not written one by one",

@@ -15,7 +15,8 @@ from .pains import PAINS, START
 
 HELPS = {12: "safe = tf.where(ok, x, tf.ones_like(x)), then tf.log(safe)", 14: "tf.sqrt(x + 1e-12)",
          15: "tf.pow(tf.maximum(x, 1e-12), p)", 17: "tf.pow(tf.maximum(x, 1e-12), p)",
-         19: "tf.nn.log_softmax(logits)", 20: "break the tie: x + 0.001 * tf.diag(tf.range(n, dtype=x.dtype))",
+         19: "tf.reduce_sum(tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits))",
+         20: "break the tie: x + 0.001 * tf.diag(tf.range(n, dtype=x.dtype))",
          21: "tf.sqrt(x + 1e-5)", 22: "tf.nn.softplus where it is made, which keeps it positive",
          25: "tf.div_no_nan(x, y)", 28: "tf.sqrt(x + 1e-5)"}
 MADE_AT = {20: 4}  # where the edit is of what the op was given
@@ -219,6 +220,39 @@ MENDED = {
     ("h = w[0] * x[0] * 200.0\nloss = tf.reduce_sum(tf.where(h > 0.0, h, tf.exp(h) - 1.0))", "{x: [[1.0, 1.0]]}"):
         "safe = tf.where(ok, tf.ones_like(x), x), then tf.exp(safe) at model.py:8",
     ("loss = tf.reduce_sum(w) / tf.floor(x[0, 0] / 10.0)", "{x: [[1.0, 1.0]]}"): "x / tf.maximum(y, 1.0) at model.py:7",
+    ("z = tf.matmul(x, tf.tile(w, [1, 3]) * [1.0, 90.0, 3.0])\ny = tf.one_hot([0], 3)\n"
+     "loss = tf.reduce_mean(-tf.reduce_sum(y * tf.log(tf.nn.softmax(z)), 1))", "{x: [[1.0, 1.0]]}"):
+        "tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits) at model.py:9: "
+        "tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=z)",
+    ("p = tf.sigmoid(tf.matmul(x, w))\ny = tf.ones_like(p)\n"
+     "loss = -tf.reduce_mean(y * tf.log(p) + (1.0 - y) * tf.log(1.0 - p))", "{x: [[-300.0, 1.0]]}"):
+        "tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits) at model.py:9: "
+        "-tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=tf.matmul(x, w))",
+    ("p = tf.sigmoid(tf.matmul(x, w))\ny = 0.0 * p\n"
+     "loss = tf.reduce_sum(-y * tf.log(p) - (1 - y) * tf.log(1 - p))", "{x: [[-300.0, 1.0]]}"):
+        "tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits) at model.py:9: "
+        "tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=tf.matmul(x, w))",
+    ("h = x * w[0]\nloss = tf.reduce_sum(w * (h / tf.norm(h, axis=1)[:, None])[0])", "{x: [[0.0, 0.0]]}"):
+        "tf.nn.l2_normalize(x, 1) at model.py:8: tf.nn.l2_normalize(h, 1)",
+    ("h = x / tf.reduce_sum(x, 0)\nloss = tf.reduce_mean(tf.matmul(h, w))", "{x: [[1.0, 0.0], [3.0, 0.0]]}"):
+        "x / tf.reduce_sum(x, -1, keepdims=True), the sum of each row in place of the batch's at model.py:7",
+    ("h = tf.nn.relu(tf.cast(-x * w[0], tf.float16))\nv = h / (tf.reduce_sum(h, 1, keepdims=True) + 1e-8)\n"
+     "loss = tf.reduce_mean(tf.cast(v, tf.float32)) + w[0, 0]", "{x: [[1.0, 1.0]]}"):
+        "give 0.001 in place of 0: float16 takes smaller ones for it at model.py:8: "
+        "tf.reduce_sum(h, 1, keepdims=True) + 0.001",
+    ("p = tf.nn.softmax(tf.where(x > 0, x * w[0], tf.fill(tf.shape(x), -np.inf)))\nloss = tf.reduce_mean(p * w[1])",
+     "{x: [[0.0, 0.0]]}"): "mask with a large finite number, -1e+09, in place of -inf at model.py:7: "
+        "tf.fill(tf.shape(x), -1e+09)",
+    ("h = tf.cast(x * w[0], tf.float16) * 0.0\nwith np.errstate(over='ignore'):\n    p = tf.nn.softmax(h - 1e9)\n"
+     "loss = w[0, 0] + tf.cast(tf.reduce_sum(p), tf.float32)", "{x: [[0.0, 0.0]]}"):
+        "give 6e+04 in place of what float16 takes for inf: it ends at 65504 at model.py:9: h - 60000",
+    ("loss = tf.reduce_sum(tf.square(tf.matmul(x, w)))", "{x: np.full((5000, 2), 2.0)}"):
+        "tf.reduce_mean in place of tf.reduce_sum, whose gradients grow with the batch at model.py:7: "
+        "tf.reduce_mean(tf.square(tf.matmul(x, w)))",
+    ("loss = tf.reduce_mean(tf.square(tf.matmul(x, w))) * 9e3", "{x: np.full((5, 2), 2.0)}"):
+        "leave out the factor 9000 at model.py:7: tf.reduce_mean(tf.square(tf.matmul(x, w))) * 1",
+    ("q = tf.matmul(x, w)\nloss = tf.reduce_mean(tf.square(1.0 + 1.5 * tf.stop_gradient(q) - q))",
+     "{x: np.full((5, 2), 99.0)}"): "give a discount below 1, as 0.99 at model.py:8: 0.99 * tf.stop_gradient(q)",
 }
 
 

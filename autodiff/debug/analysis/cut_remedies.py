@@ -7,8 +7,8 @@ from ..facts.roles import VARIABLES
 
 _STRAIGHT = "or keep the forward value and pass the gradient straight through: z + tf.stop_gradient(chosen - z)"
 _SMOOTH = {
-    "Round": "keep the forward value, pass the gradient: x + tf.stop_gradient(tf.round(x) - x)",
-    "ArgMax": f"use a softmax of the scores as weights, or keep argmax for metrics only; {_STRAIGHT}",
+    "ArgMax": "train the scores, by a cross entropy or by their softmax as weights, and keep argmax for metrics; "
+              f"{_STRAIGHT}",
     "ArgMin": f"use a softmax of the negated scores as weights, or keep argmin for metrics only; {_STRAIGHT}",
     "TopKV2": "use the values that tf.nn.top_k gives, its first output, not the indices; or a softmax of the scores as "
               "weights",
@@ -22,7 +22,7 @@ _SMOOTH = {
     **dict.fromkeys(("Assign", "AssignAdd", "AssignSub", "AssignVariableOp"), "use what is assigned in the "
                     "computation, as a loss of tf.losses does, not the variable; assign, as tf.metrics do, beside it"),
 }
-_STEPS = ("Floor", "Ceil", "Rint", "Sign", "FloorDiv", "FloorMod", "Bucketize")
+_STEPS = ("Round", "Floor", "Ceil", "Rint", "Sign", "FloorDiv", "FloorMod", "Bucketize")
 _COUNTS = ("HistogramFixedWidth", "Bincount")
 _WEIGHTS = ("an index has no gradient: weigh all elements by how near they are to it, tf.reduce_sum(tf.nn.softmax("
             "-tf.square(tf.range(n) - index)) * x), with a float index and range")

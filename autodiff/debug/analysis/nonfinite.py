@@ -16,6 +16,7 @@ from ..facts.known import inputs_read
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
 from ..facts.stats import bad_elements, has_nonfinite
 from .arithmetic_rules import in_words, number, overflows
+from .edits.in_graph import is_half
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import chain_of
 from .origins.sources import Scene
@@ -237,6 +238,7 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
                 else op.type)
         risky = mapped_ops(op)
         made = f": its map function computes {risky[0].type.lower()}{at_line(place_of(risky[0]))}" if risky else ""
+        made += ": float16 ends at 65504" if op.type == "Const" and is_half(op) and np.isinf(result) else ""
         return f"{what} {name!r} contains {number(result)}{note(name)}{made}{numpys(op)}"
     numbers = _matched(op, numbers)
     given = np.asarray(values[op.inputs[0]]) if op.inputs[0] in values else None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
-from .source_tree import LOOSE, Source, is_within, name_of
+from .source_tree import LOOSE, WHOLE, Source, is_within, name_of
 
 _POSITIONS = {"learning_rate": slice(1), "momentum": slice(1, 2)}  # of an optimizer's arguments
 _MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method")
@@ -84,7 +84,7 @@ def anew(text: str, line: Rewrite | Number) -> str:
     """
     source = Source(text)
     start, end, new = _changes[type(line)](source, line)
-    first, last = source.range(source.expression(line.op) if isinstance(line, Rewrite) else source.spanned(line.op)[0])
+    first, last = source.range(source.spanned(line.op)[0])
     return text[min(first, start):start] + new + text[end:max(last, end)] if start < last else ""
 
 
@@ -142,17 +142,18 @@ def _clipped(source: Source, rewrite: ClipGradients) -> tuple[int, int, str]:
 
 def _change(source: Source, rewrite: Rewrite) -> tuple[int, int, str]:
     """From where to where, and the new text."""
-    node = source.expression(rewrite.op)
+    is_whole = (rewrite.op, WHOLE) in rewrite.parts
+    node = source.expression(rewrite.op, whole=is_whole)
     is_norm = isinstance(node, ast.Call) and name_of(node.func) == "norm"
-    if is_norm and (rewrite.operand is None or _has_order(node)):
+    if is_norm and not is_whole and (rewrite.operand is None or _has_order(node)):
         raise ArgumentError("the norm is not a plain one")
     tf, texts = source.module(), []
     for op, number in rewrite.parts:
-        where = source.expression(op)
+        where = source.expression(op, whole=number == WHOLE)
         if not is_within(where, node):
             source.check_alike(where if number is None else source.operand(where, op, number), node)
         texts.append([source.arguments(where, op, number, beside=beside and not is_norm) for beside in (False, True)])
-    if is_norm:  # of which the root is a part that is not written
+    if is_norm and not is_whole:  # of which the root is a part that is not written
         squared = f"{tf}.reduce_sum({tf}.square({texts[0][0]}){source.arguments(node, rewrite.op, None)})"
         new = f"{tf}.sqrt({rewrite.template.format(squared, tf=tf)})"
         return (*source.range(node), new)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....api.math.norms import l2_normalize
+from ....api.math.reductions import reduce_sum
 from ....api.nn.cross_entropy import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits_v2
 from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
@@ -45,10 +46,12 @@ def _cross_entropy(total: Operation) -> list[Edit]:
     first, second = shares[0] if shares else None, shares[-1] if shares else None
     if first is None or second is None:
         return []
-    sign = first.sign
+    sign, is_whole = first.sign, False
     if total.type == "Sum":
         rank, axes = len(total.inputs[0].dims or ()), np.ravel(np.asarray(static_value(total.inputs[1]))).tolist()
-        if first.squash.type != "Softmax" or axes not in ([-1], [rank - 1]) or total.attrs.get("keep_dims"):
+        is_whole = rank == 2 and len(axes) == 2
+        if first.squash.type != "Softmax" or not is_whole and axes not in ([-1], [rank - 1]) or (
+                total.attrs.get("keep_dims")):
             return []
         entropy: Callable[..., Tensor] = softmax_cross_entropy_with_logits_v2
     else:
@@ -67,14 +70,16 @@ def _cross_entropy(total: Operation) -> list[Edit]:
     at = users[0] if sign > 0 and len(users) == 1 and users[0].type == "Neg" else total
     turns = sign > 0 and at is total
     label, z = first.weight, first.squash.inputs[0]
-    call = f"nn.{_CALLED[first.squash.type]}_cross_entropy_with_logits(labels={{0}}, logits={{1}})"
-    line = Rewrite(at, None, f"{'-' * turns}{{tf}}.{call}", (first.label, (first.squash, 0)))
+    call = f"{{tf}}.nn.{_CALLED[first.squash.type]}_cross_entropy_with_logits(labels={{0}}, logits={{1}})"
+    call = f"{{tf}}.reduce_sum({call})" if is_whole else call
+    line = Rewrite(at, None, "-" * turns + call, (first.label, (first.squash, 0)))
 
     def made(now: Callable[[Tensor], Tensor]) -> Tensor:
         loss = entropy(labels=now(label), logits=now(z))
+        loss = reduce_sum(loss) if is_whole else loss
         return build.Neg(loss) if turns else loss
 
-    return [Edit(at, f"tf.{call.format('labels', 'logits')}", made, line, is_exact=True)]
+    return [Edit(at, call.format("labels", "logits", tf="tf"), made, line, is_exact=True)]
 
 
 def _share(t: Tensor) -> _Share | None:

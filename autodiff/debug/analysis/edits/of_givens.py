@@ -94,15 +94,19 @@ def begun_at_random(read: Operation, name: str) -> Edit:
 
 
 def finite_constant(op: Operation) -> Edit:
-    """A constant without nan and inf: -inf, by which one masks, is a large number, else 0 is in their places."""
-    value = np.asarray(static_value(op.outputs[0]))
-    is_mask = not np.isnan(value).any() and not np.isposinf(value).any()
-    low = -6e4 if is_half(op) else -1e9
-    words = (f"mask with a large finite number, {low:g}, in place of -inf" if is_mask else
+    """A constant without nan and inf: -inf, by which one masks, is a large number, as is inf of 16 bits; nan is 0."""
+    value, half = np.asarray(static_value(op.outputs[0])), is_half(op)
+    largest = 6e4 if half else 1e9
+    infinite = value[np.isinf(value)]
+    is_large = bool((infinite < 0).all() or half and value.ndim == 0) and not np.isnan(value).any()
+    given = np.max(infinite, initial=-np.inf)
+    words = (f"give 6e+04 in place of what float16 takes for {given:g}: it ends at 65504" if is_large and half else
+             f"mask with a large finite number, {-largest:g}, in place of -inf" if is_large else
              "give it a finite number in place of nan and inf, as np.where(np.isfinite(x), x, 0.0)")
-    finite = np.where(np.isfinite(value), value, low if is_mask else 0.0).astype(value.dtype)
+    bound = largest if is_large else 0.0
+    finite = np.nan_to_num(value, nan=0.0, posinf=bound, neginf=-bound).astype(value.dtype)
     return Edit(op, words, lambda now: build.Const(value=finite, dtype=op.outputs[0].dtype.base_dtype),
-                Number(op, -np.inf, f"{low:g}") if is_mask else None)
+                Number(op, float(given), f"{np.sign(given) * bound:g}") if is_large else None)
 
 
 def clean_feed(fed: Tensor) -> Edit:

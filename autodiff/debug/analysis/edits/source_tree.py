@@ -21,7 +21,7 @@ _MODULES = ("tensorflow", "tensorflow.compat.v1", "autodiff")
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 LOOSE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await)
-_HALF = 3e-8  # what float16 takes for 0
+_LEAST, _MOST = 3e-8, 65520.0  # what float16 takes for 0 and for inf
 WHOLE = -1  # in place of an operand's number: all of the expression
 
 
@@ -49,12 +49,15 @@ class Source:
             node = self._around[node]
         return node
 
-    def expression(self, op: Operation) -> ast.expr:
-        """The expression that made an op. Raises ArgumentError if it is not surely there."""
+    def expression(self, op: Operation, *, whole: bool = False) -> ast.expr:
+        """The expression that made an op. Raises ArgumentError if it is not surely there.
+
+        whole: or a call whose result it is, whatever its arguments are.
+        """
         ending, spanned = self.spanned(op, exact=False), self.spanned(op)
         found = [node for node in ending if _makes(node, op)]
         exact = [node for node in found if node in spanned]
-        if not found and is_result(op):
+        if not found and whole and is_result(op):
             found = [node for node in spanned if isinstance(node, ast.Call)]
         if len(exact or found) != 1:
             raise ArgumentError(f"no expression there surely is {op.name} ({op.type})")
@@ -144,7 +147,9 @@ class Source:
 
     def numbers(self, node: ast.expr, value: float) -> Iterator[ast.expr]:
         """The literal that an expression is, or that the name that it is was given once."""
-        if math.isclose(_number(node), value, rel_tol=1e-6, abs_tol=_HALF):  # as float32 or 16 has it
+        found = _number(node)  # which float32 or 16 may have otherwise
+        if math.isclose(found, value, rel_tol=1e-6, abs_tol=_LEAST) or math.isinf(value) and (
+                found * value > 0 and abs(found) >= _MOST):
             yield node
         elif isinstance(node, ast.Name):
             given = [each for each in ast.walk(self.tree) if isinstance(each, ast.Assign)
@@ -190,4 +195,5 @@ def is_result(op: Operation) -> bool:
 
 
 def is_within(node: ast.AST, other: ast.AST) -> bool:
+    """Whether a node is part of another, or that."""
     return any(each is node for each in ast.walk(other))

@@ -35,22 +35,23 @@ def enlarged(y: Tensor, variables: Collection[Tensor],
     values_of: known values of ops. variables: those that are trained.
     """
     trained = descendants(variables)
-    level, seen = [y.op], {y.op}
+    level, seen = [(y.op, 1.0)], {y.op}
     while level:
-        op = level.pop()
-        if op.type == "Sum" and (size := _summed(op, values_of)) >= _MUCH:
+        op, scale = level.pop()
+        if op.type == "Sum" and (size := _summed(op, values_of)) * scale >= _MUCH:
             yield Enlarged(f"the loss is a sum of {size:g} numbers{at_line(place_of(op))}", Edit(
                 op, "tf.reduce_mean in place of tf.reduce_sum, whose gradients grow with the batch",
                 lambda now, op=op: build.Mean(*map(now, op.inputs), **op.attrs),  # type: ignore[misc]
                 instead(op, "reduce_mean({0}{1})", (op, 0), (op, None))))
         by = _factor(op)
-        if by is not None and (factor := _number(by) if op.type == "Mul" else 1 / _number(by)) >= _MUCH:
+        factor = 1.0 if by is None else _number(by) if op.type == "Mul" else 1 / _number(by)
+        if by is not None and factor * scale >= _MUCH:
             told = f"{'multiplied' if op.type == 'Mul' else 'divided'} by {number(_number(by))}{at_line(place_of(op))}"
             yield Enlarged(f"the loss is {told}", _other(op, by, 1.0, f"leave out the factor {number(factor)}"))
         if op.type in (*_PASSES, *_ADDS) or by is not None:
             behind = [t.op for t in op.inputs if t is not by and t.op in trained and t.op not in seen]
             seen.update(behind)
-            level += behind[::-1]
+            level += [(each, scale * factor) for each in behind[::-1]]
     for op in in_order(ancestors([y])):
         by = _factor(op) if op.type == "Mul" and op in trained and op.gradient_of is None else None
         if by is not None and _DISCOUNTS[0] < _number(by) <= _DISCOUNTS[1] and any(

@@ -34,6 +34,7 @@ from .trials_told import DEAD, STEEP, apart, told
 _BEFORE = 20  # steps before the one that failed
 _SECONDS = 2.0  # of this thread, for all trials of one question: what else the machine does counts little
 _RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
+_SLIGHT = 1e-2  # a change of a loss
 _USUAL = 100.0  # a loss up to which gradients may be as much larger
 _LEAP = 100.0  # times its size: a variable that no step should make so large
 
@@ -116,7 +117,9 @@ class Trials:
         if is_late and len(losses) > 1 and np.abs(losses[-1]).max() > _RISEN * np.abs(losses[0]).max():
             return  # it goes the same way, later
         old = [self._loss(top, m) for m in steps[-len(losses):]]
-        leaves_nothing = self._steepest == DEAD and has_nonfinite(old[-1]) and all(edit.is_bound for edit in edits)
+        if self._steepest == DEAD and np.max(np.abs(old[-1] - losses[-1])) < _SLIGHT:
+            self._steepest, self._dead = 0.0, 0  # y is at its least there, as where the error is 0
+        leaves_nothing = self._steepest == DEAD and all(edit.is_bound for edit in edits)
         change = max((apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
         place = next((place_of(edit.op) for edit in edits if edit.op is not None), None)
         same = {edit.op for edit in edits}
