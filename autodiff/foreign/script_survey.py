@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 # framework -> the places whose functions are ops, and how these are called in its table
 _PLACES = {"torch": {"torch": "{}", "torch.nn.functional": "{}", "torch.linalg": "linalg_{}", "torch.fft": "fft_{}",
                      "torch.special": "special_{}", "torch.ops.aten": "{}"},
-           "jax": {"jax.lax": "{}"}}
+           "jax": dict.fromkeys(("jax.lax", "jax.lax.linalg", "jax.scipy.linalg", "jax.scipy.special"), "{}")}
 _NO_OPS = re.compile(r"b?float\d*|u?int\d*|complex\d*|bool|long|half|double|short|(no|enable|set)_grad.*|manual_seed|"
                      r"inference_mode|set_.*|get_.*|is_.*|save|load|compile|device|tensor|as_tensor|from_numpy|nn|fft|"
                      r"linalg|special|optim|utils|func|autograd|amp|cuda|backends|distributions|jit|vmap|cond|ops|"

@@ -1,6 +1,17 @@
 """Programs without a mistake that something was once said against: nothing above a remark may be found in them."""
 
 RIGHT: dict[str, str] = {
+    "ranks by all pairs": '''
+s = dense(p, 1)[:, 0]
+ranks = tf.reduce_sum(tf.atan(s[:, None] - s), 1)
+loss = tf.reduce_mean(tf.square(ranks - q[:, 0]))
+fit([adam(.01).minimize(loss), loss], near, 8)
+''',
+    "the logarithm of a density": '''
+a = dense(p, 1, tf.nn.softplus)
+loss = tf.reduce_mean((1.0 - a) * tf.log(1.5 + tf.tanh(q)) - tf.log(a + 0.1))
+fit([adam(.01).minimize(loss), loss], near, 8)
+''',
     "a bias that derivatives do not see": '''
 u = dense(dense(p, 8, tf.nn.tanh), 1)
 loss = tf.reduce_mean(tf.square(tf.gradients(u, p)[0] - p))

@@ -368,6 +368,14 @@ def test_a_run_that_fed_nothing_does_not_hide_the_last_that_did() -> None:
 
 # ---- where the way is lost ----------------------------------------------------------------
 
+def test_zero_of_a_loop_names_the_op_inside_that_holds_its_variable() -> None:
+    def model(a: Tensor) -> Tensor:
+        return tf.reduce_sum(tf.while_loop(lambda i, h: i < 3, lambda i, h: (
+            i + 1, tf.tanh(tf.stop_gradient(h) * tf.stop_gradient(a) + 2.0)), [0, a])[1])
+    found = debugged(model, [1.0, 2.0]).why("a", "loss")
+    assert isinstance(found, WhySmall) and "while/StopGradient" in found.text and "remove the" in found.remedy
+
+
 def test_none_of_a_loop_that_returns_its_variable_as_it_was() -> None:
     def model(a: Tensor) -> Tensor:
         def body(i: Tensor, h: Tensor) -> Any:

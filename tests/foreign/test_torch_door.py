@@ -77,6 +77,17 @@ def test_an_edit_that_autograd_does_not_see_is_suspected(told):
     assert [(s.place.line, "changes in place" in s.text) for s in found.advice.suspects] == [(8, True)]
 
 
+@pytest.mark.parametrize("line, count", [("v[0] = 5.0", 1), ("u = v[0] + 5.0", 0)])
+def test_numpy_that_writes_to_a_tensors_memory_is_suspected(told, line, count):
+    found = told("h = x @ w", "v = h.detach().numpy()", line, LOSS.replace("x @ w", "h"), *DOWN)
+    assert [(s.place.line, ".numpy()" in s.text) for s in found.advice.suspects] == [(9, True)] * count
+
+
+def test_a_parameter_is_made_where_it_was_filled_last(told):
+    found = told("with torch.no_grad():", "    w.mul_(torch.tensor(1.0))", LOSS, *DOWN)
+    assert found.steps[0][1].loss.graph.get_operation_by_name("w").traceback[0].line == 8
+
+
 def test_what_is_made_without_gradients_and_then_differentiated_is_a_leaf(told):
     found = told("with torch.no_grad():", "    v = w * torch.tensor(0.1)", "v.requires_grad = True",
                  "loss = (x @ w * (x @ v)).square().mean() * torch.tensor(0.01)", *DOWN)

@@ -10,9 +10,11 @@ import numpy as np
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants
+from ...gradients.blocked_reasons import no_gradient_reason
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from .advice import advice_of
 from .arithmetic_rules import number
+from .cut_remedies import remedy_for_cut
 from .findings import Hop
 
 SATURATING = ("Tanh", "Sigmoid", "Softsign", "Erf")
@@ -64,9 +66,8 @@ def flat_inside(ops: Sequence[Operation], values: Values) -> Hop | None:
 
 def _note(op: Operation, hop: Hop, values: Values) -> str:
     inputs = [np.asarray(values[t]) if t in values else None for t in op.inputs]
-    small = _underflow(op, hop)
-    if small:
-        return small
+    if said := _underflow(op, hop) or no_gradient_reason(op):
+        return said
     if op.type in FLAT:
         return f"the derivative of {op.type.lower()} is 0"
     if op.type == "If":
@@ -194,6 +195,8 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
     if first.op_type == "Relu" and below.type == "Sub" and static_value(below.inputs[0]) is not None:
         return ("if it is a hinge, all keep the margin, and nothing is left to learn: raise the margin, feed both "
                 "classes, or begin with smaller weights and biases")
+    if no_gradient_reason(op):
+        return remedy_for_cut(op, 0, "no gradient")
     if kinds & set(_RELUS) and _is_last(op):
         return "leave the relu out of the last layer: nothing brings an output that is below 0 back"
     if kinds & set(_RELUS):

@@ -14,6 +14,7 @@ from ...core.indexed_slices import dense
 from ...core.op import Spec, build
 from ...gradients.backprop import gradients
 from ...gradients.between import carries_gradient
+from ...gradients.blocked_reasons import no_gradient_reason
 from ...runtime.session import RepeatSession
 from ..facts.function_calls import Call, Calls
 from ..facts.records import Stats
@@ -38,21 +39,33 @@ def nodes_inside(op: Operation, values: Values, calls: Calls, arriving: Values, 
     return [] if known is None else _nodes(known[0].ops, known[1], depth, known[2].where, each=op.type == "While")
 
 
-def lost_inside(op: Operation, values: Values, calls: Calls, arriving: Values) -> Hop | None:
+def lost_inside(op: Operation, values: Values, calls: Calls, arriving: Values, given: str = "") -> Hop | None:
     """The op of a branch or loop nearest to its end that gets a gradient and lets none through, in any call, to what
-    something was computed for; None if there is none.
+    something was computed for; None if there is none. given: the name of the input that gets no gradient: what blocks
+    the way to that counts too.
     """
     known = _figures(op, values, calls, arriving)
     if known is None:
         return None
-    backward, found, _ = known
+    backward, found, call = known
+    behind = _behind(call, next((at for at, t in enumerate(op.inputs[-len(call.inputs):]) if t.name == given), None))
     for inner in reversed(backward.ops):
         norms = [max((at[t].norm or 0.0 for at in found if t in at), default=0.0) for t in inner.outputs]
         lost = [t for t in inner.inputs if any(t in at for at in found) and t.op.inputs
                 and not any(at[t].norm for at in found if t in at)]
+        lost = lost or [t for t in inner.inputs if t in behind and no_gradient_reason(inner)]
         if any(norms) and lost:
             return Hop(inner.name, inner.type, lost[0].name, max(norms), 0.0, 0.0, 1.0, place_of(inner))
     return None
+
+
+def _behind(call: Call, at: int | None) -> set[Tensor]:
+    """What a call makes of its input of that number, the input too."""
+    found = set() if at is None else {call.inputs[at]}
+    for op in call.ops:
+        if not found.isdisjoint(op.inputs):
+            found.update(op.outputs)
+    return found
 
 
 def _figures(op: Operation, values: Values, calls: Calls,

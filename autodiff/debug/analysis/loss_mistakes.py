@@ -12,6 +12,7 @@ from ..facts.roles import VARIABLES, at_line, place_of
 from .findings import Finding
 from .mistakes.case import held
 from .mistakes.heads import unbroadcast
+from .mistakes.signs import is_of_one
 from .remedies import origin_of
 
 _DIFFERENCES = ("Sub", "SquaredDifference")
@@ -89,7 +90,7 @@ def _labels(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
 
 def _crossed(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
     """Predictions float[n, 1] less targets float[n]: a table of n by n differences."""
-    if op.type not in _DIFFERENCES or {known[0].ndim, known[1].ndim} != {1, 2}:
+    if op.type not in _DIFFERENCES or {known[0].ndim, known[1].ndim} != {1, 2} or is_of_one(op):
         return []
     column, row = sorted(known, key=lambda value: -value.ndim)
     if column.shape != (row.size, 1) or row.size < 2:

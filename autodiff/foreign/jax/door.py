@@ -118,9 +118,10 @@ class JaxDoor:
             reason = str(error).partition("\n")[0]
             print(f"gradbg: this call of {call.made_by} is no step: {reason}", file=sys.stderr)
             return
-        self._view.handles.update(self.steps.names_behind(step.loss))
+        named = self.steps.names_behind(step.loss)
         if call.made_by == "jax.value_and_grad" and sites:
-            self._view.handles.update(dict.fromkeys(first_name(sites[0]), step.loss))
+            named = named | dict.fromkeys(first_name(sites[0]), step.loss)
+        self._view.handles.update({"loss": step.loss, **named})
         self._name(call, trees)
         advice = self.steps.advice
         turn, advice.findings, advice.rate = self._habits.note(step, sites, lambda: self._alone(checked))

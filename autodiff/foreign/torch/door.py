@@ -176,7 +176,8 @@ class TorchDoor:
         advice.tolerance = max([Advice.tolerance, *(_OF_16_BITS for e in used for t in tensors_in(e.result)
                                                     if t.dtype in (torch.bfloat16, torch.float16))])
         advice.untrained = {self.steps.variables[name].op.name for name in self._habits.not_given(parameters)}
-        self._view.handles.update(self.steps.names_behind(built.loss))
+        named = self.steps.names_behind(built.loss)
+        self._view.handles.update({"loss": built.loss, **named})
         for name, parameter in parameters.items():
             variable = self.steps.variables[name]
             self._view.handles[name] = variable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -14,15 +14,17 @@ import torch.utils.checkpoint
 from torch.nn.modules import module as nn_module
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from ...core.site import resolve
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
-from ...debug.facts.roles import at_line
+from ...debug.facts.roles import as_place, at_line
+from ..script_lines import lines_of_use
 from .graph import array_of
 from .hooks import Hooks
 from .names import modules_in
 from .rates import Rates
-from .record import Entry, RawFrames, Recorder, is_leaf, place_of_frames, tensors_in, user_frames
+from .record import BYTES, Entry, RawFrames, Recorder, is_leaf, place_of_frames, tensors_in, user_frames
 
 MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
 _OF_LOGARITHMS = {  # losses, what they are given in the place of logarithms, and what to give them
@@ -30,6 +32,7 @@ _OF_LOGARITHMS = {  # losses, what they are given in the place of logarithms, an
     "nll_loss": ("numbers whose exponentials do not sum to 1",
                  "give it F.log_softmax(logits, 1), or the logits to F.cross_entropy"),
     "ctc_loss": ("numbers whose exponentials do not sum to 1", "give it F.log_softmax(logits, -1)")}
+_LENT = 16  # arrays of .numpy() that are kept, the last ones of a step
 PATIENCE = 3  # backwards in a row without a step after which one is missed
 
 
@@ -56,6 +59,7 @@ class Habits:
         self._at: Place | None = None
         self._undo: list[Callable[[], None]] = []
         self._of_numbers: tuple[str, Place | None] | None = None  # a loss that was given no logarithms
+        self._lent: deque[tuple[np.ndarray, bytes, RawFrames]] = deque(maxlen=_LENT)  # by .numpy(), as it was then
         self._again: RawFrames = ()  # where the step asked for something to be computed again in backward
         self.rates = Rates()
         self.hooks = Hooks()
@@ -96,6 +100,7 @@ class Habits:
         for name in _OF_LOGARITHMS:
             self._noting(torch.nn.functional, name, functools.partial(self._of_logarithms, name))
         self._noting(torch.utils.checkpoint, "checkpoint", self._checkpointed)
+        self._noting(torch.Tensor, "numpy", self._lend)
         self._watch_flag()
         self._watch_data()
         return self
@@ -172,6 +177,10 @@ class Habits:
         if rows.ndim and ((rows >= 0).all() and is_one if name == "kl_div" else not is_one and np.isfinite(sums).all()):
             self._of_numbers = name, place_of_frames(user_frames())
 
+    def _lend(self, array: np.ndarray, *_: Any) -> None:
+        if not self._recorder.paused and array.nbytes <= BYTES:
+            self._lent.append((array, array.tobytes(), user_frames()))
+
     def _checkpointed(self, *_: Any) -> None:
         self._again = user_frames()
 
@@ -204,6 +213,7 @@ class Habits:
         """Begin a new step."""
         self.assigned.clear()
         self._moved.clear()
+        self._lent.clear()
         self._again = ()
 
     def has_moved(self, entry: Entry) -> bool:
@@ -240,7 +250,10 @@ class Habits:
         return self.hooks.remarks() + [Remark(
             "torch.utils.checkpoint computes again in backward, which gives something else than forward did, as with "
             "preserve_rng_state=False, where other random numbers are drawn", place_of_frames(self._again))
-            for _ in range(bool(self._again))]
+            for _ in range(bool(self._again))] + [Remark(
+                "what .numpy() gives is the tensor's own memory, which is written to, unseen by autograd: write to a "
+                ".copy() of it", as_place((lines_of_use(resolve(frames)) or resolve(frames))[0]))
+                for array, held, frames in self._lent if frames and array.tobytes() != held]
 
     def not_given(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """The parameters that no optimizer has; none where there is no optimizer."""

@@ -14,7 +14,7 @@ from ...core.graph import Tensor
 from ...core.site import made_at
 from ..model import legal_name, tf
 from ..steps import ForeignSteps
-from .graph import DTYPES, TorchGraph, array_of, name_of
+from .graph import DTYPES, TorchGraph, array_of, name_of, written_by
 from .habits import Habits
 from .record import Call, Entry, Recorder, storage_of, tensors_in
 
@@ -57,9 +57,12 @@ class Builder:
     def built(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str]) -> Built:
         """The graph of a loss, by the entries that it is made of."""
         values = {name: array_of(p) for name, p in parameters.items()}
-        for name, value in values.items():
-            self._steps.variable(name, value, trainable=parameters[name].requires_grad,
-                                 frames=self._habits.made.get(id(parameters[name]), ()))
+        is_new = not values.keys() <= self._steps.variables.keys()
+        filled = {storage_of(t): e.frames for e in self._recorder.entries for t in written_by(e)} if is_new else {}
+        for name, value in values.items():  # a new one is made where it was filled last, as by nn.init
+            p = parameters[name]
+            self._steps.variable(name, value, trainable=p.requires_grad, frames=filled.get(
+                storage_of(p)) or self._habits.made.get(id(p), ()))
         known = self._found(loss, entries, parameters, names)
         return Built(known.loss, values, {node: self._value(entries, spot) for node, spot in known.given},
                      known.edits)

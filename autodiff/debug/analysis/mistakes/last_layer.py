@@ -99,6 +99,8 @@ def swapped_logarithms(case: Case) -> list[Finding]:
         product = next((c for c in through(op.outputs[0]) if c.type == "Mul" and c in case.trained), None)
         if product is not None:
             other = next((t for t in product.inputs if t.op in case.trained), product.inputs[0])
+            if any(np.any((weight < 0) | (weight > 1)) for weight in case.series(other)):
+                continue  # no probabilities: the exponents of a density
             found.append(finding(90, "labels and logits swapped", op, f"{op.name} takes the logarithm of "
                                  f"{unbroadcast(op.inputs[0]).name}, which is fed, and weighs it with the prediction "
                                  f"{other.name}: labels and predictions are swapped",

@@ -79,3 +79,11 @@ def source_of(tensor: Tensor) -> Operation:
     while op.type in SAME and op.inputs:
         op = op.inputs[0].op
     return op
+
+
+def is_of_one(op: Operation) -> bool:
+    """Whether an op takes one tensor for all its inputs, perhaps along other axes: all pairs of its elements."""
+    def start(tensor: Tensor) -> Operation:
+        source = source_of(tensor)
+        return start(source.inputs[0]) if source.type == "StridedSlice" and source.attrs["new_axis_mask"] else source
+    return len(set(map(start, op.inputs))) == 1

@@ -13,7 +13,7 @@ from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, is_variable_read, kernel_of
 from .heads import ENTROPIES, SAME, constant, heads, is_normalized, last_layer, through
-from .signs import source_of
+from .signs import is_of_one, source_of
 
 _PRODUCTS = ("MatMul", "Conv2D")
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
@@ -167,7 +167,7 @@ def _equal_crossed(op: Operation, case: Case) -> Iterator[Finding]:
 
 def _crossed(op: Operation, case: Case) -> Iterator[Finding]:
     """[n] combined with [n, 1] in a loss: all pairs of examples."""
-    if op.type not in ("Mul", "Sub", "SquaredDifference") or op not in case.trained:
+    if op.type not in ("Mul", "Sub", "SquaredDifference") or op not in case.trained or is_of_one(op):
         return
     dims = [t.op.inputs[0].dims if t.op.type == "BroadcastTo" else t.dims for t in op.inputs]
     if sorted(dims, key=lambda d: len(d or ())) == [(None,), (None, 1)]:

@@ -180,7 +180,7 @@ class RuleChecks:
     def _lines_of(self, wrong: tuple[RuleCheck, ...]) -> list[str]:
         """The lines of the gradient functions that are wrong, as far as somebody knows them."""
         known = advice_of(self.model.graph).lines
-        return [line for op in dict.fromkeys(check.op for check in wrong) for line in known.get(op, ())][:_LINES]
+        return list(dict.fromkeys(line for check in wrong for line in known.get(check.op, ())))[:_LINES]
 
     def _held(self, y: Tensor, xs: list[Tensor]) -> str:
         """What holds a part of y constant on the way to xs, so that the gradient is not that of the whole y."""

@@ -250,7 +250,7 @@ class Explanations:
             loss = noted(Hop(node.op, node.op_type, inner.inputs[0].name, node.norm, norm, node.gain, node.zero_share,
                              node.place), inner, call.values)
         if found.kind == "zero" and (loss is None or loss.outgoing):
-            lost = lost_inside(op, values, self.state.replayer.calls(at), gradients)
+            lost = lost_inside(op, values, self.state.replayer.calls(at), gradients, hop.tensor)
             loss = noted(lost, next(each for each in call.ops if each.name == lost.op), call.values) if lost else loss
         if loss is None:
             return found
