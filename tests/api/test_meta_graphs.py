@@ -161,3 +161,29 @@ def test_a_collection_of_a_librarys_own_objects_is_written_by_its_functions() ->
         tf.train.import_meta_graph(written)
         assert graph.get_collection("mine") == ["a word"]
     del PROTO_FUNCTIONS["mine"]
+
+
+@pytest.mark.parametrize("kind", ["V2", ""])  # "": as TensorFlow before 1.0 wrote them
+def test_queues_are_stored_as_tensorflows_ops(kind: str, tmp_path: Path) -> None:
+    queue = tf.PaddingFIFOQueue(9, [tf.float32, tf.int32], [[None], []], name="queue")
+    fill = queue.enqueue_many([[[1.0, 2.0], [3.0, 4.0]], [1, 2]], name="fill")
+    tf.train.add_queue_runner(tf.train.QueueRunner(queue, [fill]))
+    sums = tf.reduce_sum(queue.dequeue_many(2, name="two")[0], name="sum")
+    queue.size(name="size"), queue.dequeue_up_to(3), queue.is_closed(), queue.dequeue(), queue.enqueue(([1.0], 1))
+    meta = tf.train.export_meta_graph(str(tmp_path / "a.meta"))
+    types = {node.name: (node.op, list(node.input)) for node in meta.graph_def.node}
+    assert types["two"] == ("QueueDequeueManyV2", ["queue", "two/n"]) and sums.op.inputs[0].op.name == "two"
+    assert types["fill"] == ("QueueEnqueueManyV2", ["queue", "fill/component_0", "fill/component_1"])
+    assert types["queue_Dequeue"][0] == "QueueDequeueV2" and types["queue_enqueue"][0] == "QueueEnqueueV2"
+    assert types["queue_Close_1"] == ("QueueCloseV2", ["queue"]) and types["size"][0] == "QueueSizeV2"
+    for node in meta.graph_def.node:
+        if "Queue" in node.op:
+            node.op = node.op.removesuffix("V2") + kind
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(meta)
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        assert session.run("sum:0") == 10 and session.run("queue_Dequeue:1") == 1
+        coordinator.request_stop()
+        coordinator.join(threads, stop_grace_period_secs=20)
+        assert session.run("queue_Is_Closed:0")

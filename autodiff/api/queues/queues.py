@@ -14,7 +14,7 @@ from ...core.dtypes import DType, as_dtype, int32, int64
 from ...core.errors import ArgumentError, InvalidArgumentError, KindError, ShapeError
 from ...core.function_graph import taking_anew
 from ...core.graph import Operation, Tensor, get_default_graph
-from ...core.op import OPS, build
+from ...core.op import OPS
 from ...core.shapes import TensorShape, as_dims, compatible, show
 from ..control.custom import py_func
 from .host import HostQueue, PaddedQueue, ShuffledQueue, SortedQueue, stacked
@@ -42,14 +42,36 @@ class QueueBase:
             raise ArgumentError("Queue names must have the same length as the datatypes.",
                                 expected=len(self._dtypes), found=len(self._names))
         host.name = self._name = name
-        self._host = self._shared(host, shared_name) if shared_name else host
         capacity = host.capacity if host.capacity < float("inf") else -1
         self.queue_ref = OPS[f"{host.kind}V2"](
             component_types=tuple(self._dtypes[host.added_parts:]), capacity=capacity, shared_name=shared_name or "",
             shapes=() if given is None else tuple(self._shapes[host.added_parts:]), name=f"{name}/", **host.attributes)
+        self._hold(host, shared_name)
+
+    def _hold(self, host: HostQueue, shared_name: str | None) -> None:
+        self._host = self._shared(host, shared_name) if shared_name else host
+        get_default_graph().outermost.extras.setdefault("queues", {})[self.queue_ref.op] = self
         if isinstance(self._host, _NoQueue):
             problems = get_default_graph().outermost.extras.setdefault("queue_problems", {})
             problems[self.queue_ref.op] = self._host.problem
+
+    @staticmethod
+    def of_node(handle: Tensor) -> "QueueBase":
+        """The queue that a tensor is the handle of; one whose node was read from a stored graph begins empty."""
+        op = handle.op
+        while op.inputs:
+            op = op.inputs[0].op
+        known = op.graph.outermost.extras.setdefault("queues", {})
+        if op not in known:
+            attrs, made = op.attrs, object.__new__(QueueBase)
+            host = _HOSTS[op.type](attrs["capacity"], op.name, attrs)
+            made._name, made._names, made.queue_ref = op.name, None, op.outputs[0]
+            added = host.added_parts
+            made._dtypes = [int64] * added + [as_dtype(dtype) for dtype in attrs["component_types"]]
+            shapes = attrs["shapes"] or [None] * (len(made._dtypes) - added)
+            made._shapes = [TensorShape([])] * added + [TensorShape(shape) for shape in shapes]
+            made._hold(host, attrs["shared_name"])
+        return known[op]
 
     def _shared(self, host: HostQueue, shared_name: str) -> HostQueue:
         """The host of the graph's first queue of this name; runs of one of another kind raise InvalidArgumentError."""
@@ -123,13 +145,14 @@ class QueueBase:
 
     def enqueue(self, vals: Any, name: str | None = None) -> Operation:
         """The operation that adds one element, once there is place."""
-        with get_default_graph().name_scope(name or f"{self._name}_enqueue"):
+        with get_default_graph().name_scope(name or f"{self._name}_enqueue") as full:
             parts = self._parts(vals, many=False)
-            return self._effect(lambda *arrays: self._host.enqueue([self._fitting(arrays)]), parts)
+            return self._effect("QueueEnqueueV2", lambda *arrays: self._host.enqueue([self._fitting(arrays)]), parts,
+                                full)
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
         """The operation that adds the rows of each part, as places come free."""
-        with get_default_graph().name_scope(name or f"{self._name}_EnqueueMany"):
+        with get_default_graph().name_scope(name or f"{self._name}_EnqueueMany") as full:
             parts = self._parts(vals, many=True)
 
             def add(*arrays: Any) -> None:
@@ -138,7 +161,7 @@ class QueueBase:
                 self._fitting(arrays, (len(arrays[0]),))
                 self._host.enqueue(list(zip(*arrays)))
 
-            return self._effect(add, parts)
+            return self._effect("QueueEnqueueManyV2", add, parts, full)
 
     def _fitting(self, arrays: Sequence[Any], lead: tuple[int, ...] = ()) -> tuple[Any, ...]:
         for i, (array, shape) in enumerate(zip(arrays, self._shapes)):
@@ -151,8 +174,8 @@ class QueueBase:
     # ---- taking -------------------------------------------------------------------------
     def dequeue(self, name: str | None = None) -> Any:
         """One element: a tensor, a list of its parts, or a dict of them by name."""
-        with get_default_graph().name_scope(name or f"{self._name}_Dequeue"):
-            return self._taken(lambda: list(self._host.dequeue(1)[0]), (), ())
+        with get_default_graph().name_scope(name or f"{self._name}_Dequeue") as full:
+            return self._taken("QueueDequeueV2", lambda: list(self._host.dequeue(1)[0]), (), (), full)
 
     def dequeue_many(self, n: Any, name: str | None = None) -> Any:
         """n elements, each part stacked. Waits for all; fails where a closed queue has fewer."""
@@ -163,7 +186,7 @@ class QueueBase:
         return self._several(n, name or f"{self._name}_DequeueUpTo", at_most=True)
 
     def _several(self, n: Any, name: str, *, at_most: bool) -> Any:
-        with get_default_graph().name_scope(name):
+        with get_default_graph().name_scope(name) as full:
             count = convert_to_tensor(n, dtype=int32, name="n")
             rows = int(n) if isinstance(n, (int, np.integer)) and not at_most else None
 
@@ -177,10 +200,17 @@ class QueueBase:
                 return [np.zeros((0, *(d or 0 for d in s.as_list())), t.as_numpy_dtype)
                         for s, t in zip(self._shapes, self._dtypes)]
 
-            return self._taken(take, (count,), (rows,))
+            return self._taken(f"QueueDequeue{'UpTo' if at_most else 'Many'}V2", take, (count,), (rows,), full)
 
-    def _taken(self, take: Callable[..., Any], inputs: Sequence[Tensor], lead: tuple[Any, ...]) -> Any:
-        tensors = py_func(taking_anew(take), list(inputs), list(self._dtypes), name="dequeue")
+    def _called(self, kind: str, function: Callable[..., Any], inputs: Sequence[Tensor], types: Any, name: str) -> Any:
+        """The node, under its very name; a stored graph has TensorFlow's op of that kind in its place."""
+        types_of = {"component_types": self._dtypes} if "Dequeue" in kind else {}
+        function.__dict__["stands_for"] = kind, self.queue_ref, types_of
+        return py_func(function, list(inputs), types, name=name)
+
+    def _taken(self, kind: str, take: Callable[..., Any], inputs: Sequence[Tensor], lead: tuple[Any, ...],
+               name: str) -> Any:
+        tensors = self._called(kind, taking_anew(take), inputs, list(self._dtypes), name)
         tensors = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
         for tensor, shape in zip(tensors, self._shapes):
             if shape.ndims is not None:
@@ -192,27 +222,27 @@ class QueueBase:
     # ---- the whole ----------------------------------------------------------------------
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
         """The operation that closes the queue: what it holds can be taken, nothing be added."""
-        with get_default_graph().name_scope(name or f"{self._name}_Close"):
-            return self._effect(lambda: self._host.close(cancel_pending_enqueues), ())
+        with get_default_graph().name_scope(name or f"{self._name}_Close") as full:
+            made = self._effect("QueueCloseV2", lambda: self._host.close(cancel_pending_enqueues), (), full)
+            made.attrs["function"].stands_for[-1]["cancel_pending_enqueues"] = cancel_pending_enqueues
+            return made
 
     def size(self, name: str | None = None) -> Tensor:
         """How many elements wait: int32[]."""
-        with get_default_graph().name_scope(name or f"{self._name}_Size"):
-            found = py_func(self._host.size, [], int32)
+        with get_default_graph().name_scope(name or f"{self._name}_Size") as full:
+            found = self._called("QueueSizeV2", lambda: self._host.size(), (), int32, full)
             found.set_shape([])
             return found
 
     def is_closed(self, name: str | None = None) -> Tensor:
         """Whether it was closed: bool[]."""
-        with get_default_graph().name_scope(name or f"{self._name}_Is_Closed"):
-            found = py_func(lambda: np.bool_(self._host.closed), [], "bool")
+        with get_default_graph().name_scope(name or f"{self._name}_Is_Closed") as full:
+            found = self._called("QueueIsClosedV2", lambda: np.bool_(self._host.closed), (), "bool", full)
             found.set_shape([])
             return found
 
-    def _effect(self, function: Callable[..., Any], inputs: Sequence[Tensor]) -> Operation:
-        done = py_func(lambda *arrays: function(*arrays) or np.bool_(True), list(inputs), "bool", name="update")
-        with get_default_graph().control_dependencies([done]):
-            return build.NoOp(name="done")
+    def _effect(self, kind: str, function: Callable[..., Any], inputs: Sequence[Tensor], name: str) -> Operation:
+        return self._called(kind, lambda *arrays: function(*arrays) or np.bool_(True), inputs, "bool", name).op
 
 
 class _NoQueue(HostQueue):
@@ -228,6 +258,25 @@ class _NoQueue(HostQueue):
         raise InvalidArgumentError(self.problem)
 
     enqueue = dequeue = close = size = _raise
+
+
+_HOSTS: dict[str, Callable[[int, str, dict[str, Any]], HostQueue]] = {  # type of a node -> its queue
+    "FIFOQueueV2": lambda capacity, name, attrs: HostQueue(capacity, name),
+    "PaddingFIFOQueueV2": lambda capacity, name, attrs: PaddedQueue(capacity, name),
+    "PriorityQueueV2": lambda capacity, name, attrs: SortedQueue(capacity, name),
+    "RandomShuffleQueueV2": lambda capacity, name, attrs: ShuffledQueue(
+        capacity, name, attrs["min_after_dequeue"], attrs["seed2"] or attrs["seed"] or None)}
+
+# TensorFlow's op on a queue -> what adds it, of the queue, its name, its other inputs and its attributes
+NODES: dict[str, Callable[..., Any]] = {
+    "QueueEnqueue": lambda queue, name, *parts, **_: queue.enqueue(parts, name),
+    "QueueEnqueueMany": lambda queue, name, *parts, **_: queue.enqueue_many(parts, name),
+    "QueueDequeue": lambda queue, name, **_: queue.dequeue(name),
+    "QueueDequeueMany": lambda queue, name, n, **_: queue.dequeue_many(n, name),
+    "QueueDequeueUpTo": lambda queue, name, n, **_: queue.dequeue_up_to(n, name),
+    "QueueClose": lambda queue, name, cancel_pending_enqueues=False, **_: queue.close(cancel_pending_enqueues, name),
+    "QueueSize": lambda queue, name, **_: queue.size(name),
+    "QueueIsClosed": lambda queue, name, **_: queue.is_closed(name)}
 
 
 def _unique(name: str) -> str:

@@ -13,6 +13,7 @@ from ...core.op import OPS, OpDef, build
 from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.op_table import op_schema
 from ..control.functional import if_of, while_of
+from ..queues.queues import NODES, QueueBase
 from .attributes import dtype_of, value_of
 from .differences import RESERVING, ours, their_name
 from .layout import full_name, layout_of, split_name
@@ -140,6 +141,10 @@ class Importer:
             return self._if(node, inputs)
         if node.op in self._functions or node.op in ("PartitionedCall", "StatefulPartitionedCall"):
             return self._call(node, inputs)
+        if node.op.removesuffix("V2") in NODES:
+            attributes = {key: value_of(attr, key) for key, attr in node.attr.items() if key[0] != "_"}
+            made = NODES[node.op.removesuffix("V2")](QueueBase.of_node(inputs[0]), node.name, *inputs[1:], **attributes)
+            return [made] if isinstance(made, Tensor) else made
         if node.op in OPS:
             return self._operation(OPS[node.op], node, inputs)
         if node.op not in RECIPES and op_schema(node.op) is None:

@@ -1,7 +1,7 @@
 """A graph as a GraphDef: each operation with all the attributes that TensorFlow's op of that name has."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...core.function_graph import Function
@@ -81,15 +81,15 @@ def nodes_of_op(op: Operation, library: Library, reference: Reference = plain_re
 
 def node_def_of(op: Operation, library: Library | None = None, reference: Reference = plain_reference) -> Any:
     """The NodeDef of an operation. library: takes the functions that it calls. reference: how inputs are named."""
-    inputs = [reference(t) for t in op.inputs]
-    kind = their_op(op)
+    kind, tensors, given_attrs = _stood_for(op)
+    inputs = [reference(t) for t in tensors]
     node = NodeDef(name=op.name, op=kind, device=op.device,
                    input=[*theirs(op.type, inputs), *(f"^{c.name}" for c in op.control_inputs)])
     schema = op_schema(kind)
-    attributes = with_their_names(op.type, op.attrs)
+    attributes = with_their_names(op.type, given_attrs)
     if any(isinstance(value, Function) for value in attributes.values()):
         attributes = (library or Library(nodes_of_op)).called(op, attributes)
-    known = attributes_of(op, schema, attributes) if schema else {}
+    known = attributes_of(op, schema, attributes, tensors) if schema else {}
     for name, (declared, value) in known.items():
         node.attr[name].CopyFrom(attr_of(declared, value))
     given: dict[str, Any] = {} if op.colocated_names() == (op.name,) else {"_class": op.colocation_groups()}
@@ -110,6 +110,15 @@ def node_def_of(op: Operation, library: Library | None = None, reference: Refere
     return node
 
 
+def _stood_for(op: Operation) -> tuple[str, Sequence[Tensor], dict[str, Any]]:
+    """The op in TensorFlow, its inputs and attributes: a call in Python may be one of an op on a queue."""
+    known = getattr(op.attrs.get("function"), "stands_for", None)
+    if known is not None and known[1].graph is op.graph:
+        kind, handle, attributes = known
+        return kind, (handle, *op.inputs), attributes
+    return their_op(op), op.inputs, op.attrs
+
+
 def their_op(op: Operation) -> str:
     """The op's name in TensorFlow, where what changes a resource variable is an op of its own."""
     resource = f"Resource{op.type}"
@@ -117,10 +126,11 @@ def their_op(op: Operation) -> str:
     return resource if on_resource and op_schema(resource) is not None else op.type
 
 
-def attributes_of(op: Operation, schema: OpSchema, given: dict[str, Any]) -> dict[str, tuple[str, Any]]:
+def attributes_of(op: Operation, schema: OpSchema, given: dict[str, Any],
+                  inputs: Sequence[Tensor]) -> dict[str, tuple[str, Any]]:
     """Name -> (kind, value) of the attributes that an op has in TensorFlow."""
     found = {}
-    inferred = _inferred(op, schema, given)
+    inferred = _inferred(op, schema, given, theirs(op.type, inputs))
     for name, (kind, default) in schema.attributes.items():
         if given.get(name) is not None or name in given and kind == "shape":
             value = given[name]
@@ -139,10 +149,9 @@ def attributes_of(op: Operation, schema: OpSchema, given: dict[str, Any]) -> dic
     return found
 
 
-def _inferred(op: Operation, schema: OpSchema, given: dict[str, Any]) -> dict[str, Any]:
+def _inferred(op: Operation, schema: OpSchema, given: dict[str, Any], inputs: Sequence[Tensor]) -> dict[str, Any]:
     """The attributes that follow from the inputs, and from the outputs."""
     found: dict[str, Any] = {}
-    inputs = theirs(op.type, op.inputs)
     at = 0
     for argument, count in zip(schema.inputs, schema.input_counts(len(inputs), given)):
         _infer(found, argument, inputs[at:at + count])
