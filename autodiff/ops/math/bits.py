@@ -5,37 +5,24 @@ import numpy as np
 from ...core.declare import op
 from ...core.dtypes import ALL, FLOATS, REALS, as_dtype, bool_, uint8
 from ...core.errors import ArgumentError
-from ...core.infer import broadcast_shape, rank_of, same_shape
+from ...core.infer import broadcast_shape, rank_of
 from ...core.op import Own, Spec, build
 from ..common.loop_batching import slice_by_slice
+from ..common.numpy_ops import numpy_op
 from .elementwise import unbroadcast
 
 INTEGERS = tuple(t for t in REALS if t.is_integer)
 _BITS = "bits have no gradient"
 
 
-@op("BitwiseAnd", infer=broadcast_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)
-def bitwise_and(x, y, *, out=None):
-    """The bits that are set in both, broadcast. x, y: int[...] -> int[...]."""
-    return np.bitwise_and(x, y, out=out)
-
-
-@op("BitwiseOr", infer=broadcast_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)
-def bitwise_or(x, y, *, out=None):
-    """The bits that are set in either, broadcast. x, y: int[...] -> int[...]."""
-    return np.bitwise_or(x, y, out=out)
-
-
-@op("BitwiseXor", infer=broadcast_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)
-def bitwise_xor(x, y, *, out=None):
-    """The bits that are set in one of them alone, broadcast. x, y: int[...] -> int[...]."""
-    return np.bitwise_xor(x, y, out=out)
-
-
-@op("Invert", infer=same_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)
-def invert(x, *, out=None):
-    """The bits that are not set. x: int[...] -> int[...]."""
-    return np.invert(x, out=out)
+numpy_op("BitwiseAnd", np.bitwise_and, "The bits that are set in both, broadcast. x, y: int[...] -> int[...].",
+         dtypes=INTEGERS, no_grad=_BITS)
+numpy_op("BitwiseOr", np.bitwise_or, "The bits that are set in either, broadcast. x, y: int[...] -> int[...].",
+         dtypes=INTEGERS, no_grad=_BITS)
+numpy_op("BitwiseXor", np.bitwise_xor,
+         "The bits that are set in one of them alone, broadcast. x, y: int[...] -> int[...].",
+         dtypes=INTEGERS, no_grad=_BITS)
+numpy_op("Invert", np.invert, "The bits that are not set. x: int[...] -> int[...].", dtypes=INTEGERS, no_grad=_BITS)
 
 
 @op("LeftShift", infer=broadcast_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)

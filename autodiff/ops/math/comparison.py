@@ -9,6 +9,7 @@ from ...core.infer import broadcast_test, same_shape_test
 from ...core.op import Bool, Own, Spec, T, blocked, build
 from ...core.shapes import broadcast, merge, show
 from ..common.loop_batching import slice_by_slice
+from ..common.numpy_ops import numpy_op
 from .elementwise import unbroadcast
 
 _COMPARED = "a comparison gives booleans"
@@ -42,52 +43,22 @@ def _as_bool(found):
     return found if found.dtype == np.bool_ else found.astype(np.bool_)
 
 
-@op("Less", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
-def less(x, y, *, out=None):
-    """x < y, broadcast. x, y: real[...] -> bool[...]."""
-    return np.less(x, y, out=out)
-
-
-@op("LessEqual", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
-def less_equal(x, y, *, out=None):
-    """x <= y, broadcast. x, y: real[...] -> bool[...]."""
-    return np.less_equal(x, y, out=out)
-
-
-@op("Greater", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
-def greater(x, y, *, out=None):
-    """x > y, broadcast. x, y: real[...] -> bool[...]."""
-    return np.greater(x, y, out=out)
-
-
-@op("GreaterEqual", infer=broadcast_test, elementwise=True, dtypes=REALS, no_grad=_COMPARED)
-def greater_equal(x, y, *, out=None):
-    """x >= y, broadcast. x, y: real[...] -> bool[...]."""
-    return np.greater_equal(x, y, out=out)
-
-
-@op("LogicalAnd", infer=broadcast_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
-def logical_and(x: Bool, y: Bool, *, out=None):
-    """x and y, broadcast. x, y: bool[...] -> bool[...]."""
-    return np.logical_and(x, y, out=out)
-
-
-@op("LogicalOr", infer=broadcast_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
-def logical_or(x: Bool, y: Bool, *, out=None):
-    """x or y, broadcast. x, y: bool[...] -> bool[...]."""
-    return np.logical_or(x, y, out=out)
-
-
-@op("LogicalXor", infer=broadcast_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
-def logical_xor(x: Bool, y: Bool, *, out=None):
-    """Either x or y, broadcast. x, y: bool[...] -> bool[...]."""
-    return np.logical_xor(x, y, out=out)
-
-
-@op("LogicalNot", infer=same_shape_test, elementwise=True, dtypes=(bool_,), no_grad=_LOGIC)
-def logical_not(x: Bool, *, out=None):
-    """not x. x: bool[...] -> bool[...]."""
-    return np.logical_not(x, out=out)
+numpy_op("Less", np.less, "x < y, broadcast. x, y: real[...] -> bool[...].",
+         dtypes=REALS, infer=broadcast_test, no_grad=_COMPARED)
+numpy_op("LessEqual", np.less_equal, "x <= y, broadcast. x, y: real[...] -> bool[...].",
+         dtypes=REALS, infer=broadcast_test, no_grad=_COMPARED)
+numpy_op("Greater", np.greater, "x > y, broadcast. x, y: real[...] -> bool[...].",
+         dtypes=REALS, infer=broadcast_test, no_grad=_COMPARED)
+numpy_op("GreaterEqual", np.greater_equal, "x >= y, broadcast. x, y: real[...] -> bool[...].",
+         dtypes=REALS, infer=broadcast_test, no_grad=_COMPARED)
+numpy_op("LogicalAnd", np.logical_and, "x and y, broadcast. x, y: bool[...] -> bool[...].",
+         dtypes=(bool_,), infer=broadcast_test, no_grad=_LOGIC)
+numpy_op("LogicalOr", np.logical_or, "x or y, broadcast. x, y: bool[...] -> bool[...].",
+         dtypes=(bool_,), infer=broadcast_test, no_grad=_LOGIC)
+numpy_op("LogicalXor", np.logical_xor, "Either x or y, broadcast. x, y: bool[...] -> bool[...].",
+         dtypes=(bool_,), infer=broadcast_test, no_grad=_LOGIC)
+numpy_op("LogicalNot", np.logical_not, "not x. x: bool[...] -> bool[...].",
+         dtypes=(bool_,), infer=same_shape_test, no_grad=_LOGIC)
 
 
 # ---- choosing ---------------------------------------------------------------------------

@@ -3,69 +3,22 @@
 import numpy as np
 
 from ...core.declare import op
-from ...core.dtypes import COMPLEX, FLOATS, NUMBERS, REALS
+from ...core.dtypes import FLOATS, NUMBERS, REALS
 from ...core.infer import broadcast_shape, same_shape, same_shape_test
 from ...core.op import build
+from ..common.numpy_ops import CONTINUOUS, numpy_op
 from .elementwise import conjugate, unbroadcast
-
-CONTINUOUS = FLOATS + COMPLEX
-
 
 # ---- signs and powers -------------------------------------------------------------------
 
-@op("Neg", infer=same_shape, elementwise=True, dtypes=NUMBERS)
-def neg(x, *, out=None):
-    """-x. x: number[...] -> number[...]."""
-    return np.negative(x, out=out)
-
-
-@neg.gradient
-def _(node, dy):
-    return (-dy,)
-
-
-@op("Abs", infer=same_shape, elementwise=True, dtypes=REALS)
-def absolute(x, *, out=None):
-    """The absolute value; its slope at 0 is taken as 0. x: real[...] -> real[...]."""
-    return np.abs(x, out=out)
-
-
-@absolute.gradient
-def _(node, dy):
-    return (dy * build.Sign(node.inputs[0]),)
-
-
-@op("Sign", infer=same_shape, elementwise=True, dtypes=NUMBERS)
-def sign(x, *, out=None):
-    """-1, 0 or 1; x / |x| of a complex number. x: number[...] -> number[...]."""
-    return np.sign(x, out=out)
-
-
-@sign.gradient
-def _(node, dy):
-    return (build.ZerosLike(dy),)
-
-
-@op("Square", infer=same_shape, elementwise=True, dtypes=NUMBERS)
-def square(x, *, out=None):
-    """x^2. x: number[...] -> number[...]."""
-    return np.square(x, out=out)
-
-
-@square.gradient
-def _(node, dy):
-    return (build.Mul(dy, build.Mul(conjugate(node.inputs[0]), 2)),)
-
-
-@op("Sqrt", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
-def sqrt(x, *, out=None):
-    """The square root. x: float[...] -> float[...]."""
-    return np.sqrt(x, out=out)
-
-
-@sqrt.gradient
-def _(node, dy):
-    return (build.SqrtGrad(node.outputs[0], dy),)
+numpy_op("Neg", np.negative, "-x. x: number[...] -> number[...].", lambda dy, x, y: -dy, dtypes=NUMBERS)
+numpy_op("Abs", np.abs, "The absolute value; its slope at 0 is taken as 0. x: real[...] -> real[...].",
+         lambda dy, x, y: dy * build.Sign(x), dtypes=REALS)
+numpy_op("Sign", np.sign, "-1, 0 or 1; x / |x| of a complex number. x: number[...] -> number[...].",
+         lambda dy, x, y: build.ZerosLike(dy), dtypes=NUMBERS)
+numpy_op("Square", np.square, "x^2. x: number[...] -> number[...].",
+         lambda dy, x, y: build.Mul(dy, build.Mul(conjugate(x), 2)), dtypes=NUMBERS)
+numpy_op("Sqrt", np.sqrt, "The square root. x: float[...] -> float[...].", lambda dy, x, y: build.SqrtGrad(y, dy))
 
 
 @op("Rsqrt", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
@@ -92,48 +45,12 @@ def _(node, dy):
 
 # ---- exponentials -----------------------------------------------------------------------
 
-@op("Exp", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
-def exp(x, *, out=None):
-    """e^x. x: float[...] -> float[...]."""
-    return np.exp(x, out=out)
-
-
-@exp.gradient
-def _(node, dy):
-    return (dy * conjugate(node.outputs[0]),)
-
-
-@op("Expm1", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
-def expm1(x, *, out=None):
-    """e^x - 1, exact near 0. x: float[...] -> float[...]."""
-    return np.expm1(x, out=out)
-
-
-@expm1.gradient
-def _(node, dy):
-    return (dy * conjugate(build.Exp(node.inputs[0])),)
-
-
-@op("Log", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
-def log(x, *, out=None):
-    """The natural logarithm. x: float[...] -> float[...]."""
-    return np.log(x, out=out)
-
-
-@log.gradient
-def _(node, dy):
-    return (dy / conjugate(node.inputs[0]),)
-
-
-@op("Log1p", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
-def log1p(x, *, out=None):
-    """log(1 + x), exact near 0. x: float[...] -> float[...]."""
-    return np.log1p(x, out=out)
-
-
-@log1p.gradient
-def _(node, dy):
-    return (dy / (1 + conjugate(node.inputs[0])),)
+numpy_op("Exp", np.exp, "e^x. x: float[...] -> float[...].", lambda dy, x, y: dy * conjugate(y))
+numpy_op("Expm1", np.expm1, "e^x - 1, exact near 0. x: float[...] -> float[...].",
+         lambda dy, x, y: dy * conjugate(build.Exp(x)))
+numpy_op("Log", np.log, "The natural logarithm. x: float[...] -> float[...].", lambda dy, x, y: dy / conjugate(x))
+numpy_op("Log1p", np.log1p, "log(1 + x), exact near 0. x: float[...] -> float[...].",
+         lambda dy, x, y: dy / (1 + conjugate(x)))
 
 
 @op("LogOrZero", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
@@ -149,15 +66,8 @@ def _(node, dy):
     return (build.DivNoNan(dy, build.Conj(x) if x.dtype.is_complex else build.Maximum(x, build.ZerosLike(x))),)
 
 
-@op("Tanh", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
-def tanh(x, *, out=None):
-    """Hyperbolic tangent, element by element. x: float[...] -> float[...]."""
-    return np.tanh(x, out=out)
-
-
-@tanh.gradient
-def _(node, dy):
-    return (build.TanhGrad(conjugate(node.outputs[0]), dy),)
+numpy_op("Tanh", np.tanh, "Hyperbolic tangent, element by element. x: float[...] -> float[...].",
+         lambda dy, x, y: build.TanhGrad(conjugate(y), dy))
 
 
 @op("Sigmoid", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
@@ -258,16 +168,9 @@ def _(node, dz):
 _STEPS = "it is piecewise constant: its slope is 0 wherever there is one"
 
 
-@op("Floor", infer=same_shape, elementwise=True, dtypes=FLOATS, no_grad=_STEPS)
-def floor(x, *, out=None):
-    """The greatest whole number <= x. x: float[...] -> float[...]."""
-    return np.floor(x, out=out)
-
-
-@op("Ceil", infer=same_shape, elementwise=True, dtypes=FLOATS, no_grad=_STEPS)
-def ceil(x, *, out=None):
-    """The smallest whole number >= x. x: float[...] -> float[...]."""
-    return np.ceil(x, out=out)
+numpy_op("Floor", np.floor, "The greatest whole number <= x. x: float[...] -> float[...].",
+         dtypes=FLOATS, no_grad=_STEPS)
+numpy_op("Ceil", np.ceil, "The smallest whole number >= x. x: float[...] -> float[...].", dtypes=FLOATS, no_grad=_STEPS)
 
 
 @op("Round", infer=same_shape, elementwise=True, dtypes=REALS, no_grad=_STEPS)
@@ -276,28 +179,16 @@ def round_half_to_even(x, *, out=None):
     return np.rint(x, out=out) if x.dtype.kind == "f" else np.positive(x, out=out)
 
 
-@op("Rint", infer=same_shape, elementwise=True, dtypes=FLOATS, no_grad=_STEPS)
-def rint(x, *, out=None):
-    """The nearest whole number, the even one of two. x: float[...] -> float[...]."""
-    return np.rint(x, out=out)
+numpy_op("Rint", np.rint, "The nearest whole number, the even one of two. x: float[...] -> float[...].",
+         dtypes=FLOATS, no_grad=_STEPS)
 
 
 _TEST = "a test gives booleans"
 
 
-@op("IsNan", infer=same_shape_test, elementwise=True, dtypes=FLOATS, no_grad=_TEST)
-def is_nan(x, *, out=None):
-    """Whether x is not a number. x: float[...] -> bool[...]."""
-    return np.isnan(x, out=out)
-
-
-@op("IsInf", infer=same_shape_test, elementwise=True, dtypes=FLOATS, no_grad=_TEST)
-def is_inf(x, *, out=None):
-    """Whether x is infinite. x: float[...] -> bool[...]."""
-    return np.isinf(x, out=out)
-
-
-@op("IsFinite", infer=same_shape_test, elementwise=True, dtypes=FLOATS, no_grad=_TEST)
-def is_finite(x, *, out=None):
-    """Whether x is neither infinite nor nan. x: float[...] -> bool[...]."""
-    return np.isfinite(x, out=out)
+numpy_op("IsNan", np.isnan, "Whether x is not a number. x: float[...] -> bool[...].",
+         dtypes=FLOATS, infer=same_shape_test, no_grad=_TEST)
+numpy_op("IsInf", np.isinf, "Whether x is infinite. x: float[...] -> bool[...].",
+         dtypes=FLOATS, infer=same_shape_test, no_grad=_TEST)
+numpy_op("IsFinite", np.isfinite, "Whether x is neither infinite nor nan. x: float[...] -> bool[...].",
+         dtypes=FLOATS, infer=same_shape_test, no_grad=_TEST)
