@@ -376,3 +376,15 @@ case("scatter_max_outside", lambda x, y: x.at[jnp.array([1, 5, 9]), 1].max(y, mo
 case("convolve_complex", lambda x, y: jnp.convolve(x + 1j * y, (y - 1j * x)[:2]).imag, (5,), (5,))
 case("convolve_integers", lambda x: x * jnp.convolve(jnp.arange(5), jnp.array([1, 2, 3])), (7,))
 case("closing_over", lambda x: closing_over(x, jnp.full((), 0.7, x.dtype)), (3,))
+
+
+def of_complex(x, y):
+    z = lax.complex(x, y)
+    return (z**3 / (1 + z * z) + jnp.sqrt(z) * z ** (1.5 - 0.3j) + lax.rsqrt(z)).real + jnp.cumprod(z).imag
+
+
+case("complex_gradients", of_complex, (4,), (4,), low=0.3)
+case("pow_of_rows", lambda x: x[:, None] ** jnp.arange(4), (3,))
+case("incomplete_at_zero", lambda x: jax.scipy.special.gammaincc(jnp.array([0.0, 1, 2], x.dtype), x)
+     + jax.scipy.special.betainc(jnp.array([0.0, 2, 1], x.dtype), jnp.array([1.0, 0, 1], x.dtype), x), (3,), low=0.1,
+     high=0.9)

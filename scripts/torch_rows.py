@@ -35,7 +35,7 @@ def answers(number: int, dtype: str) -> dict[str, np.ndarray]:
     args, kwargs = (filled(tree, np.random.default_rng(number), dtype) for tree in (row.args, row.kwargs))
     args, kwargs = given(list(args), dtype, leaves), given(kwargs, dtype, leaves)
     for i, leaf in enumerate(leaves):
-        leaf.requires_grad_(row.slopes and leaf.is_floating_point() and i not in row.fixed)
+        leaf.requires_grad_(row.slopes and (leaf.is_floating_point() or leaf.is_complex()) and i not in row.fixed)
     packet, _, overload = row.op.partition(".")
     op = getattr(torch.ops.aten, packet)
     result = (getattr(op, overload) if overload else op)(*args, **kwargs)
@@ -43,13 +43,13 @@ def answers(number: int, dtype: str) -> dict[str, np.ndarray]:
     outputs = outputs[:row.outputs or None]
     found = {f"{number}:{dtype}:y{i}": y.detach().resolve_conj().numpy() for i, y in enumerate(outputs)}
     wanted = [x for x in leaves if x.requires_grad]
-    slopes = [y for y in outputs if y.requires_grad and y.is_floating_point()]
+    slopes = [y for y in outputs if y.requires_grad]
     if slopes and wanted:
-        total = sum((y * torch.from_numpy(weights(tuple(y.shape))).to(y.dtype)).sum() for y in slopes)
+        total = sum((y * torch.from_numpy(weights(tuple(y.shape))).to(y.dtype)).sum().real for y in slopes)
         for x, dx in zip(wanted, torch.autograd.grad(total, wanted, allow_unused=True)):
             if dx is not None:
                 at = next(i for i, leaf in enumerate(leaves) if leaf is x)
-                found[f"{number}:{dtype}:dx{at}"] = dx.numpy()
+                found[f"{number}:{dtype}:dx{at}"] = dx.resolve_conj().numpy()
     return found
 
 

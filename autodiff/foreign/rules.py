@@ -14,10 +14,16 @@ COMPARISONS = {"eq": tf.equal, "ne": tf.not_equal, "lt": tf.less, "le": tf.less_
 def ruled(source: str, kind: str, rule: Callable[..., Any], made: Callable[..., Any]) -> Callable[..., Any]:
     """A function of tensors like `made`, whose ops of one kind have another gradient: that of a source.
 
-    rule: of the operation and the gradient of its output, to a gradient for each input.
+    rule: of the operation and the gradient of its output, to a gradient for each input; it need not know of complex
+    numbers, as their functions here are analytic.
     """
     name = f"{source} {kind}"
-    tf.RegisterGradient(name)(rule)
+
+    def of_any(op: Any, dy: Any) -> Any:
+        found = rule(op, tf.math.conj(dy) if dy.dtype.is_complex else dy)
+        return tf.nest.map_structure(tf.math.conj, found) if dy.dtype.is_complex else found
+
+    tf.RegisterGradient(name)(of_any)
 
     def built(*inputs: Any) -> Tensor:
         with get_default_graph().gradient_override_map({kind: name}):

@@ -355,4 +355,7 @@ ROWS += [
     row("_embedding_bag", f(5, 3), i(5, 6), v([0, 2, 2]), False, 2, outputs=1),
     row("linalg_lu_factor_ex", f(5, 3)), row("linalg_lu", f(2, 3, 5)),
     row("grid_sampler_2d", f(1, 2, 4, 5), f(1, 3, 3, 2), 2, 1, False),
+    row("reciprocal", c(3)), row("sqrt", c(3)), row("rsqrt", c(3)), row("pow", c(3), c(3)), row("sgn", c(3)),
+    row("vdot", c(3), c(3)), row("linalg_vecdot", c(2, 3), c(2, 3)), row("_linalg_slogdet", c(3, 3), outputs=2),
+    row("linalg_eig", c(3, 3), outputs=1), row("linalg_pinv", c(3, 2)),
 ]

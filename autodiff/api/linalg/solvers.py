@@ -106,6 +106,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
             rcond = 10.0 * max(d or 1 for d in (a.dims or (1, 1))[-2:]) * np.finfo(s.dtype.as_numpy_dtype).eps
         large = build.Greater(s, build.ExpandDims(rcond * build.Max(s, [-1]), -1))
         inverse = build.Select(large, build.Reciprocal(build.Select(large, s, build.OnesLike(s))), build.ZerosLike(s))
+        inverse = build.Cast(inverse, dtype=v.dtype) if v.dtype.is_complex else inverse
         return build.BatchMatMulV2(v * build.ExpandDims(inverse, -2), u, adj_y=True)
 
 

@@ -22,7 +22,6 @@ def broadcast_in_dim(x: Tensor, *, shape: Sequence[int], broadcast_dimensions: S
 
 
 # ---- slices and padding ------------------------------------------------------------------------
-
 @JAX.op("dynamic_slice", note="starts are moved so that the slice lies inside")
 def dynamic_slice(x: Tensor, *starts: Tensor, slice_sizes: Sequence[int]) -> Tensor:
     if not starts:
@@ -83,7 +82,6 @@ def _spread(x: Tensor, value: Tensor, axis: int, between: int) -> Tensor:
 
 
 # ---- from nothing ------------------------------------------------------------------------------
-
 @JAX.op("iota")
 def iota(*, dtype: str, shape: Sequence[int], dimension: int) -> Tensor:
     counted = np.arange(shape[dimension]).reshape([-1 if i == dimension else 1 for i in range(len(shape))])

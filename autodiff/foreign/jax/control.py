@@ -9,31 +9,23 @@ from .table import JAX, Tensor
 from .walk import Called
 
 
-@JAX.op("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", "custom_vmap_call", "composite", "call",
-        note="its equations, in place")
-def inlined(*xs: Tensor, jaxpr: Called | None = None, call_jaxpr: Called | None = None, call: Called | None = None,
-            **params: Any) -> list[Tensor]:
-    called = jaxpr or call_jaxpr or call
-    assert called is not None
-    return called.in_scope(*xs)
+def _called(*programs: Called | None) -> Called:
+    return next(program for program in programs if program is not None)
 
 
-@JAX.op("relu", note="jax.nn.relu, which has a gradient of its own: 0 at 0, as that of our op")
-def relu(x: Tensor, **params: Any) -> Tensor:
-    return tf.nn.relu(x)
-
-
-@JAX.op("custom_jvp_call", pulled_back=True, note="its gradient is the user's own rule, traced")
-def custom_jvp_call(*xs: Tensor, call_jaxpr: Called, **params: Any) -> list[Tensor]:
-    return call_jaxpr(*xs)
-
-
-@JAX.op("custom_vjp_call", "custom_vjp_call_jaxpr", pulled_back=True, note="its gradient is the user's own, traced")
-def custom_vjp_call(*xs: Tensor, call_jaxpr: Called | None = None, fun_jaxpr: Called | None = None,
-                    **params: Any) -> list[Tensor]:
-    called = call_jaxpr or fun_jaxpr
-    assert called is not None
-    return called(*xs)
+JAX.rows({
+    "jit pjit closed_call core_call remat2 checkpoint custom_vmap_call composite call": (
+        lambda *xs, jaxpr=None, call_jaxpr=None, call=None, **params:
+        _called(jaxpr, call_jaxpr, call).in_scope(*xs), "its equations, in place"),
+    "relu": (lambda x, **params: tf.nn.relu(x),
+        "jax.nn.relu, which has a gradient of its own: 0 at 0, as that of our op"),
+    "platform_index": (lambda *, platforms=(): tf.constant(next((i for i, names in enumerate(
+        platforms) if names is None or "cpu" in names), 0), tf.int32), "that of the CPU"),
+})
+JAX.rows({
+    "custom_jvp_call custom_vjp_call custom_vjp_call_jaxpr": (lambda *xs, call_jaxpr=None, fun_jaxpr=None, **params:
+        _called(call_jaxpr, fun_jaxpr)(*xs), "its gradient is the user's own rule, traced"),
+}, pulled_back=True)
 
 
 @JAX.op("custom_linear_solve", pulled_back=True)
@@ -44,7 +36,6 @@ def custom_linear_solve(*xs: Tensor, const_lengths: dict[str, int], jaxprs: dict
 
 
 # ---- branches ----------------------------------------------------------------------------------
-
 @JAX.op("cond")
 def cond(index: Tensor, *xs: Tensor, branches: Sequence[Called], **params: Any) -> list[Tensor]:
     if not branches[0].program.outputs:
@@ -62,14 +53,7 @@ def cond(index: Tensor, *xs: Tensor, branches: Sequence[Called], **params: Any) 
     return chosen(branches, 0)
 
 
-@JAX.op("platform_index", note="that of the CPU")
-def platform_index(*, platforms: Sequence[Any] = ()) -> Tensor:
-    known = [i for i, names in enumerate(platforms) if names is None or "cpu" in names]
-    return tf.constant(known[0] if known else 0, tf.int32)
-
-
 # ---- loops -------------------------------------------------------------------------------------
-
 @JAX.op("while", note="with a condition for each of a batch, until none holds")
 def while_(*xs: Tensor, cond_nconsts: int, cond_jaxpr: Called, body_nconsts: int, body_jaxpr: Called) -> list[Tensor]:
     of_cond, of_body = xs[:cond_nconsts], xs[cond_nconsts:cond_nconsts + body_nconsts]

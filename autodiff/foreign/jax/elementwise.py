@@ -13,11 +13,11 @@ from .table import JAX, Tensor, unbroadcast, with_gradient
 
 JAX.plain({name: getattr(tf.math, name) for name in (
     "sign floor ceil exp log expm1 log1p tanh sin cos tan asin acos atan sinh cosh asinh atanh square lgamma digamma "
-    "erf erfc bessel_i0e bessel_i1e is_finite real imag add atan2 zeta igamma igammac polygamma").split()})
+    "erf erfc bessel_i0e bessel_i1e is_finite real imag add atan2 zeta igamma polygamma").split()})
 JAX.plain({
     "neg": tf.negative, "logistic": tf.sigmoid, "complex": tf.complex, "add_any": tf.add, "sub": tf.subtract,
     "mul": tf.multiply, "igamma_grad_a": build.IgammaGradA, "stop_gradient": tf.stop_gradient,
-    "nextafter": build.NextAfter, "regularized_incomplete_beta": tf.math.betainc, "erf_inv": build.Erfinv,
+    "nextafter": build.NextAfter, "erf_inv": build.Erfinv,
 })
 
 
@@ -28,7 +28,6 @@ def identity(*xs: Tensor, **params: Any) -> list[Tensor]:
 
 
 # ---- arithmetic whose gradient JAX writes in another way, which shows at poles and kinks -------
-
 def _quotient_rule(op: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
     x, y = op.inputs
     return unbroadcast(quotient(dy, y), x), unbroadcast(-dy * x * power(y, tf.constant(-2, y.dtype)), y)
@@ -63,6 +62,11 @@ maximum = with_gradient("Maximum", _balanced, tf.maximum)
 minimum = with_gradient("Minimum", _balanced, tf.minimum)
 
 
+def _one_is_zero(a: Tensor, b: Tensor, x: Tensor) -> Tensor:
+    is_beta = tf.logical_or(tf.logical_and(tf.equal(a, 0), b > 0), tf.logical_and(tf.equal(b, 0), a > 0))
+    return tf.logical_and(is_beta, tf.logical_and(x >= 0, x <= 1))
+
+
 def _by_integers(of_floats: Any, divided: Any, by_zero: Any) -> Any:
     """A division that gives by_zero(x) where an integer is divided by 0."""
     def build(x: Tensor, y: Tensor) -> Tensor:
@@ -88,9 +92,7 @@ def pow_(x: Tensor, y: Tensor) -> Tensor:
         return power(x, y)
     slope_of_zero = tf.equal(y, 0)  # an integer exponent of 0 has slope 0, also at 0
     y = tf.cast(y, x.dtype)
-    if x.dims != y.dims:
-        x, y, slope_of_zero = (tf.broadcast_to(v, x.dims or y.dims) for v in (x, y, slope_of_zero))
-    return tf.where(slope_of_zero, tf.ones_like(x), power(x, y))
+    return tf.where_v2(slope_of_zero, tf.ones_like(x), power(x, y))
 
 
 @JAX.op("round")
@@ -131,7 +133,6 @@ def _is_inside(x: Tensor, count: Tensor) -> Tensor:
 
 
 # ---- types -------------------------------------------------------------------------------------
-
 @JAX.op("convert_element_type")
 def convert_element_type(x: Tensor, *, new_dtype: str) -> Tensor:
     if new_dtype == "bool":
@@ -156,6 +157,11 @@ def reduce_precision(x: Tensor, *, exponent_bits: int, mantissa_bits: int) -> Te
 
 
 JAX.rows({
+    "igammac": (lambda a, x: tf.where(tf.logical_and(tf.equal(a, 0), x > 0), tf.zeros_like(x), tf.math.igammac(a, x)),
+        "0 for a = 0"),
+    "regularized_incomplete_beta": (lambda a, b, x: tf.where(_one_is_zero(a, b, x), tf.where(
+        tf.equal(x, tf.cast(tf.equal(b, 0), x.dtype)), x, tf.cast(tf.equal(a, 0), x.dtype)),
+        tf.math.betainc(a, b, x)), "a or b may be 0"),
     "div": (_by_integers(quotient, tf.truncatediv, lambda x: build.Invert(tf.zeros_like(x))),
         "of integers, towards 0; an integer by 0 is -1"),
     "rem": (_by_integers(truncated, tf.truncatemod, tf.identity), "of the sign of x; of an integer and 0 it is x"),

@@ -51,7 +51,6 @@ def _places(shape: Sequence[int], indices: Tensor, index_map: Sequence[int], ope
 
 
 # ---- gather ------------------------------------------------------------------------------------
-
 @JAX.op("gather", note="outside of the operand: moved inside, also where it is promised to be inside, or filled")
 def gather(x: Tensor, indices: Tensor, *, dimension_numbers: Mapping[str, Any], slice_sizes: Sequence[int],
            mode: str | None = None, fill_value: Any = None, unique_indices: bool = False) -> Tensor:
@@ -85,7 +84,6 @@ def _filler(x: Tensor, value: Any) -> Tensor:
 
 
 # ---- scatter -----------------------------------------------------------------------------------
-
 def _scattered(x: Tensor, indices: Tensor, updates: Tensor, numbers: Mapping[str, Any], mode: str | None,
                put: Any) -> Tensor:
     """What put(flat operand, flat places, flat updates) gives; the operand has one element more for what is dropped."""
@@ -138,8 +136,6 @@ def _extreme(choose: Any, of_segments: Any, whole: Tensor, at: Tensor, new: Tens
 
 
 # ---- order -------------------------------------------------------------------------------------
-
-
 def _ranks(x: Tensor) -> Tensor:
     """Numbers that sort as x does; nan comes last."""
     if x.dtype.is_floating:

@@ -40,7 +40,6 @@ def _product(x: Tensor, y: Tensor, summed: Sequence[Any], batch: Sequence[Any]) 
 
 
 # ---- convolution -------------------------------------------------------------------------------
-
 @JAX.op("conv_general_dilated", note="up to three spatial axes, in any layout")
 def conv_general_dilated(x: Tensor, kernel: Tensor, *, window_strides: Sequence[int], padding: Sequence[Sequence[int]],
                          lhs_dilation: Sequence[int], rhs_dilation: Sequence[int],
@@ -88,7 +87,6 @@ def _convolved(x: Tensor, kernel: Tensor, strides: Sequence[int], dilations: Seq
 
 
 # ---- Fourier -----------------------------------------------------------------------------------
-
 _TRANSFORMS = {"FFT": (tf.signal.fft, tf.signal.fft2d, tf.signal.fft3d),
                "IFFT": (tf.signal.ifft, tf.signal.ifft2d, tf.signal.ifft3d),
                "RFFT": (tf.signal.rfft, tf.signal.rfft2d, tf.signal.rfft3d),

@@ -47,7 +47,6 @@ def reduce(*xs: Tensor, jaxpr: Called, dimensions: Sequence[int], computation: A
 
 
 # ---- along an axis -----------------------------------------------------------------------------
-
 def _running(function: Callable[..., Any], x: Tensor, axis: int, reverse: bool) -> Tensor:
     """By doubling: after each round every element has seen twice as many neighbors."""
     size, distance = x.dims[axis], 1

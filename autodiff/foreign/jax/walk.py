@@ -106,12 +106,12 @@ def _with_pullback(equation: Equation, inputs: Sequence[Tensor], moving: Sequenc
         outputs = JAX.build(equation.primitive, list(arguments.values()), params)
 
         def gradient(*dys: Tensor) -> list[Tensor]:
-            wanted = [dy for dy, y in zip(dys, outputs) if is_inexact(y)]
+            wanted = [_other_way(dy) for dy, y in zip(dys, outputs) if is_inexact(y)]
             assert equation.pullback is not None
             program = equation.pullback()
             advice_of(get_default_graph()).lines[found[0].op.name] = _lines(program, kind)
             lines = sites + resolve(capture())  # deeper than other ops of the gradient: the user's function made them
-            return build_program(program, [*arguments.values(), *wanted], lines, around=values)
+            return list(map(_other_way, build_program(program, [*arguments.values(), *wanted], lines, around=values)))
 
         return list(outputs), gradient
 
@@ -121,6 +121,11 @@ def _with_pullback(equation: Equation, inputs: Sequence[Tensor], moving: Sequenc
         result = built(*[inputs[i] for i in moving])
     found = result if isinstance(result, list) else [result]
     return found
+
+
+def _other_way(gradient: Tensor) -> Tensor:
+    """A gradient by a complex number as JAX has it, from our way, or back: one is the conjugate of the other."""
+    return tf.math.conj(gradient) if gradient.dtype.is_complex else gradient
 
 
 def _lines(program: Program, kind: str) -> tuple[str, ...]:

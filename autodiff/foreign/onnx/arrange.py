@@ -40,7 +40,6 @@ def size(x: Any) -> Any:
 
 
 # ---- shapes ---------------------------------------------------------------------------------
-
 @onnx.op("Reshape", note="0 keeps the size of that axis")
 def reshape(x: Any, shape: Any, *, allowzero: int = 0) -> Any:
     wanted = ints(shape)
@@ -109,7 +108,6 @@ def _unsqueezed(x: Any, axes: Any, rank: int) -> Any:
 
 
 # ---- joining and taking apart ---------------------------------------------------------------
-
 @onnx.op("Split")
 def split(x: Any, split: Any = None, *, axis: int = 0, num_outputs: int = 0, node: Node) -> Any:
     known = ints(split)
@@ -151,7 +149,6 @@ def _whole(x: Any, starts: Any, ends: Any, axes: Any, steps: Any) -> tuple[Any, 
 
 
 # ---- padding --------------------------------------------------------------------------------
-
 @onnx.op("Pad", note="negative pads cut; modes reflect, edge and wrap take slices by index")
 def pad(x: Any, pads: Any, constant_value: Any = None, axes: Any = None, *, mode: Any = b"constant",
         value: float = 0.0) -> Any:
@@ -204,7 +201,6 @@ def center_crop_pad(x: Any, shape: Any, *, axes: Any = None) -> Any:
 
 
 # ---- moving elements ------------------------------------------------------------------------
-
 @onnx.op("DepthToSpace")
 def depth_to_space(x: Any, *, blocksize: int, mode: Any = b"DCR") -> Any:
     n, c, h, w = sizes_of(x)

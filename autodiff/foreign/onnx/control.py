@@ -138,7 +138,6 @@ def _scanned(inputs: Sequence[Any], body: Body, num_scan_inputs: int, lines: tup
 
 
 # ---- sequences and optional values ----------------------------------------------------------
-
 def _place(position: Any, default: int) -> int:
     if position is None:
         return default

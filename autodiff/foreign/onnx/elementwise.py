@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,18 @@ from ..model import tf
 from .sizes import axis_of, rank_of, shape_of
 from .table import dtype_named, is_float, like, onnx, scalar, text, value_of
 
+onnx.plain({name.capitalize(): getattr(tf, name) for name in (
+    "abs acos acosh add asin asinh atan atanh ceil cos cosh equal erf exp floor greater less log reciprocal round sign "
+    "sin sinh sqrt tan").split()})
 onnx.plain({
-    "Abs": tf.abs, "Acos": tf.acos, "Acosh": tf.acosh, "Add": tf.add, "And": tf.logical_and, "Asin": tf.asin,
-    "Asinh": tf.asinh, "Atan": tf.atan, "Atanh": tf.atanh, "Ceil": tf.ceil, "Cos": tf.cos, "Cosh": tf.cosh,
-    "Equal": tf.equal, "Erf": tf.erf, "Exp": tf.exp, "Floor": tf.floor, "Greater": tf.greater,
-    "GreaterOrEqual": tf.greater_equal, "IsNaN": tf.is_nan, "Less": tf.less, "LessOrEqual": tf.less_equal,
-    "Log": tf.log, "Mul": tf.multiply, "Neg": tf.negative, "Not": tf.logical_not, "Or": tf.logical_or,
-    "Reciprocal": tf.reciprocal, "Relu": tf.nn.relu, "Round": tf.round, "Sigmoid": tf.sigmoid, "Sign": tf.sign,
-    "Sin": tf.sin, "Sinh": tf.sinh, "Softplus": tf.nn.softplus, "Softsign": tf.nn.softsign, "Sqrt": tf.sqrt,
-    "Sub": tf.subtract, "Tan": tf.tan, "Tanh": tf.tanh, "Where": tf.where_v2, "Xor": tf.logical_xor,
+    "And": tf.logical_and, "GreaterOrEqual": tf.greater_equal, "IsNaN": tf.is_nan, "LessOrEqual": tf.less_equal,
+    "Mul": tf.multiply, "Neg": tf.negative, "Not": tf.logical_not, "Or": tf.logical_or, "Sub": tf.subtract,
+    "Where": tf.where_v2, "Xor": tf.logical_xor, "BitwiseAnd": build.BitwiseAnd, "BitwiseNot": build.Invert,
+    "BitwiseOr": build.BitwiseOr, "BitwiseXor": build.BitwiseXor,
 })
 
 
 # ---- arithmetic -----------------------------------------------------------------------------
-
 @onnx.op("Pow", note="the result has the type of the base")
 def power(x: Any, y: Any) -> Any:
     if not is_float(x) and is_float(y):
@@ -40,11 +39,6 @@ def mod(a: Any, b: Any, *, fmod: int = 0) -> Any:
     return tf.truncatemod(a, b) if fmod else tf.floormod(a, b)
 
 
-@onnx.op("Mean")
-def mean(*xs: Any) -> Any:
-    return functools.reduce(tf.add, xs) / len(xs)
-
-
 def _extreme(choose: Any, x: Any, y: Any) -> Any:
     """One of two; where they are equal, each gets half of the gradient, as PyTorch and central differences have it."""
     return tf.where_v2(tf.equal(x, y), x / 2 + y / 2, choose(x, y)) if is_float(x) else choose(x, y)
@@ -56,39 +50,10 @@ def clip(x: Any, min: Any = None, max: Any = None) -> Any:  # noqa: A002
     return x if max is None else tf.minimum(x, like(max, x))
 
 
-@onnx.op("IsInf")
-def is_inf(x: Any, *, detect_negative: int = 1, detect_positive: int = 1) -> Any:
-    found = tf.is_inf(x)
-    if not detect_negative:
-        found = tf.logical_and(found, x > 0)
-    return found if detect_positive else tf.logical_and(found, x < 0)
-
-
 # ---- activations ----------------------------------------------------------------------------
-
-@onnx.op("LeakyRelu")
-def leaky_relu(x: Any, *, alpha: float = 0.01) -> Any:
-    return tf.nn.leaky_relu(x, alpha)
-
-
-@onnx.op("Elu")
-def elu(x: Any, *, alpha: float = 1.0) -> Any:
-    return _below_zero(x, lambda z: alpha * tf.expm1(z))
-
-
 def _below_zero(x: Any, curve: Any) -> Any:
     """`x` where it is positive, else the curve, which sees no large numbers that would overflow."""
     return tf.where_v2(x > 0, x, curve(tf.minimum(x, like(0, x))))
-
-
-@onnx.op("HardSigmoid")
-def hard_sigmoid(x: Any, *, alpha: float = 0.2, beta: float = 0.5) -> Any:
-    return clip(alpha * x + beta, 0, 1)
-
-
-@onnx.op("Swish")
-def swish(x: Any, *, alpha: float = 1.0) -> Any:
-    return x * tf.sigmoid(alpha * x)
 
 
 @onnx.op("Gelu")
@@ -98,25 +63,7 @@ def gelu(x: Any, *, approximate: Any = b"none") -> Any:
     return 0.5 * x * (1 + tf.erf(x * math.sqrt(0.5)))
 
 
-@onnx.op("ThresholdedRelu")
-def thresholded_relu(x: Any, *, alpha: float = 1.0) -> Any:
-    return tf.where_v2(x > alpha, x, tf.zeros_like(x))
-
-
-@onnx.op("Shrink")
-def shrink(x: Any, *, bias: float = 0.0, lambd: float = 0.5) -> Any:
-    inside = tf.where_v2(x > lambd, x - bias, tf.zeros_like(x))
-    return tf.where_v2(x < -lambd, x + bias, inside)
-
-
-# ---- bits -----------------------------------------------------------------------------------
-
-onnx.plain({"BitwiseAnd": build.BitwiseAnd, "BitwiseNot": build.Invert, "BitwiseOr": build.BitwiseOr,
-            "BitwiseXor": build.BitwiseXor})
-
-
 # ---- random numbers: our streams, not onnx's ------------------------------------------------
-
 @onnx.op("Dropout", note="the second output is the mask")
 def dropout(x: Any, ratio: Any = 0.5, training_mode: Any = False, *, seed: int = 0, is_test: int = 1) -> Any:
     known = value_of(training_mode)
@@ -141,7 +88,6 @@ def _own_type(code: int, x: Any) -> Any:
 
 
 # ---- products -------------------------------------------------------------------------------
-
 @onnx.op("MatMul", note="NumPy's: vectors are rows or columns, leading axes broadcast")
 def matmul(a: Any, b: Any) -> Any:
     ranks = [None if x.dims is None else len(x.dims) for x in (a, b)]
@@ -184,13 +130,36 @@ def _diagonals(term: str, x: Any) -> tuple[str, Any]:
     return "".join(letters).replace(".", "..."), x
 
 
+# The functions that recurrent layers know too, of x, alpha and beta, with the defaults of these.
+CURVES: dict[str, tuple[Callable[..., Any], float, float]] = {
+    "Tanh": (lambda x, a, b: tf.tanh(x), 0, 0), "Sigmoid": (lambda x, a, b: tf.sigmoid(x), 0, 0),
+    "Relu": (lambda x, a, b: tf.nn.relu(x), 0, 0), "Affine": (lambda x, a, b: a * x + b, 1, 0),
+    "LeakyRelu": (lambda x, a, b: tf.nn.leaky_relu(x, a), 0.01, 0),
+    "ThresholdedRelu": (lambda x, a, b: tf.where_v2(x > a, x, tf.zeros_like(x)), 1, 0),
+    "ScaledTanh": (lambda x, a, b: a * tf.tanh(b * x), 1, 1),
+    "HardSigmoid": (lambda x, a, b: clip(a * x + b, 0, 1), 0.2, 0.5),
+    "Elu": (lambda x, a, b: _below_zero(x, lambda z: a * tf.expm1(z)), 1, 0),
+    "Softsign": (lambda x, a, b: tf.nn.softsign(x), 0, 0), "Softplus": (lambda x, a, b: tf.nn.softplus(x), 0, 0)}
+
+
+def _curve(of: Any, alpha: float, beta: float) -> Any:
+    return lambda x, *, alpha=alpha, beta=beta: of(x, alpha, beta)
+
+
 onnx.rows({
+    **{name: _curve(*curve) for name, curve in CURVES.items() if name not in ("Affine", "ScaledTanh")},
+    "Mean": lambda *xs: functools.reduce(tf.add, xs) / len(xs),
+    "Swish": lambda x, *, alpha=1.0: x * tf.sigmoid(alpha * x),
+    "Shrink": lambda x, *, bias=0.0, lambd=0.5: tf.where_v2(
+        x < -lambd, x + bias, tf.where_v2(x > lambd, x - bias, tf.zeros_like(x))),
+    "IsInf": lambda x, *, detect_negative=1, detect_positive=1: tf.logical_and(
+        tf.is_inf(x), x > 0 if not detect_negative else x < 0 if not detect_positive else tf.is_inf(x)),
     "Sum": lambda *xs: functools.reduce(tf.add, xs),
     "CastLike": lambda x, target, *, saturate=1, round_mode=b'up': tf.cast(x, target.dtype.base_dtype),
-    "Selu": lambda x, *, alpha=1.6732631921768188, gamma=1.0507010221481323: gamma * elu(x, alpha=alpha),
+    "Selu": lambda x, *, alpha=1.6732631921768188, gamma=1.0507010221481323: gamma * CURVES["Elu"][0](x, alpha, 0),
     "Celu": lambda x, *, alpha=1.0: _below_zero(x, lambda z: alpha * tf.expm1(z / alpha)),
-    "HardSwish": lambda x: x * hard_sigmoid(x, alpha=1 / 6),
-    "SwiGLU": lambda a, b, *, alpha=1.0: swish(a, alpha=alpha) * b,
+    "HardSwish": lambda x: x * clip(x / 6 + 0.5, 0, 1),
+    "SwiGLU": lambda a, b, *, alpha=1.0: a * tf.sigmoid(alpha * a) * b,
     "Mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
     "BitShift": lambda x, y, *, direction: (build.LeftShift if text(direction) == "LEFT" else build.RightShift)(x, y),
     "BitCast": lambda x, *, to: build.Bitcast(x, type=dtype_named(to)),

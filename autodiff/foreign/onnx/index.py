@@ -124,7 +124,6 @@ def compress(x: Any, condition: Any, *, axis: Any = None) -> Any:
 
 
 # ---- searching and sorting ------------------------------------------------------------------
-
 def _arg(search: Any, x: Any, axis: int, keepdims: int, last: int) -> Any:
     axis = axis_of(axis, rank_of(x))
     found = search(tf.reverse(x, [axis]) if last else x, axis)

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...core.errors import ArgumentError
 from ..model import tf
+from .elementwise import CURVES
 from .elementwise import clip as clipped
-from .elementwise import elu, hard_sigmoid, leaky_relu, thresholded_relu
 from .sizes import moved, rank_of, reshaped, size_of, sizes_of
 from .table import dtype_named, like, onnx, text
 
@@ -128,16 +128,7 @@ def rotary_embedding(x: Any, cos_cache: Any, sin_cache: Any, position_ids: Any =
     return reshaped(y, sizes) if rank == 3 else tf.transpose(y, [0, 2, 1, 3])
 
 
-# Name -> the function of x, alpha and beta, and their defaults.
-_ACTIVATIONS: dict[str, tuple[Callable[..., Any], float, float]] = {
-    "tanh": (lambda x, a, b: tf.tanh(x), 0, 0), "sigmoid": (lambda x, a, b: tf.sigmoid(x), 0, 0),
-    "relu": (lambda x, a, b: tf.nn.relu(x), 0, 0), "affine": (lambda x, a, b: a * x + b, 1, 0),
-    "leakyrelu": (lambda x, a, b: leaky_relu(x, alpha=a), 0.01, 0),
-    "thresholdedrelu": (lambda x, a, b: thresholded_relu(x, alpha=a), 1, 0),
-    "scaledtanh": (lambda x, a, b: a * tf.tanh(b * x), 1, 1),
-    "hardsigmoid": (lambda x, a, b: hard_sigmoid(x, alpha=a, beta=b), 0.2, 0.5),
-    "elu": (lambda x, a, b: elu(x, alpha=a), 1, 0), "softsign": (lambda x, a, b: tf.nn.softsign(x), 0, 0),
-    "softplus": (lambda x, a, b: tf.nn.softplus(x), 0, 0)}
+_ACTIVATIONS = {name.lower(): curve for name, curve in CURVES.items()}
 
 
 def _activations(names: Any, defaults: Sequence[str], directions: int, alpha: Any, beta: Any,

@@ -73,7 +73,6 @@ def causal_conv_with_state(x: Any, w: Any, bias: Any = None, past: Any = None, *
 
 
 # ---- pooling --------------------------------------------------------------------------------
-
 @onnx.op("MaxPool")
 def max_pool_(x: Any, *, kernel_shape: Any, storage_order: int = 0, node: Node, **how: Any) -> Any:
     slide = _slide(x, kernel_shape, **how)

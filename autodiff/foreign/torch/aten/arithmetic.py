@@ -12,8 +12,8 @@ from ...rules import ruled
 from .common import aten, rank, with_gradient
 from .types import as_type, category, floating, is_tensor, joint, no_gradient, number, promoted, result_type, where
 
-# ---- two tensors, or a tensor and a number -------------------------------------------------
 
+# ---- two tensors, or a tensor and a number -------------------------------------------------
 def _scaled(y: Any, alpha: Any) -> Any:
     return y if not is_tensor(alpha) and alpha == 1 else y * number(alpha, y)
 
@@ -35,7 +35,6 @@ def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
 
 
 # ---- arithmetic whose gradient torch writes in another way, which shows at poles --------------
-
 def _spread(x: Any, y: Any) -> list[Any]:
     """Both with the shape that they have together, as the rules below take them."""
     return [x, y] if x.dims == y.dims else [x * tf.ones_like(y), y * tf.ones_like(x)]
@@ -122,6 +121,12 @@ _UNARY = {name: getattr(tf.math, name) for name in (
         "log10": lambda x: tf.log(x) * number(1 / math.log(10), x)}
 
 
+def turn(x: Any) -> Any:
+    """A complex number as one of size 1; 0 stays."""
+    size = tf.abs(x)
+    return x / as_type(where(tf.equal(size, 0), tf.ones_like(size), size), x.dtype.base_dtype)
+
+
 def _truncated(x: Any) -> Any:
     return where(tf.less(x, 0), tf.ceil(x), tf.floor(x))
 
@@ -160,7 +165,6 @@ def nan_to_num(x: Any, nan: float | None = None, posinf: float | None = None, ne
 
 
 # ---- complex numbers and types -------------------------------------------------------------
-
 @aten.op("_to_copy")
 def to_copy(x: Any, *, dtype: Any = None) -> Any:
     return tf.identity(x) if dtype is None or dtype is x.dtype.base_dtype else as_type(x, dtype)
@@ -180,7 +184,6 @@ def angle(x: Any) -> Any:
 
 
 # ---- special functions that are no op of ours -----------------------------------------------
-
 _FAR = {tf.float32: 5.0, tf.float64: 20.0}  # from here on erfc is near its least number, and the series is exact
 
 
@@ -238,7 +241,7 @@ aten.rows({
     "xlogy": lambda x, y: _xlogy(*_spread(*promoted(x, y, floating=True))),
     "lerp lerp.Scalar lerp.Tensor": lambda start, end, weight:
         start + as_type(weight, result_type(start)) * (end - start),
-    "sign sgn": lambda x: x if x.dtype.base_dtype is tf.bool else tf.sign(x),
+    "sign sgn": lambda x: x if x.dtype.base_dtype is tf.bool else turn(x) if x.dtype.is_complex else tf.sign(x),
     "floor": lambda x: tf.floor(x) if category(x.dtype.base_dtype) == 2 else x,
     "ceil": lambda x: tf.ceil(x) if category(x.dtype.base_dtype) == 2 else x,
     "trunc fix": lambda x: no_gradient(_truncated(x)) if category(x.dtype.base_dtype) == 2 else x,

@@ -8,12 +8,11 @@ import numpy as np
 from ...lapack import eig, permutation_of
 from ...lapack import lu as plu
 from ...model import tf
+from .arithmetic import turn
 from .common import aten, dims, rank, shape_of, with_gradient
 from .types import as_type, no_gradient
 
-
-def _mt(x: Any) -> Any:
-    return tf.linalg.adjoint(x)
+_mt = tf.linalg.adjoint
 
 
 def _unit(x: Any) -> Any:
@@ -26,14 +25,13 @@ def _info(x: Any) -> Any:
     return tf.zeros(shape_of(dims(x)[:-2]), tf.int32)
 
 
-@aten.op("linalg_inv_ex", "inverse", "linalg_inv")
-def inverse(x: Any, *, check_errors: bool = False) -> Any:
-    return tf.linalg.inv(x), _info(x)
-
-
 @aten.op("_linalg_slogdet", "linalg_slogdet", "slogdet")
 def slogdet(x: Any) -> Any:
-    sign, logarithm = tf.linalg.slogdet(x)
+    if x.dtype.is_complex:  # whose sign turns too
+        whole = tf.linalg.det(x)
+        sign, logarithm = turn(whole), tf.math.log(tf.abs(whole))
+    else:
+        sign, logarithm = tf.linalg.slogdet(x)
     return sign, logarithm, x, _info(x)
 
 
@@ -78,23 +76,11 @@ def cholesky(x: Any, upper: bool = False, *, check_errors: bool = False) -> Any:
     return _mt(found) if upper else found, _info(x)
 
 
-@aten.op("cholesky_solve")
-def cholesky_solve(b: Any, factor: Any, upper: bool = False) -> Any:
-    lower = _mt(factor) if upper else factor
-    return tf.linalg.solve(tf.matmul(lower, _mt(lower)), b)
-
-
-@aten.op("cholesky_inverse")
-def cholesky_inverse(factor: Any, upper: bool = False) -> Any:
-    lower = _mt(factor) if upper else factor
-    return tf.linalg.inv(tf.matmul(lower, _mt(lower)))
-
-
 @aten.op("_linalg_eigh", "linalg_eigh", note="of one triangle; its slopes go to both, as torch's")
 def eigh(x: Any, lower: str = "L", compute_v: bool = True) -> Any:
     half = tf.linalg.band_part(x, -1, 0) if lower == "L" else _mt(tf.linalg.band_part(x, 0, -1))
     values, vectors = tf.linalg.eigh(half)
-    return _eigen(x, values, vectors, lambda inner: inner)
+    return _eigen(x, values, vectors, _mt(vectors), lambda inner: inner)
 
 
 @aten.op("linalg_eig", "_linalg_eigvals", "linalg_eigvals")
@@ -104,12 +90,11 @@ def eig_of(x: Any) -> Any:
     def across(inner: Any) -> Any:  # vectors have length 1: what points along them does not count
         own = tf.linalg.diag(as_type(tf.real(tf.linalg.diag_part(inner)), vectors.dtype))
         return inner - tf.matmul(tf.matmul(_mt(vectors), vectors), own)
-    return _eigen(x, values, vectors, across)
+    return _eigen(x, values, vectors, tf.linalg.inv(vectors), across)
 
 
-def _eigen(x: Any, values: Any, vectors: Any, free: Any) -> Any:
+def _eigen(x: Any, values: Any, vectors: Any, inverse: Any, free: Any) -> Any:
     """Both with torch's gradient. free: takes out of V^H dV what does not change the vectors."""
-    inverse = _mt(vectors) if vectors.dtype is x.dtype.base_dtype else tf.linalg.inv(vectors)
     gaps = tf.conj(tf.expand_dims(values, -2) - tf.expand_dims(values, -1))
     gaps = tf.linalg.set_diag(gaps, tf.ones_like(values))
 
@@ -125,7 +110,10 @@ def _eigen(x: Any, values: Any, vectors: Any, free: Any) -> Any:
 
 @aten.op("_linalg_svd", "linalg_svd")
 def svd(x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: Any = None) -> Any:
-    values, left, right = tf.linalg.svd(x, full_matrices=full_matrices)
+    values, left, right = tf.linalg.svd(x, full_matrices=full_matrices and x.dims[-2] == x.dims[-1])
+    if full_matrices and x.dims[-2] != x.dims[-1]:  # those that belong to no value have no gradient
+        rest = (no_gradient(v) for v in tf.linalg.svd(x, full_matrices=True)[1:])
+        left, right = (tf.concat([v, w[..., v.dims[-1]:]], -1) for v, w in zip((left, right), rest))
     return left, values, _mt(right)
 
 
@@ -199,19 +187,6 @@ def _permutation(order: Any, like: Any) -> Any:
     return tf.linalg.matrix_transpose(tf.one_hot(order, order.dims[-1], dtype=like.dtype))
 
 
-@aten.op("linalg_lu")
-def lu(x: Any, *, pivot: bool = True) -> Any:
-    factors, pivots, _ = lu_factor(x)
-    return lu_unpack(factors, pivots)
-
-
-@aten.op("linalg_lu_solve")
-def lu_solve(factors: Any, pivots: Any, b: Any, *, left: bool = True, adjoint: bool = False) -> Any:
-    swap, lower, upper = lu_unpack(factors, pivots)
-    whole = tf.matmul(swap, tf.matmul(lower, upper))
-    return solve(_mt(whole) if adjoint else whole, b, left=left)[0]
-
-
 @aten.op("linalg_lstsq", note="of matrices of full rank")
 def lstsq(a: Any, b: Any, rcond: Any = None, *, driver: Any = None) -> Any:
     m, n = a.dims[-2:]
@@ -246,7 +221,24 @@ def pinv(x: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
     return [with_gradient(y, [x], back)]
 
 
+def _squared(factor: Any, upper: bool) -> Any:
+    """The matrix that has this Cholesky factor."""
+    return tf.matmul(factor, factor, adjoint_a=upper, adjoint_b=not upper)
+
+
+def _product(factors: Any, pivots: Any, adjoint: bool) -> Any:
+    swap, lower, upper = lu_unpack(factors, pivots)
+    whole = tf.matmul(swap, tf.matmul(lower, upper))
+    return _mt(whole) if adjoint else whole
+
+
 aten.rows({
+    "linalg_inv_ex inverse linalg_inv": lambda x, *, check_errors=False: (tf.linalg.inv(x), _info(x)),
+    "cholesky_solve": lambda b, factor, upper=False: tf.linalg.solve(_squared(factor, upper), b),
+    "cholesky_inverse": lambda factor, upper=False: tf.linalg.inv(_squared(factor, upper)),
+    "linalg_lu": lambda x, *, pivot=True: lu_unpack(*lu_factor(x)[:2]),
+    "linalg_lu_solve": lambda factors, pivots, b, *, left=True, adjoint=False:
+        solve(_product(factors, pivots, adjoint), b, left=left)[0],
     "_linalg_det linalg_det det": lambda x: (tf.linalg.det(x), x, _info(x)),
     "linalg_matrix_exp": lambda x: tf.linalg.expm(x),
     "_linalg_check_errors": lambda info, *_, **__: (),

@@ -19,12 +19,6 @@ def hardtanh(x: Any, low: Any = -1.0, high: Any = 1.0) -> Any:
     return where(tf.less_equal(x, low), low, where(tf.greater_equal(x, high), high, x))
 
 
-@aten.op("hardswish", note="no slope at -3 and below")
-def hardswish(x: Any) -> Any:
-    inside = x * (x / 6 + number(0.5, x))
-    return where(tf.less_equal(x, -3), tf.zeros_like(x), where(tf.less(x, 3), inside, x))
-
-
 @aten.op("leaky_relu")
 def leaky_relu(x: Any, slope: Any = 0.01) -> Any:
     if x.dtype.base_dtype is tf.float64:  # our op's own slope is a float32
@@ -38,18 +32,6 @@ def elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
         return tf.nn.elu(x)
     below = tf.expm1(tf.minimum(x, 0) * number(input_scale, x)) * number(alpha, x)
     return where(tf.greater(x, 0), x, below) * number(scale, x)
-
-
-@aten.op("softplus")
-def softplus(x: Any, beta: Any = 1, threshold: Any = 20) -> Any:
-    scaled = x * number(beta, x)
-    return where(tf.greater(scaled, number(threshold, x)), x, tf.nn.softplus(scaled) / number(beta, x))
-
-
-@aten.op("softshrink")
-def softshrink(x: Any, bound: Any = 0.5) -> Any:
-    bound = number(bound, x)
-    return where(tf.greater(x, bound), x - bound, where(tf.less(x, -bound), x + bound, x * 0))
 
 
 @aten.op("_safe_softmax", note="rows that are -inf throughout are zero")
@@ -70,6 +52,12 @@ def _gated(x: Any, axis: int = -1) -> Any:
 
 
 aten.rows({
+    "hardswish": (lambda x: where(tf.less_equal(x, -3), tf.zeros_like(x), where(
+        tf.less(x, 3), x * (x / 6 + number(0.5, x)), x)), "no slope at -3 and below"),
+    "softplus": lambda x, beta=1, threshold=20: where(tf.greater(
+        x * number(beta, x), number(threshold, x)), x, tf.nn.softplus(x * number(beta, x)) / number(beta, x)),
+    "softshrink": lambda x, bound=0.5: where(tf.greater(x, number(bound, x)), x - number(bound, x), where(
+        tf.less(x, number(-bound, x)), x + number(bound, x), x * 0)),
     "gelu": lambda x, *, approximate="none": gelu(x, approximate=approximate),
     "relu6": lambda x: hardtanh(x, 0.0, 6.0),
     "hardsigmoid": lambda x: hardtanh(x, -3.0, 3.0) / 6 + number(0.5, x),
@@ -94,7 +82,6 @@ aten.rows({
 
 
 # ---- normalisations ------------------------------------------------------------------------
-
 def _per_channel(values: Any, count: int) -> Any:
     """[c] so that it broadcasts over [n, c, ...]."""
     return None if values is None else tf.reshape(values, [1, -1] + [1] * (count - 2))
@@ -158,7 +145,6 @@ def weight_norm(v: Any, g: Any, axis: int = 0) -> Any:
 
 
 # ---- attention -----------------------------------------------------------------------------
-
 @aten.op("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_attention_math",
       "_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_attention_"
       "math_for_mps", "scaled_dot_product_attention", note="without dropout")
@@ -184,7 +170,6 @@ def attention(q: Any, k: Any, v: Any, dropout_p: Any = 0.0, is_causal: bool = Fa
 
 
 # ---- recurrent layers ----------------------------------------------------------------------
-
 @aten.op("_pack_padded_sequence", note="the steps of a batch one after another, without what pads it")
 def pack_padded_sequence(x: Any, lengths: Any, batch_first: bool) -> Any:
     x = tf.transpose(x, [1, 0, *range(2, rank(x))]) if batch_first else x

@@ -13,46 +13,35 @@ from .common import aten, axes_of, rank
 from .reductions import vector_norm
 from .types import as_type, category, number, promoted, where
 
-# ---- products ------------------------------------------------------------------------------
 
+# ---- products ------------------------------------------------------------------------------
 def _product(a: Any, b: Any) -> Any:
     if category(a.dtype.base_dtype) < 2 and a.dtype.base_dtype is not tf.int32:
         return tf.cast(tf.matmul(tf.cast(a, tf.int32), tf.cast(b, tf.int32)), a.dtype.base_dtype)
     return tf.matmul(a, b)
 
 
-@aten.op("mv")
-def mv(a: Any, x: Any) -> Any:
+def _by_vector(a: Any, x: Any) -> Any:
     return tf.squeeze(_product(a, tf.expand_dims(x, 1)), axis=[1])
 
 
-@aten.op("outer", "ger")
-def outer(x: Any, y: Any) -> Any:
+def _outer(x: Any, y: Any) -> Any:
     return tf.expand_dims(x, 1) * tf.expand_dims(y, 0)
 
 
-def _plus(c: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    product = product if alpha == 1 else product * number(alpha, product)
-    if beta == 0:
-        return product
-    return (c if beta == 1 else c * number(beta, c)) + product
-
-
-@aten.op("addmm", "baddbmm")
-def addmm(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    return _plus(c, _product(a, b), beta, alpha)
+def _added(multiplied: Any) -> Any:
+    def build(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1, use_gelu: bool | None = None) -> Any:
+        product = multiplied(a, b)
+        product = product if alpha == 1 else product * number(alpha, product)
+        y = product if beta == 0 else (c if beta == 1 else c * number(beta, c)) + product
+        return y if use_gelu is None else gelu(y) if use_gelu else tf.nn.relu(y)
+    return build
 
 
 @aten.op("linear", "mkldnn_linear")
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     y = tf.tensordot(x, weight, axes=[[rank(x) - 1], [rank(weight) - 1]])
     return y if bias is None else y + bias
-
-
-@aten.op("_addmm_activation")
-def addmm_activation(c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1, use_gelu: bool = False) -> Any:
-    y = addmm(c, a, b, beta=beta, alpha=alpha)
-    return gelu(y) if use_gelu else tf.nn.relu(y)
 
 
 @aten.op("linalg_cross")
@@ -73,7 +62,6 @@ def trilinear(a: Any, b: Any, c: Any, expand1: Any, expand2: Any, expand3: Any, 
     return tf.reduce_sum(a * b * c, axis=list(sumdim))
 
 # ---- distances -----------------------------------------------------------------------------
-
 @aten.op("_cdist_forward", "cdist")
 def cdist(x: Any, y: Any, p: float = 2.0, mode: Any = None) -> Any:
     return vector_norm(tf.expand_dims(x, -2) - tf.expand_dims(y, -3), p, [-1])
@@ -86,7 +74,6 @@ def pdist(x: Any, p: float = 2.0) -> Any:
 
 
 # ---- Fourier transforms --------------------------------------------------------------------
-
 def _scale(x: Any, axes: list[int], normalization: int, sizes: list[int]) -> Any:
     """torch's 0, 1, 2: not scaled, by the root of the count, by the count."""
     count = float(np.prod([sizes[a] for a in axes]))
@@ -135,11 +122,18 @@ def fft_c2r(x: Any, axes: Any, normalization: int, last: int) -> Any:
 
 
 aten.rows({
-    "addmv": lambda c, a, x, *, beta=1, alpha=1: _plus(c, mv(a, x), beta, alpha),
-    "addr": lambda c, x, y, *, beta=1, alpha=1: _plus(c, outer(x, y), beta, alpha),
-    "addbmm": lambda c, a, b, *, beta=1, alpha=1: _plus(c, tf.reduce_sum(_product(a, b), axis=0), beta, alpha),
+    "addmm baddbmm": _added(_product),
+    "addmv": _added(_by_vector),
+    "addr": _added(_outer),
+    "addbmm": _added(lambda a, b: tf.reduce_sum(_product(a, b), axis=0)),
+    "_addmm_activation": lambda c, a, b, *, beta=1, alpha=1, use_gelu=False:
+        _added(_product)(c, a, b, beta=beta, alpha=alpha, use_gelu=use_gelu),
+    "mv": _by_vector,
+    "outer ger": _outer,
     "_euclidean_dist": lambda x, y: cdist(x, y),
     "mm bmm matmul": lambda a, b: _product(a, b),
-    "dot vdot linalg_vecdot": lambda x, y: tf.reduce_sum(x * y),
+    "dot": lambda x, y: tf.reduce_sum(x * y),
+    "vdot": lambda x, y: tf.reduce_sum(tf.math.conj(x) * y),
+    "linalg_vecdot": lambda x, y, *, dim=-1: tf.reduce_sum(tf.math.conj(x) * y, axis=dim),
     "trace": lambda x: tf.linalg.trace(x),
 })

@@ -54,7 +54,6 @@ total = _over(tf.reduce_sum, _summed)
 amax, amin = _extreme(tf.reduce_max, tf.reduce_any), _extreme(tf.reduce_min, tf.reduce_all)
 
 # ---- spread --------------------------------------------------------------------------------
-
 def moments(x: Any, axes: list[int], correction: Any, keepdim: bool) -> tuple[Any, Any]:
     """Variance and mean. correction: what the count is lowered by."""
     middle = tf.reduce_mean(x, axis=axes, keepdims=True)
@@ -86,7 +85,6 @@ def _root(x: Any) -> Any:
 
 
 # ---- norms ---------------------------------------------------------------------------------
-
 @aten.op("linalg_vector_norm", note="no slope at the vector of zeros")
 def vector_norm(x: Any, order: Any = 2, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     x, over = as_type(x, dtype), axes_of(axes, rank(x))
@@ -116,7 +114,6 @@ def renorm(x: Any, order: Any, axis: int, most: Any) -> Any:
 
 
 # ---- along an axis -------------------------------------------------------------------------
-
 def _running(better: Any, x: Any, axis: int) -> Any:
     def best(values: np.ndarray) -> np.ndarray:
         """The place of the best so far, of equal ones the last; nan is better."""

@@ -77,7 +77,6 @@ aten.rows({
 
 
 # ---- views ---------------------------------------------------------------------------------
-
 @aten.op("expand", "expand_copy", "broadcast_to")
 def expand(x: Any, sizes: Any, implicit: bool = False) -> Any:
     own = dims(x)
@@ -144,7 +143,6 @@ def _parts(x: Any, sizes: Any, axis: int = 0) -> Any:
 
 
 # ---- joined and repeated -------------------------------------------------------------------
-
 @aten.op("cat", "concat", "concatenate")
 def cat(tensors: Any, axis: int = 0) -> Any:
     kept = [t for t in tensors if t.dims != (0,)] or tensors
@@ -190,7 +188,6 @@ def diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
 
 
 # ---- padded --------------------------------------------------------------------------------
-
 def pairs_of(pad: Any, count: int) -> list[list[int]]:
     """torch's padding, last axis first, as one pair an axis."""
     pairs = [[0, 0] for _ in range(count)]

@@ -74,7 +74,6 @@ def _slide(x: Any, window: Any, stride: Any, padding: Any, dilation: Any, ceil_m
 
 
 # ---- means ---------------------------------------------------------------------------------
-
 @aten.op("avg_pool1d", "avg_pool2d", "avg_pool3d")
 def avg_pool(x: Any, window: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False,
              count_include_pad: bool = True, divisor: int | None = None) -> Any:
@@ -105,7 +104,6 @@ def _bounds(n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 # ---- maxima --------------------------------------------------------------------------------
-
 @aten.op("max_pool1d", "max_pool2d_with_indices", "max_pool3d_with_indices", "max_pool1d_with_indices", "max_pool2d",
       "max_pool3d", "mkldnn_max_pool2d", note="the first of equal ones has the gradient; places are those of the plane")
 def max_pool(x: Any, window: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
