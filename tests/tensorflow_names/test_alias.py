@@ -113,7 +113,6 @@ def test_import_names_resolve(line: str) -> None:
 
 
 @pytest.mark.parametrize(("line", "text"), [
-    ("from tensorflow.contrib import crf", "forward recursion"),
     ("import tensorflow.python.nonsense", "'tf.python.nonsense'"),
     ("import tensorflow.nonsense", "'tf.nonsense'"),
     ("import tensorflow.examples.image_retraining", "'tf.examples.image_retraining'"),

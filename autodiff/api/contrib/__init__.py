@@ -10,11 +10,11 @@ from ..common.unsupported import unsupported_name
 from ..common.wrong_arguments import check_names
 
 ROOMS = frozenset({
-    "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "nn", "rnn", "seq2seq", "slim",
-    "tensorboard", "tpu", "training"})
+    "crf", "deprecated", "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "metrics", "nn",
+    "predictor", "rnn", "seq2seq", "slim", "tensorboard", "tpu", "training"})
 # Rooms that are the same as one of `tf`'s own.
 ELSEWHERE = {"data": "data.experimental", "distribute": "distribute", "distributions": "distributions",
-             "losses": "losses", "metrics": "metrics", "util": "tensor_messages"}
+             "keras": "keras", "losses": "losses", "util": "tensor_messages"}
 
 
 def __getattr__(name: str) -> Any:

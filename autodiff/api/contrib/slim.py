@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import losses  # noqa: F401  slim.losses
 from ..common.unsupported import refusing
+from . import layers, learning, metrics  # noqa: F401  slim.layers, .learning, .metrics
 from .framework import *
 from .layers import *
 

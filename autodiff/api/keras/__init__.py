@@ -68,6 +68,7 @@ def _pad_sequences(sequences: Sequence[Sequence[Any]], maxlen: int | None = None
     return padded
 
 
+__version__ = "2.2.4-tf"
 datasets = SimpleNamespace(mnist=SimpleNamespace(load_data=_load_data))
 preprocessing = SimpleNamespace(sequence=SimpleNamespace(pad_sequences=_pad_sequences))
 

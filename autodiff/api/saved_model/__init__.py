@@ -9,15 +9,14 @@ from .builder import Builder, simple_save
 from .constants import ASSETS_DIRECTORY, SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT, VARIABLES_DIRECTORY
 from .loader import contains_saved_model, load, maybe_saved_model_directory
 from .main_op import main_op_with_restore
-from .signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, PREDICT_METHOD_NAME
+from .signature_constants import *
 from .signature_def_utils import *
 from .tag_constants import GPU, SERVING, TPU, TRAINING
 from .utils import build_tensor_info, get_tensor_from_tensor_info
 
-__all__ = ["ASSETS_DIRECTORY", "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "GPU", "PREDICT_METHOD_NAME",
-           "SAVED_MODEL_FILENAME_PB", "SAVED_MODEL_FILENAME_PBTXT", "SERVING", "TPU", "TRAINING",
-           "VARIABLES_DIRECTORY", "Builder", "build_tensor_info", "builder", "constants", "contains_saved_model",
-           "get_tensor_from_tensor_info", "load", "loader", "main_op", "main_op_with_restore",
+__all__ = ["ASSETS_DIRECTORY", "GPU", "SAVED_MODEL_FILENAME_PB", "SAVED_MODEL_FILENAME_PBTXT", "SERVING", "TPU",
+           "TRAINING", "VARIABLES_DIRECTORY", "Builder", "build_tensor_info", "builder", "constants",
+           "contains_saved_model", "get_tensor_from_tensor_info", "load", "loader", "main_op", "main_op_with_restore",
            "maybe_saved_model_directory", "signature_constants", "signature_def_utils", "simple_save", "tag_constants",
            "utils", *signature_def_utils.__all__]
 

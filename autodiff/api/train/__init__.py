@@ -17,7 +17,7 @@ from ..messages import (
     SaverDef,
     SequenceExample,
 )
-from . import checkpoint_state, checkpoints, hooks, inputs, schedules, sessions
+from . import checkpoint_state, checkpoints, coordinator, hooks, inputs, schedules, sessions
 from .adagrad import AdadeltaOptimizer, AdagradDAOptimizer, AdagradOptimizer, ProximalAdagradOptimizer
 from .adam import AdamOptimizer
 from .checkpoint_state import *
@@ -49,5 +49,7 @@ __all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamO
            "import_meta_graph", "init_from_checkpoint", "replica_device_setter", "start_queue_runners",
            "summary_iterator", "warm_start", "write_graph", *checkpoint_state.__all__, *checkpoints.__all__,
            *hooks.__all__, *inputs.__all__, *schedules.__all__, *sessions.__all__]
+
+queue_runner = coordinator  # tf.train.queue_runner.QueueRunner
 
 __getattr__ = refusing("tf.train", __name__)
