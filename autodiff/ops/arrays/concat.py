@@ -97,14 +97,10 @@ def pack(*values, axis=0, out=None):
     return np.stack(values, axis=axis, out=out)
 
 
-@pack.gradient
-def _(node, dy):
-    return build.Unpack(dy, num=len(node.inputs), axis=node.attrs["axis"])
+pack.gradient(lambda node, dy: build.Unpack(dy, num=len(node.inputs), axis=node.attrs["axis"]))
 
 
-@pack.batched
-def _(node, args, batched):
-    return build.Pack(*all_batched(args, batched), axis=_after(node.attrs["axis"]))
+pack.batched(lambda node, args, batched: build.Pack(*all_batched(args, batched), axis=_after(node.attrs["axis"])))
 
 
 def _after(axis):
@@ -132,9 +128,7 @@ def unpack(value, *, num, axis=0):
     return outputs(slices)
 
 
-@unpack.gradient
-def _(node, *dys):
-    return build.Pack(*dys, axis=node.attrs["axis"], name="stack")
+unpack.gradient(lambda node, *dys: build.Pack(*dys, axis=node.attrs["axis"], name="stack"))
 
 
 @unpack.batched
@@ -176,9 +170,7 @@ def _places(rank, axis, lengths):
     return [(*before, slice(end - length, end)) for length, end in zip(lengths, accumulate(lengths))]
 
 
-@split.gradient
-def _(node, *dys):
-    return blocked(_AXIS), build.ConcatV2(node.inputs[0], *dys, name="concat")
+split.gradient(lambda node, *dys: (blocked(_AXIS), build.ConcatV2(node.inputs[0], *dys, name="concat")))
 
 
 @split.batched

@@ -44,14 +44,10 @@ def diag_part(input):
     return np.diagonal(input.reshape(2 * (int(np.prod(half)),))).reshape(half)
 
 
-@diag.gradient
-def _(node, dy):
-    return build.DiagPart(dy)
+diag.gradient(lambda node, dy: build.DiagPart(dy))
 
 
-@diag_part.gradient
-def _(node, dy):
-    return build.Diag(dy)
+diag_part.gradient(lambda node, dy: build.Diag(dy))
 
 
 @diag.batched
@@ -98,9 +94,7 @@ def matrix_diag_part(input):
     return np.diagonal(input, axis1=-2, axis2=-1)
 
 
-@matrix_diag.gradient
-def _(node, dy):
-    return build.MatrixDiagPart(dy)
+matrix_diag.gradient(lambda node, dy: build.MatrixDiagPart(dy))
 
 
 @matrix_diag_part.gradient

@@ -288,14 +288,10 @@ def _(node, dy):
     return kept, blocked(_INDICES), build.GatherNd(dy, indices)
 
 
-@tensor_scatter_add.gradient
-def _(node, dy):
-    return dy, blocked(_INDICES), build.GatherNd(dy, node.inputs[1])
+tensor_scatter_add.gradient(lambda node, dy: (dy, blocked(_INDICES), build.GatherNd(dy, node.inputs[1])))
 
 
-@tensor_scatter_sub.gradient
-def _(node, dy):
-    return dy, blocked(_INDICES), build.Neg(build.GatherNd(dy, node.inputs[1]))
+tensor_scatter_sub.gradient(lambda node, dy: (dy, blocked(_INDICES), build.Neg(build.GatherNd(dy, node.inputs[1]))))
 
 
 @tensor_scatter_update.batched

@@ -107,9 +107,7 @@ def _unpadded(node, dy):
     return build.Slice(dy, begin, sizes(x, paddings.dtype))
 
 
-@pad.gradient
-def _(node, dy):
-    return _unpadded(node, dy), blocked(_PADDINGS)
+pad.gradient(lambda node, dy: (_unpadded(node, dy), blocked(_PADDINGS)))
 
 
 @pad_v2.gradient
@@ -171,14 +169,10 @@ def mirror_pad_grad(input, paddings: Index, *, mode):
     return out
 
 
-@mirror_pad.gradient
-def _(node, dy):
-    return build.MirrorPadGrad(dy, node.inputs[1], **node.attrs), blocked(_PADDINGS)
+mirror_pad.gradient(lambda node, dy: (build.MirrorPadGrad(dy, node.inputs[1], **node.attrs), blocked(_PADDINGS)))
 
 
-@mirror_pad_grad.gradient
-def _(node, dz):
-    return build.MirrorPad(dz, node.inputs[1], **node.attrs), blocked(_PADDINGS)
+mirror_pad_grad.gradient(lambda node, dz: (build.MirrorPad(dz, node.inputs[1], **node.attrs), blocked(_PADDINGS)))
 
 
 @mirror_pad.batched
@@ -204,9 +198,7 @@ def reverse(tensor, axis: Index):
     return np.flip(tensor, tuple(axis.tolist()))
 
 
-@reverse.gradient
-def _(node, dy):
-    return build.ReverseV2(dy, node.inputs[1]), blocked("an axis is an integer")
+reverse.gradient(lambda node, dy: (build.ReverseV2(dy, node.inputs[1]), blocked("an axis is an integer")))
 
 
 @reverse.batched

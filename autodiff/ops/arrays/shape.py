@@ -55,9 +55,7 @@ def reshape(tensor, shape: Index):
     return tensor.reshape(shape)
 
 
-@reshape.gradient
-def _(node, dy):
-    return build.Reshape(dy, sizes(node.inputs[0])), blocked(_INTEGERS)
+reshape.gradient(lambda node, dy: (build.Reshape(dy, sizes(node.inputs[0])), blocked(_INTEGERS)))
 
 
 @reshape.batched
@@ -162,9 +160,7 @@ def expand_dims(input, dim: Index):
     return np.expand_dims(input, int(np.reshape(dim, ())))
 
 
-@expand_dims.gradient
-def _(node, dy):
-    return build.Reshape(dy, sizes(node.inputs[0])), blocked(_INTEGERS)
+expand_dims.gradient(lambda node, dy: (build.Reshape(dy, sizes(node.inputs[0])), blocked(_INTEGERS)))
 
 
 @expand_dims.batched
@@ -192,9 +188,7 @@ def squeeze(input, *, squeeze_dims=()):
     return np.squeeze(input, axis=tuple({axis_in(i, input.ndim) for i in squeeze_dims}) or None)
 
 
-@squeeze.gradient
-def _(node, dy):
-    return build.Reshape(dy, sizes(node.inputs[0]))
+squeeze.gradient(lambda node, dy: build.Reshape(dy, sizes(node.inputs[0])))
 
 
 @squeeze.batched
@@ -231,9 +225,7 @@ def broadcast_to(input, shape: Index):
     return np.broadcast_to(input, tuple(shape.tolist()))
 
 
-@broadcast_to.gradient
-def _(node, dy):
-    return build.SumTo(dy, sizes(node.inputs[0])), blocked(_INTEGERS)
+broadcast_to.gradient(lambda node, dy: (build.SumTo(dy, sizes(node.inputs[0])), blocked(_INTEGERS)))
 
 
 @broadcast_to.batched
@@ -302,9 +294,7 @@ def ensure_shape(input, *, shape):
     return input
 
 
-@ensure_shape.gradient
-def _(node, dy):
-    return dy
+ensure_shape.gradient(lambda node, dy: dy)
 
 
 @ensure_shape.batched

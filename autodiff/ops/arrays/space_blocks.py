@@ -58,14 +58,10 @@ def depth_to_space(input, *, block_size, data_format="NHWC"):
     return input.reshape(n, h, w, b, b, c // (b * b)).transpose(0, 1, 3, 2, 4, 5).reshape(n, h * b, w * b, c // (b * b))
 
 
-@space_to_depth.gradient
-def _(node, dy):
-    return build.DepthToSpace(dy, **node.attrs)
+space_to_depth.gradient(lambda node, dy: build.DepthToSpace(dy, **node.attrs))
 
 
-@depth_to_space.gradient
-def _(node, dy):
-    return build.SpaceToDepth(dy, **node.attrs)
+depth_to_space.gradient(lambda node, dy: build.SpaceToDepth(dy, **node.attrs))
 
 
 @space_to_depth.batched

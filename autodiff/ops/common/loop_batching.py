@@ -26,9 +26,7 @@ def each_slice(*inputs: Own, kind, attrs, batched, specs):
     return np.stack(results) if len(specs) == 1 else tuple(np.stack(parts) for parts in zip(*results))
 
 
-@each_slice.batched
-def _(node, args, batched):
-    return slice_by_slice(node, args, batched)
+each_slice.batched(lambda node, args, batched: slice_by_slice(node, args, batched))
 
 
 def slice_by_slice(node: Operation, args: list[Tensor], batched: list[bool]) -> Tensor | list[Tensor]:

@@ -55,9 +55,7 @@ def _(node, dy):
     return dy, *[blocked("what is printed has no effect on the result")] * (len(node.inputs) - 1)
 
 
-@print_.batched
-def _(node, args, batched):
-    return build.Print(*args, **node.attrs)
+print_.batched(lambda node, args, batched: build.Print(*args, **node.attrs))
 
 
 @op("PrintV2", infer=no_outputs, stateful=True, no_grad="it has no outputs")
@@ -113,9 +111,7 @@ def _(node, dy):
     return build.SelectV2(taken, dy, build.ZerosLike(dy)), blocked("a predicate is boolean")
 
 
-@switch_side.batched
-def _(node, args, batched):
-    return args[0] if batched[1] else build.SwitchSide(*args, **node.attrs)
+switch_side.batched(lambda node, args, batched: args[0] if batched[1] else build.SwitchSide(*args, **node.attrs))
 
 
 # ---- Python functions -------------------------------------------------------------------

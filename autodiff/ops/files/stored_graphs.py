@@ -64,9 +64,7 @@ def stack_push(handle: List, elem: T, *, swap_memory=False):
     return elem
 
 
-@stack_push.gradient
-def _(node, dy):
-    return None, dy
+stack_push.gradient(lambda node, dy: (None, dy))
 
 
 @op("StackPopV2", infer=lambda handle, *, elem_type: Spec(elem_type, None), stateful=True,

@@ -70,9 +70,7 @@ def matrix_square_root(input):
     return np.array([_root(a) for a in flat], wide).reshape(input.shape).astype(input.dtype, copy=False)
 
 
-@matrix_square_root.gradient
-def _(node, dy):
-    return (build.Sylvester(_adjoint(node.outputs[0]), dy),)
+matrix_square_root.gradient(lambda node, dy: (build.Sylvester(_adjoint(node.outputs[0]), dy),))
 
 
 def _solved(r, c):

@@ -93,9 +93,7 @@ def bitcast(input: Own, *, type):
     return array.view(new)[..., 0]
 
 
-@bitcast.batched
-def _(node, args, batched):
-    return bitcast(*args, **node.attrs)
+bitcast.batched(lambda node, args, batched: bitcast(*args, **node.attrs))
 
 
 @op("NextAfter", infer=broadcast_shape, elementwise=True, dtypes=FLOATS)

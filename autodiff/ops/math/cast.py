@@ -39,9 +39,7 @@ def conj(input):
     return np.conj(input) if input.dtype.kind == "c" else input
 
 
-@conj.gradient
-def _(node, dy):
-    return (conjugate(dy),)
+conj.gradient(lambda node, dy: (conjugate(dy),))
 
 
 def _part(input):
@@ -54,9 +52,7 @@ def real(input):
     return input.real
 
 
-@real.gradient
-def _(node, dy):
-    return (build.Complex(dy, build.ZerosLike(dy)),)
+real.gradient(lambda node, dy: (build.Complex(dy, build.ZerosLike(dy)),))
 
 
 @op("Imag", infer=_part, elementwise=True, dtypes=COMPLEX)
@@ -65,9 +61,7 @@ def imag(input):
     return input.imag
 
 
-@imag.gradient
-def _(node, dy):
-    return (build.Complex(build.ZerosLike(dy), dy),)
+imag.gradient(lambda node, dy: (build.Complex(build.ZerosLike(dy), dy),))
 
 
 def _complex_shape(real, imag):

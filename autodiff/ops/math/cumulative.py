@@ -118,9 +118,7 @@ def shift(x, axis: Index, *, reverse=False):
     return back(moved)
 
 
-@shift.gradient
-def _(node, dy):
-    return build.Shift(dy, node.inputs[1], reverse=not node.attrs["reverse"]), blocked(_AXES)
+shift.gradient(lambda node, dy: (build.Shift(dy, node.inputs[1], reverse=not node.attrs["reverse"]), blocked(_AXES)))
 
 
 @op("Recurrence", infer=lambda a, b, axis, **_: Spec(a.dtype.base_dtype, merge(a.dims, b.dims)), dtypes=NUMBERS)

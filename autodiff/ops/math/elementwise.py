@@ -234,14 +234,10 @@ def minimum(x, y, *, out=None):
     return np.minimum(x, y, out=out)
 
 
-@maximum.gradient
-def _(node, dy):
-    return _chosen(node, dy, build.GreaterEqual(*node.inputs))
+maximum.gradient(lambda node, dy: _chosen(node, dy, build.GreaterEqual(*node.inputs)))
 
 
-@minimum.gradient
-def _(node, dy):
-    return _chosen(node, dy, build.LessEqual(*node.inputs))
+minimum.gradient(lambda node, dy: _chosen(node, dy, build.LessEqual(*node.inputs)))
 
 
 def _chosen(node: Any, dy: Tensor, takes_x: Tensor) -> tuple[Tensor, Tensor]:

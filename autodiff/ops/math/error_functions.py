@@ -63,9 +63,7 @@ def erf(x):
     return through_float64(_erf, x)
 
 
-@erf.gradient
-def _(node, dy):
-    return (dy * (2 / math.sqrt(math.pi) * build.Exp(-build.Square(node.inputs[0]))),)
+erf.gradient(lambda node, dy: (dy * (2 / math.sqrt(math.pi) * build.Exp(-build.Square(node.inputs[0]))),))
 
 
 # Cody (1969), Rational Chebyshev approximations for the error function, tables II and III: erfc(x) e^(x^2)
@@ -112,6 +110,4 @@ def erfc(x):
     return through_float64(_erfc, x)
 
 
-@erfc.gradient
-def _(node, dy):
-    return (dy * (-2 / math.sqrt(math.pi) * build.Exp(-build.Square(node.inputs[0]))),)
+erfc.gradient(lambda node, dy: (dy * (-2 / math.sqrt(math.pi) * build.Exp(-build.Square(node.inputs[0]))),))

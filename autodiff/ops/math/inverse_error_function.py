@@ -36,9 +36,7 @@ def erfinv(x):
     return y.astype(x.dtype, copy=False)
 
 
-@erfinv.gradient
-def _(node, dy):
-    return (dy * (math.sqrt(math.pi) / 2 * build.Exp(build.Square(node.outputs[0]))),)
+erfinv.gradient(lambda node, dy: (dy * (math.sqrt(math.pi) / 2 * build.Exp(build.Square(node.outputs[0]))),))
 
 
 # Abramowitz and Stegun (1964), 26.2.23: a first guess from sqrt(-2 log p), highest power first

@@ -117,9 +117,7 @@ def segment_sum(data, segment_ids: Index):
     return _reduced(np.add, data, segment_ids, _sorted_count(segment_ids), 0)
 
 
-@segment_sum.gradient
-def _(node, dy):
-    return build.GatherV2(dy, node.inputs[1], 0), blocked(_IDS)
+segment_sum.gradient(lambda node, dy: (build.GatherV2(dy, node.inputs[1], 0), blocked(_IDS)))
 
 
 @op("SegmentMean", infer=_sorted_shape, dtypes=NUMBERS)

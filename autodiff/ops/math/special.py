@@ -58,9 +58,7 @@ def lgamma(x):
     return through_float64(log_gamma, x)
 
 
-@lgamma.gradient
-def _(node, dy):
-    return (dy * build.Digamma(node.inputs[0]),)
+lgamma.gradient(lambda node, dy: (dy * build.Digamma(node.inputs[0]),))
 
 
 _LARGE = 10.0  # asymptotic series are used from here on

@@ -27,9 +27,7 @@ def rsqrt(x, *, out=None):
     return np.divide(x.dtype.type(1), np.sqrt(x), out=out)
 
 
-@rsqrt.gradient
-def _(node, dy):
-    return (build.RsqrtGrad(node.outputs[0], dy),)
+rsqrt.gradient(lambda node, dy: (build.RsqrtGrad(node.outputs[0], dy),))
 
 
 @op("Reciprocal", infer=same_shape, elementwise=True, dtypes=CONTINUOUS)
@@ -38,9 +36,7 @@ def reciprocal(x, *, out=None):
     return np.divide(x.dtype.type(1), x, out=out)
 
 
-@reciprocal.gradient
-def _(node, dy):
-    return (build.ReciprocalGrad(node.outputs[0], dy),)
+reciprocal.gradient(lambda node, dy: (build.ReciprocalGrad(node.outputs[0], dy),))
 
 
 # ---- exponentials -----------------------------------------------------------------------
@@ -76,9 +72,7 @@ def sigmoid(x, *, out=None):
     return np.divide(1, 1 + np.exp(-x), out=out)
 
 
-@sigmoid.gradient
-def _(node, dy):
-    return (build.SigmoidGrad(conjugate(node.outputs[0]), dy),)
+sigmoid.gradient(lambda node, dy: (build.SigmoidGrad(conjugate(node.outputs[0]), dy),))
 
 
 # ---- the slopes of some: 0 for a zero dy, even where the slope is infinite -----------------

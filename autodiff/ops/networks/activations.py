@@ -26,9 +26,7 @@ def relu_grad(gradients, features, *, out=None):
     return np.multiply(gradients, features > 0, out=out)
 
 
-@relu.gradient
-def _(node, dy):
-    return (build.ReluGrad(dy, node.outputs[0]),)
+relu.gradient(lambda node, dy: (build.ReluGrad(dy, node.outputs[0]),))
 
 
 @relu_grad.gradient
@@ -63,9 +61,7 @@ def relu6_grad(gradients, features, *, out=None):
     return np.multiply(gradients, (features > 0) & (features < 6), out=out)
 
 
-@relu6.gradient
-def _(node, dy):
-    return (build.Relu6Grad(dy, node.outputs[0]),)
+relu6.gradient(lambda node, dy: (build.Relu6Grad(dy, node.outputs[0]),))
 
 
 @relu6_grad.gradient
@@ -94,9 +90,7 @@ def leaky_relu_grad(gradients, features, *, alpha=0.2):
     return np.where(features > 0, gradients, gradients * _slope(gradients, alpha))
 
 
-@leaky_relu.gradient
-def _(node, dy):
-    return (build.LeakyReluGrad(dy, node.inputs[0], alpha=node.attrs["alpha"]),)
+leaky_relu.gradient(lambda node, dy: (build.LeakyReluGrad(dy, node.inputs[0], alpha=node.attrs["alpha"]),))
 
 
 @leaky_relu_grad.gradient
@@ -117,9 +111,7 @@ def elu_grad(gradients, outputs):
     return np.where(outputs < 0, gradients * (outputs + outputs.dtype.type(1)), gradients)
 
 
-@elu.gradient
-def _(node, dy):
-    return (build.EluGrad(dy, node.outputs[0]),)
+elu.gradient(lambda node, dy: (build.EluGrad(dy, node.outputs[0]),))
 
 
 @elu_grad.gradient
@@ -142,9 +134,7 @@ def selu_grad(gradients, outputs):
     return gradients * np.where(outputs < 0, outputs + number(_SELU_SCALE_ALPHA), number(_SELU_SCALE))
 
 
-@selu.gradient
-def _(node, dy):
-    return (build.SeluGrad(dy, node.outputs[0]),)
+selu.gradient(lambda node, dy: (build.SeluGrad(dy, node.outputs[0]),))
 
 
 @selu_grad.gradient
@@ -165,9 +155,7 @@ def softplus_grad(gradients, features):
     return gradients / (np.exp(-features) + features.dtype.type(1))
 
 
-@softplus.gradient
-def _(node, dy):
-    return (build.SoftplusGrad(dy, node.inputs[0]),)
+softplus.gradient(lambda node, dy: (build.SoftplusGrad(dy, node.inputs[0]),))
 
 
 @softplus_grad.gradient
@@ -188,9 +176,7 @@ def softsign_grad(gradients, features):
     return gradients / np.square(features.dtype.type(1) + np.abs(features))
 
 
-@softsign.gradient
-def _(node, dy):
-    return (build.SoftsignGrad(dy, node.inputs[0]),)
+softsign.gradient(lambda node, dy: (build.SoftsignGrad(dy, node.inputs[0]),))
 
 
 @softsign_grad.gradient

@@ -62,9 +62,7 @@ def bias_add_grad(out_backprop, *, data_format="NHWC"):
     return np.add.reduce(out_backprop.reshape(math.prod(out_backprop.shape[:-1]), out_backprop.shape[-1]), axis=0)
 
 
-@bias_add.gradient
-def _(node, dy):
-    return dy, build.BiasAddGrad(dy, data_format=node.attrs["data_format"])
+bias_add.gradient(lambda node, dy: (dy, build.BiasAddGrad(dy, data_format=node.attrs["data_format"])))
 
 
 @bias_add_grad.gradient
@@ -98,9 +96,7 @@ def l2_loss(t):
     return t.dtype.type(0.5) * np.dot(flat, flat)
 
 
-@l2_loss.gradient
-def _(node, dy):
-    return (node.inputs[0] * dy,)
+l2_loss.gradient(lambda node, dy: (node.inputs[0] * dy,))
 
 
 @l2_loss.batched

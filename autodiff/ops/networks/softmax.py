@@ -49,9 +49,7 @@ def log_softmax(logits, *, out=None):
     return y
 
 
-@log_softmax.gradient
-def _(node, dy):
-    return (dy - build.Sum(dy, [-1], keep_dims=True) * build.Exp(node.outputs[0]),)
+log_softmax.gradient(lambda node, dy: (dy - build.Sum(dy, [-1], keep_dims=True) * build.Exp(node.outputs[0]),))
 
 
 def _cross_entropy(features, labels):

@@ -172,9 +172,7 @@ def sparse_tensor_dense_add(a_indices: Index, a_values, a_shape: Index, b):
     return out
 
 
-@sparse_tensor_dense_add.gradient
-def _(node, dy):
-    return INDICES, build.GatherNd(dy, node.inputs[0]), SHAPE, dy
+sparse_tensor_dense_add.gradient(lambda node, dy: (INDICES, build.GatherNd(dy, node.inputs[0]), SHAPE, dy))
 
 
 @sparse_tensor_dense_add.batched

@@ -47,9 +47,7 @@ def read_variable_op(resource: Resource, *, dtype=None, run):
     return run.read(resource)
 
 
-@read_variable_op.gradient
-def _(node, dy):
-    return (dy,)
+read_variable_op.gradient(lambda node, dy: (dy,))
 
 
 def _rows_of(resource, indices, *, dtype=None, batch_dims=0):
