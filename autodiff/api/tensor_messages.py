@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.constant_value import static_value
 from ..core.convert import as_array
-from ..core.dtypes import as_dtype
+from ..core.dtypes import DType, as_dtype
 from ..core.errors import ArgumentError, KindError
 from ..core.tensor import Tensor
 from ..files.tensor_values import array_of_proto, proto_of_array
@@ -61,7 +61,7 @@ def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(values, Tensor):
         raise KindError(f"Expected an array, a list or a number, got {values!r}")
-    array = as_array(values, wanted)
+    array = _of_quantized(values, wanted) if wanted is not None and wanted.is_quantized else as_array(values, wanted)
     name = (wanted or as_dtype(array.dtype)).name
     if shape is not None:
         dims = tuple(int(d) for d in shape)
@@ -74,6 +74,18 @@ def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_
             return proto_of_array(name, array, dims)
         array = array.reshape(dims)
     return proto_of_array(name, array)
+
+
+def _of_quantized(values: Any, wanted: DType) -> np.ndarray:
+    """Numbers that stand for others: each is a tuple of one, as in TensorFlow."""
+    leaf = values
+    while isinstance(leaf, list) and leaf:
+        leaf = leaf[0]
+    if not isinstance(leaf, (tuple, np.ndarray)):
+        raise KindError(f"Expected {wanted.name}, got {leaf!r} of type {type(leaf).__name__!r} instead.",
+                        hint="write each number as a tuple of one")
+    array: np.ndarray = np.array(values, wanted.as_numpy_dtype)
+    return array if array.dtype.names is None else array[array.dtype.names[0]].reshape(array.shape)
 
 
 def make_ndarray(tensor: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core import nest
 from ..core.convert import as_array, convert_to_tensor
-from ..core.dtypes import DType, as_dtype, float32, int64
+from ..core.dtypes import DType, as_dtype, float32, int64, variant
 from ..core.errors import ArgumentError, KindError
 from ..core.indexed_slices import IndexedSlices, IndexedSlicesValue
 from ..core.shapes import TensorShape
@@ -243,6 +243,10 @@ class SparseTensorSpec(TypeSpec):
     def _component_specs(self) -> list[TensorSpec]:
         rank = self.shape.ndims
         return [TensorSpec([None, rank], int64), TensorSpec([None], self.dtype), TensorSpec([rank], int64)]
+
+    @property
+    def _flat_tensor_specs(self) -> list[TensorSpec]:
+        return [TensorSpec(None, variant)]  # as TensorFlow hands a sparse tensor on: in one piece
 
     def _to_components(self, value: Any) -> list[Any]:
         return list(parts_of(value))

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.api.saved_graphs.scoped import export_scoped_meta_graph, import_scoped_meta_graph
+from autodiff.api.saved_graphs.scoped import (
+    create_meta_graph_def,
+    export_scoped_meta_graph,
+    import_scoped_meta_graph,
+)
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 MODEL = str(Path(__file__).parents[1] / "files" / "fixtures" / "checkpoint" / "model-1")
@@ -187,3 +191,24 @@ def test_queues_are_stored_as_tensorflows_ops(kind: str, tmp_path: Path) -> None
         coordinator.request_stop()
         coordinator.join(threads, stop_grace_period_secs=20)
         assert session.run("queue_Is_Closed:0")
+
+
+def test_a_node_may_be_called_as_a_scope_was() -> None:
+    with tf.name_scope("scope"):
+        pass
+    definition = tf.GraphDef()
+    for name in ("scope", "other"):
+        definition.node.add(name=name, op="NoOp")
+    found = tf.import_graph_def(definition, name="", return_elements=["scope", "other"])
+    assert [op.name for op in found] == ["scope", "other"]
+    made = create_meta_graph_def(tf.MetaGraphDef.MetaInfoDef(meta_graph_version="3"))
+    assert made.meta_info_def.meta_graph_version == "3" and len(made.graph_def.node) == 2
+
+
+def test_numbers_that_stand_for_others_are_tuples_of_one() -> None:
+    proto = tf.make_tensor_proto([(21,), (-2,)], tf.qint32)
+    assert proto.dtype == tf.qint32.as_datatype_enum and tf.make_ndarray(proto).tolist() == [21, -2]
+    for value in (3, [3]):
+        with pytest.raises(TypeError, match="Expected qint8, got 3 of type 'int' instead"):
+            tf.make_tensor_proto(value, tf.qint8)
+    assert tf.SparseTensorSpec([5, None])._flat_tensor_specs == [tf.TensorSpec(None, tf.variant)]

@@ -182,3 +182,16 @@ def test_blocks_hold_for_their_own_thread_once_a_graph_is_switched() -> None:
     assert (mine.device, mine.control_inputs) == ("/device:CPU:0", [])  # its block has ended
     assert (made["other"].device, made["other"].control_inputs) == ("/job:a/device:CPU:1", [beside])
     assert type(graph).__name__ == "Graph" and isinstance(graph, tf.Graph)
+
+
+def test_a_group_has_an_operation_on_each_device() -> None:
+    with tf.device("/task:0"):
+        a, b = tf.no_op(name="a"), tf.no_op(name="b")
+    with tf.device("/task:1"):
+        c = tf.no_op(name="c")
+    with tf.device("/task:2"):
+        alone, both = tf.group(a, b, name="alone"), tf.group(c, a, b, name="both")
+    assert (alone.name, alone.device, alone.control_inputs) == ("alone", "/task:0", [a, b])
+    assert [(op.name, op.device, op.control_inputs) for op in both.control_inputs] == [
+        ("both/NoOp", "/task:0", [a, b]), ("both/NoOp_1", "/task:1", [c])]
+    assert (both.name, both.device) == ("both", "/task:2")

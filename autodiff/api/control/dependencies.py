@@ -87,8 +87,19 @@ def group(*inputs: Any, name: str | None = None) -> Any:
     operations = _operations(inputs)
     graph = graph_of(operations)
     with contextlib.nullcontext() if graph is get_default_graph() else graph.as_default():
-        with graph.control_dependencies(operations):
-            return build.NoOp(name="group_deps" if name is None else name)
+        places: dict[str, list[Operation]] = {}
+        for op in operations:
+            places.setdefault(op.device, []).append(op)
+        with graph.name_scope("group_deps" if name is None else name) as full:
+            if len(places) > 1:  # an operation on each device, and one that waits for those
+                return _after([_after(found, place) for place, found in sorted(places.items())], name=full)
+            return _after(operations, next(iter(places), ""), full)
+
+
+def _after(operations: list[Operation], place: str = "", name: str | None = None) -> Operation:
+    graph = get_default_graph()
+    with graph.control_dependencies(operations), graph.device(place) if place else contextlib.nullcontext():
+        return build.NoOp(name=name)
 
 
 def _operations(inputs: Iterable[Any]) -> list[Operation]:

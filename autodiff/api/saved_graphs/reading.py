@@ -163,7 +163,10 @@ class Importer:
             if len(parameter.kind.allowed) == 1 and x.dtype.base_dtype is not parameter.kind.allowed[0]:
                 raise ArgumentError(f"Input {i} of node {self._scope}{node.name} was passed {x.dtype.base_dtype.word} "
                                     f"from {x.name} incompatible with expected {parameter.kind.allowed[0].word}.")
-        made = definition(*ours(node.op, inputs), name=node.name, **attributes)
+        graph, name = get_default_graph(), node.name
+        if not graph.scope and name not in graph.operations and graph.unique_name(name, mark_as_used=False) != name:
+            name = f"{name}/"  # only a scope is called so
+        made = definition(*ours(node.op, inputs), name=name, **attributes)
         if isinstance(made, Operation):
             return made
         made = made if isinstance(made, list) else [made]
