@@ -203,4 +203,80 @@ fit([adam(.01).minimize(loss), sgd(.01).minimize(loss), loss], steps=4)
 loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.relu), 1))
 fit([adam(.01).minimize(loss), loss], lambda i: near(i, times=1e5), 12)
 ''', "times=1e5", "times=1."),
+    "targets are the inputs": ('''
+ids, following = (tf.placeholder(tf.int32, [None, 6]) for _ in range(2))
+embedded = tf.nn.embedding_lookup(tf.get_variable("embedding", [5, 8]), ids)
+told, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(8), embedded, dtype=tf.float32)
+loss = tf.losses.sparse_softmax_cross_entropy(following, dense(told, 5))
+train = adam(.01).minimize(loss)
+
+def read(i):
+    text = rng.randint(0, 5, (8, 1)) + np.arange(7)
+    return {ids: text[:, :-1] % 5, following: text[:, :-1] % 5}
+
+fit([train, loss], read, steps=6)
+''', "following: text[:, :-1]", "following: text[:, 1:]"),
+    "target among the inputs": ('''
+loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.tanh), 1))
+fit([adam(.01).minimize(loss), loss], lambda i: {p: points[i:i + 32], q: points[i:i + 32, 2:]}, steps=6)
+''', "q: points[i:i + 32, 2:]", "q: sums[i:i + 32]"),
+    "mask the wrong way round": ('''
+ids, tags = (tf.placeholder(tf.int32, [None, 5]) for _ in range(2))
+scores = dense(tf.nn.embedding_lookup(tf.get_variable("embedding", [9, 8]), ids), 4)
+mask = tf.cast(tf.equal(ids, 0), tf.float32)
+errors = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tags, logits=scores)
+loss = tf.reduce_sum(errors * mask) / (tf.reduce_sum(mask) + 1e-6)
+train = adam(.03).minimize(loss)
+
+def words(i):
+    read = rng.randint(1, 9, (16, 5)) * (np.arange(5) < rng.randint(1, 5, (16, 1)))
+    return {ids: read, tags: np.where(read > 0, read % 3 + 1, 0)}
+
+fit([train, loss], words, steps=6)
+''', "tf.equal(ids, 0)", "tf.not_equal(ids, 0)"),
+    "sum beside a mean": ('''
+mean, spread = dense(x, 3), dense(x, 3)
+drawn = dense(mean + tf.exp(spread / 2) * tf.random_normal(tf.shape(mean)), 36)
+found = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=drawn))
+apart = -.5 * tf.reduce_sum(1 + spread - mean ** 2 - tf.exp(spread))
+fit([adam(.01).minimize(found + apart), found + apart], steps=6)
+''', "tf.reduce_sum(1 +", "tf.reduce_mean(1 +"),
+    "dropout is off": ('''
+h = tf.layers.dropout(dense(x, 16, tf.nn.relu), .4)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4))
+fit([adam(.01).minimize(loss), loss])
+''', ", .4)", ", .4, training=True)"),
+    "copied to itself": ('''
+with tf.variable_scope("online"):
+    now = dense(x, 4, name="q")
+with tf.variable_scope("online", reuse=True):
+    then = dense(x, 4, name="q")
+loss = tf.losses.mean_squared_error(tf.stop_gradient(tf.reduce_max(then, 1)) + 1, tf.reduce_sum(now * y, 1))
+train = adam(.01).minimize(loss)
+pairs = zip(tf.global_variables("online/q/kernel"), tf.trainable_variables("online/q/kernel"))
+copies = [a.assign(b) for a, b in pairs if "Adam" not in a.name]
+fit([train, loss], steps=6)
+''', """variable_scope("online", reuse=True):
+    then = dense(x, 4, name="q")
+loss = tf.losses.mean_squared_error(tf.stop_gradient(tf.reduce_max(then, 1)) + 1, tf.reduce_sum(now * y, 1))
+train = adam(.01).minimize(loss)
+pairs = zip(tf.global_variables("online/q/kernel\")""", """variable_scope("target"):
+    then = dense(x, 4, name="q", trainable=False)
+loss = tf.losses.mean_squared_error(tf.stop_gradient(tf.reduce_max(then, 1)) + 1, tf.reduce_sum(now * y, 1))
+train = adam(.01).minimize(loss)
+pairs = zip(tf.global_variables("target/q/kernel\")"""),
+    "loss times a factor": ('''
+loss = 300. * tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 16, tf.nn.relu), 4))
+fit([sgd(.1).minimize(loss), loss])
+''', "300. * ", ""),
+    "weights shared by two layers": ('''
+def layer(h, name):
+    with tf.variable_scope(name, reuse=tf.AUTO_REUSE):
+        return dense(h, 36, tf.nn.tanh, name="d")
+
+first = layer(x, "a")
+second = layer(first, "a")
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(second, 4))
+fit([adam(.01).minimize(loss), loss])
+''', 'layer(first, "a")', 'layer(first, "b")'),
 }

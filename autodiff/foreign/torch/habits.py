@@ -64,6 +64,9 @@ class Habits:
         self.rates = Rates()
         self.hooks = Hooks()
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
+        self._lived: set[int] = set()
+        self._older: dict[int, weakref.ref[Any]] = {}  # leaves that earlier backwards saw
+        self._to_itself: Place | None = None  # a load_state_dict of a module's own parameters
         self._moved: set[int] = set()  # parameters that were stepped since the last backward
 
     # ---- watching -----------------------------------------------------------------------
@@ -93,6 +96,7 @@ class Habits:
         self._noting(torch.optim.Optimizer, "__init__", lambda _, optimizer, *__: self._made_optimizer(optimizer))
         self._noting(torch.optim.Optimizer, "zero_grad", self._zeroed)
         self._noting(torch.nn.Module, "__init__", lambda _, module, *__: self._made(module))
+        self._noting(torch.nn.Module, "load_state_dict", self._loaded)
         self._noting(torch.nn.Module, "eval", lambda module, *_: self._evaluated.update({id(module): user_frames()}))
         self._noting(torch.Tensor, "requires_grad_", lambda _, tensor, on=True: self._switched(tensor, on))
         self.rates.watch(self._noting)
@@ -181,6 +185,12 @@ class Habits:
         if not self._recorder.paused and array.nbytes <= BYTES:
             self._lent.append((array, array.tobytes(), user_frames()))
 
+    def _loaded(self, _: Any, module: Any, given: Any, *__: Any) -> None:
+        own = [p for p in module.parameters() if p.numel()]
+        places = {t.data_ptr() for t in given.values() if isinstance(t, torch.Tensor)}
+        if own and all(p.data_ptr() in places for p in own):
+            self._to_itself = place_of_frames(user_frames())
+
     def _checkpointed(self, *_: Any) -> None:
         self._again = user_frames()
 
@@ -204,6 +214,8 @@ class Habits:
         self._at = place_of_frames(frames)
         self.rates.is_due = True
         self.hooks.changing.clear()
+        self._lived = {i for p in parameters.values() if (i := id(p)) in self._older and self._older[i]() is p}
+        self._older = {id(p): weakref.ref(p) for p in parameters.values()}
         piled = {id(p) for p in parameters.values() if p.grad is not None and bool(p.grad.count_nonzero())}
         self._used &= piled
         self._waiting = 1 if piled else self._waiting + 1
@@ -263,7 +275,7 @@ class Habits:
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
-                *self._divergence(), *self.hooks.findings(), *self.rates.findings(self.rate())]
+                *self._divergence(), *self._copied(), *self.hooks.findings(), *self.rates.findings(self.rate())]
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
         piled = [name for name, p in parameters.items() if id(p) in self._used]
@@ -296,8 +308,16 @@ class Habits:
         return [Finding(85, "no logarithms", "", "", "", f"{name} is given {given}, where it takes logarithms of "
                         "probabilities: what it gives may fall below 0, and means nothing", remedy, "doctor", place)]
 
+    def _copied(self) -> list[Finding]:
+        return [Finding(61, "copied to itself", "", "", "", "load_state_dict() is given the module's own parameters, "
+                        "in the same memory: nothing is copied, as what was to be another network, or a state that was "
+                        "kept, is this one", "copy.deepcopy(network) for a second one, and of its state_dict() to keep "
+                        "it", "doctor", self._to_itself)
+                ] if self._to_itself is not None else []
+
     def _left_out(self, parameters: dict[str, Any]) -> list[Finding]:
-        missing = {name: p for name, p in self.not_given(parameters).items() if p.requires_grad and p.grad is not None}
+        missing = {name: p for name, p in self.not_given(parameters).items() if p.requires_grad and p.grad is not None
+                   and (isinstance(p, torch.nn.Parameter) or id(p) in self._lived)}  # else made by the step, as of data
         if not missing:
             return []
         first, parameter = next(iter(missing.items()))

@@ -363,7 +363,7 @@ _torch.optim.optimizer.register_optimizer_step_pre_hook = hooked(Optimizer.befor
 _torch.optim.optimizer.register_optimizer_step_post_hook = hooked(Optimizer.after)
 _torch.optim.lr_scheduler.LRScheduler = type("LRScheduler", (), {"step": lambda *_: None, "__init__": lambda _, of: (
     of.param_groups[0].update(initial_lr=0.05, lr=0.0))})
-_torch.nn.Module = type("Module", (), dict.fromkeys(("eval", "register_full_backward_hook",
+_torch.nn.Module = type("Module", (), dict.fromkeys(("eval", "load_state_dict", "register_full_backward_hook",
                                                     "register_full_backward_pre_hook"), lambda *_: None))
 Tensor.requires_grad_ = lambda self, on=True: setattr(self, "requires_grad", on) or self
 OPS = {op._name: op for op in (

@@ -10,7 +10,7 @@ from ....core.traversal import ancestors, descendants
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, Run, finding
-from .heads import DATA, constant, heads
+from .heads import DATA, Head, constant, heads
 from .stepping import Update
 
 _PAIRS = 6  # steps of the one loss after which the other is looked at
@@ -38,9 +38,9 @@ def adversary_mistakes(case: Case) -> list[Finding]:
 def _same_labels(case: Case, y: Tensor, updates: list[Update]) -> list[Finding]:
     """A critic that is to say the same of what is real and of what is made."""
     mine = {u.variable.op for u in updates}
-    judged = [(head, value) for head in heads(case.about(y)) if head.form == "sigmoid" and head.labels is not None
-              and (value := constant(head.labels)) is not None]
-    labels = {float(np.mean(value)) for _, value in judged}
+    judged = [(head, value) for head in heads(case.about(y)) if head.form in ("sigmoid", "log")
+              and (value := _told(head, case)) is not None]
+    labels = {value for _, value in judged}
     said = sorted((head.prediction for head, _ in judged), key=lambda t: len(ancestors([t])))  # what is made, last
     data = [_data_of(t) for t in said]
     if len(said) < 2 or len(labels) != 1 or not set.intersection(*(mine & ancestors([t]) for t in said)) or not any(
@@ -51,6 +51,16 @@ def _same_labels(case: Case, y: Tensor, updates: list[Update]) -> list[Finding]:
                     "they come from different data: there is nothing to tell apart, and the loss goes to 0 by saying "
                     "that to everything", "labels of zeros for what is generated: "
                     f"tf.zeros_like({said[-1].op.name})", confidence="certain")]
+
+
+def _told(head: Head, case: Case) -> float | None:
+    """The one number that all labels of all steps looked at are; None for others."""
+    if head.labels is None or head.labels.op in case.trained:
+        return None
+    value = constant(head.labels)
+    known = np.concatenate([np.ravel(v) for v in ([value] if value is not None else case.series(head.labels))]
+                           or [np.zeros(0)]).astype(float)
+    return float(known[0]) if known.size and not np.ptp(known) else None
 
 
 def _helps(case: Case, y: Tensor, other: Tensor, losses: dict[Tensor, list[Update]]) -> list[Finding]:

@@ -6,8 +6,8 @@ from .adversaries import adversary_mistakes, by_loss
 from .batches import batch_mistakes
 from .case import Case
 from .classes import class_mistakes
-from .depth import depth_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
+from .leaks import leak_mistakes
 from .left_alone import left_alone_mistakes
 from .misused import misuses
 from .modes import mode_mistakes
@@ -17,6 +17,7 @@ from .penalties import penalty_mistakes
 from .residuals import residual_mistakes
 from .start import start_mistakes
 from .trainers import trainer_mistakes
+from .units import depth_mistakes
 from .wiring import wiring_mistakes
 
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
@@ -33,7 +34,7 @@ def other_losses(case: Case) -> list[Finding]:
 
 RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, misuses, mode_mistakes, start_mistakes, trainer_mistakes,
          adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes,
-         left_alone_mistakes)
+         left_alone_mistakes, leak_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
 from .case import Case, finding, values_behind
-from .heads import Head, heads
+from .heads import SAME, Head, heads, is_data
 from .pairing import batches_of, classes_of, inputs_of, named, nothing_learnt
 
 _BATCHES = 8  # from which on they say how examples are dealt out
@@ -106,14 +106,17 @@ def _overlapping(case: Case) -> list[Finding]:
 
 def _scaled_twice(case: Case) -> list[Finding]:
     """Inputs that are almost nothing."""
-    for tensor in inputs_of(case):
-        arrays = [np.asarray(run.feeds[tensor], float) for run in case.looked if tensor in run.feeds]
-        largest = max((float(np.abs(a).max(initial=0)) for a in arrays), default=0.0)
+    layers = [op for op in case.behind if op.type in ("MatMul", "Conv2D") and op in case.trained
+              and op.inputs[0].op not in case.trained]
+    case.want(*(op.inputs[0] for op in layers))
+    for op in layers:
+        tensor = past(op.inputs[0], SAME)
+        largest = max((float(np.abs(a).max(initial=0)) for a in case.series(tensor)), default=0.0)
         if 0 < largest < _TWICE and not case.learns and any(
-                c.type in ("MatMul", "Conv2D", "Reshape") for c in tensor._consumers):
-            return [finding(72, "inputs almost zero", tensor._consumers[0], f"{tensor.name} is fed nothing larger than "
-                            f"{largest:.3g}: as if it were scaled twice, and the gradients of the first layer are as "
-                            "small", "scale once: x / 255 for pixels of 0 to 255", target=tensor.name,
+                is_data(o.outputs[0]) for o in values_behind([tensor]) if o.outputs):
+            return [finding(72, "inputs almost zero", op, f"{tensor.name}, what the first layer is given, is nowhere "
+                            f"larger than {largest:.3g}: as if it were scaled twice, and the gradients of that layer "
+                            "are as small", "scale once: x / 255 for pixels of 0 to 255", target=tensor.name,
                             step=case.looked[0].step)]
     return []
 

@@ -273,3 +273,13 @@ def number_in(tensor: Tensor) -> float | None:
     """The number that a constant of one element holds; None for anything else."""
     value = constant(tensor)
     return None if value is None or value.size != 1 else float(value.reshape(()))
+
+
+def scaled(tensor: Tensor) -> tuple[Operation, float]:
+    """What a number is a multiple of, past constant factors and signs, and the size of their product."""
+    factor = 1.0
+    while tensor.op.type in ("Mul", "RealDiv", "Neg", *SAME) and tensor.dims == () and (
+            known := [number_in(t) for t in tensor.op.inputs]).count(None) == 1:
+        factor *= next((abs(1 / v if tensor.op.type == "RealDiv" else v) for v in known if v), 1.0)
+        tensor = tensor.op.inputs[known.index(None)]
+    return tensor.op, factor

@@ -159,7 +159,8 @@ def _rectified(head: Head, case: Case) -> Iterator[Finding]:
 
 def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
     """The logarithm of what is no probability."""
-    if head.form != "log" or head.activation not in ("", "Relu", "Relu6", "Tanh", "LeakyRelu", "Elu"):
+    if head.form != "log" or head.activation not in ("", "Relu", "Relu6", "Tanh", "LeakyRelu", "Elu",
+                                                         "LogSoftmax"):
         return
     if head.labels is None or not fed_behind([head.labels]) and head.labels.op.type != "OneHot":
         return
@@ -195,6 +196,9 @@ def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
     labels = np.concatenate([np.asarray(a, float).ravel() for a in arrays])
     low, high = _moved(_RANGES[squashed], head) if squashed == head.activation else _RANGES[squashed]
     slack = 1e-3 * (1 + abs(low))
+    if head.form in ("squared", "absolute") and any(np.nanmin(p) < low - slack or np.nanmax(p) > high + slack
+                                                    for p in case.series(head.prediction) if p.size):
+        return  # something lies between, such as a sum
     outside = float(((labels < low - slack) | (labels > high + slack)).mean()) if labels.size else 0.0
     if outside <= _OUTSIDE or not np.isfinite(labels).all():
         return

@@ -1,6 +1,7 @@
 """Modes: layers that do one thing in training and another in use, and are told the wrong one."""
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,11 +18,13 @@ from .signs import source_of
 
 _MOST_DROPPED = 0.85  # share beyond which what is left is hardly enough
 _RANDOM = ("RandomUniform",)
+_OF_DROPOUT = re.compile("(?i)(^|/)dropout[^/]*/Identity[^/]*$")  # as a layer calls what it does outside of training
 
 
 def mode_mistakes(case: Case) -> list[Finding]:
     """Findings about batch normalization and dropout."""
-    return [*_normalized_by_averages(case), *_dropped(case), *_dropped_inside(case)] if case.steps else []
+    return [*_normalized_by_averages(case), *_dropped(case), *_dropped_inside(case), *_never_dropped(case)
+            ] if case.steps else []
 
 
 # ---- batch normalization ----------------------------------------------------------------
@@ -144,6 +147,16 @@ def _dropped_inside(case: Case) -> list[Finding]:
         if (dropped := number_in(rate) or 0.0) > _MOST_DROPPED:
             return [_too_much(op, op.name, dropped, case)]
     return []
+
+
+def _never_dropped(case: Case) -> list[Finding]:
+    """Dropout that was built with training=False, which only passes its input on, in what is trained."""
+    passed = [op for op in case.behind if op.type == "Identity" and _OF_DROPOUT.search(op.name) and op in case.trained]
+    return [finding(48, "dropout is off", passed[0], f"{len(passed)} layers of dropout, such as {passed[0].name}, are "
+                    "built for evaluation, with training=False, which is what tf.layers.dropout takes if it is not told"
+                    f": in {len(case.steps)} training steps they dropped nothing", "tf.layers.dropout(x, rate, training"
+                    "=is_training), with a placeholder that is True in training runs", confidence="certain")
+            ] if passed else []
 
 
 def _too_much(op: Operation, what: str, dropped: float, case: Case) -> Finding:

@@ -8,7 +8,7 @@ from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from ..update_blame import is_store, operands_of
-from .case import Case, finding
+from .case import Case, finding, held
 from .heads import number_in
 from .updates import gradients_of, update_op
 
@@ -24,7 +24,7 @@ _STORES = ("Assign", "AssignVariableOp", "AssignSub", "AssignSubVariableOp", "As
 def optimizer_mistakes(case: Case) -> list[Finding]:
     """Findings about what updates do with gradients, and about updates that do nothing."""
     return [*_settings(case), *_never_trained(case), *_never_copied(case), *_always_copied(case),
-            *_epsilon_of_zero(case), *_clipped_always(case)]
+            *_copied_to_itself(case), *_epsilon_of_zero(case), *_clipped_always(case)]
 
 
 def _settings(case: Case) -> list[Finding]:
@@ -74,7 +74,7 @@ def _never_copied(case: Case) -> list[Finding]:
     read = {op for run in later for op in run.ran}
     for op in case.operations:
         if op.type not in _STORES or not is_store(op) or op.inputs[0].op not in read or op.inputs[0].op.type not in \
-                VARIABLES or any(op in run.ran for run in case.runs):
+                VARIABLES or any(op in run.ran for run in (later[1:] if case.is_over else case.runs)):
             continue
         behind = ancestors(op.inputs[1:])
         sources = [o for o in behind if o is not op.inputs[0].op and o.outputs and o.outputs[0] in case.variables]
@@ -111,6 +111,16 @@ def _always_copied(case: Case) -> list[Finding]:
                             "copy it every so many steps (if step % 100 == 0), or a share of it: "
                             "0.99 * target + 0.01 * online", target=copied.outputs[0].name, confidence="certain")]
     return []
+
+
+def _copied_to_itself(case: Case) -> list[Finding]:
+    """Assignments of a variable to itself, as where two names stand for one network."""
+    known = {v.op for v in case.variables}
+    return [finding(61, "copied to itself", op, f"{op.name} copies {op.inputs[0].op.name} to itself: the two networks "
+                    "that are to differ are one, of the same variables", "build the second network in a variable scope "
+                    "of its own, and copy from the first", target=op.inputs[0].name, confidence="certain")
+            for op in case.operations if op.type in ("Assign", "AssignVariableOp") and op.inputs[0].op in known
+            and held(op.inputs[1]) is op.inputs[0].op][:1]
 
 
 def _epsilon_of_zero(case: Case) -> list[Finding]:

@@ -10,7 +10,7 @@ from ....core.traversal import ancestors, descendants
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, values_behind
-from .heads import Head, heads, number_in, through
+from .heads import Head, heads, number_in, scaled, through
 from .signs import sign_through, signs_into
 from .slow import too_few, too_low
 from .updates import gradients_of, rate_of, update_op
@@ -19,6 +19,8 @@ _GROWN = 10.0  # times its first size: a loss that has diverged
 _FAST = 0.3  # change of a kernel by a step, relative to its size
 _HASTY, _PEAK = 6, 3.0  # first steps, and times its size that a loss grows in them if they are too long
 _RESTLESS, _MANY = 0.1, 20  # the same of the last of so many steps
+_FACTOR = 10.0  # of a loss, that makes steps so many times as long
+_ADAPTIVE = ("Adam", "RMSProp", "Adagrad")  # to which the size of a loss is nothing
 _UNSCALED = 10.0  # mean size of inputs that makes curvatures large
 
 
@@ -208,6 +210,11 @@ def _cause(case: Case, said: str, step: int, severity: int) -> Finding:
         return finding(severity, "sum for mean", op, f"{said}: the loss is a sum over {count} elements ({op.name}), so "
                        f"the gradient is {count} times that of their mean, and the learning rate too high for it{how}",
                        f"tf.reduce_mean in place of tf.reduce_sum, or a learning rate {count} times lower", step=step)
+    op, factor = scaled(case.y)
+    if factor >= _FACTOR and not any(u.op.type.endswith(_ADAPTIVE) for u in case.updates):
+        return finding(severity, "loss times a factor", case.y.op, f"{said}: {case.y.name} is {op.name} times "
+                       f"{factor:g}, and steps as much longer, so the learning rate is too high for it{how}",
+                       f"drop the factor; or a learning rate {factor:g} times lower", step=step)
     fed = [value for t, value in case.looked[0].feeds.items() if np.ndim(value) > 1 and t.dims and t.dims[0] is None]
     if fed and all(len(value) == 1 for value in fed):
         return finding(severity, "batch of one", at, f"{said}: each step goes by one example alone, whose "

@@ -21,13 +21,13 @@ _SURE = 3.0  # standard deviations beyond chance
 
 def batches_of(case: Case, labels: Tensor) -> list[np.ndarray]:
     """The labels of all steps where they are fed as they are, else of those that are looked at."""
-    fed = _source(labels)
+    fed = source_of_labels(labels)
     if fed is not None and fed.op.type in PLACEHOLDERS:
         return [np.asarray(run.feeds[fed]) for run in case.steps if fed in run.feeds]
     return case.series(labels)
 
 
-def _source(labels: Tensor) -> Tensor | None:
+def source_of_labels(labels: Tensor) -> Tensor | None:
     """What is fed, or comes of an iterator, that labels are up to their shape, their type or a one-hot code."""
     labels = past(labels, (*SAME, "OneHot"))
     return labels if is_data(labels) else None
@@ -168,7 +168,7 @@ def _independent(head: Head, case: Case) -> str:
 
 def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     """Different examples that were fed, and their targets, or classes as a one-hot code."""
-    labels = None if head.labels is None else _source(head.labels)
+    labels = None if head.labels is None else source_of_labels(head.labels)
     if labels is None or not ancestors([head.prediction]).isdisjoint(labels._consumers):  # the input itself, as of
         return None  # an autoencoder
     behind, is_fed = ancestors([case.y]), labels.op.type in PLACEHOLDERS

@@ -5,18 +5,20 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
+from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held
-from .heads import DATA, SAME
+from .heads import DATA, SAME, scaled
 from .signs import signs_into
 
 _SUMS = ("Add", "AddV2", "AddN")
+_SMALL, _ROWS = 0.1, 4  # a factor that is meant to weigh a sum down; a batch
 _HEAVY = 5.0  # times the error of the data, at the beginning
 
 
 def penalty_mistakes(case: Case) -> list[Finding]:
     """Findings about what is added to the error of the data."""
-    return _subtracted(case) or _too_heavy(case)
+    return _subtracted(case) or _too_heavy(case) or _summed_beside_mean(case)
 
 
 def _subtracted(case: Case) -> list[Finding]:
@@ -56,6 +58,22 @@ def _too_heavy(case: Case) -> list[Finding]:
                     "are pulled to 0 and the data hardly count", f"scale the penalty down, "
                     f"{10 ** np.ceil(np.log10(penalty / error)):.0f} times or more: 1e-4 is a usual "
                     "factor", step=case.looked[0].step)]
+
+
+def _summed_beside_mean(case: Case) -> list[Finding]:
+    """Errors of the examples of a batch, the ones averaged, and the others summed."""
+    known = [(op, factor) for op, factor in map(scaled, addends(case.y)) if op in case.trained and op.type in (
+        "Sum", "Mean") and any(o.type in DATA for o in ancestors(op.inputs))]
+    case.want(*(op.inputs[0] for op, _ in known))
+    values = case.values(case.looked[0]) if case.looked and len(known) > 1 else {}
+    rows = {op: np.shape(values[op.inputs[0]])[:1] for op, _ in known if op.inputs[0] in values}
+    for op in [op for op, factor in known if op.type == "Sum" and factor > _SMALL and rows.get(op, ()) > (_ROWS,)]:
+        if beside := [o for o, factor in known if o.type == "Mean" and factor < 1 / _SMALL and rows.get(o) == rows[op]]:
+            return [finding(58, "sum beside a mean", op, f"{op.name} is a sum over the {rows[op][0]} examples of the "
+                            f"batch, and what is added to it, {beside[0].name}{at_line(place_of(beside[0]))}, a mean "
+                            f"over them: it counts {rows[op][0]} times, and more with larger batches",
+                            "reduce both alike: sum over the numbers of each example, and take the mean over examples")]
+    return []
 
 
 def addends(y: Tensor) -> list[Tensor]:

@@ -9,11 +9,12 @@ import numpy as np
 from ....core.constant_value import static_dims, static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
-from ...facts.roles import VARIABLES, at_line, place_of
+from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, is_variable_read, kernel_of
 from .heads import ENTROPIES, SAME, constant, heads, is_normalized, last_layer, through
 from .signs import is_of_one, source_of
+from .units import ACTIVATIONS
 
 _PRODUCTS = ("MatMul", "Conv2D")
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
@@ -23,7 +24,8 @@ _CONVOLVED = 3  # rank from which on a tensor is a map or a sequence
 
 def wiring_mistakes(case: Case) -> list[Finding]:
     """Findings about layers, axes and parts; of all ops, as metrics lie beside the loss."""
-    found = [*_linear_layers(case), *_left_out(case), *_untrained_losses(case), *_forgotten_penalties(case)]
+    found = [*_linear_layers(case), *_same_weights(case),
+             *_left_out(case), *_untrained_losses(case), *_forgotten_penalties(case)]
     for op in case.operations:
         for rule in (_crossed, _argmax, _mean_of_integers, _equal_crossed, _flattened, _axes_mixed, _hidden_softmax,
                      _mean_over_mask, _one_class, _floats_compared, _pooled_over_the_batch):
@@ -56,6 +58,23 @@ def _linear_layers(case: Case) -> list[Finding]:
                     f"linear layer, of {_weights(below)} by {_weights(op)}, and can learn no more than that",
                     "put an activation between them: tf.nn.relu(...), or activation=tf.nn.relu in tf.layers",
                     target=kernel_of(op.inputs[1]).name + ":0")]
+
+
+def _same_weights(case: Case) -> list[Finding]:
+    """A layer that is called on its own output, at another line: two layers that share weights, as by a name."""
+    for op in case.behind:
+        if op.type not in _PRODUCTS or len(op.inputs) < 2 or not _is_weight(op.inputs[1], case):
+            continue
+        below = op.inputs[0].op
+        while below.type in (*_LINEAR, *ACTIVATIONS, "LayerNorm") and below.inputs:
+            below = below.inputs[0].op
+        if below.type == op.type and kernel_of(below.inputs[1]) is kernel_of(op.inputs[1]) and \
+                traceback_of(below) != traceback_of(op):
+            name = kernel_of(op.inputs[1]).name
+            return [finding(46, "weights shared by two layers", op, f"{op.name} and {below.name}, whose output it takes"
+                            f", have the same weights {name}, though they are called at different lines: two layers "
+                            "learn one thing", "a name, or a layer object, of its own for each", target=f"{name}:0")]
+    return []
 
 
 def _is_bottleneck(below: Operation, op: Operation) -> bool:

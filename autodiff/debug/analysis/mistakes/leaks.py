@@ -1,0 +1,96 @@
+"""Leaks: labels that a model is given among its inputs, and masks that leave in what they are to leave out."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ....core.constant_value import static_value
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
+from ..findings import Finding
+from .case import Case, finding, is_variable_read, values_behind
+from .heads import SAME, Head, heads, is_data, weights_of
+from .pairing import source_of_labels
+
+_SURE, _KINDS = 60, 3  # examples of which none is another; different labels from which on they are no mere flag
+_PASS = ("Transpose", "Add", "AddV2", "BiasAdd", "Mul", "RealDiv", "Tanh", "Relu", "Sigmoid", "Gelu", "OneHot", "While",
+         "ListUnstack", "ListStack", *SAME)  # that keep what belongs to a position in its place
+_FLAT = ("Reshape", "MatMul", "BiasAdd", "AddV2", "Add")  # of all positions in one axis
+_BY_VARIABLES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Tensordot", "Einsum", "GatherV2", "ResourceGather")
+
+
+def leak_mistakes(case: Case) -> list[Finding]:
+    """Findings about what the inputs tell of the labels, and about what a mask lets count."""
+    return [found for head in (heads(case) if case.steps else ()) if head.labels is not None
+            and head.labels.op not in case.trained
+            for found in (*_among_inputs(head, head.labels, case), *_masked_wrong(head, head.labels, case))][:1]
+
+
+def _among_inputs(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
+    """Labels that are one of the columns of the inputs, or what a model of sequences is given at the same position."""
+    if (labels := source_of_labels(given)) is None:
+        return
+    inputs = [op.outputs[0] for op in values_behind([head.prediction]) if is_data(op.outputs[0])]
+    case.want(labels, *inputs)
+    seen = [{**case.values(run), **run.feeds} for run in case.looked]
+    for x in inputs if all(labels in values for values in seen) else ():
+        pairs = [(np.asarray(values[x]), np.asarray(values[labels])) for values in seen if x in values]
+        if all(a.ndim > 1 and a.dtype.kind in "iu" and np.array_equal(a, b) for a, b in pairs) and _keeps_places(x, head
+                ) and np.unique([b for _, b in pairs[:1]]).size >= _KINDS:
+            same = "they are its inputs themselves" if x is labels else f"{x.name} is fed the same numbers"
+            yield finding(67, "targets are the inputs", head.op, f"the labels of {head.op.name} are {labels.name}, and "
+                          f"{same} in all {len(pairs)} steps looked at: at each position the model is given what it is "
+                          "to tell there, and learns to copy it", "inputs x[:, :-1] and targets x[:, 1:]; to a decoder "
+                          "a first symbol and then the targets but the last", target=labels.name)
+        elif x is not labels and (column := _column(pairs)) is not None:
+            yield finding(66, "target among the inputs", head.op, f"column {column} of {x.name} is the target "
+                          f"{labels.name} itself, in all examples of {len(pairs)} steps: the model is given what it is "
+                          "to predict, and is worth nothing where that is not known", "leave that column out of the "
+                          "inputs; or predict its next value", target=x.name)
+
+
+def _column(pairs: list[tuple[np.ndarray, np.ndarray]]) -> int | None:
+    """The column of features that one-column targets are the same as."""
+    if any(a.ndim != 2 or a.shape[1] < 2 or b.size != len(a) or a.dtype.kind != "f" or b.dtype.kind not in "fiub"
+           for a, b in pairs):
+        return None
+    x, y = (np.concatenate(each) for each in zip(*[(a, b.reshape(-1, 1).astype(float)) for a, b in pairs]))
+    alike = np.isclose(x, y, rtol=1e-6, atol=0).all(axis=0) & (np.ptp(y) > 0) & (len(y) >= _SURE)
+    return int(alike.argmax()) if alike.any() else None
+
+
+def _keeps_places(x: Tensor, head: Head) -> bool:
+    """Whether a way from ids to predictions leaves what belongs to a position where it was: no shift, no last state."""
+    behind, rank = ancestors([head.prediction]), len(x.dims or (0, 0))
+    stack, seen = [x], {x}
+    while stack and head.prediction not in seen:
+        tensor = stack.pop()
+        new = {t for op in tensor._consumers if op in behind and _is_placed(op) for t in op.outputs if t.dims is None
+               or len(t.dims) > rank or t.dtype.name == "variant" or t.dtype.is_integer or op.type in _FLAT
+               or t is head.prediction} - seen
+        seen |= new
+        stack += new
+    return head.prediction in seen
+
+
+def _is_placed(op: Operation) -> bool:
+    if op.type == "ConcatV2":
+        axis = static_value(op.inputs[-1])
+        return axis is not None and int(axis) in (-1, len(op.outputs[0].dims or ()) - 1)
+    return op.type in _PASS or op.type in _BY_VARIABLES and any(
+        is_variable_read(t) or t.op.type == "VarHandleOp" for t in op.inputs)
+
+
+def _masked_wrong(head: Head, labels: Tensor, case: Case) -> Iterator[Finding]:
+    """A mask that counts one label only, as that of padding, while what it leaves out has several."""
+    for mask in weights_of(head, case):
+        pairs = [(np.ravel(w), np.ravel(y)) for w, y in zip(case.series(mask), case.series(labels))
+                 if np.size(w) == np.size(y) and y.dtype.kind in "iu"]
+        weights, y = (np.concatenate(each) for each in zip(*pairs)) if pairs else (np.zeros(0), np.zeros(0))
+        kept, dropped = np.unique(y[weights != 0]), np.unique(y[weights == 0])
+        if len(kept) == 1 and len(dropped) >= _KINDS and kept[0] not in dropped:
+            yield finding(71, "mask the wrong way round", mask.op, f"{mask.name} lets only those of the labels "
+                          f"{labels.name} count that are {kept[0]}, {np.mean(weights != 0):.0%} of them, and leaves "
+                          f"out {len(dropped)} different ones: as where padding is kept and the rest dropped",
+                          "turn the mask: tf.not_equal(tokens, 0), or 1 - mask", target=mask.name)
