@@ -2,19 +2,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, in_order
+from ..facts.graph_lists import calls_of
 from ..facts.roles import VARIABLES, at_line, place_of
 from .findings import Finding
-from .mistakes.case import held
+from .mistakes.case import finding, held
 from .mistakes.heads import is_log_softmax, last_layer, unbroadcast
-from .mistakes.signs import picks, signs_into
+from .mistakes.signs import is_of_one, picks, signs_into
+from .remedies import origin_of
 from .update_blame import is_store
 
 _SOFTMAXES = ("Softmax", "LogSoftmax")
+_DIFFERENCES = ("Sub", "SquaredDifference")
+_ALMOST = 1e-3  # by which rows of labels may miss 1
+
+Values = Mapping[Tensor, Any]
 
 
 def silent_mistakes(y: Tensor, operations: Iterable[Operation], variables: Sequence[Tensor]) -> list[Finding]:
@@ -23,11 +33,6 @@ def silent_mistakes(y: Tensor, operations: Iterable[Operation], variables: Seque
     listed = list(operations)
     return [*(f for op in in_order(behind) for f in _over_the_batch(op)), *_penalized_twice(behind),
             *_wrong_sign(y, behind), *_trained_copies(listed, variables)]
-
-
-def _finding(severity: int, kind: str, op: Operation, text: str, remedy: str, *, target: str = "",
-             at: Operation | None = None) -> Finding:
-    return Finding(severity, kind, op.name, op.type, target, text, remedy, f"info op {op.name}", place_of(at or op))
 
 
 # ---- softmax over examples --------------------------------------------------------------
@@ -51,9 +56,9 @@ def _over_the_batch(op: Operation) -> list[Finding]:
             what = what if over == {0} else "all examples together: their whole table sums to 1, not each row"
     if source is None or source.dims is None or not _is_batch(source):
         return []
-    return [_finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over {what}, "
-                     "so one example's probabilities depend on the others",
-                     "take it over the classes: tf.nn.softmax(logits, axis=-1)")]
+    return [finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over {what}, "
+                    "so one example's probabilities depend on the others",
+                    "take it over the classes: tf.nn.softmax(logits, axis=-1)")]
 
 
 def _is_batch(tensor: Tensor) -> bool:
@@ -80,10 +85,10 @@ def _penalized_twice(behind: Iterable[Operation]) -> list[Finding]:
     names = [f"{op.name}:0" for op in twice]
     first, last = next(iter(twice.values()))[0], next(iter(twice.values()))[-1]
     which = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} others"
-    return [_finding(63, "decay twice", last, f"the square of {which} is added to the loss twice: by {first.name}"
-                     f"{at_line(place_of(first))} and by {last.name}{at_line(place_of(last))}",
-                     "drop one: the regularizer of the layer (tf.losses.get_regularization_loss), or the sum by hand",
-                     target=names[0])]
+    return [finding(63, "decay twice", last, f"the square of {which} is added to the loss twice: by {first.name}"
+                    f"{at_line(place_of(first))} and by {last.name}{at_line(place_of(last))}",
+                    "drop one: the regularizer of the layer (tf.losses.get_regularization_loss), or the sum by hand",
+                    target=names[0])]
 
 
 # ---- the sign of a likelihood -----------------------------------------------------------
@@ -96,10 +101,10 @@ def _wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
         if squashed.type in (*_SOFTMAXES, "Sigmoid") or is_log_softmax(op):
             picked = op.type == "Log" and _picks_above(op)
             if {(sign, p or picked) for sign, p in signs_into(op.outputs[0], y, behind)} == {(1, True)}:
-                found.append(_finding(102, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name}, the logarithm "
-                                      "of a probability: to minimize it makes what is right less likely, without end",
-                                      "minimize the negative log-likelihood: drop or add one minus on the way",
-                                      at=_last_sign(op, y, behind)))
+                said = finding(102, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name}, the logarithm of a "
+                               "probability: to minimize it makes what is right less likely, without end",
+                               "minimize the negative log-likelihood: drop or add one minus on the way")
+                found.append(replace(said, place=place_of(_last_sign(op, y, behind))))
     return found[:1]
 
 
@@ -138,8 +143,85 @@ def _trained_copies(operations: Sequence[Operation], variables: Sequence[Tensor]
     variable, update = next(iter(trained.items()))
     source, copy = copies[variable]
     more = f" and {len(trained) - 1} others" if len(trained) > 1 else ""
-    return [_finding(67, "copy is trained", update, f"{variable.name}:0{more} copied from {source.name}:0"
-                     f"{at_line(place_of(copy))}, as those of a target network are, but the optimizer changes "
-                     f"{'it' if len(trained) == 1 else 'them'} too: gradients go through the target",
-                     "put tf.stop_gradient around the target, or give minimize var_list=the online variables",
-                     target=f"{variable.name}:0")]
+    return [finding(67, "copy is trained", update, f"{variable.name}:0{more} copied from {source.name}:0"
+                    f"{at_line(place_of(copy))}, as those of a target network are, but the optimizer changes "
+                    f"{'it' if len(trained) == 1 else 'them'} too: gradients go through the target",
+                    "put tf.stop_gradient around the target, or give minimize var_list=the online variables",
+                    target=f"{variable.name}:0")]
+
+
+# ---- how a loss is put together ---------------------------------------------------------
+
+def suspicions(y: Tensor, ops: Iterable[Operation]) -> list[Finding]:
+    """What shows in the graph alone. ops: the forward ones between the trainable variables and y."""
+    found = [_vector(y)] if y.dims is not None and len(y.dims) and _trains(y) else []
+    for op in ops:
+        found += _twice(op)
+    return found
+
+
+def value_suspicions(ops: Sequence[Operation], values: Values) -> list[Finding]:
+    """What shows in the values of a run."""
+    found = []
+    for op in ops:
+        known = [np.asarray(values[t]) for t in map(unbroadcast, op.inputs) if t in values]
+        if len(known) == len(op.inputs):
+            found += _labels(op, known) + _crossed(op, known)
+    return found
+
+
+def _trains(y: Tensor) -> bool:
+    """Whether variables are what the gradient of y is asked of, if any is: that of an input shows what it looks at."""
+    asked = [held(x).type in VARIABLES for call in calls_of(y.graph) if y in call.ys for x in call.xs]
+    return any(asked) or not asked
+
+
+def _vector(y: Tensor) -> Finding:
+    shape = "[" + ", ".join("?" if n is None else str(n) for n in y.dims or ()) + "]"
+    return finding(46, "loss is no scalar", y.op, f"{y.name} has the shape {shape}: its gradient is that of the sum "
+                   "of its elements, so the steps grow with the batch",
+                   "take tf.reduce_mean of it; grad --per-example shows the parts")
+
+
+def _twice(op: Operation) -> list[Finding]:
+    """A cross entropy that squashes its logits itself, given what is squashed already."""
+    if op.type == "LogSoftmax":
+        source = origin_of(op.inputs[0])
+        if source.type == "Softmax":
+            return [finding(66, "double softmax", source, f"{op.name} (LogSoftmax{at_line(place_of(op))}) takes the "
+                            f"softmax of {source.outputs[0].name}, which is one already: it is taken twice, which "
+                            "flattens the gradient", f"give it {source.inputs[0].name}, from before the softmax")]
+    return []
+
+
+def _labels(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
+    if op.type != "SoftmaxCrossEntropyWithLogits" or len(known) < 2 or not known[1].size:
+        return []
+    sums = known[1].sum(axis=-1)
+    wrong = np.abs(sums - 1) > _ALMOST
+    if not wrong.any():
+        return []
+    first = int(np.flatnonzero(wrong.ravel())[0])
+    source = origin_of(op.inputs[1])
+    if source.type == "OneHot" and not sums[wrong].any():
+        depth = known[1].shape[-1]
+        return [finding(64, "labels out of range", source, f"{wrong.sum()} of {wrong.size} rows that {source.name} "
+                        f"makes for {op.name}{at_line(place_of(op))} are all 0, such as row {first}: their classes "
+                        f"are not among 0 to {depth - 1}, so these examples teach nothing",
+                        f"raise the depth {depth} to the count of classes; labels that begin with 1: y - 1")]
+    is_scaled = bool(wrong.all()) and np.ptp(sums) < _ALMOST * np.abs(sums).max()
+    return [finding(77 if is_scaled else 52, "labels", op, f"{wrong.sum()} of {wrong.size} rows of the labels of "
+                    f"{op.name} do not sum to 1: row {first} sums to {sums.ravel()[first]:.3g}", "give it "
+                    "probabilities, such as tf.one_hot of the classes; a row of zeros pulls at nothing")]
+
+
+def _crossed(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
+    """Predictions float[n, 1] less targets float[n]: a table of n by n differences."""
+    if op.type not in _DIFFERENCES or {known[0].ndim, known[1].ndim} != {1, 2} or is_of_one(op):
+        return []
+    column, row = sorted(known, key=lambda value: -value.ndim)
+    if column.shape != (row.size, 1) or row.size < 2:
+        return []
+    return [finding(64, "broadcast", op, f"{op.name} ({op.type}) subtracts shapes {list(known[0].shape)} and "
+                    f"{list(known[1].shape)}: all pairs, a table of {row.size} by {row.size}, not {row.size} errors",
+                    "give both the same shape: tf.squeeze(prediction, 1), or tf.expand_dims(target, 1)")]

@@ -9,13 +9,12 @@ import numpy as np
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants, in_order
-from ..facts.roles import place_of
 from .attenuation import SATURATING
 from .findings import Finding
 from .flow import cuts_between, live_ops
-from .loss_mistakes import suspicions
+from .mistakes.case import finding
 from .remedies import is_sum_of_squares
-from .silent_mistakes import silent_mistakes
+from .silent_mistakes import silent_mistakes, suspicions
 from .update_blame import is_copy
 from .why import CHAIN, why_none
 
@@ -48,16 +47,12 @@ def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable
     if y is not None:
         found += suspicions(y, [op for op in forward if op in trained])
         found += silent_mistakes(y, y.graph.operations.values(), variables)
-        found += [finding for v in variables for finding in _of_variable(y, v)]
+        found += [each for v in variables for each in _of_variable(y, v)]
         found += _chains(y, variables)
     listed: dict[tuple[str, str, str], Finding] = {}
-    for finding in found:
-        listed.setdefault((finding.kind, finding.op, finding.target), finding)
+    for each in found:
+        listed.setdefault((each.kind, each.op, each.target), each)
     return sorted(listed.values(), key=lambda f: -f.severity)
-
-
-def _finding(severity: int, kind: str, op: Operation, text: str, remedy: str, target: str = "") -> Finding:
-    return Finding(severity, kind, op.name, op.type, target, text, remedy, f"info op {op.name}", place_of(op))
 
 
 def _of_op(op: Operation) -> list[Finding]:
@@ -66,31 +61,31 @@ def _of_op(op: Operation) -> list[Finding]:
     if op.type == "Log" and not _is_kept_away(op.inputs[0]):
         source = op.inputs[0].op
         if source.type == "Softmax":
-            return [_finding(49, "log of softmax", op, "log of a softmax: a probability underflows to 0 and gives -inf",
-                             "use tf.nn.log_softmax, or tf.nn.softmax_cross_entropy_with_logits")]
+            return [finding(49, "log of softmax", op, "log of a softmax: a probability underflows to 0 and gives -inf",
+                            "use tf.nn.log_softmax, or tf.nn.softmax_cross_entropy_with_logits")]
         if source.type == "Sigmoid":
-            return [_finding(49, "log of sigmoid", op, "log of a sigmoid: it underflows to 0 and gives -inf",
-                             "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid")]
-        return [_finding(30, "log", op, "log of something that may be 0", "tf.log(tf.maximum(x, 1e-12))")]
+            return [finding(49, "log of sigmoid", op, "log of a sigmoid: it underflows to 0 and gives -inf",
+                            "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid")]
+        return [finding(30, "log", op, "log of something that may be 0", "tf.log(tf.maximum(x, 1e-12))")]
     if op.type in ("Sqrt", "Rsqrt") and not _is_kept_away(op.inputs[0]):
         if is_sum_of_squares(op.inputs[0]):
-            return [_finding(42, "norm", op, "a norm, whose derivative at 0 is nan: sqrt'(0) is inf, times 0",
-                             "tf.sqrt(tf.reduce_sum(x * x) + 1e-12)")]
-        return [_finding(36, "sqrt", op, f"{op.type.lower()} of something that may be 0: {_UNSAFE[op.type]}",
-                         f"tf.{op.type.lower()}(x + 1e-12)")]
+            return [finding(42, "norm", op, "a norm, whose derivative at 0 is nan: sqrt'(0) is inf, times 0",
+                            "tf.sqrt(tf.reduce_sum(x * x) + 1e-12)")]
+        return [finding(36, "sqrt", op, f"{op.type.lower()} of something that may be 0: {_UNSAFE[op.type]}",
+                        f"tf.{op.type.lower()}(x + 1e-12)")]
     if op.type in _DENOMINATOR and not _is_kept_away(op.inputs[1]):
-        return [_finding(28, "division", op, "a division by something that may be 0",
-                         "tf.div_no_nan(x, y), or x / (y + 1e-12)")]
+        return [finding(28, "division", op, "a division by something that may be 0",
+                        "tf.div_no_nan(x, y), or x / (y + 1e-12)")]
     if op.type == "Pow" and _is_risky_power(op):
-        return [_finding(38, "power", op, "a power whose derivative at base 0 is inf or nan",
-                         "tf.pow(tf.maximum(x, 1e-12), p)")]
+        return [finding(38, "power", op, "a power whose derivative at base 0 is inf or nan",
+                        "tf.pow(tf.maximum(x, 1e-12), p)")]
     if op.type in ("Acos", "Asin") and op.inputs[0].op.type not in ("ClipByValue", "Minimum", "Maximum"):
-        return [_finding(28, "arc", op, f"{op.type.lower()} of something that may be 1: {_UNSAFE[op.type]}",
-                         "keep the argument inside (-1, 1): tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6)")]
+        return [finding(28, "arc", op, f"{op.type.lower()} of something that may be 1: {_UNSAFE[op.type]}",
+                        "keep the argument inside (-1, 1): tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6)")]
     if op.type in ("Svd", "SelfAdjointEigV2") and any(t._consumers for t in op.outputs[1:]):
-        return [_finding(36, "decomposition", op,
-                         "vectors of a decomposition: with equal values their derivative is nan",
-                         "use the values alone, or break the tie")]
+        return [finding(36, "decomposition", op,
+                        "vectors of a decomposition: with equal values their derivative is nan",
+                        "use the values alone, or break the tie")]
     return []
 
 
@@ -100,11 +95,11 @@ def _where(op: Operation) -> list[Finding]:
         unsafe = _unsafe_above(branch)
         either = unsafe is not None and all(unsafe in ancestors([t]) for t in op.inputs[1:3])
         if unsafe is not None and not either and not _is_guarded(unsafe):
-            return [_finding(57, "where trap", unsafe,
-                             f"tf.where ({op.name}) over {unsafe.type}: {_UNSAFE[unsafe.type]} on the branch not "
-                             "taken, and its gradient 0 * inf is nan",
-                             "guard the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then "
-                             f"tf.where(ok, {unsafe.type.lower()}(safe), other)", op.name)]
+            return [finding(57, "where trap", unsafe,
+                            f"tf.where ({op.name}) over {unsafe.type}: {_UNSAFE[unsafe.type]} on the branch not "
+                            "taken, and its gradient 0 * inf is nan",
+                            "guard the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then "
+                            f"tf.where(ok, {unsafe.type.lower()}(safe), other)", target=op.name)]
     return []
 
 
@@ -192,8 +187,8 @@ def _of_variable(y: Tensor, variable: Tensor) -> list[Finding]:
         found = why_none(y, variable)
         first = next((cut for cut in found.cuts if cut.first), None)
         op = variable.op if first is None else y.graph.operations.get(first.op, variable.op)
-        return [_finding(90 if found.kind == "cut" else 55, "no gradient", op,
-                         f"no gradient reaches {variable.name}: {found.text}", found.remedy, variable.name)]
+        return [finding(90 if found.kind == "cut" else 55, "no gradient", op,
+                        f"no gradient reaches {variable.name}: {found.text}", found.remedy, target=variable.name)]
     return [Finding(25, "cut path", cut.op, cut.op_type, variable.name,
                     f"one of the paths to {variable.name} is cut: {cut.reason}", cut.remedy, f"path {y.name} "
                     f"{variable.name}", cut.place) for cut in cuts if cut.first and cut.kind in (
@@ -226,6 +221,6 @@ def _chains(y: Tensor, variables: Sequence[Tensor]) -> list[Finding]:
     if deepest <= CHAIN or not variables:
         return []
     last = max((op for op in depth if op.type in SATURATING), key=lambda op: depth[op])
-    return [_finding(30, "squashing chain", last, f"{deepest} squashing functions in a row ({last.type}): each shrinks "
-                     "the gradient, so the first layers will hardly learn",
-                     "use tf.nn.relu, skip connections, or normalize each layer")]
+    return [finding(30, "squashing chain", last, f"{deepest} squashing functions in a row ({last.type}): each shrinks "
+                    "the gradient, so the first layers will hardly learn",
+                    "use tf.nn.relu, skip connections, or normalize each layer")]

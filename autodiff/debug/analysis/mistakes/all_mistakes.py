@@ -2,21 +2,18 @@
 from __future__ import annotations
 
 from ..findings import Finding
-from .adversaries import adversary_mistakes, by_loss
 from .batches import batch_mistakes
 from .case import Case
-from .classes import class_mistakes
+from .classes import class_mistakes, residual_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
 from .leaks import leak_mistakes
-from .left_alone import left_alone_mistakes
 from .misused import misuses
 from .modes import mode_mistakes
-from .optimizers import optimizer_mistakes
+from .optimizers import left_alone_mistakes, optimizer_mistakes
 from .pace import endless_falls, negated_losses, pace_mistakes
 from .penalties import penalty_mistakes
-from .residuals import residual_mistakes
 from .start import start_mistakes
-from .trainers import trainer_mistakes
+from .trainers import adversary_mistakes, by_loss, trainer_mistakes
 from .units import depth_mistakes
 from .wiring import wiring_mistakes
 
