@@ -179,8 +179,6 @@ def _of_bound(op: Operation, hop: Hop, inputs: Sequence[np.ndarray | None]) -> s
     return ", ".join(told) + ", where it lets nothing through" if told else "the other input is chosen"
 
 
-# ---- remedies ---------------------------------------------------------------------------
-
 def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
     """What to do about the hops that lose a gradient. op: of the first."""
     if not lost or op is None:

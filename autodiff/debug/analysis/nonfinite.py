@@ -275,8 +275,6 @@ def _continued(op: Operation, tensor: Tensor, values: Values, index: tuple[int, 
     return ""
 
 
-# ---- traps ------------------------------------------------------------------------------
-
 def _trap(op: Operation, values: Values, operands: Iterable[Operand]) -> str:
     if op.gradient_of is not None and _comes_from_select(op):
         return "where"

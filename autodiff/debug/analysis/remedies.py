@@ -154,8 +154,6 @@ def _overflow(op: Operation, values: Mapping[Tensor, Any]) -> str:
     return "scale the values down, clip them, or work in float64"
 
 
-# ---- by the neighbors ------------------------------------------------------------------
-
 def origin_of(tensor: Tensor) -> Operation:
     """The op that a tensor's numbers come from, past what only passes them on."""
     op = tensor.op

@@ -35,8 +35,6 @@ def silent_mistakes(y: Tensor, operations: Iterable[Operation], variables: Seque
             *_wrong_sign(y, behind), *_trained_copies(listed, variables)]
 
 
-# ---- softmax over examples --------------------------------------------------------------
-
 def _over_the_batch(op: Operation) -> list[Finding]:
     """A softmax whose sum runs over the examples of a batch: each column sums to 1, and no row."""
     source: Tensor | None = None
@@ -69,8 +67,6 @@ def _is_batch(tensor: Tensor) -> bool:
         and op.outputs[0].dims[0] == tensor.dims[0] for op in ancestors([tensor]))
 
 
-# ---- penalties --------------------------------------------------------------------------
-
 def _penalized_twice(behind: Iterable[Operation]) -> list[Finding]:
     """Variables whose square is added to the loss in two places."""
     penalties: dict[Operation, list[Operation]] = defaultdict(list)
@@ -90,8 +86,6 @@ def _penalized_twice(behind: Iterable[Operation]) -> list[Finding]:
                     "drop one: the regularizer of the layer (tf.losses.get_regularization_loss), or the sum by hand",
                     target=names[0])]
 
-
-# ---- the sign of a likelihood -----------------------------------------------------------
 
 def _wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
     """A log-likelihood that is minimized as it is: the loss falls without bound, away from what is right."""
@@ -125,8 +119,6 @@ def _last_sign(op: Operation, y: Tensor, behind: set[Operation]) -> Operation:
     return turned
 
 
-# ---- who trains what --------------------------------------------------------------------
-
 def _trained_copies(operations: Sequence[Operation], variables: Sequence[Tensor]) -> list[Finding]:
     """Variables that assignments copy from others, as target networks are, and that an optimizer changes too."""
     known = {variable.op for variable in variables}
@@ -149,8 +141,6 @@ def _trained_copies(operations: Sequence[Operation], variables: Sequence[Tensor]
                     "put tf.stop_gradient around the target, or give minimize var_list=the online variables",
                     target=f"{variable.name}:0")]
 
-
-# ---- how a loss is put together ---------------------------------------------------------
 
 def suspicions(y: Tensor, ops: Iterable[Operation]) -> list[Finding]:
     """What shows in the graph alone. ops: the forward ones between the trainable variables and y."""

@@ -10,8 +10,7 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
-from ..mistakes.case import Case, held
-from ..mistakes.updates import gradients_of
+from ..mistakes.case import Case, gradients_of, held
 from .in_graph import Edit, Now, constant
 from .of_givens import lower_rate
 

@@ -1,7 +1,10 @@
-"""All that is looked for in a Case: a function for each family of mistakes."""
+"""All that is looked for in a Case, and which of what is found comes first, only follows from others, did no harm."""
 from __future__ import annotations
 
-from ..findings import Finding
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from ..findings import WARNING, Finding
 from .batches import batch_mistakes
 from .case import Case
 from .classes import class_mistakes, residual_mistakes
@@ -17,6 +20,17 @@ from .trainers import adversary_mistakes, by_loss, trainer_mistakes
 from .units import depth_mistakes
 from .wiring import wiring_mistakes
 
+_SYMPTOMS = ("exploding gradient", "zero gradient", "tiny gradient", "vanishing gradient", "dead relu", "dead units",
+             "saturated")  # of a cause, where there is a finding of one
+_CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
+           "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
+           "one class", "log of no probability", "hinge of labels 0 and 1")
+_SAME = {"wrong sign": ("uphill",), "uphill": ("weight decay", "gradient turned"),  # the kinds that say it too
+         "no logarithms": ("softmax over the batch", "softmax over the wrong axis"),
+         "steps too large": ("learning rate too high", "no logarithms", "sum for mean"),
+         "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
+OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called
+CALM = 35  # severity of what did no harm
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
               penalty_mistakes, trained_targets, class_mistakes,
               residual_mistakes)
@@ -37,3 +51,40 @@ RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, misuses, mode_mistakes, sta
 def all_mistakes(case: Case) -> list[Finding]:
     """Findings about the program: its graph, and its steps as far as there are any."""
     return [finding for rule in RULES for finding in rule(case)]
+
+
+def ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding, ...]:
+    """The worst first, each kind once for an op or target."""
+    kept: dict[tuple[str, str], Finding] = {}
+    for finding in sorted(found, key=lambda f: (-f.severity, f.step)):
+        if finding.kind not in ignore:
+            kept.setdefault((finding.kind, finding.target or finding.op), finding)
+    return tuple(kept.values())
+
+
+def explained(found: Sequence[Finding]) -> list[Finding]:
+    """What only follows from another finding comes after it, or is left out where it says the same."""
+    cause = max((f.severity for f in found if f.kind in _CAUSES and f.severity >= WARNING), default=None)
+    kinds = {f.kind: f.severity for f in sorted(found, key=lambda f: f.severity)}
+    if "broadcast" in kinds:  # a loss that falls only as far as that lets it, and then rises again
+        found = [replace(f, severity=min(f.severity, kinds["broadcast"] - 1)) if f.kind == "learning rate too high"
+                 else f for f in found]
+    return [replace(f, severity=min(f.severity, cause - 1)) if cause and f.kind in _SYMPTOMS else f for f in found
+            if kinds.keys().isdisjoint(_SAME.get(f.kind, ()))]
+
+
+def calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
+    """Sizes of gradients say little of a training whose loss falls."""
+    still = {v.name for v in case.variables} - {v.name for _, v, pace in case.paces if pace}
+    still &= {u.variable.name for u in case.updates if u.y is case.y} or still  # not those that another loss trains
+    return [replace(f, severity=min(f.severity, CALM)) if case.learns else f for f in found
+            if f.kind != "no step" or f.target in still]
+
+
+def looked_at(case: Case, when: str) -> str:
+    """How many steps were looked at, and how the loss went."""
+    if not case.steps:
+        return when
+    went = f", loss {case.first_loss:.4g} to {case.last_loss:.4g}" if len(case.losses) > 1 else ""
+    return (f"{when}, {len(case.looked)} of {len(case.steps)} training steps, {case.steps[0].step} to "
+            f"{case.steps[-1].step}{went}")

@@ -115,8 +115,6 @@ def _narrow(head: Head, count: int, case: Case) -> Iterator[Finding]:
             return
 
 
-# ---- residuals --------------------------------------------------------------------------
-
 def residual_mistakes(case: Case) -> list[Finding]:
     """Findings about differences of predictions and labels, and of products of them."""
     found: list[Finding] = []

@@ -185,8 +185,6 @@ def weights_of(head: Head, case: Case) -> list[Tensor]:
     return found
 
 
-# ---- the last layer ---------------------------------------------------------------------
-
 def last_layer(tensor: Tensor) -> Operation:
     """The op that made predictions, before guards, constant factors and changes of shape."""
     op = tensor.op
@@ -246,8 +244,6 @@ def activation_of(op: Operation) -> str:
 def _above(op: Operation, depth: int) -> Iterable[Operation]:
     return (t.op for each in op.outputs[:1] for t in _nearest(each, depth))
 
-
-# ---- constants --------------------------------------------------------------------------
 
 def unbroadcast(tensor: Tensor) -> Tensor:
     """What was broadcast to make a tensor, or itself."""

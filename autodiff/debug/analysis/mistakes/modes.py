@@ -27,8 +27,6 @@ def mode_mistakes(case: Case) -> list[Finding]:
             ] if case.steps else []
 
 
-# ---- batch normalization ----------------------------------------------------------------
-
 def _normalized_by_averages(case: Case) -> list[Finding]:
     """Batch normalization that goes by its moving averages while training."""
     kept = {v.handle_tensor.op for v, trainable in variables_of(case.graph) if not trainable}
@@ -102,8 +100,6 @@ def _never_chosen(op: Operation, average: Operation) -> str:
                   if c.name != f"{average.name}/Assign")
     return "" if updated else "training is False whenever it is built"
 
-
-# ---- dropout ----------------------------------------------------------------------------
 
 def _dropped(case: Case) -> list[Finding]:
     """Dropout that keeps almost nothing, or is on where a model is used and off where it is trained."""

@@ -8,9 +8,8 @@ from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from ..update_blame import is_copy, is_store, operands_of
-from .case import Case, finding, held, kernel_of
+from .case import Case, finding, gradients_of, held, kernel_of, update_op
 from .heads import number_in, unbroadcast
-from .updates import gradients_of, update_op
 
 _SHARES = ("momentum", "beta1", "beta2", "rho")
 _RUNS = 10  # of a loss, with no update among them, from which on the train op is missed
@@ -143,8 +142,6 @@ def _epsilon_of_zero(case: Case) -> list[Finding]:
     return []
 
 
-# ---- clipping ---------------------------------------------------------------------------
-
 def _clipped_always(case: Case) -> list[Finding]:
     """A clipping that bites in each step, so that hardly more than the signs, or little of the size, is left."""
     if not case.steps or case.is_spoiled:
@@ -202,8 +199,6 @@ def _clip_of(pairs: list[tuple[Tensor, Tensor]]) -> Operation | None:
             op = op.inputs[0].op
     return None
 
-
-# ---- left alone -------------------------------------------------------------------------
 
 def left_alone_mistakes(case: Case) -> list[Finding]:
     """Findings about variables that keep what they began with, or lose what they learnt."""

@@ -9,11 +9,10 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
-from .case import Case, finding, values_behind
+from .case import Case, finding, gradients_of, rate_of, update_op, values_behind
 from .heads import Head, heads, number_in, scaled, through
 from .signs import sign_through, signs_into
 from .slow import too_few, too_low
-from .updates import gradients_of, rate_of, update_op
 
 _GROWN = 10.0  # times its first size: a loss that has diverged
 _FAST = 0.3  # change of a kernel by a step, relative to its size
@@ -32,8 +31,6 @@ def pace_mistakes(case: Case) -> list[Finding]:
     return found or [*_diverges(case), *_too_high(case), *too_low(case), *_decayed(case), *_bottomless(case),
                      *too_few(case)]
 
-
-# ---- direction --------------------------------------------------------------------------
 
 def _uphill(case: Case) -> list[Finding]:
     """Updates along the gradient, not against it."""
@@ -114,8 +111,6 @@ def _where(case: Case) -> str:
     turn = next((op for op in reversed(case.behind) if op.type == "Neg"), None)
     return "" if turn is None else f" ({turn.name}{at_line(place_of(turn))})"
 
-
-# ---- too high ---------------------------------------------------------------------------
 
 def _diverges(case: Case) -> list[Finding]:
     """A loss that grows until it overflows, or far beyond its beginning."""
@@ -263,8 +258,6 @@ def _is_small(op: Operation) -> bool:
     """Whether an op halves or doubles, and does not make a mean."""
     return any(0.25 <= abs(number_in(t) or 0.0) <= 4 for t in op.inputs)
 
-
-# ---- what goes on too long --------------------------------------------------------------
 
 def _bottomless(case: Case) -> list[Finding]:
     """A loss made of errors, which are never below 0, that falls far below it."""

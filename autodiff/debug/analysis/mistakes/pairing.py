@@ -89,8 +89,6 @@ def _ratio(known: list[tuple[Head, Tensor]], case: Case, values: Values) -> floa
     return float(np.mean(values[case.y])) / errors if errors > 0 and np.isfinite(errors) else None
 
 
-# ---- nothing learnt ---------------------------------------------------------------------
-
 def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Finding]:
     """A loss that stays where guessing would be, and why: whether the labels follow from the inputs at all."""
     if len(case.steps) < _TRAINED or head.labels is None or not np.isfinite(case.last_loss) or _is_rewarded(head, case):

@@ -5,9 +5,8 @@ import numpy as np
 
 from ..findings import Finding
 from ..update_blame import operands_of
-from .case import Case, Run, finding
+from .case import Case, Run, finding, gradients_of, rate_of, update_op
 from .heads import number_in
-from .updates import gradients_of, rate_of, update_op
 
 _USUAL, _MILD, _SLOWISH, _SLOW = 1e-3, 2.5e-4, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
 _STILL = 1e-6

@@ -179,8 +179,6 @@ def _grows(case: Case) -> list[Finding]:
     return []
 
 
-# ---- two losses that train in turn ------------------------------------------------------
-
 def by_loss(case: Case) -> dict[Tensor, list[Update]]:
     """The updates of each loss that is minimized."""
     found: dict[Tensor, list[Update]] = defaultdict(list)

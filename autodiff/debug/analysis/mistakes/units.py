@@ -11,8 +11,7 @@ from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..attenuation import SATURATING
 from ..findings import Finding
-from .case import Case, finding, held
-from .updates import gradients_of
+from .case import Case, finding, gradients_of, held
 
 _DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
 _UNITS = 0.25  # share of units of a relu layer that no example gets through
@@ -64,8 +63,6 @@ def _saturated(op: Operation, value: np.ndarray) -> list[Finding]:
                     f"{np.abs(value).max():.3g})", "scale the inputs or initial weights down, or normalize the layer",
                     target=op.outputs[0].name, ask=f"print /d {op.inputs[0].name}")]
 
-
-# ---- depth ------------------------------------------------------------------------------
 
 def depth_mistakes(case: Case) -> list[Finding]:
     """A first layer whose gradient is next to nothing beside that of the last, in a training that does not get on."""

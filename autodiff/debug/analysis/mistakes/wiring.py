@@ -33,8 +33,6 @@ def wiring_mistakes(case: Case) -> list[Finding]:
     return found
 
 
-# ---- layers -----------------------------------------------------------------------------
-
 def linear_pairs(case: Case) -> list[tuple[Operation, Operation]]:
     """Products with weights whose result goes into the next product, with nothing between, and that one."""
     pairs = []
@@ -143,8 +141,6 @@ def _one_class(op: Operation, case: Case) -> Iterator[Finding]:
                   "it was: no gradient comes through", "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, "
                   "for a single output; or give it one column for each class", confidence="certain")
 
-
-# ---- axes -------------------------------------------------------------------------------
 
 def _argmax(op: Operation, case: Case) -> Iterator[Finding]:
     """The class of each example, taken over the examples; or over an axis of one."""
@@ -272,8 +268,6 @@ def _axes_mixed(op: Operation, case: Case) -> Iterator[Finding]:
 def _shape(dims: tuple[int | None, ...] | None) -> str:
     return "[" + ", ".join("?" if n is None else str(n) for n in dims or ()) + "]"
 
-
-# ---- parts of the loss ------------------------------------------------------------------
 
 def _mean_over_mask(op: Operation, case: Case) -> Iterator[Finding]:
     """A mean over masked elements, which counts those that are masked."""

@@ -12,17 +12,15 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
-from ...analysis.feed_mistakes import feed_mistakes
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
-from ...analysis.loop_growth import loop_growth
-from ...analysis.mistakes.all_mistakes import RULES, all_mistakes
+from ...analysis.mistakes.all_mistakes import CALM, OF_A_CALL, RULES, all_mistakes, calmer, explained, looked_at, ranked
+from ...analysis.mistakes.batches import feed_mistakes
 from ...analysis.mistakes.case import Case
 from ...analysis.mistakes.heads import unbroadcast
-from ...analysis.mistakes.ranking import CALM, OF_A_CALL, calmer, explained, looked_at, ranked
 from ...analysis.mistakes.start import given_to
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.silent_mistakes import value_suspicions
-from ...analysis.traps import HAZARDS, static_findings
+from ...analysis.traps import HAZARDS, loop_growth, static_findings
 from ...analysis.update_blame import is_copy, is_store
 from ...analysis.why import HUGE, TINY, only_derived, why_none
 from ...derivatives.curvature import Report
