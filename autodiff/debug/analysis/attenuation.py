@@ -189,7 +189,7 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
         return "work in float32 here, or scale the loss up and the gradients down again (loss scaling)"
     if "or >= 6" in first.note:
         return "scale the inputs or the initial weights down, or use tf.nn.relu"
-    below = op.inputs[0].op
+    below = op.inputs[0].op if op.inputs else op
     if first.op_type == "Relu" and below.type == "Sub" and static_value(below.inputs[0]) is not None:
         return ("if it is a hinge, all keep the margin, and nothing is left to learn: raise the margin, feed both "
                 "classes, or begin with smaller weights and biases")
