@@ -43,8 +43,8 @@ def places(text: str) -> str:
         found.setdefault(definition.kernel.__module__.removeprefix("autodiff.ops."), []).append(name)
     rows = []
     for module, names in sorted(found.items()):
-        lines = textwrap.wrap(" ".join(names), 105)
-        rows += [f'    "{module}":', *(f'        "{line} "' for line in lines[:-1]), f'        "{lines[-1]}",']
+        first, *more = textwrap.wrap(" ".join([f'{module}":_"{names[0]}', *names[1:]]), 110)
+        rows.append(" \"\n        \"".join([f'    "{first}'.replace(":_", ": "), *more]) + '",')
     head = text.partition("PLACES")[0]
     return "\n".join([f"{head}PLACES: dict[str, str] = {{", *rows, "}", ""])
 

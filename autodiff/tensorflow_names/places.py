@@ -6,21 +6,18 @@ from . import six_moves
 # Package -> "module room room …; module room …" as in ROOMS; the room `autodiff` is "".
 _ROWS = {
     "tensorflow": "python autodiff",
-    "tensorflow.python":
-        "autograph python.autograph; client autodiff; data data autodiff; debug debug; "
+    "tensorflow.python": "autograph python.autograph; client autodiff; data data autodiff; debug debug; "
         "eager python.context python.function autodiff; feature_column feature_column; "
         "framework python.framework_ops autodiff; keras keras; layers layers; lib; ops autodiff math nn linalg; "
-        "platform; pywrap_tensorflow train python.tensor_util; "
-        "saved_model saved_model; summary summary; tf2 python.tf2; tools; "
-        "tpu contrib.tpu python.tpu; distribute distribute autodiff; training train train.moving_averages autodiff; "
-        "util python.util.decorating",
+        "platform; pywrap_tensorflow train python.tensor_util; saved_model saved_model; summary summary; "
+        "tf2 python.tf2; tools; tpu contrib.tpu python.tpu; distribute distribute autodiff; "
+        "training train train.moving_averages autodiff; util python.util.decorating",
     "tensorflow.python.client": "session python.client_session autodiff; timeline api.train.hooks.timeline",
     "tensorflow.python.compat": "compat python.compat",
     "tensorflow.python.data.util": "nest api.common.nest_shallow",
     "tensorflow.python.eager":
         "test test; backprop python.context python.function api.contrib.eager_gradients autodiff",
-    "tensorflow.python.framework":
-        "common_shapes python.common_shapes; composite_tensor api.type_specs; "
+    "tensorflow.python.framework": "common_shapes python.common_shapes; composite_tensor api.type_specs; "
         "constant_op python.framework.constant_op autodiff; device python.framework.device; "
         "device_spec python.framework.device; dtypes dtypes python.framework.dtypes autodiff; "
         "error_interpolation python.framework.error_interpolation; errors errors; "
@@ -30,24 +27,21 @@ _ROWS = {
         "versions python.versions; random_seed python.random_seed autodiff; registry python.framework.registry; "
         "subscribe python.framework.subscribe; traceable_stack core.site; smart_cond api.control.known_choice; "
         "tensor_util python.tensor_util autodiff; test_util api.test.modes test",
-    "tensorflow.python.keras":
-        "engine keras.layers api.variables.layer_base keras; activations keras.activations; backend keras.backend; "
-        "callbacks keras.callbacks; initializers keras.initializers; layers keras.layers; losses keras.losses; "
-        "metrics keras.metrics; models keras.models; regularizers keras.regularizers; "
-        "optimizers keras.optimizers; optimizer_v2 keras.optimizers; "
-        "testing_utils python.framework.testing_utils; utils keras.utils keras",
+    "tensorflow.python.keras": "engine keras.layers api.variables.layer_base keras; activations keras.activations; "
+        "backend keras.backend; callbacks keras.callbacks; initializers keras.initializers; layers keras.layers; "
+        "losses keras.losses; metrics keras.metrics; models keras.models; regularizers keras.regularizers; "
+        "optimizers keras.optimizers; optimizer_v2 keras.optimizers; testing_utils python.framework.testing_utils; "
+        "utils keras.utils keras",
     "tensorflow.python.keras.utils": "tf_utils python.framework_ops",
-    "tensorflow.python.layers":
-        "normalization layers api.layers.normalization; "
+    "tensorflow.python.layers": "normalization layers api.layers.normalization; "
         "utils api.control.known_choice python.layer_sizes api.variables.reachable",
     "tensorflow.python.lib": "io gfile",
     "tensorflow.python.lib.io": "file_io python.util.file_io; python_io python_io; tf_record python_io",
-    "tensorflow.python.ops":
-        "resource_variable_ops python.variables autodiff; "
+    "tensorflow.python.ops": "resource_variable_ops python.variables autodiff; "
         "array_ops autodiff math nn linalg core.indexing python.framework.inplace; ctc_ops api.nn.ctc autodiff; "
         "custom_gradient python.custom_gradient autodiff; "
-        "distributions distributions api.distributions.transformed_parameters; batch_ops api.control.function "
-        "api.queues.batches; gen_batch_ops api.control.functional api.queues.batches; "
+        "distributions distributions api.distributions.transformed_parameters; "
+        "batch_ops api.control.function api.queues.batches; gen_batch_ops api.control.functional api.queues.batches; "
         "control_flow_ops autodiff api.control.switching api.control.frames api.control.contexts; "
         "functional_ops autodiff api.control.functional; gen_functional_ops api.control.functional; "
         "inplace_ops python.framework.inplace; gradient_checker test; gradient_checker_v2 python.gradient_checker_v2; "
@@ -56,31 +50,25 @@ _ROWS = {
         "nn_impl autodiff math nn linalg api.nn.sampled_losses; nn_ops autodiff math nn linalg api.arrays.sorting; "
         "init_ops initializers api.variables.convolution_initializers autodiff; "
         "init_ops_v2 python.version_2 initializers; initializers_ns initializers; linalg linalg autodiff; "
-        "linalg_ops linalg autodiff; "
-        "lookup_ops api.contrib.lookup autodiff; state_ops autodiff python.variables; losses losses; map_fn autodiff; "
-        "metrics metrics; metrics_impl metrics api.metrics.at_k; weights_broadcast_ops api.common.weights; "
-        "confusion_matrix math api.common.ranks; parsing_ops api.parsing autodiff; parallel_for python.parallel_for; "
-        "sparse_ops autodiff api.sparse.rearrange; random_ops random autodiff; rnn nn; rnn_cell nn.rnn_cell; "
-        "rnn_cell_impl nn.rnn_cell; signal signal; string_ops api.strings autodiff; "
-        "resources python.variables; "
+        "linalg_ops linalg autodiff; lookup_ops api.contrib.lookup autodiff; state_ops autodiff python.variables; "
+        "losses losses; map_fn autodiff; metrics metrics; metrics_impl metrics api.metrics.at_k; "
+        "weights_broadcast_ops api.common.weights; confusion_matrix math api.common.ranks; "
+        "parsing_ops api.parsing autodiff; parallel_for python.parallel_for; sparse_ops autodiff api.sparse.rearrange; "
+        "random_ops random autodiff; rnn nn; rnn_cell nn.rnn_cell; rnn_cell_impl nn.rnn_cell; signal signal; "
+        "string_ops api.strings autodiff; resources python.variables; "
         "variable_scope autodiff python.variables api.variables.eager_store; variables python.variables autodiff",
-    "tensorflow.python.ops.distributions":
-        "bijector distributions.bijectors; bijector_impl distributions.bijectors; "
-        "identity_bijector distributions.bijectors; "
-        "kullback_leibler api.distributions.divergences; special_math api.distributions.special_math; "
-        "util python.distribution_util",
-    "tensorflow.python.ops.linalg":
-        "linear_operator_addition python.framework.linear_operators; "
+    "tensorflow.python.ops.distributions": "bijector distributions.bijectors; bijector_impl distributions.bijectors; "
+        "identity_bijector distributions.bijectors; kullback_leibler api.distributions.divergences; "
+        "special_math api.distributions.special_math; util python.distribution_util",
+    "tensorflow.python.ops.linalg": "linear_operator_addition python.framework.linear_operators; "
         "linear_operator_algebra python.framework.linear_operators; "
         "linear_operator_circulant api.linalg.operators.circulant linalg; "
         "linear_operator_toeplitz api.linalg.operators.circulant linalg; "
         "linear_operator_util api.linalg.operators.support",
-    "tensorflow.python.platform":
-        "app app; flags flags; gfile gfile; googletest python.googletest test; test test; benchmark test; "
-        "tf_logging logging",
-    "tensorflow.python.saved_model":
-        "builder saved_model.builder api.saved_model.builder; constants saved_model.constants; "
-        "main_op api.saved_model.main_op; loader saved_model api.saved_model.loader; "
+    "tensorflow.python.platform": "app app; flags flags; gfile gfile; googletest python.googletest test; test test; "
+        "benchmark test; tf_logging logging",
+    "tensorflow.python.saved_model": "builder saved_model.builder api.saved_model.builder; "
+        "constants saved_model.constants; main_op api.saved_model.main_op; loader saved_model api.saved_model.loader; "
         "loader_impl saved_model api.saved_model.loader; "
         "signature_def_utils saved_model api.saved_model.signature_def_utils; "
         "signature_def_utils_impl saved_model api.saved_model.signature_def_utils; "
@@ -89,8 +77,7 @@ _ROWS = {
     "tensorflow.python.summary": "summary_iterator train",
     "tensorflow.python.tools": "inspect_checkpoint api.train.inspect_checkpoint",
     "tensorflow.contrib.tpu": "python contrib.tpu python.tpu",
-    "tensorflow.python.training":
-        "gen_training_ops python.raw_ops; training_ops python.raw_ops; "
+    "tensorflow.python.training": "gen_training_ops python.raw_ops; training_ops python.raw_ops; "
         "training_util api.train.global_step train autodiff; "
         "tracking python.variables train api.variables.trackable api.train.objects.object_graph autodiff; "
         "checkpoint_management train api.train.checkpoints; "
@@ -98,10 +85,9 @@ _ROWS = {
         "monitored_session api.train.sessions.monitored api.train.sessions.wrapped train autodiff; "
         "saver train api.train.saver api.train.saved_variables api.train.checkpoints; "
         "checkpoint_ops api.train.warm_start; warm_starting_util api.train.warm_start",
-    "tensorflow.python.util":
-        "tf_contextlib python.util.decorators; tf_decorator python.util.decorators; tf_inspect python.util.signatures; "
-        "deprecation python.util.deprecation; compat compat python.util.compat; dispatch python.util.dispatch; "
-        "nest api.common.nest_shallow",
+    "tensorflow.python.util": "tf_contextlib python.util.decorators; tf_decorator python.util.decorators; "
+        "tf_inspect python.util.signatures; deprecation python.util.deprecation; compat compat python.util.compat; "
+        "dispatch python.util.dispatch; nest api.common.nest_shallow",
 }
 # Path -> rooms that are searched for its names, in this order. "": autodiff itself; "api.x" and "python.x" are modules
 # of autodiff and of this folder, "stdlib.x" of Python. A path stands for all that is below it, but below `tensorflow`
@@ -151,13 +137,11 @@ _MODULES = {
     "tensorflow.python.data.ops": "dataset_ops iterator_ops optional_ops readers",
     "tensorflow.python.distribute": "distribute_lib distribution_strategy_context reduce_util values",
     "tensorflow.python.eager": "backprop context core def_function function tape test wrap_function",
-    "tensorflow.python.framework":
-        "common_shapes composite_tensor config constant_op device device_spec dtypes error_interpolation errors "
-        "errors_impl func_graph function graph_io graph_util graph_util_impl importer indexed_slices meta_graph "
-        "op_def_registry ops random_seed registry smart_cond sparse_tensor subscribe tensor_like tensor_shape "
-        "tensor_spec tensor_util test_ops test_util traceable_stack type_spec versions",
-    "tensorflow.python.keras":
-        "activations backend engine initializers layers losses optimizers regularizers utils",
+    "tensorflow.python.framework": "common_shapes composite_tensor config constant_op device device_spec dtypes "
+        "error_interpolation errors errors_impl func_graph function graph_io graph_util graph_util_impl importer "
+        "indexed_slices meta_graph op_def_registry ops random_seed registry smart_cond sparse_tensor subscribe "
+        "tensor_like tensor_shape tensor_spec tensor_util test_ops test_util traceable_stack type_spec versions",
+    "tensorflow.python.keras": "activations backend engine initializers layers losses optimizers regularizers utils",
     "tensorflow.python.keras.engine": "base_layer base_layer_utils input_spec network training",
     "tensorflow.python.layers": "base convolutional core layers normalization pooling utils",
     "tensorflow.python.ops":
@@ -172,39 +156,33 @@ _MODULES = {
         "sort_ops sparse_grad sparse_ops special_math_ops standard_ops state_grad state_ops stateless_random_ops "
         "string_ops summary_op_util summary_ops_v2 template tensor_array_grad tensor_array_ops "
         "unconnected_gradients variable_scope variables weights_broadcast_ops while_v2",
-    "tensorflow.python.ops.distributions":
-        "bernoulli beta bijector bijector_impl categorical dirichlet dirichlet_multinomial distribution distributions "
-        "exponential gamma identity_bijector kullback_leibler laplace multinomial normal special_math student_t "
-        "transformed_distribution uniform util",
-    "tensorflow.python.ops.linalg":
-        "linalg linalg_impl linear_operator linear_operator_algebra linear_operator_block_diag "
-        "linear_operator_composition linear_operator_diag linear_operator_full_matrix linear_operator_identity "
-        "linear_operator_kronecker linear_operator_low_rank_update linear_operator_lower_triangular "
-        "linear_operator_util linear_operator_zeros",
+    "tensorflow.python.ops.distributions": "bernoulli beta bijector bijector_impl categorical dirichlet "
+        "dirichlet_multinomial distribution distributions exponential gamma identity_bijector kullback_leibler laplace "
+        "multinomial normal special_math student_t transformed_distribution uniform util",
+    "tensorflow.python.ops.linalg": "linalg linalg_impl linear_operator linear_operator_algebra "
+        "linear_operator_block_diag linear_operator_composition linear_operator_diag linear_operator_full_matrix "
+        "linear_operator_identity linear_operator_kronecker linear_operator_low_rank_update "
+        "linear_operator_lower_triangular linear_operator_util linear_operator_zeros",
     "tensorflow.python.ops.losses": "loss_reduction losses losses_impl util",
     "tensorflow.python.ops.parallel_for": "control_flow_ops gradients pfor",
     "tensorflow.python.ops.signal":
         "dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal spectral_ops util_ops window_ops",
-    "tensorflow.python.platform":
-        "app benchmark flags gfile googletest resource_loader sysconfig test tf_logging",
-    "tensorflow.python.saved_model":
-        "builder builder_impl constants loader loader_impl main_op saved_model signature_constants "
-        "signature_def_utils simple_save tag_constants utils utils_impl",
+    "tensorflow.python.platform": "app benchmark flags gfile googletest resource_loader sysconfig test tf_logging",
+    "tensorflow.python.saved_model": "builder builder_impl constants loader loader_impl main_op saved_model "
+        "signature_constants signature_def_utils simple_save tag_constants utils utils_impl",
     "tensorflow.python.summary": "plugin_asset summary summary_iterator writer",
     "tensorflow.python.summary.writer": "event_file_writer writer writer_cache",
     "tensorflow.python.tools": "freeze_graph inspect_checkpoint optimize_for_inference_lib",
     "tensorflow.python.tpu": "tpu tpu_config tpu_context tpu_embedding tpu_estimator tpu_function tpu_optimizer",
-    "tensorflow.python.training":
-        "adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management checkpoint_ops "
-        "checkpoint_utils coordinator device_setter distribution_strategy_context evaluation experimental ftrl "
-        "gen_training_ops gradient_descent input learning_rate_decay momentum monitored_session moving_averages "
-        "optimizer proximal_adagrad proximal_gradient_descent queue_runner queue_runner_impl rmsprop saver saving "
-        "server_lib session_manager session_run_hook slot_creator summary_io supervisor sync_replicas_optimizer "
-        "tracking training training_ops training_util warm_starting_util",
+    "tensorflow.python.training": "adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks "
+        "checkpoint_management checkpoint_ops checkpoint_utils coordinator device_setter distribution_strategy_context "
+        "evaluation experimental ftrl gen_training_ops gradient_descent input learning_rate_decay momentum "
+        "monitored_session moving_averages optimizer proximal_adagrad proximal_gradient_descent queue_runner "
+        "queue_runner_impl rmsprop saver saving server_lib session_manager session_run_hook slot_creator summary_io "
+        "supervisor sync_replicas_optimizer tracking training training_ops training_util warm_starting_util",
     "tensorflow.python.training.tracking": "base data_structures tracking util",
-    "tensorflow.python.util":
-        "all_util compat deprecation dispatch function_utils keyword_args lazy_loader lock_util nest object_identity "
-        "tf_contextlib tf_decorator tf_export tf_inspect tf_should_use tf_stack",
+    "tensorflow.python.util": "all_util compat deprecation dispatch function_utils keyword_args lazy_loader lock_util "
+        "nest object_identity tf_contextlib tf_decorator tf_export tf_inspect tf_should_use tf_stack",
 }
 _PACKAGES = (  # of which a module may be imported whatever its name: what it has is asked for when it is used
     "autograph autograph.converters autograph.core autograph.impl autograph.pyct autograph.pyct.common_transformers "
