@@ -10,8 +10,8 @@ from ..common.unsupported import unsupported_name
 from ..common.wrong_arguments import check_names
 
 ROOMS = frozenset({
-    "crf", "deprecated", "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "metrics", "nn",
-    "predictor", "rnn", "seq2seq", "slim", "tensorboard", "tpu", "training"})
+    "crf", "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "metrics", "nn", "rnn", "seq2seq",
+    "slim", "tensorboard", "tpu", "training"})
 # Rooms that are the same as one of `tf`'s own.
 ELSEWHERE = {"data": "data.experimental", "distribute": "distribute", "distributions": "distributions",
              "keras": "keras", "losses": "losses", "util": "tensor_messages"}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.convert import convert_to_tensor
-from ...core.dtypes import int32
+from ...core.dtypes import float32, int32
 from ...core.graph import Tensor
 from ...core.op import build
 from ..arrays.gathering import batch_gather
@@ -20,27 +20,16 @@ from ..control.map_and_scan import foldl, scan
 from ..math.reductions import reduce_logsumexp, reduce_max, reduce_sum
 from ..variables.variable_scope import get_variable
 
-__all__ = ["crf_binary_score", "crf_decode", "crf_log_likelihood", "crf_log_norm", "crf_sequence_score",
-           "crf_unary_score", "viterbi_decode"]
-
-
-def crf_unary_score(tag_indices: Any, sequence_lengths: Any, inputs: Any) -> Tensor:
-    """The sum of the scores of the tags. tag_indices: int[b, time] -> float[b]."""
-    scores = batch_gather(inputs, build.ExpandDims(tag_indices, -1))[:, :, 0]
-    return reduce_sum(scores * sequence_mask(sequence_lengths, build.Shape(scores)[1], scores.dtype), 1)
-
-
-def crf_binary_score(tag_indices: Any, sequence_lengths: Any, transition_params: Any) -> Tensor:
-    """The sum of the scores of going from tag to tag. tag_indices: int[b, time] -> float[b]."""
-    tags = convert_to_tensor(tag_indices)
-    scores = build.GatherNd(transition_params, build.Pack(tags[:, :-1], tags[:, 1:], axis=-1))
-    return reduce_sum(scores * sequence_mask(sequence_lengths, build.Shape(tags)[1], scores.dtype)[:, 1:], 1)
+__all__ = ["crf_decode", "crf_log_likelihood", "crf_log_norm", "crf_sequence_score", "viterbi_decode"]
 
 
 def crf_sequence_score(inputs: Any, tag_indices: Any, sequence_lengths: Any, transition_params: Any) -> Tensor:
     """The score of sequences of tags, not normalized. tag_indices: int[b, time] -> float[b]."""
-    return crf_unary_score(tag_indices, sequence_lengths, inputs) + crf_binary_score(tag_indices, sequence_lengths,
-                                                                                     transition_params)
+    tags = convert_to_tensor(tag_indices)
+    counts = sequence_mask(sequence_lengths, build.Shape(tags)[1], float32)
+    moves = build.GatherNd(transition_params, build.Pack(tags[:, :-1], tags[:, 1:], axis=-1))
+    scores = batch_gather(inputs, build.ExpandDims(tags, -1))[:, :, 0]
+    return reduce_sum(scores * counts, 1) + reduce_sum(moves * counts[:, 1:], 1)
 
 
 def crf_log_norm(inputs: Any, sequence_lengths: Any, transition_params: Any) -> Tensor:

@@ -1,7 +1,6 @@
 """tf.contrib.slim.learning: a train op that also runs the updates, and a loop that runs it."""
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -45,10 +44,9 @@ def create_train_op(total_loss: Tensor, optimizer: Any, global_step: Any = _OF_G
 
 def train_step(sess: Any, train_op: Any, global_step: Any, train_step_kwargs: dict[str, Any]) -> tuple[Any, bool]:
     """(the loss of one step, whether that was the last)."""
-    began = time.time()
     loss, step = sess.run([train_op, global_step])
     if "should_log" in train_step_kwargs and sess.run(train_step_kwargs["should_log"]):
-        logging.info("global step %d: loss = %.4f (%.3f sec/step)", step, loss, time.time() - began)
+        logging.info("global step %d: loss = %.4f", step, loss)
     return loss, bool("should_stop" in train_step_kwargs and sess.run(train_step_kwargs["should_stop"]))
 
 

@@ -23,8 +23,7 @@ def accuracy(predictions: Any, labels: Any, weights: Any = None, name: str | Non
 
 def aggregate_metrics(*value_update_tuples: Any) -> tuple[list[Any], list[Any]]:
     """(the values, the updates) of pairs of metrics."""
-    values, updates = zip(*value_update_tuples)
-    return list(values), list(updates)
+    return [value for value, _ in value_update_tuples], [update for _, update in value_update_tuples]
 
 
 def aggregate_metric_map(names_to_tuples: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 from ...core.constant_value import static_value
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype, int32
-from ...core.errors import ArgumentError, DTypeError, KindError, StateError, shown_as
+from ...core.errors import ArgumentError, DTypeError, KindError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape
@@ -21,14 +21,9 @@ from ..math.reductions import reduce_sum
 from ..variables.layer_base import snake_case
 
 
-@shown_as("NotImplementedError")
-class MissingPartError(StateError, NotImplementedError):
-    """A bijector is asked for something that its class does not write out."""
-
-
 def _missing(what: str) -> Callable[..., Any]:
     def refuse(self: "Bijector", value: Any) -> Any:
-        raise MissingPartError(f"{what} not implemented.", found=type(self).__name__)
+        raise NotImplementedError(f"{what} not implemented. {type(self).__name__} has no _{what}")
     return refuse
 
 
@@ -95,12 +90,12 @@ class Bijector:
     def forward_log_det_jacobian(self, x: Any, event_ndims: Any, name: str = "forward_log_det_jacobian") -> Tensor:
         """log |det dy/dx| of each event of x, the last `event_ndims` axes. Raises ValueError where g needs more."""
         with self._known("x", x, name) as pair:
-            return -self._log_det(pair, event_ndims, self.forward_min_event_ndims, self._by_x, self._by_y)
+            return -self._log_det(pair, event_ndims, self.forward_min_event_ndims, "xy")
 
     def inverse_log_det_jacobian(self, y: Any, event_ndims: Any, name: str = "inverse_log_det_jacobian") -> Tensor:
         """log |det dx/dy| of each event of y, the last `event_ndims` axes. Raises ValueError where g needs more."""
         with self._known("y", y, name) as pair:
-            return self._log_det(pair, event_ndims, self.inverse_min_event_ndims, self._by_y, self._by_x)
+            return self._log_det(pair, event_ndims, self.inverse_min_event_ndims, "yx")
 
     @contextmanager
     def _known(self, side: str, value: Any, name: str) -> Iterator[_Pair]:
@@ -115,46 +110,42 @@ class Bijector:
             if not executing_eagerly():  # where values stay for as long as something knows them
                 self._pairs.update({(s, getattr(pair, s)): pair for s in "xy" if getattr(pair, s) is not None})
 
-    def _log_det(self, pair: _Pair, event_ndims: Any, least: int, *ways: Callable[[_Pair, Any], Tensor]) -> Tensor:
-        """log |det dx/dy|, by the second way where the class has not the first."""
+    def _log_det(self, pair: _Pair, event_ndims: Any, least: int, sides: str) -> Tensor:
+        """log |dx/dy| by the formula at the first side, or at the second where the class has not the first."""
         known = _checked(event_ndims, least, self.validate_args)
         if known not in pair.log_det:
             try:
-                pair.log_det[known] = ways[0](pair, known)
+                pair.log_det[known] = self._by(sides[0], pair, known)
             except NotImplementedError as reason:
                 try:
-                    pair.log_det[known] = ways[1](pair, known)
+                    pair.log_det[known] = self._by(sides[1], pair, known)
                 except NotImplementedError:
                     raise reason from None
         return pair.log_det[known]
 
-    def _by_x(self, pair: _Pair, event_ndims: Any) -> Tensor:
-        if pair.x is None:
-            pair.x = self._inverse(pair.y)
-        return _summed(pair.x, -self._forward_log_det_jacobian(pair.x), self.forward_min_event_ndims, event_ndims)
-
-    def _by_y(self, pair: _Pair, event_ndims: Any) -> Tensor:
-        if pair.y is None:
-            pair.y = self._forward(pair.x)
+    def _by(self, side: str, pair: _Pair, event_ndims: Any) -> Tensor:
+        if side == "x":
+            pair.x = self._inverse(pair.y) if pair.x is None else pair.x
+            return _summed(pair.x, -self._forward_log_det_jacobian(pair.x), self.forward_min_event_ndims, event_ndims)
+        pair.y = self._forward(pair.x) if pair.y is None else pair.y
         return _summed(pair.y, self._inverse_log_det_jacobian(pair.y), self.inverse_min_event_ndims, event_ndims)
 
 
 def _checked(event_ndims: Any, least: int, validated: bool) -> Any:
     """The rank of an event, as an int where it is known while the graph is built."""
     rank = convert_to_tensor(event_ndims, name="event_ndims")
+    known = static_value(rank)
     if not rank.dtype.is_integer:
         raise ArgumentError(f"Expected integer dtype, got dtype {rank.dtype!r}")
-    known = static_value(rank)
-    if rank.shape.ndims or known is not None and known.ndim:
+    if rank.shape.ndims:
         raise ArgumentError(f"Expected scalar event_ndims, got shape {rank.shape}")
-    if known is not None and known < least:
+    if known is None:
+        checks = assert_rank(rank, 0, message="Expected scalar."), assert_greater_equal(rank, least)
+        with control_dependencies(checks if validated else ()):
+            return build.Identity(rank)
+    if known < least:
         raise ArgumentError(f"event_ndims ({known}) must be larger than min_event_ndims ({least})")
-    if known is not None:
-        return int(known)
-    if not validated:
-        return rank
-    with control_dependencies([assert_rank(rank, 0, message="Expected scalar."), assert_greater_equal(rank, least)]):
-        return build.Identity(rank)
+    return int(known)
 
 
 def _summed(value: Tensor, log_det: Tensor, least: int, event_ndims: Any) -> Tensor:

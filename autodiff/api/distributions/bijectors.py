@@ -29,11 +29,9 @@ class Inline(Bijector):
                  inverse_min_event_ndims: int | None = None, name: str = "inline") -> None:
         super().__init__(None, is_constant_jacobian, validate_args, None, forward_min_event_ndims,
                          inverse_min_event_ndims, name)
-        for part, function in (("_forward", forward_fn), ("_inverse", inverse_fn),
-                               ("_inverse_log_det_jacobian", inverse_log_det_jacobian_fn),
-                               ("_forward_log_det_jacobian", forward_log_det_jacobian_fn)):
-            if function is not None:
-                setattr(self, part, function)
+        parts = {"forward": forward_fn, "inverse": inverse_fn, "forward_log_det_jacobian": forward_log_det_jacobian_fn,
+                 "inverse_log_det_jacobian": inverse_log_det_jacobian_fn}
+        vars(self).update({f"_{part}": function for part, function in parts.items() if function is not None})
 
 
 def _zero(value: Tensor) -> Tensor:
@@ -49,8 +47,7 @@ def _elementwise(name: str, formula: str, *functions: Function, constant: bool =
 
 
 Identity = _elementwise("Identity", "y = x.", build.Identity, build.Identity, _zero, _zero, constant=True)
-Exp = _elementwise("Exp", "y = exp(x).", build.Exp, build.Log, lambda y: -build.Log(y),
-                   build.Identity)
+Exp = _elementwise("Exp", "y = exp(x).", build.Exp, build.Log, lambda y: -build.Log(y), build.Identity)
 Sigmoid = _elementwise(
     "Sigmoid", "y = 1 / (1 + exp(-x)).", build.Sigmoid, lambda y: build.Log(y) - build.Log1p(-y),
     lambda y: -build.Log(y) - build.Log1p(-y), lambda x: -build.Softplus(-x) - build.Softplus(x))

@@ -6,7 +6,7 @@ from typing import Any
 from ...core.errors import UnsupportedError
 from ...core.graph import Tensor
 from ...core.op import build
-from .bijector import Bijector, MissingPartError
+from .bijector import Bijector
 from .bijectors import Identity
 from .distribution import Distribution
 
@@ -35,9 +35,9 @@ class TransformedDistribution(Distribution):
 
     def _entropy(self) -> Tensor:
         if not self.bijector.is_constant_jacobian:
-            raise MissingPartError("entropy is not implemented")
-        change = self.bijector.inverse_log_det_jacobian(build.ZerosLike(self._batch), self._event_rank)
-        return self.distribution.entropy() - change
+            raise NotImplementedError("entropy is not implemented")
+        zeros = build.ZerosLike(self._batch)
+        return self.distribution.entropy() - self.bijector.inverse_log_det_jacobian(zeros, self._event_rank)
 
     def _cdf(self, value: Tensor) -> Tensor:
         return self.distribution.cdf(self.bijector.inverse(value))

@@ -9,7 +9,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of, same_shape
 from ...core.op import Index, Int32, Spec, blocked, build
 from ..common.batch_axis import rank_in, shared
-from .classes import classes_of, drawn_classes
+from .stateless import classes_of, drawn_classes
 
 _DEPENDS = "random numbers do not depend on the inputs differentiably"
 

@@ -13,13 +13,11 @@ from ...core.infer import rank_of
 from ...core.op import Index, Int32, Spec
 from ..common.batch_axis import shared
 from ..common.loop_batching import slice_by_slice
-from .classes import classes_of, drawn_classes
 
 _DEPENDS = "random numbers do not depend on the inputs differentiably"
 _LOW = 0xFFFFFFFF
 _KEY = 0x3EC8F720, 0x02461E29  # under which TensorFlow scrambles the seed
 _DRAWS = 6  # blocks for each block of truncated numbers: too few are within two deviations once in 1e14
-_SKIPPED = {np.float64: 128}  # blocks that TensorFlow sets aside for those; 256 for smaller types
 
 
 def _drawn(shape, seed, *, dtype=float32):
@@ -30,6 +28,24 @@ def _drawn(shape, seed, *, dtype=float32):
 
 def _integers(shape, seed, minval, maxval):
     return _drawn(shape, seed, dtype=minval.dtype.base_dtype)
+
+
+def classes_of(logits, num_samples, seed=None, *, seed2=0, output_dtype=int64):
+    """int[n, samples]. Raises ShapeError unless logits are of rank 2."""
+    rank_of(logits, exactly=2, what="logits")
+    samples = static_dims(num_samples)
+    return Spec(as_dtype(output_dtype), ((logits.dims or (None,))[0], samples[0] if samples else None))
+
+
+def drawn_classes(logits, draws, dtype):
+    """The class whose step of the cumulated softmax a number falls into; logits that are not finite get none.
+
+    logits: float[n, k], draws: float[n, samples] in [0, 1) -> int[n, samples].
+    """
+    known = np.where(np.isfinite(logits), logits, -np.inf).astype(np.float64)
+    steps = np.exp(known - known.max(-1, keepdims=True)).cumsum(-1)
+    return np.array([np.searchsorted(row, u * row[-1], side="right") for row, u in zip(steps, draws)],
+                    as_dtype(dtype).as_numpy_dtype).reshape(draws.shape)
 
 
 def _each(node, args, batched):
@@ -110,7 +126,7 @@ def stateless_truncated_normal(shape: Index, seed: Index, *, dtype=float32):
         numbers = _normal(words, np.float64 if kind is np.float64 else np.float32)
         first = np.argsort(np.abs(numbers) >= 2.0, axis=-1, kind="stable")[:, :2 if kind is np.float64 else 4]
         return np.take_along_axis(numbers, first, -1).astype(kind)
-    return _floats(shape, seed, dtype, inner, skipped=_SKIPPED.get(as_dtype(dtype).as_numpy_dtype, 256))
+    return _floats(shape, seed, dtype, inner, skipped=1024 // max(as_dtype(dtype).size, 4))
 
 
 @op("StatelessRandomUniformInt", infer=_integers, dtypes=INDICES, no_grad=_DEPENDS, batched=_each)
