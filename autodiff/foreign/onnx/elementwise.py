@@ -143,6 +143,10 @@ CURVES: dict[str, tuple[Callable[..., Any], float, float]] = {
 
 
 def _curve(of: Any, alpha: float, beta: float) -> Any:
+    if not alpha:
+        return lambda x: of(x, 0, 0)
+    if not beta:
+        return lambda x, *, alpha=alpha: of(x, alpha, 0)
     return lambda x, *, alpha=alpha, beta=beta: of(x, alpha, beta)
 
 
