@@ -37,8 +37,7 @@ def decode_csv(records: Any, record_defaults: Sequence[Any], field_delim: str = 
     if select_cols is not None and list(select_cols) != sorted(set(select_cols)):
         raise ArgumentError("select_cols should be strictly increasing indices", found=list(select_cols))
     delimiter = re.escape(field_delim)
-    pattern = re.compile(_FIELD % ((delimiter,) * 3) if use_quote_delim else rf"(?!)()|([^{delimiter}\r\n]*)",
-                         re.ASCII)
+    pattern = re.compile(_FIELD % ((delimiter,) * 3) if use_quote_delim else rf"(?!)()|([^{delimiter}\r\n]*)", re.ASCII)
 
     def decode(texts: np.ndarray, *given: np.ndarray) -> list[np.ndarray]:
         columns: list[list[Any]] = [[] for _ in given]

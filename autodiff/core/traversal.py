@@ -23,8 +23,7 @@ def reached(starts: Iterable[Node], onward: Callable[[Node], Iterable[Node]]) ->
 
 def ancestors(tensors: Iterable[Tensor], known: Collection[Tensor] = ()) -> set[Operation]:
     """Every operation that the values of `tensors` come from, their own included; `known` ones come from nowhere."""
-    return reached([t.op for t in tensors if t not in known],
-                   lambda op: [t.op for t in op.inputs if t not in known])
+    return reached([t.op for t in tensors if t not in known], lambda op: [t.op for t in op.inputs if t not in known])
 
 
 def dependencies(tensors: Iterable[Tensor], targets: Iterable[Operation] = (),

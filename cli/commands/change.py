@@ -61,8 +61,7 @@ def init(dbg: Debugger, *targets: Target) -> Result:
     rows = tuple((row.name, shape(row.after.shape), row.before.norm if row.before else None, row.after.norm)
                  for row in made)
     columns = (Column("variable", "name"), Column("shape"), Column("norm before", "number"), Column("norm", "number"))
-    return Table(columns, rows, f"{len(rows)} variable{'s' * (len(rows) != 1)} initialized",
-                 ("undo takes it back",))
+    return Table(columns, rows, f"{len(rows)} variable{'s' * (len(rows) != 1)} initialized", ("undo takes it back",))
 
 
 @command("freeze", group="Change")

@@ -176,8 +176,7 @@ def is_sum_of_squares(tensor: Tensor, squares: Sequence[str] = ("Square",)) -> b
     """Whether a tensor is a sum or mean of squares, up to its shape. squares: the op types that give them."""
     op = tensor.op
     for _ in range(8):
-        if op.type in squares or op.type == "Mul" and (
-                op.inputs[0] is op.inputs[1] or op.inputs[1].op.type == "Conj"):
+        if op.type in squares or op.type == "Mul" and (op.inputs[0] is op.inputs[1] or op.inputs[1].op.type == "Conj"):
             return True
         if op.type not in ("Sum", "Mean", "Identity", "Reshape", "Squeeze", "Real", "Cast"):
             return False

@@ -42,10 +42,8 @@ def _power_rule(op: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
 quotient = with_gradient("RealDiv", _quotient_rule, tf.divide)
 power = with_gradient("Pow", _power_rule, tf.pow)
 root = with_gradient("Sqrt", lambda op, dy: dy * quotient(tf.constant(0.5, dy.dtype), op.outputs[0]), tf.sqrt)
-inverse_root = with_gradient(
-    "Rsqrt", lambda op, dy: dy * (-0.5 * quotient(op.outputs[0], op.inputs[0])), tf.math.rsqrt)
-magnitude = with_gradient(
-    "Abs", lambda op, dy: tf.where(tf.greater_equal(op.inputs[0], 0), dy, -dy), tf.abs)
+inverse_root = with_gradient("Rsqrt", lambda op, dy: dy * (-0.5 * quotient(op.outputs[0], op.inputs[0])), tf.math.rsqrt)
+magnitude = with_gradient("Abs", lambda op, dy: tf.where(tf.greater_equal(op.inputs[0], 0), dy, -dy), tf.abs)
 JAX.plain({"sqrt": root, "rsqrt": inverse_root, "acosh": with_gradient(
     "Acosh", lambda op, dy: dy * inverse_root((op.inputs[0] - 1) * (op.inputs[0] + 1)), tf.acosh)})
 

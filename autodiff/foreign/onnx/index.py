@@ -94,8 +94,7 @@ def _scattered(x: Any, places: Any, updates: Any, reduction: str) -> Any:
 
 
 @onnx.op("TensorScatter", note="circular wraps around the end of the cache")
-def tensor_scatter(past: Any, update: Any, write_indices: Any = None, *, axis: int = -2,
-                   mode: Any = b"linear") -> Any:
+def tensor_scatter(past: Any, update: Any, write_indices: Any = None, *, axis: int = -2, mode: Any = b"linear") -> Any:
     rank = rank_of(past)
     axis = axis_of(axis, rank)
     batch, length = sizes_of(update, 0, axis)

@@ -64,8 +64,7 @@ class Builder:
             self._steps.variable(name, value, trainable=p.requires_grad, frames=filled.get(
                 storage_of(p)) or self._habits.made.get(id(p), ()))
         known = self._found(loss, entries, parameters, names)
-        return Built(known.loss, values, {node: self._value(entries, spot) for node, spot in known.given},
-                     known.edits)
+        return Built(known.loss, values, {node: self._value(entries, spot) for node, spot in known.given}, known.edits)
 
     def _found(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str]) -> _Known:
         """The graph of such a step. Numbers of Python's that have changed from one step to the next are fed too."""

@@ -148,8 +148,7 @@ class Run:
                 said = (f"Error while reading resource variable {key} from Container: localhost. This could mean that "
                         "the variable was uninitialized. Not found: Resource localhost/"
                         f"{key}/N10tensorflow3VarE does not exist\n{said}")
-            raise FailedPreconditionError(None, self.op, said,
-                                          hint="run tf.global_variables_initializer() first")
+            raise FailedPreconditionError(None, self.op, said, hint="run tf.global_variables_initializer() first")
         return value
 
     def assign(self, name: str, value: Any) -> Any:

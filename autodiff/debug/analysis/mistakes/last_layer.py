@@ -159,8 +159,7 @@ def _rectified(head: Head, case: Case) -> Iterator[Finding]:
 
 def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
     """The logarithm of what is no probability."""
-    if head.form != "log" or head.activation not in ("", "Relu", "Relu6", "Tanh", "LeakyRelu", "Elu",
-                                                         "LogSoftmax"):
+    if head.form != "log" or head.activation not in ("", "Relu", "Relu6", "Tanh", "LeakyRelu", "Elu", "LogSoftmax"):
         return
     if head.labels is None or not fed_behind([head.labels]) and head.labels.op.type != "OneHot":
         return

@@ -20,8 +20,7 @@ _FAR = 20  # ops from the loss
 _LOW = -1e6
 
 
-def subtracted(y: Tensor, values_of: Callable[..., Mapping[Tensor, Any]],
-               runs: Sequence[Any]) -> Operation | None:
+def subtracted(y: Tensor, values_of: Callable[..., Mapping[Tensor, Any]], runs: Sequence[Any]) -> Operation | None:
     """The Sub or Neg that takes y, a scalar, to minus infinity; None if y is not there, or by something else.
 
     values_of: known values of ops in one of the runs, of which the last count where y was a number.

@@ -142,8 +142,7 @@ def usual_size(fed: Tensor, before: Sequence[Moment]) -> float:
 
 def unusual_feeds(at: Moment, before: Sequence[Moment]) -> list[tuple[Tensor, float]]:
     """The placeholders of real numbers that a run was fed much larger ones for than most before; and these sizes."""
-    usual = [(t, usual_size(t, before)) for t in at.feeds if t.dtype.is_floating
-             and np.ndim(at.feeds[t])]
+    usual = [(t, usual_size(t, before)) for t in at.feeds if t.dtype.is_floating and np.ndim(at.feeds[t])]
     return [(t, size) for t, size in usual if size and size_of(np.asarray(at.feeds[t], np.float64)) > FAR * size]
 
 

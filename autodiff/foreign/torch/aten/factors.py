@@ -104,8 +104,7 @@ def _eigen(x: Any, values: Any, vectors: Any, inverse: Any, free: Any) -> Any:
     def of_vectors(dv: Any) -> Any:
         middle = free(tf.matmul(_mt(vectors), dv)) / gaps
         return back(tf.linalg.set_diag(middle, tf.zeros_like(values)))
-    return (with_gradient(values, [x], lambda dw: back(tf.linalg.diag(dw))),
-            with_gradient(vectors, [x], of_vectors))
+    return (with_gradient(values, [x], lambda dw: back(tf.linalg.diag(dw))), with_gradient(vectors, [x], of_vectors))
 
 
 @aten.op("_linalg_svd", "linalg_svd")
