@@ -86,9 +86,8 @@ def _from_here(obj: Any) -> TraceableObject:
 def placement_in(outer: Placement, asked: Any) -> Placement:
     """What holds inside of a block that asks for a device; None forgets the outer blocks.
 
-    asked: a device's name or specification, or a function from an operation to one, which is asked before the
-    blocks around it. Raises ArgumentError (ValueError) for a name that is none, KindError (TypeError) for what is
-    neither.
+    asked: a device's name or specification, or a function from an operation to one, which is asked before the blocks
+    around it. Raises ArgumentError (ValueError) for a name that is none, KindError (TypeError) for what is neither.
     """
     if asked is None:
         return ""

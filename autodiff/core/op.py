@@ -74,9 +74,8 @@ class OpDef:
     kernel: NumPy function of arrays (positional) and attributes (keyword-only).
     infer: same arguments, tensors for arrays; gives a Spec or a tuple of Specs.
     gradient_rule(node, *dys): a tensor or Blocked for each input. no_grad: why there is none.
-    no_rule: why asking for one is a LookupError, as TF has it. batching_rule(node, args, batched):
-    outputs with one more leading axis. is_plain: all inputs are of the shared dtype. is_simple: and there are some, and
-    no attributes.
+    no_rule: why asking for one is a LookupError, as TF has it. batching_rule(node, args, batched): outputs with one
+    more leading axis. is_plain: all inputs are of the shared dtype. is_simple: and there are some, and no attributes.
     takes_out / takes_run: the kernel has `out` / `run`.
     """
 

@@ -16,10 +16,9 @@ def vectorize(outputs: Sequence[Tensor], replaced: dict[Tensor, Tensor], size: A
               zero: Collection[Tensor] = ()) -> list[Tensor]:
     """`outputs` as they would be for each slice of some tensors, stacked on a new axis 0.
 
-    replaced: tensor -> the same with one more leading axis of `size` (an int or int32 scalar
-    tensor). zero: tensors that are known to be zero in each slice: nothing is computed for them. An
-    output that depends on none of `replaced` is repeated. Raises NoGradientError (LookupError) for an
-    op on the way that has no batching rule.
+    replaced: tensor -> the same with one more leading axis of `size` (an int or int32 scalar tensor). zero: tensors
+    that are known to be zero in each slice: nothing is computed for them. An output that depends on none of `replaced`
+    is repeated. Raises NoGradientError (LookupError) for an op on the way that has no batching rule.
     """
     values: dict[Tensor, Tensor] = dict(replaced)
     for op in depending_on(outputs, replaced):

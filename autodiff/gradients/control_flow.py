@@ -1,8 +1,7 @@
 """Gradients of branches and loops: functions differentiated into functions.
 
-A branch is differentiated by a branch, a loop by a loop that runs backwards over the history of
-the loop variables and repeats each iteration's forward ops. Both are built of differentiable ops, so
-derivatives of any order follow.
+A branch is differentiated by a branch, a loop by a loop that runs backwards over the history of the loop variables and
+repeats each iteration's forward ops. Both are built of differentiable ops, so derivatives of any order follow.
 """
 from __future__ import annotations
 

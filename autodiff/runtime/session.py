@@ -77,11 +77,10 @@ class Session:
         """Values of `fetches`, in their structure: lists, tuples, dicts, named tuples of tensors, names, operations.
 
         feed_dict: values for any tensors in this run. run_metadata: gets the times of each operation if
-        options.trace_level asks for them; options.timeout_in_ms ends a run that waits for a queue, or loops.
-        An operation gives None, an IndexedSlices an IndexedSlicesValue, a SparseTensor a SparseTensorValue, a scalar a
-        NumPy scalar. Raises KindError
-        (TypeError) or a ValueError for what cannot be fetched or fed, StateError (RuntimeError) when
-        closed, and an OpError that knows its operation for what fails in the run.
+        options.trace_level asks for them; options.timeout_in_ms ends a run that waits for a queue, or loops. An
+        operation gives None, an IndexedSlices an IndexedSlicesValue, a SparseTensor a SparseTensorValue, a scalar a
+        NumPy scalar. Raises KindError (TypeError) or a ValueError for what cannot be fetched or fed, StateError
+        (RuntimeError) when closed, and an OpError that knows its operation for what fails in the run.
         """
         self._check_open()
         if options is not None and not isinstance(options, RunOptions):

@@ -30,10 +30,9 @@ def run(shell: Shell, *, times: Count | None = None, till: Condition = "", exclu
 
     times: at most so many runs. till: stop as soon as this predicate holds (nan, loss<0.1, norm(grad(W))<1e-6);
     has_inf_or_nan asks every tensor of the runs, as `break if nan` does. exclude: none whose name begins with this
-    regex; names, types, dtypes: only those whose name, type of op or dtype does. no-debug: one run without
-    stopping. A train op of the prompt's own runs for 10000 steps at most; without one, feeds that change, or with
-    till an op that draws numbers, one run is all. A script at its end that made runs itself is started anew; not in
-    batch.
+    regex; names, types, dtypes: only those whose name, type of op or dtype does. no-debug: one run without stopping. A
+    train op of the prompt's own runs for 10000 steps at most; without one, feeds that change, or with till an op that
+    draws numbers, one run is all. A script at its end that made runs itself is started anew; not in batch.
 
     Example:  run -f nan
     API:      dbg.run(20, until="nan")

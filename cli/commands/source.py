@@ -38,10 +38,9 @@ def list_(shell: Shell, at: Place = "", op: OpName = "", *, line: Line | None = 
     PLACE is a line number, lines A,B (A,+N; A, and ,B), FILE:LINE, FILE:A,B, a FILE (line: from there), a function of
     the script, `.` for where it stands, `-` for the lines before, or an op or tensor, whose line it then shows.
     function: all of the function where the script stands. tensors: the names of the tensors in place of the types of
-    the ops; most: so many of them a line.
-    `list plan` shows what the last run's plan made of each op it needs: computed, folded into a constant, merged with
-    an equal op, fused into a chain, written in place, left out; with OP or a /regex/ those ops alone. --steps: the
-    plan itself, step by step.
+    the ops; most: so many of them a line. `list plan` shows what the last run's plan made of each op it needs:
+    computed, folded into a constant, merged with an equal op, fused into a chain, written in place, left out; with OP
+    or a /regex/ those ops alone. --steps: the plan itself, step by step.
 
     Example:  list hidden1/MatMul
               list plan /hidden1/

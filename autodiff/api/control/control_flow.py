@@ -23,9 +23,8 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
          strict: bool = False, name: str | None = None, fn1: Any = None, fn2: Any = None) -> Any:
     """The result of `true_fn()` if `pred` holds, else of `false_fn()`; only one of them runs.
 
-    pred: bool[] tensor. Both functions give the same structure and dtypes; a list of one is
-    unwrapped unless `strict`. Raises KindError (TypeError) for a Python bool, ArgumentError
-    (ValueError) for branches that differ.
+    pred: bool[] tensor. Both functions give the same structure and dtypes; a list of one is unwrapped unless `strict`.
+    Raises KindError (TypeError) for a Python bool, ArgumentError (ValueError) for branches that differ.
     """
     if fn1 is not None and true_fn is not None or fn2 is not None and false_fn is not None:
         raise KindError("true_fn and fn1, false_fn and fn2 are spellings of one argument: give one of each")

@@ -31,10 +31,9 @@ def private_debugger() -> "GradientsDebugger":
 class GradientsDebugger:
     """Gives the gradient tensor of any tensor it was asked to watch, once a gradient is built.
 
-    It takes in a gradient if its `with` context is open while that gradient is built, or if it is
-    the only GradientsDebugger of the process. The last gradient built wins. A watch leaves the
-    forward graph as it is and sees the sum over all paths; `identify_gradient` inserts an op and
-    sees what flows through that op alone.
+    It takes in a gradient if its `with` context is open while that gradient is built, or if it is the only
+    GradientsDebugger of the process. The last gradient built wins. A watch leaves the forward graph as it is and sees
+    the sum over all paths; `identify_gradient` inserts an op and sees what flows through that op alone.
     y_tensor: the numerator: gradients of anything else, and of another graph, are not taken in. By default all are.
     """
 

@@ -74,8 +74,7 @@ def reassociated(plan: Plan, forms: dict[int, Form]) -> tuple[Plan, dict[int, Fo
 def columns_read(plan: Plan, forms: dict[int, Form], own: set[int] | None) -> tuple[Plan, dict[int, Form]]:
     """The plan with fewer columns of products whose columns only one step takes, and the forms known then.
 
-    own: slots of values with memory of their own, as BLAS computes dot(x, x.T) in another way. None: any bits will
-    do.
+    own: slots of values with memory of their own, as BLAS computes dot(x, x.T) in another way. None: any bits will do.
     """
     forms, size = dict(forms), plan.size
     readers = Counter([i for step in plan.steps for i in step.inputs] + list(plan.fetches))

@@ -135,8 +135,7 @@ class Edits:
 
         Each such run says so in its record, and is remembered with what it computed. Where variables are not finite,
         all are what they were before the run that failed, and, where updates are changed, before the first of the steps
-        that were tried; gives which one that is, or "". Raises ArgumentError if
-        there is no such remedy.
+        that were tried; gives which one that is, or "". Raises ArgumentError if there is no such remedy.
         """
         remedy, new, since = self.trials.numbered(number)
         old = self.overrides.overlay
