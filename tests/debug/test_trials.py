@@ -251,6 +251,12 @@ MENDED = {
         "tf.reduce_mean(tf.square(tf.matmul(x, w)))",
     ("loss = tf.reduce_mean(tf.square(tf.matmul(x, w))) * 9e3", "{x: np.full((5, 2), 2.0)}"):
         "leave out the factor 9000 at model.py:7: tf.reduce_mean(tf.square(tf.matmul(x, w))) * 1",
+    ("loss = tf.reduce_mean(w) * tf.pow(tf.cast(tf.Variable(0, trainable=False), tf.float32), -0.5)",
+     "{x: [[1.0, 1.0]]}"): "tf.pow(tf.maximum(x, 1.0), p) at model.py:7",
+    ("v = tf.matmul(x, w)\nloss = tf.reduce_mean(tf.exp(v) - 9e4 * v)", "{x: [[1.0, 1.0]]}"):
+        "lower the learning rate from 0.001 to 1e-05 at model.py:9 tried: step 2",
+    ("m, v = tf.nn.moments(x[:, 0], [0])\nloss = tf.reduce_sum(w) + tf.reduce_sum((x[:, 0] - m) / tf.sqrt(v))",
+     "{x: [[1.0, 0.0]]}"): "tf.div_no_nan(x, y) at model.py:8: tf.div_no_nan(x[:, 0] - m, tf.sqrt(v))",
     ("q = tf.matmul(x, w)\nloss = tf.reduce_mean(tf.square(1.0 + 1.5 * tf.stop_gradient(q) - q))",
      "{x: np.full((5, 2), 99.0)}"): "give a discount below 1, as 0.99 at model.py:8: 0.99 * tf.stop_gradient(q)",
 }

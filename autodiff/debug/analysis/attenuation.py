@@ -234,8 +234,8 @@ def _of_kind(hop: Hop) -> str:
         return ("if it is a hinge, nothing is left to learn where the margin is kept; else use tf.nn.softplus or "
                 "tf.nn.leaky_relu")
     if hop.op_type in _BOUNDS:
-        return ("take the bound off the way of the gradient: clip the gradients, by tf.clip_by_global_norm, not the "
-                "loss or what it is computed of")
+        return ("take the bound off the way of the gradient: tf.sigmoid keeps a prediction between 0 and 1; to limit "
+                "steps clip the gradients, by tf.clip_by_global_norm, not the loss or what it is computed of")
     if hop.op_type in ("Softmax", "LogSoftmax", *_ENTROPIES) and "one element" in hop.note:
         return "take it over the axis of what is chosen from; for a single output use tf.sigmoid"
     if hop.op_type == "Softmax":

@@ -99,14 +99,23 @@ def _of_argument(op: Operation) -> list[Edit]:
             build.Log(now(source.inputs[0])), source.inputs[1], **source.attrs),
             instead(op, "reduce_sum({tf}.log({0}){1})", (source, 0), (source, None)))]
     if op.type == "Log" and source.type == "MatrixDeterminant":
-        return [Edit(op, "tf.linalg.slogdet(m)[1]", lambda now: build.LogMatrixDeterminant(now(source.inputs[0]))[1],
-                     instead(op, "linalg.slogdet({0})[1]", (source, 0)))]
+        m = source.inputs[0]
+        n = (m.dims or (None,))[-1]
+        ridge = [replaced(m, "add a little to the diagonal, m + 1e-3 * tf.eye(n): the matrix is singular", partial(
+            _with_ridge, n), f"{{0}} + 1e-3 * tf.eye({n})")] if n else []
+        return [*ridge, Edit(op, "tf.linalg.slogdet(m)[1]", lambda now: build.LogMatrixDeterminant(now(m))[1],
+                             instead(op, "linalg.slogdet({0})[1]", (source, 0)))]
     tanh = _tanh_below(source) if op.type == "Log" else None
     if tanh is not None:
         words = "2.0 * (np.log(2.0) - x - tf.nn.softplus(-2.0 * x)), of tanh's x"
         return [Edit(op, words, partial(_log_of_slope, tanh))]
     mean = _variance(source)
     return [Edit(source, "the variance from tf.nn.moments(x, axes)", partial(_moments, x, mean))] if mean else []
+
+
+def _with_ridge(n: int, x: Tensor) -> Tensor:
+    dtype = x.dtype.base_dtype
+    return build.AddV2(x, build.Const(value=(1e-3 * np.eye(n)).astype(dtype.as_numpy_dtype), dtype=dtype))
 
 
 def _tanh_below(op: Operation) -> Operation | None:

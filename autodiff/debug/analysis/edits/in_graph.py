@@ -19,6 +19,7 @@ from .source_tree import WHOLE
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
 _SELECTS = ("Select", "SelectV2")
 _COUNTS = ("Sum", "Floor", "FloorDiv", "Cast", "Size")  # what may give a number of things
+_OF_COUNTS = ("Log", "Pow", "Rsqrt", "Reciprocal", "Inv")  # what 0 is nothing for, and counts may begin with it
 DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _ARRANGE = ("Identity", "Reshape", "Squeeze", "ExpandDims", "StridedSlice", "Transpose")
 _FAR = 8  # ops from what a choice should guard to the choice
@@ -62,6 +63,9 @@ CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)", 
 def edits_of(op: Operation, trap: str) -> list[Edit]:
     """The edits that may help where `op`, a forward one, is to blame: the usual form first. trap: as of an Origin."""
     found = _guards(op) if trap == "where" and op.type in (*_BOUNDS, *DIVISIONS, "Reciprocal", "Inv") else []
+    if op.type in _OF_COUNTS and (cast := source_of(op.inputs[0])[0]).type == "Cast" and (
+            cast.inputs[0].dtype.base_dtype.is_integer):
+        found.append(on_argument(op, "tf.maximum({}, 1.0)", lambda x: build.Maximum(x, constant(1.0, x))))
     if op.type == "Log":
         found += _of_log(op)
     elif op.type == "Exp":

@@ -34,8 +34,8 @@ def held_rate(rate: Tensor, value: float, first: float) -> Edit:
 def kept_above(read: Tensor, name: str, low: float) -> Edit:
     """A variable as it is read, not below a number; for 0 by what is positive everywhere."""
     written = f"tf.maximum({name}, {low:.3g})" if low else f"tf.nn.softplus({name})"
-    return replaced(read, f"keep {name} above 0 where it is read, {written}", lambda x: build.Maximum(
-        x, constant(low, x)) if low else build.Softplus(x))
+    return replace(replaced(read, f"keep {name} above 0 where it is read, {written}", lambda x: build.Maximum(
+        x, constant(low, x)) if low else build.Softplus(x)), explains=True)
 
 
 def usual(operand: Tensor, value: float, name: str, written: str) -> Edit:

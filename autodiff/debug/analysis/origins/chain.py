@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....core.graph import Operation
+from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.function_calls import Calls
 from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of, takes_elements
@@ -243,6 +243,14 @@ def _underflows(at: Source, sources: Sequence[Source]) -> bool:
         s.value for s in sources)
 
 
+def _is_mean_of_one(t: Tensor, scene: Scene) -> bool:
+    """Whether a tensor is a mean over nothing but one example."""
+    while t.op.type in ("StopGradient", "Identity"):
+        t = t.op.inputs[0]
+    return t.op.type == "Mean" and t in scene.values and np.size(scene.values[t]) == np.size(
+        scene.values.get(t.op.inputs[0], ()))
+
+
 def _words(at: Source, sources: Sequence[Source], value: Any) -> str:
     """What an op made of its numbers."""
     op = at.tensor.op
@@ -262,6 +270,8 @@ def _words(at: Source, sources: Sequence[Source], value: Any) -> str:
     text = in_words(op.type, [s.value for s in sources], at.value)
     if _underflows(at, sources):
         text += ": too small for the type"
+    if at.value == 0 and op.type in ("Sub", "SquaredDifference") and _is_mean_of_one(op.inputs[1], at.scene):
+        text += ": it is the mean of one number"
     if op.type == "Sub" and 0 < abs(at.value) < 1e-5 * max(abs(s.value) for s in sources):
         text += ": what rounding left"
     return text + (": it is saturated" if _is_saturated(at) else "")

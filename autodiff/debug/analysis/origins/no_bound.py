@@ -16,6 +16,7 @@ from ..remedies import is_sum_of_squares
 
 _PASSES = ("Identity", "Mean", "Sum", "Reshape", "Squeeze")
 _SQUARES = ("Square", "SquaredDifference", "L2Loss")
+_SUMS = ("Mul", "Add", "AddV2", "AddN")
 _FAR = 20  # ops from the loss
 _LOW = -1e6
 
@@ -52,12 +53,15 @@ def _subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Te
 
 def is_penalty(sub: Operation) -> bool:
     """Whether what is subtracted is never negative."""
-    t = sub.inputs[-1]
-    while t.op.type == "Mul" and (rest := [x for x in t.op.inputs if (v := static_value(x)) is None or np.any(v < 0)]):
-        if len(rest) > 1:
-            break
-        t = rest[0]
-    return is_sum_of_squares(t, _SQUARES)
+    return _is_square(sub.inputs[-1], _FAR)
+
+
+def _is_square(t: Tensor, far: int) -> bool:
+    """Whether a tensor is made of squares, their sums, and numbers that are not negative."""
+    value = static_value(t)
+    if value is not None or not far:
+        return value is not None and not np.any(value < 0)
+    return is_sum_of_squares(t, _SQUARES) or t.op.type in _SUMS and all(_is_square(x, far - 1) for x in t.op.inputs)
 
 
 def without_bound(sub: Operation) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ....core.errors import ArgumentError, AutodiffError, OpError
 from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
@@ -104,7 +105,9 @@ class Blame:
     def _with_divergence(self, found: WhyNonfinite, at: Moment) -> WhyNonfinite:
         """An overflow at the end of a divergence is not the fault of the op where it happened."""
         first = found.origins[0] if found.origins else None
-        if first is None:
+        op = self.model.targets.named(first.forward_op) if first is not None else None
+        if first is None or op is not None and op.graph is self.model.graph and op.inputs and not any(
+                each.type in VARIABLES for each in ancestors(op.inputs)):
             return found
         until = [m for m in self.state.moments if m.run <= at.run]
         leapt, is_odd = self._leapt(until)

@@ -286,7 +286,7 @@ def other_feeds(fed: Tensor, index: tuple[int, ...], failed: Moment, moments: Se
     value, usual = abs(array[index]), usual_size(fed, [m for m in moments if m.run < failed.run])
     if not np.isfinite(value):
         yield [of_givens.clean_feed(fed)]
-    elif value in (0.0, 1.0) and array.min() >= 0.0 and array.max() <= 1.0:
+    elif value in (0.0, 1.0) and 0.0 <= array.min() < array.max() <= 1.0:
         yield [of_givens.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
         yield [of_givens.clipped_feed(fed, 1e-3, 1.0 - 1e-6 * (value == 1.0))]
     elif usual and value > FAR * usual:

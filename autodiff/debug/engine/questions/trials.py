@@ -71,7 +71,8 @@ class Trials:
         if first is not None and not self.tried and of_products(first, why.chain):
             return ()  # its words help, bounds only hide it
         self.tried = self.tried or sorted(self._last, key=lambda each: each[0].last)
-        self.tried.sort(key=partial(_rank, why.diverges))
+        grown = any(o.overflows for o in why.origins[:1]) and any(each.kind == "variable" for each in why.chain[:1])
+        self.tried.sort(key=partial(_rank, why.diverges, grown))
         self.tried = [(replace(remedy, here=expression_of(overlay.edits)), overlay, at)
                       for remedy, overlay, at in self.tried[:SHOWN]]
         return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
@@ -192,12 +193,15 @@ class Trials:
         return self.state.values_known([top.op], moment).get(top, np.nan)  # which may have failed
 
 
-def _rank(diverges: bool, each: tuple[Remedy, Overlay, Moment]) -> tuple[float, ...]:
+def _rank(diverges: bool, grown: bool, each: tuple[Remedy, Overlay, Moment]) -> tuple[float, ...]:
     """Low for what is told first: what leaves gradients to learn by, is no cure of updates unless these are at fault,
     mends more than where it failed, and changes the other steps least; of a divergence in the order of trial.
+
+    grown: weights that have grown made an overflow, which a bound only hides.
     """
     remedy, overlay, _ = each
     is_steep = remedy.steepest > STEEP and not overlay.is_exact
+    hides = all(edit.is_bound for edit in overlay.edits) if grown else overlay.is_late
     mends = overlay.is_exact or any(edit.explains for edit in overlay.edits)
-    return (is_steep,) if diverges else (is_steep, remedy.dead, overlay.is_late, not mends, round(remedy.change, 4),
+    return (is_steep,) if diverges else (is_steep, remedy.dead, hides, not mends, round(remedy.change, 4),
                                          not overlay.is_exact, overlay.words.count("; "))
