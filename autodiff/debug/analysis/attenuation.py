@@ -193,7 +193,7 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
     if first.op_type == "Relu" and below.type == "Sub" and static_value(below.inputs[0]) is not None:
         return ("if it is a hinge, all keep the margin, and nothing is left to learn: raise the margin, feed both "
                 "classes, or begin with smaller weights and biases")
-    if no_gradient_reason(op):
+    if op.inputs and no_gradient_reason(op):
         return remedy_for_cut(op, 0, "no gradient")
     if kinds & set(_RELUS) and _is_last(op):
         return "leave the relu out of the last layer: nothing brings an output that is below 0 back"
