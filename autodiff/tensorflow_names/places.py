@@ -15,6 +15,8 @@ _ROWS = {
     "tensorflow.python.client": "session python.client_session autodiff; timeline api.train.hooks.timeline",
     "tensorflow.python.compat": "compat python.compat",
     "tensorflow.python.data.util": "nest api.common.nest_shallow",
+    "tensorflow.python.compiler.xla": "xla python.framework.rewriting",
+    "tensorflow.python.grappler": "tf_optimizer python.framework.rewriting",
     "tensorflow.python.eager":
         "test test; backprop python.context python.function api.contrib.eager_gradients autodiff",
     "tensorflow.python.framework": "common_shapes python.common_shapes; composite_tensor api.type_specs; "

@@ -131,3 +131,16 @@ def test_graph_defs_are_compared_node_by_node() -> None:
         modes.assert_equal_graph_def(defs[1], defs[0])
     with pytest.raises(AssertionError, match="Did not find expected node '{{node five}}'"):
         modes.assert_equal_graph_def(defs[0], defs[2])
+
+
+def test_what_is_left_out_of_graphs_is_run_eagerly() -> None:
+    seen: list[bool] = []
+
+    class Case(tf.test.TestCase):
+        @modes.run_in_graph_and_eager_modes
+        def test(self) -> None:
+            if not tf.executing_eagerly():
+                self.skipTest("not in graphs")
+            seen.append(tf.executing_eagerly())
+
+    assert Case("test").run().wasSuccessful() and seen == [True]

@@ -10,7 +10,8 @@ import pytest
 
 import autodiff as tf
 from autodiff.runtime.eager import eager_mode
-from autodiff.tensorflow_names.python.framework import error_interpolation, subscribe
+from autodiff.tensorflow_names.python import autograph, context, parallel_for
+from autodiff.tensorflow_names.python.framework import error_interpolation, rewriting, subscribe
 
 HERE = os.path.abspath(__file__)
 
@@ -135,3 +136,34 @@ def test_checks_alone_are_left_out_of_a_graph_for_predictions() -> None:
     found = tf.graph_util.remove_training_nodes(x.graph.as_graph_def(), protected_nodes=["y"])
     assert [node.name for node in found.node] == ["x", "add/y", "add", "y"]
     assert [list(node.input) for node in found.node if node.name in ("add", "y")] == [["x", "add/y"], ["add"]]
+
+
+def test_what_rewrites_graphs_leaves_them() -> None:
+    one = rewriting.compile(lambda x: x + 1, [1.0])
+    assert isinstance(one, tuple) and one[0].shape == () and rewriting.compile(tf.no_op).type == "NoOp"
+    assert rewriting.compile(lambda: {"a": one[0]})["a"] is one[0]
+    meta = tf.train.export_meta_graph()
+    assert rewriting.OptimizeGraph(tf.ConfigProto(), meta) == meta.graph_def
+
+
+def test_rows_of_a_batch_jacobian_are_counted_in_the_run() -> None:
+    x = tf.placeholder(tf.float32, [None, 2])
+    jacobian = parallel_for.batch_jacobian(tf.concat([x, x], 0), x)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+        session.run(jacobian, {x: np.ones((2, 2))})
+
+
+def test_eager_execution_is_asked_for_in_known_words() -> None:
+    with pytest.raises(TypeError, match="config must be a tf.ConfigProto"):
+        tf.enable_eager_execution(3)
+    for word in ("device_policy", "execution_mode"):
+        with pytest.raises(ValueError, match=f"{word} must be one of"):
+            tf.enable_eager_execution(**{word: "x"})
+    called: list[int] = []
+    with eager_mode(), tf.control_dependencies([lambda: called.append(1)]), tf.name_scope("a"):
+        assert called and context.context().scope_name == "a/"
+    with autograph.ControlStatusCtx(autograph.Status.DISABLED), pytest.raises(TypeError, match="is disabled in this"):
+        bool(tf.constant(1))
+    with pytest.raises(TypeError, match="not allowed in Graph execution"):
+        iter(tf.constant([1]))
+    assert tf.ConfigProto().session_inter_op_thread_pool.add(num_threads=2).num_threads == 2

@@ -18,17 +18,6 @@ from .host import Waiting
 
 __all__ = ["batch", "unbatch"]
 _NUMBERS = itertools.count(1)
-_Task = tuple[int, list[np.ndarray]]  # its number, its rows
-
-
-class _Batch:
-    def __init__(self, until: float) -> None:
-        self.tasks: list[_Task] = []
-        self.until, self.is_closed = until, False
-
-    @property
-    def rows(self) -> int:
-        return sum(len(parts[0]) for _, parts in self.tasks)
 
 
 class _Batcher(Waiting):
@@ -36,8 +25,8 @@ class _Batcher(Waiting):
 
     def __init__(self, most: int, seconds: float, sizes: Sequence[int]) -> None:
         super().__init__()
-        self._most, self._seconds, self._sizes = most, seconds, sizes
-        self._open: _Batch | None = None
+        self._most, self._seconds, self._sizes, self._until = most, seconds, sizes, 0.0
+        self._open: list[tuple[int, tuple[np.ndarray, ...]]] = []  # the tasks' numbers and rows, of the batch to come
 
     def hand_in(self, *arrays: np.ndarray) -> list[Any]:
         """The batch for the last of its tasks, nothing for the others; each task's rows in it; one's number."""
@@ -45,32 +34,33 @@ class _Batcher(Waiting):
         if len(rows) != 1 or () in rows:
             raise InvalidArgumentError("Batching input tensors supplied in a given op invocation must have equal "
                                        f"0th-dimension size, found shapes {[np.shape(array) for array in arrays]}")
-        task = next(_NUMBERS), list(arrays)
+        task = next(_NUMBERS), arrays
         with self._changed:
-            if self._open is not None and self._open.rows + len(arrays[0]) > self._most:
-                self._close(self._open)
-            mine = self._open = self._open or _Batch(time.monotonic() + self._seconds)
-            mine.tasks.append(task)
-            while not mine.is_closed:
-                if mine.rows >= self._most or time.monotonic() >= mine.until:
-                    self._close(mine)
+            if _ends([*self._open, task])[-1] > self._most:
+                self._begin()
+            mine, self._until = self._open, self._until if self._open else time.monotonic() + self._seconds
+            mine.append(task)
+            while mine is self._open:
+                if _ends(mine)[-1] >= self._most or time.monotonic() >= self._until:
+                    self._begin()
                 else:
                     self._wait("Batch")
-        last = mine.tasks[-1] is task
-        ends = np.cumsum([0, *(len(parts[0]) for _, parts in mine.tasks)])
-        index = [(number, *ends[i:i + 2]) for i, (number, _) in enumerate(mine.tasks) if last]
-        columns = zip(*(parts for _, parts in mine.tasks))
-        parts = [self._filled(column) for column in columns] if last else [array[:0] for array in arrays]
-        return [*parts, np.array(index, np.int64).reshape(-1, 3), np.int64(task[0])]
+        if mine[-1] is not task:
+            return [*(array[:0] for array in arrays), np.zeros((0, 3), np.int64), np.int64(task[0])]
+        ends = _ends(mine)
+        size = min((n for n in self._sizes if n >= ends[-1]), default=ends[-1])
+        columns = zip(*(parts for _, parts in mine))
+        parts = [np.concatenate([*column, *[column[-1][:1]] * (size - ends[-1])]) for column in columns]
+        return [*parts, np.array([(n, *ends[i:i + 2]) for i, (n, _) in enumerate(mine)], np.int64), np.int64(task[0])]
 
-    def _close(self, batch: _Batch) -> None:
-        batch.is_closed, self._open = True, None
+    def _begin(self) -> None:
+        """The open batch is whole, and another begins."""
+        self._open = []
         self._changed.notify_all()
 
-    def _filled(self, column: Sequence[np.ndarray]) -> np.ndarray:
-        whole = np.concatenate(column)
-        size = min((n for n in self._sizes if n >= len(whole)), default=len(whole))
-        return np.concatenate([whole, *[column[-1][:1]] * (size - len(whole))])
+
+def _ends(tasks: list[Any]) -> list[int]:
+    return [0, *itertools.accumulate(len(parts[0]) for _, parts in tasks)]
 
 
 class _Unbatcher(Waiting):

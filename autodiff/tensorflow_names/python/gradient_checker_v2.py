@@ -12,7 +12,7 @@ from ...core.convert import as_array
 from ...core.defaults import get_default_session
 from ...core.dtypes import as_dtype
 from ...core.graph import Graph, Tensor, get_default_graph
-from ...gradients.backprop import gradients
+from ...gradients import numeric_check
 from ...runtime.session import Session
 
 Jacobians = list[np.ndarray]
@@ -37,51 +37,10 @@ def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float = 1e-
             v.numpy() if hasattr(v, "numpy") else v)) for v in x]
         inputs = [placeholder(as_dtype(value.dtype), value.shape) for value in values]
         y = f(*inputs)
-        dy = placeholder(y.dtype.base_dtype, y.shape)
-        slopes = gradients(y, inputs, grad_ys=dy)
-
-        def output(at: Sequence[np.ndarray]) -> np.ndarray:
-            return np.asarray(session.run(y, dict(zip(inputs, at))))
-
-        whole = output(values)
-        analytic: Jacobians = []
-        for value, slope in zip(values, slopes):
-            columns = np.zeros((_real(value).size, _real(whole).size), value.real.dtype)
-            for i in range(columns.shape[1] if slope is not None else 0):
-                unit = np.zeros(whole.size, whole.dtype)
-                _real(unit)[i] = 1
-                feeds = {**dict(zip(inputs, values)), dy: unit.reshape(whole.shape)}
-                columns[:, i] = _real(_to_numpy(session.run(slope, feeds), value.shape))
-            analytic.append(columns)
-        return analytic, [_by_differences(output, values, i, _real(whole).size, delta) for i in range(len(values))]
-
-
-def _real(array: Any) -> np.ndarray:
-    """The numbers of an array in a row, a complex one as two; a view where the array is a row itself."""
-    return np.ravel(array).view(np.asarray(array).real.dtype)
-
-
-def _to_numpy(a: Any, shape: Any = None) -> np.ndarray:
-    """The array of a value: of an eager tensor, of IndexedSlices of that shape (else their own) with zeros between."""
-    if not hasattr(a, "indices"):
-        return a.numpy() if hasattr(a, "numpy") else a
-    dense = np.zeros(tuple(np.asarray(a.dense_shape)) if shape is None else shape, np.asarray(a.values).dtype)
-    np.add.at(dense, np.asarray(a.indices), np.asarray(a.values))
-    return dense
-
-
-def _by_differences(output: Callable[[Sequence[np.ndarray]], np.ndarray], values: list[np.ndarray], which: int,
-                    size: int, delta: float) -> np.ndarray:
-    value = values[which]
-    rows = np.zeros((_real(value).size, size), value.real.dtype)
-    for i in range(len(rows)):
-        ends = []
-        for step in (delta, -delta):
-            moved = value.copy()
-            _real(moved.reshape(-1))[i] += step
-            ends.append(_real(output([*values[:which], moved, *values[which + 1:]])))
-        rows[i] = (ends[0] - ends[1]) / (2 * delta)
-    return rows
+        found = numeric_check.compute_gradient(
+            inputs, [value.shape for value in values], y, np.shape(session.run(y, dict(zip(inputs, values)))), values,
+            delta)
+        return [analytic for analytic, _ in found], [numeric for _, numeric in found]
 
 
 def max_error(grad1: Jacobians, grad2: Jacobians) -> float:
@@ -91,3 +50,12 @@ def max_error(grad1: Jacobians, grad2: Jacobians) -> float:
         if one.size or other.size:
             worst = np.maximum(worst, np.fabs(one - other).max())
     return float(worst)
+
+
+def _to_numpy(a: Any) -> Any:
+    """The array of a value: of an eager tensor, of IndexedSlices with zeros between."""
+    if not hasattr(a, "indices"):
+        return a.numpy() if hasattr(a, "numpy") else a
+    dense = np.zeros(tuple(np.asarray(a.dense_shape)), np.asarray(a.values).dtype)
+    np.add.at(dense, np.asarray(a.indices), np.asarray(a.values))
+    return dense

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...api.arrays.rearrange import eye
+from ...api.control.dependencies import control_dependencies
 from ...api.control.map_and_scan import map_fn
 from ...api.control.tensor_array import TensorArray
 from ...api.control.vectorized import pfor, vectorized_map
 from ...api.control.while_loop import while_loop
+from ...api.debugging import assert_equal
 from ...core import nest
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype
@@ -48,6 +50,9 @@ def batch_jacobian(output: Any, inp: Any, use_pfor: bool = True, parallel_iterat
         raise ArgumentError(f"Need first dimension of output shape ({output.shape}) and inp shape ({inp.shape}) to "
                             "match.")
     size = build.Shape(output)[0]
+    if None in (*(output.dims or (None,))[:1], *(inp.dims or (None,))[:1]):
+        with control_dependencies([assert_equal(size, build.Shape(inp)[0])]):
+            size = build.Identity(size)
     flat = build.Reshape(output, build.Pack(size, -1, axis=0))
     if gradients(flat, inp)[0] is None:
         return None

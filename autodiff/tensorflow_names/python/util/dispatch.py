@@ -26,17 +26,6 @@ class OpDispatcher:
         op._tf_dispatchers.append(self)
 
 
-class _ForTypes(OpDispatcher):
-    def __init__(self, function: Callable[..., Any], types: tuple[type, ...]) -> None:
-        self._function, self._types = function, types
-
-    def handle(self, args: Any, kwargs: Any) -> Any:
-        for value in (*args, *kwargs.values()):
-            if any(isinstance(v, self._types) for v in (value, *(value if isinstance(value, (list, tuple)) else ()))):
-                return self._function(*args, **kwargs)
-        return self.NOT_SUPPORTED
-
-
 def dispatch_for_types(op: Any, *types: type) -> Callable[[F], F]:
     """A decorator: this function answers for `op` where an argument, or an item of a list of them, is of these types.
 
@@ -46,7 +35,15 @@ def dispatch_for_types(op: Any, *types: type) -> Callable[[F], F]:
         if _taken(function) != _taken(op):
             raise AssertionError("The decorated function's signature must exactly match the signature of the "
                                  "overridden op.")
-        _ForTypes(function, types).register(op)
+
+        def handle(args: Any, kwargs: Any) -> Any:
+            given = [*args, *kwargs.values()]
+            given += [item for value in given if isinstance(value, (list, tuple)) for item in value]
+            return function(*args, **kwargs) if any(isinstance(v, types) for v in given) else dispatcher.NOT_SUPPORTED
+
+        dispatcher = OpDispatcher()
+        dispatcher.handle = handle  # type: ignore[method-assign]
+        dispatcher.register(op)
         return function
 
     return decorator
