@@ -199,7 +199,18 @@ def _converted(graph: Graph, value: Any, parameter: Parameter, shared: DType | N
     if kind.shared:
         return to_tensor(graph, value, None if hasattr(value, "as_tensor") else shared, name)
     own = is_numpy(value) and value.size or hasattr(value, "as_tensor")  # an array of nothing is of any type
+    if is_numpy(value) and own and kind.default is not None:
+        value = _fitting(value, kind, parameter.name)
     return to_tensor(graph, value, None if own else kind.default, name)
+
+
+def _fitting(array: Any, kind: Kind, name: str) -> Any:
+    """An array of numbers in a dtype that the kind allows, as TensorFlow casts it; numbers that would change stay."""
+    if array.dtype.kind not in "biuf" or as_dtype(array.dtype) in kind.allowed:
+        return array
+    cast = array.astype(kind.default.as_numpy_dtype)  # type: ignore[union-attr]
+    kept = array.dtype.kind != "f" or name not in ("indices", "segment_ids")  # a float never names a row
+    return cast if cast.dtype.kind in "bf" or kept and (cast == array).all() else array
 
 
 def _unwanted(parameter: Parameter, value: Tensor, allowed: tuple[DType, ...]) -> str:

@@ -386,3 +386,16 @@ def test_stateless_draws_are_the_numbers_of_tensorflow() -> None:
                          [928, 223, 146, 184, 767], [[1, 2, 0, 1, 1, 1], [2, 2, 2, 2, 2, 2]]]
     for value, numbers in zip(found, wanted, strict=True):
         np.testing.assert_allclose(value, numbers, 1e-5)
+
+
+def test_arrays_of_another_type_are_cast_where_one_type_is_meant() -> None:
+    x = tf.constant([1.0, 2.0, 3.0])
+    found = run([tf.where(np.array([1, 0, 2]), x, -x), tf.logical_not(np.array([0.5, 0.0])),
+                 tf.reduce_sum(x, np.array([0.0])), tf.reshape(x, np.array([3.0, 1.0])),
+                 tf.tile(x, np.array([2], np.uint8)), tf.concat([x, x], np.float64(0))])
+    wanted: list[Any] = [[1, -2, 3], [False, True], 6, [[1], [2], [3]], [1, 2, 3, 1, 2, 3], [1, 2, 3, 1, 2, 3]]
+    assert [value.tolist() for value in found] == wanted
+    for call in (lambda: tf.gather(x, np.array([1.0])), lambda: tf.reshape(x, np.array([1.5, 2.0])),
+                 lambda: tf.logical_not([1, 0])):
+        with pytest.raises(TypeError):
+            call()

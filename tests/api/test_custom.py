@@ -283,3 +283,16 @@ def test_python_functions_run_in_eager_mode_too():
         assert np.asarray(tf.py_func(lambda: mixed, [], tf.string)).tolist() == [b"a", b"b"]
     with pytest.raises(ValueError, match="callable"):
         tf.py_function(3, [], tf.int64)
+
+
+def test_a_python_function_without_results():
+    called = []
+    effect = tf.py_func(called.append, [tf.constant(3)], [])
+    assert tf.py_func(called.append, [tf.constant(4)], [], stateful=False) == []
+    with tf.Session() as session:
+        session.run(effect)
+        with pytest.raises(tf.errors.UnknownError, match="Attempting to return a variable"):
+            session.run(tf.py_function(lambda: tf.Variable(0.0), [], tf.float32))
+    assert called == [3]
+    with EagerContext().as_default():
+        assert tf.py_function(lambda: None, [], []) == []

@@ -12,7 +12,7 @@ import numpy as np
 from ...core import nest
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype
-from ...core.errors import ArgumentError, KindError, UnknownNameError
+from ...core.errors import ArgumentError, KindError, UnknownError, UnknownNameError
 from ...core.graph import Tensor, get_default_graph
 from ...core.indexed_slices import dense
 from ...core.name_scope import scope
@@ -37,7 +37,7 @@ def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True
     with scope(name, "PyFunc", values) as full:
         inputs = [convert_to_tensor(v, name=f"input_{i}") for i, v in enumerate(values)]
         result = build.PyFunc(*inputs, function=func, types=types, single=not several, name=full)
-    return result
+    return result if types or stateful else []  # no run is in need of it
 
 
 numpy_function = py_func
@@ -56,8 +56,9 @@ def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None 
     eagerly = _Eagerly(func, len(values))
     with scope(name, "EagerPyFunc", values) as full:
         inputs = [convert_to_tensor(v, name=f"input_{i}") for i, v in enumerate(values)]
-        return build.PyFunc(*inputs, function=eagerly, types=types, single=not several, gradient=eagerly.gradient,
-                            name=full)
+        result = build.PyFunc(*inputs, function=eagerly, types=types, single=not several, gradient=eagerly.gradient,
+                              name=full)
+    return [] if not types and get_default_graph().executing_eagerly else result
 
 
 class _Eagerly:
@@ -71,6 +72,9 @@ class _Eagerly:
             results = self._function(*[convert_to_tensor(a) for a in arrays])
             results = [] if results is None else results
             several = isinstance(results, (list, tuple))
+            if any(hasattr(r, "is_resource") for r in (results if several else [results])):
+                raise UnknownError(None, None, "Attempting to return a variable from an eagerly executed py_func.",
+                                   hint="return what its read_value() gives")
             found = [np.asarray(convert_to_tensor(r)) for r in (results if several else [results])]
         return found if several else found[0]
 

@@ -163,6 +163,8 @@ convert_n_to_tensor_or_composite = convert_n_to_tensor_or_indexed_slices
 def get_gradient_function(op: Any) -> Any:
     """The function registered, or declared, as an operation's gradient. Raises LookupError if there is none."""
     name = op.override or op.type
+    if name == "PyFunc" and op.attrs["gradient"] is None:
+        return None
     if name in REGISTERED_GRADIENTS:
         return REGISTERED_GRADIENTS[name]
     if name in OPS and (OPS[name].gradient_rule or OPS[name].no_grad):
