@@ -232,7 +232,7 @@ class EagerContext(Graph):
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs: Any) -> Iterator[None]:
         """Earlier operations have run already; functions are called, to run theirs."""
-        for each in control_inputs or ():
+        for each in control_inputs if isinstance(control_inputs, (list, tuple)) else ():
             if callable(each):
                 each()
         yield

@@ -399,3 +399,15 @@ def test_arrays_of_another_type_are_cast_where_one_type_is_meant() -> None:
                  lambda: tf.logical_not([1, 0])):
         with pytest.raises(TypeError):
             call()
+
+
+def test_parts_of_unknown_size_are_looked_up_contiguously() -> None:
+    parts = [tf.placeholder_with_default(rows, [None]) for rows in ([0.0, 1.0, 2.0], [3.0, 4.0])]
+    for ids in ([4, 0, 3, 2], np.array([4, 0, 3, 2])):
+        found = tf.nn.embedding_lookup(parts, ids, partition_strategy="div")
+        assert run(found).tolist() == [4.0, 0.0, 3.0, 2.0]
+
+
+def test_eager_dependencies_may_be_one_tensor() -> None:
+    with (context := EagerContext()).as_default(), context.control_dependencies(tf.constant(1)):
+        assert int(tf.constant(2)) == 2

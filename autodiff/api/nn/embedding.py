@@ -67,10 +67,11 @@ def _from_parts(parts: list[Any], ids: Tensor, strategy: str, max_norm: float | 
 
 def _contiguous(tables: list[Tensor], flat: Tensor) -> tuple[Tensor, Tensor]:
     """Which part has each row, and where in it, if the first parts may be one row longer."""
-    sizes = [None if t.dims is None else t.dims[0] for t in tables]
-    if any(size is None for size in sizes):
-        raise ArgumentError("expected tables of known size for partition_strategy 'div'")
-    short, extra = divmod(sum(sizes), len(tables))  # type: ignore[arg-type]
-    owner = build.Maximum(build.FloorDiv(flat, short + 1), build.FloorDiv(flat - extra, max(short, 1)))
+    known = [t.dims[0] if t.dims else None for t in tables]
+    sizes: list[Any] = [build.Shape(t, out_type=flat.dtype)[0] if None in known else size
+                        for t, size in zip(tables, known)]
+    short, extra = sum(sizes) // len(tables), sum(sizes) % len(tables)
+    some = build.Maximum(short, 1) if None in known else max(short, 1)
+    owner = build.Maximum(build.FloorDiv(flat, short + 1), build.FloorDiv(flat - extra, some))
     in_long = build.Less(owner, extra)
-    return owner, build.Select(in_long, build.FloorMod(flat, short + 1), build.FloorMod(flat - extra, max(short, 1)))
+    return owner, build.Select(in_long, build.FloorMod(flat, short + 1), build.FloorMod(flat - extra, some))
