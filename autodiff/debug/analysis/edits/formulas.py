@@ -16,8 +16,8 @@ from . import in_graph
 from .in_float32 import in_float32
 from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, on_argument, replaced, source_of
 from .in_logarithms import logarithm_of_exponents, logarithms_after, over_exponentials, shifted
-from .in_source import Number, Rewrite
-from .of_givens import cleaned
+from .in_source import Rewrite
+from .of_givens import cleaned, other_constant
 
 _LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
 _POSITIVE = ("Log", "Sqrt", "Rsqrt", "Lgamma", "Digamma", "Pow")
@@ -236,11 +236,6 @@ def warmer(op: Operation) -> list[Edit]:
         scaled = each.inputs[0].op if each.type == "Exp" else None
         by = static_value(scaled.inputs[1]) if scaled is not None and scaled.type in DIVISIONS else None
         if scaled is not None and by is not None and by.ndim == 0 and 0 < abs(by) <= _COLD:
-            return [_divided(scaled, float(by), float(by) * factor) for factor in (10.0, 100.0, 1e3, 1e4)]
+            return [other_constant(scaled, scaled.inputs[1], new, f"divide by {new:.3g} in place of {by:.3g}, as exp "
+                                   "underflows") for new in (float(by) * power for power in (10.0, 100.0, 1e3, 1e4))]
     return []
-
-
-def _divided(op: Operation, old: float, new: float) -> Edit:
-    x = op.inputs[0]
-    return Edit(op, f"divide by {new:.3g} in place of {old:.3g}, as exp underflows", lambda now: build.RealDiv(
-        now(x), constant(new, x)), Number(op.inputs[1].op, old, f"{new:.3g}"))

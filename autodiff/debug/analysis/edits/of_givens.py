@@ -11,7 +11,7 @@ from ....core.constant_value import static_value
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from .in_graph import Edit, Now, constant, is_half, replaced
+from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, replaced
 from .in_source import LowerRate, Number
 
 _LOW = 1e-4  # a learning rate; ten times that is Adam's own
@@ -64,18 +64,27 @@ def within(read: Tensor, bound: float) -> Edit:
     return replaced(read, words, lambda x: build.Minimum(build.Maximum(x, constant(-bound, x)), constant(bound, x)))
 
 
+def other_constant(op: Operation, by: Tensor, value: float, words: str) -> Edit:
+    """An op of another number in place of the constant `by` that it is given."""
+    old = static_value(by)
+    return Edit(op, words, lambda now: copied(op, tuple(constant(value, t) if t is by else now(t) for t in op.inputs)
+                                              ).outputs[0],
+                None if old is None else Number(by.op, float(np.max(old)), f"{value:g}"))
+
+
+def factor_of(op: Operation) -> Tensor | None:
+    """The positive constant that something is multiplied by, or divided by."""
+    operands = op.inputs if op.type == "Mul" else op.inputs[1:] if op.type in DIVISIONS else ()
+    return next((t for t in operands if (v := static_value(t)) is not None and v.ndim == 0 and v > 0), None)
+
+
 def less_scaled(loss: Operation) -> list[Edit]:
     """A loss that is multiplied by a large number before gradients are taken: by smaller ones."""
-    by = next((t for t in loss.inputs if (v := static_value(t)) is not None and v.ndim == 0), None)
-    if loss.type != "Mul" or by is None or not (scale := float(np.asarray(static_value(by)))) >= 2:
+    by = factor_of(loss) if loss.type == "Mul" else None
+    if by is None or (scale := float(np.max(static_value(by) or 0.0))) < 2:
         return []
-    x = next(t for t in loss.inputs if t is not by)
-    return [Edit(loss, f"scale the loss by {size:g} in place of {scale:g}", partial(_scaled_by, x, size), Number(
-        by.op, scale, f"{size:g}")) for size in (scale / 16.0 ** power for power in range(1, 5))]
-
-
-def _scaled_by(x: Tensor, size: float, now: Now) -> Tensor:
-    return build.Mul(now(x), constant(size, x))
+    return [other_constant(loss, by, size, f"scale the loss by {size:g} in place of {scale:g}")
+            for size in (scale / 16.0 ** power for power in range(1, 5))]
 
 
 def begun_at_one(read: Tensor, name: str) -> Edit:

@@ -271,7 +271,7 @@ def _words(at: Source, sources: Sequence[Source], value: Any) -> str:
     if _underflows(at, sources):
         text += ": too small for the type"
     if at.value == 0 and op.type in ("Sub", "SquaredDifference") and _is_mean_of_one(op.inputs[1], at.scene):
-        text += ": it is the mean of one number"
+        text += ": the mean is of one number"
     if op.type == "Sub" and 0 < abs(at.value) < 1e-5 * max(abs(s.value) for s in sources):
         text += ": what rounding left"
     return text + (": it is saturated" if _is_saturated(at) else "")

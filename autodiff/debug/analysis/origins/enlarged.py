@@ -12,8 +12,8 @@ from ....core.op import build
 from ....core.traversal import ancestors, descendants, in_order
 from ...facts.roles import PLACEHOLDERS, at_line, place_of, takes_elements
 from ..arithmetic_rules import number
-from ..edits.in_graph import DIVISIONS, Edit, constant, copied, instead
-from ..edits.in_source import Number
+from ..edits.in_graph import Edit, instead
+from ..edits.of_givens import factor_of, other_constant
 
 _PASSES = ("Identity", "Neg", "Reshape", "Squeeze", "Mean", "Cast")
 _ADDS = ("Add", "AddV2", "AddN", "Sub")
@@ -43,27 +43,21 @@ def enlarged(y: Tensor, variables: Collection[Tensor],
                 op, "tf.reduce_mean in place of tf.reduce_sum, whose gradients grow with the batch",
                 lambda now, op=op: build.Mean(*map(now, op.inputs), **op.attrs),  # type: ignore[misc]
                 instead(op, "reduce_mean({0}{1})", (op, 0), (op, None))))
-        by = _factor(op)
+        by = factor_of(op)
         factor = 1.0 if by is None else _number(by) if op.type == "Mul" else 1 / _number(by)
         if by is not None and factor * scale >= _MUCH:
             told = f"{'multiplied' if op.type == 'Mul' else 'divided'} by {number(_number(by))}{at_line(place_of(op))}"
-            yield Enlarged(f"the loss is {told}", _other(op, by, 1.0, f"leave out the factor {number(factor)}"))
+            yield Enlarged(f"the loss is {told}", other_constant(op, by, 1.0, f"leave out the factor {number(factor)}"))
         if op.type in (*_PASSES, *_ADDS) or by is not None:
             behind = [t.op for t in op.inputs if t is not by and t.op in trained and t.op not in seen]
             seen.update(behind)
             level += [(each, scale * factor) for each in behind[::-1]]
     for op in in_order(ancestors([y])):
-        by = _factor(op) if op.type == "Mul" and op in trained and op.gradient_of is None else None
+        by = factor_of(op) if op.type == "Mul" and op in trained and op.gradient_of is None else None
         if by is not None and _DISCOUNTS[0] < _number(by) <= _DISCOUNTS[1] and any(
                 t.op not in trained for c in op.outputs[0]._consumers if c.type in _ADDS[:2] for t in c.inputs):
             yield Enlarged(f"{number(_number(by))} times what the weights gave is added to what they are to give"
-                           f"{at_line(place_of(op))}", _other(op, by, 0.99, "give a discount below 1, as 0.99"))
-
-
-def _factor(op: Operation) -> Tensor | None:
-    """The constant that something is multiplied by, or divided by."""
-    operands = op.inputs if op.type == "Mul" else op.inputs[1:] if op.type in DIVISIONS else ()
-    return next((t for t in operands if (v := static_value(t)) is not None and v.ndim == 0 and v > 0), None)
+                           f"{at_line(place_of(op))}", other_constant(op, by, 0.99, "give a discount below 1, as 0.99"))
 
 
 def _number(by: Tensor) -> float:
@@ -80,9 +74,3 @@ def _summed(op: Operation, values_of: Callable[[Iterable[Operation]], Mapping[Te
 
 def _is_table(op: Operation) -> bool:
     return op.type == "Const" and op.outputs[0].dtype.is_floating and bool(op.outputs[0].dims)
-
-
-def _other(op: Operation, by: Tensor, value: float, words: str) -> Edit:
-    old = _number(by)
-    return Edit(op, words, lambda now: copied(op, tuple(constant(value, t) if t is by else now(t) for t in op.inputs)
-                                              ).outputs[0], Number(by.op, old, f"{value:g}"))

@@ -2,18 +2,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Graph, Operation, Tensor
-from ....core.op import build
 from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..arithmetic_rules import number
-from ..edits.in_graph import Edit, constant
-from ..edits.in_source import Number
+from ..edits.in_graph import Edit
+from ..edits.of_givens import other_constant
 
 _READS = ("Identity", "ReadVariableOp", "Cast")
 _SIGNS = {"Assign": (0, 1), "AssignVariableOp": (0, 1), "AssignAdd": (1, 1), "AssignAddVariableOp": (1, 1),
@@ -78,8 +78,6 @@ def averaged(update: OwnUpdate) -> list[Edit]:
     rest = [float(np.reshape(v, ())) for v in known if v is not None and np.size(v) == 1]
     if mine is None or not rest or not 0 <= rest[0] <= 1:
         return []
-    by = next((t for t in mine.inputs if static_value(t) is not None), None)
-    old, factor = next(t for t in mine.inputs if t is not by), 1.0 - rest[0]
-    line = None if by is None else Number(by.op, float(np.max(static_value(by) or 0.0)), f"{factor:g}")
+    by, factor = next(t for t in mine.inputs if update.variable not in ancestors([t])), 1.0 - rest[0]
     words = f"let the factors of an average add up to 1: {factor:g} for the old value beside {rest[0]:g}"
-    return [Edit(mine, words, lambda now: build.Mul(constant(factor, old), now(old)), line, is_late=True)]
+    return [replace(other_constant(mine, by, factor, words), is_late=True)]
