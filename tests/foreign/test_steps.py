@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,22 @@ def debugged(steps: ForeignSteps, step: ForeignStep, monkeypatch: pytest.MonkeyP
             session, fetches, feeds, call=real)[0])
         steps.run(step)
     return dbg
+
+
+@pytest.mark.parametrize("noise, said", [(0.0, "tried: the rate times 0.1: the loss"), (0.3, "not tried: what the")])
+def test_a_lower_rate_is_tried_where_the_rule_of_the_updates_shows(monkeypatch: pytest.MonkeyPatch, noise: float,
+                                                                   said: str) -> None:
+    steps, step = steps_and_step()
+    dbg, w, real = Debugger(steps.graph, steps.session), W, tf.Session.run
+    monkeypatch.setattr(tf.Session, "run", lambda session, fetches, feeds=None: dbg.on_run(
+        session, fetches, feeds, call=real)[0])
+    for turn in range(12):
+        slope = X.T @ (X @ w)
+        steps.run(replace(step, values={"layer.weight": w, "layer.bias": B}, gradients={"layer.weight": slope}))
+        w = (w - 0.3 * (1 + noise * np.sin(turn)) * slope).astype(np.float32)
+    monkeypatch.undo()
+    steps.advice.findings = lambda: [Finding(90, "steps too large", "", "", "", "", "lower it", "", None)]
+    assert any(said in f.remedy for f in dbg.doctor().findings)
 
 
 def test_a_step_is_a_run_with_its_values(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ def flat_inside(ops: Sequence[Operation], values: Values) -> Hop | None:
 
 def _note(op: Operation, hop: Hop, values: Values) -> str:
     inputs = [np.asarray(values[t]) if t in values else None for t in op.inputs]
-    if said := _underflow(op, hop) or no_gradient_reason(op):
+    if said := _underflow(op, hop) or _blocks(op, hop):
         return said
     if op.type in FLAT:
         return f"the derivative of {op.type.lower()} is 0"
@@ -106,6 +106,11 @@ def _note(op: Operation, hop: Hop, values: Values) -> str:
     if op.type in SLOPES:
         return f"the second derivative of {op.type.removesuffix('Grad').lower()} is 0, as it is made of straight pieces"
     return "its input is 0 everywhere" if not first.any() and op.type not in ("Identity", "ReadVariableOp") else ""
+
+
+def _blocks(op: Operation, hop: Hop) -> str:
+    """Why no gradient at all gets through an op that gets one; "" if one may."""
+    return hop.incoming and no_gradient_reason(op) or ""
 
 
 def _underflow(op: Operation, hop: Hop) -> str:
@@ -189,12 +194,12 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
         return "work in float32 here, or scale the loss up and the gradients down again (loss scaling)"
     if "or >= 6" in first.note:
         return "scale the inputs or the initial weights down, or use tf.nn.relu"
-    below = op.inputs[0].op if op.inputs else op
+    if _blocks(op, first):
+        return remedy_for_cut(op, 0, "no gradient")
+    below = op.inputs[0].op
     if first.op_type == "Relu" and below.type == "Sub" and static_value(below.inputs[0]) is not None:
         return ("if it is a hinge, all keep the margin, and nothing is left to learn: raise the margin, feed both "
                 "classes, or begin with smaller weights and biases")
-    if op.inputs and no_gradient_reason(op):
-        return remedy_for_cut(op, 0, "no gradient")
     if kinds & set(_RELUS) and _is_last(op):
         return "leave the relu out of the last layer: nothing brings an output that is below 0 back"
     if kinds & set(_RELUS):

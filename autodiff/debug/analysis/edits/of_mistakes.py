@@ -312,7 +312,8 @@ _WAYS: dict[str, Callable[[Operation, Case, Finding], Iterator[Attempt]]] = {
     "bias in the kernel": _bias_after, "first time step": _last_step, "reshape for transpose": _transposed,
     **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,
     "learning rate too low": other_rate([10.0 ** power for power in range(1, 7)]),
-    "learning rate too high": other_rate([10.0 ** -power for power in range(1, 7)]),
+    **dict.fromkeys(("learning rate too high", "steps too large"), other_rate([10.0 ** -power for power in range(1, 7)]
+                                                                              )),
     "learning rate decayed to nothing": not_decayed,
     **dict.fromkeys(("clipped by value", "clipped always", "clipped too hard", "clipped away"), unclipped),
     "epsilon too large": small_epsilon,

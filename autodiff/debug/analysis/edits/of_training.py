@@ -16,7 +16,8 @@ from .of_givens import lower_rate
 
 
 class Attempt(NamedTuple):
-    """One way to mend a mistake. edits: of the graph. start: other first values of variables.
+    """One way to mend a mistake. edits: of the graph. start: other first values of variables. pace: the rate is times
+    this, where the script makes its updates itself.
 
     is_same: the loss measures the same with it, so that both trainings can be compared by their own.
     """
@@ -24,6 +25,7 @@ class Attempt(NamedTuple):
     edits: tuple[Edit, ...] = ()
     start: Mapping[str, np.ndarray] = {}
     is_same: bool = True
+    pace: float = 1.0
 
 
 def edit(op: Operation, words: str, made: Callable[[Now], Tensor], *, late: bool = False) -> Edit:
@@ -49,6 +51,8 @@ def other_rate(factors: Sequence[float]) -> Callable[[Operation, Case, Finding],
         for factor in factors:
             if edits := tuple(lower_rate(t, known[0], factor) for t, known in _rates(case) if known):
                 yield Attempt(edits)
+            elif not case.updates:
+                yield Attempt(pace=factor)
 
     return ways
 

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....core.errors import AutodiffError
+from ....core.graph import Tensor
 from ....runtime.plan.running import running
 from ...analysis.edits.of_mistakes import attempts_of
 from ...analysis.edits.of_training import Attempt
+from ...analysis.edits.own_updates import Law, law_behind
 from ...analysis.findings import WARNING, Finding, Remedy
-from ...analysis.mistakes.case import Case
+from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.traps import HAZARDS
 from ...analysis.update_blame import is_store
 from ...history.replay import Moment
@@ -25,6 +27,7 @@ _STEPS, _LEAST = 20, 4  # training steps that are made again, and fewer than whi
 _SECONDS, _EACH = 3.0, 1.5  # for all findings, and for one
 _FINDINGS = 4  # the worst ones, whose remedies are tried
 _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
+_OF_NO_OP = ("steps too large", "learning rate too low")  # findings about updates that no op makes
 _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is not that no edit of the graph does it
     **dict.fromkeys(("nan", "inf"), "it follows from others"),  # what comes first has its trials
     **dict.fromkeys(HAZARDS, "why nan tries it where it does harm"),
@@ -54,6 +57,7 @@ class Mended:
 
     def __init__(self, state: State, trials: Trials) -> None:
         self.state, self.model, self.trials = state, state.model, trials
+        self._laws: dict[Tensor, Law | None] = {}
 
     def told(self, found: Sequence[Finding], case: Case) -> list[Finding]:
         """The findings, worst first, with what their remedies gave where they were tried, and else why not.
@@ -61,15 +65,14 @@ class Mended:
         Ctrl-C ends it, and what was not reached is told as it was.
         """
         until = time.perf_counter() + _SECONDS
-        steps = self._steps(case)
-        told = list(found)
+        self._laws, steps, told = {}, self._steps(case), list(found)
         worst = [f for f in found if f.severity >= WARNING and f.remedy and "tried: " not in f.remedy]
         kinds = list(dict.fromkeys((f.kind, f.op, f.remedy) for f in worst))  # of tensors at one op one is tried
         try:
             for kind in kinds[:_FINDINGS]:
                 alike = [i for i, f in enumerate(found) if (f.kind, f.op, f.remedy) == kind]
                 first = found[alike[0]]
-                if (op := self.model.targets.named(first.op)) is not None:
+                if (op := self.model.targets.named(first.op) or first.kind in _OF_NO_OP and case.y.op):
                     attempts = list(attempts_of(first, op, case)) if case.steps else []
                     said = self._said(first, attempts, case, steps, until)
                     for i in alike:
@@ -83,6 +86,8 @@ class Mended:
         """What came of the attempts at what one finding says."""
         if not attempts:
             return f"not tried: {_NOT_TRIED.get(finding.kind, 'no edit of the graph does it')}"
+        if not case.updates and self._law(case, steps) is None:
+            return "not tried: what the script does with the gradients is no rule that is known"
         if sum(self._is_training(m, case) for m in steps) < _LEAST:
             return f"not tried: fewer than {_LEAST} training steps can be made again"
         end = min(until, time.perf_counter() + _EACH)
@@ -112,7 +117,8 @@ class Mended:
         first, last = (self.state.log.at(course.moments[i].run).step for i in (0, -1))
         then = "as it is, it ends at" if attempt.is_same else "the weights as trained give it"
         which = "the loss" if attempt.is_same else "the loss so mended"
-        words = "; ".join(dict.fromkeys(edit.words for edit in attempt.edits)) or "other first values"
+        words = "; ".join(dict.fromkeys(edit.words for edit in attempt.edits)) or (
+            f"the rate times {attempt.pace:g}" if attempt.pace != 1.0 else "other first values")
         said = f"{words}: {which} goes from {start:.4g} to {end:.4g} in steps {first}-{last}; {then} {before:.4g}"
         if overlay is None:
             return f"tried: {said}"
@@ -126,10 +132,21 @@ class Mended:
         variables: Mapping[str, Any] = {**steps[0].variables, **attempt.start}
         losses: list[float] = []
         moments: list[Moment] = []
+        law, slopes, past = self._laws.get(case.y), self._slopes(case), list[dict[str, Any]]()
         for moment in steps:
             if len(losses) >= _LEAST and time.perf_counter() > until:
                 break
             at = replace(moment, variables=variables)
+            if law is not None:
+                now = overlay.now if overlay is not None else {}
+                loss, *found = self.state.replayer.values(at, [top, *(now.get(g, g) for g in slopes.values())])
+                losses.append(_mean(loss))
+                moments.append(moment)
+                if not np.isfinite(losses[-1]):
+                    break
+                past.append(dict(zip(slopes, found)))
+                variables = {**variables, **law.after(variables, past, attempt.pace)}
+                continue
             ran = running(moment.wanted.tensors, moment.wanted.targets)
             pairs = {old: new for old, new in overlay.pairs.items() if old.op in ran} if overlay is not None else {}
             is_training = self._is_training(moment, case)
@@ -151,9 +168,30 @@ class Mended:
         training = [m for m in moments if self._is_training(m, case)][:_STEPS]
         if not training:
             return []
+        if not case.updates:
+            return training
         first, last = training[0].run, training[-1].run
         return [m for m in moments if first <= m.run <= last and any(
             is_store(op) for op in running(m.wanted.tensors, m.wanted.targets))]
+
+    def _law(self, case: Case, steps: Sequence[Moment]) -> Law | None:
+        """By what rule the script makes its updates, where no op does."""
+        if case.y not in self._laws:
+            slopes, found = self._slopes(case), list[dict[str, Any]]()
+            for moment in steps:
+                found.append(dict(zip(slopes, self.state.replayer.values(moment, list(slopes.values())))))
+                if not all(np.isfinite(g).all() for g in found[-1].values()):
+                    break
+            self._laws[case.y] = law_behind([m.variables for m in steps[:len(found)]], found) if slopes and len(
+                found) >= _LEAST else None
+        return self._laws[case.y]
+
+    @staticmethod
+    def _slopes(case: Case) -> dict[str, Tensor]:
+        """The gradients that the script asked for, by the names of variables; {} if not all are dense."""
+        asked = {x for call in case.calls if call.ys[0] is case.y for x in call.xs if call.found.get(x) is not None}
+        found = gradients_of(case)
+        return {held(x).name: g for x, g in found.items()} if found.keys() >= asked & set(case.variables) else {}
 
     def _is_training(self, moment: Moment, case: Case) -> bool:
         return any(run.number == moment.run for run in case.steps) and self.state.can_compute(case.y, moment)
