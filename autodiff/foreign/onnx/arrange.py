@@ -16,16 +16,15 @@ _FURTHEST = np.iinfo(np.int64).max  # the end of any axis
 _FAR = np.iinfo(np.int32).max  # behind the end of any axis, in the type of our slices
 
 
+_KINDS = {"value_float": np.float32, "value_int": np.int64, "value_string": object}
+
+
 @onnx.op("Constant")
-def constant(*, value: Any = None, value_float: Any = None, value_floats: Any = None, value_int: Any = None,
-             value_ints: Any = None, value_string: Any = None, value_strings: Any = None) -> Any:
+def constant(*, value: Any = None, **given: Any) -> Any:
     if value is not None:
         return tf.constant(value)
-    if value_float is not None or value_floats is not None:
-        return tf.constant(np.array(value_floats if value_float is None else value_float, np.float32))
-    if value_int is not None or value_ints is not None:
-        return tf.constant(np.array(value_ints if value_int is None else value_int, np.int64))
-    return tf.constant(np.array(value_strings if value_string is None else value_string, object))
+    (kind, entries), = given.items()
+    return tf.constant(np.array(entries, _KINDS[kind.removesuffix("s")]))
 
 
 @onnx.op("Shape")

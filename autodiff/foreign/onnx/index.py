@@ -37,24 +37,15 @@ def gather_nd(x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
     width = int(indices.shape[-1])
     sizes = tf.stack([tf.cast(n, tf.int64) for n in sizes_of(x)[batch_dims:batch_dims + width]])
     indices = positive(indices, sizes)
-    if not batch_dims:
-        return tf.gather_nd(x, indices)
-    lead = [tf.range(tf.cast(n, tf.int64)) for n in sizes_of(indices)[:batch_dims]]
-    shape = shape_of(indices)[:-1]
-    grids = [tf.broadcast_to(tf.reshape(n, [-1 if i == j else 1 for j in range(rank_of(indices) - 1)]), shape)
-             for i, n in enumerate(lead)]
-    return tf.gather_nd(x, tf.concat([tf.stack(grids, -1), indices], -1))
+    return tf.gather_nd(x, indices, batch_dims=batch_dims)
 
 
 def element_places(x: Any, indices: Any, axis: int) -> Any:
     """int64[..., rank]: where each element of `indices` points to, along one axis."""
-    rank = rank_of(indices)
-    axis, shape = axis_of(axis, rank), shape_of(indices)
-    grids = [positive(indices, size_of(x, i)) if i == axis else
-             tf.broadcast_to(tf.reshape(tf.range(tf.cast(size_of(indices, i), tf.int64)),
-                                        [-1 if i == j else 1 for j in range(rank)]), shape)
-             for i in range(rank)]
-    return tf.stack(grids, -1)
+    parts = tf.meshgrid(*[tf.range(tf.cast(n, tf.int64)) for n in sizes_of(indices)], indexing="ij")
+    at = axis_of(axis, rank_of(indices))
+    parts[at] = positive(indices, size_of(x, at))
+    return tf.stack(parts, -1)
 
 
 @onnx.op("ScatterElements", "Scatter")

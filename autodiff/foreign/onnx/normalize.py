@@ -167,22 +167,27 @@ def lrn(x: Any, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: flo
     return x / tf.pow(bias + alpha / size * window, beta)
 
 
+def weighted_likelihood(x: Any, target: Any, weight: Any, ignored: Any, axis: int = 1) -> tuple[Any, Any]:
+    """The negative log likelihood of each label, by its weight, and that weight. x: float[n, classes, ...], of logs."""
+    kept = None if ignored is None else tf.not_equal(target, like(ignored, target))
+    classes = target if kept is None else tf.where_v2(kept, target, tf.zeros_like(target))
+    loss = -tf.squeeze(tf.gather(moved(x, axis, -1), tf.expand_dims(classes, -1), batch_dims=len(x.dims) - 1), [-1])
+    weights = tf.ones_like(loss) if weight is None else tf.gather(weight, classes)
+    loss = loss if weight is None else loss * weights
+    if kept is None:
+        return loss, weights
+    none = tf.zeros_like(weights)
+    return tf.where_v2(kept, loss, none), tf.where_v2(kept, weights, none)
+
+
 @onnx.op("NegativeLogLikelihoodLoss")
 def negative_log_likelihood_loss(x: Any, target: Any, weight: Any = None, *, reduction: Any = b"mean",
                                  ignore_index: Any = None) -> Any:
-    """x: float[n, classes, ...], target: int[n, ...]."""
-    kept = None if ignore_index is None else tf.not_equal(target, like(ignore_index, target))
-    classes = target if kept is None else tf.where_v2(kept, target, tf.zeros_like(target))
-    rows = moved(x, 1, -1)
-    loss = -tf.squeeze(tf.gather(rows, tf.expand_dims(classes, -1), batch_dims=len(rows.dims) - 1), [-1])
-    if weight is None and kept is None:
-        return {"mean": tf.reduce_mean, "sum": tf.reduce_sum, "none": tf.identity}[text(reduction)](loss)
-    weights = tf.ones_like(loss) if weight is None else tf.gather(weight, classes)
-    weights = weights if kept is None else tf.where_v2(kept, weights, tf.zeros_like(weights))
-    total = weights * loss
+    losses, weights = weighted_likelihood(x, target, weight, ignore_index)
     if text(reduction) == "mean":
-        return tf.reduce_sum(total) / tf.reduce_sum(weights)
-    return tf.reduce_sum(total) if text(reduction) == "sum" else total
+        is_plain = weight is None and ignore_index is None
+        return tf.reduce_mean(losses) if is_plain else tf.reduce_sum(losses) / tf.reduce_sum(weights)
+    return tf.reduce_sum(losses) if text(reduction) == "sum" else losses
 
 
 @onnx.op("SoftmaxCrossEntropyLoss", note="the second output is the log of the softmax")

@@ -3,7 +3,7 @@
 Start with `common.py`: the table `aten`, how an op is declared, and what rules share; `types.py` has promotion. Rules
 take what ATen's schema says in its order, and never import torch.
 """
-from . import arithmetic, comparisons, factors, indexing, layers, losses, matrices, reductions, shapes, windows  # noqa: F401
+from . import arithmetic, factors, indexing, layers, losses, matrices, reductions, shapes, windows  # noqa: F401
 from .common import aten
 
 __all__ = ["aten"]

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 from ...model import tf
+from ...onnx.normalize import weighted_likelihood
 from .common import aten, dims, rank, with_gradient
 from .types import as_type, joint, no_gradient, number, promoted, where
 
@@ -61,15 +62,7 @@ def poisson_nll_loss(x: Any, y: Any, log_input: bool, full: bool, eps: float, re
 @aten.op("nll_loss_forward", "nll_loss2d_forward", "nll_loss", "nll_loss2d", "nll_loss_nd",
       note="the loss, and the weight of all that counts")
 def nll_loss(x: Any, y: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:
-    axis = 1 if rank(x) > 1 else 0
-    kept = tf.not_equal(y, as_type(ignore_index, y.dtype.base_dtype))
-    safe = where(kept, y, tf.zeros_like(y))
-    order = [a for a in range(rank(x)) if a != axis] + [axis]
-    rows = tf.transpose(x, order)
-    picked = tf.gather(rows, tf.expand_dims(safe, rank(safe)), axis=rank(safe), batch_dims=rank(safe))
-    weights = tf.ones_like(safe, dtype=x.dtype) if weight is None else tf.gather(weight, safe)
-    weights = where(kept, weights, tf.zeros_like(weights))
-    losses = where(kept, -tf.squeeze(picked, axis=[rank(safe)]) * weights, tf.zeros_like(weights))
+    losses, weights = weighted_likelihood(x, y, weight, ignore_index, 1 if rank(x) > 1 else 0)
     total = tf.reduce_sum(weights)
     if reduction == 0:
         return losses, tf.zeros([], x.dtype.base_dtype)
