@@ -25,18 +25,6 @@ onnx.plain({
 
 
 # ---- arithmetic -----------------------------------------------------------------------------
-@onnx.op("Pow", note="the result has the type of the base")
-def power(x: Any, y: Any) -> Any:
-    if not is_float(x) and is_float(y):
-        return tf.cast(tf.pow(tf.cast(x, y.dtype.base_dtype), y), x.dtype.base_dtype)
-    return tf.pow(x, like(y, x))
-
-
-@onnx.op("Mod", note="fmod=1 has the sign of the dividend, as C's; unlike TensorFlow's it has a gradient")
-def mod(a: Any, b: Any, *, fmod: int = 0) -> Any:
-    if fmod and is_float(a):
-        return tf.sign(a) * tf.floormod(tf.abs(a), tf.abs(b))
-    return tf.truncatemod(a, b) if fmod else tf.floormod(a, b)
 
 
 def _extreme(choose: Any, x: Any, y: Any) -> Any:
@@ -151,6 +139,11 @@ def _curve(of: Any, alpha: float, beta: float) -> Any:
 
 
 onnx.rows({
+    "Pow": (lambda x, y: tf.cast(tf.pow(tf.cast(x, y.dtype.base_dtype), y), x.dtype.base_dtype)
+        if not is_float(x) and is_float(y) else tf.pow(x, like(y, x)), "the result has the type of the base"),
+    "Mod": (lambda a, b, *, fmod=0: tf.floormod(a, b) if not fmod else tf.truncatemod(a, b) if not is_float(a) else
+        tf.sign(a) * tf.floormod(tf.abs(a), tf.abs(b)),
+        "fmod=1 has the sign of the dividend, as C's; unlike TensorFlow's it has a gradient"),
     **{name: _curve(*curve) for name, curve in CURVES.items() if name not in ("Affine", "ScaledTanh")},
     "Mean": lambda *xs: functools.reduce(tf.add, xs) / len(xs),
     "Swish": lambda x, *, alpha=1.0: x * tf.sigmoid(alpha * x),

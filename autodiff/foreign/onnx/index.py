@@ -107,12 +107,6 @@ def one_hot(indices: Any, depth: Any, values: Any, *, axis: int = -1) -> Any:
     return tf.where_v2(tf.one_hot(places, count, True, False, axis=axis), values[1], values[0])
 
 
-@onnx.op("Compress")
-def compress(x: Any, condition: Any, *, axis: Any = None) -> Any:
-    x = tf.reshape(x, [-1]) if axis is None else x
-    return tf.gather(x, tf.where(condition)[:, 0], axis=axis_of(axis or 0, rank_of(x)))
-
-
 # ---- searching and sorting ------------------------------------------------------------------
 def _arg(search: Any, x: Any, axis: int, keepdims: int, last: int) -> Any:
     axis = axis_of(axis, rank_of(x))
@@ -143,6 +137,8 @@ def unique(x: Any, *, axis: Any = None, sorted: int = 1) -> Any:  # noqa: A002
 
 
 onnx.rows({
+    "Compress": lambda x, condition, *, axis=None:
+        tf.gather(tf.reshape(x, [-1]) if axis is None else x, tf.where(condition)[:, 0], axis=axis or 0),
     "GatherElements": lambda x, indices, *, axis=0: tf.gather_nd(x, element_places(x, indices, axis)),
     "NonZero": lambda x:
         tf.transpose(tf.where(tf.not_equal(x, tf.zeros_like(x)) if x.dtype.base_dtype != tf.bool else x)),

@@ -70,9 +70,6 @@ def _along(of: Callable[[Any, int], Any]) -> Callable[..., Any]:
     return build
 
 
-onnx.rows({"Softmax": _along(tf.nn.softmax), "LogSoftmax": _along(tf.nn.log_softmax), "Hardmax": _along(_hardmax)})
-
-
 def _by_channel(parameter: Any, x: Any) -> Any:
     """float[c] so that it broadcasts with float[n, c, ...]."""
     return tf.reshape(parameter, [-1, *[1] * (rank_of(x) - 2)])
@@ -81,6 +78,11 @@ def _by_channel(parameter: Any, x: Any) -> Any:
 def _moments(x: Any, axes: Sequence[int]) -> tuple[Any, Any]:
     mean = tf.reduce_mean(x, axes, keepdims=True)
     return mean, tf.reduce_mean(tf.square(x - mean), axes, keepdims=True)
+
+
+def _standard(x: Any, axes: Sequence[int], epsilon: float) -> Any:
+    mean, variance = _moments(x, axes)
+    return (x - mean) * tf.rsqrt(variance + epsilon)
 
 
 @onnx.op("BatchNormalization", note="training gives the running mean and variance that follow, and updates nothing")
@@ -125,19 +127,12 @@ def rms_normalization(x: Any, scale: Any, *, axis: int = -1, epsilon: float = 1e
     return _like_input(wide * tf.rsqrt(mean + epsilon), x) * scale
 
 
-@onnx.op("InstanceNormalization")
-def instance_normalization(x: Any, scale: Any, shift: Any, *, epsilon: float = 1e-5) -> Any:
-    mean, variance = _moments(x, list(range(2, rank_of(x))))
-    return (x - mean) * tf.rsqrt(variance + epsilon) * _by_channel(scale, x) + _by_channel(shift, x)
-
-
 @onnx.op("GroupNormalization", note="from version 21 on there is a scale for each channel, before for each group")
 def group_normalization(x: Any, scale: Any, shift: Any, *, num_groups: int, epsilon: float = 1e-5,
                         stash_type: int = 1, node: Node) -> Any:
     sizes = sizes_of(x)
     parts = reshaped(_stashed(x, stash_type), [sizes[0], num_groups, sizes[1] // num_groups, *sizes[2:]])
-    mean, variance = _moments(parts, list(range(2, len(sizes) + 1)))
-    normal = (parts - mean) * tf.rsqrt(variance + epsilon)
+    normal = _standard(parts, list(range(2, len(sizes) + 1)), epsilon)
     if node.version >= 21:
         return _like_input(reshaped(normal, sizes), x) * _by_channel(scale, x) + _by_channel(shift, x)
     by_group = [tf.reshape(p, [-1, *[1] * (len(sizes) - 1)]) for p in (scale, shift)]
@@ -148,13 +143,6 @@ def group_normalization(x: Any, scale: Any, shift: Any, *, num_groups: int, epsi
 def mean_variance_normalization(x: Any, *, axes: Any = (0, 2, 3)) -> Any:
     mean, variance = _moments(x, list(axes))
     return (x - mean) / (tf.sqrt(variance) + 1e-9)
-
-
-@onnx.op("LpNormalization", note="where the norm is 0, so is the result")
-def lp_normalization(x: Any, *, axis: int = -1, p: int = 2) -> Any:
-    if p == 1:
-        return tf.div_no_nan(x, tf.reduce_sum(tf.abs(x), axis, keepdims=True))
-    return tf.div_no_nan(x, tf.sqrt(tf.reduce_sum(tf.square(x), axis, keepdims=True)))
 
 
 @onnx.op("LRN")
@@ -195,3 +183,15 @@ def softmax_cross_entropy_loss(scores: Any, labels: Any, weights: Any = None, *,
                                ignore_index: Any = None) -> Any:
     logs = tf.nn.log_softmax(scores, axis=1)
     return negative_log_likelihood_loss(logs, labels, weights, reduction=reduction, ignore_index=ignore_index), logs
+
+
+onnx.rows({
+    "Softmax": _along(tf.nn.softmax),
+    "LogSoftmax": _along(tf.nn.log_softmax),
+    "Hardmax": _along(_hardmax),
+    "InstanceNormalization": lambda x, scale, shift, *, epsilon=1e-5:
+        _standard(x, list(range(2, rank_of(x))), epsilon) * _by_channel(scale, x) + _by_channel(shift, x),
+    "LpNormalization": (lambda x, *, axis=-1, p=2: tf.div_no_nan(x, tf.reduce_sum(tf.abs(
+        x), axis, keepdims=True) if p == 1 else tf.sqrt(tf.reduce_sum(tf.square(x), axis, keepdims=True))),
+        "where the norm is 0, so is the result"),
+})

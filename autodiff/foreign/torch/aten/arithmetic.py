@@ -177,13 +177,6 @@ def polar(size: Any, angle: Any) -> Any:
     return tf.complex(size * tf.cos(angle), size * tf.sin(angle))
 
 
-@aten.op("angle")
-def angle(x: Any) -> Any:
-    if category(x.dtype.base_dtype) == 3:
-        return tf.angle(x)
-    return where(tf.less(x, 0), tf.ones_like(x) * number(math.pi, x), tf.zeros_like(x))
-
-
 # ---- special functions that are no op of ours -----------------------------------------------
 _FAR = {tf.float32: 5.0, tf.float64: 20.0}  # from here on erfc is near its least number, and the series is exact
 
@@ -267,12 +260,6 @@ def _truth(x: Any) -> Any:
     return as_type(x, tf.bool)
 
 
-@aten.op("isclose")
-def isclose(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-    near = tf.less_equal(tf.abs(x - y), number(atol, x) + number(rtol, x) * tf.abs(y))
-    return tf.logical_or(near, tf.equal(x, y))
-
-
 @aten.op("bucketize")
 def bucketize(values: Any, edges: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     edges, values = promoted(edges, values)
@@ -290,6 +277,10 @@ def searchsorted(edges: Any, values: Any, *, out_int32: bool = False, right: boo
 
 
 aten.rows({
+    "angle": lambda x: tf.angle(x) if category(x.dtype.base_dtype) == 3 else where(
+        tf.less(x, 0), tf.ones_like(x) * number(math.pi, x), tf.zeros_like(x)),
+    "isclose": lambda x, y, rtol=1e-5, atol=1e-8, equal_nan=False: tf.logical_or(tf.equal(x, y), tf.less_equal(
+        tf.abs(x - y), number(atol, x) + number(rtol, x) * tf.abs(y))),
     **{name: joint(compared(name)) for name in COMPARISONS},
     "bitwise_and __and__": joint(bitwise(tf.logical_and, build.BitwiseAnd)),
     "bitwise_or __or__": joint(bitwise(tf.logical_or, build.BitwiseOr)),

@@ -123,12 +123,6 @@ def qr(x: Any, mode: str = "reduced") -> Any:
     return q, tf.concat([r, tf.matmul(_mt(q), x[..., m:])], axis=-1) if m < n else r
 
 
-@aten.op("linalg_householder_product")
-def householder_product(x: Any, tau: Any) -> Any:
-    *batch, m, n = x.dims
-    return _reflected(x, tau, tf.eye(m, n, batch_shape=batch, dtype=x.dtype), is_last_first=True)
-
-
 @aten.op("ormqr")
 def ormqr(x: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
     if not left:
@@ -232,6 +226,8 @@ def _product(factors: Any, pivots: Any, adjoint: bool) -> Any:
 
 
 aten.rows({
+    "linalg_householder_product": lambda x, tau: _reflected(
+        x, tau, tf.eye(*x.dims[-2:], batch_shape=x.dims[:-2], dtype=x.dtype), is_last_first=True),
     "linalg_inv_ex inverse linalg_inv": lambda x, *, check_errors=False: (tf.linalg.inv(x), _info(x)),
     "cholesky_solve": lambda b, factor, upper=False: tf.linalg.solve(_squared(factor, upper), b),
     "cholesky_inverse": lambda factor, upper=False: tf.linalg.inv(_squared(factor, upper)),

@@ -128,14 +128,6 @@ def scatter_reduce(x: Any, axis: int, index: Any, values: Any, reduce: str, *, i
     return tf.reshape(where(untouched, tf.reshape(x, [-1]), found), dims(x))
 
 
-@aten.op("index_reduce")
-@on_axis
-def index_reduce(x: Any, axis: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
-    wide = tf.reshape(index, _only(x, axis))
-    return scatter_reduce(x, axis, tf.broadcast_to(wide, shape_of(dims(source))), source, reduce,
-                          include_self=include_self)
-
-
 def _by_row(write: Any, x: Any, axis: int, index: Any, source: Any) -> Any:
     y = write(moved(x, axis, 0), tf.reshape(as_type(index, tf.int64), [-1, 1]),
               as_type(moved(source, axis, 0), x.dtype.base_dtype))
@@ -145,27 +137,6 @@ def _by_row(write: Any, x: Any, axis: int, index: Any, source: Any) -> Any:
 def _only(x: Any, axis: int) -> list[int]:
     """The shape of what lies along one axis of a tensor, beside it."""
     return [-1 if a == axis else 1 for a in range(rank(x))]
-
-
-@aten.op("index_fill")
-@on_axis
-def index_fill(x: Any, axis: int, index: Any, value: Any) -> Any:
-    hit = tf.reduce_any(tf.equal(tf.range(dims(x)[axis], dtype=tf.int64)[:, None], as_type(index, tf.int64)), axis=1)
-    return where(tf.reshape(hit, _only(x, axis)), as_type(value, x.dtype.base_dtype), x)
-
-
-@aten.op("select_scatter")
-@on_axis
-def select_scatter(x: Any, source: Any, axis: int, index: int) -> Any:
-    hit = (np.arange(x.dims[axis]) == index % x.dims[axis]).reshape(_only(x, axis))
-    return where(tf.constant(hit), tf.expand_dims(as_type(source, x.dtype.base_dtype), axis), x)
-
-
-@aten.op("slice_scatter")
-@on_axis
-def slice_scatter(x: Any, source: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    index = np.arange(x.dims[axis])[slice(start, end, step)]
-    return _by_row(tf.tensor_scatter_update, x, axis, tf.constant(index), source)
 
 
 def put_at(x: Any, where_to: np.ndarray, source: Any) -> Any:
@@ -228,6 +199,17 @@ def embedding_bag(weight: Any, ids: Any, offsets: Any, scale_grad_by_freq: bool 
 
 
 aten.rows({
+    "index_reduce": on_axis(lambda x, axis, index, source, reduce, *, include_self=True: scatter_reduce(
+        x, axis, tf.broadcast_to(tf.reshape(index, _only(x, axis)), shape_of(dims(source))), source, reduce,
+        include_self=include_self)),
+    "index_fill": on_axis(lambda x, axis, index, value: where(tf.reshape(tf.reduce_any(tf.equal(
+        tf.range(dims(x)[axis], dtype=tf.int64)[:, None], as_type(index, tf.int64)), axis=1), _only(x, axis)),
+        as_type(value, x.dtype.base_dtype), x)),
+    "select_scatter": on_axis(lambda x, source, axis, index: where(
+        tf.constant((np.arange(x.dims[axis]) == index % x.dims[axis]).reshape(_only(x, axis))),
+        tf.expand_dims(as_type(source, x.dtype.base_dtype), axis), x)),
+    "slice_scatter": on_axis(lambda x, source, axis=0, start=None, end=None, step=1: _by_row(
+        tf.tensor_scatter_update, x, axis, tf.constant(np.arange(x.dims[axis])[slice(start, end, step)]), source)),
     "take": lambda x, index: tf.gather(tf.reshape(x, [-1]), positive(index, tf.size(x))),
     "nonzero argwhere": lambda x: tf.where(as_type(x, tf.bool)),
     "diagonal_scatter": lambda x, source, offset=0, dim1=0, dim2=1:

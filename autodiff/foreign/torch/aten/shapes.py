@@ -157,12 +157,6 @@ def repeat(x: Any, times: Any) -> Any:
     return tf.tile(x, shape_of([1] * (rank(x) - len(times)) + list(times)))
 
 
-@aten.op("repeat_interleave.self_int")
-def repeat_interleave(x: Any, repeats: int, axis: int | None = None, *, output_size: Any = None) -> Any:
-    x, at = (tf.reshape(x, [-1]), 0) if axis is None else (x, axis_of(axis, rank(x)))
-    return tf.repeat(x, repeats, axis=at)
-
-
 @aten.op("roll")
 def roll(x: Any, shifts: Any, axes: Any = ()) -> Any:
     shifts = shifts if isinstance(shifts, (list, tuple)) else [shifts]
@@ -228,6 +222,8 @@ def channel_shuffle(x: Any, groups: int) -> Any:
 
 
 aten.rows({
+    "repeat_interleave.self_int": lambda x, repeats, axis=None, *, output_size=None: tf.repeat(
+        tf.reshape(x, [-1]) if axis is None else x, repeats, axis=axis_of(axis or 0, rank(x))),
     "select select_copy": on_axis(lambda x, axis, index: x[(slice(None),) * axis + (index,)]),
     "split_with_sizes split_with_sizes_copy unsafe_split_with_sizes": on_axis(_parts),
     "diagonal diagonal_copy": lambda x, offset=0, dim1=0, dim2=1:
