@@ -82,13 +82,11 @@ def _spread(x: Tensor, value: Tensor, axis: int, between: int) -> Tensor:
 
 
 # ---- from nothing ------------------------------------------------------------------------------
-@JAX.op("iota")
-def iota(*, dtype: str, shape: Sequence[int], dimension: int) -> Tensor:
-    counted = np.arange(shape[dimension]).reshape([-1 if i == dimension else 1 for i in range(len(shape))])
-    return tf.constant(np.broadcast_to(counted, shape).astype(dtype))
 
 
 JAX.rows({
+    "iota": lambda *, dtype, shape, dimension: tf.constant(np.broadcast_to(np.arange(shape[dimension]).reshape(
+        [-1 if i == dimension else 1 for i in range(len(shape))]), shape).astype(dtype)),
     "broadcast_to": lambda x, *, shape: tf.broadcast_to(x, list(shape)),
     "squeeze": lambda x, *, dimensions: tf.squeeze(x, list(dimensions)) if dimensions else tf.identity(x),
     "tile": lambda x, *, reps: tf.tile(x, list(reps)),

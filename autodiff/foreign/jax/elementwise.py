@@ -93,12 +93,6 @@ def pow_(x: Tensor, y: Tensor) -> Tensor:
     return tf.where_v2(slope_of_zero, tf.ones_like(x), power(x, y))
 
 
-@JAX.op("round")
-def round_(x: Tensor, *, rounding_method: str) -> Tensor:
-    is_even = rounding_method == "TO_NEAREST_EVEN"
-    return tf.round(x) if is_even else tf.stop_gradient(tf.sign(x) * tf.floor(tf.abs(x) + 0.5))
-
-
 JAX.plain({name: compared(name.removesuffix("_to")) for name in (*COMPARISONS, "eq_to", "lt_to", "le_to")})
 JAX.plain({"and": bitwise(tf.logical_and, build.BitwiseAnd), "or": bitwise(tf.logical_or, build.BitwiseOr),
            "xor": bitwise(tf.not_equal, build.BitwiseXor), "not": bitwise(tf.logical_not, build.Invert)})
@@ -155,6 +149,8 @@ def reduce_precision(x: Tensor, *, exponent_bits: int, mantissa_bits: int) -> Te
 
 
 JAX.rows({
+    "round": lambda x, *, rounding_method: tf.round(x) if rounding_method == "TO_NEAREST_EVEN" else tf.stop_gradient(
+        tf.sign(x) * tf.floor(tf.abs(x) + 0.5)),
     "igammac": (lambda a, x: tf.where(tf.logical_and(tf.equal(a, 0), x > 0), tf.zeros_like(x), tf.math.igammac(a, x)),
         "0 for a = 0"),
     "regularized_incomplete_beta": (lambda a, b, x: tf.where(_one_is_zero(a, b, x), tf.where(

@@ -87,15 +87,9 @@ def _convolved(x: Tensor, kernel: Tensor, strides: Sequence[int], dilations: Seq
 
 
 # ---- Fourier -----------------------------------------------------------------------------------
-_TRANSFORMS = {"FFT": (tf.signal.fft, tf.signal.fft2d, tf.signal.fft3d),
-               "IFFT": (tf.signal.ifft, tf.signal.ifft2d, tf.signal.ifft3d),
-               "RFFT": (tf.signal.rfft, tf.signal.rfft2d, tf.signal.rfft3d),
-               "IRFFT": (tf.signal.irfft, tf.signal.irfft2d, tf.signal.irfft3d)}
-
-
 @JAX.op("fft")
 def fft(x: Tensor, *, fft_type: str, fft_lengths: Sequence[int]) -> Tensor:
-    transform = _TRANSFORMS[fft_type][len(fft_lengths) - 1]
+    transform = getattr(tf.signal, f"{fft_type.lower()}{('', '2d', '3d')[len(fft_lengths) - 1]}")
     return transform(x, list(fft_lengths)) if fft_type.endswith("RFFT") else transform(x)
 
 

@@ -92,12 +92,6 @@ JAX.rows({
 }, pulled_back=True)
 
 
-@JAX.op("eigh", pulled_back=True)
-def eigh(x: Tensor, *, lower: bool, **params: Any) -> list[Tensor]:
-    values, vectors = tf.linalg.eigh(x if lower else tf.linalg.adjoint(x))
-    return [vectors, values]
-
-
 @JAX.op("eig", pulled_back=True)
 def eig(x: Tensor, *, compute_left_eigenvectors: bool, compute_right_eigenvectors: bool, **params: Any) -> list[Tensor]:
     if compute_left_eigenvectors:
@@ -136,6 +130,7 @@ def triangular_solve(a: Tensor, b: Tensor, *, left_side: bool, lower: bool, tran
 
 
 JAX.rows({
+    "eigh": lambda x, *, lower, **params: tf.linalg.eigh(x if lower else tf.linalg.adjoint(x))[::-1],
     "cholesky": lambda x, **params: tf.linalg.cholesky(x),
     "lu": lambda x, **params: list(lapack.lu(x)),
 }, pulled_back=True)

@@ -145,9 +145,12 @@ class TorchGraph:
             self._decomposed(entry)
             return
         kwargs.pop("out", None)
-        is_new = next(tensors_in((entry.args, entry.kwargs)), None) is None
-        if is_new and isinstance(entry.result, torch.Tensor) and "dtype" in aten.ops[row].arguments:
+        given = list(tensors_in((entry.args, entry.kwargs)))
+        if not given and isinstance(entry.result, torch.Tensor) and "dtype" in aten.ops[row].arguments:
             kwargs["dtype"] = DTYPES[entry.result.dtype]  # what is made from nothing has torch's default
+        if getattr(entry.result, "dtype", None) is torch.float64 and not any(
+                t.is_floating_point() or t.is_complex() for t in given):  # of integers, by torch's default too
+            args = [as_type(a, tf.float64) if isinstance(a, tf.Tensor) else a for a in args]
         found = aten.build(row, args, kwargs)
         self._take(entry, found, traits.in_place)
 
