@@ -304,6 +304,22 @@ def test_many_single_numbers_are_done_by_a_few_names() -> None:
         assert source.count(" = None") <= 2, "names of floats are used again without being emptied"
 
 
+@pytest.mark.parametrize("function", [tf.sin, tf.cos, tf.sinh])
+def test_slopes_of_a_chain_of_float32_numbers_are_taken_together(function: Callable[..., Tensor]) -> None:
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [])
+        ys = [x]
+        for _ in range(12):
+            ys.append(function(ys[-1] * 0.5) + 0.25)
+        fetches = [ys[-1], ys[4], *tf.gradients(ys[-1], [x])]
+        plan = optimize(compile_plan(fetches, (), [x]))
+        seen = observe(plan, Run(tf.Session(), 1), [np.asarray(0.5, np.float32)])[1]
+        lines = Generated(specialize(plan, [()], seen), Loop(plan)).source.splitlines()
+        assert [line.count(",") for line in lines if line.count(",") > 2] == [23], "12 names, 12 numbers and their type"
+        for value in (0.3, -0.0, 1e-40, 1e30, np.inf, np.nan):
+            assert_every_way_agrees(tf.Session(), fetches, [], {x: np.asarray(value, np.float32)})
+
+
 # ---- the bundled models -----------------------------------------------------------------------
 
 MODELS = Path(__file__).parents[2] / "scripts" / "models"

@@ -19,7 +19,7 @@ from ..plan.zero_padding import Padding
 from .fusion_groups import Tiles
 from .matmul_rewrites import Columns, Stack
 from .memory import Recycled, allocate
-from .scalar_fast_path import RAISES, function_of, operator_steps, scalar_steps
+from .scalar_fast_path import RAISES, alike_steps, function_of, operator_steps, scalar_steps
 from .short_calls import Unexpected, short_call
 from .tiled_execution import KEYWORD_OUT, TileProgram
 
@@ -128,6 +128,7 @@ class _Writer:
         self._last = last_uses(plan)
         self._formulas = scalar_steps(plan, relaxed)
         self._operators = {i: text for i, text in operator_steps(plan).items() if i not in self._formulas}
+        self._alike = alike_steps(plan, {*self._formulas, *self._operators})
         self._numbers = {s for i in self._operators for s in plan.steps[i].inputs}  # slots wanted as NumPy's numbers
         self._floats: dict[int, str] = {}
         self._spare_floats: list[str] = []
@@ -157,9 +158,12 @@ class _Writer:
         arrays = [self._where[s] for s in plan.feeds if s in self._numbers]
         self.steps += [(step, []) for step in plan.steps[:1] if arrays]
         lines += [f"    {'; '.join(f'{name} = {name}[()]' for name in arrays)}"] if arrays else []
+        done = {i for group in self._alike.values() for i in group[1:]}
         for i, step in enumerate(plan.steps):
+            if i in done:
+                continue
             line = self._formula(i, step) if i in self._formulas else self._operator(i, step) \
-                if i in self._operators else self._line(step)
+                if i in self._operators else self._together(self._alike[i]) if i in self._alike else self._line(step)
             if line is not None:
                 lines.append(f"    {line}{self._let_go(i, step)}")
         fetched = f"[{', '.join(self._where[s] for s in plan.fetches)}]"
@@ -223,6 +227,15 @@ class _Writer:
         self.steps.append((step, operands))
         formula = self._operators[index].format(*operands)
         return f"{self._target(step)} = {formula}"
+
+    def _together(self, group: list[int]) -> str:
+        """A line that takes one function of many single numbers at once."""
+        steps = [self.plan.steps[i] for i in group]
+        operands = [self._where[step.inputs[0]] for step in steps]
+        self.steps.append((steps[0], operands))
+        array, dtype = self._global("k", np.array), self._global("c", self.plan.forms[steps[0].outputs[0]].dtype)
+        targets = ", ".join([self._target(step) for step in steps])
+        return f"{targets} = {self._global('k', steps[0].call)}({array}(({', '.join(operands)}), {dtype}))"
 
     def _literal(self, value: Any) -> str:
         number = float(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ _OPERANDS = {SINGLE, _TRUTH, Form((), np.dtype(np.int32)), Form((), np.dtype(np.
 _OPERATORS: dict[Any, str] = {
     **_SAFE, **_RAISING, np.less: "{} < {}", np.less_equal: "{} <= {}", np.greater: "{} > {}",
     np.greater_equal: "{} >= {}", np.equal: "{} == {}", np.not_equal: "{} != {}"}
+_MANY = 8  # from so many numbers on an array of them costs less than their calls
 _OF_TRUTHS: dict[Any, str] = {np.logical_and: "{} & {}", np.logical_or: "{} | {}", np.logical_not: "~{}"}
 
 
@@ -65,6 +66,34 @@ def operator_steps(plan: Plan) -> dict[int, str]:
             if text is not None and _OPERANDS.issuperset([*inputs, *outputs]):
                 found[i] = text
     return found
+
+
+def alike_steps(plan: Plan, others: Container[int]) -> dict[int, list[int]]:
+    """Index of a step -> it and later ones that take the same function of single numbers, all of them known by then.
+
+    One call for many: of what is left without `others`. So it is with the slopes of a chain.
+    """
+    made = {slot: i for i, step in enumerate(plan.steps) for slot in step.outputs}
+    groups: dict[Any, list[list[int]]] = {}
+    for i, step in enumerate(plan.steps):
+        if isinstance(step.call, np.ufunc) and step.call.nin == 1 and len(step.outputs) == 1 and i not in others:
+            slot, form = step.inputs[0], plan.forms.get(step.outputs[0])
+            if form in (SINGLE, NUMBER) and form == plan.forms.get(slot) and slot not in plan.constants:
+                found = groups.setdefault((step.call, form), [])
+                if found and made.get(slot, -1) < found[-1][0]:
+                    found[-1].append(i)
+                else:
+                    found.append([i])
+    return {group[0]: group for (ufunc, form), found in groups.items() for group in found
+            if len(group) >= _MANY and _is_same_in_rows(ufunc, form.dtype)}
+
+
+@functools.cache
+def _is_same_in_rows(ufunc: np.ufunc, dtype: np.dtype) -> bool:
+    """Whether NumPy's function of one number has the bits that it has in an array, on this machine."""
+    points = np.random.default_rng(0).standard_normal(300).astype(dtype)
+    with np.errstate(all="ignore"):
+        return np.array([ufunc(x) for x in points], dtype).tobytes() == ufunc(points).tobytes()
 
 
 def _formula(step: Step, can_raise: bool, relaxed: bool) -> str | None:
