@@ -54,31 +54,88 @@ def convert_variables_to_constants(sess: Any, input_graph_def: Any, output_node_
              and (variable_names_whitelist is None or node.name in set(variable_names_whitelist))
              and node.name not in set(variable_names_blacklist or ())]
     handles = {node.name for node in found.node if node.op == "VarHandleOp"}
-    values = dict(zip(names, sess.run([_read_name(found, name) if name in handles else f"{name}:0" for name in names])))
+    sources = _sources(found)
+    values = dict(zip(names, sess.run([_read_name(found, sources, n) if n in handles else f"{n}:0" for n in names])))
     made = _like(found)
-    for node in found.node:
-        if node.name in values:
-            made.node.extend_raw([_constant(node, values[node.name])])
-        elif node.op == "ReadVariableOp" and _source(found, node.input[0]) in values:
-            made.node.extend_raw([_identity(node)])
-        elif node.op == "ResourceGather" and _source(found, node.input[0]) in values:
-            made.node.extend_raw(_gather(node))
-        else:
-            made.node.append(node)
+    functions = {function.signature.name: function for function in made.library.function}
+    known = {node.name: node.attr["dtype"].type for node in found.node if node.name in handles & set(values)}
+    made.node.extend_raw(_frozen([_constant(node, values[node.name]) if node.name in values else node
+                                  for node in found.node], known, functions))
     return made
 
 
-def _source(graph_def: Any, name: str) -> str:
-    """The node that a handle comes from, through Identities."""
-    nodes = {node.name: node for node in graph_def.node}
-    while name in nodes and nodes[name].op == "Identity":
-        name = split_name(nodes[name].input[0])[0]
-    return name
+def _frozen(nodes: Iterable[Any], known: dict[str, int], functions: dict[str, Any]) -> list[Any]:
+    """The nodes, those that read a variable with its value in place of the handle.
+
+    known: node or argument that was the handle of a variable -> the variable's type; takes those that hand it on.
+    functions: those that nodes call, by name; they take values in place of handles likewise.
+    """
+    made: list[Any] = []
+    for node in nodes:
+        sources = [known.get(text.split(":")[0]) for text in node.input]
+        if not any(sources):
+            made.append(node)
+        elif node.op == "ResourceGather":
+            made.extend(_gather(node))
+        elif node.op in ("Identity", "ReadVariableOp"):
+            if node.op == "Identity":
+                known[node.name] = sources[0] or 0
+            made.append(_identity(node, sources[0]))
+        else:
+            made.append(_with_values(node, sources, functions))
+    return made
 
 
-def _read_name(graph_def: Any, handle: str) -> str:
+def _with_values(node: Any, sources: list[int | None], functions: dict[str, Any]) -> Any:
+    """A call, or a choice or loop, that takes values in place of the handles of variables. sources: their types."""
+    made = type(node)()
+    made.CopyFrom(node)
+    sources = sources[1:] if node.op in ("If", "StatelessIf") else sources
+    for key in {"T", "Tin"} & set(made.attr):
+        types = [new or old for new, old in zip(sources, made.attr[key].list.type)]
+        made.attr[key].list.ClearField("type")
+        made.attr[key].list.type.extend(types)
+    for source, shape in zip(sources, made.attr["output_shapes"].list.shape if "output_shapes" in made.attr else ()):
+        if source:
+            shape.unknown_rank = True  # it was the handle's
+    named = {attr.func.name for attr in made.attr.values() if attr.WhichOneof("value") == "func"}
+    for called in named & set(functions):
+        function, inside = functions[called], {}
+        for argument, dtype in zip(function.signature.input_arg, sources):
+            if dtype:
+                argument.type = inside[argument.name] = dtype
+        reads = [each.name for each in function.node_def if each.op == "ReadVariableOp"]
+        nodes = _frozen(function.node_def, inside, functions)
+        reads = [f"{each.name}:value:0" for each in nodes if each.name in reads and each.op == "Identity"]
+        axes = {each.name: f"{each.name}:output:0" for each in nodes}  # as a function's nodes name what they read
+        function.ClearField("node_def")
+        for each in nodes:
+            texts = [text.replace(":value:", ":output:") if text in reads else axes.get(text, text)
+                     for text in each.input]
+            each.ClearField("input")
+            each.input.extend(texts)
+        function.node_def.extend(nodes)
+        for result in function.signature.output_arg:
+            text = function.ret[result.name]
+            function.ret[result.name] = text.replace(":value:", ":output:") if text in reads else text
+            result.type = inside.get(text.split(":")[0], result.type)
+    return made
+
+
+def _sources(graph_def: Any) -> dict[str, str]:
+    """Node that gives a handle -> the node that made it, through Identities."""
+    found: dict[str, str] = {}
     for node in graph_def.node:
-        if node.op == "ReadVariableOp" and _source(graph_def, node.input[0]) == handle:
+        if node.op == "VarHandleOp":
+            found[node.name] = node.name
+        elif node.op == "Identity" and split_name(node.input[0])[0] in found:
+            found[node.name] = found[split_name(node.input[0])[0]]
+    return found
+
+
+def _read_name(graph_def: Any, sources: dict[str, str], handle: str) -> str:
+    for node in graph_def.node:
+        if node.op == "ReadVariableOp" and sources.get(node.input[0]) == handle:
             return f"{node.name}:0"
     return f"{handle}/Read/ReadVariableOp:0"
 
@@ -90,9 +147,9 @@ def _constant(node: Any, value: Any) -> Any:
     return made
 
 
-def _identity(node: Any) -> Any:
+def _identity(node: Any, dtype: int | None) -> Any:
     made = NodeDef(name=node.name, op="Identity", input=node.input, device=node.device)
-    made.attr["T"].CopyFrom(node.attr["dtype"])
+    made.attr["T"].type = dtype
     return made
 
 

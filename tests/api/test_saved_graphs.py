@@ -237,3 +237,23 @@ def test_gradients_of_loops_and_branches_come_back(model):
             tf.import_graph_def(tf.GraphDef.FromString(data), name="")
             found = tf.Session().run(names, {"x:0": 1.3})
             assert abs(found[0]) < 1e-4 if expected is None else found == pytest.approx(expected)
+
+
+def test_what_branches_and_loops_read_is_frozen_too():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, flag = tf.placeholder(tf.float32, [3], name="x"), tf.placeholder_with_default(True, [], name="flag")
+        w = tf.get_variable("w", initializer=[1.0, 2.0, 3.0], use_resource=True)
+
+        def body(i, v):
+            return i + 1, v * w + tf.cond(flag, lambda: tf.gather(w, [2, 0, 0]), lambda: w)
+
+        out = tf.identity(tf.while_loop(lambda i, v: i < 2, body, [0, x])[1] + w, name="out")
+        session.run(tf.global_variables_initializer())
+        expected = [session.run(out, {x: np.ones(3), flag: each}) for each in (True, False)]
+        frozen = tf.graph_util.convert_variables_to_constants(session, session.graph.as_graph_def(), ["out"])
+    frozen = tf.GraphDef.FromString(frozen.SerializeToString())
+    assert not {"VarHandleOp", "ReadVariableOp"} & {node.op for node in frozen.node}
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(frozen, name="")
+        found = [session.run("out:0", {"x:0": np.ones(3), "flag:0": each}) for each in (True, False)]
+        np.testing.assert_array_equal(found, expected)
