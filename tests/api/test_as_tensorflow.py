@@ -411,3 +411,8 @@ def test_parts_of_unknown_size_are_looked_up_contiguously() -> None:
 def test_eager_dependencies_may_be_one_tensor() -> None:
     with (context := EagerContext()).as_default(), context.control_dependencies(tf.constant(1)):
         assert int(tf.constant(2)) == 2
+
+
+def test_uniform_halves_stay_below_one() -> None:
+    numbers = run(tf.random_uniform([20_000], dtype=tf.float16, seed=3))
+    assert numbers.max() == 1 - 2**-10 and numbers.min() == 0

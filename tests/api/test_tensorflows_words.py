@@ -167,6 +167,9 @@ RUN = [
     (r"Indices and updates specified for empty output", lambda: tf.raw_ops.TensorScatterAdd(
         tf.zeros([0, 2]), loose([[0]]), loose(np.float32([[1, 2]])))),
     (r"Requested more than 0 entries, but params is empty", lambda: tf.gather_nd(tf.zeros([0, 3]), loose([[0]]))),
+    (r"Need minval < maxval, got 3 >= 3", lambda: tf.random_uniform([2], 3, loose(np.int32(3)), tf.int32)),
+    (r"Expected `serialized` to be a scalar, got shape: \[1\]",
+     lambda: tf.io.parse_tensor(loose(np.array([b""], object)), tf.int32)),
     (r"basename must be a scalar", lambda: tf.raw_ops.ShardedFilename(loose(np.array(["a"], object)), 0, 1)),
     (r"Reduction axis 0 is empty in shape \[0\]", lambda: tf.argmin(tf.zeros([0]), 0)),
     (r"Expected axis in the range \[-1, 1\), but got 2", lambda: tf.gather(loose([1, 2]), 0, axis=2)),

@@ -9,6 +9,7 @@ from ...core.declare import op
 from ...core.dtypes import as_dtype, string
 from ...core.errors import AutodiffError, InvalidArgumentError, NotFoundError
 from ...core.op import Int32, Own, Spec
+from ...core.shapes import show
 from ..common.file_formats import file_format
 from ..common.texts import Text, plain, text_op
 
@@ -59,6 +60,8 @@ def serialize_tensor(tensor: Own):
 @text_op("ParseTensor", infer=lambda serialized, *, out_type: Spec(as_dtype(out_type), None))
 def parse_tensor(serialized: Text, *, out_type):
     """The tensor of a TensorProto's bytes. serialized: string[] -> out_type[...]."""
+    if np.ndim(serialized):
+        raise InvalidArgumentError(f"Expected `serialized` to be a scalar, got shape: {show(np.shape(serialized))}")
     values = file_format("tensor_values")
     try:
         proto = values.TensorProto.FromString(plain(serialized))

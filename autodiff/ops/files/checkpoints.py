@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core.declare import op
 from ...core.dtypes import as_dtype, string
-from ...core.errors import InvalidArgumentError, NotFoundError, ShapeError
+from ...core.errors import InvalidArgumentError, NotFoundError
 from ...core.infer import fixed, rank_of
 from ...core.op import Own, Spec, outputs
 from ...core.shapes import show
@@ -101,5 +101,5 @@ def sharded_filename(basename: Text, shard: Own, num_shards: Own):
     """The name of one file of several. basename: string[], shard, num_shards: int[] -> string[]."""
     for what, value in ("basename", basename), ("shard", shard), ("num_shards", num_shards):
         if np.ndim(value):
-            raise ShapeError(f"{what} must be a scalar, got shape {show(np.shape(value))}")
+            raise InvalidArgumentError(f"{what} must be a scalar, got shape {show(np.shape(value))}")
     return f"{spelled(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode()

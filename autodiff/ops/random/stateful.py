@@ -9,7 +9,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of, same_shape
 from ...core.op import Index, Int32, Spec, blocked, build
 from ..common.batch_axis import rank_in, shared
-from .stateless import classes_of, drawn_classes
+from .stateless import bounded, classes_of, drawn_classes
 
 _DEPENDS = "random numbers do not depend on the inputs differentiably"
 
@@ -41,7 +41,10 @@ def random_standard_normal(shape: Index, *, dtype=float32, seed=0, seed2=0, run)
 @op("RandomUniform", infer=_drawn, stateful=True, no_grad=_DEPENDS, batched=_same_numbers)
 def random_uniform(shape: Index, *, dtype=float32, seed=0, seed2=0, run):
     """Numbers in [0, 1), all equally likely. shape: int[rank] -> dtype[shape]."""
-    return _draw(run.stream(seed, seed2).random, shape, dtype)
+    draw = run.stream(seed, seed2).random
+    if as_dtype(dtype).size == 2:  # rounded, the largest would be 1
+        return (np.floor(np.asarray(draw(tuple(shape), np.float32)) * 1024) / 1024).astype(np.float16)
+    return _draw(draw, shape, dtype)
 
 
 @op("TruncatedNormal", infer=_drawn, stateful=True, no_grad=_DEPENDS, batched=_same_numbers)
@@ -64,9 +67,8 @@ def _integers(shape, minval, maxval, *, seed=0, seed2=0):
     batched=_same_numbers)
 def random_uniform_int(shape: Index, minval, maxval, *, seed=0, seed2=0, run):
     """Integers in [minval, maxval), all equally likely. shape: int[rank] -> int[shape]."""
-    if minval >= maxval:
-        raise ValueError(f"expected minval < maxval, found {minval} and {maxval}")
-    return np.asarray(run.stream(seed, seed2).integers(minval, maxval, tuple(shape), minval.dtype))
+    shape = bounded(shape, minval, maxval)
+    return np.asarray(run.stream(seed, seed2).integers(minval, max(maxval, minval + 1), shape, minval.dtype))
 
 
 @op("RandomShuffle", infer=same_shape, stateful=True, no_rule="a shuffle does not keep its order")

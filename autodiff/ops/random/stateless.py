@@ -30,6 +30,13 @@ def _integers(shape, seed, minval, maxval):
     return _drawn(shape, seed, dtype=minval.dtype.base_dtype)
 
 
+def bounded(shape, minval, maxval):
+    """The shape of integers from minval up to maxval. Raises InvalidArgumentError where there are none to draw."""
+    if minval >= maxval and np.prod(shape):
+        raise InvalidArgumentError(f"Need minval < maxval, got {minval} >= {maxval}")
+    return tuple(shape)
+
+
 def classes_of(logits, num_samples, seed=None, *, seed2=0, output_dtype=int64):
     """int[n, samples]. Raises ShapeError unless logits are of rank 2."""
     rank_of(logits, exactly=2, what="logits")
@@ -132,10 +139,9 @@ def stateless_truncated_normal(shape: Index, seed: Index, *, dtype=float32):
 @op("StatelessRandomUniformInt", infer=_integers, dtypes=INDICES, no_grad=_DEPENDS, batched=_each)
 def stateless_random_uniform_int(shape: Index, seed: Index, minval, maxval):
     """Integers in [minval, maxval), all equally likely. shape: int[rank], seed: int[2] -> int[shape]."""
-    if minval >= maxval:
-        raise InvalidArgumentError(f"Need minval < maxval, got {minval} >= {maxval}")
+    shape = bounded(shape, minval, maxval)
     wide = minval.dtype == np.int64
-    size = np.uint64(int(maxval) - int(minval))
+    size = np.uint64(max(int(maxval) - int(minval), 1))
     offsets = _filled(shape, seed, lambda words: (_wide(words) if wide else words) % size, each=2 if wide else 4)
     return (offsets + minval.astype(np.int64).astype(np.uint64)).astype(minval.dtype)
 
