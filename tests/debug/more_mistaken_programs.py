@@ -279,4 +279,19 @@ second = layer(first, "a")
 loss = tf.losses.sparse_softmax_cross_entropy(t, dense(second, 4))
 fit([adam(.01).minimize(loss), loss])
 ''', 'layer(first, "a")', 'layer(first, "b")'),
+    "moments over the wrong axes": ('''
+h = tf.matmul(x, tf.get_variable("w", [36, 16]))
+gamma, beta = tf.Variable(tf.ones([16])), tf.Variable(tf.zeros([16]))
+mean, variance = tf.nn.moments(h, [0, 1])
+normal = tf.nn.relu(tf.nn.batch_normalization(h, mean, variance, beta, gamma, 1e-3))
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(normal, 4))
+fit([adam(.01).minimize(loss), loss], steps=6)
+''', "h, [0, 1])", "h, [0])"),
+    "labels turned": ('''
+z = tf.placeholder(tf.float32, [None, 1])
+r = tf.clip_by_value(tf.sigmoid(dense(dense(p, 8, tf.nn.relu), 1)), 1e-6, 1 - 1e-6)
+loss = -tf.reduce_mean(z * tf.log(1 - r) + (1 - z) * tf.log(r))
+train = adam(.03).minimize(loss)
+fit([train, loss], lambda i: {p: points[i:99 + i:2], z: sums[i:99 + i:2] > 0}, steps=6)
+''', "z * tf.log(1 - r) + (1 - z) * tf.log(r)", "z * tf.log(r) + (1 - z) * tf.log(1 - r)"),
 }

@@ -33,14 +33,19 @@ _OF_LOGARITHMS = {  # losses, what they are given in the place of logarithms, an
                  "give it F.log_softmax(logits, 1), or the logits to F.cross_entropy"),
     "ctc_loss": ("numbers whose exponentials do not sum to 1", "give it F.log_softmax(logits, -1)")}
 _LENT = 16  # arrays of .numpy() that are kept, the last ones of a step
+_SLIPS = {  # kinds of what is seen at a call: severity, text, remedy
+    "copied to itself": (61, "load_state_dict() is given the module's own parameters, in the same memory: what was to "
+                         "be another network, or a state that was kept, is this one", "copy.deepcopy of either"),
+    "dropout in evaluation": (43, "F.dropout drops in a module in eval mode: its training is True if it is not told: "
+                              "what is evaluated is noisy", "F.dropout(x, p, training=self.training), or nn.Dropout")}
 PATIENCE = 3  # backwards in a row without a step after which one is missed
 
 
 class Habits:
     """Context: watches optimizers and modules. Optimizers' own ops pass unseen by the recorder.
 
-    made: where optimizers, modules and parameters were made. rates: of its steps. hooks: on gradients.
-    assigned: by identity, what was given to `.data` since the last step, and where.
+    made: where optimizers, modules and parameters were made. rates, hooks: of its steps, on gradients. assigned: by
+    identity, what was given to `.data` since the last step, and where.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -64,12 +69,11 @@ class Habits:
         self.rates = Rates()
         self.hooks = Hooks()
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
-        self._lived: set[int] = set()
-        self._older: dict[int, weakref.ref[Any]] = {}  # leaves that earlier backwards saw
-        self._to_itself: Place | None = None  # a load_state_dict of a module's own parameters
+        self._older: dict[int, weakref.ref[Any]] = {}  # leaves that the last backward saw
+        self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
+        self._lived: set[int] = set()  # of those of this one
         self._moved: set[int] = set()  # parameters that were stepped since the last backward
 
-    # ---- watching -----------------------------------------------------------------------
     def __enter__(self) -> "Habits":
         saved: list[bool] = []
 
@@ -97,6 +101,7 @@ class Habits:
         self._noting(torch.optim.Optimizer, "zero_grad", self._zeroed)
         self._noting(torch.nn.Module, "__init__", lambda _, module, *__: self._made(module))
         self._noting(torch.nn.Module, "load_state_dict", self._loaded)
+        self._noting(torch.nn.functional, "dropout", self._dropped)
         self._noting(torch.nn.Module, "eval", lambda module, *_: self._evaluated.update({id(module): user_frames()}))
         self._noting(torch.Tensor, "requires_grad_", lambda _, tensor, on=True: self._switched(tensor, on))
         self.rates.watch(self._noting)
@@ -186,10 +191,13 @@ class Habits:
             self._lent.append((array, array.tobytes(), user_frames()))
 
     def _loaded(self, _: Any, module: Any, given: Any, *__: Any) -> None:
-        own = [p for p in module.parameters() if p.numel()]
-        places = {t.data_ptr() for t in given.values() if isinstance(t, torch.Tensor)}
-        if own and all(p.data_ptr() in places for p in own):
-            self._to_itself = place_of_frames(user_frames())
+        own = {p.data_ptr() for p in module.parameters()}
+        if own and own <= {t.data_ptr() for t in given.values() if isinstance(t, torch.Tensor)}:
+            self._slips["copied to itself"] = place_of_frames(user_frames())
+
+    def _dropped(self, _: Any, __: Any, *how: Any) -> None:
+        if any(not module.training for module in self._recorder.modules[-1:]) and False not in how:
+            self._slips["dropout in evaluation"] = place_of_frames(user_frames())
 
     def _checkpointed(self, *_: Any) -> None:
         self._again = user_frames()
@@ -203,8 +211,7 @@ class Habits:
         given = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         has_none = not any(bool(p.grad.count_nonzero()) for p in given)
         self._in_vain = place_of_frames(frames) if is_after and has_none and self._waiting else None
-        own = set(map(id, given))
-        self._piled = self._piled + 1 if own & self._used else 0
+        self._piled = self._piled + 1 if (own := set(map(id, given))) & self._used else 0
         self._used |= own
         self._moved |= own
         self._waiting = 0
@@ -232,7 +239,6 @@ class Habits:
         """Whether an op of the last step took a parameter that is another by now: what it made is a number for good."""
         return any(id(t) in self._moved for t in tensors_in((entry.args, entry.kwargs)))
 
-    # ---- what is told -------------------------------------------------------------------
     def made_at(self, thing: Any) -> str:
         """` made at train.py:12`; "" if it is not known."""
         at = at_line(place_of_frames(self.made.get(id(thing), ())))
@@ -275,7 +281,7 @@ class Habits:
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
-                *self._divergence(), *self._copied(), *self.hooks.findings(), *self.rates.findings(self.rate())]
+                *self._divergence(), *self._slipped(), *self.hooks.findings(), *self.rates.findings(self.rate())]
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
         piled = [name for name, p in parameters.items() if id(p) in self._used]
@@ -308,12 +314,9 @@ class Habits:
         return [Finding(85, "no logarithms", "", "", "", f"{name} is given {given}, where it takes logarithms of "
                         "probabilities: what it gives may fall below 0, and means nothing", remedy, "doctor", place)]
 
-    def _copied(self) -> list[Finding]:
-        return [Finding(61, "copied to itself", "", "", "", "load_state_dict() is given the module's own parameters, "
-                        "in the same memory: nothing is copied, as what was to be another network, or a state that was "
-                        "kept, is this one", "copy.deepcopy(network) for a second one, and of its state_dict() to keep "
-                        "it", "doctor", self._to_itself)
-                ] if self._to_itself is not None else []
+    def _slipped(self) -> list[Finding]:
+        return [Finding(weight, kind, "", "", "", text, remedy, "doctor", self._slips[kind])
+                for kind, (weight, text, remedy) in _SLIPS.items() if kind in self._slips]
 
     def _left_out(self, parameters: dict[str, Any]) -> list[Finding]:
         missing = {name: p for name, p in self.not_given(parameters).items() if p.requires_grad and p.grad is not None

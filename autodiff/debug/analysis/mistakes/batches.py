@@ -72,11 +72,23 @@ def _unread(case: Case) -> list[Finding]:
         if tensor.op.type in PLACEHOLDERS and not tensor._consumers and np.size(first) > 1 and all(
                 tensor in run.feeds for run in case.steps) and any(
                 not np.array_equal(first, run.feeds[tensor]) for run in case.steps[1:]):
-            return [finding(_MEANT, "fed in vain", tensor.op, f"{tensor.name} is fed other numbers "
-                            f"in each of {len(case.steps)} training steps, but no op takes it: {case.y.name} does not "
-                            "depend on it", "look for the op that is to take it, and was given another tensor",
+            padded = next((x for x, value in case.steps[0].feeds.items() if np.ndim(first) == 1 and _is_padded(
+                np.asarray(value), np.asarray(first))), None)
+            told = "" if padded is None else f"; it has the lengths of {padded.name}, whose rows go on with zeros"
+            return [finding(_MEANT if padded is None else 47, "fed in vain", tensor.op, f"{tensor.name} is fed other "
+                            f"numbers in each of {len(case.steps)} training steps, but no op takes it: {case.y.name} "
+                            f"does not depend on it{told}", "give it to the recurrence as sequence_length" if told
+                            else "look for the op that is to take it, and was given another tensor",
                             target=tensor.name, confidence="certain")]
     return []
+
+
+def _is_padded(x: np.ndarray, lengths: np.ndarray) -> bool:
+    """Whether all rows are zero from their lengths on, and not before."""
+    if x.ndim < 2 or len(x) != len(lengths) or lengths.dtype.kind not in "iu" or x.dtype.kind not in "fiu":
+        return False
+    is_zero = (x.reshape(*x.shape[:2], -1) == 0).all(axis=-1)
+    return bool(is_zero.any()) and bool((is_zero == (np.arange(x.shape[1]) >= lengths[:, None])).all())
 
 
 def _same_batch(case: Case) -> list[Finding]:

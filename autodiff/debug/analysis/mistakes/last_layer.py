@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
@@ -32,7 +32,7 @@ def last_layer_mistakes(case: Case) -> list[Finding]:
     known = {head.prediction for head in heads(case)}
     for head in heads(case):
         for rule in (_swapped, _squashed_twice, _rectified, _no_probability, _out_of_range, _half_of_the_loss,
-                     _squared_softmax, _activated_twice):
+                     _halves_swapped, _squared_softmax, _activated_twice):
             found += list(rule(head, case))[:1]
     for op in case.behind:
         if op.type == "LogSoftmax" and op in case.trained and op.inputs[0] not in known:  # scores, wherever labels pick
@@ -274,6 +274,17 @@ def _half_of_the_loss(head: Head, case: Case) -> Iterator[Finding]:
                   "but not (1 - y) * log(1 - p): p = 1 for every example makes it 0, so the model learns to say "
                   f"1{told}",
                   "use tf.nn.sigmoid_cross_entropy_with_logits, or add (1 - y) * tf.log(1 - p)")
+
+
+def _halves_swapped(head: Head, case: Case) -> Iterator[Finding]:
+    """y log(1 - p) + (1 - y) log(p): what is right is made unlikely."""
+    source = past(head.prediction, ("Maximum", "Minimum", "ClipByValue", *SAME)).op
+    if head.form == "log" and head.activation == "Sigmoid" and has_other_half(head) and head.labels is not None and (
+            head.labels.op.type == "Sub" and source is head.end and constant(head.labels.op.inputs[0]) is not None
+            and head.labels.op.inputs[1].op.type in PLACEHOLDERS):
+        yield finding(57, "labels turned", head.op, f"the logarithm of p, the sigmoid {head.end.name}, is weighed with "
+                      f"{head.labels.name}, 1 - {named(head.labels)}, and that of 1 - p with the labels: p becomes the "
+                      "probability of class 0", "y * tf.log(p) + (1 - y) * tf.log(1 - p)")
 
 
 def _activated_twice(head: Head, case: Case) -> Iterator[Finding]:

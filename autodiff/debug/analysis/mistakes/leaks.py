@@ -7,13 +7,15 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
+from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, is_variable_read, values_behind
-from .heads import SAME, Head, heads, is_data, weights_of
+from .heads import SAME, Head, heads, is_data, number_in, through, weights_of
 from .pairing import source_of_labels
 
 _SURE, _KINDS = 60, 3  # examples of which none is another; different labels from which on they are no mere flag
+_FAR = -1e3  # what is added to scores that are not to count
 _PASS = ("Transpose", "Add", "AddV2", "BiasAdd", "Mul", "RealDiv", "Tanh", "Relu", "Sigmoid", "Gelu", "OneHot", "While",
          "ListUnstack", "ListStack", *SAME)  # that keep what belongs to a position in its place
 _FLAT = ("Reshape", "MatMul", "BiasAdd", "AddV2", "Add")  # of all positions in one axis
@@ -24,7 +26,8 @@ def leak_mistakes(case: Case) -> list[Finding]:
     """Findings about what the inputs tell of the labels, and about what a mask lets count."""
     return [found for head in (heads(case) if case.steps else ()) if head.labels is not None
             and head.labels.op not in case.trained
-            for found in (*_among_inputs(head, head.labels, case), *_masked_wrong(head, head.labels, case))][:1]
+            for found in (*_among_inputs(head, head.labels, case), *_masked_wrong(head, head.labels, case))][:1] + [
+                found for op in case.behind for found in _suppressed(op)][:1]
 
 
 def _among_inputs(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
@@ -36,18 +39,34 @@ def _among_inputs(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
     seen = [{**case.values(run), **run.feeds} for run in case.looked]
     for x in inputs if all(labels in values for values in seen) else ():
         pairs = [(np.asarray(values[x]), np.asarray(values[labels])) for values in seen if x in values]
-        if all(a.ndim > 1 and a.dtype.kind in "iu" and np.array_equal(a, b) for a, b in pairs) and _keeps_places(x, head
-                ) and np.unique([b for _, b in pairs[:1]]).size >= _KINDS:
-            same = "they are its inputs themselves" if x is labels else f"{x.name} is fed the same numbers"
+        late = next((k for k in (0, 1) if pairs and all(a.ndim > 1 and a.dtype.kind in "iu" and a.shape == b.shape and
+                     np.array_equal(a[:, :a.shape[1] - k], b[:, k:]) for a, b in pairs)), None)
+        if late is not None and _keeps_places(x, head) and np.unique(pairs[0][1]).size >= _KINDS:
+            same = "they are its inputs themselves" if x is labels else f"{x.name} is fed the same"
+            same += ", one place before," * late
             yield finding(67, "targets are the inputs", head.op, f"the labels of {head.op.name} are {labels.name}, and "
-                          f"{same} in all {len(pairs)} steps looked at: at each position the model is given what it is "
-                          "to tell there, and learns to copy it", "inputs x[:, :-1] and targets x[:, 1:]; to a decoder "
-                          "a first symbol and then the targets but the last", target=labels.name)
-        elif x is not labels and (column := _column(pairs)) is not None:
+                          f"{same} in all {len(pairs)} steps looked at: at each position the model has been "
+                          "given what it is to tell there, and learns to copy it", "inputs x[:, :-1], targets x[:, 1:];"
+                          " to a decoder a first symbol and then the targets but the last", target=labels.name)
+        elif pairs and x is not labels and (column := _column(pairs)) is not None:
             yield finding(66, "target among the inputs", head.op, f"column {column} of {x.name} is the target "
                           f"{labels.name} itself, in all examples of {len(pairs)} steps: the model is given what it is "
                           "to predict, and is worth nothing where that is not known", "leave that column out of the "
                           "inputs; or predict its next value", target=x.name)
+
+
+def _suppressed(op: Operation) -> list[Finding]:
+    """A great number taken from the scores of what is no padding, before a softmax."""
+    if op.type != "Mul" or (factor := next(filter(None, map(number_in, op.inputs)), 0.0)) > _FAR:
+        return []
+    mask = next((past(t, (*SAME, "StopGradient")).op for t in op.inputs if number_in(t) is None), op)
+    reached = {c.type for t in op.outputs for add in through(t) for o in add.outputs for c in through(o)}
+    if (mask.type == "NotEqual" and 0.0 in map(number_in, mask.inputs) or mask.type == "SequenceMask") and \
+            "Softmax" in reached:
+        return [finding(71, "mask the wrong way round", op, f"{op.name} adds {factor:g} to the scores wherever "
+                        f"{mask.name}{at_line(place_of(mask))} holds, which is of what is no padding: the softmax is "
+                        "of padding alone", f"(1 - mask) * {factor:g}", target=mask.name)]
+    return []
 
 
 def _column(pairs: list[tuple[np.ndarray, np.ndarray]]) -> int | None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held
@@ -26,7 +26,8 @@ _VALUE = ("Cast", "Mul", "Add", "AddV2", "StopGradient", "Select", "SelectV2", "
 
 def misuses(case: Case) -> list[Finding]:
     """Findings about ops that take, or make, another thing than is meant."""
-    rules = (_bias_in_kernel, _one_time_step, _weights_crossed, _whole_quotients, _hinge_turned, _scaled_by_the_batch)
+    rules = (_bias_in_kernel, _one_time_step, _weights_crossed, _whole_quotients, _hinge_turned, _scaled_by_the_batch,
+             _one_moment)
     return [*(f for op in case.behind for rule in rules for f in rule(op, case)), *_index_for_value(case),
             *_advantage_trained(case), *_clipped_in_vain(case), *_picked_across(case), *_large_targets(case)]
 
@@ -197,6 +198,20 @@ def _scaled_by_the_batch(op: Operation, case: Case) -> Iterator[Finding]:
                           "one example becomes depends on the others", "over the axis of the features: "
                           "tf.nn.l2_normalize(x, axis=-1)", confidence="certain")
             return
+
+
+def _one_moment(op: Operation, case: Case) -> Iterator[Finding]:
+    """Batch normalization by one mean and one variance of all features together."""
+    total = past(op.inputs[0], ("Add", "AddV2", *SAME)).op if op.type == "Rsqrt" and op in case.trained else op
+    square = past(total.inputs[0], SAME).op if total.type == "Mean" else op
+    dims = square.inputs[0].dims if square.type == "SquaredDifference" else None
+    axes = static_value(total.inputs[1]) if dims and len(dims) > 1 else None
+    scales = [held(unbroadcast(t)) for c in op.outputs[0]._consumers if c.type == "Mul" for t in c.inputs]
+    if dims and axes is not None and {int(a) % len(dims) for a in np.ravel(axes)} == set(range(len(dims))) and any(
+            s.outputs[0] in case.variables and s.outputs[0].dims == dims[-1:] for s in scales):
+        yield finding(47, "moments over the wrong axes", total, f"{total.name} is one variance of {dims[-1]} features"
+                      " together, examples and features, but each has a scale of its own: features of different sizes "
+                      "stay so", f"tf.nn.moments(x, {list(range(len(dims) - 1))})", confidence="certain")
 
 
 def _picked_across(case: Case) -> Iterator[Finding]:

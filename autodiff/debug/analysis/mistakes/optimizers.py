@@ -27,7 +27,7 @@ _STORES = ("Assign", "AssignVariableOp", "AssignSub", "AssignSubVariableOp", "As
 def optimizer_mistakes(case: Case) -> list[Finding]:
     """Findings about what updates do with gradients, and about updates that do nothing."""
     return [*_settings(case), *_never_trained(case), *_never_copied(case), *_always_copied(case),
-            *_copied_to_itself(case), *_epsilon_of_zero(case), *_clipped_always(case)]
+            *_copied_to_itself(case), *_uncounted(case), *_epsilon_of_zero(case), *_clipped_always(case)]
 
 
 def _settings(case: Case) -> list[Finding]:
@@ -114,6 +114,17 @@ def _always_copied(case: Case) -> list[Finding]:
                             "copy it every so many steps (if step % 100 == 0), or a share of it: "
                             "0.99 * target + 0.01 * online", target=copied.outputs[0].name, confidence="certain")]
     return []
+
+
+def _uncounted(case: Case) -> list[Finding]:
+    """The count of steps that hooks go by, which no training step changes."""
+    counts = [v.handle_tensor.op for v in case.graph.get_collection("global_step")] if len(case.steps) > _FEW else []
+    still = [op for op in counts if all(op in run.ran and np.array_equal(run.before.get(op.name, 0), run.after.get(
+        op.name, 1)) for run in case.steps)]
+    return [finding(58, "global_step not advanced", update_op(case), f"{op.name}, which each run reads, is the same "
+                    f"after {len(case.steps)} training steps: what stops, saves or decays by it never does",
+                    "optimizer.minimize(loss, global_step=tf.train.get_global_step())", target=f"{op.name}:0",
+                    confidence="certain") for op in still[:1]]
 
 
 def _copied_to_itself(case: Case) -> list[Finding]:
