@@ -42,7 +42,7 @@ def random_standard_normal(shape: Index, *, dtype=float32, seed=0, seed2=0, run)
 def random_uniform(shape: Index, *, dtype=float32, seed=0, seed2=0, run):
     """Numbers in [0, 1), all equally likely. shape: int[rank] -> dtype[shape]."""
     draw = run.stream(seed, seed2).random
-    if as_dtype(dtype).size == 2:  # rounded, the largest would be 1
+    if as_dtype(dtype).as_numpy_dtype is np.float16:  # rounded, the largest would be 1
         return (np.floor(np.asarray(draw(tuple(shape), np.float32)) * 1024) / 1024).astype(np.float16)
     return _draw(draw, shape, dtype)
 
