@@ -257,6 +257,14 @@ MENDED = {
         "lower the learning rate from 0.001 to 1e-05 at model.py:9 tried: step 2",
     ("m, v = tf.nn.moments(x[:, 0], [0])\nloss = tf.reduce_sum(w) + tf.reduce_sum((x[:, 0] - m) / tf.sqrt(v))",
      "{x: [[1.0, 0.0]]}"): "tf.div_no_nan(x, y) at model.py:8: tf.div_no_nan(x[:, 0] - m, tf.sqrt(v))",
+    ("loss = tf.reduce_mean(w) * tf.reduce_mean(tf.log(x))", "{x: [[2.0, 0.0]]}"):
+        "tf.log(x + 1.0) at model.py:7: tf.log(x + 1.0)",
+    ("s = tf.Variable(tf.zeros([2]), name='s')\nloss = tf.reduce_mean(tf.matmul(x, w) * (s / tf.reduce_sum(s)))",
+     "{x: [[2.0, 1.0]]}"): "initialize s with ones, tf.ones_initializer(), in place of zeros",
+    ("h = tf.square(w * 0.0)\nloss = tf.reduce_sum(w) / tf.reduce_sum(h * 1.0 * h)", "{x: [[2.0, 1.0]]}"):
+        "x / tf.maximum(y, 1.0) at model.py:8",
+    ("loss = tf.log(1.0 / tf.reduce_sum(tf.square(w - w)))", "{x: [[2.0, 1.0]]}"):
+        "x / (y + 1e-08) at model.py:7: 1.0 / (tf.reduce_sum(tf.square(w - w)) + 1e-08)",
     ("q = tf.matmul(x, w)\nloss = tf.reduce_mean(tf.square(1.0 + 1.5 * tf.stop_gradient(q) - q))",
      "{x: np.full((5, 2), 99.0)}"): "give a discount below 1, as 0.99 at model.py:8: 0.99 * tf.stop_gradient(q)",
 }

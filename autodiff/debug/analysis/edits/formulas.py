@@ -123,13 +123,7 @@ def _tanh_below(op: Operation) -> Operation | None:
     if op.type != "Sub" or not is_one(op.inputs[0]):
         return None
     square = op.inputs[1].op
-    return square.inputs[0].op if is_squared(square) and square.inputs[0].op.type == "Tanh" else None
-
-
-def is_squared(op: Operation) -> bool:
-    """Whether an op gives the square of its first operand."""
-    return op.type == "Square" or op.type == "Mul" and op.inputs[0] is op.inputs[1] or (
-        op.type == "Pow" and bool(np.all(static_value(op.inputs[1]) == 2)))
+    return square.inputs[0].op if in_graph.is_squared(square) and square.inputs[0].op.type == "Tanh" else None
 
 
 def _log_of_slope(tanh: Operation, now: Now) -> Tensor:

@@ -12,7 +12,7 @@ from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor, get_default_graph
 from ....core.op import Spec, build
 from ....core.traversal import ancestors, users_of
-from ...facts.roles import PLACEHOLDERS
+from ...facts.roles import PLACEHOLDERS, VARIABLES
 from .in_source import ClipGradients, Line, Part, Rewrite
 from .source_tree import WHOLE
 
@@ -88,11 +88,11 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
         root, _ = source_of(op.inputs[1])
         if root.type == "Sqrt":
             found.append(on_argument(root, "{} + 1e-5", lambda x: build.AddV2(x, constant(1e-5, x))))
-        elif _normalizes(op):
+        elif is_ratio := _normalizes(op) or root.type == "Sum" and is_squared(root.inputs[0].op):
             tiny = _fitting(1e-8, op)
             found.append(Edit(op, f"x / (y + {tiny:g})", partial(_of_changed, op, 1, lambda y: build.AddV2(
                 y, constant(tiny, y))), Rewrite(op, 1, f"{{0}} + {tiny:g}", ((op, 1),))))
-        if root.type in _COUNTS and not _normalizes(op):
+        if root.type in _COUNTS and not is_ratio:
             found.append(Edit(op, "x / tf.maximum(y, 1.0)", partial(_of_changed, op, 1, lambda y: build.Maximum(
                 y, constant(1.0, y))), Rewrite(op, 1, "{tf}.maximum({0}, 1.0)", ((op, 1),))))
         found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs)),
@@ -104,7 +104,14 @@ def _normalizes(division: Operation) -> bool:
     """Whether what is divided is part of what it is divided by, as of its sum, norm or largest element."""
     divided, _ = source_of(division.inputs[0])
     parts = {divided, *(t.op for t in divided.inputs if divided.type == "Sub")}
-    return any(each.inputs or each.type in PLACEHOLDERS for each in parts & ancestors([division.inputs[1]]))
+    shared = parts & ancestors([division.inputs[1]])
+    return any(each.inputs or each.type in (*PLACEHOLDERS, *VARIABLES) for each in shared)
+
+
+def is_squared(op: Operation) -> bool:
+    """Whether an op gives the square of its first operand."""
+    return op.type == "Square" or op.type == "Mul" and op.inputs[0] is op.inputs[1] or (
+        op.type == "Pow" and bool(np.all(static_value(op.inputs[1]) == 2)))
 
 
 def _zero_at_zero(op: Operation, name: str, rest: str) -> Edit:

@@ -13,8 +13,7 @@ from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import users_of
-from .formulas import is_squared
-from .in_graph import DIVISIONS, Edit, alike, instead, source_of
+from .in_graph import DIVISIONS, Edit, alike, instead, is_squared, source_of
 from .in_source import Part, Rewrite
 
 _CALLED = {"Softmax": "softmax", "Sigmoid": "sigmoid"}

@@ -11,7 +11,7 @@ from ....core.constant_value import static_value
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, replaced
+from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, on_argument, replaced
 from .in_source import LowerRate, Number
 
 _LOW = 1e-4  # a learning rate; ten times that is Adam's own
@@ -85,6 +85,11 @@ def less_scaled(loss: Operation) -> list[Edit]:
         return []
     return [other_constant(loss, by, size, f"scale the loss by {size:g} in place of {scale:g}")
             for size in (scale / 16.0 ** power for power in range(1, 5))]
+
+
+def one_more(log: Operation) -> Edit:
+    """The logarithm of counts, of which some are 0."""
+    return replace(on_argument(log, "{} + 1.0", lambda x: build.AddV2(x, constant(1.0, x))), explains=True)
 
 
 def begun_at_one(read: Tensor, name: str) -> Edit:

@@ -91,6 +91,11 @@ class Candidates:
         yield from ([edit] for edit in formulas.without_exponential(self.y, self.why.origins))
         if self.fed is not None:
             yield from other_number(self.fed.outputs[0], self.failed, self.moments)
+            op = self.named(self.why.origins[0].forward_op)
+            counts = np.asarray(self.failed.feeds.get(self.fed.outputs[0]))
+            if op is not None and op.type == "Log" and source_of(op.inputs[0])[0] is self.fed and (
+                    counts.dtype.kind in "iuf") and not (counts % 1).any() and counts.max(initial=0) > 1:
+                yield [of_givens.one_more(op)]
 
     def _of_ops(self) -> Iterable[list[Edit]]:
         """Better forms of the ops to blame, and bounds for what they are given."""
@@ -217,6 +222,7 @@ class Candidates:
         """Whether the op to blame divides by a variable itself, or takes its logarithm or root."""
         op = self.named(self.why.origins[0].forward_op)
         source = None if op is None else source_of(op.inputs[-1])[0]
+        source = source_of(source.inputs[0])[0] if source is not None and source.type == "Sum" else source
         return source is variable or source in _reads(variable)
 
     def _signs(self) -> Iterable[list[Edit]]:
