@@ -61,7 +61,7 @@ class Operations(Mapping[str, "Operation"]):
         return name in self._named()
 
     def __iter__(self) -> Iterator[str]:
-        return (op.name for op in self.listed)
+        return iter([op.name for op in self.listed])
 
     def __len__(self) -> int:
         return len(self.listed)
