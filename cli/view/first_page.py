@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from autodiff.core.errors import AutodiffError
+from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.facts.answers import OpRow, Script
 
 from ..model.results import Card, Column, Result, Table, Text
@@ -39,6 +40,8 @@ def first_page(shell: Shell) -> Card | None:
     parts: list[Result] = [Text("\n".join(_facts(card, ops, called(shell.dbg, loss) if loss else "")))]
     if graph := _graph(ops, loss):
         parts.append(Text(f"{graph} = {shell.dbg.model.spoken(loss)}" if loss else graph))
+    if said := advice_of(shell.dbg.model.graph).said:
+        parts.append(Text(said))
     return Card((*parts, _commands(shell, card, ops, loss)), os.path.basename(card.file or shell.script.name))
 
 

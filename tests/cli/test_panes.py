@@ -11,6 +11,7 @@ from prompt_toolkit.mouse_events import MouseButton, MouseEvent, MouseEventType
 from prompt_toolkit.output import DummyOutput
 
 from autodiff.core.graph import Graph
+from autodiff.debug.analysis.advice import advice_of
 from cli.language.command import verbs
 from cli.language.interpreter import execute
 from cli.model.results import Card, Column, Group, Plot, Result, Source, Table, error_in, question_in
@@ -98,6 +99,12 @@ def test_the_first_page_shows_the_program(model: str, says: str, shell: Shell) -
     execute(f"load '{MODELS / model}'", shell)
     card = first_page(shell)
     assert card is not None and says in plain(card)
+
+
+def test_the_first_page_says_what_is_computed_otherwise(shell: Shell) -> None:
+    execute(f"load '{MODELS / 'nan_log.py'}'", shell)
+    advice_of(shell.dbg.model.graph).said = "jax.jit is off"
+    assert "jax.jit is off" in plain(first_page(shell))
 
 
 @pytest.mark.parametrize("model", ["nan_log.py", "digits_graph.py", "none_gradient.py", "where_trap.py"])

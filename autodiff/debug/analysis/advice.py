@@ -36,7 +36,8 @@ class Advice:
     where that was made. words: what stands in sentences for TensorFlow's names, longest first. rate: the
     learning rate, in words. warned: where NumPy met nan or inf in the script's own
     arithmetic. untrained: names of variables' ops that no optimizer was given, where others were.
-    tolerance: how far the gradients found may be from the graph's, relative to the largest element.
+    tolerance: how far the gradients found may be from the graph's, relative to the largest element. said: what the
+    script computes otherwise under the debugger.
     """
 
     findings: Callable[[], Iterable[Finding]] = tuple
@@ -53,6 +54,7 @@ class Advice:
     warned: list[Remark] = field(default_factory=list)
     untrained: set[str] = field(default_factory=set)
     tolerance: float = _DIFFERS
+    said: str = ""
 
 
 def advice_of(graph: Graph) -> Advice:

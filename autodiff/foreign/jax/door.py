@@ -22,7 +22,7 @@ from .program import parameter_names
 from .steps import Builder, Call
 from .words import WORDS
 
-_SAID = ("gradbg: jax.jit is off while this script runs here, so that every value is at hand: it is slower, and sums "
+_SAID = ("jax.jit is off while this script runs here, so that every value is at hand: it is slower, and sums "
          "may differ in their last bits")
 
 
@@ -32,7 +32,7 @@ class JaxDoor:
     def __init__(self, view: View) -> None:
         self._view = view
         self.steps = ForeignSteps("jax")
-        self.steps.advice.words = WORDS
+        self.steps.advice.words, self.steps.advice.said = WORDS, _SAID
         self._builder = Builder(self.steps)
         self._habits = Habits()
         self._is_inside = False
@@ -43,7 +43,7 @@ class JaxDoor:
         real = {name: getattr(jax, name) for name in ("grad", "value_and_grad", "vjp")}
         was_off = jax.config.jax_disable_jit
         jax.config.update("jax_disable_jit", True)
-        print(_SAID, file=sys.stderr)
+        print(f"gradbg: {_SAID}", file=sys.stderr)  # which a full screen hides: there it stands on the first page
         self._real = real
         for name, function in {"grad": self._grad, "value_and_grad": self._value_and_grad, "vjp": self._vjp}.items():
             setattr(jax, name, _standing_for(real[name], function))
