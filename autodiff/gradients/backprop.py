@@ -63,7 +63,9 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
         found = [sweep.gradient_of(x, zeros) for x in xs]
         for op in list(graph.operations.values())[before:] if colocate_gradients_with_ops else ():
             if op.origin is not None:
-                beside = op.inputs[0].op if op.type == "AddN" else op.origin  # a sum stands with its first term
+                beside = op.origin
+                if op.type == "AddN" and len({term.op.device for term in op.inputs}) == 1:
+                    beside = op.inputs[0].op  # a sum on one device stands with its first term
                 op.stand_with(beside.colocated_names())
                 op.device = beside.device
         return found

@@ -201,6 +201,10 @@ def test_a_node_may_be_called_as_a_scope_was() -> None:
         definition.node.add(name=name, op="NoOp")
     found = tf.import_graph_def(definition, name="", return_elements=["scope", "other"])
     assert [op.name for op in found] == ["scope", "other"]
+    with tf.name_scope("full"):
+        tf.no_op()
+    definition.node[0].name = "full"
+    assert tf.import_graph_def(definition, name="", return_elements=["full"])[0].name == "full_1"
     made = create_meta_graph_def(tf.MetaGraphDef.MetaInfoDef(meta_graph_version="3"))
     assert made.meta_info_def.meta_graph_version == "3" and len(made.graph_def.node) == 2
 

@@ -195,3 +195,15 @@ def test_a_group_has_an_operation_on_each_device() -> None:
     assert [(op.name, op.device, op.control_inputs) for op in both.control_inputs] == [
         ("both/NoOp", "/task:0", [a, b]), ("both/NoOp_1", "/task:1", [c])]
     assert (both.name, both.device) == ("both", "/task:2")
+
+
+def test_a_sum_of_gradients_stands_with_its_first_term_on_one_device() -> None:
+    for devices, beside in ((("/task:1", "/task:1"), b"loc:@MatMul"), (("/task:1", "/task:2"), b"loc:@w")):
+        tf.reset_default_graph()
+        w = tf.constant([[1.0]], name="w")
+        products = []
+        for place in devices:
+            with tf.device(place):
+                products.append(tf.matmul(w, [[2.0]]))
+        slope = tf.gradients(sum(products), w, colocate_gradients_with_ops=True)[0]
+        assert (slope.op.type, slope.op.colocation_groups()) == ("AddN", [beside])

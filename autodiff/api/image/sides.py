@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.constant_value import static_value
 from ...core.dtypes import float64, int32
 from ...core.errors import ArgumentError, ShapeError
 from ...core.graph import Tensor
@@ -64,10 +63,7 @@ def expect(holds: Any, what: str, found: Any = "") -> list[Any]:
     what: the sentence that says what must hold.
     """
     if isinstance(holds, Tensor):
-        known = static_value(holds)
-        if known is None or known:
-            return [Assert(holds, [what])] if known is None else []
-        holds = False
+        return [Assert(holds, [what])]
     if not holds:
         raise ArgumentError(what, **({} if found == "" else {"found": found}))
     return []

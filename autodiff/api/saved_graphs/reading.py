@@ -164,8 +164,9 @@ class Importer:
                 raise ArgumentError(f"Input {i} of node {self._scope}{node.name} was passed {x.dtype.base_dtype.word} "
                                     f"from {x.name} incompatible with expected {parameter.kind.allowed[0].word}.")
         graph, name = get_default_graph(), node.name
-        if not graph.scope and name not in graph.operations and graph.unique_name(name, mark_as_used=False) != name:
-            name = f"{name}/"  # only a scope is called so
+        if not graph.scope and name not in graph.operations and graph.unique_name(name, mark_as_used=False) != name \
+                and not any(other.startswith(f"{name}/") for other in graph.operations):
+            name = f"{name}/"  # only a scope that holds nothing is called so
         made = definition(*ours(node.op, inputs), name=name, **attributes)
         if isinstance(made, Operation):
             return made
