@@ -216,3 +216,20 @@ def test_numbers_that_stand_for_others_are_tuples_of_one() -> None:
         with pytest.raises(TypeError, match="Expected qint8, got 3 of type 'int' instead"):
             tf.make_tensor_proto(value, tf.qint8)
     assert tf.SparseTensorSpec([5, None])._flat_tensor_specs == [tf.TensorSpec(None, tf.variant)]
+
+
+def test_attributes_as_every_op_has_them_are_left_out_of_what_a_saver_writes(tmp_path: Path) -> None:
+    v = tf.Variable([1.0], name="v")
+    tf.complex(v, v, name="pair")
+    with tf.Session() as session:
+        session.run(v.initializer)
+        for strip in (False, True, False):
+            path = tf.train.Saver().save(session, str(tmp_path / "model"), strip_default_attrs=strip)
+            meta = tf.MetaGraphDef.FromString(Path(f"{path}.meta").read_bytes())
+            pair = next(node for node in meta.graph_def.node if node.name == "pair")
+            assert ("Tout" not in pair.attr) == strip == meta.meta_info_def.stripped_default_attrs
+            assert "Complex" in [each.name for each in meta.meta_info_def.stripped_op_list.op]
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(tf.train.export_meta_graph(graph=v.graph, strip_default_attrs=True))
+        session.run("v/Assign")
+        assert session.run("pair:0").tolist() == [1 + 1j]

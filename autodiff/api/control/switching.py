@@ -34,15 +34,16 @@ def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> 
     def on(side: bool, part: Tensor) -> Tensor:
         return build.SwitchSide(part, predicate, side=side, name=name or "Switch")
 
-    if isinstance(data, SparseTensor):
-        false, true = (SparseTensor(*(on(side, part) for part in parts_of(data))) for side in (False, True))
+    if isinstance(data, (SparseTensor, IndexedSlices)):
+        false, true = (type(data)(*(on(side, part) for part in _parts(data))) for side in (False, True))
         return false, true
-    if isinstance(data, IndexedSlices):
-        parts = [part for part in (data.values, data.indices, data.dense_shape) if part is not None]
-        rows, others = (IndexedSlices(*(on(side, part) for part in parts)) for side in (False, True))
-        return rows, others
     value = convert_to_tensor(data, dtype=dtype)
     return on(False, value), on(True, value)
+
+
+def _parts(data: Any) -> list[Any]:
+    parts = parts_of(data) if isinstance(data, SparseTensor) else (data.values, data.indices, data.dense_shape)
+    return [part for part in parts if part is not None]
 
 
 def merge(inputs: Sequence[Any], name: str | None = None) -> Merge:
@@ -53,13 +54,9 @@ def merge(inputs: Sequence[Any], name: str | None = None) -> Merge:
     """
     if any(each is None for each in inputs):
         raise ArgumentError(f"At least one of the merge inputs is None: {inputs}")
-    if any(isinstance(each, IndexedSlices) for each in inputs):
-        parts = [(each.values, each.indices, each.dense_shape) for each in inputs]
-        merged = [merge(column, name) for column in zip(*parts) if column[0] is not None]
-        return Merge(IndexedSlices(*(each.output for each in merged)), merged[0].value_index)
-    if any(isinstance(each, SparseTensor) for each in inputs):
-        merged = [merge(column, name) for column in zip(*map(parts_of, inputs))]
-        return Merge(SparseTensor(*(each.output for each in merged)), merged[0].value_index)
+    if isinstance(inputs[0], (SparseTensor, IndexedSlices)):
+        merged = [merge(column, name) for column in zip(*map(_parts, inputs))]
+        return Merge(type(inputs[0])(*(each.output for each in merged)), merged[0].value_index)
     tensors = [convert_to_tensor(each) for each in inputs]
     cones = [_from_switches(t) for t in tensors]
     if not any(cones) or any(t.op.type == "Enter" for t in tensors):

@@ -15,6 +15,7 @@ from ...files.protobuf_text import parse_message
 from ..logging import warning
 from ..variables.variable import Variable
 from ..variables.variable_protos import VariableDef, variable_def_of, variable_of_def
+from .op_defs import strip_default_attributes, stripped_op_list_for_graph
 from .reading import import_graph_def
 from .saver_nodes import saver_nodes
 
@@ -35,8 +36,7 @@ class MissingFileError(AutodiffError, OSError):
 
 
 def meta_graph_of(graph: Graph, saved: Mapping[str, list[Variable]] | None = None, *, tags: Iterable[str] = (),
-                  collection_list: Iterable[Any] | None = None, clear_devices: bool = False,
-                  export_scope: str = "") -> Any:
+                  collection_list: Iterable[Any] | None = None, export_scope: str = "") -> Any:
     """The MetaGraphDef of a graph. saved: the variables of its Saver, by name in the checkpoint; None for no Saver.
 
     export_scope: of collections, what is named below it alone, without it.
@@ -50,10 +50,19 @@ def meta_graph_of(graph: Graph, saved: Mapping[str, list[Variable]] | None = Non
     for key in graph.collections if collection_list is None else collection_list:
         if isinstance(key, str):
             _write_collection(made, key, graph.get_collection(key), export_scope)
+    return made
+
+
+def complete(made: Any, *, clear_devices: bool, strip_default_attrs: bool) -> None:
+    """Say in a MetaGraphDef what its graph needs, without devices and without attributes as every op has them."""
     if clear_devices:
         for node in made.graph_def.node:
             node.device = ""
-    return made
+    if strip_default_attrs:
+        strip_default_attributes(made.graph_def)
+        made.meta_info_def.stripped_default_attrs = True
+    made.meta_info_def.tensorflow_git_version = "unknown"
+    made.meta_info_def.stripped_op_list.CopyFrom(stripped_op_list_for_graph(made.graph_def))
 
 
 def _write_collection(made: Any, key: str, items: list[Any], scope: str) -> None:
@@ -97,13 +106,10 @@ def read_message_file(path: Any, kind: Any) -> Any:
     try:
         return parse_message(data.decode(), kind(), f"{path}: text format")
     except (UnicodeDecodeError, DataLossError) as error:
-        seen = f"\nas text: {error}" if isinstance(error, DataLossError) and _is_text(data) else ""
+        is_text = isinstance(error, DataLossError) and not any(byte < 9 for byte in data[:1000])
+        seen = f"\nas text: {error}" if is_text else ""
         raise DataLossError(f"{path}: neither {kind.__name__} in binary nor in text\n"
                             f"in binary: {refusal}{seen}") from None
-
-
-def _is_text(data: bytes) -> bool:
-    return not any(byte < 9 for byte in data[:1000])
 
 
 def import_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None,

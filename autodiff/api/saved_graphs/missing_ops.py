@@ -61,20 +61,6 @@ def _lrn_gradient(input_grads: Tensor, input_image: Tensor, output_image: Tensor
     return OPS["LRN"].gradient_rule(forward.op, input_grads)  # type: ignore[misc]
 
 
-# ---- TensorArrays: the flow is the list -------------------------------------------------
-def _array(size: Tensor, dtype: Any, **attrs: Any) -> Any:
-    items = build.ListReserve(size)
-    return [items, items]
-
-
-def _array_concat(handle: Tensor, flow: Tensor, dtype: Any, **attrs: Any) -> Any:
-    stacked = build.ListStack(flow, flow, dtype=dtype)
-    shape = build.Shape(stacked)
-    each = build.StridedSlice(shape, [1], [2], [1], shrink_axis_mask=1)
-    joined = build.Reshape(stacked, build.ConcatV2(0, [-1], build.StridedSlice(shape, [2], [0], [1], end_mask=1)))
-    return [joined, build.Fill(build.ExpandDims(build.ListLength(flow), 0), build.Cast(each, dtype="int64"))]
-
-
 def _sparse_segments(reduced: Callable[..., Tensor]) -> Callable[..., Any]:
     return lambda data, indices, segment_ids, num_segments=None, name=None, **attrs: reduced(
         data, indices, segment_ids, name, num_segments)
@@ -140,7 +126,9 @@ RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and attri
     "Snapshot": lambda x, **_: build.Identity(x),
     **{f"SparseSegment{kind}{end}": _sparse_segments(reduced) for end in ("", "WithNumSegments") for kind, reduced in (
         ("Sum", sparse_segment_sum), ("Mean", sparse_segment_mean), ("SqrtN", sparse_segment_sqrt_n))},
-    "TensorArrayV3": _array, "TensorArrayConcatV3": _array_concat,
+    "TensorArrayV3": lambda size, dtype, **_: [build.ListReserve(size)] * 2,  # the flow is the list
+    "TensorArrayConcatV3": lambda handle, flow, dtype, **_: [
+        build.ListConcat(flow, flow, dtype=dtype), build.Cast(build.ListSizes(flow), dtype="int64")],
     "TensorArrayReadV3": lambda handle, index, flow, dtype, **_: build.ListItem(flow, index, dtype=dtype),
     "TensorArrayWriteV3": lambda handle, index, value, flow, **_: build.ListSet(flow, index, value),
     "TensorArrayGatherV3": lambda handle, indices, flow, dtype, element_shape=None, **_: build.ListGather(

@@ -275,10 +275,7 @@ def plain_nodes(function: Any) -> tuple[list[Any], list[str]]:
     """A FunctionDef's nodes with inputs named as in a GraphDef, arguments as placeholders; and what it returns."""
     arguments = [argument.name for argument in function.signature.input_arg]
     ops = {node.name: node for node in function.node_def}
-    made = []
-    for name in arguments:
-        placeholder = GRAPH_MESSAGES["NodeDef"](name=name, op="Placeholder")
-        made.append(placeholder)
+    made = [GRAPH_MESSAGES["NodeDef"](name=name, op="Placeholder") for name in arguments]
     for node in function.node_def:
         copy = GRAPH_MESSAGES["NodeDef"]()
         copy.CopyFrom(node)

@@ -30,7 +30,7 @@ def saver_nodes(variables: Mapping[str, Sequence[Any]], taken: set[str]) -> tupl
         columns = [f"{scope}/{step}/tensor_names", f"{scope}/{step}/shape_and_slices"]
         nodes += [_constant(columns[0], [len(rows)], *(name.encode() for name, _, _ in rows)),
                   _constant(columns[1], [len(rows)], *(slices.encode() for _, slices, _ in rows))]
-        sources = [_plain(v._snapshot.name if v.is_resource else v.handle_tensor.name) for _, _, v in rows]
+        sources = [(v._snapshot if v.is_resource else v.handle_tensor).name.removesuffix(":0") for _, _, v in rows]
         nodes.append(_node(f"{scope}/{step}", step, [prefix, *columns, *(sources if step == "SaveV2" else ())],
                            dtypes=("list(type)", types)))
     nodes.append(_node(f"{scope}/control_dependency", "Identity", [prefix, f"^{scope}/SaveV2"], T=("type", "string")))
@@ -42,10 +42,6 @@ def saver_nodes(variables: Mapping[str, Sequence[Any]], taken: set[str]) -> tupl
     nodes.append(_node(f"{scope}/restore_all", "NoOp", assigned))
     return nodes, SaverDef(filename_tensor_name=f"{prefix}:0", save_tensor_name=f"{scope}/control_dependency:0",
                            restore_op_name=f"{scope}/restore_all", version="V2")
-
-
-def _plain(name: str) -> str:
-    return name.removesuffix(":0")
 
 
 def _slices(variable: Any) -> str:
@@ -71,7 +67,7 @@ def _constant(name: str, shape: Sequence[int], *texts: bytes) -> Any:
 
 
 def _assign(name: str, variable: Any, source: str) -> Any:
-    target, dtype = _plain(variable.handle_tensor.name), variable.dtype.base_dtype
+    target, dtype = variable.handle_tensor.name.removesuffix(":0"), variable.dtype.base_dtype
     if variable.is_resource:
         return _node(name, "AssignVariableOp", [target, source], dtype=("type", dtype))
     return _node(name, "Assign", [target, source], T=("type", dtype), use_locking=("bool", True),

@@ -9,8 +9,7 @@ from ...core.errors import ArgumentError
 from ...core.graph import Graph, get_default_graph
 from ...files.graph_messages import GRAPH_MESSAGES
 from ..variables.variable import Variable
-from .meta_graph import MetaGraphDef, import_meta_graph, meta_graph_of, read_message_file, write_message
-from .op_defs import strip_default_attributes, stripped_op_list_for_graph
+from .meta_graph import MetaGraphDef, complete, import_meta_graph, meta_graph_of, read_message_file, write_message
 
 _UNBOUND = "$unbound_inputs_"  # before the names of inputs from outside of the part
 
@@ -39,14 +38,7 @@ def export_scoped_meta_graph(filename: str | None = None, graph_def: Any = None,
                                    if node.name.startswith(f"{scope}/"))
         if unbound and unbound_inputs_col_name:
             made.collection_def[unbound_inputs_col_name].bytes_list.value.extend(name.encode() for name in unbound)
-    if clear_devices:
-        for node in made.graph_def.node:
-            node.device = ""
-    if strip_default_attrs:
-        strip_default_attributes(made.graph_def)
-        made.meta_info_def.stripped_default_attrs = True
-    made.meta_info_def.tensorflow_git_version = "unknown"
-    made.meta_info_def.stripped_op_list.CopyFrom(stripped_op_list_for_graph(made.graph_def))
+    complete(made, clear_devices=clear_devices, strip_default_attrs=strip_default_attrs)
     if saver_def is not None:
         made.saver_def.CopyFrom(saver_def)
     if filename is not None:

@@ -46,7 +46,7 @@ class _SavedModelBuilder:
         tensor without name or element type.
         """
         saver = self._saved(sess, signature_def_map, saver)
-        self._add(saver, tags, signature_def_map, assets_list, clear_devices, {
+        self._add(saver, tags, signature_def_map, assets_list, (clear_devices, strip_default_attrs), {
             constants.INIT_OP_SIGNATURE_KEY: init_op, constants.TRAIN_OP_SIGNATURE_KEY: train_op})
 
     def add_meta_graph(self, tags: Iterable[str], signature_def_map: Mapping[str, Any] | None = None,
@@ -54,7 +54,7 @@ class _SavedModelBuilder:
                        train_op: Any = None, strip_default_attrs: bool = False, saver: Any = None) -> None:
         """Add the graph at hand. Raises as add_meta_graph_and_variables; StateError before that was called."""
         saver = self._saver_after(signature_def_map, saver)
-        self._add(saver, tags, signature_def_map, assets_list, clear_devices, {
+        self._add(saver, tags, signature_def_map, assets_list, (clear_devices, strip_default_attrs), {
             constants.INIT_OP_SIGNATURE_KEY: init_op, constants.TRAIN_OP_SIGNATURE_KEY: train_op})
 
     def _saved(self, sess: Any, signatures: Mapping[str, Any] | None, saver: Any) -> Saver:
@@ -78,8 +78,8 @@ class _SavedModelBuilder:
         return saver or Saver(allow_empty=True)
 
     def _add(self, saver: Saver, tags: Iterable[str], signatures: Mapping[str, Any] | None,
-             assets: Sequence[Any] | None, clear_devices: bool, ops: Mapping[str, Any]) -> Any:
-        made = saver.export_meta_graph(clear_devices=clear_devices)
+             assets: Sequence[Any] | None, left_out: tuple[bool, bool], ops: Mapping[str, Any]) -> Any:
+        made = saver.export_meta_graph(clear_devices=left_out[0], strip_default_attrs=left_out[1])
         made.meta_info_def.tags.extend(tags)
         made.signature_def.update(signatures or {})
         for key, op in ops.items():
@@ -134,7 +134,8 @@ class Builder(_SavedModelBuilder):
         with sess.graph.as_default():
             _collect_first(main_op if main_op is not None else legacy_init_op)
             saver = self._saved(sess, signature_def_map, saver)
-            _collect_assets(self._add(saver, tags, signature_def_map, assets_collection, clear_devices, {}))
+            _collect_assets(self._add(saver, tags, signature_def_map, assets_collection,
+                                      (clear_devices, strip_default_attrs), {}))
 
     def add_meta_graph(self, tags: Iterable[str],  # type: ignore[override]
                        signature_def_map: Mapping[str, Any] | None = None,
@@ -144,7 +145,8 @@ class Builder(_SavedModelBuilder):
         """Add the graph at hand. Raises as add_meta_graph_and_variables; StateError before that was called."""
         _collect_first(main_op if main_op is not None else legacy_init_op)
         saver = self._saver_after(signature_def_map, saver)
-        _collect_assets(self._add(saver, tags, signature_def_map, assets_collection, clear_devices, {}))
+        _collect_assets(self._add(saver, tags, signature_def_map, assets_collection,
+                                  (clear_devices, strip_default_attrs), {}))
 
 
 def _collect_first(op: Any) -> None:

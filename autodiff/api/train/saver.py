@@ -13,8 +13,8 @@ from ...core.errors import ArgumentError, StateError, UnsupportedError
 from ...core.graph import get_default_graph
 from ...files.disk.replacing import replace_file
 from ..messages import SaverDef
+from ..saved_graphs.meta_graph import complete, meta_graph_of, write_message
 from ..saved_graphs.meta_graph import import_meta_graph as add_meta_graph
-from ..saved_graphs.meta_graph import meta_graph_of, write_message
 from ..saved_graphs.saver_nodes import saver_nodes
 from ..saved_graphs.scoped import export_scoped_meta_graph
 from ..variables.variable import Variable
@@ -109,7 +109,7 @@ class Saver:
             write_checkpoint(prefix, arrays)
         if write_meta_graph and session is not None:
             with session.graph.as_default():
-                data = self._meta_graph()
+                data = self._meta_graph(strip_default_attrs)
             replace_file(f"{prefix}.{meta_graph_suffix}", lambda file: file.write(data))
         if write_state:
             outdated = self._remember(prefix)
@@ -155,20 +155,22 @@ class Saver:
         there = [path for path in checkpoint_paths if checkpoint_exists(path)]
         self._saved = [(path, os.path.getmtime(path + ".index")) for path in there]
 
-    def _meta_graph(self) -> bytes:
+    def _meta_graph(self, strip_default_attrs: bool) -> bytes:
         """The MetaGraphDef as bytes; made anew only when the graph or a collection has grown since the last save."""
         graph = get_default_graph()
-        size = graph.version, sum(map(len, graph.collected.values()))
+        size = graph.version, sum(map(len, graph.collected.values())), strip_default_attrs
         if self._written is None or self._written[:2] != (graph, size):
-            self._written = graph, size, self.export_meta_graph().SerializeToString()
+            self._written = graph, size, self.export_meta_graph(
+                strip_default_attrs=strip_default_attrs).SerializeToString()
         return self._written[2]
 
     def export_meta_graph(self, filename: str | None = None, collection_list: Any = None, as_text: bool = False,
                           export_scope: str | None = None, clear_devices: bool = False,
-                          **without_effect: Any) -> Any:
+                          strip_default_attrs: bool = False, **without_effect: Any) -> Any:
         """The graph, its collections and this Saver as a MetaGraphDef, which is written to a file if one is named."""
         saved = self._built() if self._saver_def is None else None
-        made = meta_graph_of(get_default_graph(), saved, collection_list=collection_list, clear_devices=clear_devices)
+        made = meta_graph_of(get_default_graph(), saved, collection_list=collection_list)
+        complete(made, clear_devices=clear_devices, strip_default_attrs=strip_default_attrs)
         made.saver_def.MergeFrom(self._described(made.saver_def))
         if filename is not None:
             write_message(made, filename, as_text=as_text)
