@@ -224,8 +224,7 @@ def _first_dtype(value: Any) -> DType | None:
 def _pack(graph: Graph, values: Any, dtype: DType | None, name: str, casts: bool | None = None) -> Tensor:
     """casts: whether parts of another type are made into the whole's; None: where that is not the first part's."""
     found = _first_dtype(values)
-    if casts is None:
-        casts = dtype is not None and dtype is not found
+    casts = dtype is not None and dtype is not found if casts is None else casts
     dtype = dtype or found
     with graph.name_scope("packed" if name == "Const" else name) as scope:
         parts = [_pack(graph, v, dtype, str(i), casts) if isinstance(v, (list, tuple)) and holds_tensor(v)

@@ -98,8 +98,7 @@ def _answer(rule: Any, op: Operation, dys: list[Gradient | None]) -> list[Any]:
 
 def _checked(graph: Graph, op: Operation, tensor: Tensor, index: int, dx: Any) -> Gradient | None:
     """The gradient of one input, with the shape of the input; None, and a note why, if the rule blocks it."""
-    if dx is None:
-        dx = blocked(f"the gradient function of {op.type} gives None for this input")
+    dx = blocked(f"the gradient function of {op.type} gives None for this input") if dx is None else dx
     if isinstance(dx, Blocked):
         note_blocked(graph, op, index, dx.reason)
         return None

@@ -197,8 +197,7 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
                   ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
                   name: str | None = None) -> Tensor:
     """`input_[begin:end:strides]` in each axis; bit i of a mask speaks of entry i."""
-    if strides is None:
-        strides = ones_like(begin)
+    strides = ones_like(begin) if strides is None else strides
     return build.StridedSlice(input_, begin, end, strides, begin_mask=begin_mask, end_mask=end_mask,
                               ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
                               shrink_axis_mask=shrink_axis_mask, name=name)

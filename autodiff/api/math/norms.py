@@ -155,8 +155,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
     """
     if not isinstance(t_list, (list, tuple)):
         raise KindError(expected="a list of tensors", found=type(t_list).__name__)
-    if use_norm is None:
-        use_norm = global_norm(t_list, name)
+    use_norm = global_norm(t_list, name) if use_norm is None else use_norm
     with scope(name, "clip_by_global_norm", [t for t in t_list if t is not None]) as full:
         use_norm = convert_to_tensor(use_norm)
         dtype = use_norm.dtype.base_dtype

@@ -94,8 +94,7 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
 def _rolled(x: Any, axes: Any, name: str, shift: Callable[[Any], Any]) -> Tensor:
     with scope(name, name, [x]) as full:
         x = convert_to_tensor(x)
-        if axes is None:
-            axes = list(range(len(x.shape)))
+        axes = list(range(len(x.shape))) if axes is None else axes
         sizes = [build.Shape(x)[axis] for axis in np.atleast_1d(axes).tolist()]
         return build.Roll(x, build.Pack(*[shift(size) for size in sizes], axis=0), np.atleast_1d(axes).astype(np.int32),
                           name=full)

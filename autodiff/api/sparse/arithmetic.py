@@ -65,8 +65,7 @@ def sparse_tensor_to_dense(sp_input: Any, default_value: Any = None, validate_in
                            name: str | None = None) -> Tensor:
     """The dense tensor, default_value (zero) where there is no entry. The entries must be in row-major order."""
     sparse = as_sparse(sp_input)
-    if default_value is None:
-        default_value = zeros([], sparse.dtype.base_dtype)
+    default_value = zeros([], sparse.dtype.base_dtype) if default_value is None else default_value
     return sparse_to_dense(sparse.indices, sparse.dense_shape, sparse.values, default_value, validate_indices, name)
 
 

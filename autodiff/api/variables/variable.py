@@ -39,8 +39,7 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
     _distribute_strategy = None
 
     def __new__(cls, *args: Any, use_resource: bool | None = None, **options: Any) -> "Variable":
-        if use_resource is None:
-            use_resource = resource_variables_enabled()
+        use_resource = resource_variables_enabled() if use_resource is None else use_resource
         eager = get_default_graph().executing_eagerly
         return object.__new__(ResourceVariable if cls is Variable and (use_resource or eager) else cls)
 

@@ -153,8 +153,7 @@ def _in_scope(scope: VariableScope, name: str, shape: Any = None, dtype: Any = N
     partitioner = partitioner or scope.partitioner
     if dtype is not None and initializer is not None and not callable(initializer):
         _check_value_dtype(name, initializer, as_dtype(dtype))
-    if custom_getter is None:
-        custom_getter = scope.custom_getter
+    custom_getter = scope.custom_getter if custom_getter is None else custom_getter
     if custom_getter is not None and not callable(custom_getter):
         raise ArgumentError(f"custom_getter passed to get_variable is not callable: {custom_getter!r}")
     arguments = dict(
@@ -181,8 +180,7 @@ def _inside(inner: Callable[..., Any], outer: Callable[..., Any]) -> Callable[..
 
 def _check_value_dtype(name: str, value: Any, dtype: DType) -> None:
     found = value.dtype.base_dtype if isinstance(value, (Tensor, Variable)) else None
-    if found is None:
-        found = as_dtype(as_array(value).dtype)
+    found = as_dtype(as_array(value).dtype) if found is None else found
     if found is not dtype.base_dtype:
         raise ArgumentError(f"Initializer type '{found.name}' and explicit dtype '{dtype.name}' don't match: "
                             f"variable {name!r}")

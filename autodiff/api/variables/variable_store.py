@@ -93,8 +93,7 @@ def _initial(name: str, initializer: Any, shape: Any, dims: Any, dtype: DType, v
         if shape is not None and dims is not None:
             raise ArgumentError(f"variable {name!r}: if the initializer is a constant, do not specify shape")
         return initializer, None
-    if initializer is None:
-        initializer = _default_initializer(name, dtype)
+    initializer = _default_initializer(name, dtype) if initializer is None else initializer
     if inspect.isclass(initializer):
         initializer = initializer()
     if is_known(dims):

@@ -296,8 +296,7 @@ class _Assignment:
                     buffers[slot] = layout._replace(block=buffers[stack].block, offset=offset)
                     continue
                 block = self._in_place(i, step, layout, buffers)
-                if block is None:
-                    block = self._block(layout, lives_long=self._last[slot] - i > LONG)
+                block = self._block(layout, lives_long=self._last[slot] - i > LONG) if block is None else block
                 buffers[slot] = layout._replace(block=block)
                 self._ends.setdefault(max(self._last[slot], i), []).append(slot)
             self._free += [buffers[slot].block for slot in self._ends.pop(i, ())]

@@ -39,8 +39,7 @@ def _item(expected: Buffer, otherwise: Callable[..., Any]) -> Callable[..., Any]
     def item(items: Any, index: Any) -> Any:
         at = operator.index(index)
         value = items[at] if 0 <= at < len(items) else None
-        if value is None:
-            value = otherwise(items, index)
+        value = otherwise(items, index) if value is None else value
         if value.shape != shape or value.strides != strides:
             raise Unexpected
         return value

@@ -220,8 +220,7 @@ class AttentionWrapper(RNNCell):
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         with get_default_graph().name_scope(f"{type(self).__name__}ZeroState"):
             start = self._initial_cell_state
-            if start is None:
-                start = self._cell.zero_state(batch_size, dtype)
+            start = self._cell.zero_state(batch_size, dtype) if start is None else start
             alignments = [m.initial_alignments(batch_size, dtype) for m in self._mechanisms]
             return AttentionWrapperState(
                 cell_state=start, attention=zeros_of(batch_size, self._size, dtype), time=zeros([], int32),
