@@ -11,7 +11,7 @@ import numpy as np
 
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Tensor
-from ....runtime.plan.running import Running, running
+from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.together import elsewhere
@@ -47,7 +47,6 @@ class Trials:
     def __init__(self, state: State) -> None:
         self.state, self.model, self.carried = state, state.model, FedBack(state)
         self.tried: Tried = []
-        self._running: dict[tuple[Any, ...], Running] = {}  # what runs of the question computed, by what they wanted
         self._last: Tried = []  # that leave nothing to learn, told if nothing else helps
         self._reach, self._dead = 0.0, 0  # largest gradient in the last step that was tried; gradients that are 0 there
         self._steepest = 0.0  # the largest one, of a loss above 1 relative to that
@@ -57,7 +56,7 @@ class Trials:
 
         Each is tried on the step that failed, and on those before it that are remembered, as far as there is time.
         """
-        self.tried, self._last, self._running, self.carried = [], [], {}, FedBack(self.state)
+        self.tried, self._last, self.carried = [], [], FedBack(self.state)
         until = time.thread_time() + _SECONDS
         try:
             top = self.model.y_of(y)
@@ -101,14 +100,7 @@ class Trials:
         return [*before, failed]
 
     def _trains(self, moment: Moment) -> bool:
-        return trains(self.model.graph, self._ran(moment))
-
-    def _ran(self, moment: Moment) -> Running:
-        """What a run computed; steps are mostly alike."""
-        wanted = (*moment.wanted.tensors, *moment.wanted.targets)
-        if wanted not in self._running:
-            self._running[wanted] = running(moment.wanted.tensors, moment.wanted.targets)
-        return self._running[wanted]
+        return trains(self.model.graph, running(moment.wanted.tensors, moment.wanted.targets))
 
     def _try(self, edits: Sequence[Edit], top: Tensor, steps: Sequence[Moment], until: float) -> None:
         """Keep the edits if with them the failed step, and those before it, are finite."""
@@ -151,11 +143,11 @@ class Trials:
                 return []
             for between in self._between(steps[i - 1], moment) if i else ():
                 before = replace(between, variables=variables)
-                variables = self._after(between, variables, overlay.feeds(self.state.replayer, before,
-                                                                              self._ran(between)))
+                variables = self._after(between, variables, overlay.feeds(self.state.replayer, before, running(
+                    between.wanted.tensors, between.wanted.targets)))
             at = replace(moment, variables=variables, feeds={**moment.feeds, **self._fed_back(overlay, given, moment)})
             given[moment.run] = at
-            pairs = overlay.pairs_of(self._ran(moment))
+            pairs = overlay.pairs_of(running(moment.wanted.tensors, moment.wanted.targets))
             wanted = list(dict.fromkeys((*overlay.checked, *pairs.values())))
             known = dict(zip(wanted, self.state.replayer.values(at, wanted)))
             values = [known[t] for t in overlay.checked]
@@ -190,7 +182,7 @@ class Trials:
     def _between(self, before: Moment, moment: Moment) -> list[Moment]:
         """The runs between two that changed variables too, as those that update a target network."""
         return [m for m in self.state.moments if before.run < m.run < moment.run and m.wanted is not None
-                and any(is_store(op) for op in self._ran(m))]
+                and any(is_store(op) for op in running(m.wanted.tensors, m.wanted.targets))]
 
     def _after(self, moment: Moment, variables: Mapping[str, Any], fed: Mapping[Tensor, Any]) -> Mapping[str, Any]:
         """The variables after a run that began with these. fed: what takes the place of what it would compute."""
