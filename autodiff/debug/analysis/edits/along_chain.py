@@ -46,7 +46,8 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
                 words = f"keep it within bounds in each step, {written.format('x')}"
                 yield [_changed(each, words, bounded, written) for each in _results(op)]
     elif link.value == 0 and op.type == "Relu":
-        for name, smooth in (("nn.softplus({0}) + 1e-6", _above_zero), ("nn.leaky_relu({0})", build.LeakyRelu)):
+        for name, smooth in (("nn.softplus({0}) + 1e-6", lambda x: build.AddV2(build.Softplus(x), constant(1e-6, x))),
+                             ("nn.leaky_relu({0})", build.LeakyRelu)):
             yield [Edit(each, f"tf.{name.format('x')} in place of relu, which is 0 below 0",
                         partial(_of_argument, each, smooth), instead(each, name, (each, 0))) for each in alike]
     elif link.value == 0 and op.type in _ADDS:
@@ -65,10 +66,6 @@ def _results(op: Operation) -> list[Operation]:
 
 def _within(x: Tensor) -> Tensor:
     return build.Minimum(build.Maximum(x, constant(-_BOUND, x)), constant(_BOUND, x))
-
-
-def _above_zero(x: Tensor) -> Tensor:
-    return build.AddV2(build.Softplus(x), constant(1e-6, x))
 
 
 def _of_argument(op: Operation, made: Callable[[Tensor], Tensor], now: Now) -> Tensor:

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from ....api.math.norms import l2_normalize
 from ....core.constant_value import is_one, static_value
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
@@ -39,7 +40,7 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
     if op.type in _POSITIVE and negative and in_graph.bounds_of(op):
         found += _of_tanh(op) or _kept_positive(op)
     if op.type in ("Sqrt", "Rsqrt"):
-        found.append(on_argument(op, "{} + 1e-5", partial(_plus, 1e-5)))
+        found.append(on_argument(op, "{} + 1e-5", lambda x: build.AddV2(x, constant(1e-5, x))))
     if op.type == "Atan2":
         words = "safe = tf.where(both_zero, tf.ones_like(x), x), then tf.atan2(y, safe)"
         found.append(Edit(op, words, partial(_atan2, op)))
@@ -71,17 +72,8 @@ def normalized(op: Operation) -> list[Edit]:
         return []
     inner = product.inputs[0].op
     words = "tf.nn.l2_normalize both vectors before: a product is a cosine only where their length is 1"
-    return [Edit(inner, words, lambda now: build.Mul(*(_of_length_one(now(t), product.inputs[1])
-                                                       for t in inner.inputs)))]
-
-
-def _of_length_one(x: Tensor, axes: Tensor) -> Tensor:
-    squares = build.Sum(build.Square(x), axes, keep_dims=True)
-    return build.Mul(constant(1 - 1e-6, x), build.Mul(x, build.Rsqrt(build.Maximum(squares, constant(1e-12, x)))))
-
-
-def _plus(value: float, x: Tensor) -> Tensor:
-    return build.AddV2(x, constant(value, x))
+    return [Edit(inner, words, lambda now: build.Mul(constant(1 - 1e-6, inner.outputs[0]), build.Mul(
+        *(l2_normalize(now(t), product.inputs[1]) for t in inner.inputs))))]
 
 
 def _atan2(op: Operation, now: Now) -> Tensor:
@@ -155,7 +147,7 @@ def _of_tanh(op: Operation) -> list[Edit]:
     for _ in range(_NEAR):
         if tanh := next((each for each in level if each.type == "Tanh"), None):
             words, line = "tf.nn.sigmoid in place of tanh, which gives negative numbers", "nn.sigmoid({0})"
-            return [Edit(tanh, words, partial(_sigmoid, tanh), instead(tanh, line, (tanh, 0)))]
+            return [Edit(tanh, words, lambda now: build.Sigmoid(now(tanh.inputs[0])), instead(tanh, line, (tanh, 0)))]
         level = [t.op for each in level if each.type in _SHIFTS and
                  all(map(_is_slight, each.inputs)) for t in each.inputs]
     return []
@@ -165,10 +157,6 @@ def _is_slight(tensor: Tensor) -> bool:
     """Whether a tensor is no constant, or one that leaves a probability p as it is, or makes 1 - p of it."""
     value = static_value(tensor)
     return value is None or bool(np.all((np.abs(value) < 1e-3) | (np.abs(np.abs(value) - 1) < 1e-3)))
-
-
-def _sigmoid(tanh: Operation, now: Now) -> Tensor:
-    return build.Sigmoid(now(tanh.inputs[0]))
 
 
 def _kept_positive(op: Operation) -> list[Edit]:

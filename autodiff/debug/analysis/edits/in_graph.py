@@ -266,7 +266,8 @@ def _of_exp(op: Operation) -> list[Edit]:
             found.append(Edit(after, "tf.nn.softplus(x)", lambda now: build.Softplus(now(op.inputs[0])), line))
         if after.type == "Sqrt":
             line = instead(after, "exp(0.5 * {0})", (op, 0))
-            found.append(Edit(after, "tf.exp(0.5 * x)", partial(_half_exp, op), line))
+            found.append(Edit(after, "tf.exp(0.5 * x)", lambda now: build.Exp(build.Mul(
+                constant(0.5, op.inputs[0]), now(op.inputs[0]))), line))
         for log in users_of(after):
             if after.type == "Sum" and log.type in DIVISIONS and alike(log.inputs[0], op.outputs[0]):
                 found += _softmax(log, after)
@@ -282,11 +283,6 @@ def alike(a: Tensor, b: Tensor, far: int = 6) -> bool:
         a.op.type == b.op.type and a.op.attrs == b.op.attrs and not a.op.definition.takes_run
         and bool(a.op.inputs) and len(a.op.inputs) == len(b.op.inputs)
         and all(alike(x, y, far - 1) for x, y in zip(a.op.inputs, b.op.inputs)))
-
-
-def _half_exp(exp: Operation, now: Now) -> Tensor:
-    x = now(exp.inputs[0])
-    return build.Exp(build.Mul(constant(0.5, x), x))
 
 
 def _softmax(op: Operation, total: Operation) -> list[Edit]:

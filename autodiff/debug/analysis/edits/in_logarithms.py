@@ -140,17 +140,13 @@ def _name(parts: list[Part], part: Part) -> str:
     return f"{{{parts.index(part)}}}"
 
 
-def _log_sigmoid(x: Tensor) -> Tensor:
-    return build.Neg(build.Softplus(build.Neg(x)))
-
-
 def _times(factor: float, x: Tensor) -> Tensor:
     return build.Mul(constant(factor, x), x)
 
 
 _OF_ONE: dict[str, tuple[Callable[[Tensor], Tensor], str]] = {
     "Exp": (lambda x: x, "{}"), "Softmax": (lambda x: build.LogSoftmax(x), "tf.nn.log_softmax({})"),
-    "Sigmoid": (_log_sigmoid, "tf.log_sigmoid({})"),
+    "Sigmoid": (lambda x: build.Neg(build.Softplus(build.Neg(x))), "tf.log_sigmoid({})"),
     "Cosh": (lambda x: build.AddV2(x, build.Sub(build.Softplus(_times(-2.0, x)), constant(float(np.log(2.0)), x))),
              "{0} + tf.nn.softplus(-2.0 * {0}) - 0.693147"),
     "Expm1": (lambda x: build.AddV2(x, build.Log(build.Neg(build.Expm1(build.Neg(x))))),
