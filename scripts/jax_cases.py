@@ -386,5 +386,7 @@ def of_complex(x, y):
 case("complex_gradients", of_complex, (4,), (4,), low=0.3)
 case("pow_of_rows", lambda x: x[:, None] ** jnp.arange(4), (3,))
 case("incomplete_at_zero", lambda x: jax.scipy.special.gammaincc(jnp.array([0.0, 1, 2], x.dtype), x)
+     + jax.scipy.special.gammainc(jnp.array([0.0], x.dtype), x + 1)
+     + jax.scipy.special.betainc(jnp.zeros((), x.dtype), jnp.ones((), x.dtype), x)
      + jax.scipy.special.betainc(jnp.array([0.0, 2, 1], x.dtype), jnp.array([1.0, 0, 1], x.dtype), x), (3,), low=0.1,
      high=0.9)

@@ -13,7 +13,7 @@ from .table import JAX, Tensor, unbroadcast, with_gradient
 
 JAX.plain({name: getattr(tf.math, name) for name in (
     "sign floor ceil exp log expm1 log1p tanh sin cos tan asin acos atan sinh cosh asinh atanh square lgamma digamma "
-    "erf erfc bessel_i0e bessel_i1e is_finite real imag add atan2 zeta igamma polygamma").split()})
+    "erf erfc bessel_i0e bessel_i1e is_finite real imag add atan2 zeta polygamma").split()})
 JAX.plain({
     "neg": tf.negative, "logistic": tf.sigmoid, "complex": tf.complex, "add_any": tf.add, "sub": tf.subtract,
     "mul": tf.multiply, "igamma_grad_a": build.IgammaGradA, "stop_gradient": tf.stop_gradient,
@@ -60,9 +60,14 @@ maximum = with_gradient("Maximum", _balanced, tf.maximum)
 minimum = with_gradient("Minimum", _balanced, tf.minimum)
 
 
-def _one_is_zero(a: Tensor, b: Tensor, x: Tensor) -> Tensor:
-    is_beta = tf.logical_or(tf.logical_and(tf.equal(a, 0), b > 0), tf.logical_and(tf.equal(b, 0), a > 0))
-    return tf.logical_and(is_beta, tf.logical_and(x >= 0, x <= 1))
+def _beta_part(*given: Tensor) -> Tensor:
+    shape = list(np.broadcast_shapes(*[v.dims for v in given]))
+    a, b, x = (v if list(v.dims) == shape else tf.broadcast_to(v, shape) for v in given)
+    low, high = tf.equal(a, 0), tf.equal(b, 0)
+    is_known = tf.logical_and(tf.logical_or(tf.logical_and(low, b > 0), tf.logical_and(high, a > 0)),
+                              tf.logical_and(x >= 0, x <= 1))
+    at_end = tf.where(tf.equal(x, tf.cast(high, x.dtype)), x, tf.cast(low, x.dtype))
+    return tf.where(is_known, at_end, tf.math.betainc(a, b, x))
 
 
 def _by_integers(of_floats: Any, divided: Any, by_zero: Any) -> Any:
@@ -151,11 +156,11 @@ def reduce_precision(x: Tensor, *, exponent_bits: int, mantissa_bits: int) -> Te
 JAX.rows({
     "round": lambda x, *, rounding_method: tf.round(x) if rounding_method == "TO_NEAREST_EVEN" else tf.stop_gradient(
         tf.sign(x) * tf.floor(tf.abs(x) + 0.5)),
-    "igammac": (lambda a, x: tf.where(tf.logical_and(tf.equal(a, 0), x > 0), tf.zeros_like(x), tf.math.igammac(a, x)),
-        "0 for a = 0"),
-    "regularized_incomplete_beta": (lambda a, b, x: tf.where(_one_is_zero(a, b, x), tf.where(
-        tf.equal(x, tf.cast(tf.equal(b, 0), x.dtype)), x, tf.cast(tf.equal(a, 0), x.dtype)),
-        tf.math.betainc(a, b, x)), "a or b may be 0"),
+    "igamma": (lambda a, x: _chosen(tf.logical_and(
+        tf.equal(a, 0), x > 1), tf.ones_like(x), tf.math.igamma(a, x)), "1 at a = 0, if x is above 1"),
+    "igammac": (lambda a, x: _chosen(tf.logical_and(
+        tf.equal(a, 0), x > 0), tf.zeros_like(x), tf.math.igammac(a, x)), "0 at a = 0"),
+    "regularized_incomplete_beta": (_beta_part, "a or b may be 0"),
     "div": (_by_integers(quotient, tf.truncatediv, lambda x: build.Invert(tf.zeros_like(x))),
         "of integers, towards 0; an integer by 0 is -1"),
     "rem": (_by_integers(truncated, tf.truncatemod, tf.identity), "of the sign of x; of an integer and 0 it is x"),
