@@ -237,3 +237,15 @@ def test_losses_are_serialized_and_batches_may_be_tensors() -> None:
         model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,), kernel_initializer="ones")])
         model.compile("sgd", "mse")
         assert model.test_on_batch(tf.ones([3, 2]), tf.zeros([3, 1])) == 4.0
+
+
+def test_the_backend_has_tf_functions_by_its_names() -> None:
+    backend = tf.keras.backend
+    x, y = tf.constant([[0.2, 0.9], [0.6, 0.5]]), tf.constant([[0.0, 1.0], [1.0, 0.0]])
+    fed = backend.placeholder((None, 2))
+    product, is_positive = backend.function([fed], [backend.dot(fed, y), backend.all(fed > 0.0)])([[[1.0, 2.0]]])
+    assert product.tolist() == [[2.0, 1.0]] and is_positive
+    np.testing.assert_allclose(backend.get_value(backend.binary_crossentropy(y, x)),
+                               [[0.22314338, 0.10536041], [0.5108254, 0.69314694]], rtol=2e-6)  # of TensorFlow 1.15
+    slope, = backend.gradients(backend.sum(x * x), [x])
+    np.testing.assert_allclose(backend.get_value(slope), [[0.4, 1.8], [1.2, 1.0]])

@@ -203,3 +203,48 @@ with tf.Session() as session:
         session.run(sgd(.1).minimize(loss), fed(i))
 ''', tmp_path)
     assert (found[0].kind, found[0].op) == ("graph grows", "GradientDescent")
+
+
+OTHERS = {  # kind and the same otherwise made: program, what is wrong in it, what mends it
+    "mask the wrong way round": ('''
+ids = tf.placeholder(tf.int32, [None, 5])
+read = tf.nn.embedding_lookup(tf.get_variable("e", [9, 8]), ids)
+mask = tf.cast(tf.not_equal(ids, 0), tf.float32)
+shares = tf.nn.softmax(tf.reduce_sum(read * tf.get_variable("q", [8]), -1) + mask * -1e9)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.reduce_sum(read * shares[:, :, None], 1), 4))
+train = adam(.01).minimize(loss)
+fit([train, loss], lambda i: {t: T[:32], ids: rng.randint(1, 9, (32, 5)) * (np.arange(5) < 1 + T[:32, None])}, steps=5)
+''', "mask * -1e9", "(1 - mask) * -1e9"),
+    "targets are the inputs": ('''
+ids, following = (tf.placeholder(tf.int32, [None, 6]) for _ in range(2))
+told, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(8), tf.one_hot(ids, 5), dtype=tf.float32)
+loss = tf.losses.sparse_softmax_cross_entropy(following, dense(told, 5))
+train = adam(.01).minimize(loss)
+
+def read(i):
+    text = rng.randint(0, 5, (8, 7))
+    return {ids: text[:, :-1], following: np.roll(text[:, :-1], 1, 1)}
+
+fit([train, loss], read, steps=5)
+''', "np.roll(text[:, :-1], 1, 1)", "text[:, 1:]"),
+    "fed in vain": ('''
+user, item, stars = (tf.placeholder(kind, [None]) for kind in (tf.int32, tf.int32, tf.float32))
+users, items = (tf.Variable(tf.random_normal([9, 4], stddev=.3)) for _ in range(2))
+pair = tf.gather(users, user) * tf.gather(items, user)
+loss = tf.reduce_mean(tf.square(tf.reduce_sum(pair, 1) - stars))
+train = adam(.01).minimize(loss)
+fit([train, loss], lambda i: {user: T[i:i + 32], item: T[i:i + 32] + 1, stars: T[i:i + 32]}, steps=5)
+''', "tf.gather(items, user)", "tf.gather(items, item)"),
+    "global_step not advanced": ('''
+count = tf.train.get_or_create_global_step()
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
+fit([adam(.01).minimize(loss), loss, tf.identity(count)], steps=12)
+''', "minimize(loss)", "minimize(loss, count)")}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_mistake_that_is_made_in_another_way_has_the_same_kind(kind: str, tmp_path: Path) -> None:
+    text, wrong, right = OTHERS[kind]
+    first, *_ = findings(text, tmp_path)
+    assert (first.kind, first.level == "remark") == (kind, False)
+    assert [f for f in findings(text.replace(wrong, right), tmp_path) if f.level != "remark"] == []

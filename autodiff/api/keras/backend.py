@@ -7,14 +7,17 @@ import numpy as np
 
 from ...core.defaults import get_default_session
 from ...core.graph import get_default_graph
+from ...gradients import backprop
 from ...runtime.session import Session
-from .. import math, nn
-from ..arrays import rearrange, shaping
+from .. import math, nn, random
+from ..arrays import creation, gathering, rearrange, shaping
 from ..arrays.creation import placeholder as _placeholder
 from ..arrays.creation import placeholder_with_default
 from ..common.unsupported import refusing
+from ..linalg.products import matmul, tensordot
 from ..variables.assignment import global_variables, is_variable_initialized, variables_initializer
 from ..variables.variable import Variable
+from . import losses
 from .losses import EPSILON
 
 _KEPT = "keras"  # in a graph's extras: its session, phase and names
@@ -118,16 +121,53 @@ def _reduction(reduce: Any) -> Any:
     return reduced
 
 
-mean, sum, max, min, prod = map(_reduction, (math.reduce_mean, math.reduce_sum, math.reduce_max, math.reduce_min,
-                                             math.reduce_prod))
+mean, sum, max, min, prod, all, any = map(_reduction, (
+    math.reduce_mean, math.reduce_sum, math.reduce_max, math.reduce_min, math.reduce_prod, math.reduce_all,
+    math.reduce_any))
 abs, argmax, cast, clip, equal, exp, greater, less = (
     math.abs, math.argmax, math.cast, math.clip_by_value, math.equal, math.exp, math.greater, math.less)
 log, maximum, minimum, pow, round, sigmoid, sqrt, square, tanh = (
     math.log, math.maximum, math.minimum, math.pow, math.round, math.sigmoid, math.sqrt, math.square, math.tanh)
-relu, softmax, softplus = nn.relu, nn.softmax, nn.softplus
+relu, softmax, softplus, softsign, elu, bias_add, in_top_k, l2_normalize = (
+    nn.relu, nn.softmax, nn.softplus, nn.softsign, nn.elu, nn.bias_add, nn.in_top_k, nn.l2_normalize)
+argmin, cos, sin, sign, greater_equal, less_equal, not_equal = (
+    math.argmin, math.cos, math.sin, math.sign, math.greater_equal, math.less_equal, math.not_equal)
+random_normal, random_uniform, truncated_normal = random.random_normal, random.random_uniform, random.truncated_normal
+one_hot, stop_gradient, ones_like, zeros_like = (
+    creation.one_hot, creation.stop_gradient, creation.ones_like, creation.zeros_like)
 concatenate, expand_dims, ndim, reshape, shape, squeeze, stack = (
     shaping.concat, shaping.expand_dims, lambda x: len(x.dims), shaping.reshape, shaping.shape, shaping.squeeze,
     shaping.stack)
-reverse = rearrange.reverse
+reverse, tile, gather = rearrange.reverse, rearrange.tile, gathering.gather
+
+
+def dot(x: Any, y: Any) -> Any:
+    """Σ over the last axis of x and the one before the last of y."""
+    return matmul(x, y) if ndim(x) == ndim(y) == 2 else tensordot(x, y, [[-1], [-2 if ndim(y) > 1 else 0]])
+
+
+def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Any:
+    """The cross entropy of each probability, in nats."""
+    return losses.binary_crossentropy(expand_dims(target, -1), expand_dims(output, -1), from_logits)
+
+
+def function(inputs: Any, outputs: Any, updates: Any = None, **_: Any) -> Any:
+    """What gives the values of outputs for a list of values of inputs, and makes the updates."""
+    made = [each if hasattr(each, "op") else each[0].assign(each[1]) for each in updates or ()]
+    return lambda values: get_session().run([outputs, made], dict(zip(inputs, values)))[0]
+
+
+def gradients(loss: Any, variables: Any) -> Any:
+    """The gradients of a loss."""
+    return backprop.gradients(loss, variables)
+
+
+def update(x: Variable, new_x: Any) -> Any:
+    """An assignment to a variable."""
+    return x.assign(new_x)
+
+
+categorical_crossentropy, sparse_categorical_crossentropy = (
+    losses.categorical_crossentropy, losses.sparse_categorical_crossentropy)
 
 __getattr__ = refusing("tf.keras.backend", __name__)

@@ -10,7 +10,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS, place_of
 from ..findings import Finding
-from .case import Case, finding, values_behind
+from .case import Case, finding, held, values_behind
 from .heads import SAME, Head, heads, is_data
 from .pairing import batches_of, classes_of, inputs_of, named, nothing_learnt
 
@@ -75,10 +75,14 @@ def _unread(case: Case) -> list[Finding]:
             padded = next((x for x, value in case.steps[0].feeds.items() if np.ndim(first) == 1 and _is_padded(
                 np.asarray(value), np.asarray(first))), None)
             told = "" if padded is None else f"; it has the lengths of {padded.name}, whose rows go on with zeros"
-            return [finding(_MEANT if padded is None else 47, "fed in vain", tensor.op, f"{tensor.name} is fed other "
+            both = next((x for x, value in case.steps[0].feeds.items() if np.shape(value) == np.shape(first) and len({
+                held(c.inputs[0]) for c in x._consumers if c.type in ("GatherV2", "ResourceGather")}) > 1), None)
+            if both is not None and np.asarray(first).dtype.kind in "iu":
+                told = f"; {both.name}, as many numbers, picks rows of two tables"
+            return [finding(47 if told else _MEANT, "fed in vain", tensor.op, f"{tensor.name} is fed other "
                             f"numbers in each of {len(case.steps)} training steps, but no op takes it: {case.y.name} "
-                            f"does not depend on it{told}", "give it to the recurrence as sequence_length" if told
-                            else "look for the op that is to take it, and was given another tensor",
+                            f"does not depend on it{told}", "look for the op that is to take it, and was given "
+                            "another tensor" if padded is None else "give it to the recurrence as sequence_length",
                             target=tensor.name, confidence="certain")]
     return []
 
