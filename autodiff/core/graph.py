@@ -48,7 +48,6 @@ class Graph(Placed, Collected):
         self._container = ""
         self._control: list[ControlGroup] = []
 
-    # ---- building -----------------------------------------------------------------------
     def add(self, definition: OpDef, inputs: tuple[Tensor, ...], attrs: dict[str, Any], specs: Sequence[Spec],
             name: str) -> Operation:
         """Make an operation. `name` ending in `/` is taken literally, else made unique in the scope."""
@@ -138,7 +137,6 @@ class Graph(Placed, Collected):
         """
         return written_as("Operation", self, op_type, inputs, *more, **options)
 
-    # ---- names --------------------------------------------------------------------------
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """`name` in the current scope, made unique."""
         if mark_as_used:
@@ -183,7 +181,6 @@ class Graph(Placed, Collected):
     def get_name_scope(self) -> str:
         return self.scope
 
-    # ---- looking up ---------------------------------------------------------------------
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
         """All operations as a GraphDef; from_version: only the later ones. add_shapes: with `_output_shapes`."""
         return written_as("GraphDef", self, from_version, add_shapes)
@@ -217,7 +214,6 @@ class Graph(Placed, Collected):
         wanted = " or ".join(w for w, ok in (("Tensor", allow_tensor), ("Operation", allow_operation)) if ok)
         raise KindError(f"Can not convert a {type(element).__name__} into a {wanted}.", found=repr(element))
 
-    # ---- modes --------------------------------------------------------------------------
     @contextlib.contextmanager
     def as_default(self) -> Iterator["Graph"]:
         """Make this graph the default one inside the block."""

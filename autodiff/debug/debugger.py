@@ -68,7 +68,6 @@ class Debugger:
             facts.append(f"{last.loss_name} {last.loss:.4g}")
         return f"<Debugger{' of ' * bool(name)}{name}: {', '.join(facts)}, {self.graph!r}>"
 
-    # ---- what is under the debugger -----------------------------------------------------
     def attach(self, graph: Graph | None = None, session: Session | None = None, *,
                handles: dict[str, Any] | None = None) -> None:
         """Go on with another graph, session or namespace of the script; None keeps what is there.
@@ -117,7 +116,6 @@ class Debugger:
         """Tensor names for a target: Model.resolve."""
         return self.model.resolve(target)
 
-    # ---- runs ---------------------------------------------------------------------------
     @property
     def step(self) -> int:
         """How many steps there were: training runs; where nothing trains, runs."""
@@ -167,7 +165,6 @@ class Debugger:
         """Feed what a function, generator or list of the script gives: RunFeeds.feed_from."""
         return self.feeds.feed_from(source)
 
-    # ---- watches ------------------------------------------------------------------------
     def watch(self, *targets: str, condition: str = "", every: int = 1, level: str = "stats") -> WatchRow:
         """Track tensors and their gradients; stop only where `condition` holds: Watches.watch."""
         return self.watches.watch(*targets, condition=condition, every=every, level=level)
@@ -186,7 +183,6 @@ class Debugger:
         """Remove watches and breakpoints by number."""
         return self.watches.delete(*numbers)
 
-    # ---- values and gradients -----------------------------------------------------------
     def value(self, target: str, *, step: int | None = None) -> answers.Value:
         """Value of a tensor in the last run, or at `step`; a variable's is its present one."""
         return self.values.value(target, step=step)
@@ -212,7 +208,6 @@ class Debugger:
         """What became of each gradient on its way into its variable: UpdateStages.of."""
         return self.update_stages.of(y, step=step)
 
-    # ---- diagnosis ----------------------------------------------------------------------
     def why(self, target: str = "", y: str = "", *, kind: str = "", order: int = 1) -> Any:
         """Why a gradient is None, not finite, zero or tiny, or a value not finite: Explanations.why."""
         return self.explain.why(target, y, kind=kind, order=order)
@@ -241,7 +236,6 @@ class Debugger:
         """Compare steps, recordings or an .npz file tensor by tensor: Comparison.diff."""
         return self.comparison.diff(a, b, rtol=rtol)
 
-    # ---- changes and recordings ---------------------------------------------------------
     def set(self, target: str, value: Any) -> answers.Changed:
         """Change a variable now, or override a tensor's value in the runs to come: Edits.set."""
         return self.edits.set(target, value)
@@ -265,7 +259,6 @@ class Debugger:
         self.attach(found.graph, handles=dict(found.handles))
         return self.recordings.show(found, path)
 
-    # ---- lists --------------------------------------------------------------------------
     def tensors(self, pattern: str = "", *, stats: bool = False, role: str = "") -> tuple[TensorRow, ...]:
         """Tensors whose names match a regex or target: Lists.tensors."""
         return self.lists.tensors(pattern, stats=stats, role=role)

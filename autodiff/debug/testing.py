@@ -100,7 +100,6 @@ class _Tested(NamedTuple):
         right = np.array([slope.middle for slope in numeric])
         return self._told(tensor, value, found, where[~fits], right[~fits], len(where))
 
-    # ---- differences --------------------------------------------------------------------
     def _slopes(self, x: Tensor, value: np.ndarray, where: np.ndarray, delta: float) -> list[Slope]:
         """In float64 by the kernels alone; where there is a loop, branch or Python function, by runs as they are."""
         for total, kind in ((self._total_of_kernels, np.float64), (self._total_of_runs, np.float32)):
@@ -150,7 +149,6 @@ class _Tested(NamedTuple):
         except (AutodiffError, ArithmeticError, ValueError, TypeError, KeyError):
             return found
 
-    # ---- what is said -------------------------------------------------------------------
     def _told(self, x: Tensor, value: np.ndarray, found: np.ndarray, wrong: np.ndarray, right: np.ndarray,
               total: int) -> str:
         """The elements that are wrong, and why; "" if there are none. right: at those, nan where y has no slope."""

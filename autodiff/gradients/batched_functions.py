@@ -128,8 +128,6 @@ def _depends(outputs: Sequence[Tensor], sources: Sequence[Tensor]) -> list[bool]
     return [t in tainted for t in outputs]
 
 
-# ---- lists: a batched list has elements with a leading axis ------------------------------
-
 def _both(args: Sequence[Tensor], batched: Sequence[bool], which: Sequence[int]) -> list[Tensor]:
     """`args` with those at `which` given a leading axis if they have none."""
     if not any(batched[i] for i in which):

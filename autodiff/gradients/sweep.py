@@ -57,7 +57,6 @@ class Sweep:
             found = self.final[x] = self._sum(x)
         return zeros_for(x) if found is None and zeros else found
 
-    # ---- the steps ----------------------------------------------------------------------
     def _in_order(self, ys: list[Tensor]) -> Iterator[Operation]:
         """Each operation once all of its consumers between xs and ys have had their turn."""
         waits_for, y_of, is_one = self.between, self.y_of, len(ys) == 1

@@ -32,7 +32,6 @@ class GradientTape:
         self._record: _Record | None = None
         self._ever_entered = False
 
-    # ---- recording ----------------------------------------------------------------------
     def __enter__(self) -> "GradientTape":
         if self._recording:
             raise ArgumentError("Tape is already recording.", hint="leave its context before entering it again")
@@ -117,7 +116,6 @@ class GradientTape:
             raise SpentTapeError("this tape has given its gradient and forgotten its variables: use persistent=True")
         return tuple(sorted(self._record.variables.values(), key=lambda v: v.created))
 
-    # ---- differentiating ----------------------------------------------------------------
     def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
                  unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """Derivatives of sum(target) by each source, in the structure of `sources`.

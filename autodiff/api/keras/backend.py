@@ -157,17 +157,7 @@ def function(inputs: Any, outputs: Any, updates: Any = None, **_: Any) -> Any:
     return lambda values: get_session().run([outputs, made], dict(zip(inputs, values)))[0]
 
 
-def gradients(loss: Any, variables: Any) -> Any:
-    """The gradients of a loss."""
-    return backprop.gradients(loss, variables)
-
-
-def update(x: Variable, new_x: Any) -> Any:
-    """An assignment to a variable."""
-    return x.assign(new_x)
-
-
-categorical_crossentropy, sparse_categorical_crossentropy = (
-    losses.categorical_crossentropy, losses.sparse_categorical_crossentropy)
+gradients, update, categorical_crossentropy, sparse_categorical_crossentropy = (
+    backprop.gradients, Variable.assign, losses.categorical_crossentropy, losses.sparse_categorical_crossentropy)
 
 __getattr__ = refusing("tf.keras.backend", __name__)

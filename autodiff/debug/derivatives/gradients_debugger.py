@@ -63,7 +63,6 @@ class GradientsDebugger:
     def __exit__(self, unused_type: Any = None, unused_value: Any = None, unused_traceback: Any = None) -> None:
         self._active = False
 
-    # ---- what to watch ------------------------------------------------------------------
     def identify_gradient(self, input_tensor: Any) -> Tensor:
         """A forwarded identity of `input_tensor`, float[...] -> float[...]; use it in place of the tensor.
 
@@ -109,7 +108,6 @@ class GradientsDebugger:
         if self not in observers:
             observers.append(self)
 
-    # ---- what came of it ----------------------------------------------------------------
     def observe(self, tensor: Tensor, gradient: Gradient, *, ys: Collection[Tensor], is_y: bool) -> None:
         """Backprop tells the total gradient of a tensor, of what. is_y: the tensor is one of them, and nothing else."""
         name = self._sources.get(tensor)

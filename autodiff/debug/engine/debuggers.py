@@ -41,7 +41,6 @@ class Debuggers:
             self.own.watch_gradients_by_tensors(graph, [t for t in chosen if not keep or not is_in_layer(t.op)])
             yield self.own
 
-    # ---- what is built and taken in -----------------------------------------------------
     def identify(self, target: str) -> Identified:
         """A forwarded identity of a tensor, bound to the handle `debug_NAME`: build on that from now on.
 
@@ -72,7 +71,6 @@ class Debuggers:
             self.own.register_gradient_tensor(tensor.name, given)
         return self._row(THE_PROMPT, tensor.name, given)
 
-    # ---- what there is ------------------------------------------------------------------
     def known(self) -> dict[str, GradientsDebugger]:
         """All GradientsDebuggers by name: the prompt's, and the script's."""
         found = {name: value for name, value in self.model.handles.items() if isinstance(value, GradientsDebugger)}

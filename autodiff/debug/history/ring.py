@@ -87,7 +87,6 @@ class Ring(Sequence[Moment]):
     def __iter__(self) -> Iterator[Moment]:
         return iter(self._moments)
 
-    # ---- keeping ------------------------------------------------------------------------
     def variables(self, session: Session) -> Mapping[str, Any]:
         """The variables that a session's next run begins with; made again later where the last run left them."""
         present, left = session.variables, self._left
@@ -136,7 +135,6 @@ class Ring(Sequence[Moment]):
         self._costs[0] = whole
         return True
 
-    # ---- on disk ------------------------------------------------------------------------
     @property
     def away(self) -> int:
         """How many runs are on disk."""
@@ -200,7 +198,6 @@ class Ring(Sequence[Moment]):
         self.disk.close()
         self.disk = None
 
-    # ---- values -------------------------------------------------------------------------
     def values_of(self, later: Later) -> dict[str, Any]:
         """The values, from the nearest run before of which they are known."""
         chain: list[Later] = []

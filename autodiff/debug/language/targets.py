@@ -62,7 +62,6 @@ class Targets:
         self._known = 0, 0, 0  # operations that are in `_ends`: of the graph, of its layer, inside
         self._ops: list[Operation] = []
 
-    # ---- finding ------------------------------------------------------------------------
     def all(self, target: str) -> list[Tensor]:
         """The tensors a target stands for, at least one. Raises UnknownNameError or ArgumentError."""
         target = target.strip()
@@ -175,7 +174,6 @@ class Targets:
             raise UnknownNameError(f"there is no gradient of {tensor.name!r}", hint=f"ask: why {tensor.name}")
         return [gradient]
 
-    # ---- names --------------------------------------------------------------------------
     def short(self, tensor: Tensor, sign: str = "%") -> str:
         """`%12`, or `g12` for its gradient; "" for one inside of a branch or loop, or of the layer."""
         if tensor.graph is not self.graph or is_in_layer(tensor.op):

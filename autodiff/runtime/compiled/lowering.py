@@ -240,7 +240,6 @@ class _Writer:
                 self._small[slot] = self._constant(np.asarray(value.flat[0]))
         return slot
 
-    # ---- what repeats ---------------------------------------------------------------------
     def broadcast(self, step: Step) -> int | None:
         return step.inputs[0]
 

@@ -35,8 +35,6 @@ def _head(op: Operation, case: Case) -> Head | None:
     return next((head for head in heads(case) if op in (head.op, head.end)), None)
 
 
-# ---- the last layer and the loss --------------------------------------------------------
-
 def _without_activation(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     head = _head(op, case)
     end = op if head is None else head.end
@@ -207,8 +205,6 @@ def _term(op: Operation, case: Case) -> Tensor | None:
         tensor = taker.outputs[0]
     return None
 
-
-# ---- layers -----------------------------------------------------------------------------
 
 def _activated(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     yield Attempt(tuple(changed(t, "tf.nn.relu between them", build.Relu) for t in dict.fromkeys(

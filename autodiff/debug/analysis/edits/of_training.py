@@ -38,8 +38,6 @@ def changed(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor]) -> Edi
     return Edit(tensor.op, words, lambda now: made(tensor))
 
 
-# ---- updates, data, beginnings ----------------------------------------------------------
-
 def _rates(case: Case) -> list[tuple[Tensor, list[float]]]:
     rates = dict.fromkeys(u.rate for u in case.updates if u.y is case.y and u.rate is not None)
     return [(t, [float(np.reshape(v, ())) for v in case.series(t) if np.size(v) == 1]) for t in rates]

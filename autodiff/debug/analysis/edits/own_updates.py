@@ -55,8 +55,6 @@ def _rate(changes: np.ndarray, ways: np.ndarray, lost: float) -> float | None:
     return rate if np.linalg.norm(changes + rate * ways) <= _MISSED * np.linalg.norm(changes) + lost else None
 
 
-# ---- rules -------------------------------------------------------------------------------
-
 def _sum(steps: Steps, decay: float) -> Any:
     return sum(decay ** i * g for i, g in enumerate(reversed(steps)))
 

@@ -70,7 +70,6 @@ class Case:
         return Case(self.graph, y, self.variables, self.runs, self._look, self.failed, wholes=self.wholes,
                     guess_of=self._guess_of)
 
-    # ---- the graph ----------------------------------------------------------------------
     @cached_property
     def operations(self) -> list[Operation]:
         """The forward ones, producers first."""
@@ -100,7 +99,6 @@ class Case:
         return [update for op in operations_of(self.graph) if is_store(op) and op.inputs[0] in known
                 and (update := update_of(op, self.calls)) is not None]
 
-    # ---- the runs -----------------------------------------------------------------------
     @cached_property
     def steps(self) -> list[Run]:
         """The training runs that put a gradient of y into a variable; where none is known to, all that train."""

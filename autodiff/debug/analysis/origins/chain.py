@@ -181,8 +181,6 @@ def _in_turns(sizes: Sequence[float]) -> str:
     return f": it grows from {sizes[0]:.3g} to {sizes[-1]:.3g} in {len(sizes)} iterations, {factor:.3g} times in each"
 
 
-# ---- which of them counts, and what is told of it ----------------------------------------
-
 def _chosen(at: Source, sources: Sequence[Source], *, negative: bool) -> Source | None:
     """The element to go on with: the one that the number comes of. negative: what counts is its sign."""
     kind = at.tensor.op.type

@@ -44,7 +44,6 @@ class Hooks:
         self.recorder: Recorder | None = None
         self._keeper = Keeper()
 
-    # ---- the cut ------------------------------------------------------------------------
     def before_run(self, fetches: Any, feed_dict: dict | None = None, *, is_changeable: bool = False) -> OpenRun:
         """A run is about to be made: what to fetch, and with which feeds.
 
@@ -126,7 +125,6 @@ class Hooks:
             self.watches.remove(held.watch)
         return stop
 
-    # ---- records ------------------------------------------------------------------------
     def record_into(self, recorder: Recorder | None) -> None:
         """Write every run from now on; with None no further ones."""
         if self.recorder is not None:
