@@ -206,7 +206,7 @@ def test_a_node_may_be_called_as_a_scope_was() -> None:
     definition.node[0].name = "full"
     assert tf.import_graph_def(definition, name="", return_elements=["full"])[0].name == "full_1"
     made = create_meta_graph_def(tf.MetaGraphDef.MetaInfoDef(meta_graph_version="3"))
-    assert made.meta_info_def.meta_graph_version == "3" and len(made.graph_def.node) == 2
+    assert made.meta_info_def.meta_graph_version == "3" and len(made.graph_def.node) == 5
 
 
 def test_numbers_that_stand_for_others_are_tuples_of_one() -> None:
