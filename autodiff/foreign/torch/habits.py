@@ -69,9 +69,9 @@ class Habits:
         self.rates = Rates()
         self.hooks = Hooks()
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
-        self._older: dict[int, weakref.ref[Any]] = {}  # leaves that the last backward saw
+        self._older: dict[str, weakref.ref[Any]] = {}  # leaves that backwards saw
         self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
-        self._lived: set[int] = set()  # of those of this one
+        self._remade: set[str] = set()  # names of those that steps make anew
         self._moved: set[int] = set()  # parameters that were stepped since the last backward
 
     def __enter__(self) -> "Habits":
@@ -221,8 +221,8 @@ class Habits:
         self._at = place_of_frames(frames)
         self.rates.is_due = True
         self.hooks.changing.clear()
-        self._lived = {i for p in parameters.values() if (i := id(p)) in self._older and self._older[i]() is p}
-        self._older = {id(p): weakref.ref(p) for p in parameters.values()}
+        self._remade |= {n for n, p in parameters.items() if n in self._older and self._older[n]() is not p}
+        self._older.update({name: weakref.ref(p) for name, p in parameters.items()})
         piled = {id(p) for p in parameters.values() if p.grad is not None and bool(p.grad.count_nonzero())}
         self._used &= piled
         self._waiting = 1 if piled else self._waiting + 1
@@ -320,7 +320,7 @@ class Habits:
 
     def _left_out(self, parameters: dict[str, Any]) -> list[Finding]:
         missing = {name: p for name, p in self.not_given(parameters).items() if p.requires_grad and p.grad is not None
-                   and (isinstance(p, torch.nn.Parameter) or id(p) in self._lived)}  # else made by the step, as of data
+                   and (isinstance(p, torch.nn.Parameter) or name not in self._remade)}  # else made in the step
         if not missing:
             return []
         first, parameter = next(iter(missing.items()))
