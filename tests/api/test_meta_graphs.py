@@ -185,11 +185,10 @@ def test_queues_are_stored_as_tensorflows_ops(kind: str, tmp_path: Path) -> None
             node.op = node.op.removesuffix("V2") + kind
     with tf.Graph().as_default(), tf.Session() as session:
         tf.train.import_meta_graph(meta)
-        coordinator = tf.train.Coordinator()
-        threads = tf.train.start_queue_runners(session, coordinator)
-        assert session.run("sum:0") == 10 and session.run("queue_Dequeue:1") == 1
-        coordinator.request_stop()
-        coordinator.join(threads, stop_grace_period_secs=20)
+        (runner,) = tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS)
+        session.run(runner.enqueue_ops), session.run(runner.enqueue_ops)
+        assert session.run("sum:0") == 10 and session.run("queue_Dequeue:1") == 1 and session.run("size:0") == 1
+        session.run(runner.close_op)
         assert session.run("queue_Is_Closed:0")
 
 

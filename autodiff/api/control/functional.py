@@ -161,7 +161,7 @@ def batch_function(in_tensors: Sequence[Any], captured_tensors: Sequence[Any] = 
         raise InvalidArgumentError(None, None, f"Function {f.name} takes {len(f.declared_input_types)} arguments, but "
                                    f"{len(in_tensors)} were given")
 
-    return _listed(py_func(refuse, [], list(Tout)))
+    return _listed(py_func(refuse, [], list(Tout))) if Tout else refuse()
 
 
 def symbolic_gradient(input: Sequence[Any], Tout: Any, f: Any, name: str | None = None) -> Any:  # noqa: N803
