@@ -145,6 +145,8 @@ class Importer:
             attributes = {key: value_of(attr, key) for key, attr in node.attr.items() if key[0] != "_"}
             made = NODES[node.op.removesuffix("V2")](QueueBase.of_node(inputs[0]), node.name, *inputs[1:], **attributes)
             return [made] if isinstance(made, Tensor) else made
+        if node.op.endswith("Queue") and f"{node.op}V2" in OPS:
+            return self._operation(OPS[f"{node.op}V2"], node, inputs)
         if node.op in OPS:
             return self._operation(OPS[node.op], node, inputs)
         if node.op not in RECIPES and op_schema(node.op) is None:
