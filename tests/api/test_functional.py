@@ -87,4 +87,4 @@ def test_functions_that_are_called_in_batches_are_called() -> None:
     assert tf.gradients(twice, x) == [None] and _run(twice).tolist() == [2.0, 4.0]
     assert _run(functional.batch_function([1.0, 2.0], captured_tensors=total.captured_inputs, f=total)) == [8.0]
     with pytest.raises(tf.errors.InvalidArgumentError, match="takes 2 arguments, but 1 were given"):
-        functional.batch_function([1.0], f=total)
+        _run(functional.batch_function([1.0], f=total, Tout=[tf.float32]))

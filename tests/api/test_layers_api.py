@@ -314,8 +314,8 @@ def test_a_layer_called_with_another_depth_is_refused():
 
 
 def test_what_is_not_served_says_so():
-    with pytest.raises(AttributeError, match="contrib.crf"):
-        tf.contrib.crf  # noqa: B018
+    with pytest.raises(AttributeError, match="contrib.cudnn_rnn"):
+        tf.contrib.cudnn_rnn  # noqa: B018
 
 
 def test_dropout_keeps_its_mean_and_its_seed():

@@ -257,3 +257,13 @@ def test_what_branches_and_loops_read_is_frozen_too():
         tf.import_graph_def(frozen, name="")
         found = [session.run("out:0", {"x:0": np.ones(3), "flag:0": each}) for each in (True, False)]
         np.testing.assert_array_equal(found, expected)
+
+
+def test_what_stands_for_an_older_op_has_its_name():
+    definition = tf.GraphDef()
+    definition.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
+    definition.node.add(name="inverse", op="Inv", input=["x"]).attr["T"].type = 1
+    for name in ("", "net"):
+        tf.import_graph_def(definition, name=name)
+    with tf.Session() as session:
+        assert session.run(["inverse:0", "net/inverse:0"], {"x:0": 4.0, "net/x:0": 2.0}) == [0.25, 0.5]

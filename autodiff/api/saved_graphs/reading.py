@@ -197,12 +197,12 @@ class Importer:
         recipe = RECIPES.get(node.op)
         if recipe is None:
             return self._refused(node, inputs)
-        with get_default_graph().name_scope(node.name):
+        with get_default_graph().name_scope(node.name) as full:
             made = recipe(*inputs, **attributes)
         if isinstance(made, Operation):
             return made
         made = made if isinstance(made, (list, tuple)) else [made]
-        return list(made) if len(made) != 1 else [build.Identity(made[0], name=node.name)]
+        return list(made) if len(made) != 1 else [build.Identity(made[0], name=full)]
 
     def _refused(self, node: Any, inputs: list[Tensor]) -> Operation:
         """An op that fails when it runs: what does not need it can be looked at all the same."""
