@@ -198,7 +198,7 @@ def test_a_group_has_an_operation_on_each_device() -> None:
 
 
 def test_a_sum_of_gradients_stands_with_its_first_term_on_one_device() -> None:
-    for devices, beside in ((("/task:1", "/task:1"), b"loc:@MatMul"), (("/task:1", "/task:2"), b"loc:@w")):
+    for devices, beside in ((("/task:1", "/task:1"), b"loc:@MatMul_1"), (("/task:1", "/task:2"), b"loc:@w")):
         tf.reset_default_graph()
         w = tf.constant([[1.0]], name="w")
         products = []

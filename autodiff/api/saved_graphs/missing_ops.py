@@ -97,10 +97,6 @@ def _filled_rows_gradient(reverse_index_map: Tensor, grad_values: Tensor, **_: A
     return [build.GatherV2(grad_values, reverse_index_map, 0), build.Sum(rest, 0)]
 
 
-def _as_resource(kind: str) -> Callable[..., Tensor]:
-    return lambda **attrs: OPS[f"{kind}V2"](**attrs)
-
-
 RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and attributes by name
     "BatchMatMul": lambda x, y, adj_x=False, adj_y=False, **_: build.BatchMatMulV2(x, y, adj_x=adj_x, adj_y=adj_y),
     "Concat": lambda axis, *values, **_: build.ConcatV2(axis, *values),
@@ -108,7 +104,6 @@ RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and attri
     "Variable": lambda shape, dtype, container="", shared_name="", **_: build.VariableV2(
         shape=shape, dtype=dtype, container=container, shared_name=shared_name),
     "PlaceholderV2": lambda dtype, shape=None, **_: build.Placeholder(dtype=dtype, shape=shape),
-    **{kind: _as_resource(kind) for kind in ("FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue")},
     "BatchNormWithGlobalNormalization": _batch_norm_by_moments,
     **dict.fromkeys(("FusedBatchNorm", "FusedBatchNormV2"), _batch_norm),
     **dict.fromkeys(("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"), batch_norm_gradient),
