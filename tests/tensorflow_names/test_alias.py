@@ -81,6 +81,7 @@ def _fresh() -> Any:
     "from tensorflow.python.training import saver as s, tracking; s.BaseSaverBuilder.SaveableObject(None, [], 'x')",
     "from tensorflow.python.training import monitored_session as m; m._WrappedSession, m._HookedSession",
     "from tensorflow.python.training.checkpoint_management import meta_graph_filename as m; assert m('a') == 'a.meta'",
+    "from tensorflow.python.framework.meta_graph import stripped_op_list_for_graph, export_scoped_meta_graph",
     "from tensorflow.python.eager import execution_callbacks as e; e.errstate(inf_or_nan=e.ExecutionCallback.RAISE)",
     "from tensorflow.compat import v2 as tf; tf.where([True], [1], [2])",
     "import tensorflow.estimator; from tensorflow import estimator; estimator.Estimator",
