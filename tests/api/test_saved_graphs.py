@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.files.op_table import op_schema
 from autodiff.files.protobuf_text import parse_message
 
 from ..expect import expect_none
@@ -145,11 +146,13 @@ def test_what_is_written_once_more_computes_the_same(name, graph):
 
 
 def test_an_op_that_is_not_served_fails_when_it_runs_and_not_before():
-    given = tf.NodeDef(name="read", op="DecodeWav", input=["text"])
+    given = tf.NodeDef(name="read", op="DecodeWav", input=["text"], attr={"desired_channels": tf.AttrValue(i=2)})
     text = tf.NodeDef(name="text", op="Placeholder", attr={"dtype": tf.AttrValue(type=7)})
     tf.import_graph_def(tf.GraphDef(node=[text, given]), name="")
     with tf.Session() as session, pytest.raises(tf.errors.UnimplementedError, match="the op 'DecodeWav'"):
         session.run("read:0", {"text:0": b"x"})
+    again = tf.get_default_graph().as_graph_def().node[1]
+    assert (again.op, again.attr["desired_channels"].i, list(again.input)) == ("DecodeWav", 2, ["text"])
 
 
 @pytest.mark.parametrize(("nodes", "text"), [
@@ -222,9 +225,25 @@ def _draws(x):
         x > 0, lambda: tf.reduce_sum(tf.nn.dropout(x * tf.ones([9]), 0.5)), lambda: x)), [0, 0.0])[1]
 
 
-@pytest.mark.parametrize("model", [_loop, _loop_in_loop, _loop_in_branch, _scan, _draws])
+def _arrays(x):
+    rows = tf.stack([x, x * x, x + 1])
+    grown = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a.write(i, rows[i] * x)), [
+        0, tf.TensorArray(tf.float32, size=0, dynamic_size=True)])[1]
+    put = tf.TensorArray(tf.float32, size=3).scatter([2, 0, 1], rows)
+    pieces = tf.TensorArray(tf.float32, size=2, infer_shape=False).split(rows, [1, 2])
+    return tf.reduce_sum(grown.stack()) + tf.reduce_sum(put.gather([1, 2]) * x) + tf.reduce_sum(pieces.concat() ** 2)
+
+
+def _swish_in_branch(x):
+    return tf.cond(x > 0, lambda: tf.nn.swish(x), lambda: x)
+
+
+@pytest.mark.parametrize("model", [_loop, _loop_in_loop, _loop_in_branch, _scan, _draws, _arrays, _swish_in_branch])
 def test_gradients_of_loops_and_branches_come_back(model):
-    """Twice: what was read is written again. A value that is drawn in each run is told by its gradient."""
+    """Twice, of ops that TensorFlow has: what was read is written again.
+
+    A value that is drawn in each run is told by its gradient.
+    """
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [], name="x")
         y = model(x)
@@ -232,9 +251,13 @@ def test_gradients_of_loops_and_branches_come_back(model):
         names = [(y - slope * x if model is _draws else y).name, slope.name]
         expected = None if model is _draws else tf.Session().run(names, {x: 1.3})
     for _ in range(2):
-        data = graph.as_graph_def().SerializeToString()
+        written = graph.as_graph_def(add_shapes=True)
+        nodes = [*written.node, *(node for function in written.library.function for node in function.node_def)]
+        expect_none(sorted({node.op for node in nodes if op_schema(node.op) is None}))
+        expect_none([node.name for node in written.node if node.op == "While" and not len(node.attr["T"].list.type) == (
+            len(node.input)) == len(node.attr["_output_shapes"].list.shape)])
         with tf.Graph().as_default() as graph:
-            tf.import_graph_def(tf.GraphDef.FromString(data), name="")
+            tf.import_graph_def(tf.GraphDef.FromString(written.SerializeToString()), name="")
             found = tf.Session().run(names, {"x:0": 1.3})
             assert abs(found[0]) < 1e-4 if expected is None else found == pytest.approx(expected)
 

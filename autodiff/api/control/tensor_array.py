@@ -31,7 +31,8 @@ class TensorArray:
         self.dynamic_size, self.infer_shape, self._once = bool(dynamic_size), infer_shape, bool(clear_after_read)
         self._dims: Dims | None = as_dims(element_shape)
         self._may_lack = infer_shape or is_known(self._dims)
-        self.flow: Tensor = build.ListReserve(size, name=name or "TensorArray") if flow is None else flow
+        self.flow: Tensor = flow if flow is not None else build.ListReserve(
+            size, dtype=self.dtype, name=name or "TensorArray")
 
     @property
     def handle(self) -> Tensor:

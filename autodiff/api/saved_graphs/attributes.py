@@ -1,6 +1,7 @@
 """Attributes of operations as AttrValues, and back."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ...files.tensor_values import (
     shape_of_proto,
 )
 
-AttrValue = GRAPH_MESSAGES["AttrValue"]
+AttrValue, NodeDef = GRAPH_MESSAGES["AttrValue"], GRAPH_MESSAGES["NodeDef"]
 
 _FIELDS = {"string": "s", "int": "i", "float": "f", "bool": "b", "type": "type", "shape": "shape", "tensor": "tensor",
            "func": "func"}
@@ -39,6 +40,14 @@ def attr_of(kind: str, value: Any) -> Any:
         getattr(made, _FIELDS[kind]).mark_set()
     else:
         setattr(made, _FIELDS[kind], _plain(kind, value))
+    return made
+
+
+def plain_node(name: str, op: str, inputs: Iterable[str], **attributes: tuple[str, Any]) -> Any:
+    """A NodeDef. attributes: (kind, value) by name."""
+    made = NodeDef(name=name, op=op, input=inputs)
+    for key, (kind, value) in attributes.items():
+        made.attr[key].CopyFrom(attr_of(kind, value))
     return made
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from ...core.graph import Operation, Tensor
+from ...files.op_table import op_schema
+
 Item = TypeVar("Item")
 
 # op -> name of an attribute here -> its name in TensorFlow
@@ -35,3 +38,31 @@ def their_name(op: str, attribute: str) -> str:
 def with_their_names(op: str, attributes: dict[str, Any]) -> dict[str, Any]:
     """Attributes by TensorFlow's names."""
     return {their_name(op, name): value for name, value in attributes.items()}
+
+
+def their_op(op: Operation) -> str:
+    """The op's name in TensorFlow, where what changes a resource variable is an op of its own."""
+    if op.type == "NotServed":
+        return str(op.attrs["type"])
+    resource = f"Resource{op.type}"
+    on_resource = bool(op.inputs) and op.inputs[0].dtype.name == "resource" and op_schema(op.type) is not None
+    return resource if on_resource and op_schema(resource) is not None else op.type
+
+
+def kept_of(loop: Operation) -> list[Tensor]:
+    """The inner tensors of a While of which it has a list each."""
+    return [*loop.attrs["body"].arguments, *loop.attrs["body"].kept] if loop.type == "While" else []
+
+
+def kept_by(loop: Operation) -> dict[Tensor, Tensor]:
+    """The lists of a While that some operation reads -> the inner tensor of which they have each iteration's value."""
+    pairs = zip(loop.outputs[len(loop.attrs["shapes"]):], kept_of(loop))
+    return {items: inner for items, inner in pairs if items.consumers()}
+
+
+def their_index(tensor: Tensor) -> int:
+    """Which output of its op a tensor is in TensorFlow: a loop gives its captures too, and then its lists."""
+    op, at = tensor.op, tensor.value_index
+    if op.type != "While" or at < len(op.attrs["shapes"]):
+        return at
+    return len(op.inputs) + list(kept_by(op)).index(tensor)

@@ -1,11 +1,15 @@
 """Ops that only this library has, written as ops of TensorFlow's: above all gradient ops."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from ...core.constant_value import static_value
 from ...core.graph import Graph, Operation, Tensor
 from ...core.op import OPS, build
+from ...files.op_table import op_schema
+from .differences import their_op
+from .tensor_lists import LISTS
 
 
 def _sum_to(op: Operation, x: Tensor, shape: Tensor) -> Tensor:
@@ -60,24 +64,29 @@ EXPANSIONS: dict[str, Callable[..., Tensor | None]] = {
     "GatherOrZero": _gather_or_zero, "InitializedValue": lambda op, ref, value: build.Identity(value),
     "LogOrZero": lambda op, x: build.Log(build.Select(build.Greater(x, build.ZerosLike(x)), x, build.OnesLike(x))),
     "LogicalXor": lambda op, x, y: build.NotEqual(x, y),
-    "Recall": _recalled,
+    "Recall": _recalled, **LISTS,
     "SwitchSide": lambda op, data, predicate, side: build.Identity(data),  # in a branch, and that one is taken
     "Swish": lambda op, x: build.Mul(x, build.Sigmoid(x)),
 }
 
 
-def expanded(op: Operation) -> tuple[list[Operation], dict[Tensor, Tensor], Tensor] | None:
-    """The operations that stand for one, in a graph of their own: those, their placeholders -> its inputs, the result.
+# Operations of a graph of their own, written in another; how that names what their placeholders are for; the result.
+Scratch = tuple[list[Operation], dict[Tensor, str], Tensor]
 
-    None for an op that TensorFlow has, or that cannot be made of TensorFlow's.
-    """
+
+def scratch(given: Iterable[tuple[Any, str]], make: Callable[..., Any]) -> Scratch | None:
+    """What `make` builds of placeholders; None where it gives None. given: what has a dtype and dims, and its name."""
+    with Graph().as_default() as graph:
+        sources = {build.Placeholder(dtype=t.dtype.base_dtype, shape=t.dims, name="given"): name for t, name in given}
+        made = make(*sources)
+        if made is not None and op_schema(their_op(made.op)).outputs[0].name != "output":  # type: ignore[union-attr]
+            made = build.Identity(made)  # functions name an output as its op does, and to them the op is not known
+    own = [each for each in graph.get_operations() if each.outputs[0] not in sources]
+    return None if made is None else (own, sources, made)
+
+
+def expanded(op: Operation, inputs: Iterable[str]) -> Scratch | None:
+    """The operations that stand for one; None if TensorFlow has it, or none like it. inputs: their names."""
     if op.type not in EXPANSIONS:
         return None
-    graph = Graph()
-    with graph.as_default():
-        given = [build.Placeholder(dtype=t.dtype.base_dtype, shape=t.dims, name="given") for t in op.inputs]
-        result = EXPANSIONS[op.type](op, *given, **op.attrs)
-    if result is None:
-        return None
-    sources: dict[Tensor, Tensor] = dict(zip(given, op.inputs))
-    return [each for each in graph.get_operations() if each.outputs[0] not in sources], sources, result
+    return scratch(zip(op.inputs, inputs), lambda *given: EXPANSIONS[op.type](op, *given, **op.attrs))

@@ -8,34 +8,40 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...core.dtypes import DType
+from ...core.dtypes import DType, variant
 from ...core.function_graph import Function
-from ...core.graph import Operation, Tensor
+from ...core.graph import Graph, Operation, Tensor
+from ...core.op import Spec
 from ...core.traversal import in_order
 from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.op_table import op_schema
 from ...files.tensor_values import dtype_number
+from .differences import kept_by, their_index, their_op
+from .expansions import scratch
+from .tensor_lists import grown
 
 FunctionDef, NameAttrList = GRAPH_MESSAGES["FunctionDef"], GRAPH_MESSAGES["NameAttrList"]
 _INPUTS = frozenset(("Argument", "Captured"))
 
 Reference = Callable[..., str]        # (tensor, name of its node where that is another) -> how an input names it
+Growing = tuple[DType, str, Tensor | None]  # a list: dtype of its elements, how it is named so far, what is added to it
 NodeWriter = Callable[..., list[Any]]  # (operation, library, reference) -> NodeDefs
 
 
 def plain_reference(tensor: Tensor, name: str = "") -> str:
     """`x` for x:0, `x:1` for others."""
     name = name or tensor.op.name
-    return name if tensor.value_index == 0 else f"{name}:{tensor.value_index}"
+    at = their_index(tensor)
+    return name if at == 0 else f"{name}:{at}"
 
 
 class Library:
     """The functions of a graph while it is written. definitions: those so far, with names of their own."""
 
-    def __init__(self, write_node: NodeWriter) -> None:
+    def __init__(self, write_node: NodeWriter, write_plain: Callable[..., Any]) -> None:
         self.definitions: list[Any] = []
         self._taken: set[str] = set()
-        self._write_node = write_node
+        self._write_node, self._write_plain = write_node, write_plain
 
     def called(self, op: Operation, attributes: dict[str, Any]) -> dict[str, Any]:
         """The attributes of an If or While, with its functions written into the library."""
@@ -44,26 +50,32 @@ class Library:
             return self._loop(op, attributes, types)
         then_branch, else_branch = attributes["then_branch"], attributes["else_branch"]
         count = len(then_branch.inputs)
+        kept = [*((t, 0) for t in then_branch.kept), *((t, 1) for t in else_branch.kept)]
         given = {"then_branch": (then_branch, range(count)), "else_branch": (else_branch, range(count, len(types) - 1))}
-        return {name: self.added(f"{op.name}_{name}", function, list(places), types[1:])
-                for name, (function, places) in given.items()} | {
-                    "Tout": [t.dtype.base_dtype for t in then_branch.outputs]}
+        return {name: self.added(f"{op.name}_{name}", function, list(places), types[1:],
+                                 lists=[(t.dtype, "", t if side == which else None) for t, side in kept])
+                for which, (name, (function, places)) in enumerate(given.items())} | {
+                    "Tout": [t.dtype.base_dtype for t in op.outputs]}
 
     def _loop(self, op: Operation, attributes: dict[str, Any], types: Sequence[DType]) -> dict[str, Any]:
         cond, body, count = attributes["cond"], attributes["body"], len(attributes["shapes"])
         split = count + len(cond.captured)
         state = list(range(count))
-        dims = [*attributes["shapes"], *(t.dims for t in op.inputs[count:])]
-        return {"cond": self.added(f"{op.name}_cond", cond, [*state, *range(count, split)], types),
-                "body": self.added(f"{op.name}_body", body, [*state, *range(split, len(types))], types,
-                                   passed=range(count, len(types))), "output_shapes": dims}
+        kept = list(kept_by(op).values())
+        dims = [*attributes["shapes"], *(t.dims for t in op.inputs[count:]), *[()] * len(kept)]
+        taken = [*types, *[variant] * len(kept)]
+        return {"cond": self.added(f"{op.name}_cond", cond, [*state, *range(count, split)], taken),
+                "body": self.added(f"{op.name}_body", body, [*state, *range(split, len(types))], taken,
+                                   passed=range(count, len(types)),
+                                   lists=[(t.dtype, f"input_{len(types) + i}", t) for i, t in enumerate(kept)]),
+                "output_shapes": dims, "T": taken}
 
     def added(self, name: str, function: Function, places: Sequence[int], types: Sequence[DType],
-              passed: Sequence[int] = ()) -> Any:
+              passed: Sequence[int] = (), lists: Sequence[Growing] = ()) -> Any:
         """Write a function; gives the attribute that names it.
 
         places: which of the arguments its own inputs are. types: of all arguments. passed: arguments that it gives
-        back after its own outputs.
+        back after its own outputs, before the lists.
         """
         base = name = re.sub(r"\W", "_", name)
         while name in self._taken:
@@ -81,16 +93,44 @@ class Library:
         for op in in_order(function.graph.operations.values()):
             if op.type not in _INPUTS:
                 made.node_def.extend_raw(self._write_node(op, self, reference))
-        returned = [*((t.dtype, reference(t)) for t in function.outputs), *((types[i], f"input_{i}") for i in passed)]
+        added = []
+        for i, wanted in enumerate(lists):
+            nodes, found = self.list_of(function.graph, f"{name}/list_{i}", reference, wanted)
+            made.node_def.extend_raw(nodes)
+            added.append(found)
+        returned = [*((t.dtype, reference(t)) for t in function.outputs), *((types[i], f"input_{i}") for i in passed),
+                    *((variant, each) for each in added)]
         for i, (dtype, source) in enumerate(returned):
             made.signature.output_arg.add(name=f"output_{i}", type=dtype_number(dtype.base_dtype.name))
             made.ret[f"output_{i}"] = source
         return NameAttrList(name=name)
 
+    def list_of(self, graph: Graph, name: str, reference: Reference, wanted: Growing) -> tuple[list[Any], str]:
+        """The nodes that make a list, the last of a name that the graph does not have, and what it gives."""
+        dtype, so_far, item = wanted
+        given: list[tuple[Any, str]] = [(Spec(variant, ()), so_far)] if so_far else []
+        given += [] if item is None else [(item, reference(item))]
+        made = scratch(given, lambda *g: grown(dtype, g[0] if so_far else None, None if item is None else g[-1]))
+        return self.written(made, graph.names.take(name, mark=False), reference)
+
+    def written(self, made: Any, name: str, reference: Reference) -> tuple[list[Any], str]:
+        """The nodes of operations that stand for one of that name, which comes last, and what it gives."""
+        operations, sources, result = made
+        names = {op: f"{name}/{op.name}" for op in operations if op is not result.op} | {result.op: name}
+
+        def inside(tensor: Tensor, other: str = "") -> str:
+            return sources.get(tensor) or reference(tensor, other or names[tensor.op])
+
+        nodes = []
+        for op in names:
+            nodes.append(self._write_plain(op, self, inside))
+            nodes[-1].name = names[op]
+        return nodes, inside(result)
+
 
 def output_place(tensor: Tensor) -> str:
     """`product:0`: which output of its op a tensor is, as functions name it."""
-    schema, at = op_schema(tensor.op.type), tensor.value_index
+    schema, at = op_schema(their_op(tensor.op)), their_index(tensor)
     for argument in schema.outputs if schema else ():
         if at == 0 or argument.is_several:
             return f"{argument.name}:{at}"

@@ -12,6 +12,7 @@ from ...core.op import OPS, build
 from ..control.dependencies import control_dependencies
 from ..math.reductions import sparse_segment_mean, sparse_segment_sqrt_n, sparse_segment_sum
 from ..nn.normalization import batch_normalization
+from .tensor_lists import LIST_RECIPES, joined
 
 
 def _batch_norm(x: Tensor, scale: Tensor, offset: Tensor, mean: Tensor, variance: Tensor, epsilon: float = 1e-4,
@@ -121,9 +122,9 @@ RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and attri
     "Snapshot": lambda x, **_: build.Identity(x),
     **{f"SparseSegment{kind}{end}": _sparse_segments(reduced) for end in ("", "WithNumSegments") for kind, reduced in (
         ("Sum", sparse_segment_sum), ("Mean", sparse_segment_mean), ("SqrtN", sparse_segment_sqrt_n))},
-    "TensorArrayV3": lambda size, dtype, **_: [build.ListReserve(size)] * 2,  # the flow is the list
-    "TensorArrayConcatV3": lambda handle, flow, dtype, **_: [
-        build.ListConcat(flow, flow, dtype=dtype), build.Cast(build.ListSizes(flow), dtype="int64")],
+    **LIST_RECIPES,  # TensorArrays: the flow is the list
+    "TensorArrayV3": lambda size, dtype, **_: [build.ListReserve(size, dtype=dtype)] * 2,
+    "TensorArrayConcatV3": lambda handle, flow, dtype, **_: joined(flow, dtype=dtype),
     "TensorArrayReadV3": lambda handle, index, flow, dtype, **_: build.ListItem(flow, index, dtype=dtype),
     "TensorArrayWriteV3": lambda handle, index, value, flow, **_: build.ListSet(flow, index, value),
     "TensorArrayGatherV3": lambda handle, indices, flow, dtype, element_shape=None, **_: build.ListGather(

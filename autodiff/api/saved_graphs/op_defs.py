@@ -8,7 +8,7 @@ from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.op_table import Argument, op_schema
 from ...files.tensor_values import dtype_number
 from .attributes import attr_of
-from .writing import their_op
+from .differences import their_op
 
 OpDef, OpList = GRAPH_MESSAGES["OpDef"], GRAPH_MESSAGES["OpList"]
 

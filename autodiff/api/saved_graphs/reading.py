@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...core.convert import convert_to_tensor
-from ...core.dtypes import as_dtype
+from ...core.dtypes import as_dtype, variant
 from ...core.errors import ArgumentError, AutodiffError, KindError
 from ...core.function_graph import Function
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
@@ -19,7 +19,8 @@ from .differences import RESERVING, ours, their_name
 from .layout import full_name, layout_of, split_name
 from .missing_ops import RECIPES
 from .regions import Region
-from .writing import LOOP_VARIABLES, PRODUCER
+from .tensor_lists import OF_LISTS
+from .writing import PRODUCER
 
 GraphDef = GRAPH_MESSAGES["GraphDef"]
 
@@ -147,6 +148,8 @@ class Importer:
             return [made] if isinstance(made, Tensor) else made
         if node.op.endswith("Queue") and f"{node.op}V2" in OPS:
             return self._operation(OPS[f"{node.op}V2"], node, inputs)
+        if node.op in OF_LISTS and inputs[0].dtype is variant:
+            return [OF_LISTS[node.op](*inputs)]
         if node.op in OPS:
             return self._operation(OPS[node.op], node, inputs)
         if node.op not in RECIPES and op_schema(node.op) is None:
@@ -208,7 +211,8 @@ class Importer:
         """An op that fails when it runs: what does not need it can be looked at all the same."""
         schema = op_schema(node.op)
         dtypes = [dtype for argument in (schema.outputs if schema else ()) for dtype in self._dtypes(node, argument)]
-        made = build.NotServed(*inputs, type=node.op, dtypes=tuple(dtypes), name=node.name)
+        given = {key: value_of(attr, f"node {node.name!r}") for key, attr in node.attr.items() if key[:1] != "_"}
+        made = build.NotServed(*inputs, type=node.op, dtypes=tuple(dtypes), given=given, name=node.name)
         return made if isinstance(made, Operation) else made[0].op
 
     @staticmethod
@@ -243,20 +247,11 @@ class Importer:
         given = value_of(node.attr["output_shapes"], node.name) if "output_shapes" in node.attr else ()
         if len(given) == len(shapes):
             shapes = list(given)
-        results = while_of(inputs, shapes, self._called(node, "cond"), self._called(node, "body"), node.name)
-        if LOOP_VARIABLES not in node.attr:
-            return results
-        loop, count = results[0].op, node.attr[LOOP_VARIABLES].i
-        loop.attrs["record"]["on"] = True
-        histories = loop.outputs[len(inputs):]
-        return [*results[:count], *histories[:count], *histories[len(inputs):]]
+        return while_of(inputs, shapes, self._called(node, "cond"), self._called(node, "body"), node.name)
 
     def _if(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
-        results = if_of(inputs[0], inputs[1:], self._called(node, "then_branch"), self._called(node, "else_branch"),
-                        node.name)
-        if not results or get_default_graph().executing_eagerly:
-            return results
-        return list(results[0].op.outputs)  # with what the branches keep for a gradient
+        return if_of(inputs[0], inputs[1:], self._called(node, "then_branch"), self._called(node, "else_branch"),
+                     node.name)
 
     def _call(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
         function = self._functions.get(node.op) or self._function(node, "f")

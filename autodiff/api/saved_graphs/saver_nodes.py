@@ -11,7 +11,7 @@ import numpy as np
 
 from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.meta_graph_messages import META_GRAPH_MESSAGES
-from .attributes import attr_of
+from .attributes import plain_node
 
 NodeDef, SaverDef = GRAPH_MESSAGES["NodeDef"], META_GRAPH_MESSAGES["SaverDef"]
 
@@ -23,7 +23,7 @@ def saver_nodes(variables: Mapping[str, Sequence[Any]], taken: set[str]) -> tupl
     types = [variable.dtype.base_dtype for _, _, variable in rows]
     prefix = f"{scope}/Const"
     nodes = [_constant(f"{scope}/filename", [], b"model"),
-             _node(prefix, "PlaceholderWithDefault", [f"{scope}/filename"], dtype=("type", "string"),
+             plain_node(prefix, "PlaceholderWithDefault", [f"{scope}/filename"], dtype=("type", "string"),
                    shape=("shape", ()))]
     columns = []
     for step in ("SaveV2", "RestoreV2"):
@@ -31,15 +31,16 @@ def saver_nodes(variables: Mapping[str, Sequence[Any]], taken: set[str]) -> tupl
         nodes += [_constant(columns[0], [len(rows)], *(name.encode() for name, _, _ in rows)),
                   _constant(columns[1], [len(rows)], *(slices.encode() for _, slices, _ in rows))]
         sources = [(v._snapshot if v.is_resource else v.handle_tensor).name.removesuffix(":0") for _, _, v in rows]
-        nodes.append(_node(f"{scope}/{step}", step, [prefix, *columns, *(sources if step == "SaveV2" else ())],
-                           dtypes=("list(type)", types)))
-    nodes.append(_node(f"{scope}/control_dependency", "Identity", [prefix, f"^{scope}/SaveV2"], T=("type", "string")))
+        nodes.append(plain_node(f"{scope}/{step}", step, [prefix, *columns, *(sources if step == "SaveV2" else ())],
+                                dtypes=("list(type)", types)))
+    nodes.append(plain_node(f"{scope}/control_dependency", "Identity", [prefix, f"^{scope}/SaveV2"],
+                            T=("type", "string")))
     assigned = []
     for i, (_, _, variable) in enumerate(rows):
         source = f"{scope}/RestoreV2:{i}" if i else f"{scope}/RestoreV2"
         nodes.append(_assign(f"{scope}/Assign_{i}", variable, source))
         assigned.append(f"^{scope}/Assign_{i}")
-    nodes.append(_node(f"{scope}/restore_all", "NoOp", assigned))
+    nodes.append(plain_node(f"{scope}/restore_all", "NoOp", assigned))
     return nodes, SaverDef(filename_tensor_name=f"{prefix}:0", save_tensor_name=f"{scope}/control_dependency:0",
                            restore_op_name=f"{scope}/restore_all", version="V2")
 
@@ -53,22 +54,15 @@ def _slices(variable: Any) -> str:
     return f"{' '.join(map(str, info.full_shape))} {extents}"
 
 
-def _node(name: str, op: str, inputs: Sequence[str], **attributes: tuple[str, Any]) -> Any:
-    made = NodeDef(name=name, op=op, input=inputs)
-    for key, (kind, value) in attributes.items():
-        made.attr[key].CopyFrom(attr_of(kind, value))
-    return made
-
-
 def _constant(name: str, shape: Sequence[int], *texts: bytes) -> Any:
     array = np.empty(len(texts), object)
     array[:] = texts
-    return _node(name, "Const", [], dtype=("type", "string"), value=("tensor", array.reshape(shape)))
+    return plain_node(name, "Const", [], dtype=("type", "string"), value=("tensor", array.reshape(shape)))
 
 
 def _assign(name: str, variable: Any, source: str) -> Any:
     target, dtype = variable.handle_tensor.name.removesuffix(":0"), variable.dtype.base_dtype
     if variable.is_resource:
-        return _node(name, "AssignVariableOp", [target, source], dtype=("type", dtype))
-    return _node(name, "Assign", [target, source], T=("type", dtype), use_locking=("bool", True),
+        return plain_node(name, "AssignVariableOp", [target, source], dtype=("type", dtype))
+    return plain_node(name, "Assign", [target, source], T=("type", dtype), use_locking=("bool", True),
                  validate_shape=("bool", True))

@@ -9,17 +9,13 @@ from ...core.graph import Graph, Operation, Tensor
 from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.op_table import Argument, OpSchema, number_of, op_schema
 from .attributes import attr_of, kind_of
-from .differences import theirs, with_their_names
+from .differences import kept_by, their_op, theirs, with_their_names
 from .expansions import expanded
 from .functions import Library, Reference, plain_reference
 
 GraphDef, NodeDef = GRAPH_MESSAGES["GraphDef"], GRAPH_MESSAGES["NodeDef"]
 
 PRODUCER, MIN_CONSUMER = 134, 12  # the versions that TensorFlow 1.15 writes
-
-# An attribute of a While of which a gradient reads the histories: they come behind so many variables. For TensorFlow
-# what the loop captures stands there.
-LOOP_VARIABLES = "_loop_variables"
 
 
 def versions_of(graph: Graph) -> Any:
@@ -30,7 +26,7 @@ def versions_of(graph: Graph) -> Any:
 
 def graph_def_of(graph: Graph, from_version: int | None = None, add_shapes: bool = False) -> Any:
     """The GraphDef of a graph. from_version: only operations from this one on. add_shapes: with `_output_shapes`."""
-    library = Library(nodes_of_op)
+    library = Library(nodes_of_op, node_def_of)
     made = GraphDef(versions=graph.graph_def_versions)
     made.node.extend_raw(nodes_of(graph.get_operations()[from_version or 0:], library, add_shapes=add_shapes))
     made.library.function.extend_raw(library.definitions)
@@ -39,7 +35,7 @@ def graph_def_of(graph: Graph, from_version: int | None = None, add_shapes: bool
 
 def function_def_of(function: Function, attributes: dict[str, Any]) -> Any:
     """The FunctionDef of a function: arguments, then what it captures, as input_0, input_1, …; nameless."""
-    library = Library(nodes_of_op)
+    library = Library(nodes_of_op, node_def_of)
     library.added("", function, range(len(function.inputs)), [t.dtype.base_dtype for t in function.inputs])
     made = library.definitions[0]
     for name, value in attributes.items():
@@ -53,30 +49,31 @@ def nodes_of(operations: Iterable[Operation], library: Library, *, add_shapes: b
     for op in operations:
         made = nodes_of_op(op, library)
         if add_shapes and op.outputs and made[-1].op == op.type:
-            made[-1].attr["_output_shapes"].CopyFrom(attr_of("list(shape)", [t.dims for t in op.outputs]))
+            made[-1].attr["_output_shapes"].CopyFrom(made[-1].attr["output_shapes"] if op.type == "While" else attr_of(
+                "list(shape)", [t.dims for t in op.outputs]))
         nodes.extend(made)
     return nodes
 
 
 def nodes_of_op(op: Operation, library: Library, reference: Reference = plain_reference) -> list[Any]:
     """The NodeDef of an operation, after those of which it is made for TensorFlow."""
-    found = expanded(op)
-    if found is None:
-        return [node_def_of(op, library, reference)]
-    operations, sources, result = found
-
-    def inside(tensor: Tensor, name: str = "") -> str:
-        if tensor in sources:
-            return reference(sources[tensor])
-        return reference(tensor, name or f"{op.name}/{tensor.op.name}")
-
-    nodes = [node_def_of(each, library, inside) for each in operations]
-    for each, node in zip(operations, nodes):
-        node.name = op.name if each is result.op else f"{op.name}/{each.name}"
-        node.device = op.device
-    last = next(node for node in nodes if node.name == op.name)
-    last.input.extend(f"^{c.name}" for c in op.control_inputs)
-    return [*(node for node in nodes if node is not last), last]
+    found = expanded(op, map(reference, op.inputs))
+    if found is not None:
+        nodes, _ = library.written(found, op.name, reference)
+        for node in nodes:
+            node.device = op.device
+        nodes[-1].input.extend(f"^{c.name}" for c in op.control_inputs)
+        return nodes
+    node, nodes, lists = node_def_of(op, library, reference), [], []
+    for i, inner in enumerate(kept_by(op).values() if op.type == "While" else ()):
+        more, name = library.list_of(op.graph, f"{op.name}/list_{i}", reference, (inner.dtype, "", None))
+        nodes += more
+        lists.append(name)
+    if lists:
+        inputs = [*node.input[:len(op.inputs)], *lists, *node.input[len(op.inputs):]]
+        node.ClearField("input")
+        node.input.extend(inputs)
+    return [*nodes, node]
 
 
 def node_def_of(op: Operation, library: Library | None = None, reference: Reference = plain_reference) -> Any:
@@ -88,13 +85,11 @@ def node_def_of(op: Operation, library: Library | None = None, reference: Refere
     schema = op_schema(kind)
     attributes = with_their_names(op.type, given_attrs)
     if any(isinstance(value, Function) for value in attributes.values()):
-        attributes = (library or Library(nodes_of_op)).called(op, attributes)
+        attributes = (library or Library(nodes_of_op, node_def_of)).called(op, attributes)
     known = attributes_of(op, schema, attributes, tensors) if schema else {}
     for name, (declared, value) in known.items():
         node.attr[name].CopyFrom(attr_of(declared, value))
     given: dict[str, Any] = {} if op.colocated_names() == (op.name,) else {"_class": op.colocation_groups()}
-    if op.type == "While" and any(t.consumers() for t in op.outputs[len(op.attrs["shapes"]):]):
-        given[LOOP_VARIABLES] = len(op.attrs["shapes"])
     for name, value in {**given, **getattr(op, "_given", {})}.items():
         if value is not None:
             node.attr[name].CopyFrom(attr_of(kind_of(value) or "string", value))
@@ -116,14 +111,7 @@ def _stood_for(op: Operation) -> tuple[str, Sequence[Tensor], dict[str, Any]]:
     if known is not None and known[1].graph is op.graph:
         kind, handle, attributes = known
         return kind, (handle, *op.inputs), attributes
-    return their_op(op), op.inputs, op.attrs
-
-
-def their_op(op: Operation) -> str:
-    """The op's name in TensorFlow, where what changes a resource variable is an op of its own."""
-    resource = f"Resource{op.type}"
-    on_resource = bool(op.inputs) and op.inputs[0].dtype.name == "resource" and op_schema(op.type) is not None
-    return resource if on_resource and op_schema(resource) is not None else op.type
+    return their_op(op), op.inputs, op.attrs["given"] if op.type == "NotServed" else op.attrs
 
 
 def attributes_of(op: Operation, schema: OpSchema, given: dict[str, Any],

@@ -20,8 +20,8 @@ _list = fixed(variant)
 
 
 @op("ListReserve", infer=_list, no_grad="an empty list depends on its length alone")
-def list_reserve(size: Int32):
-    """A list of `size` elements that are not written. size: int32[]. -> list."""
+def list_reserve(size: Int32, *, dtype=None):
+    """A list of `size` elements that are not written. size: int32[]; dtype: theirs, if known. -> list."""
     if size < 0:
         raise InvalidArgumentError("Size should be >= 0.", found=int(size))
     return [None] * int(size)
@@ -92,12 +92,12 @@ def _list_of_gradient(node, dy):
 
 
 @op("ListSet", infer=_list)
-def list_set(items: List, index: Int32, item: Own, *, grow=True):
-    """The list with an element at `index`, which holds none yet. grow: it may lie past the end. -> list."""
+def list_set(items: List, index: Int32, item: Own, *, grow=True, over=False):
+    """The list with an element at `index`, if that is free or `over`. grow: it may lie past the end. -> list."""
     index = int(index)
     if grow and index > len(items):
         items = items + [None] * (index - len(items))
-    if not (grow and index == len(items)) and _at(items, index) is not None:
+    if not (grow and index == len(items)) and _at(items, index) is not None and not over:
         raise InvalidArgumentError(f"could not write index {index}: it was written already")
     return put(items, index, item)
 

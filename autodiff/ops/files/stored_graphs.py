@@ -76,12 +76,15 @@ def stack_pop(handle: List, *, elem_type):
     return handle.pop()
 
 
-def _unsupported(*inputs, type, dtypes):
+def _unsupported(*inputs, type, dtypes, given):
     return tuple(Spec(as_dtype(dtype), None) for dtype in dtypes)
 
 
 @op("NotServed", infer=_unsupported, stateful=True, no_rule="the op is not supported")
-def not_supported(*inputs: Own, type, dtypes):
-    """In place of an op of a stored graph that gradbg does not support: it fails when it runs. inputs: any[...]."""
+def not_supported(*inputs: Own, type, dtypes, given):
+    """In place of an op of a stored graph that gradbg does not support: it fails when it runs. inputs: any[...].
+
+    given: its attributes, with which it is written.
+    """
     raise UnimplementedError(f"gradbg does not support the op {type!r}",
                              hint="fetch and feed tensors that do not need it")

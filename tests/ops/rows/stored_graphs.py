@@ -32,6 +32,6 @@ ROWS: list[Case] = [
     Case("StackPushV2", (array(2),), through=pushed, batch=()),
     Case("StackPopV2", (array(2),), through=pushed_and_popped, batch=()),
     Case("StackPopV2", (array(2),), through=popped, fails=InvalidArgumentError, at_run=True, id="empty"),
-    Case("NotServed", (array(2),), {"type": "DecodeWav", "dtypes": ("float32",)}, fails=UnimplementedError, at_run=True,
-         id="runs"),
+    Case("NotServed", (array(2),), {"type": "DecodeWav", "dtypes": ("float32",), "given": {}}, fails=UnimplementedError,
+         at_run=True, id="runs"),
 ]
