@@ -290,3 +290,27 @@ def test_what_stands_for_an_older_op_has_its_name():
         tf.import_graph_def(definition, name=name)
     with tf.Session() as session:
         assert session.run(["inverse:0", "net/inverse:0"], {"x:0": 4.0, "net/x:0": 2.0}) == [0.25, 0.5]
+
+
+def test_what_a_loop_or_branch_assigns_is_the_variable_itself():
+    """TensorFlow's functions take no reference: they are written as Switch, Merge and Enter, and read as they were."""
+    with tf.Graph().as_default() as graph:
+        x, v = tf.placeholder(tf.float32, [], name="x"), tf.Variable(0.0, name="v")
+
+        def body(i, s):
+            with tf.control_dependencies([i]):  # an argument, which has no node of its own
+                grown = tf.cond(tf.equal(i % 2, 0), lambda: tf.assign_add(v, s) * x, lambda: tf.constant(2.0) * s * s)
+            return i + 1, grown + s
+
+        y = tf.while_loop(lambda i, s: i < 4, body, [0, x])[1]
+        names = [y.name, tf.gradients(y, x)[0].name]
+        with tf.Session() as session:
+            session.run(v.initializer)
+            expected = [*session.run(names, {x: 0.7}), session.run(v)]
+    written = graph.as_graph_def()
+    assert {"RefEnter", "RefSwitch"} <= {node.op for node in written.node}
+    expect_none([node.name for f in written.library.function for node in f.node_def if node.op == "AssignAdd"])
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(written, name="")
+        session.run("v/Assign")
+        assert [*session.run(names, {"x:0": 0.7}), session.run("v:0")] == pytest.approx(expected)

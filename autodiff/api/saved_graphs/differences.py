@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from ...core.function_graph import functions_of
 from ...core.graph import Operation, Tensor
 from ...files.op_table import op_schema
 
@@ -65,4 +66,10 @@ def their_index(tensor: Tensor) -> int:
     op, at = tensor.op, tensor.value_index
     if op.type != "While" or at < len(op.attrs["shapes"]):
         return at
-    return len(op.inputs) + list(kept_by(op)).index(tensor)
+    given = len(op.attrs["shapes"] if takes_references(op) else op.inputs)
+    return given + list(kept_by(op)).index(tensor)
+
+
+def takes_references(op: Operation) -> bool:
+    """Whether an If or While is given a variable by reference, which functions of TensorFlow cannot take."""
+    return any(t.dtype.is_ref for t in op.inputs) and bool(functions_of(op))

@@ -5,7 +5,7 @@ TensorFlow's branches take all inputs of their If, and a loop's functions all of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...core.dtypes import DType, variant
@@ -36,10 +36,14 @@ def plain_reference(tensor: Tensor, name: str = "") -> str:
 
 
 class Library:
-    """The functions of a graph while it is written. definitions: those so far, with names of their own."""
+    """The functions of a graph while it is written. definitions: those so far, with names of their own.
+
+    inlined: the graphs of those that are no definitions, but written where they are called.
+    """
 
     def __init__(self, write_node: NodeWriter, write_plain: Callable[..., Any]) -> None:
         self.definitions: list[Any] = []
+        self.inlined: set[Graph] = set()
         self._taken: set[str] = set()
         self._write_node, self._write_plain = write_node, write_plain
 
@@ -90,9 +94,7 @@ class Library:
         def reference(tensor: Tensor, name: str = "") -> str:
             return inside.get(tensor) or f"{name or tensor.op.name}:{output_place(tensor)}"
 
-        for op in in_order(function.graph.operations.values()):
-            if op.type not in _INPUTS:
-                made.node_def.extend_raw(self._write_node(op, self, reference))
+        made.node_def.extend_raw(self.nodes_in(function, inside, reference))
         added = []
         for i, wanted in enumerate(lists):
             nodes, found = self.list_of(function.graph, f"{name}/list_{i}", reference, wanted)
@@ -104,6 +106,17 @@ class Library:
             made.signature.output_arg.add(name=f"output_{i}", type=dtype_number(dtype.base_dtype.name))
             made.ret[f"output_{i}"] = source
         return NameAttrList(name=name)
+
+    def nodes_in(self, function: Function, given: Mapping[Tensor, str], reference: Reference) -> list[Any]:
+        """The nodes of a function's operations. given: how its inputs are named; reference: and all tensors."""
+        waits = {f"^{tensor.op.name}": f"^{name}" for tensor, name in given.items()}
+        nodes = []
+        for op in in_order(function.graph.operations.values()):
+            if op.type not in _INPUTS:
+                nodes += self._write_node(op, self, reference)
+            if any(c.type in _INPUTS for c in op.control_inputs):
+                replace_inputs(nodes[-1], [waits.get(text, text) for text in nodes[-1].input])
+        return nodes
 
     def list_of(self, graph: Graph, name: str, reference: Reference, wanted: Growing) -> tuple[list[Any], str]:
         """The nodes that make a list, the last of a name that the graph does not have, and what it gives."""
@@ -126,6 +139,12 @@ class Library:
             nodes.append(self._write_plain(op, self, inside))
             nodes[-1].name = names[op]
         return nodes, inside(result)
+
+
+def replace_inputs(node: Any, inputs: Sequence[str]) -> None:
+    """Give a node other inputs."""
+    node.ClearField("input")
+    node.input.extend(inputs)
 
 
 def output_place(tensor: Tensor) -> str:

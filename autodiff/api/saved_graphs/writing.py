@@ -9,9 +9,10 @@ from ...core.graph import Graph, Operation, Tensor
 from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.op_table import Argument, OpSchema, number_of, op_schema
 from .attributes import attr_of, kind_of
-from .differences import kept_by, their_op, theirs, with_their_names
+from .differences import kept_by, takes_references, their_op, theirs, with_their_names
 from .expansions import expanded
-from .functions import Library, Reference, plain_reference
+from .functions import Library, Reference, plain_reference, replace_inputs
+from .switched import switched
 
 GraphDef, NodeDef = GRAPH_MESSAGES["GraphDef"], GRAPH_MESSAGES["NodeDef"]
 
@@ -57,6 +58,8 @@ def nodes_of(operations: Iterable[Operation], library: Library, *, add_shapes: b
 
 def nodes_of_op(op: Operation, library: Library, reference: Reference = plain_reference) -> list[Any]:
     """The NodeDef of an operation, after those of which it is made for TensorFlow."""
+    if takes_references(op):
+        return switched(op, library, reference)
     found = expanded(op, map(reference, op.inputs))
     if found is not None:
         nodes, _ = library.written(found, op.name, reference)
@@ -70,9 +73,7 @@ def nodes_of_op(op: Operation, library: Library, reference: Reference = plain_re
         nodes += more
         lists.append(name)
     if lists:
-        inputs = [*node.input[:len(op.inputs)], *lists, *node.input[len(op.inputs):]]
-        node.ClearField("input")
-        node.input.extend(inputs)
+        replace_inputs(node, [*node.input[:len(op.inputs)], *lists, *node.input[len(op.inputs):]])
     return [*nodes, node]
 
 
@@ -89,7 +90,9 @@ def node_def_of(op: Operation, library: Library | None = None, reference: Refere
     known = attributes_of(op, schema, attributes, tensors) if schema else {}
     for name, (declared, value) in known.items():
         node.attr[name].CopyFrom(attr_of(declared, value))
-    given: dict[str, Any] = {} if op.colocated_names() == (op.name,) else {"_class": op.colocation_groups()}
+    given: dict[str, Any] = {}
+    if op.colocated_names() != (op.name,):
+        given["_class"] = [f"loc:@{_outermost(op, name)}" for name in op.colocated_names()]
     for name, value in {**given, **getattr(op, "_given", {})}.items():
         if value is not None:
             node.attr[name].CopyFrom(attr_of(kind_of(value) or "string", value))
@@ -112,6 +115,14 @@ def _stood_for(op: Operation) -> tuple[str, Sequence[Tensor], dict[str, Any]]:
         kind, handle, attributes = known
         return kind, (handle, *op.inputs), attributes
     return their_op(op), op.inputs, op.attrs["given"] if op.type == "NotServed" else op.attrs
+
+
+def _outermost(op: Operation, name: str) -> str:
+    """The name of what an operation stands with: outside, if that is a capture."""
+    other = op.graph.operations.get(name)
+    while other is not None and other.type == "Captured":
+        other = other.attrs["external"].op
+    return name if other is None else other.name
 
 
 def attributes_of(op: Operation, schema: OpSchema, given: dict[str, Any],
