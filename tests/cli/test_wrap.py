@@ -13,6 +13,8 @@ import pytest
 import autodiff as tf
 from autodiff.core.site import capture, resolve
 from autodiff.debug import Debugger, assert_gradients_close
+from autodiff.foreign.model import Model
+from cli import wrap
 from cli.language.interpreter import execute
 from cli.model.shell import Shell
 from cli.view.plain import plain
@@ -188,6 +190,15 @@ def test_the_question_is_about_the_first_gradient_that_is_wrong() -> None:
     dbg = Debugger(graph, session, handles={"w": w, "v": v, "u": u})
     asked = [_question(dbg, "y:0", names) for names in (["w", "v"], ["v", "w"], ["w"])]
     assert asked == ["why v", "why v", "grad y:0 w"]
+
+
+def test_where_nothing_can_be_typed_no_command_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        made = Model(graph, {"x": x}, [tf.sqrt(x)], feeds={x: [0.0, 1.0]})
+    monkeypatch.setattr(wrap, "_read", lambda *_: made)
+    answer = why(None)
+    assert "tried: step 1 gives" in answer and "applies it" not in answer
 
 
 def test_a_reader_that_has_gone_does_not_end_the_program() -> None:
