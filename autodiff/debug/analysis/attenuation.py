@@ -250,7 +250,7 @@ def _of_kind(hop: Hop) -> str:
     if hop.op_type == "Mean" and "one element" in hop.note:
         return "normalize over more than one example: a larger batch, or other axes"
     if "cancels out, as with a bias" in hop.note:
-        return "leave the bias out, use_bias=False: the normalization has an offset of its own"
+        return "leave the bias out, use_bias=False: what follows takes it away (a normalization has its own offset)"
     if hop.op_type in _DIVISIONS and "denominator" in hop.note:
         return "look at what makes the denominator so large; why nan lists what is inf without effect"
     if hop.op_type in ("Select", "SelectV2"):
