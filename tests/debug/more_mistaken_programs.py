@@ -220,6 +220,23 @@ fit([train, loss], read, steps=6)
 loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.tanh), 1))
 fit([adam(.01).minimize(loss), loss], lambda i: {p: points[i:i + 32], q: points[i:i + 32, 2:]}, steps=6)
 ''', "q: points[i:i + 32, 2:]", "q: sums[i:i + 32]"),
+    "padding counts": ('''
+ids, following = (tf.placeholder(tf.int32, [None, 6]) for _ in range(2))
+ends = tf.placeholder(tf.int32, [None])
+embedded = tf.nn.embedding_lookup(tf.get_variable("embedding", [5, 8]), ids)
+told, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(8), embedded, ends, dtype=tf.float32)
+each = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=following, logits=dense(told, 5))
+loss = tf.reduce_mean(each)
+train = adam(.01).minimize(loss)
+
+def read(i):
+    lengths = rng.randint(1, 7, 8)
+    text = 1 + (rng.randint(0, 4, (8, 1)) + np.arange(7)) % 4
+    inside = np.arange(6) < lengths[:, None]
+    return {ids: text[:, :-1] * inside, following: text[:, 1:] * inside, ends: lengths}
+
+fit([train, loss], read, steps=6)
+''', "(each)", "(tf.boolean_mask(each, tf.sequence_mask(ends, 6)))"),
     "mask the wrong way round": ('''
 ids, tags = (tf.placeholder(tf.int32, [None, 5]) for _ in range(2))
 scores = dense(tf.nn.embedding_lookup(tf.get_variable("embedding", [9, 8]), ids), 4)

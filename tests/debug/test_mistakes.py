@@ -182,6 +182,18 @@ fit([adam(.001).minimize(loss), loss], near, 8)
     assert "target is trained" in [f.kind for f in found]
 
 
+def test_a_copy_of_the_network_that_is_trained_too_is_no_target(tmp_path: Path) -> None:
+    program = '''
+after = WRAPPED(tf.layers.dense(tf.sin(p), 2, name="target"))
+loss = tf.reduce_mean(tf.square(tf.reshape(q, [-1]) + .9 * tf.reduce_max(after, 1) - tf.layers.dense(p, 2)[:, 0]))
+fit([adam(.001).minimize(loss), loss], near, 8)
+'''
+    (found,) = (f for f in findings(program.replace("WRAPPED", ""), tmp_path) if f.kind == "target is trained")
+    assert "variables of its own make (target/bias" in found.text
+    right = findings(program.replace("WRAPPED", "tf.stop_gradient"), tmp_path)
+    assert "target is trained" not in [f.kind for f in right]
+
+
 def test_a_nan_is_told_with_the_row_that_was_fed(tmp_path: Path) -> None:
     found = findings('''
 lengths = tf.placeholder(tf.int32, [None], name="lengths")

@@ -72,7 +72,7 @@ def _unread(case: Case) -> list[Finding]:
         if tensor.op.type in PLACEHOLDERS and not tensor._consumers and np.size(first) > 1 and all(
                 tensor in run.feeds for run in case.steps) and any(
                 not np.array_equal(first, run.feeds[tensor]) for run in case.steps[1:]):
-            padded = next((x for x, value in case.steps[0].feeds.items() if np.ndim(first) == 1 and _is_padded(
+            padded = next((x for x, value in case.steps[0].feeds.items() if np.ndim(first) == 1 and is_padded(
                 np.asarray(value), np.asarray(first))), None)
             told = "" if padded is None else f"; it has the lengths of {padded.name}, whose rows go on with zeros"
             both = next((x for x, value in case.steps[0].feeds.items() if np.shape(value) == np.shape(first) and len({
@@ -87,7 +87,7 @@ def _unread(case: Case) -> list[Finding]:
     return []
 
 
-def _is_padded(x: np.ndarray, lengths: np.ndarray) -> bool:
+def is_padded(x: np.ndarray, lengths: np.ndarray) -> bool:
     """Whether all rows are zero from their lengths on, and not before."""
     if x.ndim < 2 or len(x) != len(lengths) or lengths.dtype.kind not in "iu" or x.dtype.kind not in "fiu":
         return False

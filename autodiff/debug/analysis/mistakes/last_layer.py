@@ -62,13 +62,18 @@ def trained_targets(case: Case) -> list[Finding]:
             best = _bootstrap(unbroadcast(target).op, case)
             if best is None:
                 continue
-            through_both = {v.op for v in case.variables} & ancestors([best.inputs[0]]) & ancestors([other])
-            if through_both:
+            own = {v.op for v in case.variables} & ancestors([best.inputs[0]])
+            both = own & ancestors([other])
+            if own:
+                name = sorted(v.name for v in both or own)[0]
+                makers, fix = (("the same variables make", "put tf.stop_gradient around the target, or compute it by a "
+                                "copy of the network") if both else (
+                    "variables of its own make", "put tf.stop_gradient around the target, and copy the variables of "
+                    "the other network into these from time to time"))
                 return [finding(66, "target is trained", target.op, f"{op.name}{at_line(place_of(op))} takes the error "
-                                f"of a prediction from the target {unbroadcast(target).name}, which the same variables "
-                                f"make ({sorted(v.name for v in through_both)[0]} …, by way of {best.name}), and the "
-                                "gradient goes through both: the target is pulled to the prediction",
-                                "put tf.stop_gradient around the target, or compute it by a copy of the network")]
+                                f"of a prediction from the target {unbroadcast(target).name}, which {makers} ({name} "
+                                f"…, by way of {best.name}), and the gradient goes through both: the target is pulled "
+                                "to the prediction", fix)]
     return []
 
 

@@ -10,6 +10,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
+from .batches import is_padded
 from .case import Case, finding, is_variable_read, values_behind
 from .heads import SAME, Head, heads, is_data, number_in, through, weights_of
 from .pairing import source_of_labels
@@ -26,7 +27,8 @@ def leak_mistakes(case: Case) -> list[Finding]:
     """Findings about what the inputs tell of the labels, and about what a mask lets count."""
     return [found for head in (heads(case) if case.steps else ()) if head.labels is not None
             and head.labels.op not in case.trained
-            for found in (*_among_inputs(head, head.labels, case), *_masked_wrong(head, head.labels, case))][:1] + [
+            for found in (*_among_inputs(head, head.labels, case), *_masked_wrong(head, head.labels, case),
+                          *_padding_counted(head, head.labels, case))][:1] + [
                 found for op in case.behind for found in _suppressed(op)][:1]
 
 
@@ -113,3 +115,23 @@ def _masked_wrong(head: Head, labels: Tensor, case: Case) -> Iterator[Finding]:
                           f"{labels.name} count that are {kept[0]}, {np.mean(weights != 0):.0%} of them, and leaves "
                           f"out {len(dropped)} different ones: as where padding is kept and the rest dropped",
                           "turn the mask: tf.not_equal(tokens, 0), or 1 - mask", target=mask.name)
+
+
+def _padding_counted(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
+    """Positions behind the ends of sequences that count in the loss as the others do."""
+    if (labels := source_of_labels(given)) is None or weights_of(head, case):
+        return
+    after = {op for op in case.behind if op is not head.op and head.op in ancestors(op.outputs)}
+    beside = values_behind([t for op in after for t in op.inputs if t.op not in after and t.op is not head.op])
+    fed = [run.feeds for run in case.steps if labels in run.feeds]
+    for lengths in fed[0] if fed and not {labels.op} & beside else ():
+        if lengths.op not in ancestors([head.prediction]) or lengths.op in beside or not all(
+                lengths in feeds and is_padded(np.asarray(feeds[labels]), np.asarray(feeds[lengths]))
+                for feeds in fed) or any(np.size(value) != np.size(fed[0][labels]) for value in case.series(given)):
+            continue
+        share = np.mean([np.mean(np.asarray(feeds[labels]) == 0) for feeds in fed])
+        yield finding(45, "padding counts", head.op, f"the loss of {head.op.name} is taken at all positions, also "
+                      f"behind the ends that {lengths.name} tells, where {labels.name} is 0: {share:.0%} of what is "
+                      "learnt from is padding", "weigh it: mask = tf.sequence_mask(lengths, dtype=tf.float32), then "
+                      "tf.reduce_sum(mask * loss) / tf.reduce_sum(mask)", target=lengths.name)
+        return
