@@ -27,7 +27,7 @@ PLACES: dict[str, str] = {
         "ListClear ListAdd ListZeros ListStack ListConcat ListSizes ListSplit ListUnstack ListRestack ListGather "
         "ListScatter ListGatherOrZeros",
     "files.bytes": "DecodeRaw DecodePaddedRaw SerializeTensor ParseTensor ReadFile WriteFile MatchingFiles",
-    "files.checkpoints": "RestoreV2 SaveV2 MergeV2Checkpoints ShardedFilename",
+    "files.checkpoints": "RestoreV2 SaveV2 MergeV2Checkpoints ShardedFilename ShardedFilespec",
     "files.examples": "ParseExample DecodeJSONExample ParseSingleExample ParseSingleSequenceExample "
         "ParseSequenceExample",
     "files.pictures": "DecodePng EncodePng",
@@ -109,8 +109,8 @@ PLACES: dict[str, str] = {
         "LookupTableImportV2 InitializeTableFromTextFileV2 LookupTableInsertV2 LookupTableRemoveV2 LookupTableFindV2 "
         "LookupTableSizeV2 LookupTableExportV2",
     "state.variables": "VariableV2 VarHandleOp ReadVariableOp ResourceGather AssignVariableOp AssignAddVariableOp "
-        "AssignSubVariableOp VarIsInitializedOp Assign AssignAdd AssignSub CountUpTo ResourceCountUpTo "
-        "IsVariableInitialized InitializedValue",
+        "AssignSubVariableOp VarIsInitializedOp DestroyResourceOp Assign AssignAdd AssignSub CountUpTo "
+        "ResourceCountUpTo IsVariableInitialized InitializedValue",
     "strings.characters": "StringLower StringUpper StringStrip StringLength Substr RegexReplace RegexFullMatch "
         "EncodeBase64 DecodeBase64",
     "strings.hashes": "StringToHashBucketFast StringToHashBucketStrong StringToHashBucket",

@@ -147,6 +147,9 @@ class EagerRun:
         cell.value = np.array(value)
         return value
 
+    def forget(self, cell: Cell) -> None:
+        cell.value = None
+
     def update(self, cell: Cell, place: Any, change: Callable[[np.ndarray], Any]) -> np.ndarray:
         """Have `change` write a copy of a variable's value, which becomes its value."""
         value = self.read(cell).copy()

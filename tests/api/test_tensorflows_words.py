@@ -171,6 +171,8 @@ RUN = [
     (r"Expected `serialized` to be a scalar, got shape: \[1\]",
      lambda: tf.io.parse_tensor(loose(np.array([b""], object)), tf.int32)),
     (r"basename must be a scalar", lambda: tf.raw_ops.ShardedFilename(loose(np.array(["a"], object)), 0, 1)),
+    (r"num_shards must be a scalar", lambda: tf.raw_ops.ShardedFilespec("a", loose([2]))),
+    (r"batch_dim == seq_dim", lambda: tf.reverse_sequence(tf.zeros([2, 2]), loose([1, 1]), seq_axis=0)),
     (r"Reduction axis 0 is empty in shape \[0\]", lambda: tf.argmin(tf.zeros([0]), 0)),
     (r"Expected axis in the range \[-1, 1\), but got 2", lambda: tf.gather(loose([1, 2]), 0, axis=2)),
     (r"labels must be 1-D", lambda: tf.raw_ops.SparseSoftmaxCrossEntropyWithLogits([[1.0]], loose(0))),

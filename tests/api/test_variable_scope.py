@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.api.variables.template import make_template_internal
 from autodiff.core.graph import Graph
 from autodiff.runtime.eager import eager_mode
 
@@ -146,6 +147,12 @@ def test_templates_share_variables_between_calls():
     np.testing.assert_array_equal(results, [[1, 2], [3, 4], [3, 6]])
     assert [v.name for v in tf.global_variables()] == ["t/w:0", "t_1/w:0"]
     assert first.variables == first.trainable_variables == [tf.global_variables()[0]]
+    assert first.variable_scope_name == "t/"
+    nameless, called = tf.make_template("", scaled), make_template_internal("c", scaled, create_graph_function_=True)
+    with tf.variable_scope("outer"):
+        nameless(1.0)
+    assert nameless.variable_scope_name == "outer/" and nameless.variables == [tf.global_variables()[2]]
+    assert run(called(2.0) + called(3.0))[0].tolist() == [5, 5] and len(called.variables) == 1
 
 
 def test_a_template_refuses_new_variables_at_a_later_call():

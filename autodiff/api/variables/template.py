@@ -9,6 +9,7 @@ from typing import Any
 from ...core.collections import GraphKeys, get_collection
 from ...core.errors import ArgumentError
 from ...core.graph import get_default_graph
+from ..control.function import function
 from .eager_store import EagerVariableStore
 from .variable import Variable
 from .variable_scope import VariableScope, pure_variable_scope, unique_scope_name, variable_scope
@@ -27,6 +28,15 @@ def make_template(name_: str, func_: Callable[..., Any], create_scope_now_: bool
         raise ArgumentError("unique_name_ cannot be used when eager exeuction is enabled.")
     return Template(name_, functools.partial(func_, **kwargs) if kwargs else func_, create_scope_now_, unique_name_,
                     custom_getter_)
+
+
+def make_template_internal(name_: str, func_: Callable[..., Any], create_scope_now_: bool = False,
+                           unique_name_: str | None = None, custom_getter_: Any = None,
+                           create_graph_function_: bool = False, **kwargs: Any) -> "Template":
+    """make_template of a function, or of tf.function of it."""
+    func = functools.partial(func_, **kwargs) if kwargs else func_
+    return make_template(name_, function(func) if create_graph_function_ else func, create_scope_now_, unique_name_,
+                         custom_getter_)
 
 
 class Template:
@@ -71,12 +81,14 @@ class Template:
 
     @property
     def variable_scope_name(self) -> str | None:
-        return None if self._scope is None else self._scope.name
+        """What the names of the variables begin with; None before the first call."""
+        name = None if self._scope is None else self._scope.name
+        return name if not name or name.endswith("/") else f"{name}/"
 
     def _below(self, variables: Iterable[Variable]) -> list[Variable]:
         """Of these those below the scope."""
-        below = "" if self._scope is None else f"{self._scope.name}/"
-        return [v for v in variables if v.name.startswith(below)] if below else []
+        below = self.variable_scope_name
+        return [v for v in variables if v.name.startswith(below)] if below is not None else []
 
     @property
     def trainable_variables(self) -> list[Variable]:

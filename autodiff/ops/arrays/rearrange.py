@@ -225,6 +225,8 @@ def _rows_reversed(input, seq_lengths, *, seq_dim, batch_dim=0):
 @op("ReverseSequence", infer=_rows_reversed)
 def reverse_sequence(input, seq_lengths: Index, *, seq_dim, batch_dim=0):
     """The first seq_lengths[i] entries of row i turned round. input: any[...], seq_lengths: int[rows] -> any[...]."""
+    if batch_dim == seq_dim:
+        raise ValueError(f"batch_dim == seq_dim == {seq_dim}")
     x = np.moveaxis(input, (batch_dim, seq_dim), (0, 1))
     if seq_lengths.size and not 0 <= seq_lengths.min() <= seq_lengths.max() <= x.shape[1]:
         raise ValueError(f"expected 0 <= seq_lengths <= {x.shape[1]}, found {seq_lengths.tolist()}")

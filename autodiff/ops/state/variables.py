@@ -7,7 +7,7 @@ import numpy as np
 from ...core.convert import convert_to_tensor
 from ...core.declare import op
 from ...core.dtypes import NUMBERS, as_dtype, bool_, int32, int64, resource
-from ...core.errors import ArgumentError, DTypeError, OutOfRangeError
+from ...core.errors import ArgumentError, DTypeError, NotFoundError, OutOfRangeError
 from ...core.indexed_slices import IndexedSlices
 from ...core.infer import fixed, held
 from ...core.op import Index, Ref, Resource, Spec, T, blocked, build
@@ -137,6 +137,17 @@ def assign_sub_variable_op(resource: Ref, value: T, *, run):
 def var_is_initialized_op(resource: Resource, *, run):
     """Whether the session holds a value behind the handle. -> bool[]."""
     return run.is_initialized(resource)
+
+
+@op("DestroyResourceOp", infer=lambda resource, *, ignore_lookup_error=True: (), stateful=True,
+    no_grad="it has no result")
+def destroy_resource_op(resource: Resource, *, ignore_lookup_error=True, run):
+    """Let a session forget the value behind a handle. Raises NotFoundError for none, unless ignore_lookup_error."""
+    if run.is_initialized(resource):
+        run.forget(resource)
+    elif not ignore_lookup_error:
+        raise NotFoundError(None, run.op, f"Resource localhost/{getattr(resource, 'name', resource)} does not exist.")
+    return ()
 
 
 @op("Assign", infer=referred, stateful=True, no_grad=_ASSIGNMENT)

@@ -156,6 +156,10 @@ class Run:
         self.variables.take(name, value)
         return value
 
+    def forget(self, name: str) -> None:
+        """Take a variable's value away."""
+        del self.variables[name]
+
     def update(self, name: str, place: Any, change: Callable[[np.ndarray], Any]) -> np.ndarray:
         """Have `change` write a variable at an index, in place where nobody else holds it; gives the new value."""
         self.read(name)

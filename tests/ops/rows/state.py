@@ -44,6 +44,7 @@ VARIABLES = [
     Case("CountUpTo", (np.array(5),), {"limit": 5}, id="reached", fails=OutOfRangeError, at_run=True),
     Case("CountUpTo", (VALUE,), {"limit": 5}, fails=TypeError, id="float"),
     Case("VarIsInitializedOp", (VALUE,)),
+    Case("DestroyResourceOp", (VALUE,)),
     Case("InitializedValue", (VALUE, OTHER)),
 ]
 
