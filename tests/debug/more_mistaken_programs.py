@@ -222,8 +222,8 @@ fit([adam(.01).minimize(loss), loss], lambda i: {p: points[i:i + 32], q: points[
 ''', "q: points[i:i + 32, 2:]", "q: sums[i:i + 32]"),
     "padding counts": ('''
 ids, following = (tf.placeholder(tf.int32, [None, 6]) for _ in range(2))
-ends = tf.placeholder(tf.int32, [None])
-embedded = tf.nn.embedding_lookup(tf.get_variable("embedding", [5, 8]), ids)
+ends, scale = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.float32, [])
+embedded = scale * tf.nn.embedding_lookup(tf.get_variable("embedding", [5, 8]), ids)
 told, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(8), embedded, ends, dtype=tf.float32)
 each = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=following, logits=dense(told, 5))
 loss = tf.reduce_mean(each)
@@ -233,7 +233,7 @@ def read(i):
     lengths = rng.randint(1, 7, 8)
     text = 1 + (rng.randint(0, 4, (8, 1)) + np.arange(7)) % 4
     inside = np.arange(6) < lengths[:, None]
-    return {ids: text[:, :-1] * inside, following: text[:, 1:] * inside, ends: lengths}
+    return {scale: 1., ids: text[:, :-1] * inside, following: text[:, 1:] * inside, ends: lengths}
 
 fit([train, loss], read, steps=6)
 ''', "(each)", "(tf.boolean_mask(each, tf.sequence_mask(ends, 6)))"),

@@ -89,7 +89,7 @@ def _unread(case: Case) -> list[Finding]:
 
 def is_padded(x: np.ndarray, lengths: np.ndarray) -> bool:
     """Whether all rows are zero from their lengths on, and not before."""
-    if x.ndim < 2 or len(x) != len(lengths) or lengths.dtype.kind not in "iu" or x.dtype.kind not in "fiu":
+    if x.ndim < 2 or x.shape[:1] != lengths.shape or lengths.dtype.kind not in "iu" or x.dtype.kind not in "fiu":
         return False
     is_zero = (x.reshape(*x.shape[:2], -1) == 0).all(axis=-1)
     return bool(is_zero.any()) and bool((is_zero == (np.arange(x.shape[1]) >= lengths[:, None])).all())
