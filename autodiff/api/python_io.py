@@ -34,7 +34,7 @@ class TFRecordOptions:
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
         """'', 'GZIP' or 'ZLIB'. Raises ArgumentError (ValueError) for another one."""
-        if isinstance(options, TFRecordOptions):
+        while isinstance(options, TFRecordOptions):
             options = options.compression_type
         found = cls.compression_type_map.get(options, options) or ""
         if found not in cls.compression_type_map.values():

@@ -46,6 +46,7 @@ _ROWS = {
         "distributions distributions api.distributions.transformed_parameters; "
         "batch_ops api.control.function api.queues.batches; gen_batch_ops api.control.functional api.queues.batches; "
         "control_flow_ops autodiff api.control.switching api.control.frames api.control.contexts; "
+        "cond_v2 python.framework.control_flow_util; control_flow_util python.framework.control_flow_util autodiff; "
         "functional_ops autodiff api.control.functional; gen_functional_ops api.control.functional; "
         "inplace_ops python.framework.inplace; gradient_checker test; gradient_checker_v2 python.gradient_checker_v2; "
         "gradients autodiff; image_ops python.image_ops image autodiff; "
@@ -88,7 +89,7 @@ _ROWS = {
         "checkpoint_utils train api.train.checkpoint_waits api.train.checkpoints; "
         "monitored_session api.train.sessions.monitored api.train.sessions.wrapped train autodiff; "
         "saver train api.train.saver api.train.saved_variables api.train.checkpoints; "
-        "checkpoint_ops api.train.warm_start; warm_starting_util api.train.warm_start",
+        "checkpoint_ops api.train.warm_start; input train api.train.inputs; warm_starting_util api.train.warm_start",
     "tensorflow.python.util": "tf_contextlib python.util.decorators; tf_decorator python.util.decorators; "
         "tf_inspect python.util.signatures; deprecation python.util.deprecation; compat compat python.util.compat; "
         "dispatch python.util.dispatch; nest api.common.nest_shallow",
@@ -149,7 +150,7 @@ _MODULES = {
     "tensorflow.python.keras.engine": "base_layer base_layer_utils input_spec network training",
     "tensorflow.python.layers": "base convolutional core layers normalization pooling utils",
     "tensorflow.python.ops":
-        "array_grad array_ops batch_ops bitwise_ops candidate_sampling_ops check_ops clip_ops confusion_matrix "
+        "array_grad array_ops batch_ops bitwise_ops candidate_sampling_ops check_ops clip_ops cond_v2 confusion_matrix "
         "control_flow_grad control_flow_ops control_flow_util control_flow_util_v2 control_flow_v2_toggles ctc_ops "
         "custom_gradient data_flow_grad data_flow_ops distributions embedding_ops functional_ops gradient_checker "
         "gradient_checker_v2 gradients gradients_impl gradients_util histogram_ops image_grad image_ops image_ops_impl "

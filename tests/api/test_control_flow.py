@@ -409,6 +409,16 @@ def test_a_branch_cannot_have_what_the_other_computes():
     with pytest.raises(ValueError, match="Tensor there:0 in true_fn is accessed from false_fn."):
         tf.cond(tf.constant(True), lambda: inside.append(tf.identity(1, name="there")) or inside[0],
                 lambda: inside[0] + 1)
+    with pytest.raises(ValueError, match="Tensor one:0 in branch 1 is accessed from branch 3."):
+        tf.switch_case(tf.constant(2), [lambda: 0, lambda: inside.append(tf.identity(1, name="one")) or inside[1],
+                                        lambda: 0, lambda: inside[1] + 1])
+
+
+def test_rows_in_a_loop_keep_the_shape_of_the_first_unless_told() -> None:
+    rows = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 3]), dense_shape=tf.constant([10, 3]))
+    for given, shape in (None, [2, 3]), ([tf.TensorShape([None, 3])], [None, 3]):
+        left = tf.while_loop(lambda _: False, lambda slices: [slices], [rows], given)
+        assert left.values.shape.as_list() == shape and left.dense_shape.shape == [2]
 
 
 @pytest.mark.parametrize("use_resource", [False, True])

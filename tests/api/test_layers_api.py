@@ -296,6 +296,7 @@ def test_a_layer_that_is_not_trained_has_no_updates():
     (lambda: tf.layers.batch_normalization(tf.zeros([3, 4]), axis=2), "axes of 2"),
     (lambda: tf.layers.dense(tf.zeros([3, 2]), 2, activation="relux"), "'relux'"),
     (lambda: tf.layers.max_pooling2d(tf.zeros([1, 3, 4, 2]), 2, 2, data_format="NHWC"), "channels_last"),
+    (lambda: tf.layers.max_pooling2d(tf.zeros([1, 3, 4, 2]), 2, None), "`strides` must not be None"),
     (lambda: tf.contrib.layers.fully_connected(tf.zeros([3, 2]), 2.5), "num_outputs"),
     (lambda: tf.contrib.layers.conv2d(tf.zeros([3, 2, 2]), 2, 1), "rank 4"),
     (lambda: tf.contrib.layers.l2_regularizer(1), "integer"),

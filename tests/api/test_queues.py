@@ -69,7 +69,7 @@ def test_inputs_come_in_batches_from_threads(shuffle: bool) -> None:
     columns = [np.arange(6, dtype=np.float32), tf.range(6) * 10]
     x, y = tf.train.slice_input_producer(columns, num_epochs=2, shuffle=False)
     pair = tf.train.shuffle_batch([x, y], 4, capacity=20, min_after_dequeue=2) if shuffle else \
-        tf.train.batch({"x": x, "y": y}, 4)
+        tf.train.batch({"x": x, 1: y}, 4)
     with tf.Session() as session:
         session.run(tf.local_variables_initializer())
         coordinator = tf.train.Coordinator()
@@ -78,7 +78,7 @@ def test_inputs_come_in_batches_from_threads(shuffle: bool) -> None:
         with pytest.raises(tf.errors.OutOfRangeError):
             while True:
                 values = session.run(pair)
-                first, second = values if shuffle else (values["x"], values["y"])
+                first, second = values if shuffle else (values["x"], values[1])
                 assert (first * 10 == second).all()
                 seen += first.tolist()
         coordinator.request_stop()

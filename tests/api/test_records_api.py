@@ -158,6 +158,7 @@ def test_records_are_written_and_read(tmp_path: Path) -> None:
         list(tf.python_io.tf_record_iterator(str(tmp_path / "none")))
     with pytest.raises(ValueError, match="Not a valid compression_type"):
         tf.io.TFRecordOptions("LZ4")
+    assert options.get_compression_type_string(tf.io.TFRecordOptions(options)) == "GZIP"
 
 
 def test_text_and_fixed_records_are_datasets(tmp_path: Path) -> None:

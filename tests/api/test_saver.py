@@ -124,7 +124,8 @@ def test_relative_paths_hold_from_elsewhere(tmp_path: Path, monkeypatch: pytest.
 
 def test_the_oldest_checkpoints_are_deleted(tmp_path: Path) -> None:
     model()
-    saver, session = tf.train.Saver(max_to_keep=2), started()
+    saver, session = tf.train.Saver(max_to_keep=2, sharded=True), started()
+    assert saver.saver_def.sharded and saver.saver_def.max_to_keep == 2
     paths = [saver.save(session, str(tmp_path / "m"), i) for i in range(4)]
     assert saver.last_checkpoints == paths[2:]
     assert [tf.train.checkpoint_exists(path) for path in paths] == [False, False, True, True]

@@ -102,6 +102,15 @@ def _fresh() -> Any:
     "from tensorflow.python.framework import ops; import tensorflow as tf; v = tf.Variable([1.0], use_resource=True)\n"
     "assert ops.internal_convert_to_tensor(v, as_ref=True) is v.handle",
     "import tensorflow as tf; assert {'Relu', 'FusedBatchNorm'} <= set(dir(tf.raw_ops)); tf.raw_ops.FusedBatchNorm",
+    "from tensorflow.python.ops import cond_v2; assert cond_v2.cond_v2(1 > 0 * __import__('tensorflow').ones([]), "
+    "lambda: 1.0, lambda: 2.0, name='c').name == 'c/If:0'",
+    "from tensorflow.python.ops import control_flow_ops as flow, control_flow_util as util\n"
+    "true = flow.switch(1, True)[1]\n"
+    "assert util.IsSwitch(true.op) and util.IsCondSwitch(true.op) and not util.IsLoopSwitch(true.op)\n"
+    "assert not util.IsMerge(true.op) and not util.IsCondMerge(true.op) and not util.IsLoopMerge(true.op)",
+    "from tensorflow.python.ops import control_flow_util as util, gen_control_flow_ops as flow\n"
+    "op = flow.enter(1.0, 'f', is_constant=True).op\n"
+    "assert util.IsLoopEnter(op) and not util.IsLoopExit(op)",
     "import six; assert list(six.iteritems({1: 2})) == [(1, 2)] and isinstance('', six.string_types) and six.PY3",
     "import six\nclass A(six.with_metaclass(type, int)): pass\nassert A.__mro__[1] is int",
     "import six; assert type(six.add_metaclass(type('M', (type,), {}))(type('A', (), {}))).__name__ == 'M'",

@@ -89,7 +89,9 @@ def _with_common_indices(true_side: Graph, false_side: Graph, first: Any, second
 
 def _refused_of_true_fn(tensor: Tensor, other: Graph) -> Tensor:
     """Raises GraphError (ValueError): one side of a branch does not run with the other."""
-    raise GraphError(f"Tensor {tensor.name.rpartition('/')[2]} in true_fn is accessed from false_fn.",
+    mine, theirs = (vars(side).get("branch") for side in (tensor.graph, other))
+    places = ("true_fn", "false_fn") if None in (mine, theirs) else (f"branch {mine}", f"branch {theirs}")
+    raise GraphError(f"Tensor {tensor.name.rpartition('/')[2]} in {places[0]} is accessed from {places[1]}.",
                      line=str(tensor.op.site))
 
 
@@ -191,11 +193,17 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] |
         if get_default_graph().executing_eagerly:
             return dict(enumerate(functions)).get(int(branch_index), last)()
         with get_default_graph().name_scope("indexed_case"):
-            chosen = last
+            chosen: Callable[[], Any] = functools.partial(_in_branch, len(functions), last)
             for number in reversed(range(len(functions))):
-                chosen = _otherwise(chosen, (build.Equal(branch_index, number), functions[number]))
+                function = functools.partial(_in_branch, number, functions[number])
+                chosen = _otherwise(chosen, (build.Equal(branch_index, number), function))
             result = chosen()
             return nest.map_structure(lambda v: build.Identity(convert_to_tensor(v)), result)
+
+
+def _in_branch(number: int, function: Callable[[], Any]) -> Any:
+    vars(get_default_graph())["branch"] = number
+    return function()
 
 
 def _numbered(branch_index: Any, branch_fns: Any) -> list[Callable[[], Any]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ...core import nest
 from ...core.errors import ShapeError
 from ...core.indexed_slices import IndexedSlices
-from ...core.shapes import Dims, as_dims, show
+from ...core.shapes import as_dims, show
 from ...core.sparse_tensor import SparseTensor, parts_of
 
 OWN: Any = object()  # in place of a shape invariant: that of the loop variable as it enters
@@ -73,7 +73,7 @@ def rejoined(structure: Any) -> Any:
 
 
 def part_shapes(whole: Any, shapes: list[Any] | None) -> Iterator[Any]:
-    """Shape invariants of the parts of loop variables, by those of the whole ones; without them, numbers of rows vary.
+    """Shape invariants of the parts of loop variables, by those of the whole ones.
 
     Raises ShapeError (ValueError) unless a SparseTensor's is of its dense shape: of rank 1.
     """
@@ -85,7 +85,7 @@ def part_shapes(whole: Any, shapes: list[Any] | None) -> Iterator[Any]:
         elif kind is SparseParts:
             yield from _sparse_shapes(leaf, shape)
         else:
-            rows: Dims | None = (None, *(as_dims(leaf.values.shape) or ())[1:]) if shape is OWN else as_dims(shape)
+            rows = as_dims(leaf.values.shape if shape is OWN else shape)
             whole_rows = () if rows is None else (len(rows),)
             yield from (rows, None if rows is None else rows[:1], whole_rows or None)[:len(kind._fields)]
 

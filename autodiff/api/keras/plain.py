@@ -89,7 +89,7 @@ def _pooling(kind: Any) -> Any:
     """As _named, of a window of two and as far apart as it is large by default."""
     class Pooling(_named(kind)):  # type: ignore[misc]
         def __init__(self, pool_size: Any = 2, strides: Any = None, *args: Any, **options: Any) -> None:
-            super().__init__(pool_size, strides, *args, **options)
+            super().__init__(pool_size, pool_size if strides is None else strides, *args, **options)
 
     return named(Pooling, kind.__name__, kind.__doc__)
 

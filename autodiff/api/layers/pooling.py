@@ -40,7 +40,7 @@ def checked_padding(padding: Any, causal: bool = False) -> str:
 
 
 class _Pooling(Layer):
-    """Windows of pool_size every `strides` elements (by default next to each other)."""
+    """Windows of pool_size every `strides` elements. Raises ArgumentError (ValueError) for None."""
 
     _kind, _rank = "max", 2
 
@@ -48,7 +48,9 @@ class _Pooling(Layer):
                  name: Any = None, **options: Any) -> None:
         super().__init__(name=name, **options)
         self.pool_size = sizes(pool_size, self._rank, "pool_size")
-        self.strides = sizes(pool_size if strides is None else strides, self._rank, "strides")
+        if strides is None:
+            raise ArgumentError("Argument `strides` must not be None.")
+        self.strides = sizes(strides, self._rank, "strides")
         self.padding, self.data_format = checked_padding(padding), checked_format(data_format)
         self.input_spec = InputSpec(ndim=self._rank + 2)
 

@@ -32,7 +32,7 @@ class Coordinator:
         self._clean = (OutOfRangeError,) if clean_stop_exception_types is None else tuple(clean_stop_exception_types)
         self._stop = threading.Event()
         self._error: BaseException | None = None
-        self._threads: set[threading.Thread] = set()
+        self._lock, self._registered_threads = threading.Lock(), set()  # type: Any, set[threading.Thread]
         self.joined = False
 
     def request_stop(self, ex: Any = None) -> None:
@@ -67,7 +67,8 @@ class Coordinator:
 
     def register_thread(self, thread: threading.Thread) -> None:
         """A thread that join waits for."""
-        self._threads.add(thread)
+        with self._lock:
+            self._registered_threads.add(thread)
 
     def join(self, threads: Iterable[threading.Thread] | None = None, stop_grace_period_secs: float = 120,
              ignore_live_threads: bool = False) -> None:
@@ -75,14 +76,14 @@ class Coordinator:
 
         Once a stop is requested they have so many seconds; raises StateError (RuntimeError) if one goes on.
         """
-        waited = [*self._threads, *(threads or ())]
+        waited = [*self._registered_threads, *(threads or ())]
         while any(t.is_alive() for t in waited) and not self.wait_for_stop(0.01):
             pass
         ends = time.monotonic() + stop_grace_period_secs
         for thread in waited:
             thread.join(max(ends - time.monotonic(), 0))
         self.joined = True
-        self._threads = set()
+        self._registered_threads = set()
         if self._error is not None:
             raise self._error
         alive = [t.name for t in waited if t.is_alive()]

@@ -99,12 +99,14 @@ def slice_input_producer(tensor_list: Sequence[Any], num_epochs: int | None = No
 
 
 # ---- batches ----------------------------------------------------------------------------
-def _flat(tensors: Any) -> tuple[list[Tensor], Callable[[Any], Any]]:
-    """Tensors as a list, and the way back to the list or dict that they came in."""
-    if isinstance(tensors, dict):
-        keys = sorted(tensors)
-        return [_part(tensors[key]) for key in keys], lambda found: dict(zip(keys, found))
-    return [_part(t) for t in tensors], lambda found: found
+def _as_tensor_list(tensors: Any) -> Any:
+    """The values of a dict, in the order of its keys' words; others as they are."""
+    return [tensors[key] for key in sorted(tensors, key=str)] if isinstance(tensors, dict) else tensors
+
+
+def _as_original_type(original: Any, found: Any) -> Any:
+    """The way back from _as_tensor_list to the list or dict that `original` is."""
+    return dict(zip(sorted(original, key=str), found)) if isinstance(original, dict) else found
 
 
 def _part(value: Any) -> Any:
@@ -131,9 +133,9 @@ def _batched(tensors_list: Sequence[Any], batch_size: Any, make: Callable[[Any, 
         if any(isinstance(each, dict) and each.keys() != tensors_list[0].keys() for each in tensors_list):
             raise ArgumentError("All dictionaries in tensors_list must have the same keys",
                                 found=[sorted(each) for each in tensors_list])
-        lists, back = [], None
+        lists = []
         for tensors in tensors_list:
-            flat, back = _flat(tensors)
+            flat = [_part(t) for t in _as_tensor_list(tensors)]
             parts = [(t, t.shape.ndims and t.shape.ndims - many if isinstance(t, SparseTensor) else None) for t in flat]
             lists.append(_held(flat, many))
         kinds = [t.dtype.base_dtype for t in lists[0]]
@@ -152,8 +154,7 @@ def _batched(tensors_list: Sequence[Any], batch_size: Any, make: Callable[[Any, 
         add_queue_runner(QueueRunner(queue, ops, queue.close()))
         scalar(f"fraction_of_{capacity}_full", build.Cast(queue.size(), dtype=float32) * (1.0 / capacity))
         taken = queue.dequeue_up_to(batch_size) if smaller else queue.dequeue_many(batch_size)
-        assert back is not None
-        result = back(_restored(taken if isinstance(taken, list) else [taken], parts))
+        result = _as_original_type(tensors_list[0], _restored(taken if isinstance(taken, list) else [taken], parts))
         return result[0] if isinstance(result, list) and len(result) == 1 else result
 
 

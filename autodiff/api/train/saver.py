@@ -46,7 +46,7 @@ class Saver:
                                 "or var_list=None.")
         self._write_version = write_version or SaverDef.V2
         self._var_list, self._reshape, self._allow_empty = var_list, reshape, allow_empty
-        self._max_to_keep, self._relative = max_to_keep or 0, save_relative_paths
+        self._max_to_keep, self._relative, self._sharded = max_to_keep or 0, save_relative_paths, sharded
         self._period, self._pad = keep_checkpoint_every_n_hours * 3600, pad_step_number
         self._kept_next = time.time() + self._period
         self._saved: list[tuple[str, float]] = []
@@ -181,6 +181,7 @@ class Saver:
         made = SaverDef()
         made.CopyFrom(self._saver_def if self._saver_def is not None else named)
         made.max_to_keep, made.keep_checkpoint_every_n_hours = self._max_to_keep, self._period / 3600
+        made.sharded = self._sharded
         return made
 
     def as_saver_def(self) -> Any:
@@ -189,7 +190,7 @@ class Saver:
             return self._saver_def
         return self._described(saver_nodes(self._built(), set(get_default_graph().operations))[1])
 
-    to_proto = as_saver_def
+    to_proto, saver_def = as_saver_def, property(as_saver_def)
 
     # ---- restoring ----------------------------------------------------------------------
     def restore(self, sess: Any, save_path: Any) -> None:
