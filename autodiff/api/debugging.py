@@ -130,9 +130,15 @@ def _fails_statically(condition: Tensor) -> bool:
 def _checked(holds: Tensor, data: list[Any], summarize: int | None) -> Any:
     """Assert that all of `holds`; at once if it is known while the graph is built."""
     if _fails_statically(holds):
-        raise InvalidArgumentError(" ".join(str(item) for item in data))
+        raise InvalidArgumentError(" ".join(_first(item, summarize) for item in data))
     everywhere = build.All(holds, build.Range(0, build.Rank(holds), 1))
     return None if get_default_graph().executing_eagerly else Assert(everywhere, data, summarize)
+
+
+def _first(item: Any, summarize: int | None) -> str:
+    """The first elements of a tensor that has a value, 3 unless told, all of them for -1; other items as they are."""
+    count = 3 if summarize is None else summarize if summarize >= 0 else None
+    return str(item.numpy().reshape(-1)[:count] if hasattr(item, "array") else item)
 
 
 def _comparison(op: str, sign: str, name_: str, text: str) -> Callable[..., Any]:

@@ -222,9 +222,7 @@ def mean_pairwise_squared_error(labels: Any, predictions: Any, weights: Any = 1.
         labels, predictions = _pair(labels, predictions)
         error = predictions - labels
         scale = _single(_checked(weights, labels))
-        if error.dims is None:
-            raise ShapeError("expected labels and predictions of known rank")
-        axes = list(range(1, len(error.dims)))
+        axes = build.Range(1, build.Rank(error), 1) if error.dims is None else list(range(1, len(error.dims)))
         count = reduce_sum(_present(error, scale), axes, keepdims=True)
         squares = reduce_sum(build.Square(error), axes, keepdims=True)
         total = reduce_sum(error, axes, keepdims=True)

@@ -27,7 +27,7 @@ PLACES: dict[str, str] = {
         "ListClear ListAdd ListZeros ListStack ListConcat ListSizes ListSplit ListUnstack ListRestack ListGather "
         "ListScatter ListGatherOrZeros",
     "files.bytes": "DecodeRaw DecodePaddedRaw SerializeTensor ParseTensor ReadFile WriteFile MatchingFiles",
-    "files.checkpoints": "RestoreV2 SaveV2 MergeV2Checkpoints ShardedFilename ShardedFilespec",
+    "files.checkpoints": "RestoreV2 SaveV2 MergeV2Checkpoints ShardedFilename",
     "files.examples": "ParseExample DecodeJSONExample ParseSingleExample ParseSingleSequenceExample "
         "ParseSequenceExample",
     "files.pictures": "DecodePng EncodePng",

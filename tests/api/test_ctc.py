@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.api.nn import ctc
 
 LOGITS = np.random.default_rng(5).normal(size=(5, 2, 3))
 PLACES, CLASSES, SHAPE = [[0, 0], [0, 1], [1, 0]], [0, 0, 1], [2, 2]
@@ -126,3 +127,13 @@ def test_dense_labels_are_those_within_their_lengths() -> None:
         empty = tf.SparseTensor(np.zeros((0, 2), np.int64), np.zeros(0, np.int32), [0, 1])
         with pytest.raises(tf.errors.InvalidArgumentError, match="batch_size must not be 0"):
             session.run(tf.nn.ctc_loss(empty, np.zeros((1, 0, 2), np.float32), np.zeros(0, np.int32)))
+
+
+def test_a_scan_gives_its_initial_state_and_its_last_one() -> None:
+    def found(**options: Any) -> Any:
+        return ctc._scan(lambda a, e: a + e, tf.constant([1.0, 2.0, 3.0]), 23.0, **options)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert [part.tolist() for part in session.run([
+            found(), found(inclusive=True), found(reverse=True, inclusive=True), found(final_only=True)])] == [
+                [24, 26, 29], [23, 24, 26, 29], [29, 28, 26, 23], 29]

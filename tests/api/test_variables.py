@@ -9,7 +9,7 @@ from autodiff.errors import FailedPreconditionError
 import autodiff as tf
 from autodiff.core.graph import Graph
 from autodiff.runtime.eager import eager_mode
-from autodiff.tensorflow_names.python.variables import copy_to_graph_uninitialized, variable_op, variable_shape
+from autodiff.tensorflow_names.python.variables import variable_op, variable_shape
 
 KINDS = pytest.mark.parametrize("use_resource", [False, True], ids=["reference", "resource"])
 
@@ -298,12 +298,6 @@ def test_a_resource_eagerly_and_what_does_not_fit() -> None:
                 session.run(v)
             with pytest.raises(tf.errors.NotFoundError, match="localhost/Variable does not exist"):
                 session.run(tf.raw_ops.DestroyResourceOp(v.handle, ignore_lookup_error=False))
-        with tf.Graph().as_default():
-            copied = copy_to_graph_uninitialized(v)
-            assert (copied.name, copied.shape, copied.initializer) == (v.name, v.shape, None)
-            with tf.Session() as session:
-                session.run(copied.assign([3.0, 4.0]))
-                assert session.run(copied).tolist() == [3.0, 4.0]
         with pytest.raises(NotImplementedError, match="only available when eager"):
             copy.deepcopy(v)
         with pytest.raises(ValueError, match="not compatible with"):

@@ -87,13 +87,11 @@ def _merged(tensors: Sequence[Tensor], cones: Sequence[list[Operation]], at: int
     return if_of(is_there, (), copied, lambda: _merged(tensors, cones, at + 1, name), name)
 
 
-def _of_type(*types: str, **attrs: bool) -> Callable[[Operation], bool]:
-    """Whether an operation is of one of the types, and has these attributes."""
-    return lambda op: op.type in types and all(op.attrs.get(key, False) == value for key, value in attrs.items())
+def _of_type(*types: str) -> Callable[[Operation], bool]:
+    return lambda op: op.type in types
 
 
 IsSwitch = IsCondSwitch = _of_type("SwitchSide")  # loops are functions: no switch or merge is a loop's, but by hand
 IsMerge = IsCondMerge = _of_type("Merge")
 IsLoopSwitch = IsLoopMerge = _of_type()
 IsLoopEnter, IsLoopExit = _of_type("Enter"), _of_type("Exit")
-IsLoopConstantEnter = _of_type("Enter", is_constant=True)

@@ -1,8 +1,10 @@
 """Label sequences without times: TensorFlow's ctc functions of tf.nn."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from ...core import nest
 from ...core.convert import convert_to_tensor
 from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor
@@ -11,8 +13,9 @@ from ...core.op import build
 from ...core.sparse_tensor import SparseTensor
 from ..arrays.gathering import boolean_mask
 from ..arrays.rearrange import sequence_mask
+from ..arrays.shaping import concat
 from ..common.renamed_arguments import one_of
-from ..control.map_and_scan import map_fn
+from ..control.map_and_scan import map_fn, scan
 
 __all__ = ["collapse_repeated", "ctc_greedy_decoder", "ctc_loss", "ctc_loss_v2", "ctc_unique_labels"]
 
@@ -147,3 +150,13 @@ def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool =
     """
     places, classes, shape, total = build.CTCGreedyDecoder(inputs, sequence_length, merge_repeated=merge_repeated)
     return [SparseTensor(places, classes, shape)], total
+
+
+def _scan(fn: Callable[..., Any], elems: Any, initial: Any, reverse: bool = False, inclusive: bool = False,
+          final_only: bool = False) -> Any:
+    """scan; inclusive: the initial state is among the results. final_only: the last result alone."""
+    def kept(first: Any, found: Tensor) -> Tensor:
+        parts = [convert_to_tensor(first)[None], found][not inclusive:]
+        return found[0 if reverse else -1] if final_only else concat(parts[::-1] if reverse else parts, 0)
+
+    return nest.map_structure(kept, initial, scan(fn, elems, initial, reverse=reverse))

@@ -30,13 +30,10 @@ def make_template(name_: str, func_: Callable[..., Any], create_scope_now_: bool
                     custom_getter_)
 
 
-def make_template_internal(name_: str, func_: Callable[..., Any], create_scope_now_: bool = False,
-                           unique_name_: str | None = None, custom_getter_: Any = None,
-                           create_graph_function_: bool = False, **kwargs: Any) -> "Template":
+def make_template_internal(name_: str, func_: Callable[..., Any], *options: Any, create_graph_function_: bool = False,
+                           **kwargs: Any) -> "Template":
     """make_template of a function, or of tf.function of it."""
-    func = functools.partial(func_, **kwargs) if kwargs else func_
-    return make_template(name_, function(func) if create_graph_function_ else func, create_scope_now_, unique_name_,
-                         custom_getter_)
+    return make_template(name_, function(func_) if create_graph_function_ else func_, *options, **kwargs)
 
 
 class Template:

@@ -96,21 +96,10 @@ def merge_checkpoints(checkpoint_prefixes: Text, destination_prefix: Text, *, de
     return ()
 
 
-def _check_scalars(**given):
-    for what, value in given.items():
-        if np.ndim(value):
-            raise InvalidArgumentError(f"{what} must be a scalar, got shape {show(np.shape(value))}")
-
-
 @op("ShardedFilename", infer=fixed(string), stateful=True, no_grad="a text has none")
 def sharded_filename(basename: Text, shard: Own, num_shards: Own):
     """The name of one file of several. basename: string[], shard, num_shards: int[] -> string[]."""
-    _check_scalars(basename=basename, shard=shard, num_shards=num_shards)
+    for what, value in ("basename", basename), ("shard", shard), ("num_shards", num_shards):
+        if np.ndim(value):
+            raise InvalidArgumentError(f"{what} must be a scalar, got shape {show(np.shape(value))}")
     return f"{spelled(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode()
-
-
-@op("ShardedFilespec", infer=fixed(string), stateful=True, no_grad="a text has none")
-def sharded_filespec(basename: Text, num_shards: Own):
-    """The pattern that the names of several files have. basename: string[], num_shards: int[] -> string[]."""
-    _check_scalars(basename=basename, num_shards=num_shards)
-    return f"{spelled(basename)}-?????-of-{int(num_shards):05d}".encode()

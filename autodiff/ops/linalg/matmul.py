@@ -118,19 +118,18 @@ def _wide(a, b):
     return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
 
 
+def _given_back(product, x, y, dz, attrs, turn_x, turn_y):
+    """What a product gives back to x and y. turn_x, turn_y: names of the attributes that turn them."""
+    dx = product(y, dz, **{turn_x: attrs[turn_y], turn_y: True}) if attrs[turn_x] else product(
+        dz, y, **{turn_y: not attrs[turn_y]})
+    dy = product(dz, x, **{turn_x: True, turn_y: attrs[turn_x]}) if attrs[turn_y] else product(
+        x, dz, **{turn_x: not attrs[turn_x]})
+    return dx, dy
+
+
 @matmul.gradient
 def _(node, dc):
-    a, b = (conjugate(x) for x in node.inputs)
-    transpose_a, transpose_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
-    if not transpose_a:
-        da = build.MatMul(dc, b, transpose_b=not transpose_b)
-    else:
-        da = build.MatMul(b, dc, transpose_a=transpose_b, transpose_b=True)
-    if not transpose_b:
-        db = build.MatMul(a, dc, transpose_a=not transpose_a)
-    else:
-        db = build.MatMul(dc, a, transpose_a=True, transpose_b=transpose_a)
-    return da, db
+    return _given_back(build.MatMul, *map(conjugate, node.inputs), dc, node.attrs, "transpose_a", "transpose_b")
 
 
 @matmul.batched
@@ -174,15 +173,7 @@ def _adjoint(x):
 @batch_matmul.gradient
 def _(node, dz):
     x, y = node.inputs
-    adj_x, adj_y = node.attrs["adj_x"], node.attrs["adj_y"]
-    if not adj_x:
-        dx = build.BatchMatMulV2(dz, y, adj_y=not adj_y)
-    else:
-        dx = build.BatchMatMulV2(y, dz, adj_x=adj_y, adj_y=True)
-    if not adj_y:
-        dy = build.BatchMatMulV2(x, dz, adj_x=not adj_x)
-    else:
-        dy = build.BatchMatMulV2(dz, x, adj_x=True, adj_y=adj_x)
+    dx, dy = _given_back(build.BatchMatMulV2, x, y, dz, node.attrs, "adj_x", "adj_y")
     return unbroadcast(dx, x), unbroadcast(dy, y)
 
 

@@ -58,17 +58,6 @@ def variable_op(shape: Any, dtype: Any, name: str = "Variable", set_shape: bool 
 variable_op_v2 = variable_op
 
 
-def copy_to_graph_uninitialized(var: ResourceVariable) -> ResourceVariable:
-    """A variable of the default graph with the name, dtype and shape of this one, and no initializer."""
-    copy: Any = ResourceVariable.__new__(ResourceVariable)
-    graph, name = get_default_graph(), var._shared_name
-    handle = build.VarHandleOp(shape=var.shape, dtype=var.dtype, shared_name=name, name=name)
-    with graph.name_scope(f"{name}/Read/"):
-        read = build.ReadVariableOp(handle)
-    copy.adopt(graph, handle, None, read, None, trainable=var.trainable)
-    return copy
-
-
 def variable_shape(handle: Tensor, out_type: Any = int32) -> Tensor:
     """The shape of the value behind a handle: a constant if it is known. -> int[rank]."""
     dims = held(handle).dims

@@ -46,5 +46,4 @@ ROWS: list[Case] = [
     Case("LoadAndRemapMatrix", (MODEL, "w", np.array([1, 1]), np.array([2]), np.float32(array(0))),
          {"num_rows": 2, "num_cols": 1}, fails=UnimplementedError, at_run=True, id="twice"),
     Case("ShardedFilename", ("model", np.int32(1), np.int32(3))),
-    Case("ShardedFilespec", ("model", np.int32(3))),
 ]
