@@ -54,10 +54,12 @@ def get_default_session() -> Any:
 
 
 @contextlib.contextmanager
-def default_session(session: Any) -> Iterator[Any]:
-    """Make `session` the default one inside the block."""
+def default_session(session: Any, nested: bool = False) -> Iterator[Any]:
+    """Make `session` the default one inside the block. nested: raise AssertionError if an inner block is still open."""
     with entered(STACKS.sessions, session):
         yield session
+        if nested and STACKS.sessions and STACKS.sessions[-1] is not session:
+            raise AssertionError(f"Nesting violated for default stack of {type(session)} objects")
 
 
 @contextlib.contextmanager

@@ -253,7 +253,7 @@ class Session:
 
     def as_default(self) -> Any:
         """A context in which this is the default session; it stays open at the end."""
-        return default_session(self)
+        return default_session(self, nested=True)
 
     def close(self) -> None:
         """Refuse any further run, and drop the compiled plans."""

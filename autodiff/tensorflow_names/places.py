@@ -21,7 +21,7 @@ _ROWS = {
         "test test; backprop python.context python.function api.contrib.eager_gradients autodiff",
     "tensorflow.python.framework": "common_shapes python.common_shapes; composite_tensor api.type_specs; "
         "constant_op python.framework.constant_op autodiff; device python.framework.device; "
-        "device_spec python.framework.device; dtypes dtypes python.framework.dtypes autodiff; "
+        "device_spec python.framework.device; dtypes python.framework.dtypes dtypes autodiff; "
         "error_interpolation python.framework.error_interpolation; errors errors; "
         "errors_impl python.framework.errors_impl errors; function python.function; graph_io train; "
         "graph_util graph_util; graph_util_impl graph_util; meta_graph api.saved_graphs.scoped "
@@ -55,7 +55,8 @@ _ROWS = {
         "init_ops initializers api.variables.convolution_initializers autodiff; "
         "init_ops_v2 python.version_2 initializers; initializers_ns initializers; linalg linalg autodiff; "
         "linalg_ops linalg autodiff; lookup_ops api.contrib.lookup autodiff; state_ops autodiff python.variables; "
-        "losses losses; map_fn autodiff; metrics metrics; metrics_impl metrics api.metrics.at_k; "
+        "losses losses; map_fn autodiff; math_ops python.version_2 autodiff math nn linalg; "
+        "metrics metrics; metrics_impl metrics api.metrics.at_k; "
         "weights_broadcast_ops api.common.weights; confusion_matrix math api.common.ranks; "
         "parsing_ops api.parsing autodiff; parallel_for python.parallel_for; sparse_ops autodiff api.sparse.rearrange; "
         "random_ops random autodiff; rnn nn; rnn_cell nn.rnn_cell; rnn_cell_impl nn.rnn_cell; signal signal; "

@@ -105,6 +105,8 @@ BUILT = [  # (error class, TensorFlow's words, what is built)
     (TypeError, r"len is not well defined for symbolic Tensors\. \(ones:0\)", lambda: len(ones(2))),
     (TypeError, r"invalid keyword arguments for this function: axis, sum",
      lambda: tf.einsum("i->", ones(2), sum=1, axis=0)),
+    (ValueError, "Unable to statically infer ellipsis axes",
+     lambda: tf.einsum("...i->...", tf.placeholder(tf.float32))),
     (TypeError, r"^graph must be a tf\.Graph, but got <class 'int'>", lambda: tf.Session(graph=37)),
     (ValueError, r"rate must be a scalar", lambda: tf.nn.dropout(ones(2), [0.0, 1.0])),
     (TypeError, r"'features' has DataType int32 not in list of allowed values",

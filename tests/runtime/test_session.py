@@ -306,6 +306,13 @@ def test_sessions_nest_and_are_entered_once() -> None:
     with tf.Session().as_default() as session:
         assert tf.get_default_session() is session
     assert session.run(tf.constant(1.0)) == 1
+    blocks = [tf.Session().as_default() for _ in range(2)]
+    for block in blocks:
+        block.__enter__()
+    with pytest.raises(AssertionError, match="Nesting violated"):
+        blocks[0].__exit__(None, None, None)
+    blocks[1].__exit__(None, None, None)
+    assert tf.get_default_session() is None
 
 
 def test_an_interactive_session_is_the_default_until_closed() -> None:

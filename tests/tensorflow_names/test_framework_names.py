@@ -10,8 +10,9 @@ import pytest
 
 import autodiff as tf
 from autodiff.runtime.eager import eager_mode
+from autodiff.tensorflow_names import alias
 from autodiff.tensorflow_names.python import autograph, context, parallel_for
-from autodiff.tensorflow_names.python.framework import error_interpolation, rewriting, subscribe
+from autodiff.tensorflow_names.python.framework import device, error_interpolation, rewriting, subscribe
 
 HERE = os.path.abspath(__file__)
 
@@ -167,3 +168,19 @@ def test_eager_execution_is_asked_for_in_known_words() -> None:
     with pytest.raises(TypeError, match="not allowed in Graph execution"):
         iter(tf.constant([1]))
     assert tf.ConfigProto().session_inter_op_thread_pool.add(num_threads=2).num_threads == 2
+
+
+def test_a_device_spec_of_tensorflow_2_does_not_change() -> None:
+    one, other = (device.DeviceSpecV2.from_string(text) for text in ("/job:ps", "/task:1"))
+    assert one.make_merged_spec(other).to_string() == "/job:ps/task:1"
+    with pytest.raises(AttributeError, match="merge_from"):
+        one.merge_from(other)
+
+
+def test_forms_of_their_own_in_modules_of_framework_and_ops() -> None:
+    with alias.standing_in(shadow=True):
+        from tensorflow.python.framework import dtypes
+        from tensorflow.python.ops import math_ops
+    assert pickle.loads(pickle.dumps(tf.float32)) is tf.float32 and tf.float32.__reduce__()[0] is dtypes.as_dtype
+    with tf.Session() as session:
+        assert session.run(math_ops.inv(tf.constant([1.0, 2.0]))).tolist() == [1, 0.5]

@@ -186,7 +186,9 @@ def _explicit(equation: str, inputs: list[Tensor]) -> str:
     terms = left.split(",")
     if len(terms) != len(inputs):
         raise ArgumentError(expected=f"{len(terms)} inputs for {equation!r}", found=len(inputs))
-    rest = [len(x.dims) - len(term.replace("...", "")) if "..." in term and x.dims is not None else 0
+    if any("..." in term and x.dims is None for term, x in zip(terms, inputs)):
+        raise ArgumentError(f"Unable to statically infer ellipsis axes of {equation!r}: of an input of unknown rank")
+    rest = [len(x.dims) - len(term.replace("...", "")) if "..." in term else 0  # type: ignore[arg-type]
             for term, x in zip(terms, inputs)]
     spare = [chr(c) for c in range(ord("a"), 0x250) if chr(c).isalpha() and chr(c) not in equation]
     dots = "".join(spare[:max(rest, default=0)])
@@ -200,7 +202,6 @@ def _explicit(equation: str, inputs: list[Tensor]) -> str:
     right = right.replace("...", dots)
     if len(set(right)) != len(right):
         raise ArgumentError(expected="each letter once in the result", found=f"{right!r} in {equation!r}")
-    if not set(right) <= set("".join(terms)):
-        unknown = "".join(sorted(set(right) - set("".join(terms))))
+    if unknown := "".join(sorted(set(right) - set("".join(terms)))):
         raise ArgumentError(f"the result of {equation!r} has letters that no input has: {unknown!r}")
     return f"{','.join(terms)}->{right}"

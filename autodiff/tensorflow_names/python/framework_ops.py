@@ -71,16 +71,12 @@ _default_graph_stack = _Stack()
 class _SessionStack:
     """The default sessions of this thread."""
 
-    @property
-    def stack(self) -> list[Any]:
-        return STACKS.sessions
+    stack = property(lambda self: STACKS.sessions)
+    get_default = staticmethod(get_default_session)
 
     def reset(self) -> None:
         """Leave no default session."""
         STACKS.sessions.clear()
-
-    def get_default(self) -> Any:
-        return get_default_session()
 
 
 _default_session_stack = _SessionStack()

@@ -61,7 +61,7 @@ _FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 _RENAMED = {  # name -> public name below `tf.`, of the same parameters
     "add_v2": "add", "mul": "multiply", "neg": "negative", "sub": "subtract", "floor_mod": "floormod",
-    "truncate_mod": "truncatemod", "complex_abs": "abs", "mul_no_nan": "multiply_no_nan",
+    "truncate_mod": "truncatemod", "inv": "math.reciprocal", "complex_abs": "abs", "mul_no_nan": "multiply_no_nan",
     "rank_internal": "rank", "size_internal": "size", "shape_internal": "shape", "variable": "Variable",
     "print_v2": "print", "_bucketize": "raw_ops.Bucketize",
     "_batch_norm_with_global_normalization": "nn.batch_norm_with_global_normalization",
