@@ -61,7 +61,7 @@ _ROWS = {
         "parsing_ops api.parsing autodiff; parallel_for python.parallel_for; sparse_ops autodiff api.sparse.rearrange; "
         "random_ops random autodiff; rnn nn; rnn_cell nn.rnn_cell; rnn_cell_impl nn.rnn_cell; signal signal; "
         "string_ops api.strings autodiff; resources python.variables; "
-        "control_flow_util api.control.switching autodiff; template api.variables.template autodiff; "
+        "template api.variables.template autodiff; "
         "variable_scope autodiff python.variables api.variables.eager_store; variables python.variables autodiff",
     "tensorflow.python.ops.distributions": "bijector distributions.bijectors; bijector_impl distributions.bijectors; "
         "identity_bijector distributions.bijectors; kullback_leibler api.distributions.divergences; "

@@ -7,7 +7,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.api.control import frames
-from autodiff.api.control.switching import IsLoopEnter, IsMerge, IsSwitch, merge, switch
+from autodiff.api.control.switching import merge, switch
 
 
 @pytest.fixture(autouse=True)
@@ -116,10 +116,3 @@ def test_values_go_into_frames_and_out() -> None:
             session.run(mixed, {data: [1, 2]})
     shapes = [tf.placeholder(tf.float32, dims) for dims in ([1, 2], [None, 2], [2, 2])]
     assert merge(shapes).output.shape.as_list() == [None, 2] and merge(shapes[:1]).output.shape.as_list() == [1, 2]
-
-
-def test_operations_tell_their_part() -> None:
-    left, _ = switch(1.0, True)
-    made = [frames._Enter(1.0, "one").op, left.op, merge([tf.constant(1.0)]).output.op]
-    assert [[part(op) for op in made] for part in (IsLoopEnter, IsSwitch, IsMerge)] == [
-        [True, False, False], [False, True, False], [False, False, True]]

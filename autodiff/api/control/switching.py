@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...core.convert import convert_to_tensor
@@ -85,13 +85,3 @@ def _merged(tensors: Sequence[Tensor], cones: Sequence[list[Operation]], at: int
     holds = [op.inputs[1] if op.attrs["side"] else build.LogicalNot(op.inputs[1]) for op in sides]
     is_there = functools.reduce(build.LogicalAnd, dict.fromkeys(holds))
     return if_of(is_there, (), copied, lambda: _merged(tensors, cones, at + 1, name), name)
-
-
-def _of_type(*types: str) -> Callable[[Operation], bool]:
-    return lambda op: op.type in types
-
-
-IsSwitch = IsCondSwitch = _of_type("SwitchSide")  # loops are functions: no switch or merge is a loop's, but by hand
-IsMerge = IsCondMerge = _of_type("Merge")
-IsLoopSwitch = IsLoopMerge = _of_type()
-IsLoopEnter, IsLoopExit = _of_type("Enter"), _of_type("Exit")
