@@ -24,6 +24,12 @@ message SaverDef
     1 string filename_tensor_name; 2 string save_tensor_name; 3 string restore_op_name; 4 int32 max_to_keep;
     5 bool sharded; 6 float keep_checkpoint_every_n_hours; 7 SaverDef.CheckpointFormatVersion version
 enum SaverDef.CheckpointFormatVersion LEGACY=0 V1=1 V2=2
+message JobDef
+    1 string name; 2 int32 -> string tasks
+message ClusterDef
+    1 JobDef* job
+message ServerDef
+    1 ClusterDef cluster; 2 string job_name; 3 int32 task_index; 4 bytes default_session_config; 5 string protocol
 message QueueRunnerDef
     1 string queue_name; 2 string* enqueue_op_name; 3 string close_op_name; 4 string cancel_op_name;
     5 int32* queue_closed_exception_types

@@ -61,6 +61,9 @@ def test_colocated_operations_are_in_one_group() -> None:
 
 def test_variables_take_turns_on_the_servers_of_a_cluster() -> None:
     cluster = tf.train.ClusterSpec({"ps": ["a:1", "b:1"], "worker": {3: "c:1"}})
+    message = cluster.as_cluster_def()
+    again = tf.train.ClusterSpec(type(message).FromString(message.SerializeToString()))
+    assert str(again) == str(cluster) == "ClusterSpec({'ps': ['a:1', 'b:1'], 'worker': {3: 'c:1'}})"
     assert cluster.job_tasks("worker") == [None, None, None, "c:1"]
     with tf.device(tf.train.replica_device_setter(cluster=cluster)):
         v, w = tf.Variable(1.0), tf.Variable(2.0)

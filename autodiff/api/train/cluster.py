@@ -7,8 +7,10 @@ from typing import Any
 
 from ...core.devices import DeviceSpec, merged_device
 from ...core.errors import ArgumentError, KindError
+from ...files.meta_graph_messages import META_GRAPH_MESSAGES
 from ...runtime.config import SERVERS
 
+ClusterDef = META_GRAPH_MESSAGES["ClusterDef"]
 _HELD_BY_SERVERS = ("Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable", "MutableHashTableV2",
                     "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "MutableDenseHashTable",
                     "MutableDenseHashTableV2", "VarHandleOp", "BoostedTreesEnsembleResourceHandleOp")
@@ -18,7 +20,8 @@ class ClusterSpec:
     """Job name -> the addresses of its tasks. Raises KindError (TypeError) for what is no such mapping."""
 
     def __init__(self, cluster: Any) -> None:
-        jobs = cluster.as_dict() if isinstance(cluster, ClusterSpec) else cluster
+        jobs = {job.name: dict(sorted(job.tasks.items())) for job in cluster.job} if isinstance(
+            cluster, ClusterDef) else cluster.as_dict() if isinstance(cluster, ClusterSpec) else cluster
         if not isinstance(jobs, Mapping):
             raise KindError("`cluster` must be a dictionary mapping one or more job names to lists of network "
                             "addresses, or a `ClusterDef` protocol buffer", found=repr(cluster))
@@ -34,9 +37,13 @@ class ClusterSpec:
         return {job: list(tasks.values()) if list(tasks) == list(range(len(tasks))) else tasks
                 for job, tasks in self._tasks.items()}
 
-    def as_cluster_def(self) -> "ClusterSpec":
-        """Itself: the message that stands for it is the same."""
-        return self
+    def as_cluster_def(self) -> Any:
+        """The ClusterDef, its jobs in the order of their names."""
+        jobs = META_GRAPH_MESSAGES["JobDef"]
+        return ClusterDef(job=[jobs(name=job, tasks=tasks) for job, tasks in sorted(self._tasks.items())])
+
+    def __str__(self) -> str:
+        return f"ClusterSpec({dict(sorted(self.as_dict().items()))})"
 
     def _of(self, job: str) -> dict[int, str]:
         if job not in self._tasks:

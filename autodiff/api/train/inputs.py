@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,7 @@ def _batched(tensors_list: Sequence[Any], batch_size: Any, make: Callable[[Any, 
     with get_default_graph().name_scope(name):
         if any(isinstance(each, dict) and each.keys() != tensors_list[0].keys() for each in tensors_list):
             raise ArgumentError("All dictionaries in tensors_list must have the same keys",
-                                found=[sorted(each) for each in tensors_list])
+                                found=[sorted(each, key=str) for each in tensors_list])
         lists = []
         for tensors in tensors_list:
             flat = [_part(t) for t in _as_tensor_list(tensors)]
@@ -175,8 +176,7 @@ def _enqueued(queue: QueueBase, flat: list[Tensor], many: bool, keep: Any) -> An
 
 
 def _plain(capacity: int, pads: bool, shared_name: str | None) -> Callable[[Any, Any], QueueBase]:
-    kind = PaddingFIFOQueue if pads else FIFOQueue
-    return lambda kinds, shapes: kind(capacity, kinds, shapes, shared_name=shared_name)
+    return partial(PaddingFIFOQueue if pads else FIFOQueue, capacity, shared_name=shared_name)
 
 
 def maybe_batch(tensors: Any, keep_input: Any, batch_size: Any, num_threads: int = 1, capacity: int = 32,
@@ -223,10 +223,9 @@ def maybe_shuffle_batch(tensors: Any, batch_size: Any, capacity: int, min_after_
                         allow_smaller_final_batch: bool = False, shared_name: str | None = None,
                         name: str | None = None) -> Any:
     """tf.train.shuffle_batch of those elements for which keep_input holds."""
-    return _batched([tensors], batch_size, lambda kinds, found: RandomShuffleQueue(
-        capacity, min_after_dequeue, kinds, found, seed=seed, shared_name=shared_name), capacity, many=enqueue_many,
-        keep=keep_input, shapes=shapes, pads=False, smaller=allow_smaller_final_batch, threads=num_threads,
-        name=name or "shuffle_batch")
+    return _batched([tensors], batch_size, partial(RandomShuffleQueue, capacity, min_after_dequeue, seed=seed,
+        shared_name=shared_name), capacity, many=enqueue_many, keep=keep_input, shapes=shapes, pads=False,
+        smaller=allow_smaller_final_batch, threads=num_threads, name=name or "shuffle_batch")
 
 
 def shuffle_batch(tensors: Any, batch_size: Any, capacity: int, min_after_dequeue: int, num_threads: int = 1,
@@ -243,10 +242,9 @@ def maybe_shuffle_batch_join(tensors_list: Sequence[Any], batch_size: Any, capac
                              allow_smaller_final_batch: bool = False, shared_name: str | None = None,
                              name: str | None = None) -> Any:
     """tf.train.shuffle_batch_join of those elements for which keep_input holds."""
-    return _batched(tensors_list, batch_size, lambda kinds, found: RandomShuffleQueue(
-        capacity, min_after_dequeue, kinds, found, seed=seed, shared_name=shared_name), capacity, many=enqueue_many,
-        keep=keep_input, shapes=shapes, pads=False, smaller=allow_smaller_final_batch, threads=1,
-        name=name or "shuffle_batch_join")
+    return _batched(tensors_list, batch_size, partial(RandomShuffleQueue, capacity, min_after_dequeue, seed=seed,
+        shared_name=shared_name), capacity, many=enqueue_many, keep=keep_input, shapes=shapes, pads=False,
+        smaller=allow_smaller_final_batch, threads=1, name=name or "shuffle_batch_join")
 
 
 def shuffle_batch_join(tensors_list: Sequence[Any], batch_size: Any, capacity: int, min_after_dequeue: int,

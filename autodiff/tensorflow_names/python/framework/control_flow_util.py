@@ -24,21 +24,11 @@ def _is(kind: str, op: Operation) -> bool:
 IsSwitch, IsMerge, IsLoopEnter, IsLoopExit = (partial(_is, kind) for kind in ("Switch", "Merge", "Enter", "Exit"))
 
 
-def IsLoopMerge(op: Operation) -> bool:  # noqa: N802
-    """Whether a Merge begins each turn of a loop: one of its inputs enters it."""
-    return IsMerge(op) and any(IsLoopEnter(value.op) for value in op.inputs)
+def _is_of(kind: str, of_loop: bool, op: Operation) -> bool:
+    """Whether an operation is a Merge or Switch of a loop, whose Merge has an Enter before it, or of a branch."""
+    merge = op.inputs[0].op if kind == "Switch" and op.inputs else op
+    return _is(kind, op) and of_loop == (IsMerge(merge) and any(IsLoopEnter(value.op) for value in merge.inputs))
 
 
-def IsCondMerge(op: Operation) -> bool:  # noqa: N802
-    """Whether a Merge ends a branch."""
-    return IsMerge(op) and not IsLoopMerge(op)
-
-
-def IsLoopSwitch(op: Operation) -> bool:  # noqa: N802
-    """Whether a Switch ends a loop: it takes what its Merge gives."""
-    return IsSwitch(op) and IsLoopMerge(op.inputs[0].op)
-
-
-def IsCondSwitch(op: Operation) -> bool:  # noqa: N802
-    """Whether a Switch begins a branch."""
-    return IsSwitch(op) and not IsLoopSwitch(op)
+IsLoopMerge, IsCondMerge, IsLoopSwitch, IsCondSwitch = (
+    partial(_is_of, kind, of_loop) for kind in ("Merge", "Switch") for of_loop in (True, False))
