@@ -223,6 +223,15 @@ class BoundedTensorSpec(TensorSpec):
     def _serialize(self) -> tuple[Any, ...]:
         return self.shape, self.dtype, self.minimum, self.maximum, self.name
 
+    def __eq__(self, other: object) -> bool:
+        """As another of the same shape, type and name, whose bounds are as near as np.allclose asks."""
+        return (isinstance(other, BoundedTensorSpec)
+                and _key(TensorSpec._serialize(self)) == _key(TensorSpec._serialize(other))
+                and np.allclose(self.minimum, other.minimum) and np.allclose(self.maximum, other.maximum))
+
+    def __hash__(self) -> int:
+        return hash(_key(TensorSpec._serialize(self)))
+
     def __repr__(self) -> str:
         return (f"BoundedTensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r}, "
                 f"minimum={self.minimum!r}, maximum={self.maximum!r})")

@@ -28,6 +28,8 @@ def test_specs_are_compared_and_fit_tensors() -> None:
     assert tf.TensorSpec.from_tensor(tf.zeros([2], name="z")).name == "z"
     bounded = BoundedTensorSpec([3], tf.int32, 0, [1, 2, 3])
     assert BoundedTensorSpec.from_spec(bounded) == bounded
+    near, far, high = (BoundedTensorSpec([3], tf.float32, low, top) for low, top in ((0, 5), (1e-9, [5] * 3), (0, 6)))
+    assert near == far != high and hash(near) == hash(far)
     assert tf.IndexedSlicesSpec([4]) == tf.IndexedSlicesSpec([4], tf.float32, tf.int64)
     common = tf.TensorSpec([2, 3]).most_specific_compatible_type(tf.TensorSpec([2, 4]))
     assert common == tf.TensorSpec([2, None])
