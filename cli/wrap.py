@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import re
 import sys
 import threading
 from collections.abc import Sequence
@@ -215,8 +214,7 @@ def why(program: Any, *args: Any, **options: Any) -> str:
     for tensor, value in model.feeds.items():
         dbg.feed(tensor.name, value)
     names = list(model.variables) or [name for name, x in model.inputs.items() if x.dtype.is_floating]
-    answer = plain(execute(_question(dbg, loss.name, names), Shell(dbg=dbg)))
-    answer = re.sub(r";\s+fix\s+\d+\s+applies\s+it", "", answer)  # there is no prompt to type it at
+    answer = plain(execute(_question(dbg, loss.name, names), Shell(dbg=dbg, typed=False)))
     try:
         print(answer, end="", flush=True)
     except BrokenPipeError:  # as of `program.py | head`: the program goes on

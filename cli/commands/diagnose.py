@@ -66,7 +66,7 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     if isinstance(found, WhyNonfinite) and order == 1:
         remedies = shell.dbg.trials.of(found, of)
         first, *rest = nonfinite(found)
-        return Group((first, *(tried(remedies) or not_tried(found)), *chain(found), *rest))
+        return Group((first, *(tried(remedies, offered=shell.typed) or not_tried(found)), *chain(found), *rest))
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
                   if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
     return Group(parts) if parts else Text(f"nothing to explain: no gradient is {target}", "good")

@@ -44,7 +44,7 @@ class Shell:
     that explains the last stop, "" where nothing is wrong by itself.
     defining: the command being defined by the lines that come, and those so far. picture: gives the full screen as SVG;
     None where there is none. batch: nobody is asked anything. offered: the command that `yes` as the next line stands
-    for, or "". with_tensorflow: scripts are given the TensorFlow installed.
+    for, or "". with_tensorflow: scripts are given the TensorFlow installed. typed: there is a prompt to type commands at.
     """
 
     dbg: Debugger = field(default_factory=Debugger)
@@ -71,6 +71,7 @@ class Shell:
     batch: bool = False
     with_tensorflow: bool = False
     offered: str = ""
+    typed: bool = True
     _renewed: Watches | None = None
 
     @property

@@ -45,9 +45,9 @@ def chain(finding: WhyNonfinite) -> tuple[Result, ...]:
     return (Text("\n".join(["how it came to that, the origin first:", *lines]), "quiet"),)
 
 
-def tried(remedies: Sequence[Remedy]) -> tuple[Result, ...]:
-    """What was tried and helps."""
-    return tuple(Text(f"remedy: {remedy.what}\ntried: {remedy.text}; fix {i} applies it", "good")
+def tried(remedies: Sequence[Remedy], *, offered: bool = True) -> tuple[Result, ...]:
+    """What was tried and helps; offered: with the command that applies it."""
+    return tuple(Text(f"remedy: {remedy.what}\ntried: {remedy.text}" + f"; fix {i} applies it" * offered, "good")
                  for i, remedy in enumerate(remedies, 1))
 
 

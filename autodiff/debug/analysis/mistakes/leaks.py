@@ -7,7 +7,7 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, past
+from ....core.traversal import ancestors, descendants, past
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .batches import is_padded
@@ -121,7 +121,7 @@ def _padding_counted(head: Head, given: Tensor, case: Case) -> Iterator[Finding]
     """Positions behind the ends of sequences that count in the loss as the others do."""
     if (labels := source_of_labels(given)) is None or weights_of(head, case):
         return
-    after = {op for op in case.behind if op is not head.op and head.op in ancestors(op.outputs)}
+    after = (descendants(head.op.outputs) - {head.op}).intersection(case.behind)
     beside = values_behind([t for op in after for t in op.inputs if t.op not in after and t.op is not head.op])
     fed = [run.feeds for run in case.steps if labels in run.feeds]
     for lengths in fed[0] if fed and not {labels.op} & beside else ():
