@@ -178,9 +178,7 @@ def _stack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[T
     return [None] if not batched[0] else [_swap(node.definition(*args, **_attrs(node)))]
 
 
-@tensor_lists.list_unstack.batched
-def _unstack_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
-    return [build.ListUnstack(_swap(args[0]))]
+tensor_lists.list_unstack.batched(lambda node, args, batched: [build.ListUnstack(_swap(args[0]))])
 
 
 @tensor_lists.list_restack.batched
@@ -217,14 +215,10 @@ def _next_axis(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tenso
     return [node.definition(*args, axis=node.attrs["axis"] + 1)]
 
 
-@batched_lists.list_repeat.batched
-def _repeat_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
-    return [build.ListSwapAxes(build.ListRepeat(*args))]
+batched_lists.list_repeat.batched(lambda node, args, batched: [build.ListSwapAxes(build.ListRepeat(*args))])
 
 
-@batched_lists.list_sum_slices.batched
-def _sum_slices_batched(node: Any, args: list[Tensor], batched: list[bool]) -> list[Tensor]:
-    return [build.ListSumSlices(build.ListSwapAxes(args[0]))]
+batched_lists.list_sum_slices.batched(lambda node, args, batched: [build.ListSumSlices(build.ListSwapAxes(args[0]))])
 
 
 _RULES = {

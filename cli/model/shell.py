@@ -44,7 +44,7 @@ class Shell:
     that explains the last stop, "" where nothing is wrong by itself.
     defining: the command being defined by the lines that come, and those so far. picture: gives the full screen as SVG;
     None where there is none. batch: nobody is asked anything. offered: the command that `yes` as the next line stands
-    for, or "". with_tensorflow: scripts are given the TensorFlow installed. typed: there is a prompt to type commands at.
+    for, or "". with_tensorflow: scripts are given the TensorFlow installed. typed: there is a prompt to type at.
     """
 
     dbg: Debugger = field(default_factory=Debugger)

@@ -5,35 +5,25 @@ from typing import Any
 
 import numpy as np
 
+from .. import windows
 from ..model import tf
-from ..windows import (
-    Slide,
-    average_pool,
-    convolve,
-    convolve_transposed,
-    extents,
-    max_places,
-    max_pool,
-    pads_of_ceil,
-    sum_pool,
-)
 from .sizes import product, rank_of, reshaped, size_of, sizes_of, vector
 from .table import Node, ints, onnx, text
 
 
 def _slide(x: Any, window: Any, *, auto_pad: Any = b"NOTSET", dilations: Any = None, pads: Any = None,
-           strides: Any = None, ceil_mode: int = 0) -> Slide:
+           strides: Any = None, ceil_mode: int = 0) -> windows.Slide:
     """The attributes that windows have in common."""
     count = len(window)
     ones, both = [1] * count, list(pads or [0] * 2 * count)
-    slide = Slide(window, strides or ones, dilations or ones, list(zip(both[:count], both[count:])))
+    slide = windows.Slide(window, strides or ones, dilations or ones, list(zip(both[:count], both[count:])))
     kind = text(auto_pad)
     if kind.startswith("SAME"):
-        geometry = zip(extents(x), slide.window, slide.strides, slide.dilations)
+        geometry = zip(windows.extents(x), slide.window, slide.strides, slide.dilations)
         return slide._replace(pads=[_same(n, k, s, d, kind == "SAME_UPPER") for n, k, s, d in geometry])
     if kind == "VALID":
         slide = slide._replace(pads=[(0, 0)] * count)
-    return slide._replace(pads=pads_of_ceil(extents(x), slide)) if ceil_mode else slide
+    return slide._replace(pads=windows.pads_of_ceil(windows.extents(x), slide)) if ceil_mode else slide
 
 
 def _same(size: Any, window: int, stride: int, dilation: int, upper: bool) -> tuple[Any, Any]:
@@ -54,21 +44,21 @@ def conv_transpose(x: Any, w: Any, bias: Any = None, *, auto_pad: Any = b"NOTSET
     slide = _slide(x, kernel_shape or sizes_of(w)[2:], **how)
     more, kind = list(output_padding or [0] * len(slide.window)), text(auto_pad)
     if output_shape is not None or kind.startswith("SAME"):
-        wanted = output_shape or [n * s for n, s in zip(extents(x), slide.strides)]
+        wanted = output_shape or [n * s for n, s in zip(windows.extents(x), slide.strides)]
         found = []
-        for n, k, s, d, m, size in zip(extents(x), slide.window, slide.strides, slide.dilations, more, wanted):
+        for n, k, s, d, m, size in zip(windows.extents(x), slide.window, slide.strides, slide.dilations, more, wanted):
             cut = (n - 1) * s + m + (k - 1) * d + 1 - size
             half = cut // 2
             found.append((half, cut - half) if kind == "SAME_UPPER" else (cut - half, half))
         slide = slide._replace(pads=found)
-    return _biased(convolve_transposed(x, w, slide, group, more), bias)
+    return _biased(windows.convolve_transposed(x, w, slide, group, more), bias)
 
 
 @onnx.op("CausalConvWithState", note="a depthwise convolution of what was and what comes")
 def causal_conv_with_state(x: Any, w: Any, bias: Any = None, past: Any = None, *, activation: Any = b"none") -> Any:
     reach = size_of(w, 2) - 1
     wide = tf.pad(x, [[0, 0], [0, 0], [reach, 0]]) if past is None else tf.concat([past, x], 2)
-    y = _biased(convolve(wide, w, Slide([reach + 1], [1], [1], [(0, 0)]), size_of(x, 1)), bias)
+    y = _biased(windows.convolve(wide, w, windows.Slide([reach + 1], [1], [1], [(0, 0)]), size_of(x, 1)), bias)
     return y if text(activation) == "none" else y * tf.sigmoid(y), wide[:, :, size_of(wide, 2) - reach:]
 
 
@@ -76,11 +66,11 @@ def causal_conv_with_state(x: Any, w: Any, bias: Any = None, past: Any = None, *
 @onnx.op("MaxPool")
 def max_pool_(x: Any, *, kernel_shape: Any, storage_order: int = 0, node: Node, **how: Any) -> Any:
     slide = _slide(x, kernel_shape, **how)
-    y = max_pool(x, slide)
+    y = windows.max_pool(x, slide)
     if node.wanted < 2:
         return y
     sizes = [tf.cast(n, tf.int64) for n in sizes_of(x)]
-    coordinates = list(zip(max_places(x, slide), sizes[2:]))
+    coordinates = list(zip(windows.max_places(x, slide), sizes[2:]))
     place: Any = tf.constant(0, tf.int64)
     for at, size in coordinates[::-1] if storage_order else coordinates:
         place = place * size + at
@@ -90,7 +80,7 @@ def max_pool_(x: Any, *, kernel_shape: Any, storage_order: int = 0, node: Node, 
 
 def _average(x: Any, *, kernel_shape: Any, ceil_mode: int = 0, count_include_pad: int = 0, **how: Any) -> Any:
     counted = _slide(x, kernel_shape, **how).pads if count_include_pad else [(0, 0)] * len(kernel_shape)
-    return average_pool(x, _slide(x, kernel_shape, ceil_mode=ceil_mode, **how), counted)
+    return windows.average_pool(x, _slide(x, kernel_shape, ceil_mode=ceil_mode, **how), counted)
 
 
 def _norm(x: Any, p: int, total: Any) -> Any:
@@ -105,7 +95,8 @@ def _over_space(reduced: Any) -> Any:
 def max_unpool(x: Any, indices: Any, output_shape: Any = None, *, kernel_shape: Any, pads: Any = None,
                strides: Any = None) -> Any:
     slide = _slide(x, kernel_shape, pads=pads, strides=strides)
-    space = [(n - 1) * s - a - b + k for n, s, k, (a, b) in zip(extents(x), slide.strides, kernel_shape, slide.pads)]
+    geometry = zip(windows.extents(x), slide.strides, kernel_shape, slide.pads)
+    space = [(n - 1) * s - a - b + k for n, s, k, (a, b) in geometry]
     sizes = [*sizes_of(x)[:2], *space]
     flat = tf.scatter_nd(tf.reshape(indices, [-1, 1]), tf.reshape(x, [-1]), vector([product(sizes)]))
     y = reshaped(flat, sizes)
@@ -141,10 +132,10 @@ def col2im(x: Any, image_shape: Any, block_shape: Any, *, dilations: Any = None,
 
 onnx.rows({
     "Conv": lambda x, w, bias=None, *, group=1, kernel_shape=None, **how:
-        _biased(convolve(x, w, _slide(x, kernel_shape or sizes_of(w)[2:], **how), group), bias),
+        _biased(windows.convolve(x, w, _slide(x, kernel_shape or sizes_of(w)[2:], **how), group), bias),
     "AveragePool": _average,
     "LpPool": lambda x, *, kernel_shape, p=2, **how:
-        _norm(x, p, lambda powers: sum_pool(powers, _slide(x, kernel_shape, **how))),
+        _norm(x, p, lambda powers: windows.sum_pool(powers, _slide(x, kernel_shape, **how))),
     "GlobalAveragePool": _over_space(tf.reduce_mean),
     "GlobalMaxPool": _over_space(tf.reduce_max),
     "GlobalLpPool": lambda x, *, p=2: _norm(x, p, _over_space(tf.reduce_sum)),

@@ -28,9 +28,7 @@ def list_repeat(items: List, size: Int32):
     return _each(lambda item: np.broadcast_to(item, (int(size), *np.shape(item))), items)
 
 
-@list_repeat.gradient
-def _list_repeat_gradient(node, dy):
-    return build.ListSumSlices(dy), blocked("a size is an integer")
+list_repeat.gradient(lambda node, dy: (build.ListSumSlices(dy), blocked("a size is an integer")))
 
 
 @op("ListSumSlices", infer=_list)
@@ -39,9 +37,7 @@ def list_sum_slices(items: List):
     return _each(lambda item: item.sum(axis=0), items)
 
 
-@list_sum_slices.gradient
-def _list_sum_slices_gradient(node, dy):
-    return build.ListRepeat(dy, build.ListBatchSize(node.inputs[0]))
+list_sum_slices.gradient(lambda node, dy: build.ListRepeat(dy, build.ListBatchSize(node.inputs[0])))
 
 
 @op("ListBatchSize", infer=fixed(int32), no_grad="a size is an integer")
@@ -59,6 +55,4 @@ def list_swap_axes(items: List, *, axis=0):
     return _each(lambda item: np.swapaxes(item, axis, axis + 1), items)
 
 
-@list_swap_axes.gradient
-def _list_swap_axes_gradient(node, dy):
-    return build.ListSwapAxes(dy, axis=node.attrs["axis"])
+list_swap_axes.gradient(lambda node, dy: build.ListSwapAxes(dy, axis=node.attrs["axis"]))

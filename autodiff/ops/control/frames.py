@@ -64,11 +64,8 @@ def merge(*inputs: Own, closed="", run):
     return inputs[0], np.int32(0)
 
 
-@enter.gradient
-@exit_.gradient
-@next_iteration.gradient
-def _handed_on(node, dy):
-    return (dy,)
+for each in (enter, exit_, next_iteration):
+    each.gradient(lambda node, dy: (dy,))
 
 
 @merge.gradient
@@ -76,9 +73,5 @@ def _merge_gradient(node, dy, _):
     return dy, *[blocked("the first of the inputs of a merge is there")] * (len(node.inputs) - 1)
 
 
-@enter.batched
-@exit_.batched
-@next_iteration.batched
-@loop_cond.batched
-def _batched(node, args, batched):
-    return args[0]
+for each in (enter, exit_, next_iteration, loop_cond):
+    each.batched(lambda node, args, batched: args[0])

@@ -210,7 +210,5 @@ def _(node, args, batched):
                         shapes=None if shapes is None else [None if s is None else (None, *as_dims(s)) for s in shapes])
 
 
-@assert_.batched
-@print_v2.batched
-def _no_outputs(node, args, batched):
-    return []
+for each in (assert_, print_v2):
+    each.batched(lambda node, args, batched: [])

@@ -137,9 +137,7 @@ def list_clear(items: List, index: Int32):
     return put(items, int(index), None)
 
 
-@list_clear.gradient
-def _list_clear_gradient(node, dy):
-    return build.ListClear(dy, node.inputs[1]), blocked("an index is an integer")
+list_clear.gradient(lambda node, dy: (build.ListClear(dy, node.inputs[1]), blocked("an index is an integer")))
 
 
 @op("ListAdd", infer=_list)
@@ -161,9 +159,7 @@ def add_item(items, like, index, item):
     return put(items, index, item)
 
 
-@list_add.gradient
-def _list_add_gradient(node, dy):
-    return dy, dy
+list_add.gradient(lambda node, dy: (dy, dy))
 
 
 @op("ListZeros", infer=_list, no_grad="it depends on the length alone")
@@ -201,9 +197,7 @@ def list_stack(items: List, like: List, *, dtype, shape=None, written=False, onc
     return np.stack(filled)
 
 
-@list_stack.gradient
-def _list_stack_gradient(node, dy):
-    return build.ListUnstack(dy), blocked("only the length of this list is used")
+list_stack.gradient(lambda node, dy: (build.ListUnstack(dy), blocked("only the length of this list is used")))
 
 
 @op("ListConcat", infer=declared)
@@ -274,9 +268,7 @@ def list_restack(items: List, like: Own):
     return total
 
 
-@list_restack.gradient
-def _list_restack_gradient(node, dy):
-    return build.ListUnstack(dy), blocked("only the shape of this input is used")
+list_restack.gradient(lambda node, dy: (build.ListUnstack(dy), blocked("only the shape of this input is used")))
 
 
 def _gathered(items, indices, *, dtype, shape=None):

@@ -7,31 +7,20 @@ from ...core.declare import op
 from ...core.dtypes import FLOATS
 from ...core.infer import rank_of
 from ...core.op import Int32, Spec, blocked, build
+from ..common import windows
 from ..common.batch_axis import merged_images, sizes, split_images
 from ..common.loop_batching import slice_by_slice
-from ..common.windows import (
-    channels_first,
-    channels_last,
-    check_channels,
-    extents,
-    inside,
-    offsets,
-    padded,
-    pads,
-    restored,
-    slide_of,
-)
 
 _SIZES = "a shape is made of integers"
 
 
 def _convolved(input, filter, **attrs):
-    slide, first = slide_of(**attrs), channels_first(attrs["data_format"])
+    slide, first = windows.slide_of(**attrs), windows.channels_first(attrs["data_format"])
     rank_of(input, exactly=4, what="input")
     rank_of(filter, exactly=4, what="filter")
     x, w = input.dims or (None,) * 4, filter.dims or (None,) * 4
-    check_channels(x[1] if first else x[3], w[2], input, filter)
-    counts = extents(x[2:] if first else x[1:3], w[:2], slide)
+    windows.check_channels(x[1] if first else x[3], w[2], input, filter)
+    counts = windows.extents(x[2:] if first else x[1:3], w[:2], slide)
     out = None if w[2] is None or w[3] is None else w[2] * w[3]
     return Spec(input.dtype.base_dtype, (x[0], out, *counts) if first else (x[0], *counts, out))
 
@@ -43,14 +32,14 @@ def _like(shape, dtype):
 @op("DepthwiseConv2dNative", infer=_convolved, dtypes=FLOATS)
 def depthwise_conv2d(input, filter, *, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1)):
     """m filters for each channel. input: float[n, h, w, c], filter: float[kh, kw, c, m] -> float[n, h', w', c * m]."""
-    slide = slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations)
-    x, window = channels_last(input, data_format), filter.shape[:2]
-    counts = extents(x.shape[1:3], window, slide)
-    x = padded(x, pads(x.shape[1:3], window, slide))
+    slide = windows.slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations)
+    x, window = windows.channels_last(input, data_format), filter.shape[:2]
+    counts = windows.extents(x.shape[1:3], window, slide)
+    x = windows.padded(x, windows.pads(x.shape[1:3], window, slide))
     y = np.zeros((x.shape[0], *counts, *filter.shape[2:]), x.dtype)
-    for index, where in offsets(window, counts, slide):
+    for index, where in windows.offsets(window, counts, slide):
         y += x[where][..., None] * filter[index]
-    return restored(y.reshape(*y.shape[:3], y.shape[3] * y.shape[4]), data_format)
+    return windows.restored(y.reshape(*y.shape[:3], y.shape[3] * y.shape[4]), data_format)
 
 
 @op("DepthwiseConv2dNativeBackpropInput", dtypes=FLOATS,
@@ -58,16 +47,16 @@ def depthwise_conv2d(input, filter, *, strides, padding, data_format="NHWC", dil
 def depthwise_backprop_input(input_sizes: Int32, filter, out_backprop, *, strides, padding, data_format="NHWC",
                              dilations=(1, 1, 1, 1)):
     """The adjoint of DepthwiseConv2dNative in its input. -> float[input_sizes]."""
-    slide = slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations)
-    dy, window = channels_last(out_backprop, data_format), filter.shape[:2]
+    slide = windows.slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations)
+    dy, window = windows.channels_last(out_backprop, data_format), filter.shape[:2]
     n, *rest = (int(v) for v in input_sizes)
-    space = rest[1:] if channels_first(data_format) else rest[:2]
-    widened, counts = pads(space, window, slide), dy.shape[1:3]
+    space = rest[1:] if windows.channels_first(data_format) else rest[:2]
+    widened, counts = windows.pads(space, window, slide), dy.shape[1:3]
     dy = dy.reshape(*dy.shape[:3], *filter.shape[2:])
     dx = np.zeros((n, *(a + size + b for size, (a, b) in zip(space, widened)), filter.shape[2]), dy.dtype)
-    for index, where in offsets(window, counts, slide):
+    for index, where in windows.offsets(window, counts, slide):
         dx[where] += (dy * filter[index]).sum(axis=-1)
-    return restored(np.ascontiguousarray(dx[inside(space, widened)]), data_format)
+    return windows.restored(np.ascontiguousarray(dx[windows.inside(space, widened)]), data_format)
 
 
 @op("DepthwiseConv2dNativeBackpropFilter", dtypes=FLOATS,
@@ -75,13 +64,13 @@ def depthwise_backprop_input(input_sizes: Int32, filter, out_backprop, *, stride
 def depthwise_backprop_filter(input, filter_sizes: Int32, out_backprop, *, strides, padding, data_format="NHWC",
                               dilations=(1, 1, 1, 1)):
     """The adjoint of DepthwiseConv2dNative in its filter. -> float[filter_sizes]."""
-    slide = slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations)
-    x, dy = channels_last(input, data_format), channels_last(out_backprop, data_format)
+    slide = windows.slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations)
+    x, dy = windows.channels_last(input, data_format), windows.channels_last(out_backprop, data_format)
     window, shape = tuple(int(v) for v in filter_sizes[:2]), tuple(int(v) for v in filter_sizes)
-    x = padded(x, pads(x.shape[1:3], window, slide))
+    x = windows.padded(x, windows.pads(x.shape[1:3], window, slide))
     dy = dy.reshape(*dy.shape[:3], *shape[2:])
     dw = np.empty(shape, x.dtype)
-    for index, where in offsets(window, dy.shape[1:3], slide):
+    for index, where in windows.offsets(window, dy.shape[1:3], slide):
         dw[index] = np.einsum("nhwc,nhwcm->cm", x[where], dy)
     return dw
 
@@ -114,7 +103,5 @@ def _(node, args, batched):
     return split_images(build.DepthwiseConv2dNative(merged_images(args[0]), args[1], **node.attrs), args[0])
 
 
-@depthwise_backprop_input.batched
-@depthwise_backprop_filter.batched
-def _(node, args, batched):
-    return slice_by_slice(node, args, batched)
+for each in (depthwise_backprop_input, depthwise_backprop_filter):
+    each.batched(slice_by_slice)

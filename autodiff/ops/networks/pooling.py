@@ -11,35 +11,23 @@ from ...core.dtypes import FLOATS, REALS
 from ...core.graph import Operation, Tensor
 from ...core.infer import rank_of
 from ...core.op import Int32, OpDef, Spec, blocked, build
+from ..common import windows
 from ..common.batch_axis import all_batched, merged_images, shared, sizes, split_images
 from ..common.threads import share
-from ..common.windows import (
-    Slide,
-    channels_first,
-    channels_last,
-    extents,
-    inside,
-    of_space,
-    offsets,
-    padded,
-    pads,
-    placed,
-    restored,
-    slide_of,
-)
 from ..math.reductions import lowest
 
 
-def _geometry(ksize: Any, strides: Any, padding: str, data_format: str) -> tuple[tuple[int, ...], Slide]:
-    return of_space(ksize, data_format, "ksize"), slide_of(strides=strides, padding=padding, data_format=data_format)
+def _geometry(ksize: Any, strides: Any, padding: str, data_format: str) -> tuple[tuple[int, ...], windows.Slide]:
+    slide = windows.slide_of(strides=strides, padding=padding, data_format=data_format)
+    return windows.of_space(ksize, data_format, "ksize"), slide
 
 
 def _pooled(input, *, ksize, strides, padding, data_format):
     window, slide = _geometry(ksize, strides, padding, data_format)
     rank_of(input, exactly=len(data_format), what="input")
     x = input.dims or (None,) * len(data_format)
-    first = channels_first(data_format)
-    counts = extents(x[2:] if first else x[1:-1], window, slide)
+    first = windows.channels_first(data_format)
+    counts = windows.extents(x[2:] if first else x[1:-1], window, slide)
     return Spec(input.dtype.base_dtype, (x[0], x[1], *counts) if first else (x[0], *counts, x[-1]))
 
 
@@ -66,7 +54,7 @@ def _by_images(work: Callable[[slice], Any], x: np.ndarray) -> None:
     share(lambda i: work(slice(i * step, (i + 1) * step)), -(-len(x) // step))
 
 
-def _reduced(x: np.ndarray, combine: Any, window: tuple[int, ...], counts: tuple[int, ...], slide: Slide,
+def _reduced(x: np.ndarray, combine: Any, window: tuple[int, ...], counts: tuple[int, ...], slide: windows.Slide,
              out: np.ndarray | None = None) -> np.ndarray:
     """Windows of the padded `x` combined, one axis of space after another; the last one in `out`, if it can be."""
     for axis, (k, s, n) in enumerate(zip(window, slide.strides, counts), 1):
@@ -79,24 +67,24 @@ def _reduced(x: np.ndarray, combine: Any, window: tuple[int, ...], counts: tuple
 
 def _max_pool(input, ksize, strides, padding, data_format, out=None):
     window, slide = _geometry(ksize, strides, padding, data_format)
-    x = channels_last(input, data_format)
-    counts, widened = extents(x.shape[1:-1], window, slide), pads(x.shape[1:-1], window, slide)
-    is_fit = out is not None and not channels_first(data_format)
+    x = windows.channels_last(input, data_format)
+    counts, widened = windows.extents(x.shape[1:-1], window, slide), windows.pads(x.shape[1:-1], window, slide)
+    is_fit = out is not None and not windows.channels_first(data_format)
     y = out if is_fit else np.empty((len(x), *counts, x.shape[-1]), x.dtype)
 
     def work(images):
-        room = y[images]
-        placed(_reduced(padded(x[images], widened, lowest(x.dtype)), np.maximum, window, counts, slide, room), room)
+        part, room = windows.padded(x[images], widened, lowest(x.dtype)), y[images]
+        windows.placed(_reduced(part, np.maximum, window, counts, slide, room), room)
 
     _by_images(work, x)
-    return placed(restored(y, data_format), out)
+    return windows.placed(windows.restored(y, data_format), out)
 
 
 def _first_maxima(x, y, window, slide):
     """For each place in the window: where it is, and which windows have their first maximum there."""
-    x = padded(x, pads(x.shape[1:-1], window, slide), lowest(x.dtype))
+    x = windows.padded(x, windows.pads(x.shape[1:-1], window, slide), lowest(x.dtype))
     free = np.ones(y.shape, bool)
-    for _, where in offsets(window, y.shape[1:-1], slide):
+    for _, where in windows.offsets(window, y.shape[1:-1], slide):
         hit = np.equal(x[where], y)
         hit &= free
         free ^= hit
@@ -105,14 +93,14 @@ def _first_maxima(x, y, window, slide):
 
 def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format, out=None):
     window, slide = _geometry(ksize, strides, padding, data_format)
-    x, y, dy = (channels_last(a, data_format) for a in (orig_input, orig_output, grad))
+    x, y, dy = (windows.channels_last(a, data_format) for a in (orig_input, orig_output, grad))
     space = x.shape[1:-1]
-    widened = pads(space, window, slide)
+    widened = windows.pads(space, window, slide)
     wide = (*(a + n + b for n, (a, b) in zip(space, widened)), x.shape[-1])
     covers = wide == x.shape[1:] and all(k == s and k * n == size for k, s, n, size in zip(
         window, slide.strides, dy.shape[1:-1], space))  # each place then belongs to exactly one window
     apart = all(k <= s for k, s in zip(window, slide.strides))  # to at most one
-    dx = out if out is not None and not channels_first(data_format) else np.empty(x.shape, dy.dtype)
+    dx = out if out is not None and not windows.channels_first(data_format) else np.empty(x.shape, dy.dtype)
 
     def work(images):
         part = dx[images]
@@ -122,48 +110,48 @@ def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_
                 np.multiply(dy[images], hit, out=total[where])
             else:
                 total[where] += dy[images] * hit
-        placed(total if covers else total[inside(space, widened)], part)
+        windows.placed(total if covers else total[windows.inside(space, widened)], part)
 
     _by_images(work, x)
-    return placed(restored(dx, data_format), out)
+    return windows.placed(windows.restored(dx, data_format), out)
 
 
 def _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
     window, slide = _geometry(ksize, strides, padding, data_format)
-    x, y, dz = (channels_last(a, data_format) for a in (orig_input, orig_output, grad))
-    dz = padded(dz, pads(dz.shape[1:-1], window, slide))
+    x, y, dz = (windows.channels_last(a, data_format) for a in (orig_input, orig_output, grad))
+    dz = windows.padded(dz, windows.pads(dz.shape[1:-1], window, slide))
     dy = np.zeros(y.shape, dz.dtype)
     for where, hit in _first_maxima(x, y, window, slide):
         dy += dz[where] * hit
-    return restored(dy, data_format)
+    return windows.restored(dy, data_format)
 
 
-def _real_sizes(space: tuple[int, ...], window: tuple[int, ...], counts: tuple[int, ...], slide: Slide,
+def _real_sizes(space: tuple[int, ...], window: tuple[int, ...], counts: tuple[int, ...], slide: windows.Slide,
                 dtype: Any) -> np.ndarray:
     """How many elements of each window are not padding: [*counts, 1]."""
     ones = np.ones((1, *space, 1), dtype)
-    return _reduced(padded(ones, pads(space, window, slide)), np.add, window, counts, slide)[0]
+    return _reduced(windows.padded(ones, windows.pads(space, window, slide)), np.add, window, counts, slide)[0]
 
 
 def _avg_pool(value, ksize, strides, padding, data_format):
     window, slide = _geometry(ksize, strides, padding, data_format)
-    x = channels_last(value, data_format)
-    space, counts = x.shape[1:-1], extents(x.shape[1:-1], window, slide)
-    total = _reduced(padded(x, pads(space, window, slide)), np.add, window, counts, slide)
-    return restored(total / _real_sizes(space, window, counts, slide, x.dtype), data_format)
+    x = windows.channels_last(value, data_format)
+    space, counts = x.shape[1:-1], windows.extents(x.shape[1:-1], window, slide)
+    total = _reduced(windows.padded(x, windows.pads(space, window, slide)), np.add, window, counts, slide)
+    return windows.restored(total / _real_sizes(space, window, counts, slide, x.dtype), data_format)
 
 
 def _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format):
     window, slide = _geometry(ksize, strides, padding, data_format)
-    dy = channels_last(grad, data_format)
+    dy = windows.channels_last(grad, data_format)
     n, *rest = (int(v) for v in orig_input_shape)
-    space = tuple(rest[1:] if channels_first(data_format) else rest[:-1])
-    counts, widened = dy.shape[1:-1], pads(space, window, slide)
+    space = tuple(rest[1:] if windows.channels_first(data_format) else rest[:-1])
+    counts, widened = dy.shape[1:-1], windows.pads(space, window, slide)
     share = dy / _real_sizes(space, window, counts, slide, dy.dtype)
     dx = np.zeros((n, *(a + size + b for size, (a, b) in zip(space, widened)), dy.shape[-1]), dy.dtype)
-    for _, where in offsets(window, counts, slide):
+    for _, where in windows.offsets(window, counts, slide):
         dx[where] += share
-    return restored(np.ascontiguousarray(dx[inside(space, widened)]), data_format)
+    return windows.restored(np.ascontiguousarray(dx[windows.inside(space, widened)]), data_format)
 
 
 # ---- ops --------------------------------------------------------------------------------
