@@ -79,11 +79,8 @@ def _restore(values: dict[str, DumpedTensor]) -> Restore:
         for op in session.graph.get_operations():
             if op.type == "VariableV2" and f"{op.name}:0" in values:
                 session.variables[op.name] = _read(values[f"{op.name}:0"])
-            elif f"{op.name}:0" in values and (op.type == "ReadVariableOp" or _reads_reference(op)):
+            elif f"{op.name}:0" in values and (op.type == "ReadVariableOp" or op.type == "Identity"
+                                               and op.inputs[0].op.type == "VariableV2"):  # of a reference
                 session.variables.setdefault(op.inputs[0].op.name, _read(values[f"{op.name}:0"]))
 
     return restore
-
-
-def _reads_reference(op: Any) -> bool:
-    return op.type == "Identity" and op.inputs[0].op.type == "VariableV2"

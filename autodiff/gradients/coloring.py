@@ -89,7 +89,7 @@ def _follow(op: Operation, depends: dict[Tensor, np.ndarray]) -> bool:
     if not given:
         return True
     width = depends[given[0]].shape[-1]
-    if any(_bytes((*t.dims, width)) > BUDGET for t in op.outputs):  # type: ignore[misc]
+    if any(int(np.prod((*t.dims, width), dtype=np.int64)) > BUDGET for t in op.outputs):  # type: ignore[misc]
         everything = _union(np.stack([_union(depends[t]) for t in given]))
         depends.update((t, np.broadcast_to(everything, (*t.dims, width))) for t in op.outputs)  # type: ignore[misc]
         return True
@@ -103,10 +103,6 @@ def _follow(op: Operation, depends: dict[Tensor, np.ndarray]) -> bool:
         found = [np.broadcast_to(anything, (*t.dims, anything.size)) for t in op.outputs]  # type: ignore[misc]
     depends.update(zip(op.outputs, found))
     return True
-
-
-def _bytes(shape: tuple[int, ...]) -> int:
-    return int(np.prod(shape, dtype=np.int64))
 
 
 def _union(bits: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ def compute_gradient(x: Any, x_shape: Any, y: Tensor, y_shape: Any, x_init_value
     init_targets: operations to run first. Raises ArgumentError (ValueError) without a default session.
     """
     several = isinstance(x, (list, tuple))
-    xs = [_tensor(v) for v in (x if several else [x])]
+    xs = [v if isinstance(v, Tensor) else to_tensor(v.graph, v, None, "x") for v in (x if several else [x])]
     shapes = list(x_shape) if several else [x_shape]
     starts = x_init_value if several and x_init_value is not None else [x_init_value] * len(xs)
     session = session_for(y.graph, None, "compute a gradient")
@@ -51,10 +51,6 @@ def compute_gradient_error(x: Any, x_shape: Any, y: Tensor, y_shape: Any, x_init
     pairs = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
     pairs = [pairs] if isinstance(pairs, tuple) else pairs
     return max(float(np.abs(a - n).max(initial=0.0)) for a, n in pairs)
-
-
-def _tensor(x: Any) -> Tensor:
-    return x if isinstance(x, Tensor) else to_tensor(x.graph, x, None, "x")
 
 
 def _starting_points(xs: Sequence[Tensor], shapes: Sequence[Any], starts: Sequence[Any]) -> list[np.ndarray]:

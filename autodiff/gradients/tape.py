@@ -129,7 +129,7 @@ class GradientTape:
         record = self._reading("gradient")
         with contextlib.nullcontext() if self._recording else self:  # a read variable is recorded
             targets = [convert_to_tensor(t) for t in nest.flatten(target)]
-        given = [_ones(y) if g is None and y.dtype.is_complex else g
+        given = [build.Fill(build.Shape(y), convert_to_tensor(1, y.dtype)) if g is None and y.dtype.is_complex else g
                  for y, g in zip(targets, _for_each(targets, output_gradients))]
         xs = [source_of(s) for s in nest.flatten(sources)]
         graph = graph_of([*targets, *xs])
@@ -285,10 +285,6 @@ def _for_each(targets: list[Tensor], output_gradients: Any) -> list[Any]:
     if len(given) != len(targets):
         raise ArgumentError(f"expected one output gradient for each target: {len(targets)} and {len(given)}")
     return given
-
-
-def _ones(y: Tensor) -> Tensor:
-    return build.Fill(build.Shape(y), convert_to_tensor(1, y.dtype))
 
 
 def _unit_directions(target: Tensor) -> Tensor:

@@ -64,7 +64,8 @@ def frame(shell: Shell, number: FrameNumber | None) -> Result:
 def table_of_frames(script: ModelScript) -> Table:
     """The frames of a script that stands somewhere, each with its line and the names of its locals."""
     rows = tuple(("→" if number == script.selected else "", number, place.function,
-                  f"{os.path.basename(place.file)}:{place.line}", _text(place), ", ".join(_locals(place)))
+                  f"{os.path.basename(place.file)}:{place.line}", Site(place.file, place.line, "").text,
+                  ", ".join(_locals(place)))
                  for number, place in enumerate(script.frames()))
     columns = (Column(""), Column("#", "count"), Column("function"), Column("at", "place"), Column("line"),
                Column("locals", "text", 3))
@@ -127,10 +128,6 @@ def _standing(shell: Shell) -> ModelScript:
         raise UsageError("the script stands nowhere", "break FILE:LINE stops it at a line, next in its Session.run",
                          code="wrong_moment")
     return script
-
-
-def _text(place: Place) -> str:
-    return Site(place.file, place.line, "").text
 
 
 def _locals(place: Place) -> dict[str, Any]:

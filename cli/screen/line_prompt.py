@@ -13,7 +13,6 @@ from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
-from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.keys import Keys
@@ -67,8 +66,8 @@ class Prompt:
         self._session: PromptSession[str] = PromptSession(
             history=LineHistory(), auto_suggest=AutoSuggestFromHistory(),
             completer=ThreadedCompleter(CommandCompleter(shell)), lexer=CommandLexer(shell),
-            complete_while_typing=False, bottom_toolbar=self._toolbar, color_depth=depth, enable_history_search=True,
-            enable_open_in_editor=True, tempfile_suffix=".gradbg", key_bindings=keys)
+            complete_while_typing=False, bottom_toolbar=lambda: [("", " " + status(self.shell))], color_depth=depth,
+            enable_history_search=True, enable_open_in_editor=True, tempfile_suffix=".gradbg", key_bindings=keys)
         terminal.redraw = lambda: drawn_anew(self._session.app)
         self._is_late, self._is_drawn = False, threading.Event()
         self._session.app.after_render += self._drawn
@@ -163,6 +162,3 @@ class Prompt:
         if any(press.key == Keys.ControlC for press in late):
             raise KeyboardInterrupt
         store_typeahead(keyboard, late)
-
-    def _toolbar(self) -> StyleAndTextTuples:
-        return [("", " " + status(self.shell))]

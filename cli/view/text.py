@@ -16,15 +16,12 @@ def clean(text: str, *, keep: str = "\n") -> str:
     """`text` with control characters shown as escapes; characters of `keep` stay."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c in keep or c == "\t" and keep or not _controls(c) else _escape(c) for c in text)
+    return "".join(c if c in keep or c == "\t" and keep or not _controls(c)
+                   else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def _controls(char: str) -> bool:
     return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Cn", "Co")
-
-
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")
 
 
 def display_width(text: str) -> int:

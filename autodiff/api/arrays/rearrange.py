@@ -110,7 +110,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: st
     with graph_of([lengths, maxlen]).name_scope(name or "SequenceMask"):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
-            axes = build.Range(0, build.Rank(lengths), 1) if lengths.dims is None else list(_axes(lengths))
+            axes = build.Range(0, build.Rank(lengths), 1) if lengths.dims is None else [*range(len(lengths.dims))]
             maxlen = build.Maximum(0, build.Max(lengths, axes))
         else:
             maxlen = convert_to_tensor(maxlen)
@@ -120,10 +120,6 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: st
         column = build.ExpandDims(lengths, -1)
         mask = build.Less(places, column if column.dtype is maxlen.dtype else build.Cast(column, dtype=maxlen.dtype))
         return mask if dtype is None or as_dtype(dtype) is mask.dtype else build.Cast(mask, dtype=as_dtype(dtype))
-
-
-def _axes(x: Tensor) -> range:
-    return range(len(x.dims))  # type: ignore[arg-type]
 
 
 def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:

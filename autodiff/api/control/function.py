@@ -35,7 +35,7 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
     def called(*args: Any, **kwargs: Any) -> Any:
         if input_signature is not None:
             args = tuple(_as_specified(args, input_signature))
-        args = nest.map_structure(_as_tensor, args)
+        args = nest.map_structure(lambda x: convert_to_tensor(x) if type(x).__module__ == "numpy" else x, args)
         graph = get_default_graph()
         with graph.name_scope(name.strip("<>_") or "function"):
             before, outer = graph.version, graph.extras.get(_CALLING, False)
@@ -104,10 +104,6 @@ def with_effects(graph: Graph, outputs: list[Tensor]) -> list[Tensor]:
         return outputs
     with graph.as_default(), graph.control_dependencies(waits):
         return [build.Identity(graph.capture(output)) for output in outputs]
-
-
-def _as_tensor(value: Any) -> Any:
-    return convert_to_tensor(value) if type(value).__module__ == "numpy" else value
 
 
 def _as_specified(values: Sequence[Any], specs: Sequence[Any]) -> list[Any]:

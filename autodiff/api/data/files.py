@@ -33,13 +33,9 @@ class _FileDataset(Dataset):
         def elements(values: list[np.ndarray]) -> PythonIterator[Any]:
             for name in names(values):
                 name = np.asarray(name, object).item()
-                yield from map(_scalar, read(name.decode() if isinstance(name, bytes) else name))
+                yield from (np.array(text, object) for text in read(name.decode() if isinstance(name, bytes) else name))
 
         super().__init__(elements, Element(string, ()), sources)
-
-
-def _scalar(text: bytes) -> np.ndarray:
-    return np.array(text, object)
 
 
 class TFRecordDataset(_FileDataset):

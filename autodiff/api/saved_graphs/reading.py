@@ -139,7 +139,8 @@ class Importer:
         if node.op in ("While", "StatelessWhile") and not isinstance((node.beside or {}).get("body"), Function):
             return self._while(node, inputs)
         if node.op in ("If", "StatelessIf") and not isinstance((node.beside or {}).get("then_branch"), Function):
-            return self._if(node, inputs)
+            return if_of(inputs[0], inputs[1:], self._called(node, "then_branch"), self._called(node, "else_branch"),
+                         node.name)
         if node.op in self._functions or node.op in ("PartitionedCall", "StatefulPartitionedCall"):
             return self._call(node, inputs)
         if node.op.removesuffix("V2") in NODES:
@@ -249,10 +250,6 @@ class Importer:
             shapes = list(given)
         return while_of(inputs, shapes, self._called(node, "cond"), self._called(node, "body"), node.name)
 
-    def _if(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
-        return if_of(inputs[0], inputs[1:], self._called(node, "then_branch"), self._called(node, "else_branch"),
-                     node.name)
-
     def _call(self, node: Any, inputs: list[Tensor]) -> list[Tensor]:
         function = self._functions.get(node.op) or self._function(node, "f")
         with get_default_graph().name_scope(node.name):
@@ -304,5 +301,3 @@ def _count(node: Any, argument: Any) -> int:
     if argument.number_attr:
         return node.attr[argument.number_attr].i
     return len(node.attr[argument.list_attr].list.type) if argument.list_attr else 1
-
-

@@ -108,11 +108,6 @@ def _joined(high: Tensor, low: Tensor) -> Tensor:
     return build.BitwiseOr(build.LeftShift(tf.cast(high, tf.uint64), np.uint64(32)), tf.cast(low, tf.uint64))
 
 
-def _words(key: Tensor) -> tuple[Tensor, Tensor]:
-    return (tf.cast(build.RightShift(key, np.uint64(32)), tf.uint32),
-            tf.cast(build.BitwiseAnd(key, np.uint64(0xFFFFFFFF)), tf.uint32))
-
-
 def _counts(shape: Sequence[int]) -> np.ndarray:
     return np.arange(int(np.prod(shape, dtype=int)), dtype=np.uint64).reshape(shape)
 
@@ -154,7 +149,8 @@ def iota_2x32_shape(*, shape: Sequence[int]) -> list[Tensor]:
 
 
 JAX.rows({
-    "random_unwrap": lambda key: tf.stack(_words(key), axis=-1),
+    "random_unwrap": lambda key: tf.stack((tf.cast(build.RightShift(key, np.uint64(32)), tf.uint32),
+                                           tf.cast(build.BitwiseAnd(key, np.uint64(0xFFFFFFFF)), tf.uint32)), axis=-1),
     "random_split": lambda key, *, shape: _joined(*build.Threefry2x32(_apart(key, len(shape)), _counts(shape))),
     "random_fold_in": lambda key, data: _joined(*build.Threefry2x32(key, tf.cast(tf.cast(data, tf.uint32), tf.uint64))),
     "threefry2x32": lambda key_high, key_low, high, low:

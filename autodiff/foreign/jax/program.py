@@ -153,7 +153,8 @@ def _plain(value: Any, known: _Known) -> Any:
     if value is None or isinstance(value, (bool, int, float, complex, str, np.ndarray, jax.Array)):
         return array_of(value) if isinstance(value, jax.Array) else value
     if isinstance(value, (np.dtype, type)) or hasattr(value, "_rules") and hasattr(value, "itemsize"):
-        return _dtype(jax.ShapeDtypeStruct((), value)) if not inspect.isclass(value) or _is_scalar(value) else _OPAQUE
+        is_one = not inspect.isclass(value) or issubclass(value, np.generic)
+        return _dtype(jax.ShapeDtypeStruct((), value)) if is_one else _OPAQUE
     if hasattr(value, "key_shape"):  # a kind of random keys
         return str(value.tag)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -163,10 +164,6 @@ def _plain(value: Any, known: _Known) -> Any:
     if isinstance(value, core.Primitive):
         return value.name
     return _OPAQUE
-
-
-def _is_scalar(kind: type) -> bool:
-    return issubclass(kind, np.generic)
 
 
 def _sites(traceback: Any) -> tuple[Site, ...]:

@@ -58,10 +58,6 @@ def _flat_before_13(x: Any, axis: Any, node: Node) -> tuple[Any, int]:
     return reshaped(x, [rows, -1]), 1
 
 
-def _hardmax(x: Any, axis: int) -> Any:
-    return tf.one_hot(tf.argmax(x, axis), tf.cast(size_of(x, axis), tf.int32), dtype=x.dtype.base_dtype, axis=axis)
-
-
 def _along(of: Callable[[Any, int], Any]) -> Callable[..., Any]:
     def build(x: Any, *, axis: Any = None, node: Node) -> Any:
         flat, at = _flat_before_13(x, axis, node)
@@ -188,7 +184,8 @@ def softmax_cross_entropy_loss(scores: Any, labels: Any, weights: Any = None, *,
 onnx.rows({
     "Softmax": _along(tf.nn.softmax),
     "LogSoftmax": _along(tf.nn.log_softmax),
-    "Hardmax": _along(_hardmax),
+    "Hardmax": _along(lambda x, axis: tf.one_hot(tf.argmax(x, axis), tf.cast(size_of(x, axis), tf.int32),
+                                                 dtype=x.dtype.base_dtype, axis=axis)),
     "InstanceNormalization": lambda x, scale, shift, *, epsilon=1e-5:
         _standard(x, list(range(2, rank_of(x))), epsilon) * _by_channel(scale, x) + _by_channel(shift, x),
     "LpNormalization": (lambda x, *, axis=-1, p=2: tf.div_no_nan(x, tf.reduce_sum(tf.abs(

@@ -89,11 +89,8 @@ def _(node, args, batched):
     return build.GatherV2(params, indices, after(axis), batch_dims=batch_dims + 1)
 
 
-def _summed_slices(shape, indices, axis, dy, *, batch_dims=0):
-    return Spec(dy.dtype.base_dtype, static_dims(shape))
-
-
-@op("GatherGrad", infer=_summed_slices, dtypes=NUMBERS)
+@op("GatherGrad", infer=lambda shape, indices, axis, dy, *, batch_dims=0: Spec(dy.dtype.base_dtype, static_dims(shape)),
+    dtypes=NUMBERS)
 def gather_grad(shape: Index, indices: Index, axis: Index, dy, *, batch_dims=0):
     """Zeros of `shape`, with the slices of `dy` added where a gather took them. dy: number[...] -> number[shape]."""
     dx = np.zeros(tuple(shape.tolist()), dy.dtype)

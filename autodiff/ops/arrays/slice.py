@@ -115,11 +115,8 @@ def _shifted(masks):
     return {**moved, "begin_mask": moved["begin_mask"] | 1, "end_mask": moved["end_mask"] | 1}
 
 
-def _unsliced(shape, begin, end, strides, dy, **masks):
-    return Spec(dy.dtype.base_dtype, static_dims(shape))
-
-
-@op("StridedSliceGrad", infer=_unsliced)
+@op("StridedSliceGrad",
+    infer=lambda shape, begin, end, strides, dy, **masks: Spec(dy.dtype.base_dtype, static_dims(shape)))
 def strided_slice_grad(shape: Index, begin: Index, end: Index, strides: Index, dy, *, begin_mask=0, end_mask=0,
                        ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0):
     """Zeros of `shape` with `dy` where the slice was taken. dy: any[...] -> any[shape]."""

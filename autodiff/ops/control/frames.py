@@ -12,11 +12,8 @@ from ...core.op import Own, Spec, blocked
 from ...core.shapes import agreeing
 
 
-def _entered(data, *, frame_name="", is_constant=False, parallel_iterations=10):
-    return Spec(data.dtype.base_dtype, data.dims if is_constant else None)
-
-
-@op("Enter", infer=_entered, stateful=True)
+@op("Enter", stateful=True,
+    infer=lambda data, *, is_constant=False, **_: Spec(data.dtype.base_dtype, data.dims if is_constant else None))
 def enter(data: Own, *, frame_name="", is_constant=False, parallel_iterations=10, run):
     """The same value, inside of a frame. data: any[...] -> any[...]. Source: TensorFlow 1.15."""
     for reader in run.op.outputs[0].consumers():

@@ -99,11 +99,8 @@ def while_(*values: Passed, cond, body, shapes, record, back_prop=True, run):
     return (*state, *history)
 
 
-def _recalled(*inputs, type, attrs, override, count):
-    return tuple(Spec(t.dtype.base_dtype, t.dims) for t in inputs[count:])
-
-
-@op("Recall", infer=_recalled, stateful=True)
+@op("Recall", infer=lambda *inputs, count, **_: tuple(Spec(t.dtype.base_dtype, t.dims) for t in inputs[count:]),
+    stateful=True)
 def recall(*inputs: Passed, type, attrs, override, count):
     """The output of an op in the original call, for a gradient that repeats the call.
 

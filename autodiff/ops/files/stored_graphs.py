@@ -11,11 +11,8 @@ from ...core.op import Index, Int32, Kind, Own, Spec, T, outputs
 List = Kind("List", allowed=(variant,))
 
 
-def _axes(s0, s1):
-    return (Spec(s0.dtype.base_dtype, (None,)),) * 2
-
-
-@op("BroadcastGradientArgs", infer=_axes, stateful=True, no_grad="axes are integers")
+@op("BroadcastGradientArgs", infer=lambda s0, s1: (Spec(s0.dtype.base_dtype, (None,)),) * 2, stateful=True,
+    no_grad="axes are integers")
 def broadcast_gradient_args(s0: Index, s1: Index):
     """The axes over which the gradients of two tensors are summed. s0, s1: int[n], shapes -> int[...] twice."""
     rank = max(len(s0), len(s1))
@@ -26,11 +23,8 @@ def broadcast_gradient_args(s0: Index, s1: Index):
                  for own, other, s in ((a, b, s0), (b, a, s1)))
 
 
-def _offsets(concat_dim, *shape):
-    return tuple(Spec(s.dtype.base_dtype, s.dims) for s in shape)
-
-
-@op("ConcatOffset", infer=_offsets, stateful=True, no_grad="offsets are integers")
+@op("ConcatOffset", infer=lambda concat_dim, *shape: tuple(Spec(s.dtype.base_dtype, s.dims) for s in shape),
+    stateful=True, no_grad="offsets are integers")
 def concat_offset(concat_dim: Int32, *shape: Int32):
     """Where each part begins in what ConcatV2 gives. concat_dim: int32[], shape: int32[n] each -> the same."""
     found, begin, rank = [], 0, np.size(shape[0])
@@ -76,11 +70,8 @@ def stack_pop(handle: List, *, elem_type):
     return handle.pop()
 
 
-def _unsupported(*inputs, type, dtypes, given):
-    return tuple(Spec(as_dtype(dtype), None) for dtype in dtypes)
-
-
-@op("NotServed", infer=_unsupported, stateful=True, no_rule="the op is not supported")
+@op("NotServed", infer=lambda *inputs, type, dtypes, given: tuple(Spec(as_dtype(dtype), None) for dtype in dtypes),
+    stateful=True, no_rule="the op is not supported")
 def not_supported(*inputs: Own, type, dtypes, given):
     """In place of an op of a stored graph that gradbg does not support: it fails when it runs. inputs: any[...].
 

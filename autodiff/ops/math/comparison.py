@@ -22,11 +22,8 @@ def equal(x, y):
     return _as_bool(np.equal(x, y))
 
 
-def _merged_test(x, y, *, tolerance):
-    return Spec(bool_, merge(x.dims, y.dims))
-
-
-@op("ApproximateEqual", infer=_merged_test, dtypes=NUMBERS, no_grad=_COMPARED, batched=slice_by_slice)
+@op("ApproximateEqual", infer=lambda x, y, *, tolerance: Spec(bool_, merge(x.dims, y.dims)), dtypes=NUMBERS,
+    no_grad=_COMPARED, batched=slice_by_slice)
 def approximate_equal(x, y, *, tolerance=1e-5):
     """|x - y| < tolerance, of one shape. x, y: number[...] -> bool[...]."""
     return np.abs(x - y) < x.dtype.type(tolerance)

@@ -91,10 +91,6 @@ def _summed(rows, ids, count):
     return sums.astype(rows.dtype, copy=False).reshape(count, *rows.shape[1:])
 
 
-def _counts(segment_ids, count):
-    return np.bincount(segment_ids, minlength=count)
-
-
 def known_count(count):
     """The number that a tensor has while the graph is built; None if it is unknown."""
     value = static_value(count)
@@ -125,7 +121,8 @@ def segment_mean(data, segment_ids: Index):
     """Means of rows with one number, 0 of none. data: number[n, ...], segment_ids: int[n] -> number[k, ...]."""
     count = _sorted_count(segment_ids)
     sums = _reduced(np.add, data, segment_ids, count, 0)
-    sizes = np.maximum(_counts(segment_ids, count), 1).astype(sums.dtype).reshape(-1, *[1] * (data.ndim - 1))
+    sizes = np.maximum(np.bincount(segment_ids, minlength=count), 1).astype(sums.dtype)
+    sizes = sizes.reshape(-1, *[1] * (data.ndim - 1))
     return sums // sizes if sums.dtype.kind in "iu" else sums / sizes
 
 

@@ -79,13 +79,10 @@ def max_pool_grad_grad_with_argmax(input, grad, argmax: Index, *, ksize, strides
 _PLACES = "places are integers"
 
 
-def _geometry_of(node):
-    return {k: v for k, v in node.attrs.items() if k != "Targmax"}
-
-
 @max_pool_with_argmax.gradient
 def _(node, dy, _dplaces):
-    return (build.MaxPoolGradWithArgmax(node.inputs[0], dy, node.outputs[1], **_geometry_of(node)),)
+    return (build.MaxPoolGradWithArgmax(node.inputs[0], dy, node.outputs[1],
+                                        **{k: v for k, v in node.attrs.items() if k != "Targmax"}),)
 
 
 @max_pool_grad_with_argmax.gradient

@@ -26,10 +26,6 @@ def _drawn(shape, seed, *, dtype=float32):
     return Spec(as_dtype(dtype), static_dims(shape))
 
 
-def _integers(shape, seed, minval, maxval):
-    return _drawn(shape, seed, dtype=minval.dtype.base_dtype)
-
-
 def bounded(shape, minval, maxval):
     """The shape of integers from minval up to maxval. Raises InvalidArgumentError where there are none to draw."""
     if minval >= maxval and np.prod(shape):
@@ -76,11 +72,6 @@ def _blocks(seed, places):
     first, second, *words = _philox(_KEY, [int(s) >> shift & _LOW for s in seed for shift in (0, 32)])
     low = places.astype(np.uint64)
     return np.stack(_philox((first, second), [low & _LOW, low >> 32, *(np.full_like(low, w) for w in words)]), -1)
-
-
-def _wide(words):
-    """Words of 64 bits from pairs of 32, the lower first."""
-    return words[..., ::2] | words[..., 1::2] << 32
 
 
 def _unit(words, dtype):
@@ -136,13 +127,16 @@ def stateless_truncated_normal(shape: Index, seed: Index, *, dtype=float32):
     return _floats(shape, seed, dtype, inner, skipped=1024 // max(as_dtype(dtype).size, 4))
 
 
-@op("StatelessRandomUniformInt", infer=_integers, dtypes=INDICES, no_grad=_DEPENDS, batched=_each)
+@op("StatelessRandomUniformInt",
+    infer=lambda shape, seed, minval, maxval: _drawn(shape, seed, dtype=minval.dtype.base_dtype),
+    dtypes=INDICES, no_grad=_DEPENDS, batched=_each)
 def stateless_random_uniform_int(shape: Index, seed: Index, minval, maxval):
     """Integers in [minval, maxval), all equally likely. shape: int[rank], seed: int[2] -> int[shape]."""
     shape = bounded(shape, minval, maxval)
     wide = minval.dtype == np.int64
     size = np.uint64(max(int(maxval) - int(minval), 1))
-    offsets = _filled(shape, seed, lambda words: (_wide(words) if wide else words) % size, each=2 if wide else 4)
+    offsets = _filled(shape, seed, lambda words: (words[..., ::2] | words[..., 1::2] << 32 if wide else words) % size,
+                      each=2 if wide else 4)
     return (offsets + minval.astype(np.int64).astype(np.uint64)).astype(minval.dtype)
 
 

@@ -11,11 +11,8 @@ _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
 
 
-def _words(key, counts):
-    return (Spec(uint32, broadcast_shape(key, counts).dims),) * 2
-
-
-@op("Threefry2x32", infer=_words, elementwise=True, dtypes=(uint64,), no_grad="random bits have no gradient")
+@op("Threefry2x32", infer=lambda key, counts: (Spec(uint32, broadcast_shape(key, counts).dims),) * 2, elementwise=True,
+    dtypes=(uint64,), no_grad="random bits have no gradient")
 def threefry(key, counts):
     """Two random words for each count, the same ones for the same key. key, counts: uint64[...], two words each.
 

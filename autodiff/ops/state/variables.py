@@ -101,12 +101,8 @@ def _replaced(handle, value):
     return ()
 
 
-def _given(handle, value):
-    """The dtype is looked at, eagerly the shape is not: a variable's own `assign` does that."""
-    return () if handle.graph.executing_eagerly else _replaced(handle, value)
-
-
-@op("AssignVariableOp", infer=_given, stateful=True, no_grad=_ASSIGNMENT)
+@op("AssignVariableOp", infer=lambda handle, value: () if handle.graph.executing_eagerly else _replaced(handle, value),
+    stateful=True, no_grad=_ASSIGNMENT)
 def assign_variable_op(resource: Ref, value: T, *, run):
     """Give the variable behind a handle a new value. value: its dtype and shape."""
     run.assign(resource, _own(value))

@@ -52,9 +52,6 @@ class _OfSeveral(LinearOperator):
         super().__init__(self.operators[0].dtype, [p for o in self.operators for p in o.graph_parents],
                          is_square=is_square, name=name or self._joint.join(o.name for o in self.operators), **hints)
 
-    def _sizes(self, axis: str) -> list[Any]:
-        return [getattr(o, f"{axis}_dimension") for o in self.operators]
-
     def _size_tensors(self, axis: str) -> list[Any]:
         return [getattr(o, f"{axis}_dimension_tensor")() for o in self.operators]
 
@@ -64,7 +61,8 @@ class _OfSeveral(LinearOperator):
 
     def _shape(self) -> TensorShape:
         batch = broadcast_shapes(o.batch_shape for o in self.operators)
-        return batch.concatenate([self._combined(self._sizes(axis), axis) for axis in ("range", "domain")])
+        return batch.concatenate([self._combined([getattr(o, f"{axis}_dimension") for o in self.operators], axis)
+                                  for axis in ("range", "domain")])
 
     def _shape_tensor(self) -> Tensor:
         sizes = [self._combined(self._size_tensors(axis), axis) for axis in ("range", "domain")]

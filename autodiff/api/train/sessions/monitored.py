@@ -107,9 +107,6 @@ class MonitoredSession:
     def _tf_sess(self) -> Any:
         return self._coordinated_creator.tf_sess
 
-    def _is_closed(self) -> bool:
-        return self._tf_sess() is None
-
     def should_stop(self) -> bool:
         """Whether a hook asked to stop, or the session is closed."""
         return self._sess is None or self._sess.should_stop()
@@ -145,7 +142,7 @@ class MonitoredSession:
         """Close the session, and open the graph again that this one has closed. kind: what ended the `with` block."""
         graph = self.graph
         try:
-            if kind is None and not self._is_closed():
+            if kind is None and self._tf_sess() is not None:
                 for hook in self._hooks:
                     hook.end(self._tf_sess())
         finally:

@@ -62,14 +62,11 @@ def moments(x: Any, axes: list[int], correction: Any, keepdim: bool) -> tuple[An
     return squares / count, middle if keepdim else tf.squeeze(middle, axis=axes) if axes else middle
 
 
-def _correction(unbiased: Any, correction: Any) -> Any:
-    return (1 if correction is None else correction) if unbiased is None else int(unbiased)
-
-
 def _spread(x: Any, axes: Any, unbiased: Any, keepdim: bool, correction: Any) -> tuple[Any, Any]:
     if isinstance(axes, bool):  # var(x, unbiased)
         axes, unbiased = None, axes
-    return moments(x, axes_of(axes, rank(x)), _correction(unbiased, correction), keepdim)
+    return moments(x, axes_of(axes, rank(x)),
+                   (1 if correction is None else correction) if unbiased is None else int(unbiased), keepdim)
 
 
 @aten.op("std_mean")
