@@ -48,3 +48,17 @@ def test_what_is_masked_lets_the_script_run_to_its_end(name: str, shell: Shell) 
     ran, why = asked(shell, MASKED[name])
     assert "stop: " not in ran and "model.py ended" in ran
     assert "is finite" in why, why
+
+
+def test_of_several_losses_those_that_the_run_computed_count(shell: Shell) -> None:
+    """The actor's loss is nan and its gradients are not; the critic's, differentiated last, is well."""
+    ran, why = asked(shell, """
+x = tf.placeholder(tf.float32, []); a = tf.Variable(-1.0, name="a"); c = tf.Variable(3.0, name="c")
+actor, critic = tf.log(a) * x, tf.square(c - x)
+steps = [tf.train.GradientDescentOptimizer(.1).minimize(y, var_list=[v]) for y, v in ((actor, a), (critic, c))]
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for i in range(6): sess.run([steps[1 - i % 2], (critic, actor)[i % 2]], {x: 1.0})
+""")
+    assert "step 2" in ran and "stop: " in ran
+    assert why.startswith("log(-1) = nan") and "instead of nan" in why

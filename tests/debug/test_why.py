@@ -492,3 +492,11 @@ def test_none_as_numbers_stand_in_the_place_of_what_is_made_of_it() -> None:
 
     found = debugged(model, [1.0, 2.0], [2.0, 3.0]).explain.why_missing("a")
     assert "in its place" in found.text or "in the place of what is made of it" in found.text
+
+
+def test_all_variables_that_are_zero_are_named_together() -> None:
+    def layers(x: Tensor, v: Tensor, w: Tensor) -> Tensor:
+        return tf.reduce_sum(tf.matmul(tf.nn.relu(tf.matmul(x, v)), w))
+
+    found = debugged(layers, np.ones((2, 3)), np.zeros((3, 4)), np.zeros((4, 1))).why("b")
+    assert "variable c" in found.text and "and so is b" in found.text and "initialize them" in found.remedy

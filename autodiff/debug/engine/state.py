@@ -119,6 +119,10 @@ class State:
         if self.model.is_alone and not self._needs(tuple(tensors))[1] <= self.model.session.variables.keys():
             self.model.initialize_alone()
 
+    def y_at(self, at: Moment) -> Tensor | None:
+        """The y that is meant of a run that nothing is said of: a loss that it computed, if there is one."""
+        return self.model.y_in(running(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else ())
+
     def can_compute(self, tensor: Tensor, moment: Moment) -> bool:
         """Whether a run fed, took from iterators, and had variables for, all that a tensor is computed from."""
         return self._had(moment, (tensor,))

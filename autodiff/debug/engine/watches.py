@@ -263,7 +263,7 @@ class Watches:
         if condition is None or not condition.asks_target:
             return ()
         if condition.seeks_harm and (y := self.model.default_y()) is not None:
-            return (y.name,
+            return (*dict.fromkeys(t.name for t in (y, *self.model.losses)),
                     *(t.name for t in trainable_tensors(self.model.graph)))  # what is harmful reaches one of these
         return tuple(t.name for op in operations_of(self.model.graph) for t in op.outputs
                      if t.dtype.base_dtype.is_differentiable)

@@ -9,6 +9,7 @@ import numpy as np
 from ....core.function_graph import functions_of
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
+from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..arithmetic_rules import number
 from ..attenuation import DROPS, SLOPES, noted, remedy
@@ -59,8 +60,11 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
     if op is factor.op and not hop.note:
         return "", ""
     if op.type in VARIABLES:
-        return (f"variable {op.name}{at_line(hop.place)} is 0 throughout",
-                "initialize it at random, by tf.glorot_uniform_initializer, in place of zeros")
+        also = [f"{t.op.name}{at_line(place_of(t.op))}" for t in trainable_tensors(op.graph) if t.op is not op
+                and np.ndim(values.get(t, 0)) > 1 and not np.any(values[t])]
+        told = f", and so {'is' if len(also) == 1 else 'are'} {', '.join(also)}" if also else ""
+        return (f"variable {op.name}{at_line(hop.place)} is 0 throughout{told}",
+                f"initialize {'them' if also else 'it'} at random, by tf.glorot_uniform_initializer, in place of zeros")
     if op.type in PLACEHOLDERS:
         return f"0 was fed for {op.name!r}{at_line(hop.place)} throughout", f"feed {op.name} numbers that are not all 0"
     why = f": {hop.note}" if hop.note else ""

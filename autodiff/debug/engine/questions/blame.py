@@ -114,7 +114,7 @@ class Blame:
         if not first.overflows and not leapt:
             return found
         own = amplified(self.model.graph, (m.variables for m in self.state.moments), at.variables)
-        top = self.model.default_y()
+        top = self.state.y_at(at)
         sub = subtracted(top, self.state.values_known, until) if top is not None and not own else None
         grown = own[0].text if own else without_bound(sub) if sub is not None else leapt if is_odd else divergence([
             (self.log.at(m.run), m.variables) for m in (*until[:_EARLY], at)]) if first.overflows else ""

@@ -97,7 +97,7 @@ class CameFrom:
 
     def through_layers(self, at: Moment) -> list[Link]:
         """How the layers enlarge what goes through them, where that made the gradients of a step."""
-        top = self.state.model.default_y()
+        top = self.state.y_at(at)
         ops = [op for op in in_order(ancestors([top] if top is not None else [])) if op.type in _LAYERS
                and op.gradient_of is None]
         values = self.state.values_known(ops, at)

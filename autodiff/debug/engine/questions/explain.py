@@ -187,7 +187,8 @@ class Explanations:
             is_told = op.graph is not self.model.graph  # in the loop that it is in
             return found if is_told else self._picked(found, op, self._scene(op.inputs, at))
         factor = next((t for t in op.inputs if t.name != hop.tensor or hop.note.startswith("its input")), None)
-        behind = [] if factor is None else [factor.op, *ancestors([factor])]
+        behind = [] if factor is None else [factor.op, *ancestors([factor]),
+                                            *(t.op for t in trainable_tensors(self.model.graph))]
         text, remedy_there = ("", "") if factor is None else zeros_from(factor, self.state.values_known(behind, at))
         return replace(found, text=f"{found.text}, as {text}", remedy=remedy_there or found.remedy) if text else found
 

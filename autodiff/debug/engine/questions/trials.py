@@ -59,7 +59,9 @@ class Trials:
         self.tried, self._last, self.carried = [], [], FedBack(self.state)
         until = time.thread_time() + _SECONDS
         try:
-            top = self.model.y_of(y)
+            ran = [m for m in self.state.moments if self.state.log.at(m.run).step == why.step] if not y else []
+            top = self.state.y_at(ran[-1]) if ran else None
+            top = self.model.y_of(y) if top is None else top
         except ArgumentError:
             return ()
         steps = self._steps(why, top)

@@ -1,12 +1,14 @@
 """Effects: what the parts of a model do to y and to its gradients; who is harmed by what is not finite."""
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import dependencies, in_order
+from ....runtime.plan.running import running
 from ...analysis.nonfinite import reaches
 from ...facts.graph_lists import trainable_tensors
 from ...facts.records import Sample
@@ -24,18 +26,20 @@ class Effects:
     def roots(self, y: str = "", order: int = 1) -> list[Tensor]:
         """What must be finite: y, and the gradients of the trainable variables; without a y what was fetched last.
 
-        order: up to which their derivatives count.
+        Of a script with several losses, y are those that the last run computed. order: up to which derivatives count.
         """
         try:
-            top = self.model.y_of(y)
+            tops = self.run_last() if not y else []
+            tops = tops or [self.model.y_of(y)]
         except ArgumentError:
             if self.state.last is None:
                 raise
             return list(self.state.last.tensors)
         tensors = trainable_tensors(self.model.graph)
-        self.model.derivatives.prepare(top, tensors)
-        roots = [top]
-        for tensor in tensors:
+        for top in tops:
+            self.model.derivatives.prepare(top, tensors)
+        roots = [*tops]
+        for top, tensor in product(tops, tensors):
             for each in range(1, order + 1):
                 try:
                     gradient = self.model.derivatives.of_order(top, tensor, each)
@@ -44,6 +48,12 @@ class Effects:
                 if gradient is not None:
                     roots.append(gradient.values if isinstance(gradient, IndexedSlices) else gradient)
         return roots
+
+    def run_last(self) -> list[Tensor]:
+        """The script's losses that the last run computed."""
+        last = self.state.moment().wanted
+        ran = running(last.tensors, last.targets) if last is not None else set()
+        return [loss for loss in self.model.losses if loss.op in ran]
 
     def everything(self, roots: list[Tensor], at: Moment) -> tuple[list[Operation], dict[Tensor, Any]]:
         """All that `roots` are computed from, in order, with its values."""

@@ -135,9 +135,10 @@ class Evidence:
             return None
 
     def _gradient_samples(self) -> tuple[Sample, ...]:
-        """The gradients of the trainable variables in the last run, computed again: for a condition with no watches."""
-        y = self.model.default_y()
-        known = {} if y is None else {t: g for t in trainable_tensors(self.model.graph)
-                                      if (g := self.model.derivatives.known(y, t)) is not None}
+        """The script's losses and their gradients in the last run, computed again: for a condition with no watches."""
+        losses = self.effects.run_last() or [y for y in (self.model.default_y(),) if y is not None]
+        known = {(t.name, y.name): g for y in losses for t in trainable_tensors(self.model.graph)
+                 if (g := self.model.derivatives.known(y, t)) is not None}
+        known.update({(y.name, ""): y for y in losses if y.name != self.model.y})
         values = self.state.replayer.values_if_possible(self.state.moment(), list(known.values())) if known else {}
-        return tuple(Sample(t.name, self.model.y, statistics(values[g])) for t, g in known.items() if g in values)
+        return tuple(Sample(*names, statistics(values[g])) for names, g in known.items() if g in values)

@@ -201,6 +201,7 @@ class RunViews:
         looks: dict[tuple[str, str], Look] = {}
         if y is not None:
             looks[y.name, ""] = self._look(y, runs)
+        losses = {y, *self.model.losses}
         named = {name for watch in self.watches if not watch.seeks_harm and not watch.is_wide for name in watch.names}
         measured = {name for watch in self.watches if not watch.is_alarm for name in watch.names}
         guarded = dict.fromkeys(name for watch in self.watches if not watch.is_wide for name in watch.names)
@@ -209,7 +210,7 @@ class RunViews:
             if self.model.targets.inner.has(tensor):
                 continue
             looks[name, ""] = self._look(tensor, runs)
-            if y is not None and (tensor is not y or name in measured) and (
+            if y is not None and (tensor not in losses or name in measured) and (
                     tensor.op.gradient_of is None and tensor.dtype.base_dtype.is_differentiable):
                 looks[name, y.name] = self._gradient_look(y, tensor, runs)
         gradients = [look for look in looks.values() if look.of and look.name not in named]
