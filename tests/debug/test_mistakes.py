@@ -247,6 +247,35 @@ loss = tf.reduce_mean(tf.square(tf.reduce_sum(pair, 1) - stars))
 train = adam(.01).minimize(loss)
 fit([train, loss], lambda i: {user: T[i:i + 32], item: T[i:i + 32] + 1, stars: T[i:i + 32]}, steps=5)
 ''', "tf.gather(items, user)", "tf.gather(items, item)"),
+    "same batch": ('''
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
+train = adam(.01).minimize(loss)
+fit([train, loss], lambda i: {x: X[(k := i * 16 % 320 // (320 // 8)):k + 16], t: T[k:k + 16]}, steps=30)
+''', "% 320 // (320 // 8)", "% 320"),
+    "initialized again": ('''
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
+train, start = adam(.01).minimize(loss), tf.global_variables_initializer()
+with tf.Session() as session:
+    session.run(start)
+    for epoch in range(3):
+        session.run(start)
+        for k in range(0, 400, 25):
+            session.run(train, {x: X[k:k + 25], t: T[k:k + 25]})
+''', "        session.run(start)\n", ""),
+    "copied too late": ('''
+w, before = (tf.Variable(tf.zeros([3, 1]), trainable=trained) for trained in (True, False))
+loss = tf.reduce_mean(tf.square(tf.matmul(p, w) - q))
+train, keep, moved = sgd(.01).minimize(loss), before.assign(w), tf.norm(w - before)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(6):
+        session.run(train, near(i)), session.run(keep)
+        session.run(moved)
+''', "session.run(train, near(i)), session.run(keep)", "session.run(keep), session.run(train, near(i))"),
+    "learning rate too high": ('''
+loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.relu), 1))
+fit([tf.train.MomentumOptimizer(1., .9).minimize(loss), loss], near, 40)
+''', "(1., .9)", "(.01, .9)"),
     "global_step not advanced": ('''
 count = tf.train.get_or_create_global_step()
 loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))

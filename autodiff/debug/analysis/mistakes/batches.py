@@ -30,6 +30,7 @@ _BATCHES = 8  # from which on they say how examples are dealt out
 _LONG = 25  # steps that are no mere trial of the program
 _MEANT = 38  # severity of what may be done on purpose, to see whether a model can learn a batch by heart
 _PARTS = 4  # times a batch, of what it is cut from, that is no division into training and test
+_REPEATED = 1.5  # times a batch: all examples of a training that sees few others than its first ones
 _FEW = 0.55  # of the classes that a batch drawn at random has
 _RARE, _SEEN = 0.04, 200  # share of the smaller class below which one is all but missing; labels that show it
 _TWICE = 0.02  # largest input that looks as if it were scaled twice
@@ -101,22 +102,34 @@ def _same_batch(case: Case) -> list[Finding]:
         return []
     for tensor in inputs_of(case):
         arrays = [np.asarray(run.feeds[tensor]) for run in case.steps if tensor in run.feeds]
-        first = arrays[0]
-        if len(first) < 2 or len(arrays) < len(case.steps) or any(
-                a.shape != first.shape or not np.array_equal(a, first) for a in arrays[1:]):
+        first, seen = arrays[0], len(arrays[0])
+        if len(first) < 2 or len(arrays) < len(case.steps) or any(a.shape != first.shape for a in arrays):
             continue
+        if not all(np.array_equal(a, first) for a in arrays[1:]):
+            seen = _few_examples(arrays)
         other = max((len(run.feeds[tensor]) for run in case.runs if not run.trains and tensor in run.feeds
                      and np.ndim(run.feeds[tensor])), default=0)
-        whole = case.wholes.get(tensor, 0)
-        more = f"other runs feed {other}" if other > len(first) else f"they are cut from an array of {whole}"
-        if (other > len(first) or whole >= _PARTS * len(first)) and tensor.op in ancestors([case.y]):
-            is_part = whole >= 2 * _PARTS * len(first) and len(case.steps) >= _LONG
-            weight = 64 if other > len(first) else 42 if is_part else _MEANT
+        whole, times = case.wholes.get(tensor, 0), 1 if seen == len(first) else _PARTS
+        more = f"other runs feed {other}" if other > times * seen else f"they are cut from an array of {whole}"
+        if seen and (other > times * seen or whole >= _PARTS * seen) and tensor.op in ancestors([case.y]):
+            is_part = whole >= 2 * _PARTS * seen and len(case.steps) >= _LONG
+            weight = 64 if other > times * seen else 42 if is_part else _MEANT
             return [finding(weight, "same batch", next(iter(tensor._consumers), tensor.op), f"{tensor.name} is fed the "
-                            f"same {len(first)} examples in all {len(case.steps)} training steps, though {more}: the "
+                            f"same {seen} examples in all {len(case.steps)} training steps, though {more}: the "
                             "model learns these by heart", "take the next batch in each step: x[i "
                             "* n:(i + 1) * n]", target=tensor.name, step=case.steps[1].step)]
     return []
+
+
+def _few_examples(arrays: Sequence[np.ndarray]) -> int:
+    """How many examples there are in all batches, where they are hardly more than those of one; else 0."""
+    rows: set[bytes] = set()
+    most = _REPEATED * len(arrays[0])
+    for array in arrays:
+        rows |= (batch := {row.tobytes() for row in array})
+        if len(rows) > most or len(batch) < len(array):
+            return 0
+    return len(rows)
 
 
 def _overlapping(case: Case) -> list[Finding]:

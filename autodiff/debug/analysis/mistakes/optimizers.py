@@ -27,7 +27,8 @@ _STORES = ("Assign", "AssignVariableOp", "AssignSub", "AssignSubVariableOp", "As
 def optimizer_mistakes(case: Case) -> list[Finding]:
     """Findings about what updates do with gradients, and about updates that do nothing."""
     return [*_settings(case), *_never_trained(case), *_never_copied(case), *_always_copied(case),
-            *_copied_to_itself(case), *_uncounted(case), *_epsilon_of_zero(case), *_clipped_always(case)]
+            *_copied_too_late(case), *_copied_to_itself(case), *_uncounted(case), *_epsilon_of_zero(case),
+            *_clipped_always(case)]
 
 
 def _settings(case: Case) -> list[Finding]:
@@ -85,7 +86,8 @@ def _never_copied(case: Case) -> list[Finding]:
         if not sources or any(o.gradient_of is not None for o in behind) or len(trains) < (_ENOUGH if is_copy else
                                                                                           _FEW):
             continue
-        if op.inputs[0] in case.variables and not is_copy:
+        if op.inputs[0] in case.variables and not is_copy or any(
+                o in read and o.type in _STORES for o in op.inputs[0]._consumers):
             continue
         how = "copied from" if is_copy else "a moving average of"
         return [finding(56, "never copied", op, f"{op.inputs[0].op.name}, which the runs read, is to be {how} "
@@ -113,6 +115,26 @@ def _always_copied(case: Case) -> list[Finding]:
                             f"{case.y.name} is compared with moves with every step, as without a second network",
                             "copy it every so many steps (if step % 100 == 0), or a share of it: "
                             "0.99 * target + 0.01 * online", target=copied.outputs[0].name, confidence="certain")]
+    return []
+
+
+def _copied_too_late(case: Case) -> list[Finding]:
+    """Differences between a variable and its copy that are 0 whenever they are asked for: it is made after the step."""
+    for op in case.operations:
+        source = held(op.inputs[1]) if op.type in ("Assign", "AssignVariableOp") else op
+        for less in case.operations if source is not op and source.outputs[0] in case.variables else ():
+            if less.type not in ("Sub", "SquaredDifference") or {held(t) for t in less.inputs} != {
+                    source, op.inputs[0].op}:
+                continue
+            runs = [run for run in case.runs if less in run.ran and not run.trains]
+            known = [(run.before.get(source.name, 0), run.before.get(op.inputs[0].op.name, 1)) for run in runs]
+            if len(runs) >= _FEW // 2 and all(np.array_equal(*each) for each in known) and not np.array_equal(
+                    known[0][0], known[-1][0]):
+                return [finding(66, "copied too late", op, f"{op.inputs[0].op.name} is to be what {source.name} was, "
+                                f"but is the same as that in all {len(runs)} runs that compute their difference "
+                                f"({less.name}{at_line(place_of(less))}), which is always 0: {op.name} runs after the "
+                                "training step, and copies what that has made", f"run {op.name} before the training "
+                                "step, and compare after it", target=op.inputs[0].name, confidence="certain")]
     return []
 
 

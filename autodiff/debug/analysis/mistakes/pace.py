@@ -18,6 +18,7 @@ _GROWN = 10.0  # times its first size: a loss that has diverged
 _FAST = 0.3  # change of a kernel by a step, relative to its size
 _HASTY, _PEAK = 6, 3.0  # first steps, and times its size that a loss grows in them if they are too long
 _RESTLESS, _MANY = 0.1, 20  # the same of the last of so many steps
+_ALIVE = 0.2  # of the inputs of a relu above 0, where it is no dead one
 _FACTOR = 10.0  # of a loss, that makes steps so many times as long
 _ADAPTIVE = ("Adam", "RMSProp", "Adagrad")  # to which the size of a loss is nothing
 _UNSCALED = 10.0  # mean size of inputs that makes curvatures large
@@ -164,6 +165,11 @@ def _too_high(case: Case) -> list[Finding]:
         said = (f"the learning rate is too high: the first steps take the loss from {case.losses[0][1]:.4g} to "
                 f"{spike[1]:.4g} at step {spike[0]}")
         step, severity = far[0][0], 46
+    elif killed := _killed(case):
+        far, step, severity = [], killed[1], 74
+        said = (f"the learning rate is too high: the steps kill {killed[0].name}{at_line(place_of(killed[0]))}, whose "
+                f"inputs were above 0 at step {case.looked[0].step}, and all below by step {step}, where no gradient "
+                "comes through")
     if not said:
         return []
     if far:
@@ -171,6 +177,17 @@ def _too_high(case: Case) -> list[Finding]:
         said += f"; step {far[0][0]} changes {variable.name} by {pace:.3g} times its size, where 0.001 is usual"
     said += f"; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}"
     return [_cause(case, said, step, severity)]
+
+
+def _killed(case: Case) -> tuple[Operation, int] | None:
+    """A hidden relu that lets nothing through from some step on, though it did at first, and that step."""
+    for op in case.behind if len(case.steps) >= _MANY and not case.learns else ():
+        if op.type == "Relu" and op in case.trained and any(c.type in ("MatMul", "Conv2D") for c in through(
+                op.outputs[0])):
+            alive = [float((value > 0).mean()) for value in case.series(op.inputs[0])]
+            if len(alive) == len(case.looked) > 3 and alive[0] > _ALIVE and not any(alive[-3:]):
+                return op, case.looked[max(i for i, share in enumerate(alive) if share) + 1].step
+    return None
 
 
 def _spike(case: Case) -> tuple[int, float] | None:

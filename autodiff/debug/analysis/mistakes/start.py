@@ -14,9 +14,11 @@ from ..findings import Finding
 from ..update_blame import is_store
 from .case import Case, Run, finding, held, kernel_of
 from .heads import SAME, heads
+from .pairing import inputs_of
 
 _LARGE, _SMALL = 8.0, 0.02  # of std * sqrt(inputs), 1 to 1.4 being usual
 _LAYERS = ("MatMul", "Conv2D", "While", "BatchMatMul", "BatchMatMulV2")
+_ONCE = 0.6  # share of different examples among those of one pass
 _AGAIN = 0.1  # of the training runs: initializers between them from which on nothing lasts
 _NOTHING = 1e-4  # what all layers together leave of an input
 _FACTORS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2")
@@ -122,8 +124,8 @@ def _wrong_size(case: Case) -> list[Finding]:
     """Kernels whose first values are far too large or too small for the number of their inputs."""
     if not case.losses or case.steps[0].step > 1:  # later they are not initial any more
         return []
-    rated = []
-    for variable, value, product in _kernels(case):
+    rated, kernels = [], _kernels(case)
+    for variable, value, product in kernels:
         inputs = int(np.prod(value.shape[:-1]))
         spread = float(value.std())
         if spread and inputs > 1 and product.type != "While":  # a mean apart from 0 adds up, where deviations cancel
@@ -134,7 +136,9 @@ def _wrong_size(case: Case) -> list[Finding]:
     gain, spread, inputs, variable = max(rated, key=lambda each: each[0])
     told, guess = _far_from_a_guess(case)
     if gain > _LARGE and told:
-        severity = 39 if case.learns and case.last_loss < guess else 71
+        sizes = [np.abs(fed[0]).mean() for *_, product in kernels if product.inputs[0].op not in case.trained
+                 and (fed := case.series(product.inputs[0]))]
+        severity = 39 if case.learns and case.last_loss < guess else 60 if max(sizes, default=0) > gain else 71
         mean = float(np.mean(case.steps[0].before[variable.op.name]))
         lies = f"the mean {mean:.3g} and " if abs(mean) > spread / 2 else ""
         return [finding(severity, "initial values too large", variable.op, f"the initial values of {variable.name} "
@@ -204,20 +208,33 @@ def _started_late(case: Case) -> list[Finding]:
 
 def _started_again(case: Case) -> list[Finding]:
     """An initializer that is run again between steps of training."""
-    known = set(case.variables)
-    starts = [op for variable in known for op in variable._consumers if is_store(op) and op.type.startswith("Assign")
-              and "Sub" not in op.type and "Add" not in op.type and not ancestors(op.inputs[1:]) & case.trained]
-    trained_before, again = 0, []
+    starts = [op for variable in case.variables for op in variable._consumers if is_store(op) and op.type.startswith(
+        "Assign") and "Sub" not in op.type and "Add" not in op.type and not ancestors(op.inputs[1:]) & case.trained]
+    again: list[int] = []
+    passes: list[list[Run]] = [[]]  # the training runs between
     for run in case.runs:
-        if trained_before and not run.trains and any(op in run.ran for op in starts):
+        if passes[-1] and not run.trains and any(op in run.ran for op in starts):
             again.append(run.number)
-        trained_before += run.trains
-    if len(again) < 2 or len(again) < _AGAIN * trained_before:
+            passes.append([])
+        passes[-1] += [run] if run.trains else []
+    trained = sum(map(len, passes))
+    if len(again) < 2 or len(again) < _AGAIN * trained and not _is_pass_by_pass(case, passes[:2]):
         return []
     at = max([op for run in case.runs if run.number in again for op in run.ran if op.type == "NoOp"] or starts,
              key=lambda op: op.index)
     return [finding(101, "initialized again", at, f"the initializer is run {len(again)} times between "
-                    f"{trained_before} training runs (first as run {again[0]}, then as run {again[1]}): each time all "
+                    f"{trained} training runs (first as run {again[0]}, then as run {again[1]}): each time all "
                     f"that was learnt is lost, and the loss begins at {case.first_loss:.4g} again",
                     "run tf.global_variables_initializer() once, before the loop",
                     confidence="certain")]
+
+
+def _is_pass_by_pass(case: Case, passes: Sequence[Sequence[Run]]) -> bool:
+    """Whether each goes once through the same examples: folds and trials of a setting go through them many times."""
+    for x in inputs_of(case):
+        rows = [[row.tobytes() for run in each if x in run.feeds for row in np.asarray(run.feeds[x])]
+                for each in passes]
+        first, then = map(set, rows)
+        if all(len(set(each)) > _ONCE * len(each) for each in rows) and 2 * len(first & then) >= len(then) > 0:
+            return True
+    return False
