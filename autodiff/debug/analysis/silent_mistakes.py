@@ -54,9 +54,8 @@ def _over_the_batch(op: Operation) -> list[Finding]:
             what = what if over == {0} else "all examples together: their whole table sums to 1, not each row"
     if source is None or source.dims is None or not _is_batch(source):
         return []
-    return [finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over {what}, "
-                    "so one example's probabilities depend on the others",
-                    "take it over the classes: tf.nn.softmax(logits, axis=-1)")]
+    return [finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over {what}, so one example's "
+                    "probabilities depend on the others", "take it over the classes: tf.nn.softmax(logits, axis=-1)")]
 
 
 def _is_batch(tensor: Tensor) -> bool:

@@ -88,9 +88,8 @@ def _of_op(op: Operation) -> list[Finding]:
         return [finding(28, "arc", op, f"{op.type.lower()} of something that may be 1: {_UNSAFE[op.type]}",
                         "keep the argument inside (-1, 1): tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6)")]
     if op.type in ("Svd", "SelfAdjointEigV2") and any(t._consumers for t in op.outputs[1:]):
-        return [finding(36, "decomposition", op,
-                        "vectors of a decomposition: with equal values their derivative is nan",
-                        "use the values alone, or break the tie")]
+        return [finding(36, "decomposition", op, "vectors of a decomposition: with equal values their derivative is "
+                        "nan", "use the values alone, or break the tie")]
     return []
 
 
@@ -100,11 +99,10 @@ def _where(op: Operation) -> list[Finding]:
         unsafe = _unsafe_above(branch)
         either = unsafe is not None and all(unsafe in ancestors([t]) for t in op.inputs[1:3])
         if unsafe is not None and not either and not _is_guarded(unsafe):
-            return [finding(57, "where trap", unsafe,
-                            f"tf.where ({op.name}) over {unsafe.type}: {_UNSAFE[unsafe.type]} on the branch not "
-                            "taken, and its gradient 0 * inf is nan",
-                            "guard the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then "
-                            f"tf.where(ok, {unsafe.type.lower()}(safe), other)", target=op.name)]
+            return [finding(57, "where trap", unsafe, f"tf.where ({op.name}) over {unsafe.type}: "
+                            f"{_UNSAFE[unsafe.type]} on the branch not taken, and its gradient 0 * inf is nan", "guard "
+                            "the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then tf.where(ok, "
+                            f"{unsafe.type.lower()}(safe), other)", target=op.name)]
     return []
 
 
@@ -255,10 +253,9 @@ def _of_loop(loop: Operation, start: Mapping[str, Any]) -> list[Finding]:
         if growth > _GROWTH:
             return [Finding(107, "growing loop", op.name, op.type, f"{variable.name}:0", f"{loop.name} multiplies by "
                             f"{variable.name} {turns} times, whose largest eigenvalue was {largest:.3g} at the start: "
-                            f"states and gradients grow by {largest:.3g}^{turns} = {growth:.2g}",
-                            f"begin with a matrix of eigenvalues up to 1: divide its initial value by {largest:.3g}; "
-                            "clip with tf.clip_by_global_norm; or take a gated cell", f"grad {loop.name}",
-                            place_of(op))]
+                            f"states and gradients grow by {largest:.3g}^{turns} = {growth:.2g}", "begin with a matrix "
+                            f"of eigenvalues up to 1: divide its initial value by {largest:.3g}; clip with "
+                            "tf.clip_by_global_norm; or take a gated cell", f"grad {loop.name}", place_of(op))]
     return []
 
 

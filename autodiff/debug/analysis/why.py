@@ -52,9 +52,8 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
         return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), _first_remedy(cuts), tuple(cuts), (), place)
     if call is not None and call.stops and not _flows_around(y, x, call.stops):
         names = ", ".join(repr(stop.name) for stop in call.stops)
-        return WhyNone(y.name, x.name, "held",
-                       f"the gradient call holds {names} constant, and every path from {y.name} to "
-                       f"{x.name} passes there", "take it out of stop_gradients", tuple(cuts), (), place)
+        return WhyNone(y.name, x.name, "held", f"the gradient call holds {names} constant, and every path from "
+                       f"{y.name} to {x.name} passes there", "take it out of stop_gradients", tuple(cuts), (), place)
     if call is not None and call.found.get(x) is None:
         return not_trained(y, x, call, calls_of(y.graph), x in trainable_tensors(y.graph))
     return WhyNone(y.name, x.name, "flows", f"it is not None: a gradient flows from {y.name} to {x.name}", "",

@@ -61,9 +61,8 @@ def _bad_numbers(case: Case) -> list[Finding]:
                 weight = 106 if case.is_spoiled else 15  # 15: masked, as by a where
                 return [finding(weight, "nan in the data", taker, f"{tensor.name} is fed {len(bad)} numbers that are "
                                 f"nan or inf at step {run.step}, the first in element {bad[0].tolist()} (row, column): "
-                                "they are in the data, not made by the "
-                                "model", "clean the data: drop these rows, or np.nan_to_num",
-                                target=tensor.name, step=run.step, confidence="certain")]
+                                "they are in the data, not made by the model", "clean the data: drop these rows, or "
+                                "np.nan_to_num", target=tensor.name, step=run.step, confidence="certain")]
     return []
 
 
@@ -102,14 +101,13 @@ def _same_batch(case: Case) -> list[Finding]:
         return []
     for tensor in inputs_of(case):
         arrays = [np.asarray(run.feeds[tensor]) for run in case.steps if tensor in run.feeds]
-        first, seen = arrays[0], len(arrays[0])
-        if len(first) < 2 or len(arrays) < len(case.steps) or any(a.shape != first.shape for a in arrays):
+        if len(arrays) < len(case.steps) or len(arrays[0]) < 2:
             continue
-        if not all(np.array_equal(a, first) for a in arrays[1:]):
-            seen = _few_examples(arrays)
-        other = max((len(run.feeds[tensor]) for run in case.runs if not run.trains and tensor in run.feeds
-                     and np.ndim(run.feeds[tensor])), default=0)
-        whole, times = case.wholes.get(tensor, 0), 1 if seen == len(first) else _PARTS
+        is_still = all(np.array_equal(a, arrays[0]) for a in arrays[1:])
+        seen, times = (len(arrays[0]), 1) if is_still else (_few_examples(arrays), _PARTS)
+        other = max((len(run.feeds[tensor]) for run in case.runs if not run.trains and all(
+            t in run.feeds for t, v in case.steps[0].feeds.items() if np.ndim(v))), default=0)
+        whole = case.wholes.get(tensor, 0)
         more = f"other runs feed {other}" if other > times * seen else f"they are cut from an array of {whole}"
         if seen and (other > times * seen or whole >= _PARTS * seen) and tensor.op in ancestors([case.y]):
             is_part = whole >= 2 * _PARTS * seen and len(case.steps) >= _LONG
@@ -124,10 +122,9 @@ def _same_batch(case: Case) -> list[Finding]:
 def _few_examples(arrays: Sequence[np.ndarray]) -> int:
     """How many examples there are in all batches, where they are hardly more than those of one; else 0."""
     rows: set[bytes] = set()
-    most = _REPEATED * len(arrays[0])
     for array in arrays:
         rows |= (batch := {row.tobytes() for row in array})
-        if len(rows) > most or len(batch) < len(array):
+        if len(rows) > _REPEATED * len(arrays[0]) or len(batch) < len(array):
             return 0
     return len(rows)
 
@@ -178,9 +175,8 @@ def _cast_away(case: Case) -> list[Finding]:
             if cut > 0.1:
                 return [finding(62, "cast cuts fractions", op, f"{op.name} casts {op.inputs[0].name} to "
                                 f"{op.outputs[0].dtype.name}: {cut:.0%} of its numbers, from {values[0].min():.3g} to "
-                                f"{values[0].max():.3g}, have fractions that are cut off",
-                                "feed ids as they are, not scaled; keep other numbers floating",
-                                step=case.looked[0].step, confidence="certain")]
+                                f"{values[0].max():.3g}, have fractions that are cut off", "feed ids as they are, not "
+                                "scaled; keep other numbers floating", step=case.looked[0].step, confidence="certain")]
     return []
 
 
@@ -201,9 +197,8 @@ def _sorted(head: Head, labels: list[np.ndarray], case: Case) -> list[Finding]:
     return [finding(65, "sorted by class", head.op, f"{len(few)} of {len(batches)} batches of {named(head.labels)} "
                     f"have {np.mean(few):.2g} classes each, where {np.mean(drawn):.2g} of {len(kinds)} are to be "
                     "expected: the examples are sorted, so each step unlearns the other classes, and the loss swings",
-                    "shuffle the examples before they are cut into "
-                    "batches: dataset.shuffle(count), or one permutation of inputs and labels",
-                    target=named(head.labels), step=case.steps[0].step)]
+                    "shuffle the examples before they are cut into batches: dataset.shuffle(count), or one permutation "
+                    "of inputs and labels", target=named(head.labels), step=case.steps[0].step)]
 
 
 def _unbalanced(head: Head, labels: list[np.ndarray], case: Case) -> list[Finding]:
@@ -224,10 +219,9 @@ def _unbalanced(head: Head, labels: list[np.ndarray], case: Case) -> list[Findin
     most = int((everything == 1).mean() > 0.5)
     return [finding(47, "unbalanced classes", head.op, f"of {everything.size} labels of {named(head.labels)} "
                     f"{1 - rare:.1%} are {most}, and nothing weighs the others: to answer {most} to everything has an "
-                    f"accuracy of {1 - rare:.1%} and a loss of {guess:.3g}, which is what is learnt first",
-                    "weigh the rare class: tf.nn.weighted_cross_entropy_with_logits(pos_weight=…), or draw batches "
-                    "with as many of each; measure precision and recall",
-                    target=named(head.labels), step=case.steps[0].step)]
+                    f"accuracy of {1 - rare:.1%} and a loss of {guess:.3g}, which is what is learnt first", "weigh the "
+                    "rare class: tf.nn.weighted_cross_entropy_with_logits(pos_weight=…), or draw batches with as many "
+                    "of each; measure precision and recall", target=named(head.labels), step=case.steps[0].step)]
 
 
 def _is_weighed(head: Head, case: Case) -> bool:
@@ -273,11 +267,10 @@ def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool, beyond: f
         squashed = _first(layer.outputs[0], _SQUASHES) is not None
         weight = 61 if wide or not learns else 46 if beyond > _BEYOND or squashed else 39
         told = f"; the first loss is {beyond:.3g} times what one answer to everything costs" * (beyond > _BEYOND)
-        found.append(_fed(weight, "inputs not scaled", layer, tensor, f"{tensor.name} is fed "
-                              f"{what} (mean {mean:.3g}, "
-                              f"standard deviation {spread:.3g}): {layer.type} makes sums of them that saturate what "
-                              f"follows, and gradients of their size{told}",
-                              "scale what is fed: x / 255 for pixels, or (x - mean) / std by column"))
+        found.append(_fed(weight, "inputs not scaled", layer, tensor, f"{tensor.name} is fed {what} (mean {mean:.3g}, "
+                          f"standard deviation {spread:.3g}): {layer.type} makes sums of them that saturate what "
+                          f"follows, and gradients of their size{told}", "scale what is fed: x / 255 for pixels, or (x "
+                          "- mean) / std by column"))
     still = np.flatnonzero(values.std(axis=0) == 0)
     if values.ndim == 2 and len(values) >= _ROWS and 0 < still.size < values.shape[1] and arrays[0].ndim == 2:
         found.append(_fed(18, "constant columns", layer, tensor, f"{still.size} of {values.shape[1]} columns of "

@@ -48,9 +48,8 @@ def _swapped(head: Head, case: Case) -> Iterator[Finding]:
     if head.form in ("softmax", "sigmoid") and labels_move and head.prediction.op not in case.trained:
         yield finding(90, "labels and logits swapped", head.op, f"the labels of {head.op.name} are {head.labels.name}, "
                       f"which depends on the trainable variables, and its logits are {head.prediction.name}, which "
-                      "does not: labels and logits are "
-                      "swapped", "give labels= and logits= by name, the other way round",
-                      confidence="certain")
+                      "does not: labels and logits are swapped", "give labels= and logits= by name, the other way "
+                      "round", confidence="certain")
 
 
 def trained_targets(case: Case) -> list[Finding]:
@@ -108,9 +107,8 @@ def swapped_logarithms(case: Case) -> list[Finding]:
                 continue  # no probabilities: the exponents of a density
             found.append(finding(90, "labels and logits swapped", op, f"{op.name} takes the logarithm of "
                                  f"{unbroadcast(op.inputs[0]).name}, which is fed, and weighs it with the prediction "
-                                 f"{other.name}: labels and predictions are swapped",
-                                 "-tf.reduce_sum(labels * tf.log(predictions)): the logarithm is of the predictions",
-                                 confidence="certain"))
+                                 f"{other.name}: labels and predictions are swapped", "-tf.reduce_sum(labels * "
+                                 "tf.log(predictions)): the logarithm is of the predictions", confidence="certain"))
     return found[:1]
 
 
@@ -174,11 +172,10 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
         low, high = min(np.nanmin(v) for v in values), max(np.nanmax(v) for v in values)
         told = f"; it was between {low:.3g} and {high:.3g}, whose logarithm is {'nan' if low < 0 else '> 0'} in parts"
     made = f"{head.end.type.lower()} {head.end.name}" if head.activation else head.end.name
-    yield finding(103 if case.nonfinite else 76, "log of no probability", head.op, f"a cross entropy takes the "
+    yield finding(103 if case.nonfinite else 76, "log of no probability", head.op, "a cross entropy takes the "
                   f"logarithm of {made}{at_line(place_of(head.end))}, which is no probability: the last layer has no "
-                  "softmax or "
-                  f"sigmoid{told}", "end in tf.nn.softmax (tf.sigmoid for one output), or better give the logits to "
-                  "tf.nn.softmax_cross_entropy_with_logits_v2 or tf.nn.sigmoid_cross_entropy_with_logits",
+                  f"softmax or sigmoid{told}", "end in tf.nn.softmax (tf.sigmoid for one output), or better give the "
+                  "logits to tf.nn.softmax_cross_entropy_with_logits_v2 or tf.nn.sigmoid_cross_entropy_with_logits",
                   step=case.nonfinite)
 
 
@@ -210,10 +207,9 @@ def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
     if head.form in ("squared", "absolute"):
         yield finding(74, "targets out of range", head.end, f"the last layer is a {squashed.lower()} "
                       f"({head.end.name}), so that predictions are {limits}, but {outside:.0%} of the targets "
-                      f"{named(head.labels)} lie outside of that range, from {labels.min():.4g} to "
-                      f"{labels.max():.4g}: they cannot be reached, and the {squashed.lower()} "
-                      "saturates", f"leave out the {squashed.lower()} in the last layer for a regression, or scale "
-                      f"the targets into {limits}")
+                      f"{named(head.labels)} lie outside of that range, from {labels.min():.4g} to {labels.max():.4g}: "
+                      f"they cannot be reached, and the {squashed.lower()} saturates", "leave out the "
+                      f"{squashed.lower()} in the last layer for a regression, or scale the targets into {limits}")
     else:
         yield finding(74, "labels out of range", head.op, f"{where} is a cross entropy of probabilities, but "
                       f"{outside:.0%} of the labels {named(head.labels)} are not between 0 and 1: they go from "
@@ -277,8 +273,7 @@ def _half_of_the_loss(head: Head, case: Case) -> Iterator[Finding]:
     told = f": its mean went from {values[0].mean():.2f} to {values[-1].mean():.2f}" if len(values) > 1 else ""
     yield finding(68, "half of a cross entropy", head.op, f"the loss has y * log(p) of the sigmoid {head.end.name}, "
                   "but not (1 - y) * log(1 - p): p = 1 for every example makes it 0, so the model learns to say "
-                  f"1{told}",
-                  "use tf.nn.sigmoid_cross_entropy_with_logits, or add (1 - y) * tf.log(1 - p)")
+                  f"1{told}", "use tf.nn.sigmoid_cross_entropy_with_logits, or add (1 - y) * tf.log(1 - p)")
 
 
 def _halves_swapped(head: Head, case: Case) -> Iterator[Finding]:

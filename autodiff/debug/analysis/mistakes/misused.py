@@ -43,9 +43,8 @@ def _bias_in_kernel(op: Operation, case: Case) -> Iterator[Finding]:
         bias, kernel = (s.name for s in sources)
         yield finding(44 if case.learns else 62, "bias in the kernel", total, f"{total.name} adds {bias}, a bias, to "
                       f"{kernel}, the kernel that {op.name} multiplies by, not to what comes out of it: it changes all "
-                      "weights of a unit by the same, and no unit has a bias",
-                      "add it after the product: close the parenthesis before the bias", target=f"{bias}:0",
-                      confidence="certain")
+                      "weights of a unit by the same, and no unit has a bias", "add it after the product: close the "
+                      "parenthesis before the bias", target=f"{bias}:0", confidence="certain")
 
 
 def _one_time_step(op: Operation, case: Case) -> Iterator[Finding]:

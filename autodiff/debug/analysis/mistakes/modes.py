@@ -204,8 +204,7 @@ def _wrong_way_round(op: Operation, rate: Tensor, dropped: float, case: Case) ->
     if dropped <= 0 < used:
         return [finding(66, "dropout the wrong way round", op, f"dropout drops {used:.0%} in runs that do not train "
                         f"(run {run.number}), and nothing in training", "feed keep_prob below 1 in training, and 1 in "
-                        "evaluation",
-                        step=run.step)]
+                        "evaluation", step=run.step)]
     if len(known) == len(uses[-3:]) and min(v for _, v in known) > 0:
         return [finding(43, "dropout in evaluation", op, f"runs that do not train drop {used:.0%} of "
                         f"{op.inputs[0].name} too (run {run.number}{at_line(place_of(op))}): what they say of the "

@@ -167,11 +167,10 @@ def _epsilon_of_zero(case: Case) -> list[Finding]:
             continue
         values = case.series(epsilon)
         if values and not np.any(values[0]):
-            return [finding(107 if case.is_spoiled else 60, "epsilon underflows", update.op, f"the epsilon of "
+            return [finding(107 if case.is_spoiled else 60, "epsilon underflows", update.op, "the epsilon of "
                             f"{update.op.type} is 0 in float16, whose smallest number is 6e-8: where a gradient is 0, "
-                            "or its square underflows, the update divides by 0",
-                            "keep variables and optimizer in float32, or give an epsilon of 1e-4",
-                            step=case.nonfinite, confidence="certain")]
+                            "or its square underflows, the update divides by 0", "keep variables and optimizer in "
+                            "float32, or give an epsilon of 1e-4", step=case.nonfinite, confidence="certain")]
     return []
 
 

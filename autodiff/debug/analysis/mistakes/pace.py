@@ -301,23 +301,20 @@ def _decayed(case: Case) -> list[Finding]:
         still = all(np.array_equal(run.before.get(op.name, 0), run.after.get(op.name, 0))
                     for op in counters for run in case.looked)
         if still and len(case.steps) > 2:
-            found.append(finding(52 if case.learns else 63, "global_step not advanced", counters[0],
-                                 f"the learning rate {rate.name} follows {counters[0].name}, which no training step "
-                                 f"changes: after {len(case.steps)} steps it is still "
-                                 f"{np.ravel(_last(case, counters[0]))[0]}, and the rate "
-                                 f"{values[-1][1] if values else float('nan'):.3g}: the schedule never "
-                                 "begins", f"optimizer.minimize(loss, global_step={counters[0].name})",
+            found.append(finding(52 if case.learns else 63, "global_step not advanced", counters[0], "the learning "
+                                 f"rate {rate.name} follows {counters[0].name}, which no training step changes: after "
+                                 f"{len(case.steps)} steps it is still {np.ravel(_last(case, counters[0]))[0]}, and "
+                                 f"the rate {values[-1][1] if values else float('nan'):.3g}: the schedule never begins",
+                                 f"optimizer.minimize(loss, global_step={counters[0].name})",
                                  target=f"{counters[0].name}:0", confidence="certain"))
         elif len(values) > 2 and 0 <= values[-1][1] < 0.01 * values[0][1] and len(case.steps) < 2000:
             half = next(step for step, value in values if value < 0.5 * values[0][1])
             found.append(finding(65 if case.last_loss > 0.3 * case.first_loss else 46, "learning rate decayed to "
-                                 "nothing",
-                                 rate.op, f"the learning rate falls from {values[0][1]:.3g} at step {values[0][0]} to "
-                                 f"{values[-1][1]:.3g} at step {values[-1][0]}, below half by step {half}: the last "
-                                 "steps change nothing, and the loss stays at "
-                                 f"{case.last_loss:.4g}", "count decay_steps in steps, not epochs: epochs * examples "
-                                 "/ batch size; or decay more slowly",
-                                 step=half, confidence="certain"))
+                                 "nothing", rate.op, f"the learning rate falls from {values[0][1]:.3g} at step "
+                                 f"{values[0][0]} to {values[-1][1]:.3g} at step {values[-1][0]}, below half by step "
+                                 f"{half}: the last steps change nothing, and the loss stays at {case.last_loss:.4g}",
+                                 "count decay_steps in steps, not epochs: epochs * examples / batch size; or decay "
+                                 "more slowly", step=half, confidence="certain"))
     return found[:1]
 
 

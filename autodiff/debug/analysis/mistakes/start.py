@@ -80,11 +80,10 @@ def _equal_units(case: Case) -> list[Finding]:
     others = f" and {len(same) - 1} others" if len(same) > 1 else ""
     still = f", and still do after step {case.looked[-1].step}" if equal else ""
     return [finding(86, "equal initial values", variable.op, f"the initial values of {variable.name}{others} are all "
-                    f"{what}: the {columns.shape[1]} units of the layer compute the same and get the same gradient"
-                    f"{still}: no symmetry is broken, and the layer is worth one unit",
-                    "initialize weights at random: tf.glorot_uniform_initializer(), or tf.truncated_normal(shape, "
-                    "stddev=0.1); zeros are right for biases",
-                    target=variable.name, step=case.steps[0].step, confidence="certain")]
+                    f"{what}: the {columns.shape[1]} units of the layer compute the same and get the same "
+                    f"gradient{still}: no symmetry is broken, and the layer is worth one unit", "initialize weights at "
+                    "random: tf.glorot_uniform_initializer(), or tf.truncated_normal(shape, stddev=0.1); zeros are "
+                    "right for biases", target=variable.name, step=case.steps[0].step, confidence="certain")]
 
 
 def _zero_factors(case: Case) -> list[Finding]:
@@ -144,19 +143,17 @@ def _wrong_size(case: Case) -> list[Finding]:
         return [finding(severity, "initial values too large", variable.op, f"the initial values of {variable.name} "
                         f"have {lies}the standard deviation {spread:.3g} for {inputs} inputs: sums of them are "
                         f"{gain:.3g} times as large as the inputs, where 1 is usual, so what follows is "
-                        f"saturated{told}",
-                        f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by tf.glorot_uniform_initializer()",
-                        target=variable.name, step=case.steps[0].step)]
+                        f"saturated{told}", f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by "
+                        "tf.glorot_uniform_initializer()", target=variable.name, step=case.steps[0].step)]
     small = [each for each in rated if each[0] < _SMALL]
     if np.prod([min(each[0], 1.0) for each in rated]) < _NOTHING:
         small = sorted(each for each in rated if each[0] < 1 / 3)
     if len(small) > 2 and case.last_loss > 0.95 * case.first_loss:
         gain, spread, inputs, variable = small[0]
         return [finding(61, "initial values too small", variable.op, f"the initial values of {variable.name} have the "
-                        f"standard deviation {spread:.3g} for {inputs} inputs, and {len(small) - 1} other layers "
-                        f"begin as small: each layer shrinks what goes through to {gain:.2g}, and the gradients too; "
-                        "the loss stays at "
-                        f"{case.last_loss:.4g}", f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by "
+                        f"standard deviation {spread:.3g} for {inputs} inputs, and {len(small) - 1} other layers begin "
+                        f"as small: each layer shrinks what goes through to {gain:.2g}, and the gradients too; the "
+                        f"loss stays at {case.last_loss:.4g}", f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by "
                         "tf.glorot_uniform_initializer()", target=variable.name, step=case.steps[0].step)]
     return []
 
@@ -222,11 +219,10 @@ def _started_again(case: Case) -> list[Finding]:
         return []
     at = max([op for run in case.runs if run.number in again for op in run.ran if op.type == "NoOp"] or starts,
              key=lambda op: op.index)
-    return [finding(101, "initialized again", at, f"the initializer is run {len(again)} times between "
-                    f"{trained} training runs (first as run {again[0]}, then as run {again[1]}): each time all "
-                    f"that was learnt is lost, and the loss begins at {case.first_loss:.4g} again",
-                    "run tf.global_variables_initializer() once, before the loop",
-                    confidence="certain")]
+    return [finding(101, "initialized again", at, f"the initializer is run {len(again)} times between {trained} "
+                    f"training runs (first as run {again[0]}, then as run {again[1]}): each time all that was learnt "
+                    f"is lost, and the loss begins at {case.first_loss:.4g} again", "run "
+                    "tf.global_variables_initializer() once, before the loop", confidence="certain")]
 
 
 def _is_pass_by_pass(case: Case, passes: Sequence[Sequence[Run]]) -> bool:

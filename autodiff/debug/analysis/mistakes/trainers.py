@@ -208,10 +208,9 @@ def _same_labels(case: Case, y: Tensor, updates: list[Update]) -> list[Finding]:
             a - b for a in data for b in data):
         return []
     return [finding(82, "critic told the same of both", y.op, f"{y.name} trains {next(iter(mine)).name} to say "
-                    f"{labels.pop():g} of {said[0].name} and of {said[-1].name} alike, though "
-                    "they come from different data: there is nothing to tell apart, and the loss goes to 0 by saying "
-                    "that to everything", "labels of zeros for what is generated: "
-                    f"tf.zeros_like({said[-1].op.name})", confidence="certain")]
+                    f"{labels.pop():g} of {said[0].name} and of {said[-1].name} alike, though they come from different "
+                    "data: there is nothing to tell apart, and the loss goes to 0 by saying that to everything",
+                    f"labels of zeros for what is generated: tf.zeros_like({said[-1].op.name})", confidence="certain")]
 
 
 def _told(head: Head, case: Case) -> float | None:

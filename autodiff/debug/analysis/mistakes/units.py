@@ -80,12 +80,11 @@ def depth_mistakes(case: Case) -> list[Finding]:
         return []
     what = (f"{len(squashing)} squashing functions ({squashing[0].type}{at_line(place_of(squashing[0]))}) lie between"
             if squashing else "each layer between shrinks it")
-    return [finding(64, "vanishing gradient", squashing[0] if squashing else product, f"the gradient vanishes on the "
+    return [finding(64, "vanishing gradient", squashing[0] if squashing else product, "the gradient vanishes on the "
                     f"way back: at step {case.looked[0].step} an element of that of {last.name}, the last layer, is "
-                    f"{end:.2g}, and of {first.name}, the first, {size:.2g}: {what}, so the first layers hardly "
-                    "learn, and the loss stays at "
-                    f"{case.last_loss:.4g}", "use tf.nn.relu in hidden layers, skip connections, or batch "
-                    "normalization", target=first.name, step=case.looked[0].step)]
+                    f"{end:.2g}, and of {first.name}, the first, {size:.2g}: {what}, so the first layers hardly learn, "
+                    f"and the loss stays at {case.last_loss:.4g}", "use tf.nn.relu in hidden layers, skip connections, "
+                    "or batch normalization", target=first.name, step=case.looked[0].step)]
 
 
 def _sizes(case: Case) -> list[tuple[Tensor, Operation, float]]:

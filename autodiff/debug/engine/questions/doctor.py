@@ -140,9 +140,8 @@ class Checkup:
                 op := self.model.targets.named(cut.op)) is not None and not loaded.isdisjoint(ancestors([*op.outputs]))
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name,
-                                 cut.op_type if cut else variable.op.type, variable.name,
-                                 f"no gradient reaches {variable.name}: {reason.text}", reason.remedy,
-                                 f"why {variable.name}", at))
+                                 cut.op_type if cut else variable.op.type, variable.name, "no gradient reaches "
+                                 f"{variable.name}: {reason.text}", reason.remedy, f"why {variable.name}", at))
         return found
 
     def _asked_in_vain(self) -> list[Finding]:
@@ -300,10 +299,9 @@ class Checkup:
     def _clipped_away(self, row: StageRow, op: Operation) -> Finding:
         norm = row.raw.norm if row.raw else None
         return Finding(78, "clipped away", op.name, op.type, row.name, f"the gradient of {row.name} has the norm "
-                       f"{norm:.3g}, but {op.name} ({op.type}) makes zeros of it before the update",
-                       "raise the bound of the clipping (by value: one below 0 and one above), or mend what "
-                       "scales it", "grads --stages",
-                       None if op.site is None else as_place(op.site))
+                       f"{norm:.3g}, but {op.name} ({op.type}) makes zeros of it before the update", "raise the bound "
+                       "of the clipping (by value: one below 0 and one above), or mend what scales it", "grads "
+                       "--stages", None if op.site is None else as_place(op.site))
 
 
 def _of_origin(origin: Origin, severity: int) -> Finding:
