@@ -34,6 +34,20 @@ WRITTEN = {
         ("tf.norm(\n    w * 0.0,\n    axis=0, name='n')", "tf.sqrt(tf.reduce_sum(tf.square(w * 0.0), axis=0) + 1e-12)"),
     "z = w * 200.0\np = tf.nn.softmax(z)\nloss = -tf.reduce_sum(tf.log(p))":
         ("tf.log(p)", "tf.nn.log_softmax(z)"),
+    "y = [[0.0, 1.0]]\np = tf.nn.softmax(tf.layers.dense(w[None] * 9e3, 2))\n"
+    "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(p), axis=1))":
+        ("p = tf.nn.softmax(tf.layers.dense(w[None] * 9e3, 2))\n"
+         "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(p), axis=1))",
+         "logits = tf.layers.dense(w[None] * 9e3, 2)\np = tf.nn.softmax(logits)\n"
+         "loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits))"),
+    "logits = 2.0\nfor i in range(1): p = tf.nn.softmax(tf.nn.relu(w * 200.0))\nloss = -tf.reduce_sum(tf.log(p))":
+        ("tf.log(p)", "tf.nn.log_softmax(tf.nn.relu(w * 200.0))"),
+    "logits = 2.0\nfor i in range(1):\n  p = tf.nn.softmax(tf.nn.relu(w * 200.0))\n  loss = -tf.reduce_sum(tf.log(p))":
+        ("p = tf.nn.softmax(tf.nn.relu(w * 200.0))\n  loss = -tf.reduce_sum(tf.log(p)",
+         "logits1 = tf.nn.relu(w * 200.0)\n  p = tf.nn.softmax(logits1)\n  loss = -tf.reduce_sum(tf.nn.log_softmax("
+         "logits1)"),
+    "import random\nif True:\n  p = tf.nn.softmax(w[:, None] * tf.layers.dense(w[None] * 2e4, 2))\n"
+    "loss = -tf.reduce_sum(tf.log(p))": "would be made twice",
     "def f(z):\n    return tf.log(1 + tf.exp(z))\nloss = tf.reduce_sum(f(w * 200.0) + f(w * 200.0))":
         ("tf.log(1 + tf.exp(z))", "tf.nn.softplus(z)"),
     "h = tf.layers.dense(w[:, None] * 0.0, 2, bias_initializer=tf.constant_initializer(-1.0))\n"

@@ -127,7 +127,9 @@ class Remedy:
     @property
     def what(self) -> str:
         """What to write, and where."""
-        return f"{self.words}{at_line(self.place)}{self.also}" + (f": {self.here}" if self.here else "")
+        is_code = self.here and self.words.startswith("tf.") and self.words.endswith(")") and "; " not in self.words
+        return f"{self.here if is_code else self.words}{at_line(self.place)}{self.also}" + (
+            f": {self.here}" if self.here and not is_code else "")
 
     @property
     def sentence(self) -> str:

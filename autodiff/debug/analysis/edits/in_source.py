@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
-from .source_tree import LOOSE, WHOLE, Source, is_within, name_of
+from .source_tree import LOOSE, WHOLE, Change, Source, is_within, name_of
 
 _POSITIONS = {"learning_rate": slice(1), "momentum": slice(1, 2)}  # of an optimizer's arguments
 _MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method")
@@ -17,6 +17,8 @@ _APPLIED = ("global_step", "name")  # which apply_gradients takes
 
 _PART = re.compile(r"\{(\d+)\}")
 _ALONE = re.compile(r"(?:(?<=\()|(?<=, ))\{\d+\}(?=[),{])")  # no operator is next to it
+
+_OF_LOGITS = ("Softmax", "LogSoftmax", "Sigmoid")
 
 Part = tuple[Operation, int | None]  # an operand of an op; None: the arguments after the first; WHOLE: all of it
 
@@ -65,7 +67,7 @@ def rewritten(text: str, rewrites: Sequence[Line]) -> str:
         source = Source(text)
     except (SyntaxError, ValueError) as error:
         raise ArgumentError(f"it is no Python now: {error}") from None
-    changes = {_changes[type(each)](source, each) for each in rewrites}
+    changes = {change for each in rewrites for change in _changes[type(each)](source, each)}
     for at, (start, end, new) in enumerate(ordered := sorted(changes, reverse=True)):
         if at and end > ordered[at - 1][0]:
             raise ArgumentError("two edits of one expression")
@@ -77,18 +79,19 @@ def rewritten(text: str, rewrites: Sequence[Line]) -> str:
     return text
 
 
-def anew(text: str, line: Rewrite | Number) -> str:
-    """The expression that made the op of an edit, as it is with it. text: the file's. Raises ArgumentError.
+def anew(text: str, line: Rewrite | Number) -> tuple[str, str]:
+    """The expression that made the op of an edit, as it is with it; what names in it are. Raises ArgumentError.
 
-    "" where what is written is elsewhere.
+    text: the file's. "" where what is written is elsewhere.
     """
     source = Source(text)
-    start, end, new = _changes[type(line)](source, line)
+    *_, (start, end, new) = _changes[type(line)](source, line)
     first, last = source.range(source.spanned(line.op)[0])
-    return text[min(first, start):start] + new + text[end:max(last, end)] if start < last else ""
+    names = ", ".join(f"{name} = {text[slice(*source.range(node))]}" for node, name in source.named.items())
+    return (text[min(first, start):start] + new + text[end:max(last, end)] if start < last else ""), names
 
 
-def _lower(source: Source, rewrite: LowerRate) -> tuple[int, int, str]:
+def _lower(source: Source, rewrite: LowerRate) -> list[Change]:
     """In the one optimizer that has this rate."""
     found = []
     for call in ast.walk(source.tree):
@@ -98,20 +101,20 @@ def _lower(source: Source, rewrite: LowerRate) -> tuple[int, int, str]:
             found += [number for value in given for number in source.numbers(value, rewrite.rate)]
     if len(found) != 1:
         raise ArgumentError(f"the {rewrite.keyword} {rewrite.rate:g} is written in {len(found) or 'no'} places")
-    return (*source.range(found[0]), f"{rewrite.lower:g}")
+    return [(*source.range(found[0]), f"{rewrite.lower:g}")]
 
 
-def _numbered(source: Source, rewrite: Number) -> tuple[int, int, str]:
+def _numbered(source: Source, rewrite: Number) -> list[Change]:
     """At the one number in the op's expression, or of the one name there that nothing else reads."""
     nodes = [each for node in source.spanned(rewrite.op) for each in ast.walk(node) if isinstance(each, ast.expr)]
     found = {number for each in nodes for number in source.numbers(each, rewrite.value)
              if not isinstance(each, ast.Name) or source.loads(each.id) == 1}
     if len(found) != 1:
         raise ArgumentError(f"{rewrite.value:g} is written in {len(found) or 'no'} places of it")
-    return (*source.range(*found), rewrite.text)
+    return [(*source.range(*found), rewrite.text)]
 
 
-def _clipped(source: Source, rewrite: ClipGradients) -> tuple[int, int, str]:
+def _clipped(source: Source, rewrite: ClipGradients) -> list[Change]:
     """The statement that calls minimize, with the gradients computed, clipped and applied one after the other."""
     calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)
              and isinstance(node.func, ast.Attribute) and node.func.attr == "minimize"]
@@ -129,43 +132,46 @@ def _clipped(source: Source, rewrite: ClipGradients) -> tuple[int, int, str]:
     words = {late: "".join(f", {name}={text}" for name, text in texts.items()
                            if (name in _APPLIED) == late and name != "loss") for late in (False, True)}
     start, (begun, end) = source.range(statement)[0], source.range(call)
-    before = source.text[source.text.rfind("\n", 0, start) + 1:start]
     made = source.text[slice(*source.range(call.func.value))]
     optimizer = made if isinstance(call.func.value, (ast.Name, ast.Attribute)) else "optimizer"
     lines = [*([f"optimizer = {made}"] if optimizer != made else ()),
              f"gradients, variables = zip(*{optimizer}.compute_gradients({texts.get('loss', '')}{words[False]}))",
              f"gradients, _ = {source.module()}.clip_by_global_norm(gradients, {rewrite.norm})",
              f"{source.text[start:begun]}{optimizer}.apply_gradients(zip(gradients, variables){words[True]})"]
-    line_end = "\r\n" if "\r\n" in source.text else "\n"
-    return start, end, ("; " if before.strip() else line_end + before).join(lines)
+    return [(start, end, source.lines(start, lines))]
 
 
-def _change(source: Source, rewrite: Rewrite) -> tuple[int, int, str]:
-    """From where to where, and the new text."""
+def _change(source: Source, rewrite: Rewrite) -> list[Change]:
+    """The names that parts are given, and the new text last."""
     is_whole = (rewrite.op, WHOLE) in rewrite.parts
     node = source.expression(rewrite.op, whole=is_whole)
     is_norm = isinstance(node, ast.Call) and name_of(node.func) == "norm"
     if is_norm and not is_whole and (rewrite.operand is None or _has_order(node)):
         raise ArgumentError("the norm is not a plain one")
-    tf, texts = source.module(), []
-    for op, number in rewrite.parts:
+    target = node if rewrite.operand is None else source.operand(node, rewrite.op, rewrite.operand)
+    tf, texts, changes = source.module(), [], []
+    for index, (op, number) in enumerate(rewrite.parts):
         where = source.expression(op, whole=number == WHOLE)
-        if not is_within(where, node):
-            source.check_alike(where if number is None else source.operand(where, op, number), node)
-        texts.append([source.arguments(where, op, number, beside=beside and not is_norm) for beside in (False, True)])
+        part = where if number is None else source.operand(where, op, number)
+        uses = rewrite.template.count(f"{{{index}}}") + (not is_within(part, target))
+        named = source.named_first(part, node, "logits" if op.type in _OF_LOGITS else "value") if (
+            number is not None and uses > 1) else []
+        if not named and not is_within(where, node):
+            source.check_alike(part, node)
+        changes += named[:1] if is_within(part, target) else named
+        texts.append([source.named.get(part) or source.arguments(where, op, number, beside=beside and not is_norm)
+                      for beside in (False, True)])
     if is_norm and not is_whole:  # of which the root is a part that is not written
         squared = f"{tf}.reduce_sum({tf}.square({texts[0][0]}){source.arguments(node, rewrite.op, None)})"
-        new = f"{tf}.sqrt({rewrite.template.format(squared, tf=tf)})"
-        return (*source.range(node), new)
+        return [*changes, (*source.range(node), f"{tf}.sqrt({rewrite.template.format(squared, tf=tf)})")]
     alone = {found.start() for found in _ALONE.finditer(rewrite.template)}
     template = rewrite.template
     new = _PART.sub(lambda found: texts[int(found[1])][found.start() not in alone], template).replace("{tf}", tf)
-    target = node if rewrite.operand is None else source.operand(node, rewrite.op, rewrite.operand)
     start, end = source.range(target)
     made = ast.parse(new, mode="eval").body
     if not made.col_offset and isinstance(made, LOOSE) and source.is_beside_operator(target):
         new = f"({new})"
-    return start, end, new
+    return [*changes, (start, end, new)]
 
 
 _changes: dict[type, Callable[..., tuple[int, int, str]]] = {

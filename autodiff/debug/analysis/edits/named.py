@@ -13,9 +13,10 @@ from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import users_of
-from .in_graph import DIVISIONS, Edit, alike, instead, is_squared, source_of
+from .in_graph import DIVISIONS, Edit, alike, copied, instead, is_squared, source_of
 from .in_source import Part, Rewrite
 
+_REDUCED = {"Mean": "reduce_mean", "Sum": "reduce_sum"}
 _CALLED = {"Softmax": "softmax", "Sigmoid": "sigmoid"}
 
 
@@ -67,15 +68,20 @@ def _cross_entropy(total: Operation) -> list[Edit]:
         entropy = sigmoid_cross_entropy_with_logits
     users = users_of(total)
     at = users[0] if sign > 0 and len(users) == 1 and users[0].type == "Neg" else total
+    means = users[0] if sign > 0 and at is total and len(users) == 1 and users[0].type in _REDUCED and not users[
+        0].outputs[0].dims and [each.type for each in users_of(users[0])] == ["Neg"] else None
+    at = users_of(means)[0] if means else at  # of minus the mean
     turns = sign > 0 and at is total
     label, z = first.weight, first.squash.inputs[0]
     call = f"{{tf}}.nn.{_CALLED[first.squash.type]}_cross_entropy_with_logits(labels={{0}}, logits={{1}})"
     call = f"{{tf}}.reduce_sum({call})" if is_whole else call
+    call = f"{{tf}}.{_REDUCED[means.type]}({call})" if means else call
     line = Rewrite(at, None, "-" * turns + call, (first.label, (first.squash, 0)))
 
     def made(now: Callable[[Tensor], Tensor]) -> Tensor:
         loss = entropy(labels=now(label), logits=now(z))
         loss = reduce_sum(loss) if is_whole else loss
+        loss = copied(means, (loss, now(means.inputs[1]))).outputs[0] if means else loss
         return build.Neg(loss) if turns else loss
 
     return [Edit(at, call.format("labels", "logits", tf="tf"), made, line, is_exact=True)]

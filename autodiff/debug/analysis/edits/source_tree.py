@@ -4,7 +4,8 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import count
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
@@ -22,16 +23,24 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 LOOSE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await)
 _LEAST, _MOST = 3e-8, 65520.0  # what float16 takes for 0 and for inf
+_CONDITIONS = (ast.If, ast.Try, ast.IfExp, ast.BoolOp, ast.comprehension, ast.ListComp, ast.SetComp, ast.DictComp,
+               ast.GeneratorExp, ast.Match)
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
+_MAKING = ("variable", "random", "dropout", "layer", "contrib", "keras")  # in names of what gives others when called again
 WHOLE = -1  # in place of an operand's number: all of the expression
 
 
+Change = tuple[int, int, str]  # from where to where, and the new text
+
+
 class Source:
-    """A file's text and its tree."""
+    """A file's text and its tree. named: the expressions that edits give a name, as each is written once."""
 
     def __init__(self, text: str) -> None:
         self.text, self.tree = text, ast.parse(text)
         self._starts = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
         self._around = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self.named: dict[ast.expr, str] = {}
 
     def range(self, node: ast.AST) -> tuple[int, int]:
         """Where a node stands in the text."""
@@ -74,6 +83,42 @@ class Source:
         """How often a name is read."""
         return sum(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
                    for each in ast.walk(self.tree))
+
+    def lines(self, start: int, lines: Sequence[str]) -> str:
+        """Statements one below the other, the first where it is put."""
+        before = self.text[self.text.rfind("\n", 0, start) + 1:start]
+        return ("; " if before.strip() else ("\r\n" if "\r\n" in self.text else "\n") + before).join(lines)
+
+    def named_first(self, part: ast.expr, target: ast.expr, word: str) -> list[Change]:
+        """An expression with calls is given a name in a line of its own, and read by it, where `target` reads it too.
+
+        None where it is as good to write it twice. Raises ArgumentError if it is neither.
+        """
+        calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
+        if not calls:
+            return []
+        if part not in self.named:
+            statement, scope = self.statement(part), self._scope(part)
+            inner, other = ({*self._all_around(each, scope)} for each in (part, target))
+            if not isinstance(statement, _SIMPLE) or scope is not self._scope(target) or any(
+                    isinstance(each, (*_LOOPS, *_CONDITIONS)) for each in inner - other):
+                if any(self._makes_others(call) for call in calls):
+                    raise ArgumentError("what it is made of would be made twice")
+                return []
+            taken = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)} | {*self.named.values()}
+            self.named[part] = next(name for name in (f"{word}{n or ''}" for n in count()) if name not in taken)
+        name, start = self.named[part], self.range(self.statement(part))[0]
+        text = self.text[slice(*self.range(part))]
+        return [(start, start, self.lines(start, [f"{name} = {text}", ""])), (*self.range(part), name)]
+
+    def _all_around(self, node: ast.AST, scope: ast.AST) -> Iterator[ast.AST]:
+        while node is not scope:
+            yield (node := self._around[node])
+
+    def _makes_others(self, call: ast.Call) -> bool:
+        """Whether a call may make variables or draw numbers: of a layer, or of what is not TensorFlow's."""
+        words = ast.unparse(call.func).lower()
+        return not words.startswith(f"{self.module()}.") or any(word in words for word in _MAKING)
 
     def is_beside_operator(self, node: ast.expr) -> bool:
         """Whether an operator, or what binds as close, is next to an expression without brackets of its own."""

@@ -18,7 +18,7 @@ from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.in_source import ClipGradients, Line, Number, Rewrite, anew, rewritten
 
 _MOST = 1 << 24  # bytes of a script
-_LONGEST = 100  # letters of an expression that is shown beside its remedy
+_LONGEST = 140  # letters of an expression that is shown beside its remedy
 _LIBRARIES = tuple(os.path.join(os.path.realpath(path), "") for path in {
     *(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")), PACKAGE})
 
@@ -66,10 +66,11 @@ def expression_of(edits: Sequence[Edit]) -> str:
     if not isinstance(line, (Rewrite, Number)) or op is None or op.site is None or op.span is None:
         return ""
     try:
-        text = " ".join(anew("\n".join(map(str.rstrip, source_lines(op.site.file))), line).split())
+        text, names = (" ".join(each.split()) for each in anew("\n".join(map(str.rstrip, source_lines(op.site.file))), line))
     except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
         return ""
-    return text if len(text) <= _LONGEST else ""
+    full = f"{text} with {names}" if text and names else text
+    return next((each for each in (full, text) if len(each) <= _LONGEST), "")
 
 
 def write(patch: Patch) -> str:
