@@ -53,13 +53,13 @@ ANSWERS = {
     "mask = tf.to_float(tf.equal(x, 7.0))\nloss = tf.reduce_sum(tf.matmul(x * mask, w))":
         ("next 2", "why zero", "holds nowhere: x:0 is 1 to 95, Equal/y:0 is 7 remedy: turn it around, tf.not_equal"),
     "loss = tf.reduce_sum(tf.matmul(x, w) * tf.pow(x - 1.0, -0.5))":
-        ("run -f nonfinite", "why nan", "remedy: tf.where(x > 0, tf.pow(tf.maximum(x, 1e-12), p), tf.zeros_like(x))"),
+        ("run -f nonfinite", "why nan", "remedy: tf.where((x - 1.0) > 0, tf.pow(tf.maximum(x - 1.0, 1e-12), -0.5), tf.zeros_like(x - 1.0))"),
     "loss = tf.reduce_sum(tf.matmul(x, w)) + tf.reduce_sum((x - 1.0) * -np.inf)":
         ("run -f nonfinite", "why nan", "remedy: mask with a large finite number, -1e+09, in place of -inf"),
     "share = np.float32([1.0, 2.0]) / np.float32([0.0, 1.0])\nloss = tf.reduce_sum(tf.matmul(x, w) * share)":
         ("run -f nonfinite", "why nan", "contains inf, made by NumPy at model.py:5 (divide by zero encountered"),
     "left = tf.reduce_sum(w) * 1e-7 - 1e-7 * tf.reduce_sum(w) - 1e-8\nloss = tf.sqrt(left)":
-        ("run -f nonfinite", "why nan", "= -1e-08 remedy: tf.sqrt(x + 1e-5)"),
+        ("run -f nonfinite", "why nan", "= -1e-08 remedy: tf.sqrt(left + 1e-5)"),
     "part = tf.nn.sigmoid(w[0])\nfor _ in range(20):\n    part = part * 1e-4\nloss = tf.reduce_sum(tf.log(part))":
         ("run -f nonfinite", "why nan", "a product of 20 steps underflows: divide by its sum in each step"),
     "many = tf.TensorArray(tf.float32, 2).unstack(tf.sqrt(x - 2.0))\nseen = tf.while_loop(lambda i, s: i < 2, "
@@ -75,7 +75,7 @@ ANSWERS = {
     "tf.reduce_sum(x) > 1e3, lambda: tf.reduce_sum(x), lambda: kept.read_value() * 2.0)":
         ("run -f nonfinite", "why nan", "because Variable is 0, as it was in the beginning"),
     "loss = tf.reduce_sum(tf.matmul(x, w)) + tf.reduce_sum(tf.pow(x - 2.0, 0.9))":
-        ("run -f nonfinite", "why nan", "remedy: tf.pow(tf.maximum(tf.abs(x), 1e-6), p) at model.py:5"),
+        ("run -f nonfinite", "why nan", "remedy: tf.pow(tf.maximum(tf.abs(x - 2.0), 1e-6), 0.9) at model.py:5"),
     "gate = tf.clip_by_value(x * 0.2 - 90.0, 0.0, 1.0)\nloss = tf.reduce_sum(tf.matmul(x * gate, w))":
         ("next 2", "why zero", "inputs are below the bound 0, where it lets nothing through remedy: bring what enters"),
     "loss = tf.reduce_sum(tf.matmul(x, w)) / tf.sqrt(float(16 // 64))":
