@@ -53,7 +53,7 @@ ANSWERS = {
     "mask = tf.to_float(tf.equal(x, 7.0))\nloss = tf.reduce_sum(tf.matmul(x * mask, w))":
         ("next 2", "why zero", "holds nowhere: x:0 is 1 to 95, Equal/y:0 is 7 remedy: turn it around, tf.not_equal"),
     "loss = tf.reduce_sum(tf.matmul(x, w) * tf.pow(x - 1.0, -0.5))":
-        ("run -f nonfinite", "why nan", "remedy: tf.where((x - 1.0) > 0, tf.pow(tf.maximum(x - 1.0, 1e-12), -0.5), tf.zeros_like(x - 1.0))"),
+        ("run -f nonfinite", "why nan", "remedy: tf.where((x - 1.0) > 0, tf.pow(tf.maximum(x - 1.0, 1e-12), -0.5), "),
     "loss = tf.reduce_sum(tf.matmul(x, w)) + tf.reduce_sum((x - 1.0) * -np.inf)":
         ("run -f nonfinite", "why nan", "remedy: mask with a large finite number, -1e+09, in place of -inf"),
     "share = np.float32([1.0, 2.0]) / np.float32([0.0, 1.0])\nloss = tf.reduce_sum(tf.matmul(x, w) * share)":

@@ -19,7 +19,6 @@ _PART = re.compile(r"\{(\d+)\}")
 _ALONE = re.compile(r"(?:(?<=\()|(?<=, ))\{\d+\}(?=[),{])")  # no operator is next to it
 
 _OF_LOGITS = ("Softmax", "LogSoftmax", "Sigmoid")
-
 Part = tuple[Operation, int | None]  # an operand of an op; None: the arguments after the first; WHOLE: all of it
 
 
@@ -174,7 +173,7 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
     return [*changes, (start, end, new)]
 
 
-_changes: dict[type, Callable[..., tuple[int, int, str]]] = {
+_changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, LowerRate: _lower, Number: _numbered, ClipGradients: _clipped}
 
 

@@ -26,9 +26,8 @@ _LEAST, _MOST = 3e-8, 65520.0  # what float16 takes for 0 and for inf
 _CONDITIONS = (ast.If, ast.Try, ast.IfExp, ast.BoolOp, ast.comprehension, ast.ListComp, ast.SetComp, ast.DictComp,
                ast.GeneratorExp, ast.Match)
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
-_MAKING = ("variable", "random", "dropout", "layer", "contrib", "keras")  # in names of what gives others when called again
+_MAKING = ("variable", "random", "dropout", "layer", "contrib", "keras")  # in names of what gives others each time
 WHOLE = -1  # in place of an operand's number: all of the expression
-
 
 Change = tuple[int, int, str]  # from where to where, and the new text
 
@@ -90,9 +89,9 @@ class Source:
         return ("; " if before.strip() else ("\r\n" if "\r\n" in self.text else "\n") + before).join(lines)
 
     def named_first(self, part: ast.expr, target: ast.expr, word: str) -> list[Change]:
-        """An expression with calls is given a name in a line of its own, and read by it, where `target` reads it too.
+        """The line that gives an expression with calls a name, and the name where it was; `target` reads it too.
 
-        None where it is as good to write it twice. Raises ArgumentError if it is neither.
+        None where it is as good to write it twice. Raises ArgumentError where neither is right.
         """
         calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
         if not calls:

@@ -66,7 +66,8 @@ def expression_of(edits: Sequence[Edit]) -> str:
     if not isinstance(line, (Rewrite, Number)) or op is None or op.site is None or op.span is None:
         return ""
     try:
-        text, names = (" ".join(each.split()) for each in anew("\n".join(map(str.rstrip, source_lines(op.site.file))), line))
+        file = "\n".join(map(str.rstrip, source_lines(op.site.file)))
+        text, names = (" ".join(each.split()) for each in anew(file, line))
     except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
         return ""
     full = f"{text} with {names}" if text and names else text
