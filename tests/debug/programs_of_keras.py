@@ -59,4 +59,29 @@ m = model(
 m.compile("rmsprop", "mse")
 m.fit(data, 9 * data[:, 0], 40, 3, verbose=0)
 ''', '"tanh"', "None"),
+    "no gradient": ('''
+m = model(layers.Dense(4, "softmax"))
+for layer in m.layers[:]:
+    layer.trainable = False
+m.compile("adam", "sparse_categorical_crossentropy")  #!
+m.fit(data, classes, 24, 2, verbose=0)
+''', "m.layers[:]", "m.layers[:0]"),
+    "two losses train the same": ('''
+critic, maker = model(layers.Dense(1, "sigmoid")), model(layers.Dense(8))
+critic.compile("adam", "binary_crossentropy")
+z = keras.Input((8,))
+judged = critic(maker(z))
+# freeze
+both = keras.Model(z, judged)
+both.compile("adam", "binary_crossentropy")  #!
+for i in range(6):
+    critic.train_on_batch(data[:32] + 3, np.ones(32))
+    critic.train_on_batch(maker.predict_on_batch(data[:32]), np.zeros(32))
+    both.train_on_batch(data[:32], np.ones(32))
+''', "# freeze", "critic.trainable = False"),
+    "dropout of the logits": ('''
+z = keras.Sequential([layers.Dense(16, "relu", input_shape=(8,)), layers.Dense(4)])(x[:, :8])
+z = tf.layers.dropout(z, .5, training=tf.placeholder_with_default(True, []))  #!
+fit(adam(.01).minimize(tf.losses.softmax_cross_entropy(y, z)))
+''', "z = tf.layers.dropout(z,", "tf.layers.dropout(z,"),
 }

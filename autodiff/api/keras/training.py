@@ -12,6 +12,7 @@ from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, StateError
 from ...core.graph import Tensor, get_default_graph
 from ...core.site import capture, made_at
+from ...gradients.backprop import gradients
 from ...gradients.tape import GradientTape
 from .. import math
 from ..arrays.creation import placeholder
@@ -137,10 +138,9 @@ class Trained:
         ending: Any = [update for layer in _stateful(self) for update in layer.updates]
         if mode == "train":
             chosen = self.trainable_weights if self._to_train is None else self._to_train  # type: ignore[attr-defined]
-            if not chosen:
-                raise ArgumentError("the model has no weights to train")
             with made_at(get_default_graph(), getattr(self.optimizer, "_frames", self._frames_of_loss)):
-                step = self.optimizer.minimize(fetches[0], var_list=chosen)
+                step = self.optimizer.minimize(fetches[0], var_list=chosen) \
+                    if chosen else group(*gradients(fetches[0], fetches[0]))  # asked of no variable, which shows
             ending = [step, *self.updates]  # type: ignore[attr-defined]
         fetches = [*fetches, group(*ending)]
 

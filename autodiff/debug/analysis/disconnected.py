@@ -221,6 +221,10 @@ def not_trained(y: Tensor, x: Tensor, call: GradientCall, others: Iterable[Gradi
         text = (f"{flows}, but the gradient call of {y.name}{asked} was not asked for it; that of "
                 f"{other.ys[0].name} was")
         remedy = f"why {x.op.name} --of {other.ys[0].name} looks at that one"
+    elif set(call.xs) <= set(call.ys):
+        return WhyNone(y.name, x.name, "not asked", "nothing at all is trained: every variable that "
+                       f"{y.name} depends on is frozen", "leave something trainable before compile: the new layers, "
+                       "where the others are frozen", (), (), place_of(y.op))
     elif not trainable and x.op.type in VARIABLES:
         text = f"{flows}, but it is not trainable, so the gradient call{asked} was not asked for it"
         remedy = "make it with trainable=True, or name it in var_list"

@@ -142,6 +142,8 @@ def _dropped_inside(case: Case) -> list[Finding]:
             continue
         if (dropped := number_in(rate) or 0.0) > _MOST_DROPPED:
             return [_too_much(op, op.name, dropped, case)]
+        if found := _of_the_logits(op, dropped, case):
+            return found
     return []
 
 
@@ -183,7 +185,7 @@ def _kept_of(op: Operation) -> float | None:
 
 def _of_the_logits(op: Operation, dropped: float, case: Case) -> list[Finding]:
     """A dropout of what the last layer says."""
-    head = next((h for h in heads(case) if source_of(h.prediction) is op and h.form != "log"), None)
+    head = next((h for h in heads(case) if source_of(h.prediction) is op), None)
     if head is None or not 0 < dropped < 1:
         return []
     return [finding(47, "dropout of the logits", op, f"dropout ({op.name}) puts zeros in place of {dropped:.0%} of the "

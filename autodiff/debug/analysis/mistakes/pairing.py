@@ -173,7 +173,8 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     given = [t for t, v in case.steps[0].feeds.items() if np.ndim(v)] if is_fed else [
         t for op in case.behind if is_data(t := op.outputs[0])] if labels.op.type == "Pack" else labels.op.outputs
     inputs = [t for t in given if t is not labels and not behind.isdisjoint(t._consumers)]
-    if len(inputs) != 1 or not inputs[0].dtype.is_floating:  # with more, such as actions, they may follow from those
+    if len(inputs) != 1 or not inputs[0].dtype.is_floating or any(  # with more, such as actions, they may follow from
+            not t.dtype.is_floating for c in through(inputs[0]) if c.type == "Cast" for t in c.outputs):  # those; ids
         return None
     case.want(labels, inputs[0])
     known = [run.feeds for run in case.steps] if is_fed else [case.values(run) for run in case.looked]

@@ -78,26 +78,42 @@ def _left_alone(case: Case, y: Tensor, other: Tensor, u: Update, v: Update) -> l
 def _judge(y: Tensor, case: Case) -> set[Operation]:
     """The kernels that no other comes between and a loss: losses that have none in common may share a code."""
     behind = ancestors([y])
-    kernels = {v.op: descendants([v]) & behind for v in case.variables if len(v.dims or ()) > 1 and v.op in behind}
+    kernels = {v.op: descendants([v]) & behind for v in case.variables
+               if len(v.op.attrs["shape"] or ()) > 1 and v.op in behind}
     taken = {kernel: {held(t) for op in below if op.gradient_of is None for t in op.inputs}
              for kernel, below in kernels.items()}
     return {kernel for kernel in kernels if not (kernels.keys() - {kernel}) & taken[kernel]}
 
 
 def _cosines(case: Case, shared: Sequence[tuple[Update, Update]]) -> list[tuple[float, Update, Update]]:
-    """Of each pair of updates the cosine of their gradients in the first runs that can tell it."""
+    """Of each pair of updates the cosine of their gradients in the first runs that can tell it.
+
+    Where each has runs of its own, that of a run of the one and the nearest of the other that is most against it, and
+    only if all are against each other.
+    """
     case.want(*(u.gradient for pair in shared for u in pair))
-    found = []
+    found: list[tuple[float, Update, Update]] = []
     trains = [run for run in case.runs if run.trains]
-    for run in dict.fromkeys([*trains[:4], *trains[-2:]]):
-        values = case.values(run)
-        for u, v in shared:
-            if u.gradient in values and v.gradient in values:
-                a, b = (np.ravel(np.asarray(values[t.gradient], float)) for t in (u, v))
-                size = float(np.linalg.norm(a) * np.linalg.norm(b))
-                if a.shape == b.shape and size > 0 and np.isfinite(size):
-                    found.append((float(np.dot(a, b)) / size, u, v))
-    return found
+    mine, theirs = ([run for run in trains if update.op in run.ran] for update in shared[0])
+    if set(mine) & set(theirs):
+        for run in dict.fromkeys([*trains[:4], *trains[-2:]]):
+            found += [(cosine, u, v) for u, v in shared if (cosine := _cosine(case, u, run, v, run)) is not None]
+        return found
+    for run in dict.fromkeys([*theirs[:_LEAST], *theirs[-2:]]):
+        near = sorted(mine, key=lambda each: abs(each.number - run.number))[:2]
+        all_of = [(cosine, u, v) for u, v in shared for each in near
+                  if (cosine := _cosine(case, u, each, v, run)) is not None]
+        found += [min(all_of, key=lambda each: each[0])] if all_of else []
+    return found if len(found) >= _LEAST and max(cosine for cosine, *_ in found) < _OPPOSED else []
+
+
+def _cosine(case: Case, u: Update, run: Run, v: Update, other: Run) -> float | None:
+    a, b = (case.values(each).get(update.gradient) for update, each in ((u, run), (v, other)))
+    if a is None or b is None or np.shape(a) != np.shape(b):
+        return None
+    a, b = (np.ravel(np.asarray(each, float)) for each in (a, b))
+    size = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(np.dot(a, b)) / size if size > 0 and np.isfinite(size) else None
 
 
 def _pulled(cosine: float, u: Update, v: Update, count: int) -> Finding:

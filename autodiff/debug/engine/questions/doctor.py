@@ -129,13 +129,15 @@ class Checkup:
     def _without_gradient(self, case: Case, variables: list[Tensor]) -> list[Finding]:
         found, untrained, y = [], advice_of(self.model.graph).untrained, case.y
         loaded = {variable.op for variable in variables if given_to(variable, case.runs)}
+        call = self.model.derivatives.script_call(y)
         for variable in variables:
-            reason = why_none(y, variable, self.model.derivatives.script_call(y))
+            reason = why_none(y, variable, call)
             if reason.kind == "flows" or self._gets_another(variable, y) or is_copy(variable):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
-            weight = 90 if cut is not None else 25 if reason.kind == "not asked" else 55
+            weight = 90 if cut is not None or call is not None and set(call.xs) <= set(call.ys) else \
+                25 if reason.kind == "not asked" else 55
             is_meant = cut is not None and cut.kind == "stop_gradient" and (  # what a run loaded is frozen there
                 op := self.model.targets.named(cut.op)) is not None and not loaded.isdisjoint(ancestors([*op.outputs]))
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
