@@ -67,7 +67,8 @@ m.compile("adam", "sparse_categorical_crossentropy")  #!
 m.fit(data, classes, 24, 2, verbose=0)
 ''', "m.layers[:]", "m.layers[:0]"),
     "two losses train the same": ('''
-critic, maker = model(layers.Dense(1, "sigmoid")), model(layers.Dense(8))
+critic, maker = model(layers.Dense(1, "sigmoid")), model(
+    layers.BatchNormalization(), layers.Dense(8))
 critic.compile("adam", "binary_crossentropy")
 z = keras.Input((8,))
 judged = critic(maker(z))
@@ -84,4 +85,21 @@ z = keras.Sequential([layers.Dense(16, "relu", input_shape=(8,)), layers.Dense(4
 z = tf.layers.dropout(z, .5, training=tf.placeholder_with_default(True, []))  #!
 fit(adam(.01).minimize(tf.losses.softmax_cross_entropy(y, z)))
 ''', "z = tf.layers.dropout(z,", "tf.layers.dropout(z,"),
+    "accuracy of a regression": ('''
+m = model(layers.Dense(1))
+m.compile("adam", "mse", metrics=["accuracy"])  #!
+m.fit(data, np.sin(data).sum(1), 40, 2, verbose=0)
+''', '"accuracy"', '"mae"'),
+    "divergence too heavy": ('''
+seen = keras.Input((8,))
+mean, logs = layers.Dense(2)(seen), layers.Dense(2)(seen)
+code = layers.Lambda(lambda z: z[0] + tf.exp(z[1] / 2) * tf.random_normal(tf.shape(z[0])))([mean, logs])
+told = layers.Dense(8)(code)
+error = keras.losses.mean_squared_error(seen, told)  #!
+spread = -.5 * tf.reduce_sum(1 + logs - mean ** 2 - tf.exp(logs), 1)
+m = keras.Model(seen, told)
+m.add_loss(tf.reduce_mean(error + spread))
+m.compile(keras.optimizers.Adam(.05))
+m.fit(data, epochs=4, batch_size=24, verbose=0)
+''', "error =", "error = 8 *"),
 }

@@ -141,7 +141,7 @@ class Trained:
             with made_at(get_default_graph(), getattr(self.optimizer, "_frames", self._frames_of_loss)):
                 step = self.optimizer.minimize(fetches[0], var_list=chosen) \
                     if chosen else group(*gradients(fetches[0], fetches[0]))  # asked of no variable, which shows
-            ending = [step, *self.updates]  # type: ignore[attr-defined]
+            ending = [step, *self.get_updates_for(None), *self.get_updates_for(inputs)]  # type: ignore[attr-defined]
         fetches = [*fetches, group(*ending)]
 
         def run(batch: Batch) -> list[Any]:

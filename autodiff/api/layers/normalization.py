@@ -136,7 +136,7 @@ class BatchNormalization(Layer):
             momentum = self.momentum if known else chosen(training, lambda: convert_to_tensor(self.momentum, dtype),
                                                           lambda: convert_to_tensor(1.0, dtype))
             self.add_update([lambda: moved(self.moving_mean, mean, momentum),
-                             lambda: moved(self.moving_variance, variance, momentum)])
+                             lambda: moved(self.moving_variance, variance, momentum)], inputs)
         return output
 
     def _by_moments(self, inputs: Tensor, training: Any) -> Tensor:
@@ -165,7 +165,7 @@ class BatchNormalization(Layer):
                 r, d, *new = self._corrections(new[0], new[1], training)
                 scale, offset = _then(spread(r), spread(d), scale, offset)
             self.add_update([self._update(self.moving_mean, new[0], training),
-                             self._update(self.moving_variance, new[1], training)])
+                             self._update(self.moving_variance, new[1], training)], inputs)
         outputs = normalized(inputs, spread(mean), spread(variance), offset, scale, self.epsilon)
         outputs.set_shape(inputs.dims)
         return outputs

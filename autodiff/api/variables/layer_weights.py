@@ -40,7 +40,7 @@ class Holding(Described):
             kept = {*map(id, self._trainable_weights), *map(id, self._non_trainable_weights)}
             found += [v for v in self._held(Variable) if v.trainable == trainable and id(v) not in kept]
         for layer in self._inside():
-            for item in getattr(layer, what):
+            for item in layer._all(what) if what[0] == "_" else getattr(layer, what):
                 add_once(found, item)
         return found
 

@@ -233,15 +233,16 @@ def activation_of(op: Operation) -> str:
         return op.type
     if op.type == "RealDiv" and op.inputs[0].op.type == "Exp" and op.inputs[1].op.type == "Sum":
         return "Softmax"
-    if op.type in ("RealDiv", "Reciprocal") and any(o.type == "Exp" for o in _above(op, 3)):
+    if op.type in ("RealDiv", "Reciprocal") and any(o.type == "Exp" for o in above(op, 3)):
         return "Sigmoid"
     if op.type in _LAYERS:
         return ""
     is_sum = op.type in ("Add", "AddV2") and any(is_variable_read(t) for t in op.inputs)
-    return "" if is_sum and any(o.type in _LAYERS for o in _above(op, 3)) else "?"
+    return "" if is_sum and any(o.type in _LAYERS for o in above(op, 3)) else "?"
 
 
-def _above(op: Operation, depth: int) -> Iterable[Operation]:
+def above(op: Operation, depth: int) -> Iterable[Operation]:
+    """The ops that an op is computed from, up to so many steps before it."""
     return (t.op for each in op.outputs[:1] for t in _nearest(each, depth))
 
 

@@ -1,6 +1,8 @@
 """What is added to a loss: penalties that outweigh the error of the data."""
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from ....core.graph import Operation, Tensor
@@ -8,17 +10,18 @@ from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held
-from .heads import DATA, SAME, scaled
+from .heads import DATA, SAME, above, heads, number_in, scaled
 from .signs import signs_into
 
 _SUMS = ("Add", "AddV2", "AddN")
 _SMALL, _ROWS = 0.1, 4  # a factor that is meant to weigh a sum down; a batch
+_MANY, _GONE = 8, 0.1  # numbers of an example; nats that are as good as none
 _HEAVY = 5.0  # times the error of the data, at the beginning
 
 
 def penalty_mistakes(case: Case) -> list[Finding]:
     """Findings about what is added to the error of the data."""
-    return _subtracted(case) or _too_heavy(case) or _summed_beside_mean(case)
+    return _subtracted(case) or _too_heavy(case) or _summed_beside_mean(case) or _divergence_too_heavy(case)
 
 
 def _subtracted(case: Case) -> list[Finding]:
@@ -74,6 +77,43 @@ def _summed_beside_mean(case: Case) -> list[Finding]:
                             f"over them: it counts {rows[op][0]} times, and more with larger batches",
                             "reduce both alike: sum over the numbers of each example, and take the mean over examples")]
     return []
+
+
+
+
+def _divergence_too_heavy(case: Case) -> list[Finding]:
+    """The divergence of a code, summed over its numbers, beside a mean over all that is decoded: it goes to 0."""
+    parts = _of_an_example(case.y) if case.steps else []
+    sums = [(op, f) for op, f in parts if op.type == "Sum" and any(o.type == "Exp" for o in above(op, 4))]
+    means = [(op, f, int(np.prod([n or 1 for n in (op.inputs[0].dims or ())[1:]]))) for op, f in parts
+             if op.type == "Mean" and any(head.op in ancestors([op.inputs[0]]) for head in heads(case))]
+    for (op, weight), (mean, factor, size) in itertools.product(sums, means):
+        known = [weight * float(np.mean(v)) for v in case.series(op.outputs[0])]
+        if size >= _MANY and weight > factor / 8 and known and abs(known[-1]) < _GONE:
+            return [finding(49, "divergence too heavy", mean, f"{mean.name} is a mean over the {size} numbers of an "
+                            f"example, and {op.name}{at_line(place_of(op))}, a divergence, a sum over its code: beside "
+                            f"each other the sum counts {size} times as much, and is {abs(known[-1]):.2g} by step "
+                            f"{case.looked[-1].step}: the code says nothing of the example",
+                            f"sum over the numbers of an example: {size} times the mean; or scale the divergence down")]
+    return []
+
+
+def _of_an_example(y: Tensor) -> list[tuple[Operation, float]]:
+    """What the loss of an example is a sum of, as ops that reduce over its numbers, and their factors."""
+    found, stack = [], [(y, 1.0)]
+    while stack:
+        tensor, factor = stack.pop()
+        op, number = tensor.op, [number_in(t) for t in tensor.op.inputs]
+        if op.type in (*_SUMS, "Sub", "Neg", *SAME):
+            stack += [(t, factor) for t, n in zip(op.inputs, number) if n is None]
+        elif op.type in ("Mul", "RealDiv") and number.count(None) == 1:
+            by = next((abs(n) for n in number if n), 1.0)
+            stack.append((op.inputs[number.index(None)], factor / by if op.type == "RealDiv" else factor * by))
+        elif op.type == "Mean" and len(op.inputs[0].dims or ()) == 1:
+            stack.append((op.inputs[0], factor))
+        else:
+            found.append((op, factor))
+    return found
 
 
 def addends(y: Tensor) -> list[Tensor]:

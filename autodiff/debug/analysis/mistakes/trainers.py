@@ -48,7 +48,9 @@ def _opposed(case: Case) -> list[Finding]:
     for i, (y, mine) in enumerate(losses):
         for other, theirs in losses[i + 1:]:
             shared = [(u, v) for u in mine for v in theirs if u.variable is v.variable]
-            if shared and _judge(y, case) & _judge(other, case) and (cosines := _cosines(case, shared)):
+            if shared and (last := _judge(y, case) & _judge(other, case)) and (
+                    cosines := _cosines(case, shared) or _in_turns(case, [each for each in shared if
+                                                                          each[0].variable.op in last])):
                 against = [(c, u, v) for c, u, v in cosines if c < _OPPOSED]
                 if against:
                     cosine, u, v = min(against, key=lambda each: each[0])
@@ -86,19 +88,21 @@ def _judge(y: Tensor, case: Case) -> set[Operation]:
 
 
 def _cosines(case: Case, shared: Sequence[tuple[Update, Update]]) -> list[tuple[float, Update, Update]]:
-    """Of each pair of updates the cosine of their gradients in the first runs that can tell it.
-
-    Where each has runs of its own, that of a run of the one and the nearest of the other that is most against it, and
-    only if all are against each other.
-    """
+    """Of each pair of updates the cosine of their gradients in the first runs that can tell it."""
     case.want(*(u.gradient for pair in shared for u in pair))
-    found: list[tuple[float, Update, Update]] = []
     trains = [run for run in case.runs if run.trains]
-    mine, theirs = ([run for run in trains if update.op in run.ran] for update in shared[0])
-    if set(mine) & set(theirs):
-        for run in dict.fromkeys([*trains[:4], *trains[-2:]]):
-            found += [(cosine, u, v) for u, v in shared if (cosine := _cosine(case, u, run, v, run)) is not None]
-        return found
+    return [(cosine, u, v) for run in dict.fromkeys([*trains[:4], *trains[-2:]]) for u, v in shared
+            if (cosine := _cosine(case, u, run, v, run)) is not None]
+
+
+def _in_turns(case: Case, shared: Sequence[tuple[Update, Update]]) -> list[tuple[float, Update, Update]]:
+    """The same of losses that have runs of their own, in turns: of each run the nearest of the other's that is most
+    against it, if one is against every run.
+    """
+    mine, theirs = ([run for run in case.runs if run.trains and update.op in run.ran] for update in shared[0])
+    found: list[tuple[float, Update, Update]] = []
+    if not mine or not theirs or mine[0].number > theirs[-1].number or theirs[0].number > mine[-1].number:
+        return []
     for run in dict.fromkeys([*theirs[:_LEAST], *theirs[-2:]]):
         near = sorted(mine, key=lambda each: abs(each.number - run.number))[:2]
         all_of = [(cosine, u, v) for u, v in shared for each in near
@@ -123,7 +127,8 @@ def _pulled(cosine: float, u: Update, v: Update, count: int) -> Finding:
                    f"the updates {u.op.name}{at_line(place_of(u.op))} and {v.op.name}{at_line(place_of(v.op))} undo "
                    "each other, as where minimize was given no "
                    "var_list", "give each minimize its own variables: var_list=the discriminator's for its loss, "
-                   "var_list=the generator's for the other", target=u.variable.name)
+                   "var_list=the generator's for the other; in Keras: discriminator.trainable = False before the "
+                   "combined model is compiled", target=u.variable.name)
 
 
 def _swapped_lists(case: Case) -> list[Finding]:

@@ -18,6 +18,7 @@ from .units import ACTIVATIONS
 
 _PRODUCTS = ("MatMul", "Conv2D")
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
+_WHOLE = ("Greater", "GreaterEqual", "Round", "Rint", "ArgMax")
 _NEVER_WHOLE = ("Softmax", "Sigmoid", "Tanh", "MatMul", "BiasAdd", "Add", "AddV2")
 _CONVOLVED = 3  # rank from which on a tensor is a map or a sequence
 
@@ -201,6 +202,16 @@ def _floats_compared(op: Operation, case: Case) -> Iterator[Finding]:
                       "is equal to the labels to the last bit: it hardly ever is, so an accuracy made of it is 0 "
                       "however good the model is", "compare classes: tf.argmax(x, 1) of both, or tf.round(p) or p > "
                       "0.5 for two")
+    of = next((head.labels for head in heads(case) if head.form in ("squared", "absolute")), None)
+    given = next((t for t in op.inputs if t.op not in case.trained and fed_behind([t])), None)
+    if said is None and of is not None and given is not None and fed_behind([given]) == fed_behind([of]) and any(
+            last_layer(t).type in _WHOLE for t in op.inputs) and (known := case.series(of)):
+        share = float(np.mean([np.mean(v != np.round(v)) for v in known]))
+        if share > 0.5 and np.ptp(known[0]) > 0:
+            yield finding(46, "accuracy of a regression", op, f"{op.name} asks whether whole numbers are equal to "
+                          f"{of.name}, but {share:.0%} of these targets of a regression are not whole: the accuracy "
+                          "made of it stays near 0 however good the model is", 'measure the error: metrics=["mae"], '
+                          "tf.metrics.mean_absolute_error", confidence="certain")
 
 
 def _pooled_over_the_batch(op: Operation, case: Case) -> Iterator[Finding]:
