@@ -273,9 +273,9 @@ def number_in(tensor: Tensor) -> float | None:
 
 
 def scaled(tensor: Tensor) -> tuple[Operation, float]:
-    """What a number is a multiple of, past constant factors and signs, and the size of their product."""
+    """What a number, or a vector, is a multiple of, past constant factors and signs, and the size of their product."""
     factor = 1.0
-    while tensor.op.type in ("Mul", "RealDiv", "Neg", *SAME) and tensor.dims == () and (
+    while tensor.op.type in ("Mul", "RealDiv", "Neg", *SAME) and len(tensor.dims or ()) < 2 and (
             known := [number_in(t) for t in tensor.op.inputs]).count(None) == 1:
         factor *= next((abs(1 / v if tensor.op.type == "RealDiv" else v) for v in known if v), 1.0)
         tensor = tensor.op.inputs[known.index(None)]

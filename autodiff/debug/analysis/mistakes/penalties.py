@@ -91,10 +91,9 @@ def _divergence_too_heavy(case: Case) -> list[Finding]:
         known = [weight * float(np.mean(v)) for v in case.series(op.outputs[0])]
         if size >= _MANY and weight > factor / 8 and known and abs(known[-1]) < _GONE:
             return [finding(49, "divergence too heavy", mean, f"{mean.name} is a mean over the {size} numbers of an "
-                            f"example, and {op.name}{at_line(place_of(op))}, a divergence, a sum over its code: beside "
-                            f"each other the sum counts {size} times as much, and is {abs(known[-1]):.2g} by step "
-                            f"{case.looked[-1].step}: the code says nothing of the example",
-                            f"sum over the numbers of an example: {size} times the mean; or scale the divergence down")]
+                            f"example, {op.name}{at_line(place_of(op))}, a divergence beside it, a sum, which counts "
+                            f"{size} times as much: it is {abs(known[-1]):.2g} by step {case.looked[-1].step}, so the "
+                            "code says nothing of the example", f"take {size} times the mean, or less of the other")]
     return []
 
 
@@ -102,17 +101,12 @@ def _of_an_example(y: Tensor) -> list[tuple[Operation, float]]:
     """What the loss of an example is a sum of, as ops that reduce over its numbers, and their factors."""
     found, stack = [], [(y, 1.0)]
     while stack:
-        tensor, factor = stack.pop()
-        op, number = tensor.op, [number_in(t) for t in tensor.op.inputs]
-        if op.type in (*_SUMS, "Sub", "Neg", *SAME):
-            stack += [(t, factor) for t, n in zip(op.inputs, number) if n is None]
-        elif op.type in ("Mul", "RealDiv") and number.count(None) == 1:
-            by = next((abs(n) for n in number if n), 1.0)
-            stack.append((op.inputs[number.index(None)], factor / by if op.type == "RealDiv" else factor * by))
-        elif op.type == "Mean" and len(op.inputs[0].dims or ()) == 1:
-            stack.append((op.inputs[0], factor))
+        tensor, weight = stack.pop()
+        op, factor = scaled(tensor)
+        if op.type in (*_SUMS, "Sub") or op.type == "Mean" and len(op.inputs[0].dims or ()) == 1:
+            stack += [(t, weight * factor) for t in op.inputs if number_in(t) is None]
         else:
-            found.append((op, factor))
+            found.append((op, weight * factor))
     return found
 
 

@@ -19,6 +19,8 @@ _PAIRS = 6  # steps of the one loss after which the other is looked at
 _LEAST = 4
 _FELL = 1e-6  # of its size: by which a loss is lower
 _OPPOSED = -0.3  # cosine of the gradients of two losses that pull against each other
+_APART = ("give each minimize its own variables: var_list=the discriminator's for its loss, var_list=the generator's "
+          "for the other; in Keras: discriminator.trainable = False before the combined model is compiled")
 _GROWS = 4  # ops of one line, each fetched first in a later run, from which on the graph grows
 
 
@@ -72,9 +74,7 @@ def _left_alone(case: Case, y: Tensor, other: Tensor, u: Update, v: Update) -> l
     return [finding(79, "two losses train the same", v.op, f"{y.name} and {other.name} both train the same {len(mine)} "
                     f"variables, {u.variable.name} … ({u.op.name}{at_line(place_of(u.op))} and {v.op.name}"
                     f"{at_line(place_of(v.op))}), and nothing trains {alone[0].name} and {len(alone) - 1} others, on "
-                    "which both depend: a var_list names the wrong ones", "give each minimize its own variables: "
-                    "var_list=the discriminator's for its loss, var_list=the generator's for the other",
-                    target=u.variable.name)]
+                    "which both depend: a var_list names the wrong ones", _APART, target=u.variable.name)]
 
 
 def _judge(y: Tensor, case: Case) -> set[Operation]:
@@ -125,10 +125,7 @@ def _pulled(cosine: float, u: Update, v: Update, count: int) -> Finding:
     return finding(79, "two losses train the same", u.op, f"{losses} both train {count} variables, "
                    f"such as {u.variable.name}, and pull against each other (cosine of their gradients {cosine:.2f}): "
                    f"the updates {u.op.name}{at_line(place_of(u.op))} and {v.op.name}{at_line(place_of(v.op))} undo "
-                   "each other, as where minimize was given no "
-                   "var_list", "give each minimize its own variables: var_list=the discriminator's for its loss, "
-                   "var_list=the generator's for the other; in Keras: discriminator.trainable = False before the "
-                   "combined model is compiled", target=u.variable.name)
+                   "each other, as where minimize was given no var_list", _APART, target=u.variable.name)
 
 
 def _swapped_lists(case: Case) -> list[Finding]:

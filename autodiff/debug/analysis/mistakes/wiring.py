@@ -157,14 +157,11 @@ def _argmax(op: Operation, case: Case) -> Iterator[Finding]:
         yield finding(64, "argmax over one", op, f"{said}, which has one element: it is 0 for every example, so what "
                       "is made of it, such as an accuracy, says nothing", "for a single output compare "
                       "tf.round(tf.sigmoid(logits)) or logits > 0 with the labels", confidence="certain")
-    elif place == 0 and len(dims) == 2 and dims[0] is None and _is_compared(op):
+    elif place == 0 and len(dims) == 2 and dims[0] is None and any(
+            c.type in ("Equal", "NotEqual") for c in through(op.outputs[0])):
         yield finding(63, "argmax over the batch", op, f"{said}, the examples: it names the best example of each "
                       "class, not the class of each example, so the accuracy made of it is meaningless",
                       "take it over the classes: tf.argmax(x, axis=1)")
-
-
-def _is_compared(op: Operation) -> bool:
-    return any(c.type in ("Equal", "NotEqual") for c in through(op.outputs[0]))
 
 
 def _equal_crossed(op: Operation, case: Case) -> Iterator[Finding]:
@@ -197,21 +194,20 @@ def _floats_compared(op: Operation, case: Case) -> Iterator[Finding]:
     if op.type != "Equal" or not op.inputs[0].dtype.is_floating:
         return
     said = next((t for t in op.inputs if t.op in case.trained and last_layer(t).type in _NEVER_WHOLE), None)
-    if said is not None and any(t is not said and t.op not in case.trained and fed_behind([t]) for t in op.inputs):
+    fed = next((t for t in op.inputs if t is not said and t.op not in case.trained and fed_behind([t])), None)
+    if said is not None and fed is not None:
         yield finding(60, "floats compared", op, f"{op.name} asks whether {said.name}, of the type {said.dtype.name}, "
                       "is equal to the labels to the last bit: it hardly ever is, so an accuracy made of it is 0 "
                       "however good the model is", "compare classes: tf.argmax(x, 1) of both, or tf.round(p) or p > "
                       "0.5 for two")
-    of = next((head.labels for head in heads(case) if head.form in ("squared", "absolute")), None)
-    given = next((t for t in op.inputs if t.op not in case.trained and fed_behind([t])), None)
-    if said is None and of is not None and given is not None and fed_behind([given]) == fed_behind([of]) and any(
-            last_layer(t).type in _WHOLE for t in op.inputs) and (known := case.series(of)):
+    elif fed is not None and any(last_layer(t).type in _WHOLE for t in op.inputs) and any(
+            head.form in ("squared", "absolute") and fed_behind([fed]) == fed_behind([head.labels])
+            for head in heads(case) if head.labels is not None) and (known := case.series(fed)):
         share = float(np.mean([np.mean(v != np.round(v)) for v in known]))
         if share > 0.5 and np.ptp(known[0]) > 0:
-            yield finding(46, "accuracy of a regression", op, f"{op.name} asks whether whole numbers are equal to "
-                          f"{of.name}, but {share:.0%} of these targets of a regression are not whole: the accuracy "
-                          "made of it stays near 0 however good the model is", 'measure the error: metrics=["mae"], '
-                          "tf.metrics.mean_absolute_error", confidence="certain")
+            yield finding(46, "accuracy of a regression", op, f"{op.name} compares whole numbers with {fed.name}, but "
+                          f"{share:.0%} of these targets are not whole: its mean stays near 0 for the best model too",
+                          'measure the error: metrics=["mae"]', confidence="certain")
 
 
 def _pooled_over_the_batch(op: Operation, case: Case) -> Iterator[Finding]:
