@@ -177,7 +177,7 @@ def explain(dbg: Debugger, x: X, *, of: Target = "") -> Result:
 
 def _row(factor: Factor) -> tuple:
     above, below = (name.removesuffix(":0") for name in (factor.output, factor.input))
-    shapes = " by ".join("" if dims is None else shape(dims) for dims in factor.shapes)
+    shapes = " by ".join(map(shape, factor.shapes))
     return f"∂ {above} / ∂ {below}", factor.op_type, shapes, factor.value, factor.gradient, place(factor.place)
 
 

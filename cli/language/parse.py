@@ -10,6 +10,7 @@ from autodiff.core.names import did_you_mean
 
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
+from .argument_kinds import IntKind
 from .command import COMMANDS, SIGNS, Alias, Command, Parameter, find, topics
 from .other_words import TOPICS
 from .parsed import Argument, Output, Parsed
@@ -278,7 +279,12 @@ class _Reader:
             spare -= count if parameter.optional else 0
         if at < len(words):
             self._refuse(f"{self.command.name} takes no further argument {words[at].text!r}", words[at],
-                         hint=self._in_quotes())
+                         hint=self._in_quotes() or self._as_option(words[at].text))
+
+    def _as_option(self, word: str) -> str:
+        """The line with a number that was given without the name of the option that takes one, where one does."""
+        options = [p for p in self.command.options if isinstance(p.kind, IntKind)] if word.isdecimal() else ()
+        return f"{self.command.name} {options[0].option} {word}" if len(options) == 1 else ""
 
     def _in_quotes(self) -> str:
         """The line with quotes around what belongs together, where an operator stands behind an option's value."""

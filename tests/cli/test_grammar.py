@@ -137,6 +137,7 @@ def test_a_tensor_where_a_command_is_expected_is_printed_by_the_hint() -> None:
 
 def test_a_guess_is_made() -> None:
     assert "'watch'" in getattr(execute("wach loss", Shell()), "hint", "")
+    assert getattr(execute("run 20", Shell()), "hint", "") == "run --times 20"
 
 
 @pytest.mark.parametrize("line", ["", "   ", "# a comment"])

@@ -44,3 +44,11 @@ def test_each_ops_own_part_is_its_factor_and_a_long_chain_is_cut() -> None:
     shown = plain(execute("explain x", dbg))
     assert "… 18 factors" in shown or "… 19 factors" in shown
     assert len(shown.splitlines()) < 24
+
+
+def test_before_any_run_shapes_are_those_of_the_graph() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        w = tf.Variable([0.5, 1.0, 2.0], name="w")
+        tf.reduce_sum(w * tf.placeholder(tf.float32, [None, 3], name="x"), name="loss")
+    assert Debugger(graph).explain.chain("w", "loss").factors[0].shapes == ((), (None, 3))

@@ -14,15 +14,15 @@ from .findings import Hop
 
 @dataclass(frozen=True)
 class Factor:
-    """d output / d input of one op. shapes: of output and input, where known. value: the derivative itself where the
-    gradients at both are one number, else the gain of the norm. gradient: of y at the input, over all paths; its number
-    where it is one, else its norm. Numbers are None where they are not known."""
+    """d output / d input of one op. shapes: of output and input, in the run or else in the graph. value: the derivative
+    itself where the gradients at both are one number, else the gain of the norm. gradient: of y at the input, over all
+    paths; its number where it is one, else its norm. Numbers are None where they are not known."""
 
     output: str
     input: str
     op: str
     op_type: str
-    shapes: tuple[tuple[int, ...] | None, tuple[int, ...] | None]
+    shapes: tuple[tuple[int | None, ...] | None, tuple[int | None, ...] | None]
     is_number: bool
     value: float | None
     gradient: float | None
@@ -53,8 +53,9 @@ def factors(y: Tensor, hops: Sequence[Hop], gradients: Mapping[Tensor, Any],
         is_number = all(value is not None and np.size(value) == 1 for value in (arrived, passed))
         before, after = size_of(arrived), size_of(passed)
         value = after / before if before and after is not None and is_number else None if is_number else hop.gain
-        found.append(Factor(out.name, given.name, op.name, op.type, (_shape(arrived), _shape(total)), is_number, value,
-                            size_of(total), hop.place))
+        shapes = (_shape(arrived, out), _shape(total, given))
+        found.append(Factor(out.name, given.name, op.name, op.type, shapes, is_number, value, size_of(total),
+                            hop.place))
         out = given
     return tuple(found)
 
@@ -68,5 +69,5 @@ def size_of(gradient: Any) -> float | None:
         return float(array.ravel()[0]) if array.size == 1 else float(np.linalg.norm(array.ravel()))
 
 
-def _shape(gradient: Any) -> tuple[int, ...] | None:
-    return None if gradient is None else np.shape(gradient)
+def _shape(gradient: Any, at: Tensor) -> tuple[int | None, ...] | None:
+    return at.dims if gradient is None else np.shape(gradient)
