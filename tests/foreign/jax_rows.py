@@ -49,13 +49,15 @@ def judge(row):
 
 def dumped(function, arguments, outputs, gradients):
     """A row: the program of function(*arguments), with the gradients of equations that the reader asks for."""
-    from autodiff.foreign.jax.program import array_of, leaves, trace
+    import jax
+
+    from autodiff.foreign.jax.program import array_of, trace
 
     program = trace(function, arguments)
     with tf.Graph().as_default():
         xs = [tf.placeholder(v.dtype, v.shape) for v in program.inputs]
         tf.gradients(build_program(program, xs)[0], [xs[int(i)] for i in gradients])
-    row = {"program": _dump(program), "inputs": [_array(array_of(x)) for x in leaves(arguments)],
+    row = {"program": _dump(program), "inputs": [_array(array_of(x)) for x in jax.tree.leaves(arguments)],
            "outputs": [_array(np.asarray(y)) for y in outputs],
            "gradients": {str(i): _array(g) for i, g in gradients.items()}}
     return json.loads(json.dumps(row))

@@ -45,8 +45,9 @@ class JaxDoor:
         jax.config.update("jax_disable_jit", True)
         print(f"gradbg: {_SAID}", file=sys.stderr)  # which a full screen hides: there it stands on the first page
         self._real = real
-        for name, function in {"grad": self._grad, "value_and_grad": self._value_and_grad, "vjp": self._vjp}.items():
-            setattr(jax, name, _standing_for(real[name], function))
+        for name in real:
+            function = functools.partial(self._vjp if name == "vjp" else functools.partial(self._gradient, name))
+            setattr(jax, name, functools.update_wrapper(function, real[name]))
         try:
             yield
         finally:
@@ -55,28 +56,18 @@ class JaxDoor:
             jax.config.update("jax_disable_jit", was_off)
 
     # ---- in the place of JAX's functions ---------------------------------------------------------
-    def _value_and_grad(self, fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, **options: Any) -> Any:
-        found = self._real["value_and_grad"](fun, argnums, has_aux, **options)
-
-        @functools.wraps(found)
-        def step(*args: Any, **kwargs: Any) -> Any:
-            if self._passes(args, kwargs):
-                return found(*args, **kwargs)
-            value, gradients = self._alone(lambda: found(*args, **kwargs))
-            self._step(Call(fun, args, kwargs, argnums, has_aux, gradients, "jax.value_and_grad"))
-            return value, gradients
-
-        return step
-
-    def _grad(self, fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, **options: Any) -> Any:
-        found = self._real["grad"](fun, argnums, has_aux, **options)
+    def _gradient(self, name: str, /, fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False,
+                  **options: Any) -> Any:
+        """What grad or value_and_grad makes of a function."""
+        found = self._real[name](fun, argnums, has_aux, **options)
 
         @functools.wraps(found)
         def step(*args: Any, **kwargs: Any) -> Any:
             if self._passes(args, kwargs):
                 return found(*args, **kwargs)
             result = self._alone(lambda: found(*args, **kwargs))
-            self._step(Call(fun, args, kwargs, argnums, has_aux, result[0] if has_aux else result, "jax.grad"))
+            gradients = result[1] if name == "value_and_grad" else result[0] if has_aux else result
+            self._step(Call(fun, args, kwargs, argnums, has_aux, gradients, f"jax.{name}"))
             return result
 
         return step
@@ -136,14 +127,6 @@ class JaxDoor:
         found |= {name: trees[numbers[id(value)]] for name, value in self._view.namespace().items()
                   if id(value) in numbers}
         self._view.handles.update(found)
-
-
-def _standing_for(real: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function with the name and help of JAX's."""
-    @functools.wraps(real)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
-    return called
 
 
 def open_door(view: View) -> Any:

@@ -74,11 +74,6 @@ def dotted(path: Any, name: str = "") -> str:
     return ".".join([*([name] if name else []), *keys])
 
 
-def leaves(tree: Any) -> list[Any]:
-    """The arrays in a tree, in JAX's order."""
-    return jax.tree.leaves(tree)
-
-
 def array_of(value: Any) -> np.ndarray:
     """A leaf as an array; a random key as the uint64 of its two words."""
     if hasattr(value, "dtype") and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):

@@ -4,11 +4,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
+
 from ...core.graph import Graph
 from ...debug.analysis.advice import advice_of
 from ..model import Model, legal_name, tf
 from .primitives import JAX
-from .program import array_of, input_names, leaves, trace
+from .program import array_of, input_names, trace
 from .walk import build_program
 from .words import WORDS
 
@@ -28,5 +30,5 @@ def from_jax(function: Callable[..., Any], *arguments: Any) -> Model:
         placeholders = [tf.placeholder(v.dtype, v.shape, name=legal_name(name))
                         for v, name in zip(program.inputs, names)]
         outputs = build_program(program, placeholders)
-    values = map(array_of, leaves(arguments))
+    values = map(array_of, jax.tree.leaves(arguments))
     return Model(graph, dict(zip(names, placeholders)), outputs, {}, dict(zip(placeholders, values)))

@@ -206,21 +206,8 @@ def _of_spectrum(like: _Circulant, spectrum: Any, hints: Hints) -> LinearOperato
     return type(like)(spectrum, like.dtype, **hints)
 
 
-@algebra.adjoint.rule(_Circulant)
-def _(operator: _Circulant) -> LinearOperator:
-    return _of_spectrum(operator, conj(operator.spectrum), hints_of(operator))
-
-
-@algebra.inverse.rule(_Circulant)
-def _(operator: _Circulant) -> LinearOperator:
-    return _of_spectrum(operator, 1.0 / operator.spectrum, hints_of(operator))
-
-
+algebra.adjoint.rule(_Circulant)(lambda a: _of_spectrum(a, conj(a.spectrum), hints_of(a)))
+algebra.inverse.rule(_Circulant)(lambda a: _of_spectrum(a, 1.0 / a.spectrum, hints_of(a)))
 for _kind in (LinearOperatorCirculant, LinearOperatorCirculant2D, LinearOperatorCirculant3D):
-    @algebra.matmul.rule(_kind, _kind)
-    def _(a: Any, b: Any) -> LinearOperator:
-        return _of_spectrum(a, a.spectrum * b.spectrum, commuting(a, b))
-
-    @algebra.solve.rule(_kind, _kind)
-    def _(a: Any, b: Any) -> LinearOperator:
-        return _of_spectrum(a, b.spectrum / a.spectrum, commuting(a, b))
+    algebra.matmul.rule(_kind, _kind)(lambda a, b: _of_spectrum(a, a.spectrum * b.spectrum, commuting(a, b)))
+    algebra.solve.rule(_kind, _kind)(lambda a, b: _of_spectrum(a, b.spectrum / a.spectrum, commuting(a, b)))

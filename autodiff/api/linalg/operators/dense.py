@@ -139,12 +139,7 @@ class LinearOperatorHouseholder(LinearOperator):
         return 1.0 - 2 * self._unit() * conj(self._unit())
 
 
-@algebra.adjoint.rule(LinearOperatorHouseholder)
-@algebra.inverse.rule(LinearOperatorHouseholder)
-def _(operator: LinearOperator) -> LinearOperator:
-    return operator
-
-
-@algebra.cholesky.rule(LinearOperator)
-def _(operator: LinearOperator) -> LinearOperator:
-    return LinearOperatorLowerTriangular(cholesky(operator.to_dense()), is_non_singular=True, is_self_adjoint=False)
+for _function in (algebra.adjoint, algebra.inverse):
+    _function.rule(LinearOperatorHouseholder)(lambda a: a)
+algebra.cholesky.rule(LinearOperator)(lambda a: LinearOperatorLowerTriangular(
+    cholesky(a.to_dense()), is_non_singular=True, is_self_adjoint=False))

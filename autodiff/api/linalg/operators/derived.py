@@ -118,20 +118,10 @@ class LinearOperatorInversion(_Derived):
         return -1.0 * self.operator.log_abs_determinant()
 
 
-@algebra.adjoint.rule(LinearOperator)
-def _(operator: LinearOperator) -> LinearOperator:
-    return LinearOperatorAdjoint(operator)
-
-
-@algebra.inverse.rule(LinearOperator)
-def _(operator: LinearOperator) -> LinearOperator:
-    return LinearOperatorInversion(operator)
-
-
-@algebra.adjoint.rule(LinearOperatorAdjoint)
-@algebra.inverse.rule(LinearOperatorInversion)
-def _(operator: _Derived) -> LinearOperator:
-    return operator.operator
+algebra.adjoint.rule(LinearOperator)(LinearOperatorAdjoint)
+algebra.inverse.rule(LinearOperator)(LinearOperatorInversion)
+algebra.adjoint.rule(LinearOperatorAdjoint)(lambda a: a.operator)
+algebra.inverse.rule(LinearOperatorInversion)(lambda a: a.operator)
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):

@@ -89,16 +89,6 @@ class LinearOperatorDiag(Diagonal):
         return self.diag
 
 
-@algebra.adjoint.rule(LinearOperatorDiag)
-def _(operator: LinearOperatorDiag) -> LinearOperator:
-    return LinearOperatorDiag(conj(operator.diag), **hints_of(operator))
-
-
-@algebra.inverse.rule(LinearOperatorDiag)
-def _(operator: LinearOperatorDiag) -> LinearOperator:
-    return LinearOperatorDiag(1.0 / operator.diag, **hints_of(operator))
-
-
-@algebra.cholesky.rule(LinearOperatorDiag)
-def _(operator: LinearOperatorDiag) -> LinearOperator:
-    return LinearOperatorDiag(build.Sqrt(operator.diag), **FACTOR)
+algebra.adjoint.rule(LinearOperatorDiag)(lambda a: LinearOperatorDiag(conj(a.diag), **hints_of(a)))
+algebra.inverse.rule(LinearOperatorDiag)(lambda a: LinearOperatorDiag(1.0 / a.diag, **hints_of(a)))
+algebra.cholesky.rule(LinearOperatorDiag)(lambda a: LinearOperatorDiag(build.Sqrt(a.diag), **FACTOR))

@@ -232,23 +232,8 @@ def _scaled(like: LinearOperatorScaledIdentity, multiplier: Any, **hints: Any) -
     return LinearOperatorScaledIdentity(like._num_rows, multiplier, **hints)
 
 
-@algebra.adjoint.rule(LinearOperatorIdentity)
-@algebra.inverse.rule(LinearOperatorIdentity)
-@algebra.cholesky.rule(LinearOperatorIdentity)
-def _(operator: LinearOperatorIdentity) -> LinearOperator:
-    return operator
-
-
-@algebra.adjoint.rule(LinearOperatorScaledIdentity)
-def _(operator: LinearOperatorScaledIdentity) -> LinearOperator:
-    return _scaled(operator, conj(operator.multiplier), **hints_of(operator))
-
-
-@algebra.inverse.rule(LinearOperatorScaledIdentity)
-def _(operator: LinearOperatorScaledIdentity) -> LinearOperator:
-    return _scaled(operator, 1.0 / operator.multiplier, **hints_of(operator))
-
-
-@algebra.cholesky.rule(LinearOperatorScaledIdentity)
-def _(operator: LinearOperatorScaledIdentity) -> LinearOperator:
-    return _scaled(operator, build.Sqrt(operator.multiplier), **FACTOR)
+for _function in (algebra.adjoint, algebra.inverse, algebra.cholesky):
+    _function.rule(LinearOperatorIdentity)(lambda a: a)
+algebra.adjoint.rule(LinearOperatorScaledIdentity)(lambda a: _scaled(a, conj(a.multiplier), **hints_of(a)))
+algebra.inverse.rule(LinearOperatorScaledIdentity)(lambda a: _scaled(a, 1.0 / a.multiplier, **hints_of(a)))
+algebra.cholesky.rule(LinearOperatorScaledIdentity)(lambda a: _scaled(a, build.Sqrt(a.multiplier), **FACTOR))

@@ -29,30 +29,12 @@ def _composed(a: LinearOperator, b: LinearOperator, left: LinearOperator) -> Lin
     return LinearOperatorComposition([left, b], **hints)
 
 
-@algebra.matmul.rule(LinearOperator, LinearOperator)
-def _(a: LinearOperator, b: LinearOperator) -> LinearOperator:
-    return _composed(a, b, a)
-
-
-@algebra.solve.rule(LinearOperator, LinearOperator)
-def _(a: LinearOperator, b: LinearOperator) -> LinearOperator:
-    return _composed(a, b, LinearOperatorInversion(a))
-
-
-@algebra.solve.rule(LinearOperatorInversion, LinearOperator)
-def _(a: LinearOperatorInversion, b: LinearOperator) -> LinearOperator:
-    return a.operator.matmul(b)
-
-
-@algebra.matmul.rule(LinearOperatorIdentity, LinearOperator)
-@algebra.solve.rule(LinearOperatorIdentity, LinearOperator)
-def _(a: LinearOperator, b: LinearOperator) -> LinearOperator:
-    return b
-
-
-@algebra.matmul.rule(LinearOperator, LinearOperatorIdentity)
-def _(a: LinearOperator, b: LinearOperator) -> LinearOperator:
-    return a
+algebra.matmul.rule(LinearOperator, LinearOperator)(lambda a, b: _composed(a, b, a))
+algebra.solve.rule(LinearOperator, LinearOperator)(lambda a, b: _composed(a, b, LinearOperatorInversion(a)))
+algebra.solve.rule(LinearOperatorInversion, LinearOperator)(lambda a, b: a.operator.matmul(b))
+algebra.matmul.rule(LinearOperatorIdentity, LinearOperator)(lambda a, b: b)
+algebra.solve.rule(LinearOperatorIdentity, LinearOperator)(lambda a, b: b)
+algebra.matmul.rule(LinearOperator, LinearOperatorIdentity)(lambda a, b: a)
 
 
 def _nothing(a: LinearOperator, b: LinearOperator) -> LinearOperator:
@@ -73,34 +55,19 @@ def _term(operator: Any) -> Any:
     return operator.multiplier if isinstance(operator, LinearOperatorScaledIdentity) else operator.diag
 
 
-@algebra.matmul.rule(LinearOperatorDiag, LinearOperatorDiag)
-@algebra.matmul.rule(LinearOperatorDiag, LinearOperatorScaledIdentity)
-@algebra.matmul.rule(LinearOperatorScaledIdentity, LinearOperatorDiag)
-def _(a: LinearOperator, b: LinearOperator) -> LinearOperator:
-    return LinearOperatorDiag(_term(a) * _term(b), **commuting(a, b))
-
-
-@algebra.solve.rule(LinearOperatorDiag, LinearOperatorDiag)
-@algebra.solve.rule(LinearOperatorDiag, LinearOperatorScaledIdentity)
-@algebra.solve.rule(LinearOperatorScaledIdentity, LinearOperatorDiag)
-def _(a: LinearOperator, b: LinearOperator) -> LinearOperator:
-    return LinearOperatorDiag(_term(b) / _term(a), **commuting(a, b))
+for _kinds in ((LinearOperatorDiag, LinearOperatorDiag), (LinearOperatorDiag, LinearOperatorScaledIdentity),
+               (LinearOperatorScaledIdentity, LinearOperatorDiag)):
+    algebra.matmul.rule(*_kinds)(lambda a, b: LinearOperatorDiag(_term(a) * _term(b), **commuting(a, b)))
+    algebra.solve.rule(*_kinds)(lambda a, b: LinearOperatorDiag(_term(b) / _term(a), **commuting(a, b)))
 
 
 def _triangle(tril: Any, a: LinearOperator, b: LinearOperator) -> LinearOperator:
     return LinearOperatorLowerTriangular(tril, **{**commuting(a, b), "is_positive_definite": None})
 
 
-@algebra.matmul.rule(LinearOperatorDiag, LinearOperatorLowerTriangular)
-def _(a: LinearOperatorDiag, b: LinearOperator) -> LinearOperator:
-    return _triangle(a.diag[..., None] * b.to_dense(), a, b)
-
-
-@algebra.matmul.rule(LinearOperatorLowerTriangular, LinearOperatorDiag)
-def _(a: LinearOperator, b: LinearOperatorDiag) -> LinearOperator:
-    return _triangle(a.to_dense() * b.diag, a, b)
-
-
-@algebra.solve.rule(LinearOperatorDiag, LinearOperatorLowerTriangular)
-def _(a: LinearOperatorDiag, b: LinearOperator) -> LinearOperator:
-    return _triangle(b.to_dense() / a.diag[..., None], a, b)
+algebra.matmul.rule(LinearOperatorDiag, LinearOperatorLowerTriangular)(
+    lambda a, b: _triangle(a.diag[..., None] * b.to_dense(), a, b))
+algebra.matmul.rule(LinearOperatorLowerTriangular, LinearOperatorDiag)(
+    lambda a, b: _triangle(a.to_dense() * b.diag, a, b))
+algebra.solve.rule(LinearOperatorDiag, LinearOperatorLowerTriangular)(
+    lambda a, b: _triangle(b.to_dense() / a.diag[..., None], a, b))
