@@ -1,6 +1,7 @@
 """tf.keras.losses: the loss of each example from what is true and what was predicted, by name and as classes."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,36 +45,40 @@ def _logits(predicted: Tensor, kind: str) -> Tensor | None:
     return predicted.op.inputs[0] if predicted.op.type == kind else None
 
 
-def mean_squared_error(y_true: Any, y_pred: Any) -> Tensor:
-    """The mean of (y_pred - y_true)² over the last axis."""
-    true, predicted = _pair(y_true, y_pred)
-    return math.reduce_mean(build.SquaredDifference(predicted, true), axis=-1)
+def _loss(name: str, words: str, of: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Any, Any], Tensor]:
+    """A loss of each example: of(true, predicted), both of the type of what was predicted."""
+    def loss(y_true: Any, y_pred: Any) -> Tensor:
+        return of(*_pair(y_true, y_pred))
+
+    return named(loss, name, words)
 
 
-def mean_absolute_error(y_true: Any, y_pred: Any) -> Tensor:
-    """The mean of |y_pred - y_true| over the last axis."""
-    true, predicted = _pair(y_true, y_pred)
-    return math.reduce_mean(build.Abs(predicted - true), axis=-1)
+def _mean(errors: Any) -> Tensor:
+    return math.reduce_mean(errors, axis=-1)
 
 
-def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Tensor:
-    """The mean of 100 · |y_pred - y_true| / |y_true| over the last axis."""
-    true, predicted = _pair(y_true, y_pred)
-    share = build.Abs((true - predicted) / math.maximum(build.Abs(true), EPSILON))
-    return 100.0 * math.reduce_mean(share, axis=-1)
+def _logarithm(x: Tensor) -> Tensor:
+    return build.Log1p(math.maximum(x, EPSILON))
 
 
-def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Tensor:
-    """The mean of (log(1 + y_pred) - log(1 + y_true))² over the last axis; below zero is zero."""
-    true, predicted = (build.Log1p(math.maximum(each, EPSILON)) for each in _pair(y_true, y_pred))
-    return math.reduce_mean(build.SquaredDifference(predicted, true), axis=-1)
+mean_squared_error = _loss("mean_squared_error", "The mean of (y_pred - y_true)² over the last axis.",
+                           lambda true, predicted: _mean(build.SquaredDifference(predicted, true)))
+mean_absolute_error = _loss("mean_absolute_error", "The mean of |y_pred - y_true| over the last axis.",
+                            lambda true, predicted: _mean(build.Abs(predicted - true)))
+mean_absolute_percentage_error = _loss(
+    "mean_absolute_percentage_error", "The mean of 100 · |y_pred - y_true| / |y_true| over the last axis.",
+    lambda true, predicted: 100.0 * _mean(build.Abs((true - predicted) / math.maximum(build.Abs(true), EPSILON))))
+mean_squared_logarithmic_error = _loss(
+    "mean_squared_logarithmic_error",
+    "The mean of (log(1 + y_pred) - log(1 + y_true))² over the last axis; below zero is zero.",
+    lambda true, predicted: _mean(build.SquaredDifference(_logarithm(predicted), _logarithm(true))))
 
 
 def logcosh(y_true: Any, y_pred: Any) -> Tensor:
     """The mean of log(cosh(y_pred - y_true)) over the last axis."""
     true, predicted = _pair(y_true, y_pred)
     error = predicted - true
-    return math.reduce_mean(error + nn.softplus(-2.0 * error) - np.log(2.0), axis=-1)
+    return _mean(error + nn.softplus(-2.0 * error) - np.log(2.0))
 
 
 def categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0) -> Tensor:
@@ -106,26 +111,22 @@ def binary_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, lab
         true = true * (1.0 - label_smoothing) + 0.5 * label_smoothing
     logits = predicted if from_logits else _logits(predicted, "Sigmoid")
     if logits is not None:
-        return math.reduce_mean(nn.sigmoid_cross_entropy_with_logits(labels=true, logits=logits), axis=-1)
+        return _mean(nn.sigmoid_cross_entropy_with_logits(labels=true, logits=logits))
     p = math.clip_by_value(predicted, EPSILON, 1.0 - EPSILON)
-    return -math.reduce_mean(true * build.Log(p + EPSILON) + (1.0 - true) * build.Log(1.0 - p + EPSILON), axis=-1)
+    return -_mean(true * build.Log(p + EPSILON) + (1.0 - true) * build.Log(1.0 - p + EPSILON))
 
 
-def hinge(y_true: Any, y_pred: Any) -> Tensor:
-    """The mean of max(1 - y_true · y_pred, 0); labels 0 and 1 are taken for -1 and 1 where there are no others."""
-    true, predicted = _signs(*_pair(y_true, y_pred))
-    return math.reduce_mean(math.maximum(1.0 - true * predicted, 0.0), axis=-1)
-
-
-def squared_hinge(y_true: Any, y_pred: Any) -> Tensor:
-    """The mean of max(1 - y_true · y_pred, 0)², as hinge."""
-    true, predicted = _signs(*_pair(y_true, y_pred))
-    return math.reduce_mean(build.Square(math.maximum(1.0 - true * predicted, 0.0)), axis=-1)
-
-
-def _signs(true: Tensor, predicted: Tensor) -> tuple[Tensor, Tensor]:
+def _hinge(true: Tensor, predicted: Tensor) -> Tensor:
+    """max(1 - true · predicted, 0); labels 0 and 1 are taken for -1 and 1 where there are no others."""
     binary = math.reduce_all(math.logical_or(math.equal(true, 0.0), math.equal(true, 1.0)))
-    return true + math.cast(binary, true.dtype) * (true - 1.0), predicted
+    signs = true + math.cast(binary, true.dtype) * (true - 1.0)
+    return math.maximum(1.0 - signs * predicted, 0.0)
+
+
+hinge = _loss("hinge", "The mean of max(1 - y_true · y_pred, 0); labels 0 and 1 are taken for -1 and 1 where there are "
+              "no others.", lambda true, predicted: _mean(_hinge(true, predicted)))
+squared_hinge = _loss("squared_hinge", "The mean of max(1 - y_true · y_pred, 0)², as hinge.",
+                      lambda true, predicted: _mean(build.Square(_hinge(true, predicted))))
 
 
 def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Tensor:
@@ -134,10 +135,8 @@ def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Tensor:
     return math.reduce_sum(true * build.Log(true / predicted), axis=-1)
 
 
-def poisson(y_true: Any, y_pred: Any) -> Tensor:
-    """The mean of y_pred - y_true · log(y_pred) over the last axis."""
-    true, predicted = _pair(y_true, y_pred)
-    return math.reduce_mean(predicted - true * build.Log(predicted + EPSILON), axis=-1)
+poisson = _loss("poisson", "The mean of y_pred - y_true · log(y_pred) over the last axis.",
+                lambda true, predicted: _mean(predicted - true * build.Log(predicted + EPSILON)))
 
 
 def cosine_proximity(y_true: Any, y_pred: Any) -> Tensor:

@@ -119,18 +119,17 @@ def count_nonzero(input_tensor: Any = None, axis: Any = None, keepdims: bool | N
         return total if as_dtype(dtype) is int64 else build.Cast(total, dtype=dtype)
 
 
-def argmax(input: Any, axis: Any = None, name: str | None = None, dimension: Any = None,
-           output_type: Any = int64) -> Tensor:
-    """Index of the greatest along one axis (0 by default), the first of several. dimension: axis's old name."""
-    axis = one_of("axis", axis, "dimension", dimension)
-    return build.ArgMax(input, 0 if axis is None else axis, output_type=as_dtype(output_type), name=name)
+def _place(op: str, what: str) -> Callable[..., Tensor]:
+    def place(input: Any, axis: Any = None, name: str | None = None, dimension: Any = None,
+              output_type: Any = int64) -> Tensor:
+        axis = one_of("axis", axis, "dimension", dimension)
+        return OPS[op](input, 0 if axis is None else axis, output_type=as_dtype(output_type), name=name)
+
+    return named(place, op.lower(), f"Index of the {what} along one axis (0 by default), the first of several. "
+                 "dimension: axis's old name.")
 
 
-def argmin(input: Any, axis: Any = None, name: str | None = None, dimension: Any = None,
-           output_type: Any = int64) -> Tensor:
-    """Index of the smallest along one axis (0 by default), the first of several. dimension: axis's old name."""
-    axis = one_of("axis", axis, "dimension", dimension)
-    return build.ArgMin(input, 0 if axis is None else axis, output_type=as_dtype(output_type), name=name)
+argmax, argmin = _place("ArgMax", "greatest"), _place("ArgMin", "smallest")
 
 
 def arg_max(input: Any, dimension: Any, output_type: Any = int64, name: str | None = None) -> Tensor:

@@ -1,6 +1,7 @@
 """Activation functions and softmax: TensorFlow's tf.nn functions."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...core.convert import convert_to_tensor
@@ -8,29 +9,23 @@ from ...core.dtypes import float32
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
-from ...core.op import build
+from ...core.op import OPS, build
+from ..common.made import named
 
 __all__ = ["bias_add", "crelu", "elu", "leaky_relu", "relu", "relu6", "relu_layer", "selu", "swish", "xw_plus_b"]
 
 
-def relu(features: Any, name: str | None = None) -> Tensor:
-    """max(x, 0); its derivative at 0 is 0. features: real[...] -> real[...]."""
-    return build.Relu(features, name=name)
+def _activation(op: str, words: str) -> Callable[..., Tensor]:
+    def activation(features: Any, name: str | None = None) -> Tensor:
+        return OPS[op](features, name=name)
+
+    return named(activation, op.lower(), words)
 
 
-def relu6(features: Any, name: str | None = None) -> Tensor:
-    """min(max(x, 0), 6); its derivative at 0 and 6 is 0. features: real[...] -> real[...]."""
-    return build.Relu6(features, name=name)
-
-
-def elu(features: Any, name: str | None = None) -> Tensor:
-    """x where x >= 0, else exp(x) - 1. features: float[...] -> float[...]."""
-    return build.Elu(features, name=name)
-
-
-def selu(features: Any, name: str | None = None) -> Tensor:
-    """The self-normalizing elu. features: float[...] -> float[...]."""
-    return build.Selu(features, name=name)
+relu = _activation("Relu", "max(x, 0); its derivative at 0 is 0. features: real[...] -> real[...].")
+relu6 = _activation("Relu6", "min(max(x, 0), 6); its derivative at 0 and 6 is 0. features: real[...] -> real[...].")
+elu = _activation("Elu", "x where x >= 0, else exp(x) - 1. features: float[...] -> float[...].")
+selu = _activation("Selu", "The self-normalizing elu. features: float[...] -> float[...].")
 
 
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:

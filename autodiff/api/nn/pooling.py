@@ -148,25 +148,20 @@ def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilatio
 
 
 def _by_rank(x: Tensor, ksize: Any, strides: Any, padding: str, data_format: str | None, largest: bool) -> Tensor:
-    rank = None if x.dims is None else len(x.dims)
-    if rank not in (3, 4, 5):
+    kinds = {3: (max_pool1d, avg_pool1d, "NWC"), 4: (max_pool, avg_pool, "NHWC"), 5: (max_pool3d, avg_pool3d, "NDHWC")}
+    if len(x.dims or ()) not in kinds:
         raise ArgumentError(f"Input tensor must be of rank 3, 4 or 5 but was {len(x.dims or ())}.", found=x.describe())
-    if rank == 3:
-        return (max_pool1d if largest else avg_pool1d)(x, ksize, strides, padding, data_format or "NWC")
-    if rank == 4:
-        return (max_pool if largest else avg_pool)(x, ksize, strides, padding, data_format or "NHWC")
-    return (max_pool3d if largest else avg_pool3d)(x, ksize, strides, padding, data_format or "NDHWC")
+    maximum, mean, layout = kinds[len(x.dims or ())]
+    return (maximum if largest else mean)(x, ksize, strides, padding, data_format or layout)
 
 
-def max_pool_v2(input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None,
+def _version_2(kind: str, what: str) -> Callable[..., Tensor]:
+    def pooling(input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None,
                 name: str | None = None) -> Tensor:
-    """The largest of each window in one, two or three dimensions, by the rank of the input."""
-    with scope(name, "max_pool", [input]):
-        return _by_rank(convert_to_tensor(input), ksize, strides, padding, data_format, True)
+        with scope(name, kind, [input]):
+            return _by_rank(convert_to_tensor(input), ksize, strides, padding, data_format, kind == "max_pool")
+
+    return named(pooling, f"{kind}_v2", f"The {what} of each window in one, two or three dimensions, by the rank.")
 
 
-def avg_pool_v2(input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None,
-                name: str | None = None) -> Tensor:
-    """The mean of each window in one, two or three dimensions, by the rank of the input."""
-    with scope(name, "avg_pool", [input]):
-        return _by_rank(convert_to_tensor(input), ksize, strides, padding, data_format, False)
+max_pool_v2, avg_pool_v2 = _version_2("max_pool", "largest"), _version_2("avg_pool", "mean")
