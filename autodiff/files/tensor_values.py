@@ -25,6 +25,7 @@ DTYPE_NAMES = {number: name for name, number in DTYPE_NUMBERS.items()}
 _REFERENCE = 100  # what a type's number has more when it is a variable's reference
 
 _QUANTIZED = {"qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": "uint16", "qint32": "int32"}
+STANDS_FOR = {**_QUANTIZED, "bfloat16": "float32"}  # TensorFlow's type -> the type that stands for it here
 _FIELDS = {"float32": "float_val", "float64": "double_val", "string": "string_val", "complex64": "scomplex_val",
            "int64": "int64_val", "bool": "bool_val", "complex128": "dcomplex_val", "float16": "half_val",
            "bfloat16": "half_val", "uint32": "uint32_val", "uint64": "uint64_val"}  # all others: int_val

@@ -15,6 +15,7 @@ from ...core.graph import Graph, get_default_graph
 from ...core.names import did_you_mean
 from ..arrays.creation import placeholder
 from ..common import nest_shallow as nest  # noqa: F401  tf.contrib.framework.nest
+from ..common.made import named
 from ..common.unsupported import refusing
 from ..control.dependencies import device as on_device
 from ..control.dependencies import group
@@ -69,18 +70,17 @@ def model_variable(name: str, shape: Any = None, dtype: Any = float32, initializ
     return variable(name, shape, dtype, initializer, regularizer, trainable, joined, *args, **options)
 
 
-def local_variable(initial_value: Any, validate_shape: bool = True, name: str | None = None,
-                   use_resource: bool | None = None) -> Variable:
-    """A variable that is neither trained nor saved."""
-    return Variable(initial_value, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES],
-                    validate_shape=validate_shape, name=name, use_resource=use_resource)
+def _untrained(kind: str, collection: str, words: str) -> Any:
+    def variable(initial_value: Any, validate_shape: bool = True, name: str | None = None,
+                 use_resource: bool | None = None) -> Variable:
+        return Variable(initial_value, trainable=False, collections=[collection], validate_shape=validate_shape,
+                        name=name, use_resource=use_resource)
+
+    return named(variable, kind, words)
 
 
-def global_variable(initial_value: Any, validate_shape: bool = True, name: str | None = None,
-                    use_resource: bool | None = None) -> Variable:
-    """A variable that is saved and not trained."""
-    return Variable(initial_value, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES],
-                    validate_shape=validate_shape, name=name, use_resource=use_resource)
+local_variable = _untrained("local_variable", GraphKeys.LOCAL_VARIABLES, "A variable neither trained nor saved.")
+global_variable = _untrained("global_variable", GraphKeys.GLOBAL_VARIABLES, "A variable that is saved and not trained.")
 
 
 def add_model_variable(var: Variable) -> None:
@@ -108,19 +108,15 @@ def get_variables(scope: Any = None, suffix: str | None = None,
     return get_collection(collection, start)
 
 
-def get_model_variables(scope: Any = None, suffix: str | None = None) -> list[Variable]:
-    """get_variables of MODEL_VARIABLES."""
-    return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
+def _variables_of(collection: str) -> Any:
+    def listed(scope: Any = None, suffix: str | None = None) -> list[Variable]:
+        return get_variables(scope, suffix, collection)
+
+    return named(listed, f"get_{collection}", f"get_variables of {collection.upper()}.")
 
 
-def get_local_variables(scope: Any = None, suffix: str | None = None) -> list[Variable]:
-    """get_variables of LOCAL_VARIABLES."""
-    return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
-
-
-def get_trainable_variables(scope: Any = None, suffix: str | None = None) -> list[Variable]:
-    """get_variables of TRAINABLE_VARIABLES."""
-    return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
+get_model_variables, get_local_variables, get_trainable_variables = map(_variables_of, (
+    GraphKeys.MODEL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES))
 
 
 def get_variables_by_suffix(suffix: str, scope: Any = None) -> list[Variable]:

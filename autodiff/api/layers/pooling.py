@@ -67,43 +67,16 @@ class _Pooling(Layer):
         return build.Squeeze(pooled, squeeze_dims=[axis])
 
 
-class MaxPooling1D(_Pooling):
-    """The largest of each window. inputs: float[n, w, c] -> float[n, w', c]."""
-
-    _rank = 1
-
-
-class AveragePooling1D(_Pooling):
-    """The mean of each window, padding not counted. inputs: float[n, w, c] -> float[n, w', c]."""
-
-    _kind, _rank = "avg", 1
+def _layers(name: str, kind: str, words: str) -> list[Any]:
+    """The classes for rows, images and volumes."""
+    return [type(f"{name}{rank}D", (_Pooling,), {"_kind": kind, "_rank": rank, "__doc__": (
+        f"{words}. inputs: float[n, {space}, c] -> float[n, {given}, c].")})
+            for rank, space, given in ((1, "w", "w'"), (2, "h, w", "h', w'"), (3, "d, h, w", "d', h', w'"))]
 
 
-class MaxPooling2D(_Pooling):
-    """The largest of each window. inputs: float[n, h, w, c] -> float[n, h', w', c]."""
-
-
-class AveragePooling2D(_Pooling):
-    """The mean of each window, padding not counted. inputs: float[n, h, w, c] -> float[n, h', w', c]."""
-
-    _kind = "avg"
-
-
-class MaxPooling3D(_Pooling):
-    """The largest of each window. inputs: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
-
-    _rank = 3
-
-
-class AveragePooling3D(_Pooling):
-    """The mean of each window, padding not counted. inputs: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
-
-    _kind, _rank = "avg", 3
-
-
-max_pooling1d = as_function("max_pooling1d", MaxPooling1D, reuses=False)
-max_pooling2d = as_function("max_pooling2d", MaxPooling2D, reuses=False)
-max_pooling3d = as_function("max_pooling3d", MaxPooling3D, reuses=False)
-average_pooling1d = as_function("average_pooling1d", AveragePooling1D, reuses=False)
-average_pooling2d = as_function("average_pooling2d", AveragePooling2D, reuses=False)
-average_pooling3d = as_function("average_pooling3d", AveragePooling3D, reuses=False)
+MaxPooling1D, MaxPooling2D, MaxPooling3D = _layers("MaxPooling", "max", "The largest of each window")
+AveragePooling1D, AveragePooling2D, AveragePooling3D = _layers(
+    "AveragePooling", "avg", "The mean of each window, padding not counted")
+max_pooling1d, max_pooling2d, max_pooling3d, average_pooling1d, average_pooling2d, average_pooling3d = (
+    as_function(layer.__name__.replace("P", "_P").lower(), layer, reuses=False) for layer in (
+        MaxPooling1D, MaxPooling2D, MaxPooling3D, AveragePooling1D, AveragePooling2D, AveragePooling3D))

@@ -11,6 +11,7 @@ from ...core.errors import ArgumentError
 from ...core.shapes import TensorShape, as_dims
 from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.tensor_values import (
+    STANDS_FOR,
     array_of_proto,
     dtype_name,
     dtype_number,
@@ -23,8 +24,6 @@ AttrValue, NodeDef = GRAPH_MESSAGES["AttrValue"], GRAPH_MESSAGES["NodeDef"]
 
 _FIELDS = {"string": "s", "int": "i", "float": "f", "bool": "b", "type": "type", "shape": "shape", "tensor": "tensor",
            "func": "func"}
-_READ_AS = {"bfloat16": "float32", "qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": "uint16",
-            "qint32": "int32"}  # TensorFlow's type -> the type that stands for it here
 
 
 def attr_of(kind: str, value: Any) -> Any:
@@ -111,4 +110,4 @@ def dtype_of(number: int) -> DType:
     """The element type of a number in a file."""
     name = dtype_name(number)
     base = name.removesuffix("_ref")
-    return as_dtype(name.replace(base, _READ_AS.get(base, base)))
+    return as_dtype(name.replace(base, STANDS_FOR.get(base, base)))

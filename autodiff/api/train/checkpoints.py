@@ -14,15 +14,13 @@ from ...files import checkpoints as files
 from ...files.checkpoint import Part, Stored, write_bundle
 from ...files.checkpoint_messages import CHECKPOINT_MESSAGES
 from ...files.graph_messages import GRAPH_MESSAGES
-from ...files.tensor_values import dtype_number
+from ...files.tensor_values import STANDS_FOR, dtype_number
 from .checkpoint_state import latest_checkpoint
 
 __all__ = ["NewCheckpointReader", "checkpoint_exists", "list_variables", "load_checkpoint", "load_variable",
            "remove_checkpoint"]
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # the key of a checkpoint of objects that tells which there were
-_AS = {"bfloat16": "float32", "qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": "uint16",
-       "qint32": "int32"}  # TensorFlow's type -> the type that stands for it here
 
 
 def write_checkpoint(prefix: str, arrays: Mapping[str, Any]) -> None:
@@ -73,7 +71,7 @@ class CheckpointReader:
 
     def get_variable_to_dtype_map(self) -> dict[str, DType]:
         """Name -> dtype of all arrays."""
-        return {name: as_dtype(_AS.get(dtype, dtype)) for name, dtype in self._reader.dtypes().items()}
+        return {name: as_dtype(STANDS_FOR.get(dtype, dtype)) for name, dtype in self._reader.dtypes().items()}
 
     def has_tensor(self, tensor_str: str) -> bool:
         """Whether there is an array of that name."""

@@ -90,7 +90,7 @@ class Calls:
             values = {**values, **self._fetch(missing)}
         if not all(t in values for t in passed):
             return
-        given = [_argument(t, values) for t in op.inputs]
+        given = [_handle(t).op.name if is_handle(t) else values[t] for t in op.inputs]
         left: list[Any] = []
         if calls_python(op):
             left = [(values if t in values else self._outcomes).get(t) for t in op.outputs]
@@ -153,8 +153,3 @@ def _handle(tensor: Tensor) -> Tensor:
     while tensor.op.type == "Captured":
         tensor = tensor.op.attrs["external"]
     return tensor
-
-
-def _argument(tensor: Tensor, values: Values) -> Any:
-    """The argument of an op for an input: the value, or a variable's name."""
-    return _handle(tensor).op.name if is_handle(tensor) else values[tensor]

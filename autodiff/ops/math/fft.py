@@ -14,7 +14,6 @@ from ...core.op import Int32, OpDef, Spec, blocked, build
 from ...core.shapes import is_known, show
 from ..common.batch_axis import in_front, shared
 
-_REAL_OF = {"complex64": float32, "complex128": float64}
 _COMPLEX_OF = {"float32": complex64, "float64": complex128}
 
 
@@ -91,7 +90,7 @@ def _real(rank: int, name: str, text: str) -> tuple[OpDef, OpDef]:
 
     def inverse_inferred(input: Tensor, fft_length: Tensor) -> Spec:
         lengths = _lengths(input, fft_length, rank)
-        return Spec(_REAL_OF[input.dtype.base_dtype.name],
+        return Spec(input.dtype.real_dtype,
                     None if input.dims is None else (*input.dims[:-rank], *lengths))
 
     def forward(input, fft_length: Int32):  # type: ignore[no-untyped-def]

@@ -75,7 +75,8 @@ class Values:
             text = f"`{text.strip()}`"
         elif "`" not in text:
             text = quoted_paths(text, lambda path: bool(self.model.targets.exact(path)))
-        parsed = parse_expression(text, self._is_name)
+        parsed = parse_expression(text, lambda word: bool(self.model.targets.exact(word)) or "/" in word
+                                  and bool(self.model.targets.suffixes(word)))
         values: dict[str, Any] = {}
         for placeholder, target in parsed.names.items():
             tensors[placeholder] = self.model.targets.one(target)
@@ -119,9 +120,6 @@ class Values:
         bare = text.strip()
         is_word = re.fullmatch(r"[\w.\-/]+(:\d+)?", bare) and not re.fullmatch(r"[\d.]+", bare)
         return (bare,) if is_word and not self.model.targets.exact(bare) and self.model.targets.suffixes(bare) else ()
-
-    def _is_name(self, word: str) -> bool:
-        return bool(self.model.targets.exact(word)) or "/" in word and bool(self.model.targets.suffixes(word))
 
     def _add_free(self, name: str, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
         """A plain name is a handle, a value of the script, or the end of a tensor's name."""

@@ -154,11 +154,8 @@ class Explanations:
         if kind not in ("zero", "exploding"):
             raise ArgumentError(expected="nan, none, zero or exploding", found=repr(kind))
         at = self.state.moment_for([top])
-        small = (self._why_small(top, t, at) for t, g in found.items() if g is not None)
+        small = (self._small(top, t, at, *self._along(top, t, at)) for t, g in found.items() if g is not None)
         return tuple(finding for finding in small if finding.kind == kind or kind == "zero" and finding.kind != "fine")
-
-    def _why_small(self, y: Tensor, x: Tensor, at: Moment) -> WhySmall:
-        return self._small(y, x, at, *self._along(y, x, at))
 
     def _small(self, y: Tensor, x: Tensor, at: Moment, gradients: dict[Tensor, Any],
                values: dict[Tensor, Any]) -> WhySmall:

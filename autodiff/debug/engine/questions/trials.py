@@ -119,7 +119,7 @@ class Trials:
             losses = loss
         if is_late and len(losses) > 1 and np.abs(losses[-1]).max() > _RISEN * np.abs(losses[0]).max():
             return  # it goes the same way, later
-        old = [self._loss(top, m) for m in steps[-len(losses):]]
+        old = [self.state.values_known([top.op], m).get(top, np.nan) for m in steps[-len(losses):]]  # or it failed
         if self._steepest == DEAD and np.max(np.abs(old[-1] - losses[-1])) < _SLIGHT:
             self._steepest, self._dead = 0.0, 0  # y is at its least there, as where the error is 0
         leaves_nothing = self._steepest == DEAD and all(edit.is_bound for edit in edits)
@@ -190,9 +190,6 @@ class Trials:
         """The variables after a run that began with these. fed: what takes the place of what it would compute."""
         at = replace(moment, variables=variables, feeds={**moment.feeds, **fed})
         return self.state.replayer.after(at, variables)
-
-    def _loss(self, top: Tensor, moment: Moment) -> Any:
-        return self.state.values_known([top.op], moment).get(top, np.nan)  # which may have failed
 
 
 def _rank(diverges: bool, grown: bool, each: tuple[Remedy, Overlay, Moment]) -> tuple[float, ...]:
