@@ -201,7 +201,7 @@ def _registered(value: Any, dtype: DType | None, name: str) -> Tensor | None:
 
 def constant_in(graph: Graph, array: np.ndarray, name: str) -> Tensor:
     """A Const of `array` in `graph`; the array becomes read-only."""
-    name = checked_op_name(name, graph.scope)
+    name = checked_op_name(name, not graph.scope)
     array = np.array(array)
     array.flags.writeable = False
     spec = Spec(as_dtype(array.dtype), array.shape)

@@ -65,7 +65,7 @@ def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str 
     graphs = STACKS.graphs
     graph = graphs[-1] if graphs else get_default_graph()
     if definition.is_simple and not attrs and _belong(graph, definition, values):
-        name = definition.name if name is None else checked_op_name(name, graph.scope)
+        name = definition.name if name is None else checked_op_name(name, not graph.scope)
         try:
             spec = definition.infer(*values)
         except AutodiffError:
@@ -73,7 +73,7 @@ def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str 
         if type(spec) is Spec:
             return graph.enter(definition, values, NO_ATTRIBUTES, (spec,), name)._outputs
     graph = graph_of(values)
-    name = definition.name if name is None else checked_op_name(name, graph.scope)
+    name = definition.name if name is None else checked_op_name(name, not graph.scope)
     for value in values:
         if not isinstance(value, Tensor):
             break
@@ -96,7 +96,7 @@ def _belong(graph: Graph, definition: OpDef, values: tuple) -> bool:
             shared = dtype
         elif dtype is not shared:
             return False
-    return shared in definition.dtypes
+    return shared is definition.usual or shared in definition.dtypes
 
 
 def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], name: str, hint: DType | None) -> Any:

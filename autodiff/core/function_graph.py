@@ -38,7 +38,9 @@ class FunctionGraph(Graph):
         self.names, self.scope, self.seed = outer.names, outer.scope, outer.seed
         self.collected, self.extras, self.overrides = outer.collected, outer.extras, outer.overrides
         self.backprop_origin, self.placement, self.asked = outer.backprop_origin, outer.placement, outer.asked
-        self.made_from = outer.made_from
+        self.made_from, self.in_rule = outer.made_from, outer.in_rule
+        if self.in_rule is not None:
+            self.in_rule.has_scopes = True  # the outer graph does not list what is made in here
         self.captures: dict[Tensor, Tensor] = {}
         self.arguments: list[Tensor] = []
         self.outside: list[tuple[ControlGroup, list[Operation]]] = []
@@ -291,7 +293,7 @@ def repeat(function: Function, arguments: Sequence[Tensor], captured: Sequence[T
 def _copied(op: Operation, definition: OpDef, attrs: dict[str, Any], inputs: Sequence[Tensor],
             graph: Graph) -> Operation:
     specs = tuple(Spec(t.dtype if definition is op.definition else t.dtype.base_dtype, t.dims) for t in op.outputs)
-    copy = graph.add(definition, tuple(inputs), attrs, specs, op.name.split("/")[-1])
+    copy = graph.add(definition, tuple(inputs), attrs, specs, f"{graph.unique_name(op.name.split('/')[-1])}/")
     copy._frames = op._frames
     copy.origin = op
     return copy

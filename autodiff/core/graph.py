@@ -11,7 +11,7 @@ from .defaults import STACKS, InThread, entered
 from .devices import Placed
 from .errors import GraphError, KindError, NestedResetError, StateError
 from .graph_parts import Collected, ControlGroup, Operations, written_as
-from .names import Leaves, UniqueNames, check_scope_name, element_named, leaf
+from .names import RuleScopes, UniqueNames, check_scope_name, element_named
 from .op import OPS, OpDef, Spec
 from .operation import Operation
 from .site import Known
@@ -24,7 +24,7 @@ class Graph(Placed, Collected):
     """Operations and tensors by name; scopes, collections, control dependencies.
 
     seed: graph-level random seed or None. backprop_origin: (forward op, y) while a gradient rule
-    builds. in_rule: its scope, and what counts the names in there. made_from: the frame that makes many operations,
+    builds. in_rule: where it does. made_from: the frame that makes many operations,
     meanwhile. overrides: op type -> name of a registered gradient. extras: what other modules keep per graph
     (variable store, gradient calls), by their own key.
     """
@@ -36,7 +36,7 @@ class Graph(Placed, Collected):
     def __init__(self) -> None:
         self.operations: Operations = Operations()
         self.names = UniqueNames()
-        self.in_rule: tuple[str, Leaves | None] = ("", None)
+        self.in_rule: RuleScopes | None = None
         self._scopes = InThread("")
         self.seed: int | None = None
         self.finalized = False
@@ -141,18 +141,21 @@ class Graph(Placed, Collected):
         """`name` in the current scope, made unique."""
         if mark_as_used:
             scope, name = self._name_in_scope(name)
-            return f"{scope}/{name}" if scope else name
+            if scope and self.in_rule is not None:
+                self.in_rule.has_scopes, name = True, f"{self.in_rule.scope}/{name}"
+            return name
         scope = self._scopes.value
         return self.names.take(f"{scope}/{name}" if scope else name, mark=False)
 
     def _name_in_scope(self, name: str) -> tuple[str, str]:
-        """A unique name as the scope that holds many like it, or "", and the rest."""
+        """A unique name: the scope around that of a rule and the last part, or "" and all of it."""
         scope = self._scopes.value
         if not scope:
             return "", self.names.take(name)
-        of_rule, leaves = self.in_rule
-        found = leaf(name, leaves) if leaves is not None and scope == of_rule else None
-        return ("", self.names.take(f"{scope}/{name}")) if found is None else (scope, found)
+        rule, found = self.in_rule, None
+        if rule is not None and scope == rule.scope and rule.operation is self.backprop_origin[0]:
+            found = rule.leaf(name)
+        return ("", self.names.take(f"{scope}/{name}")) if rule is None or found is None else (rule.outer, found)
 
     @contextlib.contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:

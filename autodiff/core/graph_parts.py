@@ -25,18 +25,25 @@ def written_as(form: str, *given: Any, **options: Any) -> Any:
 class Operations(Mapping[str, "Operation"]):
     """Name -> operation, in the order of making. listed: they alone; names are made when the first is asked for."""
 
-    __slots__ = ("listed", "_by_name", "_count")
+    __slots__ = ("listed", "_by_name", "_count", "_numbered")
 
     def __init__(self, listed: Iterable["Operation"] = ()) -> None:
         self.listed: list["Operation"] = list(listed)
         self._by_name: dict[str, "Operation"] = {}
-        self._count = 0  # of those that are in there
+        self._count = self._numbered = 0  # of those that are in there, and that have their index
 
     def _named(self) -> dict[str, "Operation"]:
         if self._count < len(self.listed):
             self._by_name.update([(op.name, op) for op in self.listed[self._count:]])
             self._count = len(self.listed)
         return self._by_name
+
+    def number(self) -> None:
+        """Give those their index that have none yet."""
+        for index in range(self._numbered, len(self.listed)):
+            if (op := self.listed[index])._index is None:
+                op._index = index
+        self._numbered = len(self.listed)
 
     def put(self, first: int, ops: Sequence["Operation"]) -> None:
         """Have those from a place on in another order."""
@@ -48,8 +55,9 @@ class Operations(Mapping[str, "Operation"]):
     def cut(self, count: int) -> dict[str, "Operation"]:
         """Take out all but the first so many."""
         known = self._named()
+        self.number()
         ops, self.listed[count:] = self.listed[count:], ()
-        self._count = count
+        self._count = self._numbered = count
         for op in ops:
             known.pop(op.name, None)
         return {op.name: op for op in ops}

@@ -12,48 +12,33 @@ from .errors import ArgumentError, KindError, UnknownNameError
 _OP_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*\Z")
 
 
-Leaves = dict[str, int]  # the last parts of the names in one scope -> how often each was asked for
-_OF_RULE = "_grad"  # how the scope ends that a gradient rule builds in
+OF_RULE = "_grad"  # how the scope ends that a gradient rule builds in
 
 
 class UniqueNames:
-    """Names given so far, shared by operations and scopes; case does not distinguish.
-
-    The scopes of gradient rules hold few names each, and many hold the same: these are kept once, as leaves.
-    """
+    """Names given so far, shared by operations and scopes; case does not distinguish."""
 
     def __init__(self) -> None:
-        self._count: dict[str, int | Leaves] = {}  # leaves: of a scope that was taken once
-        self._open: dict[str, Leaves] = {}
-        self._alike: dict[tuple[tuple[str, int], ...], Leaves] = {}
-        self._beside: set[str] = set()  # scopes in which names were given otherwise
+        self._count: dict[str, int] = {}
+        self._implied: list[RuleScopes] = []
 
-    def open(self, scope: str) -> Leaves | None:
-        """Where `leaf` counts the names in a rule's scope, just taken, until `close`; None if `take` gives them."""
-        if not scope.endswith(_OF_RULE):
-            return None
-        key = scope if scope.islower() else scope.lower()
-        return None if key in self._beside else self._open.setdefault(key, {})
-
-    def close(self, scope: str, leaves: Leaves) -> None:
-        """Keep the leaves of a scope with those like them."""
-        key = scope if scope.islower() else scope.lower()
-        if self._open.pop(key, None) is leaves:
-            kept = tuple(leaves.items())
-            self._count[key] = self._alike.get(kept) or self._alike.setdefault(kept, leaves)
+    def implies(self, rules: "RuleScopes") -> bool:
+        """Whether what the rules of a sweep name is known from its operations: no other sweep is in its scope."""
+        if any(rules.prefix.startswith(other.prefix) or other.prefix.startswith(rules.prefix)
+               for other in self._implied):
+            return False
+        self._implied.append(rules)
+        return True
 
     def take(self, name: str, *, mark: bool = True) -> str:
         """`name`, or `name_1`, `name_2`, … if taken. mark=False only asks."""
         key = name if name.islower() else name.lower()  # one text less to keep
         counts = self._count
-        if _OF_RULE + "/" in key:
-            self._take_apart(key.rpartition("/")[0])
+        if OF_RULE in key:
+            self._tell_like(key)
         count = counts.get(key)
         if count is None:
             count = 1 if key[-1:].isdigit() and self._is_implied(key) else 0
-        elif not isinstance(count, int):
-            self._take_apart(key)
-            count = 1
         if mark:
             counts[key] = count + 1
         if count == 0:
@@ -66,45 +51,78 @@ class UniqueNames:
                 counts[found] = 1
         return found if key is name else f"{name}_{count}"
 
-    def _take_apart(self, scope: str) -> None:
-        """Before a name is given otherwise than by `leaf`: keep those of a rule's scope like all others."""
-        if not scope.endswith(_OF_RULE):
-            return
-        self._beside.add(scope)
-        leaves, known = self._open.pop(scope, None), self._count.get(scope)
-        if leaves is None and isinstance(known, dict):
-            leaves, self._count[scope] = dict(known), 1
-        if leaves is not None:
-            self._count.update({f"{scope}/{name}": count for name, count in leaves.items()})
-            leaves[_TAKEN_APART] = 1
+    def _tell_like(self, key: str) -> None:
+        """Before a name is given that may be like a rule's: keep those of the sweep in whose scope it is."""
+        if key.endswith(OF_RULE) or key.rpartition("/")[0].endswith(OF_RULE):
+            for rules in [each for each in self._implied if key.startswith(each.prefix)]:
+                self._implied.remove(rules)
+                rules.tell()
 
     def _is_implied(self, key: str) -> bool:
         """Whether `x_2` was given as the third `x`: that it was is not kept, as there are as many as operations."""
         base, _, number = key.rpartition("_")
         count = self._count.get(base, 0)
-        return number.isdecimal() and number[0] != "0" and isinstance(count, int) and int(number) < count
+        return number.isdecimal() and number[0] != "0" and int(number) < count
 
     def literal(self, name: str) -> str:
         """The name of an operation whose maker has chosen all of it."""
         return name
 
 
-_TAKEN_APART = "/"  # no leaf has it
+class RuleScopes:
+    """The scopes `<outer>/<op>_grad` that the rules of a sweep build in, one after the other.
 
+    Of a rule that names nothing but operations no name is kept: theirs are made late, of the operation that it is of.
+    operation: this one. scope: where it builds; "" between rules, and while `take` gives all names. has_scopes:
+    whether a name is not an operation's.
+    """
 
-def leaf(name: str, leaves: Leaves) -> str | None:
-    """The last part of a name, made unique among the leaves; None if `take` is to give it."""
-    key = name if name.islower() else name.lower()
-    count = leaves.get(key, 0)
-    if _TAKEN_APART in leaves or not count and "/" in key:
-        return None
-    leaves[key] = count + 1
-    if not count:
-        return name
-    while f"{key}_{count}" in leaves:
-        count += 1
-    leaves[f"{key}_{count}"] = 1
-    return sys.intern(f"{name}_{count}")
+    __slots__ = ("graph", "outer", "prefix", "operation", "scope", "has_scopes", "_leaves", "_are_implied", "_ruled")
+
+    def __init__(self, graph: Any) -> None:
+        self.graph, self.outer, self.prefix = graph, graph.scope, f"{graph.scope.lower()}/"
+        self.scope, self.has_scopes = "", False
+        self._leaves = UniqueNames()  # the last parts of the names in the scope
+        self._ruled: list[Any] = []
+        self._are_implied = bool(self.outer) and not graph.executing_eagerly and graph.names.implies(self)
+
+    def open(self, operation: Any) -> str:
+        """Begin the scope of an operation's rule, and give it."""
+        scope = f"{self.outer}/{operation.name}{OF_RULE}"
+        if not self._are_implied or (scope if scope.islower() else scope.lower()) in self.graph.names._count:
+            return self.graph.unique_name(f"{operation.name}{OF_RULE}")
+        self.operation, self.scope, self.has_scopes, self._leaves._count = operation, scope, False, {}
+        return scope
+
+    def close(self) -> None:
+        """End the scope."""
+        if self.has_scopes:
+            self._keep()
+        elif self.scope:
+            self._ruled.append(self.operation)
+        self.scope = ""
+
+    def leaf(self, name: str) -> str | None:
+        """The last part of a name, made unique in the scope; None if `take` is to give it."""
+        return None if "/" in name else sys.intern(self._leaves.take(name))
+
+    def tell(self) -> None:
+        """From now on keep the names in here like all others, those given so far too."""
+        self._are_implied = False
+        self._keep()  # how often each was asked for is known in here only
+        names = [f"{self.outer}/{operation.name}{OF_RULE}" for operation in self._ruled]
+        names += [each.name for each in self.graph.operations.listed if each.origin is not None]
+        self._ruled.clear()
+        for key in map(str.lower, names):
+            if key.startswith(self.prefix):
+                self.graph.names._count.setdefault(key, 1)
+
+    def _keep(self) -> None:
+        """Keep the names in the scope like all others, and let `take` give those to come."""
+        if self.scope:
+            for name, count in (("", 1), *self._leaves._count.items()):
+                self.graph.names._count.setdefault(f"{self.scope}/{name}".lower().removesuffix("/"), count)
+        self.scope = ""
 
 
 def is_op_name(name: str) -> bool:
@@ -113,10 +131,13 @@ def is_op_name(name: str) -> bool:
 
 
 @functools.lru_cache(1 << 10)
-def checked_op_name(name: str, scope: str) -> str:
-    """`name`, which may end in `/`. Raises ArgumentError (ValueError) unless an operation in this scope may have it."""
+def checked_op_name(name: str, top: bool) -> str:
+    """`name`, which may end in `/`. Raises ArgumentError (ValueError) unless an operation may have it.
+
+    top: outside of all scopes.
+    """
     name = name.decode() if isinstance(name, bytes) else name
-    check_scope_name(name.removesuffix("/") if isinstance(name, str) else name, top=not scope)
+    check_scope_name(name.removesuffix("/") if isinstance(name, str) else name, top=top)
     return name
 
 

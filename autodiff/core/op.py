@@ -80,8 +80,8 @@ class OpDef:
     """
 
     __slots__ = ("name", "kernel", "parameters", "attributes", "required", "infer", "build", "elementwise", "dtypes",
-                 "is_plain", "is_simple", "takes_out", "takes_run", "stateful", "no_grad", "no_rule", "gradient_rule",
-                 "batching_rule", "doc")
+                 "usual", "is_plain", "is_simple", "takes_out", "takes_run", "stateful", "no_grad", "no_rule",
+                 "gradient_rule", "batching_rule", "doc")
 
     def __init__(self, name: str, kernel: Callable[..., Any], *, parameters: tuple[Parameter, ...],
                  keyword_only: tuple[str, ...], infer: Callable[..., Any], build: Callable[..., Any], elementwise: bool,
@@ -97,6 +97,7 @@ class OpDef:
         self.is_simple = self.is_plain and bool(parameters) and not attributes
         self.takes_out, self.takes_run = "out" in keyword_only, "run" in keyword_only
         self.elementwise, self.dtypes, self.stateful = elementwise, dtypes, stateful
+        self.usual = float32 if any([dtype is float32 for dtype in dtypes]) else None  # seen without comparing
         self.no_grad, self.no_rule = no_grad, no_rule
         self.gradient_rule: Callable[..., Any] | None = None
         self.batching_rule = batching_rule

@@ -9,6 +9,7 @@ from .defaults import session_for
 from .devices import device_of, name_of
 from .errors import ArgumentError, GraphError, InvalidArgumentError, OutOfRangeError
 from .graph_parts import written_as
+from .names import OF_RULE
 from .op import OpDef, Spec
 from .shapes import compatible, show
 from .site import TraceableObject
@@ -120,12 +121,14 @@ class Operation(_Changeable):
     type: the op's registered name. attrs: its attributes. origin: the forward Operation whose
     gradient rule made this one, or None. gradient_of: the y of that gradient. index: place in
     the order of making, from 0. waits_for: its control inputs. What few operations have stands in their `__dict__`;
-    a name in a scope, and the tuple of one output, are made when they are asked for.
+    its index, a name in a scope, and the tuple of one output, are made when they are asked for.
     """
 
     _given: dict[str, Any]  # attributes set later
     __slots__ = ("graph", "definition", "_scope", "_name", "inputs", "attrs", "_outputs", "origin", "gradient_of",
-                 "index", "_frames", "__weakref__", "__dict__")
+                 "_index", "_frames", "__weakref__", "__dict__")
+    _index: int | None
+    _outputs: Any
     waits_for: tuple["Operation", ...] = ()
     override: str | None = None
     device: str = ""
@@ -148,11 +151,14 @@ class Operation(_Changeable):
         self.origin, self.gradient_of = graph.backprop_origin
         if graph.overrides and definition.name in graph.overrides:
             self.override = graph.overrides[definition.name]
-        self.index = len(graph.operations.listed)
+        self._index = None
         known = graph.made_from
         self._frames = known.frames if known is not None and known.frame is None else site.capture(known, 3)
-        self._outputs: Any = (Tensor(self, 0, specs[0]) if len(specs) == 1 else
-                              tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)]))
+        if len(specs) == 1:  # without the constructor's call
+            self._outputs = tensor = object.__new__(Tensor)
+            tensor.op, tensor.value_index, (tensor.dtype, tensor.dims), tensor._takers = self, 0, specs[0], None
+        else:
+            self._outputs = tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)])
         for tensor in inputs:
             if tensor._takers is None:
                 tensor._takers = self
@@ -162,9 +168,20 @@ class Operation(_Changeable):
             self.device, self._device_assignments = device_of(self, graph.placement), graph.asked
 
     @property
+    def index(self) -> int:
+        if self._index is None:
+            self.graph.operations.number()
+        return -1 if self._index is None else self._index  # of one that no graph lists, as a copy
+
+    @index.setter
+    def index(self, place: int) -> None:
+        self._index = place
+
+    @property
     def name(self) -> str:
         if self._scope:
-            self._scope, self._name = "", f"{self._scope}/{self._name}"
+            of_rule = f"{self.origin.name}{OF_RULE}"  # type: ignore[union-attr]
+            self._scope, self._name = "", f"{self._scope}/{of_rule}/{self._name}"
         return self._name
 
     @property

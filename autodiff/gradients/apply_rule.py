@@ -6,6 +6,7 @@ from typing import Any
 from ..core.errors import ArgumentError, NoGradientError, ShapeError
 from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices, dense
+from ..core.names import RuleScopes
 from ..core.op import REGISTERED_GRADIENTS, Blocked, blocked, build
 from ..core.shapes import compatible, show
 from ..core.site import inside
@@ -19,17 +20,15 @@ _TAKE_ROWS = frozenset(("Identity", "DebugGradientIdentity", "ReadVariableOp", "
 
 
 def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradient | None], *,
-               gate: bool) -> list[Gradient | None]:
+               gate: bool, scopes: RuleScopes) -> list[Gradient | None]:
     """The gradient of each input of `op`; None where no gradient flows, and the graph then keeps the reason.
 
     dys: what each output received; zeros are put there where nothing arrived and the rule wants a tensor.
-    gate: no gradient is ready before all are.
+    gate: no gradient is ready before all are. scopes: where the rules of this sweep build.
     Raises NoGradientError (LookupError) without a rule, ArgumentError or ShapeError (ValueError) for a wrong answer.
     """
     saved = graph.scope, graph.in_rule, graph.backprop_origin, graph.made_from
-    graph.scope = scope = graph.unique_name(f"{op.name}_grad")
-    leaves = graph.names.open(scope)
-    graph.in_rule, graph.backprop_origin = (scope, leaves), (op, y)
+    graph.scope, graph.in_rule, graph.backprop_origin = scopes.open(op), scopes, (op, y)
     try:
         rule = rule_of(op)
         if rule is None:
@@ -45,8 +44,7 @@ def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradien
         return _gated(graph, dxs) if gate and sum(dx is not None for dx in dxs) > 1 else dxs
     finally:
         graph.scope, graph.in_rule, graph.backprop_origin, graph.made_from = saved
-        if leaves is not None:
-            graph.names.close(scope, leaves)
+        scopes.close()
 
 
 def rule_of(op: Operation) -> Any:

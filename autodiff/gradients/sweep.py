@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.graph import Graph, Operation, Tensor
+from ..core.names import RuleScopes
 from ..core.op import build
 from .aggregate import AggregationMethod, Gradient, total
 from .apply_rule import apply_rule
@@ -34,6 +35,7 @@ class Sweep:
     def run(self, ys: list[Tensor], seeds: list[Gradient]) -> None:
         """Send `seeds` back from `ys`."""
         terms, final, ends, y, y_of = self.terms, self.final, self.ends, self.y, self.y_of
+        scopes = RuleScopes(self.graph)
         is_observed = bool(self.graph.extras.get("gradient_observers"))
         for each, seed in zip(ys, seeds):
             terms.setdefault(each, []).append(seed)
@@ -42,7 +44,7 @@ class Sweep:
             if is_observed:
                 self._tell_observers(op)
             if received and op not in ends:
-                dxs = apply_rule(self.graph, op, y_of.get(op, y), final, gate=self.gate)
+                dxs = apply_rule(self.graph, op, y_of.get(op, y), final, gate=self.gate, scopes=scopes)
                 for tensor, dx in zip(op.inputs or inputs_of(op), dxs):
                     if dx is not None:
                         if tensor in terms:

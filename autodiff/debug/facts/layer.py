@@ -72,8 +72,9 @@ class _Scoped(UniqueNames):
             found = super().take(_scoped(name))
         return found
 
-    def open(self, scope: str) -> None:
+    def implies(self, rules: Any) -> bool:
         """Each name is given by `take`."""
+        return False
 
     def literal(self, name: str) -> str:
         numbers = (f"{_scoped(name)}_{number}" for number in itertools.count(1))  # slots of `x` and of `prompt/x`

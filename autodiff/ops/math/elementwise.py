@@ -97,7 +97,7 @@ def _true_division(definition: OpDef, values: tuple, attrs: dict[str, Any], name
     if known and not known[0].is_integer and known[0] is known[-1]:
         return build_op(definition, values, attrs, name, hint)
     graph = graph_of(values)
-    with graph.name_scope(definition.name if name is None else checked_op_name(name, graph.scope)) as scope:
+    with graph.name_scope(definition.name if name is None else checked_op_name(name, not graph.scope)) as scope:
         x = to_tensor(graph, values[0], hint, "x")
         y = to_tensor(graph, values[1], None if known and known[-1] is not x.dtype else x.dtype.base_dtype, "y")
         if x.dtype.base_dtype is not y.dtype.base_dtype:
