@@ -23,7 +23,7 @@ def lines_of_use(sites: tuple[Site, ...]) -> tuple[Site, ...]:
         return ()
     statement, scope = found
     names = set(_assigned(statement)[-1:])  # of a value and gradients these
-    used = [s for s in _simple(scope) if s.lineno > statement.lineno and names & _read(s)] if names else [statement]
+    used = [s for s in _simple(scope) if s.lineno > statement.lineno and names & read_by(s)] if names else [statement]
     lines = [Site(site.file, s.lineno, site.function) for s in used]
     lines += [line for s in used for line in _inside(site.file, s)]
     if any(isinstance(s, ast.Return) for s in used):
@@ -40,7 +40,7 @@ def factor_on(sites: tuple[Site, ...]) -> tuple[str, float, Site] | None:
     """
     found, taken = dict[str, tuple[str, float, Site]](), set[str]()
     for site in dict.fromkeys([*sites, *(use for line in sites for use in lines_of_use((line,)))]):
-        statement = _on_lines(site.file).get(site.line)
+        statement = on_lines(site.file).get(site.line)
         for node in ast.walk(statement) if statement is not None else ():
             for name in _factors(node):
                 if (given := _number_of(site.file, name)) is not None:
@@ -78,6 +78,17 @@ def _number_of(file: str, name: str) -> tuple[float, int] | None:
     return None
 
 
+def names_between(file: str, made: int, used: int) -> list[str]:
+    """The names that the statement on one line assigns, and that on another reads."""
+    use = on_lines(file).get(used)
+    return [name for name in _assigned(on_lines(file).get(made)) if use is not None and name in read_by(use)]
+
+
+def line_of_name(file: str, name: str) -> int:
+    """The first line that assigns a name; 0 if none does."""
+    return min((line for line, statement in on_lines(file).items() if name in _assigned(statement)), default=0)
+
+
 def assigned_names(operations: Iterable[Operation]) -> dict[str, Tensor]:
     """The names that the script gave to results of operations, also inside of functions that have returned.
 
@@ -97,7 +108,7 @@ def assigned_names(operations: Iterable[Operation]) -> dict[str, Tensor]:
 
 def first_name(site: Site) -> list[str]:
     """The first of the names that the statement on a line assigns, which is that of a value and gradients; or none."""
-    return _assigned(_on_lines(site.file).get(site.line))[:1]
+    return _assigned(on_lines(site.file).get(site.line))[:1]
 
 
 @functools.lru_cache(256)
@@ -116,13 +127,13 @@ def loop_around(file: str, line: int) -> range | None:
 @functools.lru_cache(4096)
 def _name_on(file: str, line: int) -> str:
     """The only name that the statement on a line assigns, or ""."""
-    statement = _on_lines(file).get(line)
+    statement = on_lines(file).get(line)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
 
 
 @functools.lru_cache(16)
-def _on_lines(file: str) -> dict[int, ast.stmt]:
+def on_lines(file: str) -> dict[int, ast.stmt]:
     """The statements that hold no others, by each of their lines."""
     tree = _parsed(file)
     return {} if tree is None else {
@@ -178,5 +189,6 @@ def _assigned(statement: ast.stmt | None) -> list[str]:
     return [node.id for node in sorted(names, key=lambda node: (node.lineno, node.col_offset))]
 
 
-def _read(statement: ast.stmt) -> set[str]:
+def read_by(statement: ast.stmt) -> set[str]:
+    """The names that a statement reads."""
     return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}

@@ -27,6 +27,7 @@ from ..language.argument_kinds import FileKind, FloatKind, IntKind, WordKind, Wo
 from ..language.command import command
 from ..language.target_kinds import Target, X, Y
 from ..model.results import Column, Error, Group, Result, Table, Text, TreeBranch
+from ..model.script_errors import told_of
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import computed_here, place
@@ -57,6 +58,8 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     Example:  why hidden1/weights
     API:      dbg.why("hidden1/weights"), dbg.trials.of(dbg.why(kind="nan")), dbg.explain.why_missing("hidden1/weights")
     """
+    if not target and shell.script is not None and (told := told_of(shell.script.error)):
+        return Text(told.strip(), "warning")
     target = target or _last_stop(shell)
     kind = KINDS.get(target, "")
     if kind == "nan" and shell.drives_script and not shell.dbg.records and shell.dbg.stepper.cursor is None:

@@ -6,13 +6,13 @@ import os
 import re
 from typing import Any
 
-from autodiff.core.errors import AutodiffError, NoGradientError
+from autodiff.core.errors import AutodiffError, FailedPreconditionError, NoGradientError
 from autodiff.core.graph import Operation
 from autodiff.core.site import Site, source_lines
 from autodiff.debug.facts.graph_lists import lacking
 
 from ..model.results import Error, Group, Result, Source, Stop, Text
-from ..model.script_errors import remedy_of
+from ..model.script_errors import remedy_of, told_of
 from ..model.script_events import Event
 from ..model.script_frames import script_line, script_traceback
 from ..model.shell import Shell
@@ -112,9 +112,12 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
     at = f" at {name}:{line}" if line else f" in {name}"
     op = getattr(error, "op", None)
     about = f"\nin op {op.name}: {op.describe()}\nmade at {op.site}" if isinstance(op, Operation) else ""
+    told = told_of(error)
     says = f": {text}" if (text := str(error).split("\n")[0]) else ""
-    about += _without_gradients(shell, error)
-    remedy = remedy_of(error) or (error.hint or "" if isinstance(error, NoGradientError) else "")
+    says = says.partition(". ")[0] if told else says
+    about += told or _without_gradients(shell, error)
+    is_hinted = isinstance(error, (NoGradientError, FailedPreconditionError))
+    remedy = remedy_of(error) or (getattr(error, "hint", "") or "") * is_hinted
     found = Error(f"the script raised {kind}{at}{says}{about}", "script_raised", f"{remedy}\n" * bool(remedy) +
                   "where, list, print and info still work on what there is; load runs it again", status=4,
                   trace=script_traceback(error))

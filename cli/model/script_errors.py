@@ -23,6 +23,12 @@ def remedy_of(error: BaseException | None) -> str:
     return _of_network(error) if isinstance(error, OSError) else ""
 
 
+def told_of(error: BaseException | None) -> str:
+    """What the door of a framework has found out about its error: cause and remedy, a line each; "" if nothing."""
+    told = getattr(error, "told", None)
+    return "" if told is None else f"\nbecause {told.text}" * bool(told.text) + f"\nremedy: {told.remedy}"
+
+
 def remedy_of_module(name: str) -> str:
     """How a module, `sklearn`, is had that is not there."""
     if name == "tensorflow" or importlib.util.find_spec(name) is not None:

@@ -103,3 +103,14 @@ def test_a_primitive_that_is_not_there_is_said_and_the_script_goes_on(told):
     found = told(STEP, "losses.append(loss)", head=odd)
     assert found.steps == [] and len(found.names["losses"]) == 6
     assert "strange" in found.said and "no step" in found.said
+
+
+@pytest.mark.parametrize("said, line, text, remedy", [
+    ("grad requires real- or complex-valued inputs, but got int32", 9, "k has integers at train.py:9, int64",
+     "x.astype(jnp.float32) at train.py:9"),
+    ("Reverse-mode differentiation does not work for lax.while_loop", 10, "it is at train.py:10: raise", "lax.scan")])
+def test_an_error_of_jax_is_told_with_its_line_and_what_to_do(told, said, line, text, remedy):
+    with pytest.raises(TypeError) as error:
+        told("k = np.array([1, 2])", f"raise TypeError({said!r}, k)")
+    found = error.value.told
+    assert found.text.startswith(text) and remedy in found.remedy and found.place.line == line, found

@@ -55,6 +55,39 @@ def test_each_backward_is_a_step_with_the_values_that_torch_had(told):
     assert (found.said, found.found) == ("", [])
 
 
+@pytest.mark.parametrize("lines, line, text, remedy", [
+    (["v = w * torch.tensor(0.1)", LOSS.replace("w", "v"), "loss.backward()", "v.grad * torch.tensor(0.05)"],
+     7, "v.grad stays None", "v = (…).detach().requires_grad_() at train.py:7"),
+    ([LOSS, "loss.backward()", "with torch.no_grad():", "    w = w * torch.tensor(0.5)", "w.grad * 2"],
+     10, "w.grad is None: w does not require a gradient, as mul made it anew at train.py:10 under no_grad", "w -= …"),
+    (["h = h if step else w", "h = h * torch.tensor(0.5)", LOSS.replace("w", "h"),
+      "loss.refuses = step * 'Trying to backward through the graph a second time'", "loss.backward()"],
+     8, "h comes from the step before, made at train.py:8", "h = h.detach()"),
+    (["h = h if step else x @ w", "loss = (h - y).square().mean()",
+      "loss.refuses = step * 'Trying to backward through the graph a second time'", "loss.backward()"],
+     8, "h, made at train.py:7, is in two losses", "retain_graph=True"),
+    (["h = x @ w", "h.mul_(torch.tensor(2.0))", LOSS.replace("x @ w", "h"), "loss.refuses = 'one has been modified by"
+      " an inplace operation: [torch.FloatTensor [4, 1]], which is output 0'", "loss.backward()"],
+     8, "mul_ changes in place at train.py:8", "x.clone()"),
+    (["with torch.no_grad():", "    h = x @ w", LOSS.replace("x @ w", "h"),
+      "loss.refuses = 'element 0 of tensors does not require grad'", "loss.backward()"],
+     8, "it is computed under torch.no_grad(), mm at", "outside of no_grad()"),
+    (["raise IndexError('Target 3 is out of bounds.')"], 0, "", "classes count from 0")])
+def test_an_error_of_torch_is_told_with_its_line_and_what_to_do(told, lines, line, text, remedy):
+    with pytest.raises((RuntimeError, TypeError, IndexError)) as error:
+        told(*lines)
+    found = error.value.told
+    assert found.text.startswith(text) and remedy in found.remedy, found
+    assert (found.place.line if found.place else 0) == line
+
+
+def test_two_losses_made_before_the_first_backward_are_two_steps(told):
+    found = told("h = x @ w", "a, b = (h - y).square().mean(), (x @ (w * torch.tensor(2.0)) - y).square().mean()",
+                 "a.backward()", "b.backward()", "w.grad.zero_()")
+    assert found.said == "" and len(found.steps) == 12
+    assert all(step.gradients["w"] is not None for _, step, _ in found.steps) and len(found.slopes()) == 1
+
+
 def test_the_script_computes_the_same_bits(told):
     alone, watched = told(LOSS, *DOWN, door=False), told(LOSS, *DOWN)
     assert alone.steps == [] and alone.names["losses"] == watched.names["losses"]

@@ -226,6 +226,17 @@ def test_a_variable_without_a_value_is_a_failed_precondition() -> None:
         tf.Session().run(y)
 
 
+def test_a_variable_made_after_the_initializer_is_told_so() -> None:
+    for late in (True, False):
+        with tf.Graph().as_default(), tf.Session() as session:
+            made = [tf.Variable(0.0), *([] if late else [tf.Variable(1.0, name="v")])]
+            start = tf.variables_initializer(made)
+            v = tf.Variable(1.0, name="v") if late else made[1]
+            with pytest.raises(errors.FailedPreconditionError) as caught:
+                session.run(v)
+            assert (f"the initializer at {start.site} was made before v" in caught.value.hint) == late
+
+
 @pytest.mark.parametrize("runs", [1, HOT + 4], ids=["loop", "generated"])
 def test_a_kernels_refusal_knows_op_values_and_line(runs: int) -> None:
     a, b = tf.placeholder(tf.float32, [None], name="a"), tf.placeholder(tf.float32, [None], name="b")

@@ -35,7 +35,8 @@ class Advice:
     by op name: the lines of a gradient function, as `... file.py:12: code`. makers: by op name, what it belongs to and
     where that was made. words: what stands in sentences for TensorFlow's names, longest first. rate: the
     learning rate, in words. warned: where NumPy met nan or inf in the script's own
-    arithmetic. untrained: names of variables' ops that no optimizer was given, where others were.
+    arithmetic. untrained: names of variables' ops that no optimizer was given, where others were. spoilers: by op name,
+    what in an optimizer makes the variable nan.
     tolerance: how far the gradients found may be from the graph's, relative to the largest element. said: what the
     script computes otherwise under the debugger.
     """
@@ -53,6 +54,7 @@ class Advice:
     rate: Remark | None = None
     warned: list[Remark] = field(default_factory=list)
     untrained: set[str] = field(default_factory=set)
+    spoilers: dict[str, Remark] = field(default_factory=dict)
     tolerance: float = _DIFFERS
     said: str = ""
 

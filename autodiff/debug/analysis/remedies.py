@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
+from ...runtime.plan.state import how_to_initialize
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
 from .advice import advice_of
 from .edits.formulas import better_forms
@@ -80,6 +81,8 @@ def _of_input(op: Operation, values: Mapping[Tensor, Any]) -> str:
     if op.type in PLACEHOLDERS:
         return f"clean the data before they are fed: {_WHOLE}"
     if op.type in VARIABLES:
+        if (told := advice_of(op.graph).spoilers.get(op.name)) is not None:
+            return told.remedy
         return f"give it finite values: another checkpoint, or its initial ones (init {op.name})"
     for risky in mapped_ops(op):
         return (f"in the dataset's map function: {(*edits_of(risky, ''), *bounds_of(risky))[0].words}"
@@ -194,5 +197,5 @@ def remedy_for_failure(op: Operation) -> str:
     if op.type.startswith(("Gather", "ResourceGather", "Scatter", "SparseTensorDense")):
         return "keep the indices inside the table: its first dimension must be above the largest of them"
     if op.type in VARIABLES or "ReadVariable" in op.type:
-        return "run tf.global_variables_initializer() first"
+        return how_to_initialize(op, (op if op.type in VARIABLES else op.inputs[0].op).name)
     return _REMEDIES.get(op.forward_op.type, _REMEDIES.get(op.type, ""))

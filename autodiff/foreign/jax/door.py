@@ -19,6 +19,7 @@ from ..script_lines import first_name
 from ..steps import ForeignSteps
 from .habits import Habits
 from .program import parameter_names
+from .raised import remark_on
 from .steps import Builder, Call
 from .words import WORDS
 
@@ -50,6 +51,10 @@ class JaxDoor:
             setattr(jax, name, functools.update_wrapper(function, real[name]))
         try:
             yield
+        except Exception as error:
+            with contextlib.suppress(Exception):  # what is said of an error is never another one
+                error.told = remark_on(error)  # type: ignore[attr-defined]
+            raise
         finally:
             for name, function in real.items():
                 setattr(jax, name, function)
@@ -106,6 +111,8 @@ class JaxDoor:
         try:
             step, checked, trees = self._alone(lambda: self._builder.built(call, sites))
         except Exception as error:  # whatever the reader lacks, the script goes on
+            if "Reverse-mode differentiation" in str(error):
+                raise
             reason = str(error).partition("\n")[0]
             print(f"gradbg: this call of {call.made_by} is no step: {reason}", file=sys.stderr)
             return

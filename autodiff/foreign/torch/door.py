@@ -26,6 +26,8 @@ from .habits import Habits
 from .left_behind import remark_on
 from .names import data_names, modules_in, parameters_in, user_names
 from .padding import padding_findings
+from .raised import PostMortem
+from .rates import underflowing
 from .record import Call, Calls, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
 from .steps import Builder, Built
 from .words import WORDS
@@ -46,6 +48,7 @@ class TorchDoor:
         self._builder = Builder(self.steps, self.recorder, self._habits)
         self._course = Course()
         self._is_inside = False
+        self._loss: Any = None  # that was differentiated last
         self._asked: list[Any] = []  # what was differentiated by on the way to the loss
         self._refused: set[str] = set()
 
@@ -73,6 +76,12 @@ class TorchDoor:
         try:
             with self._calls, self._habits, self.recorder, uncompiled(taken):
                 yield
+        except Exception as error:
+            with contextlib.suppress(Exception):  # what is said of an error is never another one
+                parameters = parameters_in(user_names(self._view.namespace()))
+                error.told = PostMortem(  # type: ignore[attr-defined]
+                    error, self.recorder, self._habits, self._loss, parameters).remark()
+            raise
         finally:
             torch.Tensor.backward, torch.autograd.grad = backward, grad
 
@@ -94,6 +103,7 @@ class TorchDoor:
 
     def _backward(self, loss: Any, is_seeded: bool, run: Any) -> None:
         """One step: torch's backward, then ours."""
+        self._loss = loss
         with self._inside():
             names = user_names(self._view.namespace())
             parameters, frames = parameters_in(names), user_frames()
@@ -128,7 +138,7 @@ class TorchDoor:
         if not self.recorder.older:
             entries = in_loop(entries, user_frames())
         used = sliced(entries, [loss])
-        if _reaches_back(used, entries):  # as where two losses share a part, and each is differentiated
+        if _reaches_back(used, entries, loss):  # as where two losses share a part, and each is differentiated
             entries = [e for e in self.recorder.older if not _updates(e, parameters) and not self._habits.has_moved(e)
                        ] + entries
             used = sliced(entries, [loss])
@@ -175,6 +185,9 @@ class TorchDoor:
         advice.remarks = {}
         advice.tolerance = max([Advice.tolerance, *(_OF_16_BITS for e in used for t in tensors_in(e.result)
                                                     if t.dtype in (torch.bfloat16, torch.float16))])
+        names_of = {id(p): self.steps.variables[name].op.name for name, p in parameters.items()}
+        too_small = underflowing(self._habits.optimizers, self._habits.made)
+        advice.spoilers = {names_of[id(p)]: told for p, told in too_small if id(p) in names_of}
         advice.untrained = {self.steps.variables[name].op.name for name in self._habits.not_given(parameters)}
         named = self.steps.names_behind(built.loss)
         self._view.handles.update({"loss": built.loss, **named})
@@ -223,11 +236,11 @@ def _is_part(tensor: Any) -> bool:
     return whole is not None and whole.requires_grad
 
 
-def _reaches_back(used: Sequence[Entry], entries: Sequence[Entry]) -> bool:
+def _reaches_back(used: Sequence[Entry], entries: Sequence[Entry], loss: Any) -> bool:
     """Whether entries use what was differentiable before they began."""
     made = {id(t) for e in entries for t in tensors_in(e.result)}
     return any(t.requires_grad and not is_leaf(t) and id(t) not in made
-               for e in used for t in tensors_in((e.args, e.kwargs)))
+               for t in tensors_in([loss, *((e.args, e.kwargs) for e in used)]))
 
 
 def _updates(entry: Entry, parameters: dict[str, Any]) -> bool:

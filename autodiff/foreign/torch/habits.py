@@ -45,7 +45,8 @@ class Habits:
     """Context: watches optimizers and modules. Optimizers' own ops pass unseen by the recorder.
 
     made: where optimizers, modules and parameters were made. rates, hooks: of its steps, on gradients. assigned: by
-    identity, what was given to `.data` since the last step, and where.
+    identity, what was given to `.data` since the last step, and where. moved: parameters that were stepped since the
+    last backward, at last_step.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -53,7 +54,7 @@ class Habits:
         self.made: dict[int, RawFrames] = {}
         self._labels: dict[int, str] = {}
         self._counts: Counter[str] = Counter()
-        self._optimizers: "weakref.WeakSet[Any]" = weakref.WeakSet()
+        self.optimizers: "weakref.WeakSet[Any]" = weakref.WeakSet()
         self._evaluated: dict[int, RawFrames] = {}
         self._frozen: dict[int, RawFrames] = {}
         self._waiting = 0  # backwards since the last step, with gradients that were zeroed in between
@@ -72,7 +73,7 @@ class Habits:
         self._older: dict[str, weakref.ref[Any]] = {}  # leaves that backwards saw
         self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
         self._remade: set[str] = set()  # names of those that steps make anew
-        self._moved: set[int] = set()  # parameters that were stepped since the last backward
+        self.moved, self.last_step = set[int](), RawFrames()
 
     def __enter__(self) -> "Habits":
         saved: list[bool] = []
@@ -97,7 +98,8 @@ class Habits:
                    nn_module.register_module_forward_pre_hook(enter),
                    nn_module.register_module_forward_hook(leave, always_call=True)]
         self._undo += [handle.remove for handle in handles]
-        self._noting(torch.optim.Optimizer, "__init__", lambda _, optimizer, *__: self._made_optimizer(optimizer))
+        self._noting(torch.optim.Optimizer, "__init__", lambda _, o, *__: [note(o) for note in (
+            self.optimizers.add, self._made)])
         self._noting(torch.optim.Optimizer, "zero_grad", self._zeroed)
         self._noting(torch.nn.Module, "__init__", lambda _, module, *__: self._made(module))
         self._noting(torch.nn.Module, "load_state_dict", self._loaded)
@@ -163,10 +165,6 @@ class Habits:
     def _made(self, thing: Any) -> None:
         self.made[id(thing)] = user_frames()
 
-    def _made_optimizer(self, optimizer: Any) -> None:
-        self._optimizers.add(optimizer)
-        self._made(optimizer)
-
     def _registered(self, module: Any, name: str, parameter: Any) -> None:
         if parameter is not None and id(parameter) not in self.made:
             self._made(parameter)
@@ -213,7 +211,8 @@ class Habits:
         self._in_vain = place_of_frames(frames) if is_after and has_none and self._waiting else None
         self._piled = self._piled + 1 if (own := set(map(id, given))) & self._used else 0
         self._used |= own
-        self._moved |= own
+        self.moved |= own
+        self.last_step = user_frames()
         self._waiting = 0
 
     def before_backward(self, parameters: dict[str, Any], frames: RawFrames) -> None:
@@ -231,13 +230,13 @@ class Habits:
     def turn(self) -> None:
         """Begin a new step."""
         self.assigned.clear()
-        self._moved.clear()
+        self.moved.clear()
         self._lent.clear()
         self._again = ()
 
     def has_moved(self, entry: Entry) -> bool:
         """Whether an op of the last step took a parameter that is another by now: what it made is a number for good."""
-        return any(id(t) in self._moved for t in tensors_in((entry.args, entry.kwargs)))
+        return any(id(t) in self.moved for t in tensors_in((entry.args, entry.kwargs)))
 
     def made_at(self, thing: Any) -> str:
         """` made at train.py:12`; "" if it is not known."""
@@ -254,7 +253,7 @@ class Habits:
 
     def rate(self) -> Remark | None:
         """The learning rate of an optimizer, and where that was; None if there is none."""
-        for optimizer in self._optimizers:
+        for optimizer in self.optimizers:
             rates = {float(group["lr"]) for group in optimizer.param_groups if group.get("lr") is not None}
             if rates:
                 planned = self.rates.raised_by(max(rates))
@@ -275,7 +274,7 @@ class Habits:
 
     def not_given(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """The parameters that no optimizer has; none where there is no optimizer."""
-        known = {id(p) for optimizer in self._optimizers for group in optimizer.param_groups for p in group["params"]}
+        known = {id(p) for optimizer in self.optimizers for group in optimizer.param_groups for p in group["params"]}
         return {name: p for name, p in parameters.items() if known and id(p) not in known}
 
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
@@ -300,7 +299,7 @@ class Habits:
                             "optimizer.step(), which then has no gradients: no parameter is ever updated",
                             "call zero_grad() before loss.backward(), or after optimizer.step()", "doctor",
                             self._in_vain)]
-        if len(self._optimizers) and self._waiting > PATIENCE:
+        if len(self.optimizers) and self._waiting > PATIENCE:
             return [Finding(92, "no step", "", "", "", f"optimizer.step() was not called after the last {self._waiting}"
                             " loss.backward(): no parameter is updated", "call optimizer.step() after loss.backward()",
                             "doctor", self._at)]
@@ -325,7 +324,7 @@ class Habits:
             return []
         first, parameter = next(iter(missing.items()))
         listed = ", ".join(list(missing)[:4]) + (" …" if len(missing) > 4 else "")
-        last = list(self._optimizers)[-1]
+        last = list(self.optimizers)[-1]
         at = place_of_frames(self.made.get(id(last), ()))
         made = place_of_frames(self.made.get(id(parameter), ()))
         return [Finding(91, "not in the optimizer", first, "", first,

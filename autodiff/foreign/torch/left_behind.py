@@ -43,6 +43,11 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
         return None
     if last is None:
         return Remark("nothing in this step uses it", None, "use it for the loss, or drop it")
+    fresh = [e for e in used if "lift_fresh" in str(e.op)]
+    own = {id(t) for e in fresh for t in tensors_in(e.result)}
+    if fresh and last.drawn is None and not any(t.requires_grad and id(t) not in own for e in used
+                                                for t in tensors_in((e.args, e.kwargs))):
+        last = fresh[-1]  # made of numbers that torch.tensor() has read, unseen
     name, place = last.op.name() if isinstance(last.op, Call) else name_of(last.op)[0], place_of_frames(last.frames)
     if last.drawn is not None:
         return Remark(f"the way to the loss ends: what {name} draws of it carries no gradient", place,

@@ -1,7 +1,7 @@
 """What stands between a PyTorch program's gradients and its steps: scaled losses, clipping, schedules of the rate."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -165,3 +165,16 @@ class Rates:
                         f"in {len(rates)} steps, by scheduler.step(){at_line(place)}: the parameters "
                         "hardly move any more", "call scheduler.step() once an epoch, or let the rate fall more slowly",
                         "doctor", place)]
+
+
+def underflowing(optimizers: Iterable[Any], made: Mapping[int, RawFrames]) -> list[tuple[Any, Remark]]:
+    """The parameters in whose dtype the epsilon of their optimizer is 0. made: where optimizers were."""
+    found = []
+    for optimizer in optimizers:
+        place, kind = place_of_frames(made.get(id(optimizer), ())), type(optimizer).__name__
+        found += [(p, Remark(f"{kind}'s eps={group['eps']:g}{at_line(place)} is 0 in {p.dtype}, and the square of a "
+                             "small gradient is too: it divides by 0", place, f"{kind}(…, eps=1e-4){at_line(place)}; "
+                             "or keep the parameters in float32, and compute under torch.autocast"))
+                  for group in optimizer.param_groups if group.get("eps") for p in group["params"]
+                  if not bool(torch.tensor(group["eps"], dtype=p.dtype))]
+    return found

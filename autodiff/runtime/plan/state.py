@@ -28,6 +28,19 @@ def references_of_base(view: np.ndarray) -> int:
     return sys.getrefcount(view.base)
 
 
+def how_to_initialize(op: Operation, name: str) -> str:
+    """What to do about a variable without a value, which `op` reads: an initializer made before it does not have it."""
+    operations = op.graph.get_operations()
+    made = next((each for each in operations if each.name == name), op)
+    stores = {"Assign", "AssignVariableOp"}
+    last = next((each for each in reversed(operations) if each.type == "NoOp" and each.waits_for
+                 and stores.issuperset(w.type for w in each.waits_for)), None)
+    if last is None or last.index > made.index:
+        return "run tf.global_variables_initializer() first"
+    return (f"the initializer at {last.site} was made before {name}, at {made.site}: make and run "
+            "tf.global_variables_initializer() after all variables, those of optimizers too")
+
+
 ALONE = references_of_base(np.empty(0).view())  # of one view: what a call adds depends on the Python
 
 
@@ -148,7 +161,7 @@ class Run:
                 said = (f"Error while reading resource variable {key} from Container: localhost. This could mean that "
                         "the variable was uninitialized. Not found: Resource localhost/"
                         f"{key}/N10tensorflow3VarE does not exist\n{said}")
-            raise FailedPreconditionError(None, self.op, said, hint="run tf.global_variables_initializer() first")
+            raise FailedPreconditionError(None, self.op, said, hint=how_to_initialize(self.op, name))
         return value
 
     def assign(self, name: str, value: Any) -> Any:

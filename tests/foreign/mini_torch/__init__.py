@@ -176,6 +176,8 @@ class Tensor(TensorBase):
         return dispatch("strange", self)
 
     def backward(self):
+        if getattr(self, "refuses", ""):
+            raise RuntimeError(self.refuses)
         slopes, order = {id(self): np.ones_like(self.array)}, []
 
         def visit(tensor):

@@ -219,6 +219,8 @@ class Blame:
             return f", as it was loaded from {path}"
         moments = list(self.state.moments)
         if 0 < self._first_spoiled(variable, moments) < len(moments):
+            if (told := advice_of(self.model.graph).spoilers.get(variable)) is not None:
+                return f", since the update of {self.log.at(moments[-2].run)}: {told.text}"
             return f", since it was set after {self.log.at(moments[-2].run)}, by no run: loaded, or assigned"
         return ""
 

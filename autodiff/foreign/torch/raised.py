@@ -1,0 +1,162 @@
+"""What an error of torch's is about: the line to change, and how, by what was recorded before it."""
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from traceback import walk_tb
+from typing import Any
+
+import torch
+
+from ...core.site import Site, resolve
+from ...debug.analysis.advice import Remark
+from ...debug.facts.roles import as_place, at_line
+from ..script_lines import loop_around, names_between, on_lines
+from .graph import name_of, sliced, written_by
+from .habits import Habits
+from .left_behind import remark_on
+from .record import Call, Entry, Recorder, is_leaf, is_library, place_of_frames, tensors_in
+
+_REMEDIES = {  # what torch says -> what to do
+    "implicitly created only for scalar": "make one number of it before backward(): loss.mean(), or loss.sum()",
+    r"mat1 and mat2 shapes|expected input.* to have \d+ channels|input.size\(-1\) must be equal|running_mean should "
+    "contain|normalized_shape": "make the layer for as many features as it is given, or reshape what it is given",
+    "same dtype, but got|expected (scalar type|.*dtype)|Input type .* and (weight|bias) type": "give data and layer "
+    "one dtype where the data is made: x.float() for inputs, and targets of squared errors, .long() for class numbers",
+    r"Target \S+ is out of bounds": "classes count from 0: subtract 1 of labels that begin at 1, or give the last "
+    "layer as many outputs as there are classes",
+    "index out of range in self": "make the table longer than the largest index: nn.Embedding(largest + 1, …)",
+    "[Tt]arget size|batch_size .* to match target": "give predictions and targets one shape: y.view_as(prediction)",
+    "between 0 and 1": "give it probabilities: torch.sigmoid(logits), or the logits to BCEWithLogitsLoss",
+    "leaf Variable that requires grad": "change it under torch.no_grad(), or make a new tensor of it: w = w + …",
+    "empty parameter list": "keep layers in self.name, or an nn.ModuleList: parameters() does not look into lists",
+    "incorrect number of gradients": "return one gradient for each argument of forward, None for what is no tensor",
+    "appears to not have been used": "use it for the loss, or ask with allow_unused=True, which gives None for it",
+    "floating point and complex dtype can require": "make it of floats: 1.0 for 1, or dtype=torch.float32",
+    "without overflow": "mask with the least number of the dtype: torch.finfo(x.dtype).min"}
+
+
+class PostMortem:
+    """What there is when the script ends with an error. loss: what was to be differentiated last."""
+
+    def __init__(self, error: BaseException, recorder: Recorder, habits: Habits, loss: Any,
+                 parameters: Mapping[str, Any]) -> None:
+        self._said, self._habits, self._loss, self._parameters = str(error), habits, loss, parameters
+        self._entries, self._all = recorder.entries, [*recorder.older, *recorder.entries]
+        self._frames = [*walk_tb(error.__traceback__)]
+        self._frame, self._line = [part for part in self._frames if not is_library(part[0].f_code.co_filename)][-1]
+        self._file = self._frame.f_code.co_filename
+
+    def remark(self) -> Remark | None:
+        """The cause, its line and what to do; None where torch's own words are all there is."""
+        for pattern, finder in {r"\bNone(Type)?\b": self._no_slope, "does not require grad": self._cut,
+                                "a second time": self._freed, "modified by an inplace": self._changed}.items():
+            if re.search(pattern, self._said):
+                return finder()
+        remedy = next((words for pattern, words in _REMEDIES.items() if re.search(pattern, self._said)), "")
+        return Remark(self._layer(), None, remedy) if remedy else None
+
+    def _no_slope(self) -> Remark | None:
+        """Of `w.grad` on the line: why w has none."""
+        names = [ast.unparse(node.value) for node in ast.walk(on_lines(self._file)[self._line])
+                 if isinstance(node, ast.Attribute) and node.attr == "grad"]
+        name, x = next((n, x) for n in names if isinstance(x := self._named(n), torch.Tensor) and (
+            not is_leaf(x) or x.grad is None))
+        what, place, has_grad = next((_described(e) for e in reversed(self._all) if not written_by(e) and any(
+            t is x for t in tensors_in(e.result))), ("", None, True))
+        if not is_leaf(x):
+            return Remark(f"{name}.grad stays None: {name} is no leaf, as {what or 'an op'} made it{at_line(place)} of "
+                          "what requires a gradient", place, "make the result the leaf: "
+                          f"{name} = (…).detach().requires_grad_(){at_line(place)}")
+        if not x.requires_grad:
+            how = f", as {what} made it anew{at_line(place)}{'' if has_grad else ' under no_grad'}" if what else ""
+            return Remark(f"{name}.grad is None: {name} does not require a gradient{how}", place,
+                          f"change it in place: {name} -= …, which keeps it the leaf" if what else
+                          f"requires_grad=True where {name} is made")
+        return remark_on(x, self._all, sliced(self._all, [self._loss]), {})
+
+    def _cut(self) -> Remark | None:
+        """A loss that nothing differentiable made: where the way from the parameters ends."""
+        used = sliced(self._entries, [self._loss])
+        for entry in reversed(used):
+            if any(t.requires_grad for t in tensors_in((entry.args, entry.kwargs))) and not any(
+                    t.requires_grad for t in tensors_in(entry.result)) and not written_by(entry):
+                what, place, has_grad = _described(entry)
+                if not has_grad:
+                    return Remark(f"it is computed under torch.no_grad(), {what}{at_line(place)} for one", place,
+                                  "compute the loss outside of no_grad(), which is for tests")
+                return Remark(f"the way from the parameters ends in {what}{at_line(place)}, which gives no gradient",
+                              place, "keep it out of the loss: a loss of the scores themselves, as F.cross_entropy")
+        trained = [p for p in self._parameters.values() if p.requires_grad]
+        remarks = (remark_on(p, self._entries, used, self._habits.assigned) for p in trained)
+        return next((remark for remark in remarks if remark is not None and remark.place is not None), None)
+
+    def _freed(self) -> Remark | None:
+        """What an earlier backward has freed, and this one uses again."""
+        made = {id(t) for e in self._entries for t in tensors_in(e.result)}
+        uses = [(t, e.frames) for e in sliced(self._entries, [self._loss]) for t in tensors_in((e.args, e.kwargs))]
+        tensor, frames = next((t, frames) for t, frames in [*uses, (self._loss, ())]
+                              if t.requires_grad and not is_leaf(t) and id(t) not in made)
+        use, line = self._here(frames) or self._line, next((self._here(e.frames) for e in reversed(
+            self._all) if any(t is tensor for t in tensors_in(e.result))), 0)
+        name = (*names_between(self._file, line, use), "it")[0]
+        place, at = as_place(Site(self._file, use, "")), at_line(as_place(Site(self._file, line, ""))) * (line > 0)
+        if line not in (loop_around(self._file, self._line) or ()):
+            return Remark(f"{name} was computed{at} once, before the loop, and the first backward() has freed what its "
+                          f"gradient needs", place, f"compute {name}{at} in each step, inside the loop; or {name}."
+                          "detach() if nothing before it is trained")
+        if line < use:
+            return Remark(f"{name}, made{at}, is in two losses, and the backward() of the first has freed what its "
+                          "gradient needs", place, "one backward() of the sum, (loss1 + loss2).backward(); or "
+                          "retain_graph=True in the first")
+        is_one = not isinstance(self._named(name), (tuple, list))
+        cut = f"{name} = {name}.detach()" if is_one else f"{name} = tuple(h.detach() for h in {name})"
+        return Remark(f"{name} comes from the step before, made{at}, with that step's graph, which its backward() has "
+                      "freed", place, f"cut it off before it is used again{at_line(place)}: {cut}")
+
+    def _changed(self) -> Remark | None:
+        """Which write has changed what a gradient needs."""
+        found = re.search(r"\[[\w.]+ \[([\d, ]*)\]", self._said)
+        shape = [int(n) for n in found[1].split(",") if n.strip()] if found else []
+        for name, p in self._parameters.items():
+            if id(p) in self._habits.moved and list(p.shape) in (shape, shape[::-1]):
+                place = place_of_frames(self._habits.last_step)
+                return Remark(f"optimizer.step(){at_line(place)} changes {name} in place, with whose old value this "
+                              "loss was computed", place, "compute what this loss is made of after the step"
+                              f"{at_line(place)}, with another forward pass; or call every backward() before the first "
+                              "step()")
+        wholes = [(e, t, getattr(t, "_base", None)) for e in reversed(self._all) for t in written_by(e)]
+        what, place, _ = next(_described(e) for e, t, base in wholes if shape in (
+            list(t.shape), list((t if base is None else base).shape)))
+        return Remark(f"{what} changes in place{at_line(place)} what an op before it keeps for its gradient", place,
+                      f"make a new tensor{at_line(place)}: x = x + y for x += y, torch.stack of a list for writes to "
+                      "parts, inplace=False; or write to x.clone()")
+
+    def _layer(self) -> str:
+        """The innermost of torch's layers that the error has passed, and what it was given."""
+        for frame, _ in reversed(self._frames):
+            layer, *given = (frame.f_locals.get(name) for name in ("self", "input", "target"))
+            if isinstance(layer, torch.nn.Module) and isinstance(given[0], torch.Tensor):
+                shown = " and ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in given if isinstance(t, torch.Tensor))
+                return f"{layer}{self._habits.made_at(layer)} is given {shown}"
+        return ""
+
+    def _named(self, text: str) -> Any:
+        """What a name, or attributes of one, stand for on the line."""
+        first, *rest = text.split(".")
+        found = {**self._frame.f_globals, **self._frame.f_locals}.get(first)
+        for attribute in rest:
+            found = getattr(found, attribute, None)
+        return found
+
+    def _here(self, frames: Any) -> int:
+        """The line of the function that failed, of an op's frames."""
+        return next((site.line for site in resolve(frames) if (site.file, site.function) == (
+            self._file, self._frame.f_code.co_name)), 0)
+
+
+def _described(entry: Entry) -> tuple[str, Any, bool]:
+    """Its name, line, and whether autograd was on."""
+    name = entry.op.name() if isinstance(entry.op, Call) else name_of(entry.op)[0]
+    return name, place_of_frames(entry.frames), entry.has_grad
