@@ -68,6 +68,9 @@ def test_shuffle_keeps_every_element_and_repeats_with_its_seed():
     first = [int(n) for n in drained(Dataset.range(50).shuffle(10, seed=3))]
     assert sorted(first) == list(range(50)) and first != list(range(50))
     assert first == [int(n) for n in drained(Dataset.range(50).shuffle(10, seed=3))]
+    tf.set_random_seed(2)
+    pairs = drained(Dataset.zip((Dataset.range(50).shuffle(50), Dataset.range(50).shuffle(50))))
+    assert any(one != other for one, other in pairs)  # as in TensorFlow, each shuffles in its own way
     two = [int(n) for n in drained(Dataset.range(20).shuffle(20, seed=1).repeat(2))]
     assert sorted(two[:20]) == sorted(two[20:]) == list(range(20)) and two[:20] != two[20:]
 

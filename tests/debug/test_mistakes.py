@@ -252,6 +252,31 @@ loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
 train = adam(.01).minimize(loss)
 fit([train, loss], lambda i: {x: X[(k := i * 16 % 320 // (320 // 8)):k + 16], t: T[k:k + 16]}, steps=30)
 ''', "% 320 // (320 // 8)", "% 320"),
+    "labels do not follow from inputs": ('''
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
+train = adam(.01).minimize(loss)
+fit([train, loss], lambda i: {x: X[i * 30:i * 30 + 30], t: T[0 * i:0 * i + 30]}, steps=12)
+''', "T[0 * i:0 * i + 30]", "T[30 * i:30 * i + 30]"),
+    "inputs scaled otherwise": ('''
+loss = tf.reduce_mean(tf.square(dense(p, 1) - q))
+train = sgd(.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(8):
+        session.run(train, near(i))
+    session.run(loss, near(i, 100.))
+''', "near(i, 100.)", "near(i, 2.)"),
+    "metric never reset": ('''
+scores = dense(x, 4)
+train = adam(.01).minimize(tf.losses.sparse_softmax_cross_entropy(t, scores))
+share, add = tf.metrics.accuracy(t, tf.argmax(scores, 1))
+reset = tf.variables_initializer(tf.local_variables())
+with tf.Session() as session:
+    session.run([tf.global_variables_initializer(), reset])
+    for i in range(3):
+        session.run(train, fed(i))
+        session.run([]), session.run(add, fed(i))
+''', "run([])", "run(reset)"),
     "initialized again": ('''
 loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
 train, start = adam(.01).minimize(loss), tf.global_variables_initializer()

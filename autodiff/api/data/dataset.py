@@ -151,8 +151,9 @@ class Dataset(Structured):
     def shuffle(self, buffer_size: int, seed: int | None = None,
                 reshuffle_each_iteration: bool | None = None) -> "Dataset":
         """Each element drawn at random from a buffer of the next `buffer_size`."""
-        size, graph_seed = positive_count(buffer_size), get_default_graph().seed
-        known = None if seed is None and graph_seed is None else (graph_seed or 0, seed or 0)
+        size, graph = positive_count(buffer_size), get_default_graph()
+        count = graph.extras["shuffles"] = graph.extras.get("shuffles", -1) + 1  # which no count of ops tells apart
+        known = None if seed is None and graph.seed is None else (graph.seed or 0, count if seed is None else seed)
         rounds = itertools.count()
 
         def mixed(items: PythonIterator[Any]) -> PythonIterator[Any]:

@@ -1,6 +1,7 @@
 """Why y does not depend on x, and why a variable that y depends on is not trained."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -204,10 +205,11 @@ def _twin(x: Tensor, below: set[Operation]) -> Operation | None:
     """Another variable that the same line of the script made, and that y uses."""
     if x.op.type not in VARIABLES or place_of(x.op) is None:
         return None
-    shape, tail = x.op.attrs.get("shape"), x.op.name.rpartition("/")[2]
-    return next((op for op in below if op.type in VARIABLES and place_of(op) == place_of(x.op) and op is not x.op
-                 and op.span == x.op.span and op.attrs.get("shape") == shape
-                 and op.name.rpartition("/")[2] == tail), None)
+    def kind(op: Operation) -> tuple[object, ...]:
+        name = re.sub(r"_\d+$", "", op.name.rpartition("/")[2])
+        return place_of(op), op.span, op.attrs.get("shape"), name
+    return next((op for op in in_order(below) if op.type in VARIABLES and op is not x.op and kind(op) == kind(x.op)),
+                None)
 
 
 def not_trained(y: Tensor, x: Tensor, call: GradientCall, others: Iterable[GradientCall], trainable: bool) -> WhyNone:

@@ -24,7 +24,7 @@ _SYMPTOMS = ("exploding gradient", "zero gradient", "tiny gradient", "vanishing 
              "saturated")  # of a cause, where there is a finding of one
 _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
-           "one class", "log of no probability", "hinge of labels 0 and 1")
+           "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1")
 _SAME = {"wrong sign": ("uphill",), "uphill": ("weight decay", "gradient turned"),  # the kinds that say it too
          "no logarithms": ("softmax over the batch", "softmax over the wrong axis"),
          "steps too large": ("learning rate too high", "no logarithms", "sum for mean"),

@@ -10,7 +10,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS, place_of
 from ..findings import Finding
-from .case import Case, finding, held, values_behind
+from .case import Case, fed_behind, finding, held, values_behind
 from .heads import SAME, Head, heads, is_data
 from .pairing import batches_of, classes_of, inputs_of, named, nothing_learnt
 
@@ -99,23 +99,32 @@ def _same_batch(case: Case) -> list[Finding]:
     """The same few examples in each step, though there are more."""
     if len(case.steps) < _BATCHES:
         return []
-    for tensor in inputs_of(case):
-        arrays = [np.asarray(run.feeds[tensor]) for run in case.steps if tensor in run.feeds]
-        if len(arrays) < len(case.steps) or len(arrays[0]) < 2:
-            continue
+    labels = fed_behind([head.labels for head in heads(case) if head.labels is not None])
+    fed = {t: [np.asarray(run.feeds.get(t)) for run in case.steps] for t, v in case.steps[0].feeds.items()
+           if np.ndim(v) and t.op.type in PLACEHOLDERS}
+    for tensor, arrays in fed.items():
         is_still = all(np.array_equal(a, arrays[0]) for a in arrays[1:])
+        beside = next((t for t, others in fed.items() if is_still and len(others[0]) == len(arrays[0]) and tensor.op
+                       in labels and np.ptp(arrays[0]) and not all(np.array_equal(a, others[0]) for a in others)), None)
+        if len(arrays[0]) < 2 or arrays[0].dtype.kind not in "fiu" or arrays[0].ndim < 2 and beside is None:
+            continue
         seen, times = (len(arrays[0]), 1) if is_still else (_few_examples(arrays), _PARTS)
         other = max((len(run.feeds[tensor]) for run in case.runs if not run.trains and all(
-            t in run.feeds for t, v in case.steps[0].feeds.items() if np.ndim(v))), default=0)
+            t in run.feeds for t in fed)), default=0)
         whole = case.wholes.get(tensor, 0)
         more = f"other runs feed {other}" if other > times * seen else f"they are cut from an array of {whole}"
         if seen and (other > times * seen or whole >= _PARTS * seen) and tensor.op in ancestors([case.y]):
             is_part = whole >= 2 * _PARTS * seen and len(case.steps) >= _LONG
             weight = 64 if other > times * seen else 42 if is_part else _MEANT
-            return [finding(weight, "same batch", next(iter(tensor._consumers), tensor.op), f"{tensor.name} is fed the "
-                            f"same {seen} examples in all {len(case.steps)} training steps, though {more}: the "
-                            "model learns these by heart", "take the next batch in each step: x[i "
-                            "* n:(i + 1) * n]", target=tensor.name, step=case.steps[1].step)]
+            at = next(iter(tensor._consumers), tensor.op)
+            said = (f"{tensor.name} is fed the same {seen} examples in all {len(case.steps)} training steps, though "
+                    f"{more}")
+            if beside is not None:
+                return [finding(73, "labels do not follow from inputs", at, f"{said}, while {beside.name} is fed "
+                                f"{len(arrays[0])} others in each: they do not belong together", "cut both by the same "
+                                "indices: x[i * n:(i + 1) * n] and y[i * n:(i + 1) * n]", target=tensor.name)]
+            return [finding(weight, "same batch", at, f"{said}: the model learns these by heart", "take the next batch "
+                            "in each step: x[i * n:(i + 1) * n]", target=tensor.name, step=case.steps[1].step)]
     return []
 
 

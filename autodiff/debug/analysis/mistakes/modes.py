@@ -14,16 +14,21 @@ from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, Run, finding, held
 from .heads import heads, number_in
+from .pairing import inputs_of
 from .signs import source_of
 
 _MOST_DROPPED = 0.85  # share beyond which what is left is hardly enough
+_OTHERWISE = 20.0  # times the size of what is trained with: inputs that were scaled, or not, unlike those
+_FEW, _ROWS = 8, 4  # steps, and examples, that show how large inputs are
 _RANDOM = ("RandomUniform",)
 _OF_DROPOUT = re.compile("(?i)(^|/)dropout[^/]*/Identity[^/]*$")  # as a layer calls what it does outside of training
 
 
 def mode_mistakes(case: Case) -> list[Finding]:
     """Findings about batch normalization and dropout."""
-    return [*_normalized_by_averages(case), *_dropped(case), *_dropped_inside(case), *_never_dropped(case)
+    return [*_normalized_by_averages(case), *_dropped(case), *_dropped_inside(case), *_never_dropped(case),
+            *_averaged_over_all(case),
+            *_scaled_otherwise(case)
             ] if case.steps else []
 
 
@@ -47,6 +52,39 @@ def _normalized_by_averages(case: Case) -> list[Finding]:
                         f"{len(case.steps)} steps, so nothing is normalized by its batch",
                         "give it training=True in training runs (feed the placeholder True), and run its update ops",
                         target=f"{average.name}:0", step=case.looked[0].step)]
+    return []
+
+
+def _averaged_over_all(case: Case) -> list[Finding]:
+    """A metric that adds up evaluations between which was trained, and is never set back."""
+    later = [run for run in case.runs if run.number > case.steps[0].number]
+    for total in (each.handle_tensor for each in case.graph.get_collection("metric_variables")):
+        adds = [op for op in total._consumers if op.type in ("AssignAdd", "AssignAddVariableOp")]
+        steps = sorted({run.step for run in later if not run.trains and any(op in run.ran for op in adds)})
+        if len(steps) > 2 and not any(op in run.ran for run in later for op in total._consumers
+                                      if op.type in ("Assign", "AssignVariableOp")):
+            return [finding(47, "metric never reset", adds[0], f"{adds[0].name} adds to {total.name} in evaluations "
+                            f"after {len(steps)} different steps, {steps[0]} to {steps[-1]}, and nothing sets it back: "
+                            "what it says is the average of all of them, also of the model as it was long before",
+                            "run the initializer of the metric's variables (tf.variables_initializer of "
+                            "tf.local_variables(scope)) before each evaluation", target=total.name,
+                            confidence="certain")]
+    return []
+
+
+def _scaled_otherwise(case: Case) -> list[Finding]:
+    """Inputs that are of another size in the runs that do not train."""
+    for tensor in inputs_of(case) if len(case.steps) >= _FEW else ():
+        size = float(np.median([np.abs(run.feeds[tensor]).mean() for run in case.steps if tensor in run.feeds]))
+        for run in case.runs:
+            array = np.asarray(run.feeds.get(tensor, 0.0))
+            far = float(np.abs(array).mean()) if array.ndim > 1 and len(array) >= _ROWS else size
+            if not run.trains and 0 < _OTHERWISE * min(size, far) < max(size, far) and tensor.dtype.is_floating:
+                return [finding(66, "inputs scaled otherwise", next(iter(tensor._consumers), tensor.op), "what "
+                                f"{tensor.name} is fed has the mean size {size:.3g} in training, but {far:.3g} in run "
+                                f"{run.number}, which does not train: what that run says of the model is of inputs "
+                                "that it has never seen", "scale all that is fed alike: by the mean and deviation of "
+                                "what it is trained with", target=tensor.name, step=run.step)]
     return []
 
 
