@@ -208,3 +208,25 @@ def test_a_model_trains_what_was_trainable_when_it_was_compiled():
         before = critic.get_weights()
         model.train_on_batch(x, np.ones((4, 1)))
         assert np.array_equal(critic.get_weights()[0], before[0]) == (model is both)
+
+
+def test_a_model_makes_the_updates_of_its_own_inputs_and_notes_what_changed_since_compile():
+    maker = KERAS.Sequential([KERAS.layers.BatchNormalization(input_shape=(3,)), KERAS.layers.Dense(2)])
+    critic = KERAS.Sequential([KERAS.layers.Dense(1, "sigmoid", input_dim=2)])
+    critic.compile("sgd", "mse")
+    critic.layers[0].trainable = False
+    z = KERAS.Input((3,))
+    both = KERAS.Model(z, critic(maker(z)))
+    both.compile("sgd", "mse")
+    both.train_on_batch(np.ones((4, 3)), np.ones((4, 1)))  # the maker's own input has no value
+    np.testing.assert_allclose(maker.layers[0].get_weights()[2], np.full(3, 0.01), rtol=1e-5)
+    critic.train_on_batch(np.ones((4, 2)), np.ones((4, 1)))
+    assert not both.changed and critic.changed == critic.weights
+
+
+def test_a_model_all_of_which_is_frozen_trains_on_as_it_is():
+    model = classifier()
+    model.trainable = False
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    before, losses = model.get_weights(), model.fit(ROWS, LABELS, 60, 2, 0).history["loss"]
+    assert losses[0] == losses[1] and all(map(np.array_equal, before, model.get_weights()))

@@ -102,4 +102,11 @@ m.add_loss(tf.reduce_mean(error + spread))
 m.compile(keras.optimizers.Adam(.05))
 m.fit(data, epochs=4, batch_size=24, verbose=0)
 ''', "error =", "error = 8 *"),
+    "changed after compile": ('''
+m = model(layers.Dense(4, "softmax"))
+m.compile("adam", "sparse_categorical_crossentropy")  #!
+m.layers[0].trainable = False
+# again
+m.fit(data, classes, 24, 2, verbose=0)
+''', "# again", 'm.compile("adam", "sparse_categorical_crossentropy")'),
 }

@@ -80,7 +80,7 @@ class Model(Weights, Trained, Layer):
             self._found = [*begins, *_layers_to(nest.flatten(outputs))]
             self.built = True
 
-    _untracked = Layer._untracked | {"_found", "_stack"}
+    _untracked = Layer._untracked | {"_found", "_stack", "to_train", "changed"}
 
     @property
     def _checkpoint_dependencies(self) -> list[TrackableReference]:

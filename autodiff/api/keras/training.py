@@ -14,7 +14,7 @@ from ...core.graph import Tensor, get_default_graph
 from ...core.site import capture, made_at
 from ...gradients.backprop import gradients
 from ...gradients.tape import GradientTape
-from .. import math
+from .. import logging, math
 from ..arrays.creation import placeholder
 from ..arrays.shaping import reshape
 from ..control.dependencies import group
@@ -33,6 +33,8 @@ class Trained:
     optimizer: Any = None
     loss: Any = None
     stop_training = False
+    changed: list[Any]
+    to_train: list[Any] | None
     _losses_of: list[Any]
     _metrics_of: list[list[tuple[str, Any]]]
 
@@ -43,8 +45,17 @@ class Trained:
         self._given_metrics, self._loss_weights = metrics or [], loss_weights
         self._functions: dict[str, Any] = {}
         self._frames_of_loss = capture()
-        self._to_train = list(self.trainable_weights) if self.inputs else None  # type: ignore[attr-defined]
-        self.history = History()
+        self.to_train = list(self.trainable_weights) if self.inputs else None  # type: ignore[attr-defined]
+        self.history, self.changed = History(), []
+        get_default_graph().extras.setdefault("compiled", {})[id(self)] = self
+
+    def _as_compiled(self) -> None:
+        """Tell of weights that were frozen, or set free, since compile: training goes by what it was told there."""
+        other = set(self.to_train or ()) ^ set(self.trainable_weights)  # type: ignore[attr-defined]
+        self.changed = [v for v in self.weights if v in other] if self.to_train else []  # type: ignore[attr-defined]
+        if self.changed:
+            logging.warning("Discrepancy between trainable weights and collected trainable weights, did you set "
+                            "`model.trainable` without calling `model.compile` after ?")
 
     def _told(self) -> None:
         if self.optimizer is None:
@@ -137,7 +148,7 @@ class Trained:
                 fetches = self._values(targets, weights, predicted)
         ending: Any = [update for layer in _stateful(self) for update in layer.updates]
         if mode == "train":
-            chosen = self.trainable_weights if self._to_train is None else self._to_train  # type: ignore[attr-defined]
+            chosen = self.trainable_weights if self.to_train is None else self.to_train  # type: ignore[attr-defined]
             with made_at(get_default_graph(), getattr(self.optimizer, "_frames", self._frames_of_loss)):
                 step = self.optimizer.minimize(fetches[0], var_list=chosen) \
                     if chosen else group(*gradients(fetches[0], fetches[0]))  # asked of no variable, which shows
@@ -166,7 +177,7 @@ class Trained:
                 self._choose(batch[1])
                 values = self._values(batch[1], batch[2], predicted)
             if mode == "train":
-                variables = self._to_train or self.trainable_weights  # type: ignore[attr-defined]
+                variables = self.to_train or self.trainable_weights  # type: ignore[attr-defined]
                 self.optimizer.apply_gradients(zip(tape.gradient(values[0], variables), variables))
         finally:
             backend._Eager.phase = before
@@ -197,6 +208,7 @@ class Trained:
             each.set_model(self)
             each.set_params({"epochs": epochs, "batch_size": batch_size, "verbose": verbose, "steps": steps_per_epoch})
         self.stop_training = False
+        self._as_compiled()
         self._tell(watchers, "on_train_begin", {})
         endless = endless_source(x, steps_per_epoch)
         for epoch in range(initial_epoch, epochs):
@@ -287,6 +299,8 @@ class Trained:
 
     def _once(self, mode: str, *given: Any) -> Any:
         self._told()
+        if mode == "train":
+            self._as_compiled()
         batch = batch_of(*nest.map_structure(lambda x: backend.get_value(x) if isinstance(x, Tensor) else x, given))
         return _only(self._function(mode, batch)(batch))
 

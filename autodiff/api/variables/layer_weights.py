@@ -93,7 +93,8 @@ class Holding(Described):
         if inputs is None:
             return [item for item in items if id(item) not in conditional]
         reached = reached_from(inputs)
-        return [item for item in items if id(item) in conditional and item in reached]
+        return [item for item in items if id(item) in conditional and not reached.isdisjoint(
+            (item, *getattr(item, "control_inputs", ())))]  # a value that is read after the update
 
     @property
     def _checkpoint_dependencies(self) -> list[TrackableReference]:

@@ -103,8 +103,8 @@ def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """Kernels of other first values: where units are equal drawn anew, elsewhere of the usual size."""
     rng = np.random.default_rng(0)
     start: dict[str, np.ndarray] = {}
-    kernels = {held(t) for o in case.behind for t in o.inputs[1:] if len(held(t).outputs[0].dims or ()) > 1
-               and held(t).outputs[0] in case.variables}
+    kernels = {held(t) for o in case.behind for t in o.inputs[1:] if held(t).outputs[0] in case.variables
+               and len(held(t).attrs["shape"] or ()) > 1}
     for kernel in sorted(kernels, key=lambda o: o.index):
         value: Any = case.steps[0].before.get(kernel.name)
         if value is None or np.asarray(value).dtype.kind != "f":

@@ -106,7 +106,7 @@ def _narrow(head: Head, count: int, case: Case) -> Iterator[Finding]:
     for op in [o for o in ancestors([head.prediction]) if o.type == "MatMul" and len(o.inputs[0].op.inputs) == 1]:
         below = linear_source(op.inputs[0].op.inputs[0], case)
         kernel = held(below.inputs[1]) if below is not None else op
-        units = (kernel.outputs[0].dims or (0,))[-1] or 0
+        units = (kernel.attrs.get("shape") or (0,))[-1] or 0
         if below is not None and 0 < units < np.log2(count):
             yield finding(38 if case.learns else 66, "layer too narrow", below, f"{kernel.name} has {units} unit"
                           f"{'s' * (units > 1)}, through which all goes that tells {count} classes apart: with a relu "

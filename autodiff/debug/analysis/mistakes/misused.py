@@ -207,7 +207,7 @@ def _one_moment(op: Operation, case: Case) -> Iterator[Finding]:
     axes = static_value(total.inputs[1]) if dims and len(dims) > 1 else None
     scales = [held(unbroadcast(t)) for c in op.outputs[0]._consumers if c.type == "Mul" for t in c.inputs]
     if dims and axes is not None and {int(a) % len(dims) for a in np.ravel(axes)} == set(range(len(dims))) and any(
-            s.outputs[0] in case.variables and s.outputs[0].dims == dims[-1:] for s in scales):
+            s.outputs[0] in case.variables and s.attrs["shape"] == dims[-1:] for s in scales):
         yield finding(47, "moments over the wrong axes", total, f"{total.name} is one variance of {dims[-1]} features"
                       " together, examples and features, but each has a scale of its own: features of different sizes "
                       "stay so", f"tf.nn.moments(x, {list(range(len(dims) - 1))})", confidence="certain")

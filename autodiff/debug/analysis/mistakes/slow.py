@@ -86,7 +86,7 @@ def _reaches_kernels(case: Case) -> bool:
     """Whether kernels have a gradient at all: where units are dead, no rate helps."""
     values = case.values(case.looked[0])
     sizes = {x: float(np.linalg.norm(values[g])) for x, g in gradients_of(case).items() if g in values}
-    kernels = [size for x, size in sizes.items() if len(x.dims or ()) > 1]
+    kernels = [size for x, size in sizes.items() if len(x.op.attrs["shape"] or ()) > 1]
     return not kernels or max(kernels) > 1e-3 * max(sizes.values())
 
 

@@ -26,7 +26,8 @@ _GROWS = 4  # ops of one line, each fetched first in a later run, from which on 
 
 def trainer_mistakes(case: Case) -> list[Finding]:
     """Findings about which loss trains which variables, and what runs beside."""
-    return [*_updated_twice(case), *_opposed(case), *_swapped_lists(case), *_never_reset(case), *_grows(case)]
+    return [*_since_compile(case), *_updated_twice(case), *_opposed(case),
+            *_swapped_lists(case), *_never_reset(case), *_grows(case)]
 
 
 def _updated_twice(case: Case) -> list[Finding]:
@@ -293,3 +294,17 @@ def _leaks(case: Case, y: Tensor, other: Tensor, losses: dict[Tensor, list[Updat
                     f"{critic.prediction.name} goes into it, and the gradient through it, so that the critic is moved "
                     "to make this loss small, not to be right", "put tf.stop_gradient around what comes from the "
                     "critic, or give minimize var_list=the actor's variables", target=next(iter(theirs)).name)]
+
+
+def _since_compile(case: Case) -> list[Finding]:
+    """Weights that were frozen, or set free, after the one Keras model that trains them was compiled."""
+    models = case.graph.extras.get("compiled", {}).values()
+    for model, weight in ((each, weight) for each in models for weight in each.changed):
+        is_trained = weight in model.to_train
+        if any(weight in m.weights and (weight in (m.to_train or ())) != is_trained for m in models):
+            continue  # as another was told, as of a critic that only its own model trains
+        said = "frozen, and is trained all the same" if is_trained else "made trainable, and is not trained"
+        return [finding(64, "changed after compile", case.y.op, f"{weight.name} (of {len(model.changed)}) was {said}: "
+                        "its model was compiled before that, and goes by what was trainable then",
+                        "compile the model again after trainable is changed", target=weight.name, confidence="certain")]
+    return []

@@ -12,7 +12,7 @@ from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, is_variable_read, kernel_of
-from .heads import ENTROPIES, SAME, constant, heads, is_normalized, last_layer, through
+from .heads import ENTROPIES, SAME, constant, heads, is_normalized, last_layer, through, unbroadcast
 from .signs import is_of_one, source_of
 from .units import ACTIVATIONS
 
@@ -28,7 +28,7 @@ def wiring_mistakes(case: Case) -> list[Finding]:
     found = [*_linear_layers(case), *_same_weights(case),
              *_left_out(case), *_untrained_losses(case), *_forgotten_penalties(case)]
     for op in case.operations:
-        for rule in (_crossed, _argmax, _mean_of_integers, _equal_crossed, _flattened, _axes_mixed, _hidden_softmax,
+        for rule in (_crossed, _argmax, _mean_of_integers, _flattened, _axes_mixed, _hidden_softmax,
                      _mean_over_mask, _one_class, _floats_compared, _pooled_over_the_batch):
             found += rule(op, case)
     return found
@@ -164,28 +164,21 @@ def _argmax(op: Operation, case: Case) -> Iterator[Finding]:
                       "take it over the classes: tf.argmax(x, axis=1)")
 
 
-def _equal_crossed(op: Operation, case: Case) -> Iterator[Finding]:
-    """[n] compared with [n, 1]: all pairs."""
-    if op.type != "Equal":
-        return
-    dims = [t.op.inputs[0].dims if t.op.type == "BroadcastTo" else t.dims for t in op.inputs]
-    if any(d is None for d in dims) or {len(d or ()) for d in dims} != {1, 2}:
-        return
-    row, column = sorted((d or () for d in dims), key=len)
-    if column[-1] == 1 and row[0] != 1 and not any(n == 1 for n in column[:1]):
-        yield finding(61, "compared crosswise", op, f"{op.name} compares shapes {_shape(dims[0] or ())} and "
-                      f"{_shape(dims[1] or ())}: all pairs of examples, a table of n by n, not n comparisons",
-                      "give both the same shape: tf.squeeze(x, 1), or tf.reshape(x, [-1])")
-
-
 def _crossed(op: Operation, case: Case) -> Iterator[Finding]:
-    """[n] combined with [n, 1] in a loss: all pairs of examples."""
-    if op.type not in ("Mul", "Sub", "SquaredDifference") or op not in case.trained or is_of_one(op):
+    """[n] combined or compared with [n, 1]: all pairs of examples."""
+    if op.type not in ("Equal", "Mul", "Sub", "SquaredDifference") or is_of_one(op):
         return
-    dims = [t.op.inputs[0].dims if t.op.type == "BroadcastTo" else t.dims for t in op.inputs]
-    if sorted(dims, key=lambda d: len(d or ())) == [(None,), (None, 1)]:
-        yield finding(64, "broadcast", op, f"{op.name} ({op.type}) combines shapes {_shape(dims[0] or ())} and "
-                      f"{_shape(dims[1] or ())}: all pairs of examples, a table of n by n, not n values",
+    dims = [unbroadcast(t).dims for t in op.inputs]
+    row, column = sorted((d or () for d in dims), key=len)
+    if (len(row), len(column)) != (1, 2) or column[1] != 1 or 1 in (row[0], column[0]):
+        return
+    said = (f"{_shape(dims[0] or ())} and {_shape(dims[1] or ())}: all pairs of examples, a table of n by n, not n "
+            "values")
+    if op.type == "Equal":
+        yield finding(61, "compared crosswise", op, f"{op.name} compares shapes {said}",
+                      "give both the same shape: tf.squeeze(x, 1), or tf.reshape(x, [-1])")
+    elif op in case.trained and row[0] is column[0] is None:
+        yield finding(64, "broadcast", op, f"{op.name} ({op.type}) combines shapes {said}",
                       "give both the same shape: tf.squeeze(prediction, 1), or tf.expand_dims(target, 1)")
 
 
