@@ -49,7 +49,7 @@ ANSWERS = {
         ("next 2", "why zero", "as Relu (Relu at model.py:5) gives nothing but zeros: 100% of its inputs are <= 0"),
     "cell, long = tf.nn.rnn_cell.BasicRNNCell(2), tf.placeholder_with_default([0, 0], [None], 'long')\n"
     "_, last = tf.nn.dynamic_rnn(cell, x[:, None] * w[0], long, dtype=tf.float32)\nloss = tf.reduce_mean(last + w[0])":
-        ("next 2", "why rnn/basic_rnn_cell/kernel", "in 100% of the elements, as 0 was fed for 'long' at row 0"),
+        ("next 2", "why rnn/basic_rnn_cell/kernel", "in 100% of the elements, as 0 was fed for 'long' throughout"),
     "mask = tf.to_float(tf.equal(x, 7.0))\nloss = tf.reduce_sum(tf.matmul(x * mask, w))":
         ("next 2", "why zero", "holds nowhere: x:0 is 1 to 95, Equal/y:0 is 7 remedy: turn it around, tf.not_equal"),
     "loss = tf.reduce_sum(tf.matmul(x, w) * tf.pow(x - 1.0, -0.5))":

@@ -33,10 +33,10 @@ CHAINS = {
     ("mask = tf.placeholder(tf.bool, [2, 2], name='mask')\n"
      "a = tf.nn.softmax(tf.where(mask, x, tf.fill([2, 2], -np.inf)))\nloss = tf.reduce_sum(tf.matmul(a, w))", "0.1",
      "{x: [[1.0, 2.0], [0.5, 0.5]], mask: [[True, False], [i < 3, False]]}"):
-        "because False was fed for 'mask' at row 1, column 0 | step 4 False was fed",
+        "because False was fed for 'mask' throughout row 1 | step 4 False was fed",
     ("_, r = tf.while_loop(lambda n, r: n < 4, lambda n, r: (n + 1, r / tf.reduce_sum(tf.abs(r) * w)), [0, x])\n"
      "loss = tf.reduce_sum(r)", "1e-9", "{x: [[1.0, 0.0], [1.0, 1.0]] if i < 2 else [[0.0, 0.0], [0.0, 0.0]]}"):
-        "because 0 was fed for 'x' at row 0, column 0 | step 3 0 was fed",
+        "because 0 was fed for 'x' throughout | step 3 0 was fed",
     ("_, r = tf.while_loop(lambda n, r: n < 60, lambda n, r: (n + 1, r * 3.0), [0, x])\n"
      "loss = tf.reduce_sum(tf.exp(r) * w[0])", "1e-9", "{x: [[1.0, 1.0]]}"):
         "it grows from 3 to 4.24e+28 in 60 iterations, 3 times in each | step 1",

@@ -222,6 +222,8 @@ MENDED = {
     ("h = tf.cast(x, tf.float16) * tf.cast(w[0], tf.float16)\n"
      "loss = tf.reduce_mean(tf.cast(tf.square(h), tf.float32)) * 65536.0", "{x: [[5.0, 1.0]]}"):
         "scale the loss by 4096 in place of 65536 at model.py:8",
+    ("loss = tf.cast(tf.reduce_mean(tf.square(tf.matmul(x, w))), tf.float16) * 32768.0", "{x: [[5.0, 1.0]]}"):
+        "scale the loss by 2048 in place of 32768 at model.py:7",
     ("h = w[0] * x[0] * 200.0\nloss = tf.reduce_sum(tf.where(h > 0.0, h, tf.exp(h) - 1.0))", "{x: [[1.0, 1.0]]}"):
         "safe = tf.where(ok, tf.ones_like(x), x), then tf.exp(safe) at model.py:8",
     ("loss = tf.reduce_sum(w) / tf.floor(x[0, 0] / 10.0)", "{x: [[1.0, 1.0]]}"): "x / tf.maximum(y, 1.0) at model.py:7",
@@ -290,6 +292,22 @@ def test_a_remedy_is_found(computed: tuple[str, str], tmp_path: Path, monkeypatc
         said("run -t 1", shell)
         assert not shell.dbg.records[-1].error
         assert list(shell.dbg.graph.operations) == names
+
+
+def test_what_a_run_gave_is_no_data_to_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + """
+x = tf.placeholder(tf.float32, [3]); old = tf.placeholder(tf.float32, [3], name="old"); w = tf.Variable(1.0)
+log_p = -tf.square(30.0 * x * w)
+loss = tf.reduce_mean(tf.exp(log_p - old))
+step = tf.train.GradientDescentOptimizer(1.0).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    given = session.run(log_p, {x: [0.0, 0.5, 1.0]})
+    session.run([step, loss], {x: [0.0, 0.0, 0.0], old: given})
+"""
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+    assert "was fed for 'old'" in found and "remedy: tf.exp(tf.minimum(" in found and "scale the" not in found
 
 
 def test_a_learning_rate_that_grows_is_told_and_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,15 +136,24 @@ def _constant_feed(at: Source) -> list[Link]:
 
 def _fed(at: Source) -> Link:
     op, value = at.tensor.op, at.value if isinstance(at.value, bool) else number(at.value)
-    where = f" throughout column {at.index[-1]}" if at.value and _is_column(at) else _spot(at.index)
+    where = _throughout(at) or _spot(at.index)
     return Link(f"{value} was fed for {op.name!r}{where}", place_of(op), "fed", op.name, at.index)
 
 
 def _is_column(at: Source) -> bool:
     """Whether a column of a table has this number throughout."""
+    return np.ndim(at.scene.values[at.tensor]) > 1 and _throughout(at) not in ("", f" throughout row {at.index[0]}")
+
+
+def _throughout(at: Source) -> str:
+    """` throughout column 2`, where all numbers of it are this one; of zeros first the row; "" if it is but one."""
     array = np.asarray(at.scene.values[at.tensor])
-    there = array[..., at.index[-1]] if array.ndim > 1 and len(array) > 1 else array
-    return there is not array and bool(((there == at.value) | np.isnan(there) & np.isnan(at.value)).all())
+    same = (array == at.value) | (array != array) & (at.value != at.value)
+    if not array.ndim or len(array) < 2 or array.ndim == 1 or same.all():
+        return " throughout" if array.size > 1 and same.all() else ""
+    if array.ndim == 2 and array.shape[1] > 1 and at.value == 0 and same[at.index[0]].all():
+        return f" throughout row {at.index[0]}"
+    return f" throughout column {at.index[-1]}" if same[..., at.index[-1]].all() else ""
 
 
 def _stacked(at: Source) -> Link:
@@ -214,7 +223,7 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
     if op.type in VARIABLES:
         return Link(f"{op.name}{where} is {value}", place, "variable", op.name, at.index)
     if takes_elements(op):
-        where = f" throughout column {at.index[-1]}" if _is_column(at) else _spot(at.index)
+        where = _throughout(at) or _spot(at.index)
         return Link(f"the dataset gave {value}{where} of its component {op.outputs.index(at.tensor)}", place, "fed",
                     op.name, at.index)
     if not op.inputs and op.type not in ("Captured", "Argument"):

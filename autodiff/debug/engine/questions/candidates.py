@@ -84,9 +84,11 @@ class Candidates:
         if self.first.kind == "variable" and self.why.origins[0].phase == "forward":
             yield from self._begun_otherwise()
         yield from self._signs()
-        if any(each.overflows and each.phase == "backward" for each in self.why.origins[:1]):
+        losses = [call.ys[0].op for call in calls_of(self.model.graph)]
+        if any(each.overflows and (each.phase == "backward" or self.named(each.op) in losses)
+               for each in self.why.origins[:1]):
             before = len(self.tried)
-            yield from ([edit] for call in calls_of(self.model.graph) for edit in of_givens.less_scaled(call.ys[0].op)
+            yield from ([edit] for loss in losses for edit in of_givens.less_scaled(loss)
                         if len(self.tried) == before)  # as large as it may be
         yield from ([edit] for edit in formulas.without_exponential(self.y, self.why.origins))
         if self.fed is not None:
@@ -110,7 +112,7 @@ class Candidates:
             for form in edits:
                 yield from self._first_of(widened(form) if op.type in EXPONENTIALS else [form])
             if self.fed is not None and self.why.origins[0].overflows:
-                yield from other_feeds(self.fed.outputs[0], self.first.index, self.failed, self.moments)
+                yield from self._other_feeds(self.fed.outputs[0])
             if any(remedy.steepest <= STEEP for remedy, *_ in self.tried[before:]):
                 bounds = bounds[:1]
             yield from self._first_of(bounds)
@@ -140,12 +142,12 @@ class Candidates:
             yield [CLIP]
         if self.first.kind in ("variable", "depth"):
             is_deep = self.first.kind == "depth"
-            yield from scaled_feeds(self.failed) if is_deep else ()
+            yield from self._scaled_feeds() if is_deep else ()
             yield from self._first_of(self._smaller_weights([self.y]) if is_deep else ())
             yield from self._first_of(self._lower_rates())
-            yield from scaled_feeds(self.failed)
+            yield from self._scaled_feeds()
         elif self.fed is not None:
-            yield from self._first_of(other_feeds(self.fed.outputs[0], self.first.index, self.failed, self.moments))
+            yield from self._first_of(self._other_feeds(self.fed.outputs[0]))
         overflows = any(each.overflows for each in self.why.origins[:1])  # a gradient of 0 is then the bound's
         if self.why.origins and all(remedy.steepest > STEEP and (overflows or remedy.steepest < DEAD)
                                for remedy, *_ in self.tried):
@@ -157,8 +159,8 @@ class Candidates:
     def _against_divergence(self) -> Iterable[list[Edit]]:
         """Where no op is to blame, but how the variables grow."""
         before = [m for m in self.moments if m.run <= self.failed.run]
-        for i, moment in enumerate(before):
-            yield from ([of_givens.clipped_feed(t, -usual, usual)] for t, usual in unusual_feeds(moment, before[:i]))
+        odd = {t: usual for i in reversed(range(len(before))) for t, usual in unusual_feeds(before[i], before[:i])}
+        yield from ([of_givens.clipped_feed(t, -usual, usual)] for t, usual in odd.items())  # as it was at first
         begun = (m.variables for m in self.moments)
         updates = amplified(self.model.graph, begun, self.failed.variables)
         fallen = subtracted(self.y, self.state.values_known, before)
@@ -173,7 +175,7 @@ class Candidates:
         if heavy:
             yield [of_givens.usual(t, value, "momentum", "0.9") for t, value in heavy]
             return
-        yield from scaled_feeds(self.failed, UNSCALED)
+        yield from self._scaled_feeds(UNSCALED)
         yield from ([each.edit] for each in enlarged(self.y, trainable_tensors(self.model.graph), partial(
             self.state.values_known, moment=self.failed)))
         if len(before) <= _SOON:
@@ -181,7 +183,7 @@ class Candidates:
         count = len(self.tried)
         rates = list(self._lower_rates())
         yield from self._first_of(rates[:-3])
-        yield from scaled_feeds(self.failed)
+        yield from self._scaled_feeds()
         yield from self._first_of(rates[-3:] if len(self.tried) == count else ())  # which hardly learn
         yield [CLIP]
 
@@ -196,6 +198,33 @@ class Candidates:
                     return
                 steep.append(self.tried.pop())
         self.tried += steep[-1:]
+
+    def _scaled_feeds(self, least: float = _LARGE) -> Iterable[list[Edit]]:
+        """All data that are larger than `least`, scaled."""
+        large = [of_givens.scaled_feed(t, np.ndim(value)) for t, value in self.failed.feeds.items() if np.ndim(value)
+                 and self._is_data(t) and len(value) > 1 and np.abs(value).max(initial=0.0) > least]
+        yield from [large] if large else []
+
+    def _is_data(self, fed: Tensor) -> bool:
+        """Whether real numbers are fed that no run gave, as a target or the old probability of an action was."""
+        return fed.dtype.is_floating and fed not in self.carried.sources(self.failed)
+
+    def _other_feeds(self, fed: Tensor) -> Iterable[list[Edit]]:
+        """Of the placeholder of which an element is the origin: cleaned, within usual bounds, or scaled."""
+        if not fed.dtype.is_floating or not np.ndim(self.failed.feeds.get(fed, 0.0)):
+            return
+        array = np.asarray(self.failed.feeds[fed], np.float64)
+        value = abs(array[self.first.index])
+        usual = usual_size(fed, [m for m in self.moments if m.run < self.failed.run])
+        if not np.isfinite(value):
+            yield [of_givens.clean_feed(fed)]
+        elif value in (0.0, 1.0) and 0.0 <= array.min() < array.max() <= 1.0:
+            yield [of_givens.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
+            yield [of_givens.clipped_feed(fed, 1e-3, 1.0 - 1e-6 * (value == 1.0))]
+        elif usual and value > FAR * usual:
+            yield [of_givens.clipped_feed(fed, -usual, usual)]
+        elif value > _ODD and len(array) > 1 and self._is_data(fed):  # one row has no mean
+            yield [of_givens.scaled_feed(fed, array.ndim, explains=bool(value > UNSCALED))]
 
     def _other_constants(self) -> Iterable[list[Edit]]:
         """Of constants that are not finite: finite numbers in their places."""
@@ -270,32 +299,8 @@ def _reads(variable: Operation) -> list[Operation]:
     return [c for c in users if c.outputs and c.outputs[0].dtype.base_dtype.is_floating]
 
 
-def scaled_feeds(failed: Moment, least: float = _LARGE) -> Iterable[list[Edit]]:
-    """All that is larger than `least`, scaled."""
-    large = [of_givens.scaled_feed(t, np.ndim(value)) for t, value in failed.feeds.items() if t.dtype.is_floating
-             and np.ndim(value) and len(value) > 1 and np.abs(value).max(initial=0.0) > least]
-    yield from [large] if large else []
-
-
 def other_number(fed: Tensor, failed: Moment, moments: Sequence[Moment]) -> Iterable[list[Edit]]:
     """Of a placeholder that is fed one number, 0 now: what it was fed before."""
     if fed.dtype.is_floating and fed in failed.feeds and not np.any(failed.feeds[fed]):
         before = [abs(float(m.feeds[fed])) for m in moments if np.ndim(m.feeds.get(fed, ())) == 0]
         yield from [[of_givens.higher_feed(fed, min(filter(None, before)))]] if any(before) else []
-
-
-def other_feeds(fed: Tensor, index: tuple[int, ...], failed: Moment, moments: Sequence[Moment]) -> Iterable[list[Edit]]:
-    """Of the placeholder of which an element is the origin: cleaned, within usual bounds, or scaled."""
-    if not fed.dtype.is_floating or not np.ndim(failed.feeds.get(fed, 0.0)):
-        return
-    array = np.asarray(failed.feeds[fed], np.float64)
-    value, usual = abs(array[index]), usual_size(fed, [m for m in moments if m.run < failed.run])
-    if not np.isfinite(value):
-        yield [of_givens.clean_feed(fed)]
-    elif value in (0.0, 1.0) and 0.0 <= array.min() < array.max() <= 1.0:
-        yield [of_givens.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
-        yield [of_givens.clipped_feed(fed, 1e-3, 1.0 - 1e-6 * (value == 1.0))]
-    elif usual and value > FAR * usual:
-        yield [of_givens.clipped_feed(fed, -usual, usual)]
-    elif value > _ODD and len(array) > 1:  # one row has no mean
-        yield [of_givens.scaled_feed(fed, array.ndim, explains=bool(value > UNSCALED))]

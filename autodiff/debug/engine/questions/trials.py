@@ -164,7 +164,7 @@ class Trials:
             self._reach, self._dead = max(sizes, default=0.0), sizes.count(0.0)
             if sizes and not self._reach:
                 self._reach = DEAD
-            self._steepest = self._reach / np.clip(np.abs(values[0]).max(initial=0.0), 1.0, _USUAL)
+            self._steepest = self._reach / np.clip(float(np.abs(values[0]).max(initial=0.0)), 1.0, _USUAL)
         return found
 
     def _leaps(self, overlay: Overlay, at: Moment, after: Mapping[str, Any]) -> bool:
