@@ -4,9 +4,11 @@ from __future__ import annotations
 import functools
 import logging
 import sys
+from collections.abc import Callable
 from logging import DEBUG, ERROR, FATAL, INFO, WARN
 from typing import Any
 
+from .common.made import named
 from .common.unsupported import refusing
 
 __all__ = ["DEBUG", "ERROR", "FATAL", "INFO", "TaskLevelStatusMessage", "WARN", "debug", "error", "fatal", "flush",
@@ -38,32 +40,15 @@ def get_logger() -> logging.Logger:
     return logger
 
 
-def debug(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Log at the level DEBUG; args go into the %s of the message."""
-    get_logger().debug(msg, *args, **kwargs)
+def _at(level: str) -> Callable[..., None]:
+    def logged(msg: str, *args: Any, **kwargs: Any) -> None:
+        getattr(get_logger(), level)(msg, *args, **kwargs)
+
+    return named(logged, level, f"Log at the level {level.upper()}; args go into the %s of the message.")
 
 
-def info(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Log at the level INFO."""
-    get_logger().info(msg, *args, **kwargs)
-
-
-def warning(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Log at the level WARN."""
-    get_logger().warning(msg, *args, **kwargs)
-
-
+debug, info, warning, error, fatal = map(_at, ("debug", "info", "warning", "error", "fatal"))  # the script goes on
 warn = warning
-
-
-def error(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Log at the level ERROR."""
-    get_logger().error(msg, *args, **kwargs)
-
-
-def fatal(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Log at the level FATAL; the script goes on."""
-    get_logger().critical(msg, *args, **kwargs)
 
 
 def log(level: int, msg: str, *args: Any, **kwargs: Any) -> None:

@@ -1,6 +1,7 @@
 """Choosing by index, mask or part: TensorFlow's functions."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,8 @@ from ...core.dtypes import as_dtype, int32
 from ...core.errors import ArgumentError, DTypeError, KindError, ShapeError
 from ...core.graph import Tensor, graph_of
 from ...core.indexing import mask_tensor
-from ...core.op import build
+from ...core.op import OPS, build
+from ..common.made import named
 
 
 def gather(params: Any, indices: Any, validate_indices: bool | None = None, name: str | None = None, axis: Any = None,
@@ -78,24 +80,16 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
     return build.ScatterNd(indices, updates, shape, name=name)
 
 
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """`tensor` with slices replaced."""
-    return build.TensorScatterUpdate(tensor, indices, updates, name=name)
+def _scattered(kind: str, words: str) -> Callable[..., Tensor]:
+    def scattered(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+        return OPS[f"TensorScatter{kind}"](tensor, indices, updates, name=name)
+
+    return named(scattered, f"tensor_scatter_nd_{kind.lower()}", f"`tensor` with {words}.")
 
 
-def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """`tensor` with updates added to slices."""
-    return build.TensorScatterAdd(tensor, indices, updates, name=name)
-
-
-def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """`tensor` with updates subtracted from slices."""
-    return build.TensorScatterSub(tensor, indices, updates, name=name)
-
-
-tensor_scatter_update = tensor_scatter_nd_update
-tensor_scatter_add = tensor_scatter_nd_add
-tensor_scatter_sub = tensor_scatter_nd_sub
+tensor_scatter_update = tensor_scatter_nd_update = _scattered("Update", "slices replaced")
+tensor_scatter_add = tensor_scatter_nd_add = _scattered("Add", "updates added to slices")
+tensor_scatter_sub = tensor_scatter_nd_sub = _scattered("Sub", "updates subtracted from slices")
 
 
 def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int | None = None) -> Tensor:

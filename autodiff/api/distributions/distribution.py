@@ -12,6 +12,7 @@ from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape
 from .. import random
+from ..common.made import named
 from ..control.dependencies import control_dependencies
 from ..debugging import Assert
 from ..math.reductions import reduce_all
@@ -35,6 +36,13 @@ def are_counts(value: Tensor, total: Tensor, what: str) -> list[tuple[Tensor, st
     return [(build.GreaterEqual(value, 0.0), "counts must be non-negative"),
             (build.Equal(value, build.Floor(value)), "counts cannot contain fractional components."),
             (build.Equal(build.Sum(value, -1), total), f"{what} must sum to `self.total_count`")]
+
+
+def _statistic(kind: str, words: str | None = None) -> Any:
+    def statistic(self: Any, name: str = kind) -> Tensor:
+        return self._scoped(name, self._known(f"_{kind}"))
+
+    return named(statistic, kind, words)
 
 
 class Distribution:
@@ -119,29 +127,16 @@ class Distribution:
         """The density or probability of `value`."""
         return self._scoped(name, lambda: build.Exp(self._log_prob(self._valid(value))))
 
-    def mean(self, name: str = "mean") -> Tensor:
-        return self._scoped(name, self._known("_mean"))
-
-    def mode(self, name: str = "mode") -> Tensor:
-        return self._scoped(name, self._known("_mode"))
-
-    def variance(self, name: str = "variance") -> Tensor:
-        return self._scoped(name, self._known("_variance"))
+    mean, mode, variance = map(_statistic, ("mean", "mode", "variance"))
+    covariance = _statistic("covariance", "Of the entries of one draw. -> float[..., k, k].")
+    entropy = _statistic("entropy", "The entropy, in nats.")
 
     def stddev(self, name: str = "stddev") -> Tensor:
         return self._scoped(name, lambda: build.Sqrt(self._known("_variance")()))
 
-    def covariance(self, name: str = "covariance") -> Tensor:
-        """Of the entries of one draw. -> float[..., k, k]."""
-        return self._scoped(name, self._known("_covariance"))
-
     def log_survival_function(self, value: Any, name: str = "log_survival_function") -> Tensor:
         """The logarithm of the probability of more than `value`, in nats."""
         return self._scoped(name, self._log_survival, self._value(value))
-
-    def entropy(self, name: str = "entropy") -> Tensor:
-        """The entropy, in nats."""
-        return self._scoped(name, self._known("_entropy"))
 
     def cdf(self, value: Any, name: str = "cdf") -> Tensor:
         """The probability of at most `value`."""

@@ -12,8 +12,9 @@ from ...core.dtypes import float32, int32
 from ...core.errors import ArgumentError, ShapeError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
-from ...core.op import build
+from ...core.op import OPS, build
 from .. import math
+from ..common.made import named
 from .cropping import pad_to_bounding_box
 from .sides import as_batch, as_double, expect, floored, known_sides, larger, sides, waiting_for, with_pixels
 
@@ -30,25 +31,20 @@ class ResizeMethod:
     AREA = 3
 
 
-def resize_bilinear(images: Any, size: Any, align_corners: bool = False, name: str | None = None,
-                    half_pixel_centers: bool = False) -> Tensor:
-    """Interpolated between the four pixels around. images: real[n, h, w, c] -> float32[n, *size, c]."""
-    return build.ResizeBilinear(images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers,
-                                name=name)
+def _resizer(op: str, words: str) -> Callable[..., Tensor]:
+    def resizer(images: Any, size: Any, align_corners: bool = False, name: str | None = None,
+                half_pixel_centers: bool = False) -> Tensor:
+        return OPS[op](images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name)
+
+    return named(resizer, OPS[op].kernel.__name__, words)
 
 
-def resize_nearest_neighbor(images: Any, size: Any, align_corners: bool = False, name: str | None = None,
-                            half_pixel_centers: bool = False) -> Tensor:
-    """The pixel that is nearest. images: real[n, h, w, c] -> real[n, *size, c]."""
-    return build.ResizeNearestNeighbor(images, size, align_corners=align_corners,
-                                       half_pixel_centers=half_pixel_centers, name=name)
-
-
-def resize_bicubic(images: Any, size: Any, align_corners: bool = False, name: str | None = None,
-                   half_pixel_centers: bool = False) -> Tensor:
-    """By cubics through the sixteen pixels around. images: real[n, h, w, c] -> float32[n, *size, c]."""
-    return build.ResizeBicubic(images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers,
-                               name=name)
+resize_bilinear = _resizer("ResizeBilinear", "Interpolated between the four pixels around. "
+                           "images: real[n, h, w, c] -> float32[n, *size, c].")
+resize_nearest_neighbor = _resizer("ResizeNearestNeighbor", "The pixel that is nearest. "
+                                   "images: real[n, h, w, c] -> real[n, *size, c].")
+resize_bicubic = _resizer("ResizeBicubic", "By cubics through the sixteen pixels around. "
+                          "images: real[n, h, w, c] -> float32[n, *size, c].")
 
 
 def resize_area(images: Any, size: Any, align_corners: bool = False, name: str | None = None) -> Tensor:

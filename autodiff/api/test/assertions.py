@@ -13,6 +13,7 @@ from ...core.devices import merged_device
 from ...core.errors import OpError
 from ...core.tensor import Tensor
 from ...files import protobuf_text
+from ..common.made import named
 
 DEFAULT_PRODUCER, DEFAULT_CONSUMER = 134, 0  # versions of the graphs that TensorFlow 1.15 writes
 
@@ -22,6 +23,13 @@ def _differing(what: str, where: np.ndarray, x: np.ndarray, y: np.ndarray) -> st
     kind = what.rpartition(". ")[2]
     places = np.argwhere(where).tolist() if where.ndim else []
     return f"{what} where = {places}\n{kind} lhs = {x[where]}\n{kind} rhs = {y[where]}"
+
+
+def _of_all(kind: str, extreme: Any, words: str) -> Any:
+    def assertion(self: Any, a: Any, comparison_target: Any) -> None:
+        getattr(self, f"assert{kind}")(extreme(self._values(a)), comparison_target)
+
+    return named(assertion, f"assertAll{kind}", f"Fails unless all elements are {words}.")
 
 
 class Assertions(unittest.TestCase):
@@ -145,21 +153,10 @@ class Assertions(unittest.TestCase):
             raise TypeError("tf_tensor must be a Tensor")
         self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg)
 
-    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
-        """Fails unless all elements are greater."""
-        self.assertGreater(np.min(self._values(a)), comparison_target)
-
-    def assertAllLess(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
-        """Fails unless all elements are less."""
-        self.assertLess(np.max(self._values(a)), comparison_target)
-
-    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
-        """Fails unless all elements are at least as great."""
-        self.assertGreaterEqual(np.min(self._values(a)), comparison_target)
-
-    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
-        """Fails unless all elements are at most as great."""
-        self.assertLessEqual(np.max(self._values(a)), comparison_target)
+    assertAllGreater = _of_all("Greater", np.min, "greater")  # noqa: N815
+    assertAllLess = _of_all("Less", np.max, "less")  # noqa: N815
+    assertAllGreaterEqual = _of_all("GreaterEqual", np.min, "at least as great")  # noqa: N815
+    assertAllLessEqual = _of_all("LessEqual", np.max, "at most as great")  # noqa: N815
 
     def assertAllInRange(self, target: Any, lower_bound: Any, upper_bound: Any, open_lower_bound: bool = False,  # noqa: N802
                          open_upper_bound: bool = False) -> None:

@@ -18,6 +18,7 @@ from ...core.graph import Tensor, get_default_graph
 from ...core.name_scope import scope
 from ...core.op import build
 from .. import random
+from ..common.made import named
 from ..control.control_flow import cond
 from ..math.casts import cast
 
@@ -46,35 +47,26 @@ def _begin(learning_rate: Any, global_step: Any, *numbers: Any) -> list[Tensor]:
     return [rate, *(cast(value, rate.dtype.base_dtype) for value in (global_step, *numbers))]
 
 
-@_schedule
-def exponential_decay(learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
-                      name: str | None = None) -> Any:
-    """learning_rate * decay_rate ** (global_step / decay_steps). staircase: the exponent is rounded down."""
-    with scope(name, "ExponentialDecay") as full:
-        rate, step, steps, factor = _begin(learning_rate, global_step, decay_steps, decay_rate)
-        return build.Mul(rate, factor ** _passed(step, steps, staircase), name=full)
+def _decaying(kind: str, default: str, words: str, of: Callable[[Tensor, Tensor, Tensor, str], Tensor]) -> Any:
+    """of(rate, factor, steps passed in decay_steps, name)."""
+    def decay(learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
+              name: str | None = None) -> Any:
+        with scope(name, default) as full:
+            rate, step, steps, factor = _begin(learning_rate, global_step, decay_steps, decay_rate)
+            return of(rate, factor, build.Floor(step / steps) if staircase else step / steps, full)
+
+    return _schedule(named(decay, kind, f"{words}. staircase: the quotient of the steps is rounded down."))
 
 
-def _passed(step: Tensor, steps: Tensor, staircase: bool) -> Tensor:
-    return build.Floor(step / steps) if staircase else step / steps
-
-
-@_schedule
-def natural_exp_decay(learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
-                      name: str | None = None) -> Any:
-    """learning_rate * exp(-decay_rate * global_step / decay_steps). staircase: the quotient is rounded down."""
-    with scope(name, "NaturalExpDecay") as full:
-        rate, step, steps, factor = _begin(learning_rate, global_step, decay_steps, decay_rate)
-        return build.Mul(rate, build.Exp(-factor * _passed(step, steps, staircase)), name=full)
-
-
-@_schedule
-def inverse_time_decay(learning_rate: Any, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
-                       name: str | None = None) -> Any:
-    """learning_rate / (1 + decay_rate * global_step / decay_steps). staircase: the quotient is rounded down."""
-    with scope(name, "InverseTimeDecay") as full:
-        rate, step, steps, factor = _begin(learning_rate, global_step, decay_steps, decay_rate)
-        return build.RealDiv(rate, 1 + factor * _passed(step, steps, staircase), name=full)
+exponential_decay = _decaying(
+    "exponential_decay", "ExponentialDecay", "learning_rate * decay_rate ** (global_step / decay_steps)",
+    lambda rate, factor, passed, name: build.Mul(rate, factor ** passed, name=name))
+natural_exp_decay = _decaying(
+    "natural_exp_decay", "NaturalExpDecay", "learning_rate * exp(-decay_rate * global_step / decay_steps)",
+    lambda rate, factor, passed, name: build.Mul(rate, build.Exp(-factor * passed), name=name))
+inverse_time_decay = _decaying(
+    "inverse_time_decay", "InverseTimeDecay", "learning_rate / (1 + decay_rate * global_step / decay_steps)",
+    lambda rate, factor, passed, name: build.RealDiv(rate, 1 + factor * passed, name=name))
 
 
 @_schedule

@@ -11,37 +11,26 @@ from ...core.graph import Operation, Tensor, get_default_graph
 from ...core.name_scope import scope
 from ...core.op import build
 from ..arrays.gathering import full_places
+from ..common.made import named
 from ..control.dependencies import group
 from .variable import Variable
 
 # ---- which variables there are ----------------------------------------------------------
 
-def global_variables(scope: str | None = None) -> list[Variable]:
-    """Variables of the default graph that sessions keep; `scope` is a regex for the start of their names."""
-    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+def _variables_of(name: str, words: str) -> Callable[..., list[Variable]]:
+    """`scope` is a regex for the start of their names."""
+    def listed(scope: str | None = None) -> list[Variable]:
+        return get_collection(getattr(GraphKeys, name.upper()), scope)
+
+    return named(listed, name, words)
 
 
-def local_variables(scope: str | None = None) -> list[Variable]:
-    """Variables that are not saved, such as counters of metrics."""
-    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
-
-
-def trainable_variables(scope: str | None = None) -> list[Variable]:
-    """Variables that optimizers change by default."""
-    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
-
-
-def model_variables(scope: str | None = None) -> list[Variable]:
-    """Variables in the collection MODEL_VARIABLES."""
-    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
-
-
-def moving_average_variables(scope: str | None = None) -> list[Variable]:
-    """The variables that have a moving average."""
-    return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
-
-
-all_variables = global_variables
+global_variables = all_variables = _variables_of("global_variables", "Variables of the default graph that sessions "
+                                                 "keep; `scope` is a regex for the start of their names.")
+local_variables = _variables_of("local_variables", "Variables that are not saved, such as counters of metrics.")
+trainable_variables = _variables_of("trainable_variables", "Variables that optimizers change by default.")
+model_variables = _variables_of("model_variables", "Variables in the collection MODEL_VARIABLES.")
+moving_average_variables = _variables_of("moving_average_variables", "The variables that have a moving average.")
 
 
 # ---- initializing -----------------------------------------------------------------------

@@ -12,12 +12,22 @@ from ....core.graph import Tensor
 from ....core.op import build
 from ....core.shapes import Dimension
 from ...arrays.rearrange import eye
+from ...common.made import named
 from ...debugging import assert_equal, assert_less, assert_positive
 from ...math.casts import cast
 from .. import solvers
 from ..decompositions import cholesky, svd
 from . import algebra, support
 from .shaped import NotServedError, Shaped
+
+
+def _scoped(kind: str, words: str) -> Any:
+    """The method that calls `_kind` in the operator's name scope."""
+    def method(self: Any, name: str = kind) -> Any:
+        with self._name_scope(name):
+            return getattr(self, f"_{kind}")()
+
+    return named(method, kind, words)
 
 
 class LinearOperator(Shaped):
@@ -34,10 +44,8 @@ class LinearOperator(Shaped):
 
     # ---- checks in a run ----
 
-    def assert_non_singular(self, name: str = "assert_non_singular") -> Any:
-        """The operation that fails with InvalidArgumentError if a matrix is singular, up to rounding."""
-        with self._name_scope(name):
-            return self._assert_non_singular()
+    assert_non_singular = _scoped("assert_non_singular", "The operation that fails with InvalidArgumentError if a "
+                                  "matrix is singular, up to rounding.")
 
     def _assert_non_singular(self) -> Any:
         if self._can_use_cholesky():
@@ -48,10 +56,8 @@ class LinearOperator(Shaped):
         return assert_less(build.Max(values, [-1]) / build.Min(values, [-1]), most,
                            message="Singular matrix up to precision epsilon.")
 
-    def assert_positive_definite(self, name: str = "assert_positive_definite") -> Any:
-        """The operation that fails unless x^H A x has a positive real part for each x that is not 0."""
-        with self._name_scope(name):
-            return self._assert_positive_definite()
+    assert_positive_definite = _scoped("assert_positive_definite", "The operation that fails unless x^H A x has a "
+                                       "positive real part for each x that is not 0.")
 
     def _assert_positive_definite(self) -> Any:
         if not self.is_self_adjoint:
@@ -60,10 +66,8 @@ class LinearOperator(Shaped):
         return assert_positive(build.Real(factor) if factor.dtype.is_complex else factor,
                                message="Matrix was not positive definite.")
 
-    def assert_self_adjoint(self, name: str = "assert_self_adjoint") -> Any:
-        """The operation that fails unless the matrices equal their transposed conjugates exactly."""
-        with self._name_scope(name):
-            return self._assert_self_adjoint()
+    assert_self_adjoint = _scoped("assert_self_adjoint", "The operation that fails unless the matrices equal their "
+                                  "transposed conjugates exactly.")
 
     def _assert_self_adjoint(self) -> Any:
         dense = self.to_dense()
@@ -210,10 +214,7 @@ class LinearOperator(Shaped):
             return 2 * build.Sum(build.Log(build.MatrixDiagPart(cholesky(self.to_dense()))), [-1])
         return solvers.log_matrix_determinant(self.to_dense()).log_abs_determinant
 
-    def to_dense(self, name: str = "to_dense") -> Tensor:
-        """The matrices themselves. -> number[..., m, n]."""
-        with self._name_scope(name):
-            return self._to_dense()
+    to_dense = _scoped("to_dense", "The matrices themselves. -> number[..., m, n].")
 
     def _to_dense(self) -> Tensor:
         batch: Any = self.batch_shape.as_list() if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
@@ -221,18 +222,12 @@ class LinearOperator(Shaped):
         return self.matmul(eye(self.domain_dimension_tensor() if size is None else size, batch_shape=batch,
                                dtype=self.dtype))
 
-    def diag_part(self, name: str = "diag_part") -> Tensor:
-        """The diagonals. -> number[..., min(m, n)]."""
-        with self._name_scope(name):
-            return self._diag_part()
+    diag_part = _scoped("diag_part", "The diagonals. -> number[..., min(m, n)].")
 
     def _diag_part(self) -> Tensor:
         return build.MatrixDiagPart(self.to_dense())
 
-    def trace(self, name: str = "trace") -> Tensor:
-        """The sums of the diagonals. -> number[...]."""
-        with self._name_scope(name):
-            return self._trace()
+    trace = _scoped("trace", "The sums of the diagonals. -> number[...].")
 
     def _trace(self) -> Tensor:
         return build.Sum(self.diag_part(), [-1])
