@@ -1,6 +1,7 @@
 """Random tensors and seeds: TensorFlow's functions."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..core.constant_value import static_dims
@@ -9,8 +10,9 @@ from ..core.dtypes import as_dtype, float32, float64, int32, int64
 from ..core.errors import ArgumentError, DTypeError, InvalidArgumentError
 from ..core.graph import Graph, Tensor, get_default_graph
 from ..core.name_scope import scope
-from ..core.op import build
+from ..core.op import OPS, build
 from ..core.shapes import is_known
+from .common.made import named
 from .common.unsupported import refusing
 
 _DEFAULT_SEED = 87654321  # stands for the graph's seed when only the op has one
@@ -53,27 +55,21 @@ def _shape(shape: Any) -> Tensor:
     return convert_to_tensor(shape, dtype=int32 if isinstance(shape, (list, tuple)) else None, name="shape")
 
 
-def random_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: int | None = None,
-                  name: str | None = None) -> Tensor:
-    """Normal numbers. shape: int[rank]; mean, stddev: broadcast to it -> dtype[shape]."""
-    with scope(name, "random_normal", [shape, mean, stddev]) as full:
-        return _scaled(build.RandomStandardNormal, shape, mean, stddev, dtype, seed, full)
+def _normal(kind: str, op: str, words: str) -> Callable[..., Tensor]:
+    def drawn(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: int | None = None,
+              name: str | None = None) -> Tensor:
+        with scope(name, kind, [shape, mean, stddev]) as full:
+            dtype, shape = as_dtype(dtype), _shape(shape)
+            mean = convert_to_tensor(mean, dtype=dtype, name="mean")
+            stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
+            numbers = OPS[op](shape, dtype=dtype, **_seeds(seed))
+            return build.Add(build.Mul(numbers, stddev, name="mul"), mean, name=full)
+
+    return named(drawn, kind, f"Normal numbers{words}. shape: int[rank]; mean, stddev broadcast to it -> dtype[shape].")
 
 
-def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: int | None = None,
-                     name: str | None = None) -> Tensor:
-    """Normal numbers within two deviations of the mean. shape: int[rank] -> dtype[shape]."""
-    with scope(name, "truncated_normal", [shape, mean, stddev]) as full:
-        return _scaled(build.TruncatedNormal, shape, mean, stddev, dtype, seed, full)
-
-
-def _scaled(op: Any, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None, full: str) -> Tensor:
-    dtype = as_dtype(dtype)
-    shape = _shape(shape)
-    mean = convert_to_tensor(mean, dtype=dtype, name="mean")
-    stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
-    numbers = op(shape, dtype=dtype, **_seeds(seed))
-    return build.Add(build.Mul(numbers, stddev, name="mul"), mean, name=full)
+random_normal = _normal("random_normal", "RandomStandardNormal", "")
+truncated_normal = _normal("truncated_normal", "TruncatedNormal", " within two deviations of the mean")
 
 
 def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: int | None = None,

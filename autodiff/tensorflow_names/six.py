@@ -27,19 +27,11 @@ get_method_function, get_function_code, get_function_globals = map(operator.attr
 viewkeys, viewvalues, viewitems = map(operator.methodcaller, ("keys", "values", "items"))
 
 
-def iterkeys(mapping: Any, **options: Any) -> Any:
-    """An iterator over a mapping's keys."""
-    return iter(mapping.keys(**options))
+def _iterating(kind: str) -> Callable[..., Any]:
+    return lambda mapping, **options: iter(getattr(mapping, kind)(**options))
 
 
-def itervalues(mapping: Any, **options: Any) -> Any:
-    """An iterator over a mapping's values."""
-    return iter(mapping.values(**options))
-
-
-def iteritems(mapping: Any, **options: Any) -> Any:
-    """An iterator over a mapping's pairs."""
-    return iter(mapping.items(**options))
+iterkeys, itervalues, iteritems = map(_iterating, ("keys", "values", "items"))
 
 
 def b(text: str) -> bytes:

@@ -145,22 +145,20 @@ def batch_to_space_nd(input: Any, block_shape: Any, crops: Any, name: str | None
 def space_to_batch(input: Any, paddings: Any, block_size: int | None = None, name: str | None = None,
                    block_shape: Any = None) -> Tensor:
     """space_to_batch_nd of images, with square blocks."""
-    made = space_to_batch_nd(input, _square(block_size, block_shape), paddings, name)
-    made.set_shape([None] * 4)
-    return made
+    return _in_squares(space_to_batch_nd, input, paddings, block_size, name, block_shape)
 
 
 def batch_to_space(input: Any, crops: Any, block_size: int | None = None, name: str | None = None,
                    block_shape: Any = None) -> Tensor:
     """batch_to_space_nd of images, with square blocks."""
-    made = batch_to_space_nd(input, _square(block_size, block_shape), crops, name)
+    return _in_squares(batch_to_space_nd, input, crops, block_size, name, block_shape)
+
+
+def _in_squares(of: Any, input: Any, edges: Any, block_size: Any, name: str | None, block_shape: Any) -> Tensor:
+    size = one_of("block_shape", block_shape, "block_size", block_size)
+    made: Tensor = of(input, np.array([size, size], np.int64), edges, name)
     made.set_shape([None] * 4)
     return made
-
-
-def _square(block_size: Any, block_shape: Any) -> np.ndarray:
-    size = one_of("block_shape", block_shape, "block_size", block_size)
-    return np.array([size, size], np.int64)
 
 
 def required_space_to_batch_paddings(input_shape: Any, block_shape: Any, base_paddings: Any = None,

@@ -187,20 +187,17 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
 
 # ---- running totals -----------------------------------------------------------------------
 
-def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
-    """Running sums along one axis. exclusive: without the element itself. reverse: from the end."""
-    return build.Cumsum(x, axis, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
+def _running(kind: str, op: str, words: str) -> Callable[..., Tensor]:
+    def running(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False,
+                name: str | None = None) -> Tensor:
+        return OPS[op](x, axis, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
+
+    return named(running, kind, f"Running {words} along one axis. exclusive: without the element itself. reverse: from "
+                 "the end.")
 
 
-def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
-    """Running products along one axis. exclusive: without the element itself. reverse: from the end."""
-    return build.Cumprod(x, axis, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
-
-
-def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False,
-                         name: str | None = None) -> Tensor:
-    """Running log(sum(exp(x))) along one axis, without overflow. x: float[...]."""
-    return build.CumulativeLogsumexp(x, axis, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
+cumsum, cumprod = _running("cumsum", "Cumsum", "sums"), _running("cumprod", "Cumprod", "products")
+cumulative_logsumexp = _running("cumulative_logsumexp", "CumulativeLogsumexp", "log(sum(exp(x))), without overflow,")
 
 
 # ---- segments -----------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 """Special functions: gamma, beta, zeta and Bessel; polynomials and cross products."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...core.convert import to_tensor
 from ...core.graph import Tensor, graph_of
-from ...core.op import build
+from ...core.op import OPS, build
+from ..common.made import named
 from .elementwise import as_operand
 
 __all__ = ["bessel_i0", "bessel_i1", "betainc", "cross", "igamma", "igammac", "lbeta", "polygamma", "polyval", "zeta"]
@@ -36,18 +38,16 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     return build.Betainc(a, b, x, name=name)
 
 
-def bessel_i0(x: Any, name: str | None = None) -> Tensor:
-    """The modified Bessel function I_0. x: float[...] -> float[...]."""
-    with graph_of([x]).name_scope(name or "bessel_i0"):
-        x = as_operand(x)
-        return build.Exp(build.Abs(x)) * build.BesselI0e(x)
+def _bessel(order: int) -> Callable[..., Tensor]:
+    def bessel(x: Any, name: str | None = None) -> Tensor:
+        with graph_of([x]).name_scope(name or f"bessel_i{order}"):
+            x = as_operand(x)
+            return build.Exp(build.Abs(x)) * OPS[f"BesselI{order}e"](x)
+
+    return named(bessel, f"bessel_i{order}", f"The modified Bessel function I_{order}. x: float[...] -> float[...].")
 
 
-def bessel_i1(x: Any, name: str | None = None) -> Tensor:
-    """The modified Bessel function I_1. x: float[...] -> float[...]."""
-    with graph_of([x]).name_scope(name or "bessel_i1"):
-        x = as_operand(x)
-        return build.Exp(build.Abs(x)) * build.BesselI1e(x)
+bessel_i0, bessel_i1 = _bessel(0), _bessel(1)
 
 
 def lbeta(x: Any, name: str | None = None) -> Tensor:

@@ -1,13 +1,15 @@
 """Means over many runs: of values, of errors, of what is right; by element, and below a threshold."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import float32
-from ...core.graph import get_default_graph
+from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import merge
+from ..common.made import named
 from ..common.ranks import matched, remove_squeezable_dimensions
 from ..common.weights import broadcast_weights
 from ..math.reductions import reduce_sum
@@ -74,22 +76,17 @@ def accuracy(labels: Any, predictions: Any, weights: Any = None, metrics_collect
     return mean(correct, weights, metrics_collections, updates_collections, name or "accuracy")
 
 
-@in_graphs
-def mean_absolute_error(labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
-                        updates_collections: Any = None, name: str | None = None) -> Metric:
-    """The mean of |labels - predictions|. See mean."""
-    predictions, labels, weights = matched(predictions, labels, weights)
-    return mean(build.Abs(predictions - labels), weights, metrics_collections, updates_collections,
-                name or "mean_absolute_error")
+def _mean_error(kind: str, words: str, of: Callable[[Tensor], Tensor]) -> Callable[..., Metric]:
+    def error(labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
+              updates_collections: Any = None, name: str | None = None) -> Metric:
+        predictions, labels, weights = matched(predictions, labels, weights)
+        return mean(of(predictions - labels), weights, metrics_collections, updates_collections, name or kind)
+
+    return in_graphs(named(error, kind, f"The mean of {words}. See mean."))
 
 
-@in_graphs
-def mean_squared_error(labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
-                       updates_collections: Any = None, name: str | None = None) -> Metric:
-    """The mean of (labels - predictions)^2. See mean."""
-    predictions, labels, weights = matched(predictions, labels, weights)
-    return mean(build.Square(labels - predictions), weights, metrics_collections, updates_collections,
-                name or "mean_squared_error")
+mean_absolute_error = _mean_error("mean_absolute_error", "|labels - predictions|", lambda x: build.Abs(x))
+mean_squared_error = _mean_error("mean_squared_error", "(labels - predictions)^2", lambda x: build.Square(x))
 
 
 @in_graphs

@@ -1,7 +1,7 @@
 """Convolutions in one, two and three dimensions: TensorFlow's tf.nn functions."""
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import OPS, build
+from ..common.made import named
 from ..common.renamed_arguments import one_of
 
 __all__ = ["atrous_conv2d", "atrous_conv2d_transpose", "conv1d", "conv1d_transpose", "conv2d", "conv2d_backprop_filter",
@@ -102,25 +103,19 @@ def conv3d_backprop_filter(input: Any, filter_sizes: Any, out_backprop: Any, str
                                         **_geometry(strides, padding, data_format, dilations, "NDHWC"))
 
 
-def conv2d_transpose(value: Any = None, filter: Any = None, output_shape: Any = None, strides: Any = None,
-                     padding: Any = "SAME", data_format: str = "NHWC", name: str | None = None, input: Any = None,
-                     filters: Any = None, dilations: Any = None) -> Tensor:
-    """The adjoint of conv2d as a layer.
+def _adjoint(kind: str, op: str, layout: str, words: str) -> Callable[..., Tensor]:
+    def transposed(value: Any = None, filter: Any = None, output_shape: Any = None, strides: Any = None,
+                   padding: Any = "SAME", data_format: str = layout, name: str | None = None, input: Any = None,
+                   filters: Any = None, dilations: Any = None) -> Tensor:
+        return _transposed(op, _given("value", value, "input", input), _given("filter", filter, "filters", filters),
+                           output_shape, _geometry(strides, padding, data_format, dilations, layout), name or kind)
 
-    value: float[n, h, w, c], filter: float[kh, kw, f, c] -> float[output_shape].
-    """
-    return _transposed("Conv2DBackpropInput", _given("value", value, "input", input),
-                       _given("filter", filter, "filters", filters), output_shape,
-                       _geometry(strides, padding, data_format, dilations, "NHWC"), name or "conv2d_transpose")
+    return named(transposed, kind, f"The adjoint of a convolution as a layer. value: {words} -> float[output_shape].")
 
 
-def conv3d_transpose(value: Any = None, filter: Any = None, output_shape: Any = None, strides: Any = None,
-                     padding: Any = "SAME", data_format: str = "NDHWC", name: str | None = None, input: Any = None,
-                     filters: Any = None, dilations: Any = None) -> Tensor:
-    """The adjoint of conv3d as a layer. value: float[n, d, h, w, c] -> float[output_shape]."""
-    return _transposed("Conv3DBackpropInputV2", _given("value", value, "input", input),
-                       _given("filter", filter, "filters", filters), output_shape,
-                       _geometry(strides, padding, data_format, dilations, "NDHWC"), name or "conv3d_transpose")
+conv2d_transpose = _adjoint("conv2d_transpose", "Conv2DBackpropInput", "NHWC",
+                            "float[n, h, w, c], filter: float[kh, kw, f, c]")
+conv3d_transpose = _adjoint("conv3d_transpose", "Conv3DBackpropInputV2", "NDHWC", "float[n, d, h, w, c]")
 
 
 def conv_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ...core.op import build
 from ...core.shapes import as_dims
 from .. import random
 from ..arrays import creation
+from ..common.made import named
 from ..common.unsupported import refusing
 from .assignment import global_variables_initializer as global_variables  # noqa: F401, as tf.initializers has them
 from .assignment import local_variables_initializer as local_variables  # noqa: F401
@@ -230,24 +231,19 @@ class Identity(Initializer):
         return creation.constant(self.gain * np.eye(*dims)[part], dtype=_floating(self._dtype(dtype)))
 
 
-def he_normal(seed: int | None = None) -> VarianceScaling:
-    """Truncated normal numbers of variance 2 / inputs. Source: He et al. (2015), equation 10."""
-    return VarianceScaling(2.0, "fan_in", "truncated_normal", seed)
+def _by_inputs(kind: str, scale: float, distribution: str, source: str) -> Callable[..., VarianceScaling]:
+    def made(seed: int | None = None) -> VarianceScaling:
+        return VarianceScaling(scale, "fan_in", distribution, seed)
+
+    return named(made, kind, f"{distribution.replace('_', ' ').capitalize()} numbers of variance {scale:g} / inputs. "
+                 f"Source: {source}.")
 
 
-def he_uniform(seed: int | None = None) -> VarianceScaling:
-    """Uniform numbers of variance 2 / inputs. Source: He et al. (2015), equation 10."""
-    return VarianceScaling(2.0, "fan_in", "uniform", seed)
-
-
-def lecun_normal(seed: int | None = None) -> VarianceScaling:
-    """Truncated normal numbers of variance 1 / inputs. Source: LeCun et al. (1998), section 4.6."""
-    return VarianceScaling(1.0, "fan_in", "truncated_normal", seed)
-
-
-def lecun_uniform(seed: int | None = None) -> VarianceScaling:
-    """Uniform numbers of variance 1 / inputs. Source: LeCun et al. (1998), section 4.6."""
-    return VarianceScaling(1.0, "fan_in", "uniform", seed)
+he_normal, he_uniform, lecun_normal, lecun_uniform = (
+    _by_inputs(f"{who}_{kind.removeprefix('truncated_')}", scale, kind, source)
+    for who, scale, source in (("he", 2.0, "He et al. (2015), equation 10"),
+                               ("lecun", 1.0, "LeCun et al. (1998), section 4.6"))
+    for kind in ("truncated_normal", "uniform"))
 
 
 def fans(dims: Sequence[Any] | None) -> tuple[float, float]:

@@ -153,20 +153,17 @@ class _Parser:
                             hint="\n".join(filter(None, (hint, _MADE_OF))))
 
     def either(self) -> _Part:
-        parts = [self.both()]
-        while self.kind == "word" and self.value == "or":
-            self.advance()
-            parts.append(self.both())
-        return parts[0] if len(parts) == 1 else _Part(lambda seen: any(part.holds(seen) for part in parts),
-                                                      all(part.is_alarm for part in parts))
+        return self._joined("or", lambda: self._joined("and", self.negated, all, any), any, all)
 
-    def both(self) -> _Part:
-        parts = [self.negated()]
-        while self.kind == "word" and self.value == "and":
+    def _joined(self, word: str, part: Callable[[], _Part], holds: Callable[..., bool],
+                is_alarm: Callable[..., bool]) -> _Part:
+        """Parts with a word between: what holds, and is an alarm, of the whole."""
+        parts = [part()]
+        while self.kind == "word" and self.value == word:
             self.advance()
-            parts.append(self.negated())
-        return parts[0] if len(parts) == 1 else _Part(lambda seen: all(part.holds(seen) for part in parts),
-                                                      any(part.is_alarm for part in parts))
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else _Part(lambda seen: holds(each.holds(seen) for each in parts),
+                                                      is_alarm(each.is_alarm for each in parts))
 
     def negated(self) -> _Part:
         turns = 0
