@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from autodiff.debug.analysis.findings import (
@@ -34,6 +35,7 @@ from ..view.debugger_rows import computed_here, place
 from ..view.drawn.progress import counted
 from ..view.nonfinite_said import chain, nonfinite, not_tried, tried, written_at
 from ..view.text import number
+from . import standing
 
 Order = Annotated[int, IntKind(1)]
 Side = Annotated[str, FileKind()]
@@ -70,6 +72,8 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
         remedies = shell.dbg.trials.of(found, of)
         first, *rest = nonfinite(found)
         return Group((first, *(tried(remedies, offered=shell.typed) or not_tried(found)), *chain(found), *rest))
+    if isinstance(found, WhyFailed) and (remedies := shell.dbg.trials.of(found, of)):
+        return Group((*explained(replace(found, remedy="")), *tried(remedies, offered=shell.typed)))
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
                   if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
     return Group(parts) if parts else Text(f"nothing to explain: no gradient is {target}", "good")
@@ -80,9 +84,9 @@ def _last_stop(shell: Shell) -> str:
     record = shell.dbg.records[-1] if shell.dbg.records else None
     stop = record.stops[0] if record is not None and record.stops else None
     rows = [row for row in shell.dbg.stops() if stop is not None and row.number == stop.number]
-    if shell.script is not None and shell.script.error is not None or (
-            record is not None and record.loss is not None and not math.isfinite(record.loss)):
-        return "nan"
+    error = shell.script.error if shell.script is not None else None
+    if error is not None or record is not None and record.loss is not None and not math.isfinite(record.loss):
+        return "none" if error is not None and standing.without_gradients(shell, error) else "nan"
     if any("none" in row.condition for row in rows):
         return "none"
     named = [stop.target if stop is not None else "", *(target for row in rows for target in row.targets)]

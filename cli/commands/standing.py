@@ -115,7 +115,7 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
     told = told_of(error)
     says = f": {text}" if (text := str(error).split("\n")[0]) else ""
     says = says.partition(". ")[0] if told else says
-    about += told or _without_gradients(shell, error)
+    about += told or without_gradients(shell, error)
     is_hinted = isinstance(error, (NoGradientError, FailedPreconditionError))
     remedy = remedy_of(error) or (getattr(error, "hint", "") or "") * is_hinted
     found = Error(f"the script raised {kind}{at}{says}{about}", "script_raised", f"{remedy}\n" * bool(remedy) +
@@ -124,7 +124,7 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
     return grouped(moved_text(shell, records, None), found, lines_around(file, line))
 
 
-def _without_gradients(shell: Shell, error: BaseException) -> str:
+def without_gradients(shell: Shell, error: BaseException) -> str:
     """Why there are none, of the first variable, where a script ended as an optimizer, or its own code, got none."""
     y = lacking(shell.dbg.graph) if re.search(r"\bNone(Type)?\b", str(error)) else ""
     try:

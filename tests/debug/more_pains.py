@@ -73,7 +73,7 @@ c = tf.Variable([[1.0, 1.0], [1.0, 1.0]], name="c")
 l = tf.cholesky(c)  # here
 loss = tf.reduce_sum(tf.log(tf.diag_part(l)))
 """ + TRAIN, ("why nan",),
-         ("Cholesky", "1e-6 * tf.eye"), name="cholesky_singular"),
+         ("Cholesky", "* tf.eye(2)"), name="cholesky_singular"),
     Pain(8, """
 m = tf.Variable(np.eye(3, dtype=np.float32), name="m")
 e, v = tf.self_adjoint_eig(m)  # here
@@ -445,7 +445,7 @@ v = tf.nn.embedding_lookup(table, ids)  # here
 loss = tf.reduce_sum(v)
 feeds = {ids: [1, 7]}
 """ + FED, ("why nan",),
-         ("= 7 is not in [0, 5)", "inside the table"), name="gather_range"),
+         ("= 7 is not in [0, 5)", "keep the indices inside"), name="gather_range"),
     Pain(47, """
 x = tf.constant(np.random.RandomState(0).rand(8, 3).astype(np.float32))
 w = tf.get_variable("w", initializer=np.array([[1, -1, 1], [1, -1, 1], [1, -1, 1]], np.float32))

@@ -118,7 +118,7 @@ def test_a_refused_matrix_is_looked_at(tmp_path: Path, monkeypatch: pytest.Monke
     with loaded(HEAD + model + RUN, tmp_path, monkeypatch) as shell:
         said("run", shell)
         found = said("why nan", shell)
-    assert "its rows 0 and 1 are equal, its smallest eigenvalue is" in found and "1e-6 * tf.eye(n)" in found, found
+    assert "its rows 0 and 1 are equal, its smallest eigenvalue is" in found and "* tf.eye(" in found, found
 
 
 def test_an_update_of_the_scripts_own_that_amplifies_is_told_and_averaged(tmp_path: Path,

@@ -32,6 +32,7 @@ _REMEDIES = {
 _WHOLE = "np.isfinite(data).all(axis=1) says which rows are whole, np.where(np.isfinite(data), data, 0.0) replaces"
 _OFTEN = 8  # times
 _WORDY = 150  # letters of what nobody would write
+_PART, _FEW = 0.1, 8  # of a vector that a matrix takes to 0: a row that has part in it, and how many are told
 _LARGE = 500  # rows of a matrix that is looked at
 _FINITE = ("Softmax", "LogSoftmax")  # to blame for what -inf makes, not for a sum too large
 
@@ -126,7 +127,11 @@ def matrix_fault(op: Operation, values: Mapping[Tensor, Any]) -> str:
     alike = f"its rows {i} and {j} are equal, " if len(matrix) > 1 and far[i, j] <= 1e-6 * np.abs(matrix).max() else ""
     if not np.allclose(matrix, matrix.T, rtol=1e-4):
         return f"{alike}it is not symmetric"
-    lowest = np.linalg.eigvalsh(matrix.astype(np.float64))[0]
+    spectrum, vectors = np.linalg.eigh(matrix.astype(np.float64))
+    lowest, rows = spectrum[0], np.flatnonzero(np.abs(vectors[:, 0]) > _PART).tolist()
+    if not alike and abs(lowest) < 1e-6 * np.abs(matrix).max() and len(rows) <= _FEW:
+        alike = f"its row {rows[0]} is 0 throughout, " if len(rows) == 1 else (
+            f"its rows {', '.join(map(str, rows[:-1]))} and {rows[-1]} depend on each other, ")
     return f"{alike}its smallest eigenvalue is {lowest:.2g}, its largest element {np.abs(matrix).max():.3g}"
 
 

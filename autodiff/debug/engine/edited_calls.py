@@ -46,7 +46,7 @@ def _edited(function: Function, by_op: Mapping[Operation, Edit], outer: Graph, n
                 continue
             edit = by_op.get(op)
             if edit is not None and edit.build is not None:
-                known[op.outputs[0]] = edit.build(lambda t: known.get(t, t))
+                known.update(zip(op.outputs, edit.made(lambda t: known.get(t, t))))
             elif functions_of(op):
                 known.update(zip(op.outputs, edited_call(op, by_op, lambda t: known.get(t, t), graph)))
             else:

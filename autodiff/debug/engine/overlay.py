@@ -96,7 +96,7 @@ class Overlay:
         for op in in_order(ancestors(wanted, now)):
             edit = by_op.get(op)
             if edit is not None and edit.build is not None:
-                now[op.outputs[0]] = edit.build(current)
+                now.update((old, new) for old, new in zip(op.outputs, edit.made(current)) if old is not new)
             elif functions_of(op) and (op in changed or any(t in now for t in op.inputs)):
                 now.update(zip(op.outputs, edited_call(op, by_op, current, get_default_graph())))
             elif op.type not in _SHAPES and any(t in now for t in op.inputs):

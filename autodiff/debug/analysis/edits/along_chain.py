@@ -9,7 +9,7 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors
 from ..findings import Link
-from .in_graph import Edit, Now, around, at_one_place, bounds_of, constant, copied, instead, is_half
+from .in_graph import Edit, Now, around, at_one_place, between, bounds_of, constant, copied, instead, is_half
 from .in_source import Number
 
 _LARGE, _BOUND = 8.0, 10.0  # a number that may have overflowed later; what it is kept within
@@ -41,7 +41,7 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
     yield from ([each[i] for each in bounds] for i in range(len(bounds[0])))
     if turns:
         for written, bounded in (("tf.tanh({0})", build.Tanh),
-                                 (f"tf.clip_by_value({{0}}, {-_BOUND}, {_BOUND})", _within)):
+                                 (f"tf.clip_by_value({{0}}, {-_BOUND}, {_BOUND})", partial(between, -_BOUND, _BOUND))):
             if link.value > _LARGE:
                 words = f"keep it within bounds in each step, {written.format('x')}"
                 yield [_changed(each, words, bounded, written) for each in _results(op)]
@@ -62,10 +62,6 @@ def _results(op: Operation) -> list[Operation]:
     last = next((each for each in reversed(here) if any(c.site != op.site and c.gradient_of is None
                                                         for t in each.outputs for c in t._consumers)), op)
     return at_one_place(last)
-
-
-def _within(x: Tensor) -> Tensor:
-    return build.Minimum(build.Maximum(x, constant(-_BOUND, x)), constant(_BOUND, x))
 
 
 def _of_argument(op: Operation, made: Callable[[Tensor], Tensor], now: Now) -> Tensor:

@@ -23,6 +23,7 @@ from .of_givens import cleaned, other_constant
 _LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
 _POSITIVE = ("Log", "Sqrt", "Rsqrt", "Lgamma", "Digamma", "Pow")
 _SHIFTS = ("Add", "AddV2", "Sub", "Neg", "Maximum", "Identity", "Mul")
+_PARTS = ("Split", "SplitV", "Unpack", "StridedSlice")
 _NEAR = 6  # ops on the way
 _BEHIND, _COLD = 60, 0.1  # ops behind one; a temperature
 _TIE = 1e-3  # between neighbors on the diagonal
@@ -161,13 +162,16 @@ def _is_slight(tensor: Tensor) -> bool:
 
 def _kept_positive(op: Operation) -> list[Edit]:
     """What is positive only by chance, made so where it is made."""
-    source, _ = source_of(op.inputs[0])
+    x, source = op.inputs[0], source_of(op.inputs[0])[0]
     if source.type == "Sub" and op.type == "Pow" and not is_one(source.inputs[0]):
         return [on_argument(op, "tf.maximum(tf.abs({}), 1e-6)", lambda x: build.Maximum(
             build.Abs(x), constant(1e-6, x)))]
+    while x.op is not source and x.op.type not in _PARTS:
+        x = x.op.inputs[0]  # a part of what a layer gives is as it is named there
+    if source.type in _PARTS:
+        source = source_of(next(t for t in source.inputs if static_value(t) is None))[0]
     if source.type not in _LINEAR or source.type == "Sub" and is_one(source.inputs[0]):
         return []
-    x = source.outputs[0]
     words = "tf.nn.softplus where it is made, which keeps it positive"
     return [replaced(x, words, build.Softplus, "tf.nn.softplus({0})")]
 

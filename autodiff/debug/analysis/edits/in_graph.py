@@ -1,6 +1,7 @@
 """Edits of a graph that may keep nan and inf away: what to compute in place of the op to blame."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,7 +40,7 @@ _HALF = {1e-12: 1e-6, 1e-8: 1e-4}  # what float16 can tell from 0
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """One change. op: whose only output is replaced; None: the gradients are clipped. words: what to write.
+    """One change. op: whose first output, or all, is replaced; None: the gradients are clipped. words: what to write.
 
     build: makes the replacement. line: the same in the source, None where only words say it.
     is_late: it changes what is stored, not what the run computes. is_exact: the same number by a better formula.
@@ -49,12 +50,17 @@ class Edit:
 
     op: Operation | None
     words: str
-    build: Callable[[Now], Tensor] | None = None
+    build: Callable[[Now], Tensor | tuple[Tensor, ...]] | None = None
     line: Line | None = None
     is_late: bool = False
     is_exact: bool = False
     is_bound: bool = False
     explains: bool = False
+
+    def made(self, now: Now) -> tuple[Tensor, ...]:
+        """What takes the place of the op's outputs."""
+        found = self.build(now) if self.build is not None else ()
+        return found if isinstance(found, tuple) else (found,)
 
 
 CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)", line=ClipGradients(1.0))
@@ -137,12 +143,12 @@ def bounds_of(op: Operation) -> list[Edit]:
         return found + [_exponent_within(op, -size, size) for size in sizes[1:] if low is None]
     if is_half(op):
         written = written.replace("1e-12", "1e-6")
-    return [replace(on_argument(op, written, partial(_between, _fitting(low, op), _fitting(high, op))), is_bound=True)]
+    return [replace(on_argument(op, written, partial(between, _fitting(low, op), _fitting(high, op))), is_bound=True)]
 
 
 def _exponent_within(op: Operation, low: float | None, high: float) -> Edit:
     written = f"tf.minimum({{}}, {high})" if low is None else f"tf.clip_by_value({{}}, {low}, {high})"
-    return replace(on_argument(op, written, partial(_between, low, high)), is_bound=True)
+    return replace(on_argument(op, written, partial(between, low, high)), is_bound=True)
 
 
 def _needs_positive(power: Operation) -> bool:
@@ -167,7 +173,8 @@ def copied(op: Operation, inputs: tuple[Tensor, ...]) -> Operation:
 
 def _called(op: Operation, argument: str) -> str:
     """A call of the op, as it is written."""
-    name = {"Softmax": "nn.softmax", "LogSoftmax": "nn.log_softmax"}.get(op.type, op.type.lower())
+    name = {"Softmax": "nn.softmax", "LogSoftmax": "nn.log_softmax"}.get(op.type) or re.sub(
+        r"(?<=[a-z])(?=[A-Z])", "_", op.type).lower()
     return f"tf.{name}({argument}{ {'Pow': ', p', 'Cast': ', tf.float16'}.get(op.type, '')})"
 
 
@@ -185,7 +192,9 @@ def _of_changed(op: Operation, index: int, change: Callable[[Tensor], Tensor], n
 
 def replaced(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor], written: str = "") -> Edit:
     """What is made of a tensor, in its place. written: that, with {0} for what it is."""
-    return Edit(tensor.op, words, lambda now: made(tensor), around(tensor.op, written) if written else None)
+    several = len(tensor.op.outputs) > 1
+    return Edit(tensor.op, words, lambda now: tuple(made(t) if t is tensor else t for t in tensor.op.outputs) if several
+                else made(tensor), around(tensor.op, written) if written and not several else None)
 
 
 def around(op: Operation, written: str) -> Rewrite:
@@ -213,7 +222,7 @@ def is_half(op: Operation) -> bool:
     return op.outputs[0].dtype.base_dtype.name in ("float16", "bfloat16")
 
 
-def _between(low: float | None, high: float | None, x: Tensor) -> Tensor:
+def between(low: float | None, high: float | None, x: Tensor) -> Tensor:
     if low is not None:
         x = build.Maximum(x, constant(low, x))
     return x if high is None else build.Minimum(x, constant(high, x))

@@ -1,9 +1,11 @@
-"""Edits of what formulas are given: constants, variables, numbers that are fed, rates of updates."""
+"""Edits of what formulas are given: constants, variables, numbers that are fed, rates; what they refuse to take."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ast
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +13,18 @@ from ....core.constant_value import static_value
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, on_argument, replaced
+from ....core.site import source_lines
+from ...facts.records import Place
+from ..arithmetic_rules import number
+from .in_graph import DIVISIONS, Edit, Now, between, constant, copied, is_half, on_argument, replaced, source_of
 from .in_source import LowerRate, Number
 
+_LONGEST = 60  # letters of an expression that is told
 _LOW = 1e-4  # a learning rate; ten times that is Adam's own
+_MATRICES = ("Cholesky", "MatrixInverse", "MatrixSolve", "MatrixDeterminant", "LogMatrixDeterminant")
+_LABELED = "SparseSoftmaxCrossEntropyWithLogits"
+_INDEXED = (_LABELED, "GatherV2", "Gather", "ResourceGather")
+_RIDGES = (1e-6, 1e-5, 1e-3)  # times the largest element; the first is less than float32 tells apart
 
 
 def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
@@ -61,7 +71,7 @@ def bounded(state: Tensor) -> Edit:
 def within(read: Tensor, bound: float) -> Edit:
     """A variable as it is read, within bounds."""
     words = f"bound it: tf.clip_by_value(w, -{bound:g}, {bound:g}) of the weights in each step, or penalize gradients"
-    return replaced(read, words, lambda x: build.Minimum(build.Maximum(x, constant(-bound, x)), constant(bound, x)))
+    return replaced(read, words, partial(between, -bound, bound))
 
 
 def other_constant(op: Operation, by: Tensor, value: float, words: str) -> Edit:
@@ -132,7 +142,7 @@ def clean_feed(fed: Tensor) -> Edit:
 def clipped_feed(fed: Tensor, low: float, high: float) -> Edit:
     """What is fed, within bounds."""
     return replaced(fed, f"clip the data before they are fed for {fed.op.name}: np.clip(x, {low:.7g}, {high:.7g})",
-                     lambda x: build.Minimum(build.Maximum(x, constant(low, x)), constant(high, x)))
+                    partial(between, low, high))
 
 
 def higher_feed(fed: Tensor, low: float) -> Edit:
@@ -145,6 +155,77 @@ def scaled_feed(fed: Tensor, rank: int, *, explains: bool = False) -> Edit:
     """What is fed, with a mean of 0 and a size of 1; of a table each column. explains: as of Edit."""
     words = f"scale the data fed for {fed.op.name}: (x - mean) / std" + " of each column" * (rank == 2)
     return replace(replaced(fed, words, partial(_scaled, range(rank) if rank != 2 else (0,))), explains=explains)
+
+
+def outside(op: Operation, values: Mapping[Tensor, Any]) -> tuple[Tensor, np.ndarray, int, str] | None:
+    """The labels or indices that an op refused: where they come from, they, how many there may be, and that in words;
+    None if it takes none, or they are not known."""
+    if op.type not in _INDEXED or any(t not in values for t in op.inputs[:2]):
+        return None
+    table, given = (np.asarray(values[t]) for t in op.inputs[:2])
+    axis = -1 if op.type == _LABELED else int(np.max(static_value(op.inputs[2]) or 0)) if len(
+        op.inputs) > 2 else 0
+    size, source = table.shape[axis], source_of(op.inputs[1])[0]
+    bad = np.argwhere((given < 0) | (given >= size)).tolist()
+    source = source_of(source.inputs[0])[0] if source.type == "Cast" else source
+    return (source.outputs[0], given, size, f"{source.outputs[0].name} holds {given.min()} to {given.max()}, "
+            f"{given[tuple(bad[0])]} first at {bad[0]}, where 0 to {size - 1} may be") if bad else None
+
+
+def repairs_of(op: Operation, values: Mapping[Tensor, Any]) -> Iterable[list[Edit]]:
+    """What may be tried where an op refused to run with these values: a ridge, indices within the table, from 0 on."""
+    if op.type in _MATRICES and (matrix := op.inputs[0]) in values:
+        kind, size = matrix.dtype.base_dtype.name, float(np.abs(np.asarray(values[matrix])).max(initial=0.0)) or 1.0
+        rows = f"tf.eye({(matrix.dims or [None])[-1] or 'tf.shape({0})[-1]'}"
+        rows += ")" if kind == "float32" else f", dtype=tf.{kind})"
+        for by in (float(f"{ridge * size:.0e}") for ridge in _RIDGES[kind == "float32":]):
+            yield [on_argument(op, f"{{0}} + {by:g} * {rows}", partial(_with_ridge, by))]
+    if (found := outside(op, values)) is None:
+        return
+    source, given, size, _ = found
+    if op.type != _LABELED:
+        words = f"give the table {given.max() + 1} rows" if given.min() >= 0 else f"feed no {given.min()}"
+        words += f", or keep the indices inside: tf.clip_by_value(ids, 0, {size - 1})"
+        yield [replaced(source, words, partial(between, 0, size - 1))]
+    if given.min() == 1 and given.max() == size:
+        words = f"{source.op.name} - 1: they count from 0, and these from 1"
+        yield [replaced(source, words, lambda x: build.Sub(x, constant(1, x)))]
+
+
+def _with_ridge(by: float, x: Tensor) -> Tensor:
+    return build.MatrixSetDiag(x, build.AddV2(build.MatrixDiagPart(x), constant(by, x)))
+
+
+def fed_at(placeholder: Operation, value: Any) -> tuple[Place, str] | None:
+    """The first line that feeds a placeholder, in its file, and `x: train_x[i], from 0 to 255`; None if none is found.
+
+    It is the key of a dict that has the name, or attribute, which the placeholder was assigned to.
+    """
+    def named(node: Any) -> str:
+        return getattr(node, "attr", getattr(node, "id", ""))
+
+    file, line = (placeholder.site.file, placeholder.site.line) if placeholder.site is not None else ("", 0)
+    try:
+        nodes = list(ast.walk(ast.parse("".join(source_lines(file)))))
+    except (SyntaxError, ValueError):
+        return None
+    names = {named(target) for node in nodes if isinstance(node, ast.Assign) for target in node.targets
+             if node.lineno <= line <= (node.end_lineno or 0)} - {""}
+    for key, given in ((k, v) for d in nodes if isinstance(d, ast.Dict) for k, v in zip(d.keys, d.values)):
+        if key is not None and named(key) in names:
+            text = f"{ast.unparse(key)}: {' '.join(ast.unparse(given).split())[:_LONGEST]}{_ranges(value)}"
+            return Place(file, key.lineno, "", source_lines(file)[key.lineno - 1].strip()), text
+    return None
+
+
+def _ranges(value: Any) -> str:
+    """From where to where numbers go, of a table in the two columns with the largest ones."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiu" or not array.size or not np.isfinite(array).all():
+        return ""
+    parts = dict(enumerate(array.T)) if array.ndim == 2 and array.shape[1] > 1 else {-1: array}
+    return "".join(f", {f'column {i} ' * (i >= 0)}from {number(parts[i].min())} to {number(parts[i].max())}"
+                   for i in sorted(parts, key=lambda i: -np.abs(parts[i]).max())[:2])
 
 
 def cleaned(x: Tensor) -> Tensor:

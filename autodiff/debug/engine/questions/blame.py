@@ -15,6 +15,7 @@ from ....core.traversal import ancestors
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
+from ...analysis.edits.of_givens import outside
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.nonfinite import why_nonfinite
 from ...analysis.origins.enlarged import enlarged
@@ -254,4 +255,5 @@ class Blame:
         of = f" (gradient of {op.forward_op.name})" if op.gradient_of is not None else ""
         text = f"{self.log.at(at.run)} failed in {op.name} ({op.type}){of}{at_line(place)}: {said}"
         text += f"\nof the matrix {op.inputs[0].name}: {fault}" if (fault := matrix_fault(op, known)) else ""
+        text += f"\n{odd[-1]}" if (odd := outside(op, known)) is not None else ""
         return WhyFailed(op.name, op.type, self.log.at(at.run).step, text, remedy_for_failure(op), place)

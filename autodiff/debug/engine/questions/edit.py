@@ -134,8 +134,8 @@ class Edits:
         """Have the runs to come compute with a remedy that `trials` tried, beside the graph and with those before it.
 
         Each such run says so in its record, and is remembered with what it computed. Where variables are not finite,
-        all are what they were before the run that failed, and, where updates are changed, before the first of the steps
-        that were tried; gives which one that is, or "". Raises ArgumentError if there is no such remedy.
+        all are what they were before the run that failed, and, where updates are changed or the training diverged,
+        before the first of the steps tried; gives which that is, or "". Raises ArgumentError if there is no remedy.
         """
         remedy, new, since = self.trials.numbered(number)
         old = self.overrides.overlay
@@ -143,7 +143,7 @@ class Edits:
         self.overrides.lay(Overlay(self.model, new.y, edits))
         self._done.append((f"fix {remedy.words}", partial(self.overrides.lay, old)))
         values = self.model.session.variables
-        if not new.is_late and not any(map(has_nonfinite, dict(values).values())):
+        if not new.is_late and not self.trials.diverged and not any(map(has_nonfinite, dict(values).values())):
             return remedy, ""
         values.update({name: np.array(value) for name, value in dict(since.variables).items()})
         self.overrides.mark_edited()

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,12 +14,13 @@ from ....core.graph import Tensor
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
 from ...analysis.edits.in_graph import Edit
+from ...analysis.edits.of_givens import fed_at, repairs_of
 from ...analysis.edits.together import elsewhere
-from ...analysis.findings import Remedy, WhyNonfinite
+from ...analysis.findings import Remedy, WhyFailed, WhyNonfinite
 from ...analysis.remedies import of_products
 from ...analysis.update_blame import is_store
 from ...facts.graph_lists import trainable_tensors
-from ...facts.roles import place_of
+from ...facts.roles import PLACEHOLDERS, place_of
 from ...facts.stats import has_nonfinite
 from ...facts.training_runs import trains
 from ...history.replay import Moment
@@ -41,43 +42,62 @@ _LEAP = 100.0  # times its size: a variable that no step should make so large
 
 class Trials:
     """tried: the remedies that helped where it was last asked, the best first, each with what applies it, and the
-    run to go back to: the one that failed, or, of what changes updates, the first of the steps.
+    run to go back to: the one that failed, or, of what changes updates or diverged, the first of the steps.
     """
 
     def __init__(self, state: State) -> None:
         self.state, self.model, self.carried = state, state.model, FedBack(state)
         self.tried: Tried = []
+        self.diverged = False
         self._last: Tried = []  # that leave nothing to learn, told if nothing else helps
         self._reach, self._dead = 0.0, 0  # largest gradient in the last step that was tried; gradients that are 0 there
         self._steepest = 0.0  # the largest one, of a loss above 1 relative to that
 
-    def of(self, why: WhyNonfinite, y: str = "") -> tuple[Remedy, ...]:
+    def of(self, why: WhyNonfinite | WhyFailed, y: str = "") -> tuple[Remedy, ...]:
         """The remedies that take away what `why` explains, by how little they change at other steps; () if none does.
 
         Each is tried on the step that failed, and on those before it that are remembered, as far as there is time.
         """
         self.tried, self._last, self.carried = [], [], FedBack(self.state)
+        self.diverged = isinstance(why, WhyNonfinite) and why.diverges
         until = time.thread_time() + _SECONDS
         try:
             ran = [m for m in self.state.moments if self.state.log.at(m.run).step == why.step] if not y else []
             top = self.state.y_at(ran[-1]) if ran else None
             top = self.model.y_of(y) if top is None else top
         except ArgumentError:
-            return ()
+            if isinstance(why, WhyNonfinite) or self.state.last is None:
+                return ()
+            top = min(self.state.last.tensors, key=lambda t: len(t.dims or ()))  # nothing is trained
         steps = self._steps(why, top)
-        for edits in Candidates(self.state, self.carried, why, top, steps[-1], tried=self.tried, last=self._last
-                                ).all() if steps else ():
+        for edits in self._candidates(why, top, steps[-1]) if steps else ():
             if time.thread_time() < until:
                 self._try(edits, top, steps, until)
-        first = self.model.targets.named(why.origins[0].op) if why.origins else None
-        if first is not None and not self.tried and of_products(first, why.chain):
-            return ()  # its words help, bounds only hide it
-        self.tried = self.tried or sorted(self._last, key=lambda each: each[0].last)
-        grown = any(o.overflows for o in why.origins[:1]) and any(each.kind == "variable" for each in why.chain[:1])
-        self.tried.sort(key=partial(_rank, why.diverges, grown))
-        self.tried = [(replace(remedy, here=expression_of(overlay.edits)), overlay, at)
-                      for remedy, overlay, at in self.tried[:SHOWN]]
+        if isinstance(why, WhyNonfinite):
+            first = self.model.targets.named(why.origins[0].op) if why.origins else None
+            if first is not None and not self.tried and of_products(first, why.chain):
+                return ()  # its words help, bounds only hide it
+            self.tried = self.tried or sorted(self._last, key=lambda each: each[0].last)
+            grown = any(o.overflows for o in why.origins[:1]) and any(each.kind == "variable" for each in why.chain[:1])
+            self.tried.sort(key=partial(_rank, why.diverges, grown))
+        self.tried = [(self._placed(remedy, overlay, steps[-1]), overlay, at) for remedy, overlay, at in
+                      self.tried[:SHOWN]]
         return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
+
+    def _candidates(self, why: WhyNonfinite | WhyFailed, top: Tensor, at: Moment) -> Iterable[list[Edit]]:
+        if not isinstance(why, WhyFailed):
+            return Candidates(self.state, self.carried, why, top, at, tried=self.tried, last=self._last).all()
+        op = self.model.targets.named(why.op)
+        return repairs_of(op, self.state.values_known([t.op for t in op.inputs], at)) if op is not None else ()
+
+    def _placed(self, remedy: Remedy, overlay: Overlay, failed: Moment) -> Remedy:
+        """The same with the script's expression as it would be; of what is fed, where it feeds it."""
+        sites = [site for edit in overlay.edits if edit.op is not None and edit.op.type in PLACEHOLDERS
+                 and (site := fed_at(edit.op, failed.feeds.get(edit.op.outputs[0]))) is not None]
+        here = "; ".join(text for _, text in sites) or expression_of(overlay.edits)
+        refused = any(record.run == failed.run and record.error for record in self.state.log.records)
+        said = remedy.text.replace("of nan", "of an error") if refused else remedy.text
+        return replace(remedy, here=here, place=sites[0][0] if sites else remedy.place, text=said)
 
     def forget(self) -> None:
         """Number anew what is tried from here on."""
@@ -91,7 +111,7 @@ class Trials:
                                 hint="why nan tries remedies, and numbers those that help")
         return self.tried[number - 1]
 
-    def _steps(self, why: WhyNonfinite, top: Tensor) -> list[Moment]:
+    def _steps(self, why: WhyNonfinite | WhyFailed, top: Tensor) -> list[Moment]:
         """The remembered run that failed, last, after those that trained before it."""
         moments = [m for m in self.state.moments if self.state.log.at(m.run).step <= why.step and m.wanted is not None
                    and self.state.can_compute(top, m)]
@@ -133,7 +153,8 @@ class Trials:
         text = told(runs, old, losses, change=change, steepest=self._reach if self._steepest > STEEP else 0.0)
         last = float(np.abs(losses[-1]).max(initial=0.0))
         remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits), dead=self._dead)
-        (self._last if leaves_nothing else self.tried).append((remedy, overlay, steps[0 if is_late else -1]))
+        (self._last if leaves_nothing else self.tried).append((remedy, overlay, steps[
+            0 if is_late or self.diverged else -1]))
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:
         """y in each step, one from the other with the edits; None if something is not finite. Empty: no time."""

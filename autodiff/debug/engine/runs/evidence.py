@@ -140,5 +140,7 @@ class Evidence:
         known = {(t.name, y.name): g for y in losses for t in trainable_tensors(self.model.graph)
                  if (g := self.model.derivatives.known(y, t)) is not None}
         known.update({(y.name, ""): y for y in losses if y.name != self.model.y})
+        laid = self.state.overrides.overlay  # whose gradients take the place of the script's
+        known = {names: laid.pairs.get(g, g) for names, g in known.items()} if laid is not None else known
         values = self.state.replayer.values_if_possible(self.state.moment(), list(known.values())) if known else {}
         return tuple(Sample(*names, statistics(values[g])) for names, g in known.items() if g in values)
