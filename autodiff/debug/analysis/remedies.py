@@ -13,17 +13,18 @@ from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elem
 from .advice import advice_of
 from .edits.formulas import better_forms
 from .edits.in_graph import DIVISIONS, at_one_place, bounds_of, edits_of, is_half
+from .edits.of_givens import MATRICES
 from .findings import Link
 
 _SAME = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "BroadcastTo", "Maximum", "Neg")
 _DIVISIONS = (*DIVISIONS, "FloorDiv", "Reciprocal", "Inv")
-_SINGULAR = "the matrix is singular: add a small multiple of the identity, m + 1e-6 * tf.eye(n)"
 _REMEDIES = {
     "MatMul": "scale the weights or the inputs down; clip gradients with tf.clip_by_global_norm",
     "SelfAdjointEigV2": "equal eigenvalues have no derivative of their vectors: use eigenvalues only, or break the tie",
     "Svd": "equal singular values have no derivative of their vectors: use singular values only, or break the tie",
     "Norm": "keep the norm away from 0: tf.sqrt(tf.reduce_sum(x * x) + 1e-12)",
-    "MatrixInverse": _SINGULAR, "MatrixDeterminant": _SINGULAR, "Cholesky": _SINGULAR, "MatrixSolve": _SINGULAR,
+    **dict.fromkeys((*MATRICES, "CholeskyGrad"), "the matrix is singular, or not positive definite: add a small "
+                    "multiple of the identity, m + 1e-6 * tf.eye(n)"),
     **dict.fromkeys(("CTCLoss", "CTCLossV2"), "longer input or shorter labels: a label needs a step for each entry, "
                     "one more between two that are equal; or ignore_longer_outputs_than_inputs=True"),
     **dict.fromkeys(("Softmax", "LogSoftmax"), "a row is -inf throughout: leave one of its elements unmasked, or mask "
@@ -194,9 +195,6 @@ def is_sum_of_squares(tensor: Tensor, squares: Sequence[str] = ("Square",)) -> b
 
 def remedy_for_failure(op: Operation) -> str:
     """What to do about an op that refused the values it was given."""
-    if op.forward_op.type in ("Cholesky", "CholeskyGrad"):
-        return ("the matrix is not positive definite: make it symmetric, and add a small multiple of the identity, "
-                "m + 1e-6 * tf.eye(n)")
     if "Label" in op.type or op.type.startswith("SparseSoftmax"):
         return "labels count from 0: subtract 1 if yours begin at 1, or give the logits one more column"
     if op.type.startswith(("Gather", "ResourceGather", "Scatter", "SparseTensorDense")):

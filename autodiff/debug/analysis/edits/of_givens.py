@@ -21,7 +21,7 @@ from .in_source import LowerRate, Number
 
 _LONGEST = 60  # letters of an expression that is told
 _LOW = 1e-4  # a learning rate; ten times that is Adam's own
-_MATRICES = ("Cholesky", "MatrixInverse", "MatrixSolve", "MatrixDeterminant", "LogMatrixDeterminant")
+MATRICES = ("Cholesky", "MatrixInverse", "MatrixSolve", "MatrixDeterminant", "LogMatrixDeterminant")
 _LABELED = "SparseSoftmaxCrossEntropyWithLogits"
 _INDEXED = (_LABELED, "GatherV2", "Gather", "ResourceGather")
 _RIDGES = (1e-6, 1e-5, 1e-3)  # times the largest element; the first is less than float32 tells apart
@@ -163,8 +163,7 @@ def outside(op: Operation, values: Mapping[Tensor, Any]) -> tuple[Tensor, np.nda
     if op.type not in _INDEXED or any(t not in values for t in op.inputs[:2]):
         return None
     table, given = (np.asarray(values[t]) for t in op.inputs[:2])
-    axis = -1 if op.type == _LABELED else int(np.max(static_value(op.inputs[2]) or 0)) if len(
-        op.inputs) > 2 else 0
+    axis = -1 if op.type == _LABELED else int(np.max(static_value(op.inputs[2]) or 0)) if len(op.inputs) > 2 else 0
     size, source = table.shape[axis], source_of(op.inputs[1])[0]
     bad = np.argwhere((given < 0) | (given >= size)).tolist()
     source = source_of(source.inputs[0])[0] if source.type == "Cast" else source
@@ -174,7 +173,7 @@ def outside(op: Operation, values: Mapping[Tensor, Any]) -> tuple[Tensor, np.nda
 
 def repairs_of(op: Operation, values: Mapping[Tensor, Any]) -> Iterable[list[Edit]]:
     """What may be tried where an op refused to run with these values: a ridge, indices within the table, from 0 on."""
-    if op.type in _MATRICES and (matrix := op.inputs[0]) in values:
+    if op.type in MATRICES and (matrix := op.inputs[0]) in values:
         kind, size = matrix.dtype.base_dtype.name, float(np.abs(np.asarray(values[matrix])).max(initial=0.0)) or 1.0
         rows = f"tf.eye({(matrix.dims or [None])[-1] or 'tf.shape({0})[-1]'}"
         rows += ")" if kind == "float32" else f", dtype=tf.{kind})"

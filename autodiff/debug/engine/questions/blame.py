@@ -233,8 +233,7 @@ class Blame:
         ran = [op for op in running(at.wanted.tensors, at.wanted.targets) if role_of(op) != "training"]
         try:
             self.state.values([t for op in sorted(ran, key=lambda op: op.index) for t in op.outputs
-                               if not t.dtype.is_ref
-                          and t.dtype.name not in ("resource", "variant")], at)
+                               if not t.dtype.is_ref and t.dtype.name not in ("resource", "variant")], at)
         except OpError as error:
             return self.why_failed(error, at)
         return None
