@@ -223,6 +223,7 @@ def is_half(op: Operation) -> bool:
 
 
 def between(low: float | None, high: float | None, x: Tensor) -> Tensor:
+    """x, kept within bounds; None for none."""
     if low is not None:
         x = build.Maximum(x, constant(low, x))
     return x if high is None else build.Minimum(x, constant(high, x))
