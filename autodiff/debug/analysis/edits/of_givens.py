@@ -218,11 +218,11 @@ def fed_at(placeholder: Operation, value: Any) -> tuple[Place, str] | None:
 
 
 def _ranges(value: Any) -> str:
-    """From where to where numbers go, of a table in the two columns with the largest ones."""
+    """From where to where numbers go, of a narrow table in the two columns with the largest ones."""
     array = np.asarray(value)
     if array.dtype.kind not in "fiu" or not array.size or not np.isfinite(array).all():
         return ""
-    parts = dict(enumerate(array.T)) if array.ndim == 2 and array.shape[1] > 1 else {-1: array}
+    parts = dict(enumerate(array.T)) if array.ndim == 2 and 1 < array.shape[1] < 20 else {-1: array}
     return "".join(f", {f'column {i} ' * (i >= 0)}from {number(parts[i].min())} to {number(parts[i].max())}"
                    for i in sorted(parts, key=lambda i: -np.abs(parts[i]).max())[:2])
 
