@@ -68,21 +68,9 @@ class _Bytes:
 
     def read(self, count: int) -> bytes:
         """So many bytes; fewer at the end."""
-        if self._inflate is None:
-            return self._read_plain(count)
         parts = []
         while count > 0:
-            part = self._inflated(min(count, _CHUNK))
-            if not part:
-                break
-            parts.append(part)
-            count -= len(part)
-        return b"".join(parts)
-
-    def _read_plain(self, count: int) -> bytes:
-        parts = []
-        while count > 0:
-            part = self._file.read(min(count, _CHUNK * 16))
+            part = self._inflated(min(count, _CHUNK)) if self._inflate else self._file.read(min(count, _CHUNK * 16))
             if not part:
                 break
             parts.append(part)

@@ -1,6 +1,7 @@
 """A command line cut into words: quotes, brackets, /regexes/, comments."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ..model.usage_error import UsageError
@@ -59,15 +60,19 @@ def _end_of_word(line: str, start: int) -> tuple[int, UsageError | None]:
                                  hint=f"{line}{''.join(reversed(depth))}", code="syntax", span=(start, len(line)))
 
 
-def _closing_quote(line: str, start: int) -> int:
-    at = start + 1
+def _unescaped(line: str, at: int, ends: Callable[[int], bool]) -> int:
+    """The first place from `at` on that ends something, and that no backslash escapes; -1 if there is none."""
     while at < len(line):
         if line[at] == "\\":
             at += 1
-        elif line[at] == line[start]:
+        elif ends(at):
             return at
         at += 1
     return -1
+
+
+def _closing_quote(line: str, start: int) -> int:
+    return _unescaped(line, start + 1, lambda at: line[at] == line[start])
 
 
 def _end_of_regex(line: str, start: int) -> int:
@@ -78,14 +83,8 @@ def _end_of_regex(line: str, start: int) -> int:
     """
     if line[start] != "/":
         return 0
-    at = start + 1
-    while at < len(line):
-        if line[at] == "\\":
-            at += 1
-        elif line[at] == "/" and (at + 1 == len(line) or line[at + 1].isspace() or line[at + 1] == "["):
-            return at + 1
-        at += 1
-    return 0
+    return 1 + _unescaped(line, start + 1, lambda at: line[at] == "/" and (
+        at + 1 == len(line) or line[at + 1].isspace() or line[at + 1] == "["))
 
 
 def _word(line: str, start: int, end: int) -> Word:
