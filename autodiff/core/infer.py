@@ -10,10 +10,12 @@ from .graph import Tensor
 from .op import Spec
 from .shapes import Dims, as_dims, broadcast, merge, show
 
+_made = tuple.__new__  # of a Spec, whose own is a function in Python
+
 
 def same_shape(x: Tensor, *_: Tensor, **__: Any) -> Spec:
     """The first input's dtype and shape."""
-    return Spec(x.dtype.base_dtype, x.dims)
+    return _made(Spec, (x.dtype.base_dtype, x.dims))
 
 
 def declared(*_: Tensor, dtype: Any, shape: Any = None, **__: Any) -> Spec:
@@ -31,7 +33,8 @@ def merged_shape(x: Tensor, *others: Tensor, **_: Any) -> Spec:
 
 def broadcast_shape(x: Tensor, y: Tensor, **_: Any) -> Spec:
     """The broadcast shape of two inputs of one dtype."""
-    return Spec(x.dtype.base_dtype, broadcast(x.dims, y.dims))
+    dims = x.dims
+    return _made(Spec, (x.dtype.base_dtype, dims if dims == y.dims else broadcast(dims, y.dims)))
 
 
 def broadcast_test(x: Tensor, y: Tensor, **_: Any) -> Spec:

@@ -153,7 +153,7 @@ class Operation(_Changeable):
             self.override = graph.overrides[definition.name]
         self._index = None
         known = graph.made_from
-        self._frames = known.frames if known is not None and known.frame is None else site.capture(known, 3)
+        self._frames = known.frames if known is not None and known.frame is None else site.capture(known, 4)
         if len(specs) == 1:  # without the constructor's call
             self._outputs = tensor = object.__new__(Tensor)
             tensor.op, tensor.value_index, (tensor.dtype, tensor.dims), tensor._takers = self, 0, specs[0], None

@@ -85,30 +85,39 @@ def capture(known: Known | None = None, depth: int = 1) -> RawFrames:
         if known is not None and frame is known.frame:
             return known.frames
         frame = frame.f_back  # type: ignore[assignment]
+    innermost = frame
     key: list[int] = []  # by id: the hash of a code object is that of all its constants
-    kept: list[CodeType] = []
-    while frame is not None and len(kept) < DEPTH:
+    while frame is not None:
         code = frame.f_code
         owner = whose[code.co_filename]
         if owner == _OF_PROMPT:
-            return _SHARED.get(tuple(key)) or _shared(tuple(key), kept) if kept else _AT_PROMPT
+            if not key:
+                return _AT_PROMPT
+            break
         if owner != _OURS:  # a body that the user wrote is called from in here
-            kept.append(code)
-            key += id(code), frame.f_lasti
+            key.append(id(code))
+            key.append(frame.f_lasti)
+            if len(key) == 2 * DEPTH:
+                break
         if code.co_name == "<module>":
             break
         frame = frame.f_back  # type: ignore[assignment]
-    return _SHARED.get(tuple(key)) or _shared(tuple(key), kept)
+    return _SHARED.get(tuple(key)) or _shared(tuple(key), innermost)
 
 
 _SHARED: dict[tuple[int, ...], RawFrames] = {}  # operations made in one place, as in a loop, share their frames
 _MOST = 1 << 14  # places; each keeps its code alive, so that no other code gets its id
 
 
-def _shared(key: tuple[int, ...], codes: list[CodeType]) -> RawFrames:
+def _shared(key: tuple[int, ...], frame: FrameType | None) -> RawFrames:
     if len(_SHARED) >= _MOST:
         _SHARED.clear()
-    return _SHARED.setdefault(key, tuple(zip(codes, key[1::2])))
+    kept: list[tuple[CodeType, int]] = []
+    while frame is not None and 2 * len(kept) < len(key):
+        if _WHOSE[frame.f_code.co_filename] != _OURS:
+            kept.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return _SHARED.setdefault(key, tuple(kept))
 
 
 _USERS, _OURS, _OF_PROMPT = range(3)

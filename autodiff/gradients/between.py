@@ -1,8 +1,6 @@
 """Which operations gradients flow through: those on a path from the xs to the ys."""
 from __future__ import annotations
 
-from collections import deque
-
 from ..core.graph import Operation, Tensor
 
 
@@ -18,31 +16,33 @@ def inputs_of(op: Operation) -> tuple[Tensor, ...]:
 
 
 def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, int]:
-    """Operations on some path from xs to ys, from the ys backwards; each with 0."""
+    """Operations on some path from xs to ys; how often others of them take what each gives."""
     reached = _reached_from(xs)
-    between: dict[Operation, int] = {}
-    queue = deque(dict.fromkeys(y.op for y in ys))
-    while queue:
-        op = queue.popleft()
-        if op in between or op not in reached:
-            continue
-        between[op] = 0
-        queue.extend([t.op for t in op.inputs or inputs_of(op) if t.op not in between])
+    between = {y.op: 0 for y in ys if y.op in reached}
+    waiting = list(between)
+    while waiting:
+        op = waiting.pop()
+        for tensor in op.inputs or inputs_of(op):
+            before = tensor.op
+            if before in between:
+                between[before] += 1
+            elif before in reached:
+                between[before] = 1
+                waiting.append(before)
     return between
 
 
 def _reached_from(xs: list[Tensor]) -> set[Operation]:
     """Operations that depend on some x through tensors that carry gradients, the x's own included."""
-    reached: set[Operation] = set()
-    queue = deque(x.op for x in xs)
-    while queue:
-        op = queue.popleft()
-        if op in reached:
-            continue
-        reached.add(op)
-        for tensor in op.outputs:
-            if carries_gradient(tensor):
-                queue.extend(tensor._consumers)
+    reached = {x.op for x in xs}
+    waiting = list(reached)
+    while waiting:
+        for tensor in waiting.pop().outputs:
+            if tensor.dtype.base_dtype.is_differentiable or carries_gradient(tensor):
+                for op in tensor._consumers:
+                    if op not in reached:
+                        reached.add(op)
+                        waiting.append(op)
     return reached
 
 

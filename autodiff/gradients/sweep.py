@@ -17,7 +17,7 @@ from .between import inputs_of
 
 
 class Sweep:
-    """One backward sweep over the operations `between` the xs and the ys, each with 0: how many wait for it is counted.
+    """One backward sweep over the operations `between` the xs and the ys, each with how often others take its outputs.
 
     ends: those of them whose inputs receive nothing. method: how several gradients of one tensor are added.
     gate: no gradient of an operation is used before all of its gradients are ready.
@@ -62,10 +62,6 @@ class Sweep:
     def _in_order(self, ys: list[Tensor]) -> Iterator[Operation]:
         """Each operation once all of its consumers between xs and ys have had their turn."""
         waits_for, y_of, is_one = self.between, self.y_of, len(ys) == 1
-        for op in self.between:
-            for tensor in op.inputs or inputs_of(op):
-                if tensor.op in waits_for:
-                    waits_for[tensor.op] += 1
         for y in ys if not is_one else ():
             y_of.setdefault(y.op, y)
         ready = deque(dict.fromkeys(y.op for y in ys if waits_for.get(y.op) == 0))
@@ -74,11 +70,12 @@ class Sweep:
             yield op
             for tensor in op.inputs or inputs_of(op):
                 before = tensor.op
-                if before in waits_for:
-                    waits_for[before] -= 1
+                left = waits_for.get(before)
+                if left is not None:
+                    waits_for[before] = left - 1
                     if not is_one:
                         y_of.setdefault(before, y_of[op])
-                    if not waits_for[before]:
+                    if left == 1:
                         ready.append(before)
 
     def _accumulate(self, op: Operation) -> bool:

@@ -232,13 +232,15 @@ class _Record:
 
     def sweep(self, graph: Any, ys: list[Tensor]) -> Sweep:
         """A backward pass over the recorded operations that `ys` depend on; a source ends nothing."""
-        between: dict[Any, int] = {}
-        stack = [y.op for y in ys]
-        while stack:
-            op = stack.pop()
-            if op in self.operations and op not in between:
-                between[op] = 0
-                stack.extend(t.op for t in inputs_of(op))
+        between = {y.op: 0 for y in ys if y.op in self.operations}
+        waiting = list(between)
+        while waiting:
+            for tensor in inputs_of(waiting.pop()):
+                before = tensor.op
+                if before in self.operations:
+                    if before not in between:
+                        waiting.append(before)
+                    between[before] = between.get(before, 0) + 1
         return Sweep(graph, ys, between, set())
 
     def rows(self, target: Tensor, xs: list[Tensor], directions: Tensor) -> list[Tensor | None]:
