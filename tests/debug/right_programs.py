@@ -44,6 +44,11 @@ share, experts = dense(p, 4, tf.nn.softmax), dense(p, 4)
 loss = tf.losses.mean_squared_error(q, tf.reduce_sum(share * experts, 1, keepdims=True))
 fit([adam(.02).minimize(loss), loss], near)
 ''',
+    "losses that are fed different things": '''
+loss = tf.reduce_mean(tf.square(dense(tf.placeholder_with_default(points, [None, 3]), 1) - tf.reduce_mean(q)))
+train = adam(.01).minimize(loss)
+fit([train, loss], lambda i: {q: sums[i:i + 32]} if i % 3 else {q: sums[:32], p: points[:32]}, 12)
+''',
     "two losses share the work": '''
 with tf.variable_scope("a"):
     chance = tf.nn.softmax(dense(p, 2))

@@ -100,8 +100,8 @@ def _same_batch(case: Case) -> list[Finding]:
     if len(case.steps) < _BATCHES:
         return []
     labels = fed_behind([head.labels for head in heads(case) if head.labels is not None])
-    fed = {t: [np.asarray(run.feeds.get(t)) for run in case.steps] for t, v in case.steps[0].feeds.items()
-           if np.ndim(v) and t.op.type in PLACEHOLDERS}
+    fed = {t: [np.asarray(run.feeds[t]) for run in case.steps] for t, v in case.steps[0].feeds.items()
+           if np.ndim(v) and t.op.type in PLACEHOLDERS and all(np.ndim(run.feeds.get(t)) for run in case.steps)}
     for tensor, arrays in fed.items():
         is_still = all(np.array_equal(a, arrays[0]) for a in arrays[1:])
         beside = next((t for t, others in fed.items() if is_still and len(others[0]) == len(arrays[0]) and tensor.op

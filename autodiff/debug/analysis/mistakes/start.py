@@ -228,7 +228,7 @@ def _started_again(case: Case) -> list[Finding]:
 def _is_pass_by_pass(case: Case, passes: Sequence[Sequence[Run]]) -> bool:
     """Whether each goes once through the same examples: folds and trials of a setting go through them many times."""
     for x in inputs_of(case):
-        rows = [[row.tobytes() for run in each if x in run.feeds for row in np.asarray(run.feeds[x])]
+        rows = [[row.tobytes() for run in each if x in run.feeds for row in np.atleast_1d(run.feeds[x])]
                 for each in passes]
         first, then = map(set, rows)
         if all(len(set(each)) > _ONCE * len(each) for each in rows) and 2 * len(first & then) >= len(then) > 0:
