@@ -101,7 +101,7 @@ def _same_batch(case: Case) -> list[Finding]:
         return []
     labels = fed_behind([head.labels for head in heads(case) if head.labels is not None])
     fed = {t: [np.asarray(run.feeds[t]) for run in case.steps] for t, v in case.steps[0].feeds.items()
-           if np.ndim(v) and t.op.type in PLACEHOLDERS and all(np.ndim(run.feeds.get(t)) for run in case.steps)}
+           if np.ndim(v) and t.op.type in PLACEHOLDERS and all(np.ndim(run.feeds.get(t, 0)) for run in case.steps)}
     for tensor, arrays in fed.items():
         is_still = all(np.array_equal(a, arrays[0]) for a in arrays[1:])
         beside = next((t for t, others in fed.items() if is_still and len(others[0]) == len(arrays[0]) and tensor.op

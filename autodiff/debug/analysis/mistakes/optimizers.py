@@ -120,16 +120,16 @@ def _always_copied(case: Case) -> list[Finding]:
 
 def _copied_too_late(case: Case) -> list[Finding]:
     """Differences between a variable and its copy that are 0 whenever they are asked for: it is made after the step."""
-    for op in case.operations:
+    differences = [(op, {held(t) for t in op.inputs}) for op in case.operations if op.type in (
+        "Sub", "SquaredDifference")]
+    for op in case.operations if differences else ():
         source = held(op.inputs[1]) if op.type in ("Assign", "AssignVariableOp") else op
-        for less in case.operations if source is not op and source.outputs[0] in case.variables else ():
-            if less.type not in ("Sub", "SquaredDifference") or {held(t) for t in less.inputs} != {
-                    source, op.inputs[0].op}:
-                continue
+        pair = {source, op.inputs[0].op} if source is not op and source.outputs[0] in case.variables else set()
+        for less in (each for each, of in differences if of == pair):
             runs = [run for run in case.runs if less in run.ran and not run.trains]
             known = [(run.before.get(source.name, 0), run.before.get(op.inputs[0].op.name, 1)) for run in runs]
-            if len(runs) >= _FEW // 2 and all(np.array_equal(*each) for each in known) and not np.array_equal(
-                    known[0][0], known[-1][0]):
+            if _FEW // 2 <= len(runs) >= sum(op in run.ran for run in case.runs) - 1 and all(
+                    np.array_equal(*each) for each in known) and not np.array_equal(known[0][0], known[-1][0]):
                 return [finding(66, "copied too late", op, f"{op.inputs[0].op.name} is to be what {source.name} was, "
                                 f"but is the same as that in all {len(runs)} runs that compute their difference "
                                 f"({less.name}{at_line(place_of(less))}), which is always 0: {op.name} runs after the "
