@@ -1,7 +1,8 @@
 """Feeds: values for any tensors, converted and checked before anything runs."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -126,10 +127,24 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
     array = _strings(tensor, value) if dtype.name == "string" else _numbers(tensor, value)
     if not compatible(tensor.dims, array.shape):
         raise ShapeError(f"Cannot feed value of shape {array.shape} for Tensor {tensor.name!r}, which has shape "
-                         f"{str(tensor.shape)!r}")
+                         f"{str(tensor.shape)!r}", hint=_made_to_fit(array, tensor.dims or ()))
     array = array.view()
     array.setflags(write=False)  # may end as a fetched value or a variable: those copy what is not their own
     return array
+
+
+def _made_to_fit(array: np.ndarray, dims: Sequence[int | None]) -> str:
+    """How to feed the same examples in the shape that is wanted, "" if nothing says that they are the same."""
+    first, rest = dims[:1], tuple(dims[1:])
+    if rest == () and array.ndim == 2 and array.shape[1] > 1 and np.all(np.sort(array)[:, -2:] == [0, 1]):
+        return "feed the labels themselves, np.argmax(value, axis=1), for what are one-hot rows"
+    if array.ndim == 1 and len(rest) == 1 and array.shape != rest and array.dtype.kind in "fiu" and np.all(
+            (array % 1 == 0) & (array >= 0) & (array < (rest[0] or 0))) and rest[0] != 1:
+        return f"feed one-hot rows for labels, np.eye({rest[0]})[value]"
+    size = prod(d or 0 for d in rest)
+    if None in rest or not array.ndim or array.size not in (size, array.shape[0] * size):
+        return ""
+    return f"feed it in that shape, np.reshape(value, {tuple(-1 if d is None else d for d in (*first, *rest))})"
 
 
 def _strings(tensor: Tensor, value: Any) -> np.ndarray:

@@ -21,6 +21,7 @@ from autodiff.debug.analysis.findings import (
     WhySmall,
 )
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.facts.graph_lists import lacking
 from autodiff.debug.facts.records import Place
 from autodiff.debug.facts.roles import at_line
 
@@ -91,6 +92,8 @@ def _last_stop(shell: Shell) -> str:
         return "none"
     named = [stop.target if stop is not None else "", *(target for row in rows for target in row.targets)]
     about = next(filter(None, named), "") or shell.question.removeprefix("why ")
+    if not about and lacking(shell.dbg.graph):
+        return "none"
     if not about:
         raise UsageError("why what? nothing has stopped that could be explained",
                          "why nan, why none, why zero, or why TARGET", code="wrong_moment")

@@ -6,6 +6,8 @@ import os
 import sys
 from typing import Any
 
+from autodiff.core.errors import ShapeError
+
 from .script_frames import frames_of_error, script_line
 
 PROJECTS = {"PIL": "pillow", "absl": "absl-py", "cv2": "opencv-python", "google": "protobuf", "skimage": "scikit-image",
@@ -26,6 +28,9 @@ def remedy_of(error: BaseException | None) -> str:
 def told_of(error: BaseException | None) -> str:
     """What the door of a framework has found out about its error: cause and remedy, a line each; "" if nothing."""
     told = getattr(error, "told", None)
+    if told is None and isinstance(error, ShapeError) and error.what.startswith("Cannot feed") and error.hint:
+        file, line = script_line(error)
+        return f"\nbecause at {os.path.basename(file)}:{line}: {error.what}\nremedy: {error.hint}"
     return "" if told is None else f"\nbecause {told.text}" * bool(told.text) + f"\nremedy: {told.remedy}"
 
 

@@ -88,3 +88,28 @@ def test_a_part_of_a_layer_alone_is_made_positive(tmp_path: Path, monkeypatch: p
     said = told(text + FEED, tmp_path, monkeypatch, "run -f nonfinite", "why", "fix 1", "run -f nonfinite")
     assert "remedy: tf.nn.softplus where it is made" in said[2]
     assert "stop" not in said[4]
+
+
+@pytest.mark.parametrize(("shape", "value", "remedy"), [
+    ("[None, 1]", "np.ones(5)", "np.reshape(value, (-1, 1))"), ("[None, 4]", "np.ones((5, 2, 2))", "(value, (-1, 4))"),
+    ("[None, 3]", "np.array([0, 2, 1, 1])", "np.eye(3)[value]"), ("[None]", "np.eye(3)", "np.argmax(value, axis=1)"),
+    ("[None, 4]", "np.ones(4)", "np.reshape(value, (-1, 4))"), ("[None, 4]", "np.ones((5, 3))", "")])
+def test_a_feed_of_another_shape_is_told_how_it_would_fit(shape: str, value: str, remedy: str, tmp_path: Path,
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"x = tf.placeholder(tf.float32, {shape})\ntf.Session().run(x, {{x: {value}}})\n"
+    said = told(text, tmp_path, monkeypatch, "run", "why")[2]
+    assert remedy in said
+    assert ("because at model.py:4: Cannot feed value of shape" in said) == bool(remedy)
+
+
+def test_large_initial_weights_and_numbers_fed_one_by_one_are_told_before_the_rate(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = ('data = np.float32(np.random.RandomState(0).randn(8, 99))\nx = tf.placeholder(tf.float32, [None, 99])\n'
+            'h = x\nfor i in range(4):\n    h = tf.nn.leaky_relu(h) @ tf.Variable(tf.random_normal([99, 99], seed=i))\n'
+            'loss = tf.reduce_mean(tf.losses.sparse_softmax_cross_entropy([*range(8)], h))\n' + TRAIN)
+    assert "remedy: smaller initial values" in told(deep + FEED, tmp_path, monkeypatch, "run -f nonfinite", "why")[2]
+    single = ('data = 0.0\nx = tf.placeholder(tf.float32)\nw = tf.Variable(1.0)\n'
+              'loss = tf.square(w * x * x - x)\n' + TRAIN)
+    fed = FEED.replace("x: data", "x: 3.0 + i").replace("range(8)", "range(30)")
+    said = told(single + fed, tmp_path, monkeypatch, "run -f nonfinite", "why")[2]
+    assert "remedy: scale the data fed for Placeholder: x / 10" in said or "x / 100, as they reach" in said

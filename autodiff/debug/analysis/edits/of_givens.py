@@ -157,6 +157,13 @@ def scaled_feed(fed: Tensor, rank: int, *, explains: bool = False) -> Edit:
     return replace(replaced(fed, words, partial(_scaled, range(rank) if rank != 2 else (0,))), explains=explains)
 
 
+def divided_feed(fed: Tensor, size: float) -> Edit:
+    """Numbers that are fed one by one, as parts of what they reach: the next power of ten above their size by now."""
+    whole = 10.0 ** np.ceil(np.log10(size))
+    return replaced(fed, f"scale the data fed for {fed.op.name}: x / {whole:g}, as they reach {size:.3g}", lambda x:
+                    build.Mul(x, constant(1 / whole, x)))
+
+
 def outside(op: Operation, values: Mapping[Tensor, Any]) -> tuple[Tensor, np.ndarray, int, str] | None:
     """The labels or indices that an op refused: where they come from, they, how many there may be, and that in words;
     None if it takes none, or they are not known."""
@@ -220,7 +227,7 @@ def fed_at(placeholder: Operation, value: Any) -> tuple[Place, str] | None:
 def _ranges(value: Any) -> str:
     """From where to where numbers go, of a narrow table in the two columns with the largest ones."""
     array = np.asarray(value)
-    if array.dtype.kind not in "fiu" or not array.size or not np.isfinite(array).all():
+    if array.dtype.kind not in "fiu" or array.size < 2 or not np.isfinite(array).all():
         return ""
     parts = dict(enumerate(array.T)) if array.ndim == 2 and 1 < array.shape[1] < 20 else {-1: array}
     return "".join(f", {f'column {i} ' * (i >= 0)}from {number(parts[i].min())} to {number(parts[i].max())}"

@@ -37,6 +37,7 @@ _LARGE, _ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is
 _ORIGINS = 4  # to whose ops edits are tried
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
 _SOON = 3  # runs: a training that diverges within them began badly
+_FEW = 5  # training steps, where the first has a loss that is far too large
 _GROWN = 1.5  # times the first rate
 
 
@@ -178,7 +179,7 @@ class Candidates:
         yield from self._scaled_feeds(UNSCALED)
         yield from ([each.edit] for each in enlarged(self.y, trainable_tensors(self.model.graph), partial(
             self.state.values_known, moment=self.failed)))
-        if len(before) <= _SOON:
+        if len(before) <= _SOON or self._began_badly(before):
             yield from self._first_of(self._smaller_weights([self.y]))
         count = len(self.tried)
         rates = list(self._lower_rates())
@@ -199,10 +200,21 @@ class Candidates:
                 steep.append(self.tried.pop())
         self.tried += steep[-1:]
 
+    def _began_badly(self, before: Sequence[Moment]) -> bool:
+        """Whether the first of a few steps had a loss that no scaled data give."""
+        steps = [m for m in before if m.wanted is not None and trains(self.model.graph, running(
+            m.wanted.tensors, m.wanted.targets))]
+        first = self.state.values_known([self.y.op], steps[0]).get(self.y, 0.0) if len(steps) <= _FEW else 0.0
+        return bool(np.abs(first).max(initial=0.0) > UNSCALED)
+
     def _scaled_feeds(self, least: float = _LARGE) -> Iterable[list[Edit]]:
         """All data that are larger than `least`, scaled."""
         large = [of_givens.scaled_feed(t, np.ndim(value)) for t, value in self.failed.feeds.items() if np.ndim(value)
                  and self._is_data(t) and len(value) > 1 and np.abs(value).max(initial=0.0) > least]
+        single = {t: {float(np.max(np.abs(m.feeds[t]))) for m in self.moments if np.size(m.feeds.get(t, ())) == 1}
+                  for t in self.failed.feeds if self._is_data(t)}
+        large += [of_givens.divided_feed(t, max(sizes)) for t, sizes in single.items() if len(sizes) > _SOON and max(
+            sizes) > _LARGE]
         yield from [large] if large else []
 
     def _is_data(self, fed: Tensor) -> bool:

@@ -270,7 +270,8 @@ class Checkup:
         for moment in reversed(list(self.state.moments)[:3] if loops else []):  # the first of them initializes
             start.update(moment.variables)
         beyond = case.first_loss / case.guess
-        return feed_mistakes([m.feeds for m in moments], learns=case.learns, beyond=beyond) + loop_growth(loops, start)
+        fed = [m.feeds for m in moments if case.variables]  # else nobody learns from them
+        return feed_mistakes(fed, learns=case.learns, beyond=beyond) + loop_growth(loops, start)
 
     def _not_updated(self) -> list[Finding]:
         """Moving averages of batch normalization that no training run has updated."""

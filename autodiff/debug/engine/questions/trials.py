@@ -137,7 +137,8 @@ class Trials:
             if loss is None:
                 return
             losses = loss
-        if is_late and len(losses) > 1 and np.abs(losses[-1]).max() > _RISEN * np.abs(losses[0]).max():
+        if (is_late or self.diverged) and len(losses) > 1 and np.abs(losses[-1]).max() > max(
+                _RISEN * np.abs(losses[0]).max(), 0.0 if is_late else 1.0):
             return  # it goes the same way, later
         old = [self.state.values_known([top.op], m).get(top, np.nan) for m in steps[-len(losses):]]  # or it failed
         if self._steepest == DEAD and np.max(np.abs(old[-1] - losses[-1])) < _SLIGHT:
