@@ -88,10 +88,7 @@ class Convolution(Layer):
         check_steps(self.strides, self.dilation_rate)
         if padding == "causal":
             inputs, padding = self.shifted(inputs), "valid"
-        if self.rank == 1:
-            return self.finished(filtered_rows(inputs, self.kernel, self.strides, padding.upper(),
-                                               data_format=self.layout, dilations=self.dilation_rate))
-        function = filtered_images if self.rank == 2 else filtered_volumes
+        function = (filtered_rows, filtered_images, filtered_volumes)[self.rank - 1]
         return self.finished(function(inputs, self.kernel, self.strides, padding.upper(), data_format=self.layout,
                                       dilations=self.dilation_rate))
 

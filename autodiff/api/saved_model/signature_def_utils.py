@@ -8,6 +8,7 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import string
 from ...core.errors import ArgumentError, NotFoundError
 from ...files.tensor_values import dtype_number
+from ..common.made import named
 from ..messages import SignatureDef
 from . import signature_constants as names
 from .utils import build_tensor_info, build_tensor_info_from_op, get_element_from_tensor_info
@@ -36,25 +37,19 @@ def _infos(tensors: Mapping[str, Any] | None) -> dict[str, Any]:
     return {name: build_tensor_info(tensor) for name, tensor in (tensors or {}).items()}
 
 
-def _supervised(method: str, inputs: Mapping[str, Any], *outputs: Mapping[str, Any] | None) -> Any:
-    if not inputs:
-        raise ArgumentError(f"{method} inputs cannot be None or empty.")
-    return build_signature_def(_infos(inputs), {name: info for each in outputs for name, info in _infos(each).items()},
-                               method)
+def _supervised(kind: str, method: str, words: str) -> Any:
+    def signature(inputs: Mapping[str, Any], loss: Mapping[str, Any], predictions: Mapping[str, Any] | None = None,
+                  metrics: Mapping[str, Any] | None = None) -> Any:
+        if not inputs:
+            raise ArgumentError(f"{method} inputs cannot be None or empty.")
+        return build_signature_def(_infos(inputs), {**_infos(loss), **_infos(predictions), **_infos(metrics)}, method)
+
+    return named(signature, f"supervised_{kind}_signature_def",
+                 f"A signature of {words}. Raises ArgumentError (ValueError) without inputs.")
 
 
-def supervised_train_signature_def(inputs: Mapping[str, Any], loss: Mapping[str, Any],
-                                   predictions: Mapping[str, Any] | None = None,
-                                   metrics: Mapping[str, Any] | None = None) -> Any:
-    """A signature of a training step. Raises ArgumentError (ValueError) without inputs."""
-    return _supervised(names.SUPERVISED_TRAIN_METHOD_NAME, inputs, loss, predictions, metrics)
-
-
-def supervised_eval_signature_def(inputs: Mapping[str, Any], loss: Mapping[str, Any],
-                                  predictions: Mapping[str, Any] | None = None,
-                                  metrics: Mapping[str, Any] | None = None) -> Any:
-    """A signature of an evaluation. Raises ArgumentError (ValueError) without inputs."""
-    return _supervised(names.SUPERVISED_EVAL_METHOD_NAME, inputs, loss, predictions, metrics)
+supervised_train_signature_def = _supervised("train", names.SUPERVISED_TRAIN_METHOD_NAME, "a training step")
+supervised_eval_signature_def = _supervised("eval", names.SUPERVISED_EVAL_METHOD_NAME, "an evaluation")
 
 
 def op_signature_def(op: Any, key: str) -> Any:

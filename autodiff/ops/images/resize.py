@@ -126,10 +126,11 @@ def _resized_by(rule, images, size, **attrs):
     return taken(taken(x, rule(m, width, **attrs), 2), rule(n, height, **attrs), 1)
 
 
-def _spread_by(rule, grads, space, **attrs):
+def _spread_by(rule, grads, space, dtype, align_corners, half_pixel_centers):
+    attrs = {"align_corners": align_corners, "half_pixel_centers": half_pixel_centers}
     dy = grads.astype(_working(grads.dtype), copy=False)
     rows = handed_back(dy, rule(space[0], dy.shape[1], **attrs), 1, space[0])
-    return handed_back(rows, rule(space[1], dy.shape[2], **attrs), 2, space[1])
+    return handed_back(rows, rule(space[1], dy.shape[2], **attrs), 2, space[1]).astype(dtype, copy=False)
 
 
 def checked_size(size):
@@ -176,9 +177,8 @@ def resize_bilinear(images, size: Int32, *, align_corners=False, half_pixel_cent
 @op("ResizeBilinearGrad", infer=_original, dtypes=FLOATS)
 def resize_bilinear_grad(grads: Float32, original_image, *, align_corners=False, half_pixel_centers=False):
     """The adjoint of ResizeBilinear; only shape and dtype of original_image count. -> float[n, h, w, c]."""
-    dx = _spread_by(_bilinear, grads, original_image.shape[1:3], align_corners=align_corners,
-                    half_pixel_centers=half_pixel_centers)
-    return dx.astype(original_image.dtype, copy=False)
+    return _spread_by(_bilinear, grads, original_image.shape[1:3], original_image.dtype, align_corners,
+                      half_pixel_centers)
 
 
 @op("ResizeBicubic", infer=_resized_to_float32, dtypes=REALS)
@@ -190,9 +190,8 @@ def resize_bicubic(images, size: Int32, *, align_corners=False, half_pixel_cente
 @op("ResizeBicubicGrad", infer=_original, dtypes=FLOATS)
 def resize_bicubic_grad(grads: Float32, original_image, *, align_corners=False, half_pixel_centers=False):
     """The adjoint of ResizeBicubic; only shape and dtype of original_image count. -> float[n, h, w, c]."""
-    dx = _spread_by(_bicubic, grads, original_image.shape[1:3], align_corners=align_corners,
-                    half_pixel_centers=half_pixel_centers)
-    return dx.astype(original_image.dtype, copy=False)
+    return _spread_by(_bicubic, grads, original_image.shape[1:3], original_image.dtype, align_corners,
+                      half_pixel_centers)
 
 
 @op("ResizeArea", infer=_resized_to_float32, dtypes=REALS, no_rule="TensorFlow has no gradient of ResizeArea")
@@ -213,9 +212,7 @@ def resize_nearest_neighbor(images, size: Int32, *, align_corners=False, half_pi
 @op("ResizeNearestNeighborGrad", infer=resized, dtypes=REALS)
 def resize_nearest_neighbor_grad(grads, size: Int32, *, align_corners=False, half_pixel_centers=False):
     """The adjoint of ResizeNearestNeighbor, to images of `size`. -> real[n, *size, c]."""
-    dx = _spread_by(_nearest, grads, checked_size(size), align_corners=align_corners,
-                    half_pixel_centers=half_pixel_centers)
-    return dx.astype(grads.dtype, copy=False)
+    return _spread_by(_nearest, grads, checked_size(size), grads.dtype, align_corners, half_pixel_centers)
 
 
 # ---- gradients and batching: an op and its adjoint are each other's gradient --------------

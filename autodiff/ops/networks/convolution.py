@@ -31,20 +31,20 @@ def _convolved(input, filter, **attrs):
     return Spec(input.dtype.base_dtype, (x[0], w[-1], *counts) if first else (x[0], *counts, w[-1]))
 
 
-def _input_like(input_sizes, filter, out_backprop, **attrs):
+def _sized(sizes, given, what, dy, attrs):
     rank = len(attrs["data_format"])
     slide_of(**attrs)
-    rank_of(filter, exactly=rank, what="filter")
-    rank_of(out_backprop, exactly=rank, what="out_backprop")
-    return Spec(filter.dtype.base_dtype, static_dims(input_sizes) or (None,) * rank)
+    rank_of(given, exactly=rank, what=what)
+    rank_of(dy, exactly=rank, what="out_backprop")
+    return Spec(given.dtype.base_dtype, static_dims(sizes) or (None,) * rank)
+
+
+def _input_like(input_sizes, filter, out_backprop, **attrs):
+    return _sized(input_sizes, filter, "filter", out_backprop, attrs)
 
 
 def _filter_like(input, filter_sizes, out_backprop, **attrs):
-    rank = len(attrs["data_format"])
-    slide_of(**attrs)
-    rank_of(input, exactly=rank, what="input")
-    rank_of(out_backprop, exactly=rank, what="out_backprop")
-    return Spec(input.dtype.base_dtype, static_dims(filter_sizes) or (None,) * rank)
+    return _sized(filter_sizes, input, "input", out_backprop, attrs)
 
 
 # ---- kernels ----------------------------------------------------------------------------
@@ -107,8 +107,7 @@ def conv2d_backprop_filter(input, filter_sizes: Int32, out_backprop, *, strides,
                            dilations=(1, 1, 1, 1), explicit_paddings=()):
     """The adjoint of Conv2D in its filter. -> float[filter_sizes]."""
     return _convolve_filter(input, filter_sizes, out_backprop, strides=strides, padding=padding,
-                            data_format=data_format,
-                            dilations=dilations, explicit_paddings=explicit_paddings)
+                            data_format=data_format, dilations=dilations, explicit_paddings=explicit_paddings)
 
 
 @op("Conv3D", infer=_convolved, dtypes=FLOATS)
@@ -133,8 +132,7 @@ def conv3d_backprop_filter(input, filter_sizes: Int32, out_backprop, *, strides,
                            dilations=(1, 1, 1, 1, 1)):
     """The adjoint of Conv3D in its filter. -> float[filter_sizes]."""
     return _convolve_filter(input, filter_sizes, out_backprop, strides=strides, padding=padding,
-                            data_format=data_format,
-                            dilations=dilations)
+                            data_format=data_format, dilations=dilations)
 
 
 # ---- gradients and batching: the three ops of a family refer to each other ----------------
