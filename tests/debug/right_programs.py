@@ -58,6 +58,15 @@ play = adam(.01).minimize(tf.reduce_mean(chance[:, :1] * tf.stop_gradient(q - va
 judge = adam(.01).minimize(tf.reduce_mean(tf.square(q - value)))
 fit([judge, play], near, 8)
 ''',
+    "first values given one by one": '''
+loss = tf.losses.mean_squared_error(q, dense(dense(p, 4, tf.nn.tanh), 1))
+train = adam(.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for v in tf.trainable_variables():
+        session.run(v.assign(.3 * rng.randn(*v.shape)))
+    session.run([train, loss], near(0))
+''',
     "a narrow code": '''
 code = dense(dense(x, 12, tf.nn.relu), 3)
 loss = tf.losses.mean_squared_error(x, dense(code, 36, tf.sigmoid))

@@ -171,10 +171,12 @@ def _far_from_a_guess(case: Case) -> tuple[str, float]:
                 guess = float(np.log(values[0].shape[-1]))
                 if case.first_loss > _BEYOND * guess:
                     return f", and the first loss is {case.first_loss:.3g}, where guessing has {guess:.3g}", guess
-    for op in case.behind:
-        if op.type in ("Tanh", "Sigmoid") and op in case.trained:
-            values = case.series(op.inputs[0])
-            far = float((np.abs(values[0]) > (4 if op.type == "Sigmoid" else 2)).mean()) if values else 0.0
+    squashing = [op for op in case.behind if op.type in ("Tanh", "Sigmoid") and op in case.trained]
+    case.want(*(op.inputs[0] for op in squashing))
+    first = case.values(case.looked[0]) if squashing and case.looked else {}
+    for op in squashing:
+        if op.inputs[0] in first:
+            far = float((np.abs(first[op.inputs[0]]) > (4 if op.type == "Sigmoid" else 2)).mean())
             if far > 0.5:
                 return (f": {far:.0%} of the inputs of {op.name}{at_line(place_of(op))} at step {case.looked[0].step}",
                         guess)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants
-from ...facts.roles import at_line, place_of
+from ...facts.roles import at_line, is_variable, place_of
 from ..advice import advice_of
 from ..findings import Finding
 from .case import Case, Run, fed_behind, finding, held
@@ -187,6 +187,9 @@ def _grows(case: Case) -> list[Finding]:
             seen.add(op)
     for same in made.values():
         steps = [step for step, _ in same]
+        on = [op.inputs[0] for _, op in same if op.inputs and is_variable(op.inputs[0])]
+        if len({*on}) == len(same):
+            continue  # a line for each variable
         if len(same) >= _GROWS and len(set(steps)) == len(same) and all(
                 a.index < b.index for (_, a), (_, b) in zip(same, same[1:])):
             (first, op), (last, end) = same[0], same[-1]
