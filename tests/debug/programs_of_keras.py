@@ -109,4 +109,34 @@ m.layers[0].trainable = False
 # again
 m.fit(data, classes, 24, 2, verbose=0)
 ''', "# again", 'm.compile("adam", "sparse_categorical_crossentropy")'),
+    "critic told the same of both": ('''
+critic, maker = model(layers.Dense(1, "sigmoid")), model(layers.Dense(8))
+critic.compile("adam", "binary_crossentropy")  #!
+critic.trainable = False
+z = keras.Input((8,))
+both = keras.Model(z, critic(maker(z)))
+both.compile("adam", "binary_crossentropy")
+right, made = np.ones(32), np.ones(32)
+for i in range(6):
+    critic.train_on_batch(data[:32] + 3, right)
+    critic.train_on_batch(maker.predict_on_batch(data[:32]), made)
+    both.train_on_batch(data[:32], right)
+''', "made = np.ones(32), np.ones(32)", "made = np.ones(32), np.zeros(32)"),
+    "unbalanced classes": ('''
+m = model(layers.Dense(1, "sigmoid"))
+m.compile("sgd", "binary_crossentropy")  #!
+m.fit(data, data[:, 0] > 1.9, 24, 2, verbose=0)
+''', "verbose=0", "verbose=0, class_weight={0: 1.0, 1: 30.0}"),
+    "batch norm of one example": ('''
+normal = keras.layers.BatchNormalization()
+train = tf.placeholder_with_default(False, [])
+h = normal(dense(x, 16), training=True)  #!
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.nn.relu(h), 4))
+step = adam(.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(10):
+        session.run([step, normal.updates], {**fed(i), train: True})
+    session.run(h, {x: X[:1]})
+''', "training=True)", "training=train)"),
 }

@@ -54,8 +54,8 @@ class Trained:
         other = set(self.to_train or ()) ^ set(self.trainable_weights)  # type: ignore[attr-defined]
         self.changed = [v for v in self.weights if v in other] if self.to_train else []  # type: ignore[attr-defined]
         if self.changed:
-            logging.warning("Discrepancy between trainable weights and collected trainable weights, did you set "
-                            "`model.trainable` without calling `model.compile` after ?")
+            logging.log_first_n(logging.WARN, "Discrepancy between trainable weights and collected trainable weights, "
+                                "did you set `model.trainable` without calling `model.compile` after ?", 1)
 
     def _told(self) -> None:
         if self.optimizer is None:

@@ -11,7 +11,7 @@ from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held, values_behind
-from .heads import SAME, Head, heads, is_data
+from .heads import SAME, Head, heads, is_data, weights_of
 from .pairing import batches_of, classes_of, inputs_of, named, nothing_learnt
 
 _LARGE = 50.0  # mean size of inputs beyond which squashing functions and initial weights of 1/sqrt(n) do not fit
@@ -234,12 +234,9 @@ def _unbalanced(head: Head, labels: list[np.ndarray], case: Case) -> list[Findin
 
 
 def _is_weighed(head: Head, case: Case) -> bool:
-    """Whether what labels say multiplies the loss of an example."""
-    assert head.labels is not None
-    source = values_behind([head.labels])
-    takers = [c for t in head.op.outputs for c in t._consumers if c in case.behind]
-    return any(c.type == "Mul" and any(t.op is not head.op and ancestors([t]) & source for t in c.inputs)
-               for c in takers)
+    """Whether what labels say multiplies the loss of an example, or weights that are fed and not all the same."""
+    source = values_behind([head.labels] if head.labels is not None else [])
+    return any(ancestors([t]) & source or any(np.ptp(v) > 0 for v in case.series(t)) for t in weights_of(head, case))
 
 
 def feed_mistakes(batches: Sequence[Mapping[Tensor, Any]], *, learns: bool = False,

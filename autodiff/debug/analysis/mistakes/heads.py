@@ -176,7 +176,7 @@ def weights_of(head: Head, case: Case) -> list[Tensor]:
     while stack:
         tensor = stack.pop()
         for taker in tensor._consumers:
-            if taker not in case.behind or taker.type not in ("Mul", "Sum", "Neg", *SAME):
+            if taker not in case.behind or taker.type not in ("Mul", "Sum", "Mean", "Neg", *SAME):
                 continue
             found += [unbroadcast(t) for t in taker.inputs if taker.type == "Mul" and t is not tensor
                       and constant(t) is None]

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ....core.constant_value import static_value
 from ....core.function_graph import functions_of
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.graph_lists import variables_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, Run, finding, held
-from .heads import heads, number_in
+from .heads import SAME, heads, number_in
 from .pairing import inputs_of
 from .signs import source_of
 
@@ -26,10 +27,8 @@ _OF_DROPOUT = re.compile("(?i)(^|/)dropout[^/]*/Identity[^/]*$")  # as a layer c
 
 def mode_mistakes(case: Case) -> list[Finding]:
     """Findings about batch normalization and dropout."""
-    return [*_normalized_by_averages(case), *_dropped(case), *_dropped_inside(case), *_never_dropped(case),
-            *_averaged_over_all(case),
-            *_scaled_otherwise(case)
-            ] if case.steps else []
+    rules = (_normalized_by_averages, _normalized_alone, _dropped, _dropped_inside, _never_dropped)
+    return [found for rule in rules for found in rule(case)] if case.steps else []
 
 
 def _normalized_by_averages(case: Case) -> list[Finding]:
@@ -85,6 +84,26 @@ def _scaled_otherwise(case: Case) -> list[Finding]:
                                 f"{run.number}, which does not train: what that run says of the model is of inputs "
                                 "that it has never seen", "scale all that is fed alike: by the mean and deviation of "
                                 "what it is trained with", target=tensor.name, step=run.step)]
+    return []
+
+
+def _normalized_alone(case: Case) -> list[Finding]:
+    """Batch normalization by the batch itself in runs that do not train, where that is one example."""
+    for op in [op for op in case.behind if op.type == "Rsqrt" and op in case.trained]:
+        total = past(op.inputs[0], ("Add", "AddV2", *SAME)).op
+        axes = static_value(total.inputs[1]) if total.type == "Mean" else None
+        if axes is None or 0 not in axes:
+            continue
+        x, runs = past(total.inputs[0], SAME).op.inputs[0], [r for r in case.runs if not r.trains and op in r.ran][-3:]
+        case.want(x)
+        shapes = [np.shape(values[x]) for run in runs if x in (values := case.values(run))]
+        if shapes and all(len(shape) == 2 and shape[0] == 1 for shape in shapes) and all(
+                len(v) > 1 for v in case.series(x)):
+            return [finding(52, "batch norm of one example", total, f"runs that do not train, such as run "
+                            f"{runs[-1].number}, give {total.name} one example, and it is normalized by that batch, "
+                            "not by the moving averages: x less its mean is 0 whatever x is", "training=True in "
+                            "training runs alone: feed a placeholder, or mode == TRAIN", target=x.name,
+                            step=case.looked[0].step, confidence="certain")]
     return []
 
 

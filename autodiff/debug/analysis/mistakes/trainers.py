@@ -213,7 +213,8 @@ def by_loss(case: Case) -> dict[Tensor, list[Update]]:
 def adversary_mistakes(case: Case) -> list[Finding]:
     """Findings about losses that are trained beside each other."""
     losses = by_loss(case)
-    told_the_same = [found for y in losses for found in _same_labels(case, y, losses[y])]
+    told_the_same = [found for y in losses for found in (
+        *_same_labels(case, y, losses[y]), *_one_label(case, y, losses))]
     return told_the_same[:1] or [found for y in losses for other in losses if y is not other
             for found in (*_helps(case, y, other, losses), *_leaks(case, y, other, losses))][:1]
 
@@ -233,6 +234,20 @@ def _same_labels(case: Case, y: Tensor, updates: list[Update]) -> list[Finding]:
                     f"{labels.pop():g} of {said[0].name} and of {said[-1].name} alike, though they come from different "
                     "data: there is nothing to tell apart, and the loss goes to 0 by saying that to everything",
                     f"labels of zeros for what is generated: tf.zeros_like({said[-1].op.name})", confidence="certain")]
+
+
+def _one_label(case: Case, y: Tensor, losses: dict[Tensor, list[Update]]) -> list[Finding]:
+    """A critic all of whose steps say the same, which a generator is trained through in steps of its own."""
+    mine, about = {u.variable.op for u in losses[y]}, case.about(y)
+    others = [other for other in losses if other is not y and mine & ancestors([other])]
+    told = {_told(head, about) for head in heads(about) if head.form in ("sigmoid", "log")}
+    if len(told) != 1 or None in told or len(about.steps) < _LEAST or not others or not _judge(y, case) & mine or any(
+            mine & {u.variable.op for u in losses[other]} for other in others):
+        return []
+    return [finding(82, "critic told the same of both", y.op, f"{y.name} trains {next(iter(mine)).name} to say "
+                    f"{told.pop():g} of all it was given in {len(about.steps)} steps, of what is real and of what is "
+                    f"made for {others[0].name}: there is nothing to tell apart", "labels of zeros for what is "
+                    "generated: np.zeros in the steps of the critic by it")]
 
 
 def _told(head: Head, case: Case) -> float | None:
