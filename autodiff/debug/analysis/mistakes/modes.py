@@ -27,7 +27,8 @@ _OF_DROPOUT = re.compile("(?i)(^|/)dropout[^/]*/Identity[^/]*$")  # as a layer c
 
 def mode_mistakes(case: Case) -> list[Finding]:
     """Findings about batch normalization and dropout."""
-    rules = (_normalized_by_averages, _normalized_alone, _dropped, _dropped_inside, _never_dropped)
+    rules = (_normalized_by_averages, _normalized_alone, _dropped, _dropped_inside, _never_dropped, _averaged_over_all,
+             _scaled_otherwise)
     return [found for rule in rules for found in rule(case)] if case.steps else []
 
 
