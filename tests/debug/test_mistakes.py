@@ -54,6 +54,11 @@ def test_a_mistake_comes_first_and_its_twin_has_none(kind: str, program: tuple[s
     assert [f for f in harmless if f.level != "remark"] == []
 
 
+def test_tokens_tell_where_sequences_end_as_lengths_do(tmp_path: Path) -> None:
+    text = MORE_PROGRAMS["padding counts"][0].replace("embedded, ends,", "embedded, None,")
+    assert "padding counts" in {f.kind for f in findings(text, tmp_path)}
+
+
 @pytest.mark.parametrize(("kind", "program"), PROGRAMS_OF_KERAS.items())
 def test_a_mistake_of_a_keras_model_is_told_with_its_line(kind: str, program: tuple[str, str, str],
                                                           tmp_path: Path) -> None:

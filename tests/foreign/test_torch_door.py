@@ -256,6 +256,14 @@ def test_a_token_between_others_is_no_padding(told, rows, found):
     assert told("import tests.foreign.mini_torch as mini", ids, look, "loss = (h * h).mean()", *DOWN).found == found
 
 
+def test_a_batch_filled_piece_by_piece_is_fed_whole(told):
+    fill = ["z = y * torch.tensor(0.0)", *("z += y" for _ in range(4))]
+    found = told(*fill, LOSS.replace("- y", "- z"), *DOWN)
+    feeds = [{t.op.name: v for t, v in step.feeds.items()} for _, step, _ in found.steps]
+    assert np.allclose(feeds[-1]["z"], 4 * np.array([[1.0], [0.0], [2.0], [1.0]]))
+    assert np.allclose([loss for loss, *_ in found.steps], found.names["losses"], rtol=1e-6)
+
+
 def test_steps_uphill_have_the_line_of_the_update(told):
     assert told(LOSS, *[line.replace("-=", "+=") for line in DOWN]).found == [("uphill", 11)]
 

@@ -4,7 +4,8 @@ Steps that were given other data do the same, so that one graph stands for all o
 """
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 
 import torch
 
@@ -13,28 +14,45 @@ from ..script_lines import loop_around
 from .graph import name_of, written_by
 from .record import Call, Choice, Entry, is_leaf, storage_of, tensors_in
 
+_PIECES = 4  # writes from which on a batch is filled piece by piece, in no order that other steps would repeat
 # Ops that take a part of something, where numbers say which part.
 _TAKES = frozenset("gather index index_select narrow select slice split split_with_sizes take unbind".split())
 
 
 def without_batches(entries: Sequence[Entry], parameters: Collection[object]) -> list[Entry]:
-    """The entries without those that take a part of data: of what no parameter has a part in, detached or not."""
-    changed, own = _changed(entries), {id(p) for p in parameters}
-    detached = set[int]()
+    """The entries without those that take a part of data, or put a batch together: of what no parameter has a part in,
+    detached or not."""
+    own, detached = {id(p) for p in parameters}, set[int]()
     for entry in entries:
         made = list(tensors_in(entry.result))
         if entry.has_grad and not any(t.requires_grad for t in made) and any(
                 id(t) in own or storage_of(t) in detached for t in tensors_in((entry.args, entry.kwargs))):
             detached.update(map(storage_of, made))
-    flowing = {storage_of(t) for entry in entries for t in tensors_in(entry.result) if t.requires_grad}
+    flowing = detached | {storage_of(t) for entry in entries for t in tensors_in(entry.result) if t.requires_grad}
 
-    def is_batch(entry: Entry) -> bool:
-        return (not isinstance(entry.op, (Call, Choice)) and name_of(entry.op)[0] in _TAKES
-                and not any(t.requires_grad or id(t) in own or storage_of(t) in flowing or storage_of(t) in detached
-                            for t in tensors_in((entry.args, entry.kwargs)))
-                and changed.isdisjoint(map(storage_of, tensors_in(entry.result))))
+    def is_data(entry: Entry) -> bool:
+        return not any(t.requires_grad or id(t) in own or storage_of(t) in flowing
+                       for t in tensors_in((entry.args, entry.kwargs)))
 
-    return [entry for entry in entries if not is_batch(entry)]
+    filled = _filled(entries, is_data)
+    entries = [e for e in entries if not filled or filled.isdisjoint(map(storage_of, tensors_in(e.result)))]
+    changed = _changed(entries)
+    return [entry for entry in entries if isinstance(entry.op, (Call, Choice)) or name_of(entry.op)[0] not in _TAKES
+            or not is_data(entry) or not changed.isdisjoint(map(storage_of, tensors_in(entry.result)))]
+
+
+def _filled(entries: Sequence[Entry], is_data: Callable[[Entry], bool]) -> set[int]:
+    """The storages that are filled piece by piece, with data alone, before anything takes them."""
+    pieces, taken, begun = Counter[int](), set[int](), set[int]()  # begun: what it was at first is not to be had later
+    for entry in entries:
+        written, made = (set(map(storage_of, each)) for each in (written_by(entry), tensors_in(entry.result)))
+        given = set(map(storage_of, tensors_in((entry.args, entry.kwargs))))
+        taken.update(given - made, () if is_data(entry) else written)
+        begun |= made - given - written
+        pieces.update(written & begun)
+        for storage in written & taken:
+            pieces[storage] = 0
+    return {storage for storage, count in pieces.items() if count >= _PIECES}
 
 
 def in_loop(entries: Sequence[Entry], frames: RawFrames) -> list[Entry]:

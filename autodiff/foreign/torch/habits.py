@@ -112,8 +112,8 @@ class Habits:
             self._noting(torch.nn.functional, name, functools.partial(self._of_logarithms, name))
         self._noting(torch.utils.checkpoint, "checkpoint", self._checkpointed)
         self._noting(torch.Tensor, "numpy", self._lend)
-        self._watch_flag()
-        self._watch_data()
+        self._watch("requires_grad", self._switched)
+        self._watch("data", self._assigned)
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -135,28 +135,20 @@ class Habits:
         setattr(owner, name, method)
         self._undo.append(lambda: setattr(owner, name, real) if own else delattr(owner, name))
 
-    def _watch_flag(self) -> None:
-        """Note where a script says `tensor.requires_grad = False`."""
-        flag = torch._C.TensorBase.requires_grad
+    def _watch(self, name: str, note: Callable[[Any, Any], None]) -> None:
+        """Note what a script gives to an attribute of a tensor, as in `tensor.requires_grad = False`."""
+        held = getattr(torch._C.TensorBase, name)
 
-        def switch(tensor: Any, on: bool) -> None:
-            flag.__set__(tensor, on)
-            self._switched(tensor, on)
+        def assign(tensor: Any, value: Any) -> None:
+            note(tensor, value)
+            held.__set__(tensor, value)
 
-        torch.Tensor.requires_grad = property(flag.__get__, switch)
-        self._undo.append(lambda: delattr(torch.Tensor, "requires_grad"))
+        setattr(torch.Tensor, name, property(held.__get__, assign))
+        self._undo.append(lambda: delattr(torch.Tensor, name))
 
-    def _watch_data(self) -> None:
-        """Note where a script says `tensor.data = made`, of something that is differentiated."""
-        data = torch._C.TensorBase.data
-
-        def assign(tensor: Any, made: Any) -> None:
-            if isinstance(made, torch.Tensor) and made.requires_grad and not is_leaf(made):
-                self.assigned[id(made)] = made, user_frames()
-            data.__set__(tensor, made)
-
-        torch.Tensor.data = property(data.__get__, assign)
-        self._undo.append(lambda: delattr(torch.Tensor, "data"))
+    def _assigned(self, _: Any, made: Any) -> None:
+        if isinstance(made, torch.Tensor) and made.requires_grad and not is_leaf(made):
+            self.assigned[id(made)] = made, user_frames()
 
     def _switched(self, tensor: Any, on: bool) -> None:
         if not on and is_leaf(tensor):
@@ -337,8 +329,10 @@ class Habits:
         """Layers that act otherwise in training, and are not in training."""
         found = []
         for name, module in modules_in(names).items():
+            meant = {inner for part in module.modules() if (own := list(part.parameters())) and not any(
+                p.requires_grad for p in own) for inner in part.modules()}  # what is frozen is left in eval mode
             layers = [(inner, layer) for inner, layer in module.named_modules() if isinstance(layer, MODAL)
-                      and not layer.training]
+                      and not layer.training and layer not in meant]
             if layers:
                 inner, layer = layers[0]
                 frames = next((self._evaluated[id(m)] for m in (module, layer) if id(m) in self._evaluated), ())

@@ -1,7 +1,7 @@
 """Case: a program and its remembered steps, as those ask who look for mistakes; each fact is computed once."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -276,6 +276,7 @@ def fed_behind(tensors: Sequence[Tensor]) -> set[Operation]:
     return {op for op in values_behind(tensors) if op.type in PLACEHOLDERS}
 
 
-def values_behind(tensors: Sequence[Tensor]) -> set[Operation]:
-    """What tensors are computed from, without that of which only the shape counts."""
-    return reached([t.op for t in tensors], lambda op: [t.op for t in op.inputs] if op.type not in _SHAPES else [])
+def values_behind(tensors: Sequence[Tensor], but: Collection[Tensor] = ()) -> set[Operation]:
+    """What tensors are computed from, without that of which only the shape counts, and not through those of `but`."""
+    return reached([t.op for t in tensors if t not in but], lambda op: [
+        t.op for t in op.inputs if t not in but] if op.type not in _SHAPES else [])

@@ -122,16 +122,38 @@ def _padding_counted(head: Head, given: Tensor, case: Case) -> Iterator[Finding]
     if (labels := source_of_labels(given)) is None or weights_of(head, case):
         return
     after = (descendants(head.op.outputs) - {head.op}).intersection(case.behind)
-    beside = values_behind([t for op in after for t in op.inputs if t.op not in after and t.op is not head.op])
+    chosen = {op.inputs[0] for op in case.behind if op.type == "SelectV2" and labels.op in ancestors(op.inputs[:1])}
+    beside = values_behind([t for op in after for t in op.inputs if t.op not in after and t.op is not head.op], chosen)
     fed = [run.feeds for run in case.steps if labels in run.feeds]
-    for lengths in fed[0] if fed and not {labels.op} & beside else ():
-        if lengths.op not in ancestors([head.prediction]) or lengths.op in beside or not all(
-                lengths in feeds and is_padded(np.asarray(feeds[labels]), np.asarray(feeds[lengths]))
-                for feeds in fed) or any(np.size(value) != np.size(fed[0][labels]) for value in case.series(given)):
-            continue
-        share = np.mean([np.mean(np.asarray(feeds[labels]) == 0) for feeds in fed])
-        yield finding(45, "padding counts", head.op, f"the loss of {head.op.name} is taken at all positions, also "
-                      f"behind the ends that {lengths.name} tells, where {labels.name} is 0: {share:.0%} of what is "
-                      "learnt from is padding", "weigh it: mask = tf.sequence_mask(lengths, dtype=tf.float32), then "
-                      "tf.reduce_sum(mask * loss) / tf.reduce_sum(mask)", target=lengths.name)
+    if not fed or any(np.ndim(value) and tensor.op in beside for tensor, value in fed[0].items()):
         return
+    for other in fed[0]:
+        if other.op not in ancestors([head.prediction]) or any(
+                np.size(value) != np.size(fed[0][labels]) for value in case.series(given)):
+            continue
+        ends = [_behind_ends(feeds.get(other), np.asarray(feeds[labels])) for feeds in fed]
+        counted = [np.ravel(each) for t in chosen for each in case.series(t)[:1] if each.size == ends[0].size]
+        if not all(e.any() for e in ends) or not all(each[ends[0]].all() for each in counted):
+            continue
+        yield finding(45, "padding counts", head.op, f"the loss of {head.op.name} is taken at all positions, also "
+                      f"behind the ends that {other.name} tells, where {labels.name} is "
+                      f"{np.ravel(fed[0][labels])[ends[0]][0]}: {np.mean([e.mean() for e in ends]):.0%} of what is "
+                      "learnt from is padding", "weigh it: mask = tf.sequence_mask(lengths, dtype=tf.float32), then "
+                      "tf.reduce_sum(mask * loss) / tf.reduce_sum(mask)", target=other.name)
+        return
+
+
+def _behind_ends(other: object, labels: np.ndarray) -> np.ndarray:
+    """Where labels, one after the other, stand behind the ends that lengths or other rows of tokens tell, and are all
+    the same there; nowhere if these tell none."""
+    told, nowhere = np.asarray(other), np.zeros(labels.size, bool)
+    if told.ndim == 1 and labels.ndim == 2 and is_padded(labels, told):
+        return np.ravel(np.arange(labels.shape[1]) >= told[:, None])
+    if told.ndim != 2 or told.dtype.kind not in "iu" or told.size != labels.size or np.ptp(labels) == 0:
+        return nowhere
+    ids, counts = np.unique(told[:, -1], return_counts=True)
+    is_padding = told == ids[counts.argmax()]
+    ends = np.logical_and.accumulate(is_padding[:, ::-1], axis=1)[:, ::-1]
+    if (ends != is_padding).any() or len(set(ends.sum(axis=1))) < _KINDS:
+        return nowhere
+    return next((e for e in (ends.ravel(), ends.T.ravel()) if np.ptp(labels.ravel()[e]) == 0), nowhere)
