@@ -77,6 +77,18 @@ def test_nothing_is_said_against_what_is_right(name: str, tmp_path: Path) -> Non
     assert name != "clipping that never bites" or "clipping never bites" in {f.kind for f in found}
 
 
+def test_doctor_says_that_the_last_graph_is_not_the_one_that_was_trained(tmp_path: Path) -> None:
+    shell = trained("""
+fit(sgd(.1).minimize(tf.losses.softmax_cross_entropy(y, dense(x, 4))), steps=2)
+with tf.Graph().as_default(), tf.Session() as session:
+    w = tf.Variable(1.0, trainable=False)
+    session.run(w.initializer)
+    session.run(w * 2)
+""", tmp_path)
+    assert "of a graph that trains nothing" in shell.dbg.doctor().looked[0]
+    shell.close()
+
+
 def test_doctor_fails_on_errors_that_are_not_ignored_and_says_what_it_looked_at(tmp_path: Path) -> None:
     text, wrong, right = PROGRAMS["mean of integers"]
     shell = trained(text, tmp_path)
