@@ -83,9 +83,8 @@ def calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
 
 def looked_at(case: Case, when: str) -> str:
     """How many steps were looked at, and how the loss went."""
-    if not case.steps:
-        is_other = "after step" in when and not case.updates  # as of an estimator, which has a graph for each mode
-        return f"{when}, of a graph that trains nothing: ask after run --times 20" if is_other else when
+    if not case.steps:  # an estimator has a graph for each mode
+        return when + ", no training step of this graph is remembered: ask after run --times 20" * ("after" in when)
     went = f", loss {case.first_loss:.4g} to {case.last_loss:.4g}" if len(case.losses) > 1 else ""
     return (f"{when}, {len(case.looked)} of {len(case.steps)} training steps, {case.steps[0].step} to "
             f"{case.steps[-1].step}{went}")
