@@ -113,3 +113,14 @@ def test_large_initial_weights_and_numbers_fed_one_by_one_are_told_before_the_ra
     fed = FEED.replace("x: data", "x: 3.0 + i").replace("range(8)", "range(30)")
     said = told(single + fed, tmp_path, monkeypatch, "run -f nonfinite", "why")[2]
     assert "remedy: scale the data fed for Placeholder: x / 10" in said or "x / 100, as they reach" in said
+
+
+def test_what_nobody_learns_from_need_not_be_scaled_and_why_without_a_stop_tells_missing_gradients(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    solved = ('data = np.float32(np.random.RandomState(0).uniform(500, 900, (40, 2)))\n'
+              'x = tf.placeholder(tf.float32, [None, 2])\nloss = tf.reduce_sum(tf.matmul(x, x, transpose_a=True))\n'
+              'step = tf.no_op()\n')
+    assert "not scaled" not in told(solved + FEED, tmp_path, monkeypatch, "run", "doctor")[2]
+    cut = ('data = 1.0\nx = tf.placeholder(tf.float32)\nv, w = tf.Variable(1.0), tf.Variable(2.0)\n'
+           'loss = tf.square(v * tf.py_func(lambda a: a, [w * x], tf.float32))\n' + TRAIN)
+    assert "passes PyFunc" in told(cut + FEED, tmp_path, monkeypatch, "run", "why")[2]
