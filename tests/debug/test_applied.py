@@ -37,6 +37,11 @@ def sgd(lr: float, change: Callable[[Any], Any] = lambda g: g) -> Steps:
     return step
 
 
+def test_a_bound_that_leaves_nothing_comes_first() -> None:
+    found = told(sgd(0.1, lambda g: tf.clip_by_value(g, -1e-4, 1e-4)))
+    assert found.text.startswith("the update of step") and found.remedy.startswith("raise the bound")
+
+
 def test_rate_times_gradient_is_not_told() -> None:
     assert "update" not in told(sgd(0.1)).text
 

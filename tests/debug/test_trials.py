@@ -224,6 +224,10 @@ MENDED = {
         "scale the loss by 4096 in place of 65536 at model.py:8",
     ("loss = tf.cast(tf.reduce_mean(tf.square(tf.matmul(x, w))), tf.float16) * 32768.0", "{x: [[5.0, 1.0]]}"):
         "scale the loss by 2048 in place of 32768 at model.py:7",
+    ("loss = tf.reduce_mean(tf.exp(tf.reduce_sum(tf.tile(x * w[0], [1, 99]), 1)))", "{x: [[2.0, 2.0]]}"):
+        "tf.reduce_mean in place of tf.reduce_sum, which grows with what it adds up at model.py:7",
+    ("r = tf.zeros_like(x)\nfor _ in range(3):\n    r = 0.5 * (r + tf.exp(w[0] * x) / r)\nloss = tf.reduce_sum(r)",
+     "{x: [[1.0, 1.0]]}"): "begin with ones in place of zeros at model.py:7: tf.zeros_like(x) + 1",
     ("h = w[0] * x[0] * 200.0\nloss = tf.reduce_sum(tf.where(h > 0.0, h, tf.exp(h) - 1.0))", "{x: [[1.0, 1.0]]}"):
         "safe = tf.where(ok, tf.ones_like(x), x), then tf.exp(safe) at model.py:8",
     ("loss = tf.reduce_sum(w) / tf.floor(x[0, 0] / 10.0)", "{x: [[1.0, 1.0]]}"): "x / tf.maximum(y, 1.0) at model.py:7",
@@ -253,7 +257,7 @@ MENDED = {
      "loss = w[0, 0] + tf.cast(tf.reduce_sum(p), tf.float32)", "{x: [[0.0, 0.0]]}"):
         "give 6e+04 in place of what float16 takes for inf: it ends at 65504 at model.py:9: h - 60000",
     ("loss = tf.reduce_sum(tf.square(tf.matmul(x, w)))", "{x: np.full((5000, 2), 2.0)}"):
-        "tf.reduce_mean in place of tf.reduce_sum, whose gradients grow with the batch at model.py:7: "
+        "tf.reduce_mean in place of tf.reduce_sum, which grows with what it adds up at model.py:7: "
         "tf.reduce_mean(tf.square(tf.matmul(x, w)))",
     ("loss = tf.reduce_mean(tf.square(tf.matmul(x, w))) * 9e3", "{x: np.full((5, 2), 2.0)}"):
         "leave out the factor 9000 at model.py:7: tf.reduce_mean(tf.square(tf.matmul(x, w))) * 1",

@@ -500,3 +500,16 @@ def test_all_variables_that_are_zero_are_named_together() -> None:
 
     found = debugged(layers, np.ones((2, 3)), np.zeros((3, 4)), np.zeros((4, 1))).why("b")
     assert "variable c" in found.text and "and so is b" in found.text and "initialize them" in found.remedy
+
+
+def test_a_list_of_the_wrong_variables_is_told_the_right_ones() -> None:
+    with tf.Graph().as_default():
+        x, made = tf.placeholder(tf.float32, [None, 2]), []
+        for name in ("main", "target"):
+            with tf.variable_scope(name):
+                made.append(tf.layers.dense(x, 1))
+        loss = tf.reduce_mean(tf.square(made[0]))
+        with pytest.raises(ValueError, match="No gradients provided"):
+            tf.train.AdamOptimizer().minimize(loss, var_list=tf.trainable_variables("target"))
+        found = Debugger(tf.get_default_graph(), handles={"loss": loss}).why("target/dense/kernel", "loss")
+    assert found.remedy.startswith("give var_list what") and "'main/dense/kernel'" in found.remedy

@@ -10,7 +10,7 @@ from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants, in_order, users_of
 from ...gradients.blocked_reasons import GradientCall
-from ..facts.graph_lists import trainable_tensors
+from ..facts.graph_lists import calls_of, trainable_tensors
 from ..facts.records import Place
 from ..facts.roles import PLACEHOLDERS, VARIABLES, as_place, at_line, place_of, takes_elements
 from .findings import WhyNone
@@ -68,6 +68,10 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         text = (f": it is in {mine.name!r}{at_line(place_of(mine))}, which {where}; {y.name} is made of "
                 f"{theirs.name!r}, which the same line made in another call")
         remedy = f"use {mine.name!r} in place of {theirs.name!r}{at_line(used)}"
+        asked = next((call.xs for call in calls_of(y.graph) if y in call.ys and x in call.xs), ())
+        if twin is not None and asked and not any(each.op in below for each in asked):
+            return (f"{text}, with {twin.name!r}",
+                    f"give var_list what {y.name} is made of, as {twin.name!r}; or {remedy}")
         if twin is None:
             return text, remedy
         return f"{text}, with {twin.name!r}", f"{remedy}; or {share}" if is_lost else f"{share}; or {remedy}"

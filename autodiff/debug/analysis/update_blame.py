@@ -18,6 +18,9 @@ _STORES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "Assi
 _NOT_NUMBERS = ("var", "ref", "resource", "indices")
 GRADIENTS = ("grad", "delta", "value")  # what the gradient is called among an update's inputs, and the rate
 RATES = ("alpha", "lr", "learning_rate")
+_BOUNDS = ("Minimum", "Maximum", "ClipByValue")
+_RAISE = "raise the bound of the clipping: next to nothing of the gradient is left"
+_LEFT = 0.01  # of a gradient: what a bound that is too low leaves of it
 _LEAPT = 100.0  # times its size, or 1: in one step
 _GROWN = 1e6  # times its first size: a variable that has grown so much has left the training behind
 
@@ -67,6 +70,8 @@ def why_applied(op: Operation, variable: Tensor, values: Mapping[Tensor, Any], w
     with np.errstate(all="ignore"):
         change = _norm(np.asarray(new) - np.asarray(old))
     passed, remedy = _passed(between, values, raw, given)
+    if remedy == _RAISE and not op.type.endswith(("GradientDescent", "Momentum")):
+        remedy = ""  # Adam and others of its kind take the scale out again
     rate = next((float(np.asarray(values[t])) for name, t in operands_of(op) if name in RATES and t in values), 1.0)
     made, other = ("", "")
     if np.isfinite(given) and not np.isclose(change, abs(rate) * given, rtol=0.01, atol=0.0):
@@ -101,7 +106,9 @@ def _passed(between: Sequence[Operation], values: Mapping[Tensor, Any], raw: flo
             where = f"{op.name} ({op.type}){at_line(place_of(op))}"
             if given == 0:
                 return f"{where} makes zeros of it", "look at what it is multiplied by: a bound, mask or weight of 0"
-            return f"{where} takes it from norm {number(raw)} to {number(given)}", ""
+            clips = op.type in _BOUNDS or "clip_by" in op.name
+            return f"{where} takes it from norm {number(raw)} to {number(given)}", (
+                _RAISE if clips and given < _LEFT * raw else "")
     return "", ""
 
 

@@ -19,6 +19,7 @@ from ..facts.known import Known
 from ..facts.records import Stats
 from ..facts.roles import VARIABLES, is_variable
 from ..facts.stats import statistics
+from ..facts.training_runs import trains
 from ..history.replay import Moment, Replayer, moment_of
 from ..history.ring import Ring
 from .log import RunLog
@@ -113,6 +114,14 @@ class State:
         if found is None and not variables <= latest.variables.keys() and variables <= session.variables.keys():
             return self._present(latest.feeds)  # of variables that no run has seen yet
         return found or latest
+
+    def moment_of_training(self, y: Tensor) -> Moment:
+        """The moment of a question about gradients of y: after a run that only evaluated, that of the last training."""
+        at = self.moment_for([y])
+        if self.view is not None or not self.moments or at not in self.moments:
+            return at
+        ran = (m for m in reversed(self.moments) if m.run <= at.run and m.wanted is not None and self._had(m, (y,)))
+        return next((m for m in ran if trains(self.model.graph, running(m.wanted.tensors, m.wanted.targets))), at)
 
     def initialize_for(self, tensors: Sequence[Tensor]) -> None:
         """Before a question about tensors: give variables that they need values, if no script is left to do it."""

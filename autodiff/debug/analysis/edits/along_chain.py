@@ -45,6 +45,11 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
             if link.value > _LARGE:
                 words = f"keep it within bounds in each step, {written.format('x')}"
                 yield [_changed(each, words, bounded, written) for each in _results(op)]
+    elif op.type == "Sum" and link.value > _LARGE:
+        yield [averaged(each) for each in alike]
+    elif link.value == 0 and op.type in ("ZerosLike", "Fill"):
+        yield [_changed(each, "begin with ones in place of zeros", lambda x: build.AddV2(x, constant(1.0, x)),
+                        "{0} + 1") for each in alike]
     elif link.value == 0 and op.type == "Relu":
         for name, smooth in (("nn.softplus({0}) + 1e-6", lambda x: build.AddV2(build.Softplus(x), constant(1e-6, x))),
                              ("nn.leaky_relu({0})", build.LeakyRelu)):
@@ -54,6 +59,13 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
         tiny = 1e-3 if is_half(op) else 1e-6
         yield [_changed(each, f"add {tiny:g} to what is 0 there", lambda x: build.AddV2(x, constant(tiny, x)),
                         f"{{0}} + {tiny:g}") for each in alike]
+
+
+def averaged(op: Operation) -> Edit:
+    """A mean for a sum."""
+    return Edit(op, "tf.reduce_mean in place of tf.reduce_sum, which grows with what it adds up",
+                lambda now: build.Mean(*map(now, op.inputs), **op.attrs),
+                instead(op, "reduce_mean({0}{1})", (op, 0), (op, None)))
 
 
 def _results(op: Operation) -> list[Operation]:

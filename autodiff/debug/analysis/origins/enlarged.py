@@ -8,11 +8,11 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.op import build
 from ....core.traversal import ancestors, descendants, in_order
 from ...facts.roles import PLACEHOLDERS, at_line, place_of, takes_elements
 from ..arithmetic_rules import number
-from ..edits.in_graph import Edit, instead
+from ..edits.along_chain import averaged
+from ..edits.in_graph import Edit
 from ..edits.of_givens import factor_of, other_constant
 
 _PASSES = ("Identity", "Neg", "Reshape", "Squeeze", "Mean", "Cast")
@@ -39,10 +39,7 @@ def enlarged(y: Tensor, variables: Collection[Tensor],
     while level:
         op, scale = level.pop()
         if op.type == "Sum" and (size := _summed(op, values_of)) * scale >= _MUCH:
-            yield Enlarged(f"the loss is a sum of {size:g} numbers{at_line(place_of(op))}", Edit(
-                op, "tf.reduce_mean in place of tf.reduce_sum, whose gradients grow with the batch",
-                lambda now, op=op: build.Mean(*map(now, op.inputs), **op.attrs),  # type: ignore[misc]
-                instead(op, "reduce_mean({0}{1})", (op, 0), (op, None))))
+            yield Enlarged(f"the loss is a sum of {size:g} numbers{at_line(place_of(op))}", averaged(op))
         by = factor_of(op)
         factor = 1.0 if by is None else _number(by) if op.type == "Mul" else 1 / _number(by)
         if by is not None and factor * scale >= _MUCH:

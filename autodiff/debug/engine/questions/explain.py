@@ -64,7 +64,8 @@ class Explanations:
             top: Tensor | None = self.model.y_of(y)
         except ArgumentError:
             top = None
-        at = self.state.moment_for([x] if top is None else [x, top])
+        at = self.state.moment_of_training(top) if top is not None and is_variable(x) and not y else (
+            self.state.moment_for([x] if top is None else [x, top]))
         try:
             found = self._why_at(top, x, kind, at)
         except OpError as error:

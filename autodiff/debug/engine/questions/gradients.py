@@ -128,7 +128,7 @@ class Gradients:
                 missing.append(self._row_without(tensor, refused.get(tensor) or why_none(top, tensor).text))
             else:
                 found[tensor] = gradient
-        at = self.state.moment_for([top])
+        at = self.state.moment_for([top]) if y or target else self.state.moment_of_training(top)
         values = self.state.values(list(found.values()), at) if found else []
         norms_before = self._norms_of(list(found.values()), at.run) if found and past else {}
         rows = [self._grad_row(t, g, v, at, tuple(norms_before.get(g, ()))) for (t, g), v in zip(found.items(), values)]
