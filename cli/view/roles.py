@@ -44,8 +44,7 @@ ROLES = {  # role -> its style on dark, and on light where that differs
     "keys": ("",),
     "status": ("#e4e8ee on #2c3744", "#20262e on #d4dbe4"),
     "message": ("bold #ffd580 on #2c3744", "bold #8a4b00 on #d4dbe4"),
-    "prompt": ("bold",),
-}
+    "prompt": ("bold",)}
 CODE_THEMES = {"dark": "ansi_dark", "light": "ansi_light"}  # pygments' colors for source, by name of the terminal's
 
 

@@ -20,8 +20,7 @@ _SMOOTH = {
     "Multinomial": "weigh the logarithm of the drawn class's probability by its reward, or draw by a Gumbel-softmax",
     "Where": "choose by tf.where(condition, x, other), or multiply with weights",
     **dict.fromkeys(("Assign", "AssignAdd", "AssignSub", "AssignVariableOp"), "use what is assigned in the "
-                    "computation, as a loss of tf.losses does, not the variable; assign, as tf.metrics do, beside it"),
-}
+                    "computation, as a loss of tf.losses does, not the variable; assign, as tf.metrics do, beside it")}
 _STEPS = ("Round", "Floor", "Ceil", "Rint", "Sign", "FloorDiv", "FloorMod", "Bucketize")
 _COUNTS = ("HistogramFixedWidth", "Bincount")
 _WEIGHTS = ("an index has no gradient: weigh all elements by how near they are to it, tf.reduce_sum(tf.nn.softmax("

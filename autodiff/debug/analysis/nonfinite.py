@@ -313,8 +313,7 @@ def _underflow(op: Operation, values: Values, operands: Iterable[Operand]) -> st
                 output = np.asarray(values[tensor])
                 lost = np.flatnonzero((output == 0) & np.logical_and.reduce(
                     [np.broadcast_to((i != 0) | (tensor.op.type in _NEVER_ZERO), output.shape) & np.isfinite(i)
-                     for i in inputs if _fits(i, output)] or
-                    [np.zeros(output.shape, bool)]))
+                     for i in inputs if _fits(i, output)] or [np.zeros(output.shape, bool)]))
                 if lost.size:
                     first = next(i for i in inputs if _fits(i, output))
                     value = np.broadcast_to(first, output.shape).ravel()[lost[0]]

@@ -28,8 +28,7 @@ _REMEDIES = {
     **dict.fromkeys(("CTCLoss", "CTCLossV2"), "longer input or shorter labels: a label needs a step for each entry, "
                     "one more between two that are equal; or ignore_longer_outputs_than_inputs=True"),
     **dict.fromkeys(("Softmax", "LogSoftmax"), "a row is -inf throughout: leave one of its elements unmasked, or mask "
-                    "with -1e9 in place of -inf"),
-}
+                    "with -1e9 in place of -inf")}
 _WHOLE = "np.isfinite(data).all(axis=1) says which rows are whole, np.where(np.isfinite(data), data, 0.0) replaces"
 _OFTEN = 8  # times
 _WORDY = 150  # letters of what nobody would write

@@ -57,8 +57,7 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
     if call is not None and call.found.get(x) is None:
         return not_trained(y, x, call, calls_of(y.graph), x in trainable_tensors(y.graph))
     return WhyNone(y.name, x.name, "flows", f"it is not None: a gradient flows from {y.name} to {x.name}", "",
-                   tuple(cuts),
-                   (), place)
+                   tuple(cuts), (), place)
 
 
 def only_derived(y: Tensor, x: Tensor) -> bool:

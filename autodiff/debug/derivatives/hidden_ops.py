@@ -45,8 +45,7 @@ class HiddenOps:
         graph.extras.update(gradient_observers=[], calls=calls)
         self._blocks += 1
         changed: dict[str, Any] = dict(names=UniqueNames(), scope=f"gradbg_{self._blocks}", finalized=False,
-                                       overrides={},
-                                       _control=[], backprop_origin=(None, None),
+                                       overrides={}, _control=[], backprop_origin=(None, None),
                                        collected={key: list(items) for key, items in graph.collected.items()})
         for key, value in changed.items():
             setattr(graph, key, value)

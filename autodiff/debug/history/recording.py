@@ -135,8 +135,7 @@ class Recorder:
                    if len(ts := [t for t in tensors_of(value) if t.graph is self.graph]) == 1}
         listed = [{"tensor": v.handle_tensor.name, "name": v.name,
                    "shape": v.shape.as_list() if v.shape.ndims is not None else None, "trainable": trainable,
-                   "initializer": getattr(v.initializer, "name", "")}
-                  for v, trainable in variables_of(self.graph)]
+                   "initializer": getattr(v.initializer, "name", "")} for v, trainable in variables_of(self.graph)]
         about = {"schema": SCHEMA, **self._about, "handles": handles, "variables": listed, "ops": ops, "calls": calls}
         self._save(_GRAPH, about, encoder.arrays)
         self._version = version_of(self.graph)

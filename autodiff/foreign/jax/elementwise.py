@@ -17,8 +17,7 @@ JAX.plain({name: getattr(tf.math, name) for name in (
 JAX.plain({
     "neg": tf.negative, "logistic": tf.sigmoid, "complex": tf.complex, "add_any": tf.add, "sub": tf.subtract,
     "mul": tf.multiply, "igamma_grad_a": build.IgammaGradA, "stop_gradient": tf.stop_gradient,
-    "nextafter": build.NextAfter, "erf_inv": build.Erfinv,
-})
+    "nextafter": build.NextAfter, "erf_inv": build.Erfinv,})
 
 
 @JAX.op("copy", "copy_p", "device_put", "optimization_barrier", "name", "sharding_constraint", "reshard", "pvary",
@@ -155,8 +154,7 @@ def reduce_precision(x: Tensor, *, exponent_bits: int, mantissa_bits: int) -> Te
 
 JAX.rows({
     "round": lambda x, *, rounding_method: tf.round(x) if rounding_method == "TO_NEAREST_EVEN" else tf.stop_gradient(
-        tf.sign(x) * tf.floor(tf.abs(x) + 0.5)),
-    "igamma": (lambda a, x: _chosen(tf.logical_and(
+        tf.sign(x) * tf.floor(tf.abs(x) + 0.5)), "igamma": (lambda a, x: _chosen(tf.logical_and(
         tf.equal(a, 0), x > 1), tf.ones_like(x), tf.math.igamma(a, x)), "1 at a = 0, if x is above 1"),
     "igammac": (lambda a, x: _chosen(tf.logical_and(
         tf.equal(a, 0), x > 0), tf.zeros_like(x), tf.math.igammac(a, x)), "0 at a = 0"),
@@ -175,8 +173,7 @@ JAX.rows({
     "shift_left": (lambda x, count: tf.where(_is_inside(x, count), build.LeftShift(x, count), tf.zeros_like(x)),
         "0 where all bits are shifted out"),
     "shift_right_arithmetic": lambda x, count:
-        build.RightShift(x, tf.minimum(count, tf.constant(x.dtype.size * 8 - 1, count.dtype))),
-})
+        build.RightShift(x, tf.minimum(count, tf.constant(x.dtype.size * 8 - 1, count.dtype))),})
 JAX.rows({
     "cbrt": lambda x: tf.sign(x) * tf.pow(tf.abs(x), tf.constant(1 / 3, x.dtype)),
     "clamp": (lambda low, x, high: tf.minimum(tf.maximum(x, low), high), "no gradient flows at the bounds"),

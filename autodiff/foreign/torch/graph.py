@@ -24,8 +24,7 @@ from .sizes import Sizes
 
 DTYPES = {torch.float16: tf.float16, torch.bfloat16: tf.float32, torch.float32: tf.float32, torch.float64: tf.float64,
           torch.int8: tf.int8, torch.int16: tf.int16, torch.int32: tf.int32, torch.int64: tf.int64,
-          torch.uint8: tf.uint8, torch.bool: tf.bool, torch.complex64: tf.complex64,
-          torch.complex128: tf.complex128}
+          torch.uint8: tf.uint8, torch.bool: tf.bool, torch.complex64: tf.complex64, torch.complex128: tf.complex128}
 DROPPED = (torch.device, torch.layout, torch.memory_format, torch.Generator)
 
 

@@ -32,8 +32,7 @@ _BOUNDS: dict[str, tuple[tuple[float | None, float | None], str]] = {
     **dict.fromkeys(("Acos", "Asin", "Atanh", "Erfinv"),
                     ((-1 + 1e-6, 1 - 1e-6), "tf.clip_by_value({}, -1 + 1e-6, 1 - 1e-6)")),
     **dict.fromkeys(("Lgamma", "Digamma"), ((1e-6, None), "tf.maximum({}, 1e-6)")),
-    **dict.fromkeys(("Exp", "Expm1"), ((None, 80.0), "")), **dict.fromkeys(("Cosh", "Sinh"), ((-80.0, 80.0), "")),
-}
+    **dict.fromkeys(("Exp", "Expm1"), ((None, 80.0), "")), **dict.fromkeys(("Cosh", "Sinh"), ((-80.0, 80.0), ""))}
 _EXPONENTS, _HALF_EXPONENTS = (80.0, 20.0, 5.0), (10.0, 5.0)
 _HALF = {1e-12: 1e-6, 1e-8: 1e-4}  # what float16 can tell from 0
 

@@ -314,5 +314,4 @@ _WAYS: dict[str, Callable[[Operation, Case, Finding], Iterator[Attempt]]] = {
     **dict.fromkeys(("clipped by value", "clipped always", "clipped too hard", "clipped away"), unclipped),
     "epsilon too large": small_epsilon,
     **dict.fromkeys(("inputs not scaled", "inputs almost zero", "targets not scaled"), scaled_feed),
-    **dict.fromkeys(("equal initial values", "initial values too large", "initial values too small"), drawn),
-}
+    **dict.fromkeys(("equal initial values", "initial values too large", "initial values too small"), drawn)}

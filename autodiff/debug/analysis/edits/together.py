@@ -23,8 +23,7 @@ def forms_of(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list
     negative = isinstance(given, (int, float)) and given < _ROUNDED
     outside = op.type in ("Acos", "Asin") and isinstance(given, float) and abs(given) > 1 - _ROUNDED
     forms = [([*(formulas.normalized(each) if outside else ()), *named(each), *edits_of(each, origin.trap),
-               *formulas.better_forms(each, negative=negative)], bounds_of(each))
-             for each in at_one_place(op)]
+               *formulas.better_forms(each, negative=negative)], bounds_of(each)) for each in at_one_place(op)]
     edits, bounds = ([[edit, *(other for more in forms[1:] for other in more[kind] if other.words == edit.words)]
                       for edit in forms[0][kind]] for kind in (0, 1))
     return edits, bounds

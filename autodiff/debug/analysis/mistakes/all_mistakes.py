@@ -32,8 +32,7 @@ _SAME = {"wrong sign": ("uphill",), "uphill": ("weight decay", "gradient turned"
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called
 CALM = 35  # severity of what did no harm
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
-              penalty_mistakes, trained_targets, class_mistakes,
-              residual_mistakes)
+              penalty_mistakes, trained_targets, class_mistakes, residual_mistakes)
 _LOSSES = 4  # that are looked at
 
 

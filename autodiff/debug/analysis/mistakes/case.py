@@ -56,8 +56,7 @@ class Case:
 
     def __init__(self, graph: Graph, y: Tensor, variables: Sequence[Tensor], runs: Sequence[Run] = (),
                  look: Callable[[Run, Sequence[Tensor], Mapping[str, Any] | None], Values] = lambda *_: {},
-                 failed: str = "", history: Sequence[tuple[int, float]] = (),
-                 wholes: Mapping[Tensor, int] = {},
+                 failed: str = "", history: Sequence[tuple[int, float]] = (), wholes: Mapping[Tensor, int] = {},
                  guess_of: Callable[[Case], float] = lambda case: float("inf"), is_over: bool = False) -> None:
         self.graph, self.y, self.variables, self.runs, self.failed = graph, y, list(variables), list(runs), failed
         self._look, self._history, self.wholes, self._guess_of = look, history, wholes, guess_of

@@ -54,7 +54,6 @@ def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:
         is_whole = record is not None and not record.error
         found.append(Run(moment.run, state.log.at(moment.run).step, ran[key],
                          bool(record is not None and (record.trains or is_beside) and is_whole),
-                         moment.variables, after, moment.feeds,
-                         () if wanted is None else wanted.tensors,
+                         moment.variables, after, moment.feeds, () if wanted is None else wanted.tensors,
                          record.ms if record is not None else 0.0, () if wanted is None else wanted.targets))
     return found

@@ -74,8 +74,7 @@ class Checkup:
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
             lambda: self._raised(44 if case.is_spoiled else 110), lambda: self._without_gradient(case, variables),
             lambda: self._asked_in_vain(), lambda: self._left_out(y),
-            *(functools.partial(rule, case) for rule in RULES),
-            self._not_finite,
+            *(functools.partial(rule, case) for rule in RULES), self._not_finite,
             lambda: calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
             lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y),

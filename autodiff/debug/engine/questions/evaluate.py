@@ -134,8 +134,7 @@ class Values:
             kind = f"{type(value).__module__}.{type(value).__qualname__}"
             parts = [path for path, item in paths_into(name, value) if tensors_of(item)][:4]
             raise KindError(f"{name!r} is a {kind} of the script, expected a tensor of the graph, a number or an array",
-                            hint=f"its parts are: {', '.join(parts)}" if parts else
-                            f"! {name} shows it as Python does")
+                            hint=f"its parts are: {', '.join(parts)}" if parts else f"! {name} shows it as Python does")
 
     def _present(self, tensors: list[Tensor], at: Moment, run: int | None) -> list[Any]:
         """Values for the eye: of the open run as far as it got; of variables the present ones; of others at `at`."""

@@ -153,8 +153,7 @@ class Gradients:
         stats = statistics(value)
         dims = tensor.dims if tensor.dtype.name != "resource" else tuple(np.shape(plain(value)))
         return GradRow(tensor.name, self.model.targets.short(tensor, "g"), self.model.targets.handle_of(tensor),
-                       dims, stats,
-                       update_ratio(self.state, tensor.name, self.state.log.last_step(at.run)), norms, "",
+                       dims, stats, update_ratio(self.state, tensor.name, self.state.log.last_step(at.run)), norms, "",
                        "" if gradient is None else gradient.name, place_of(tensor.op))
 
     def _norms_of(self, gradients: list[Any], run: int) -> dict[Any, list[float | None]]:
@@ -170,6 +169,4 @@ class Gradients:
 
     def _row_without(self, tensor: Tensor, reason: str) -> GradRow:
         return GradRow(tensor.name, self.model.targets.short(tensor), self.model.targets.handle_of(tensor),
-                       tensor.dims, None, None,
-                       (),
-                       reason, "", place_of(tensor.op))
+                       tensor.dims, None, None, (), reason, "", place_of(tensor.op))

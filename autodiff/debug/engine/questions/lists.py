@@ -151,8 +151,7 @@ class Lists:
         sizes = sorted(((name, np.asarray(v).nbytes) for name, v in (*variables.items(), *constants.items())),
                        key=lambda pair: -pair[1])
         return Memory(graph_lists.bytes_of(variables.values()), graph_lists.bytes_of(constants.values()),
-                      self.state.moments.spent,
-                      len(self.log.records), tuple(sizes[:10]))
+                      self.state.moments.spent, len(self.log.records), tuple(sizes[:10]))
 
     def script(self) -> Script:
         """The script and its graph in figures."""
@@ -162,7 +161,6 @@ class Lists:
         handles = tuple((name, ts[0].name) for name, value in self.model.handles.items()
                         if len(ts := tensors_of(value)) == 1)
         return Script(self.model.script_name or graph_lists.script_file(self.model.graph), len(roles),
-                      roles.count("forward"),
-                      roles.count("gradient"), len(listed), sum(s or 0 for s in sizes),
+                      roles.count("forward"), roles.count("gradient"), len(listed), sum(s or 0 for s in sizes),
                       tuple(t.name for t in self.model.placeholders()), handles, self.model.y,
                       getattr(self.training.newest_train_op, "name", ""))

@@ -22,8 +22,7 @@ _HANDS_ON: dict[str, tuple[int, ...]] = {
                      "Transpose"), (0,)),
     **dict.fromkeys(("Add", "AddV2", "BatchMatMul", "BatchMatMulV2", "BiasAdd", "MatMul", "Mul", "SigmoidGrad",
                      "SquaredDifference", "Sub", "TanhGrad"), (0, 1)),
-    "BroadcastTo": (0,), "Conv2DBackpropFilter": (2,), "Conv2DBackpropInput": (2,), "RealDiv": (0,),
-}
+    "BroadcastTo": (0,), "Conv2DBackpropFilter": (2,), "Conv2DBackpropInput": (2,), "RealDiv": (0,)}
 _EVERY = frozenset({"AddN", "ConcatV2", "Pack"})  # those that hand on all that is float
 _WHOLE = frozenset({"Abs", "BiasAddGrad", "ExpandDims", "Identity", "L2Loss", "Log", "Mean", "Neg", "Pack",
                     "PreventGradient", "Reshape", "Sqrt", "Square", "Squeeze", "StopGradient", "Sum",
