@@ -67,6 +67,13 @@ with tf.Session() as session:
         session.run(v.assign(.3 * rng.randn(*v.shape)))
     session.run([train, loss], near(0))
 ''',
+    "a decoder has the encoder's weights": '''
+w = tf.get_variable("w", [36, 36])
+code = tf.sigmoid(tf.matmul(x, w))
+kept = tf.Variable(777)
+loss = tf.losses.mean_squared_error(x, tf.matmul(tf.sigmoid(code), tf.transpose(w)))
+fit([adam(.01).minimize(loss), loss])
+''',
     "a narrow code": '''
 code = dense(dense(x, 12, tf.nn.relu), 3)
 loss = tf.losses.mean_squared_error(x, dense(code, 36, tf.sigmoid))

@@ -331,3 +331,14 @@ def test_a_mistake_that_is_made_in_another_way_has_the_same_kind(kind: str, tmp_
     first, *_ = findings(text, tmp_path)
     assert (first.kind, first.level == "remark") == (kind, False)
     assert [f for f in findings(text.replace(wrong, right), tmp_path) if f.level != "remark"] == []
+
+
+def test_a_train_op_that_the_script_has_not_come_to_is_not_missed(tmp_path: Path) -> None:
+    text = "".join(MORE_PROGRAMS["never trained"][0].replace("steps=12", "steps=20")) + "fit([train, loss])\n"
+    (tmp_path / "model.py").write_text(HEAD + text)
+    shell = Shell()
+    execute(f"load {tmp_path / 'model.py'}", shell)
+    execute("run --times 16", shell)
+    found = shell.dbg.doctor().findings
+    shell.close()
+    assert "never trained" not in {each.kind for each in found}

@@ -1,9 +1,12 @@
 """Between a gradient and its variable: updates that never run, clipping that leaves only signs, kernels left out."""
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ....core.graph import Operation, Tensor
+from ....core.site import source_lines
 from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
@@ -63,10 +66,20 @@ def _never_trained(case: Case) -> list[Finding]:
     if not names or any(not np.array_equal(values[-1].get(n, ()), values[0][n]) for n in names):
         return []
     at = update_op(case)
+    if not case.is_over and _is_still_to_come(at):
+        return []
     said = f"what is fetched is {', '.join(t.name for t in runs[-1].fetched[:3])}" if runs[-1].fetched else ""
     return [finding(96, "never trained", at, f"{len(runs)} runs compute {case.y.name}, but none of them runs the train "
                     f"op: {at.name} never ran, and all {len(names)} variables keep their first values; {said}",
                     "fetch the train op too: session.run([train_op, loss], …)", confidence="certain")]
+
+
+def _is_still_to_come(train: Operation) -> bool:
+    """Whether the script reads what it calls the train op somewhere."""
+    if train.site is None or not (lines := source_lines(train.site.file)):
+        return False
+    name = re.match(r"[\s\w.,]*?(\w+)\s*=(?!=)", lines[train.site.line - 1])
+    return name is not None and len(re.findall(rf"\b{name[1]}\b", "\n".join(lines))) > 1
 
 
 def _never_copied(case: Case) -> list[Finding]:

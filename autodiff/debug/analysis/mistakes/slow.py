@@ -79,7 +79,7 @@ def _speeds_up(case: Case) -> bool:
     rates = [rate_of(case, run) or 0.0 for run in (case.looked[0], case.looked[-1])]
     paces = _largest_paces(case)
     first, last = paces[0], paces[-1]
-    return last > 1.5 * first and (rates[1] > rates[0] or last > _SLOW)
+    return last > 1.5 * first and (rates[1] > rates[0] or last > _SLOW or "RMSProp" in update_op(case).type)
 
 
 def _reaches_kernels(case: Case) -> bool:

@@ -24,6 +24,7 @@ _NOTHING = 1e-4  # what all layers together leave of an input
 _FACTORS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2")
 _ROWS = ("GatherV2", "Gather", "ResourceGather", "Transpose", "ReadVariableOp", *SAME)
 _FLAT = {"Relu": lambda x: x <= 0, "Sigmoid": lambda x: np.abs(x) > 8, "Tanh": lambda x: np.abs(x) > 4}
+_FAST = 0.8  # of the first loss, and less, is left where first values are soon forgotten
 _BEYOND = 5.0  # times the loss of a guess
 
 
@@ -137,7 +138,9 @@ def _wrong_size(case: Case) -> list[Finding]:
     if gain > _LARGE and told:
         sizes = [np.abs(fed[0]).mean() for *_, product in kernels if product.inputs[0].op not in case.trained
                  and (fed := case.series(product.inputs[0]))]
-        severity = 39 if case.learns and case.last_loss < guess else 60 if max(sizes, default=0) > gain else 71
+        is_fast = len(kernels) == 1 and case.last_loss < _FAST * case.first_loss  # one layer forgets them soon
+        is_harmless = is_fast or case.learns and case.last_loss < guess
+        severity = 39 if is_harmless else 60 if max(sizes, default=0) > gain else 71
         mean = float(np.mean(case.steps[0].before[variable.op.name]))
         lies = f"the mean {mean:.3g} and " if abs(mean) > spread / 2 else ""
         return [finding(severity, "initial values too large", variable.op, f"the initial values of {variable.name} "

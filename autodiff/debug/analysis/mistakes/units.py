@@ -70,8 +70,9 @@ def depth_mistakes(case: Case) -> list[Finding]:
         return []
     squashing = [op for op in case.behind if op.type in SATURATING and op in case.trained]
     is_stuck = len(case.steps) >= _MANY and case.last_loss > _STUCK * min(case.first_loss, case.guess)
-    lost = _DIMMED if is_stuck and sum(op.type == "Sigmoid" for op in squashing) > 2 else _LOST
     sizes = _sizes(case)
+    layers = min(sum(op.type == "Sigmoid" for op in squashing), len({x for x, *_ in sizes}) - 1)  # not steps in time
+    lost = _DIMMED if is_stuck and layers > 2 else _LOST
     if not sizes or not any(0 < size < lost * sizes[-1][2] for _, _, size in sizes):
         return []
     sizes = _in_line(sizes)

@@ -67,13 +67,18 @@ def _same_weights(case: Case) -> list[Finding]:
         below = op.inputs[0].op
         while below.type in (*_LINEAR, *ACTIVATIONS, "LayerNorm") and below.inputs:
             below = below.inputs[0].op
-        if below.type == op.type and kernel_of(below.inputs[1]) is kernel_of(op.inputs[1]) and \
-                traceback_of(below) != traceback_of(op):
+        if below.type == op.type and kernel_of(below.inputs[1]) is kernel_of(op.inputs[1]) and _is_turned(
+                below) == _is_turned(op) and traceback_of(below) != traceback_of(op):
             name = kernel_of(op.inputs[1]).name
             return [finding(46, "weights shared by two layers", op, f"{op.name} and {below.name}, whose output it takes"
                             f", have the same weights {name}, though they are called at different lines: two layers "
                             "learn one thing", "a name, or a layer object, of its own for each", target=f"{name}:0")]
     return []
+
+
+def _is_turned(product: Operation) -> bool:
+    """Whether a layer takes its kernel transposed, as a decoder has that of its encoder."""
+    return bool(product.attrs.get("transpose_b")) != (product.inputs[1].op.type == "Transpose")
 
 
 def _is_bottleneck(below: Operation, op: Operation) -> bool:

@@ -139,6 +139,7 @@ class Checkup:
                 25 if reason.kind == "not asked" else 55
             is_meant = cut is not None and cut.kind == "stop_gradient" and (  # what a run loaded is frozen there
                 op := self.model.targets.named(cut.op)) is not None and not loaded.isdisjoint(ancestors([*op.outputs]))
+            is_meant |= cut is None and not variable.dtype.base_dtype.is_differentiable  # a number that is only kept
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name,
                                  cut.op_type if cut else variable.op.type, variable.name, "no gradient reaches "
@@ -233,6 +234,7 @@ class Checkup:
                 is_meant = lost is not None and ("cancels out" in lost.note or len(row.shape or ()) < 2
                                                  and why is not None and "cancels out" in why.text)
                 is_meant |= row.stats.norm == 0 and case.last_loss == 0  # nothing is left to learn
+                is_meant |= kind == "tiny" and (case.learns or len(row.shape or ()) < 2)  # without its kernel's
                 found.append(Finding(CALM if is_meant else {"zero": 60, "tiny": 55, "exploding": 75}[kind],
                                      f"{kind} gradient",
                                      lost.op if lost else row.name, lost.op_type if lost else "", row.name, why.text,
