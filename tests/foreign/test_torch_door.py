@@ -160,8 +160,8 @@ def test_what_was_made_before_a_step_stays_what_it_was(told):
 
 
 def test_a_part_of_data_has_its_name(told):
-    found = told("loss = (torch.stack([x[step % 4]]) @ w).square().mean()", *DOWN)
-    assert {t.op.name for t in found.steps[-1][1].feeds} == {"x"}
+    found = told("both = torch.stack([x[0], x[step % 4]])", "loss = (both @ w).square().mean()", *DOWN)
+    assert {t.op.name for t in found.steps[-1][1].feeds} == {"both"}
 
 
 def test_a_part_of_a_detached_parameter_comes_from_it(told):

@@ -15,8 +15,8 @@ from .graph import name_of, written_by
 from .record import Call, Choice, Entry, is_leaf, storage_of, tensors_in
 
 _PIECES = 4  # writes from which on a batch is filled piece by piece, in no order that other steps would repeat
-# Ops that take a part of something, where numbers say which part.
-_TAKES = frozenset("gather index index_select narrow select slice split split_with_sizes take unbind".split())
+# Ops that take a part of something, where numbers say which part, or put such parts together.
+_TAKES = frozenset("gather index index_select narrow select slice split split_with_sizes stack take unbind".split())
 
 
 def without_batches(entries: Sequence[Entry], parameters: Collection[object]) -> list[Entry]:

@@ -231,7 +231,7 @@ def activation_of(op: Operation) -> str:
     """The type of an activation; "" for the output of a layer without one, "?" where that cannot be told."""
     if op.type in _KNOWN:
         return op.type
-    if op.type == "RealDiv" and op.inputs[0].op.type == "Exp" and op.inputs[1].op.type == "Sum":
+    if op.type == "RealDiv" and op.inputs[0].op.type == "Exp" and past(op.inputs[1], SAME).op.type == "Sum":
         return "Softmax"
     if op.type in ("RealDiv", "Reciprocal") and any(o.type == "Exp" for o in above(op, 3)):
         return "Sigmoid"
