@@ -117,7 +117,7 @@ def too_far(turns: Sequence[Turn], use: Use) -> list[Finding]:
     first, last = losses[:len(losses) // 3], losses[-(len(losses) // 3):]
     same = all(map(_same_data, turns, turns[1:]))
     is_rising = not losses[-1] <= losses[0] and sum(rises) >= len(rises) / 3 and (
-        same or not np.median(last) <= _NOISE * max(first))
+        same or not np.median(last) <= max(first) + (_NOISE - 1) * max(map(abs, first)))
     if not is_rising or downhill < len(pairs) / 2:
         return []
     has_diverged = sum(rises) >= len(rises) / 2 and not losses[-1] <= _FAR * abs(losses[0])

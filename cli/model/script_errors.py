@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from autodiff.core.errors import ShapeError
+from autodiff.debug.facts.roles import at_line
 
 from .script_frames import frames_of_error, script_line
 
@@ -31,7 +32,8 @@ def told_of(error: BaseException | None) -> str:
     if told is None and isinstance(error, ShapeError) and error.what.startswith("Cannot feed") and error.hint:
         file, line = script_line(error)
         return f"\nbecause at {os.path.basename(file)}:{line}: {error.what}\nremedy: {error.hint}"
-    return "" if told is None else f"\nbecause {told.text}" * bool(told.text) + f"\nremedy: {told.remedy}"
+    at = "" if told is None or (line_of := at_line(told.place)) in told.text else line_of
+    return "" if told is None else f"\nbecause {told.text}{at}" * bool(told.text) + f"\nremedy: {told.remedy}"
 
 
 def remedy_of_module(name: str) -> str:

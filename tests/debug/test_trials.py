@@ -14,7 +14,8 @@ from cli.view.render import plain
 
 from .pains import PAINS, START
 
-HELPS = {12: "safe = tf.where(ok, x, tf.ones_like(x)), then tf.log(safe)", 14: "tf.sqrt(x + 1e-12)",
+HELPS = {12: "safe = tf.where(ok, x, tf.ones_like(x)), then tf.log(safe)",
+         14: "tf.sqrt(tf.reduce_sum(x * x, axis) + 1e-12) in place of the norm",
          15: "tf.pow(tf.maximum(x, 1e-12), p)", 17: "tf.pow(tf.maximum(x, 1e-12), p)",
          19: "tf.reduce_sum(tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits))",
          20: "break the tie: x + 0.001 * tf.diag(tf.range(n, dtype=x.dtype))",

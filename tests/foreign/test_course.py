@@ -10,8 +10,8 @@ from autodiff.foreign.steps import ForeignStep
 USE = Use(None, "; used at train.py:9", "subtract it", "update it")
 
 
-def turns(rate, *, curve=2.0, count=12, noise=0.0):
-    """Steps of w = 1 on curve / 2 * w ** 2, by a rate; noise: what different batches add to the loss."""
+def turns(rate, *, curve=2.0, count=12, noise=0.0, lift=0.0):
+    """Steps of w = 1 on curve / 2 * w ** 2, by a rate; noise: what different batches add to the loss, and lift."""
     course, w, found = Course(), np.array([1.0]), []
     with tf.Graph().as_default():
         x, loss = tf.placeholder(tf.float32, [1]), tf.constant(0.0)
@@ -19,7 +19,7 @@ def turns(rate, *, curve=2.0, count=12, noise=0.0):
     for _ in range(count):
         g, data = curve * w, rng.standard_normal(1) if noise else np.zeros(1)
         found = course.note(loss, Turn(ForeignStep(loss, {"w": w}, {x: data}, {"w": g}),
-                                       float(curve / 2 * w[0] ** 2 + noise * abs(data[0]))))
+                                       float(curve / 2 * w[0] ** 2 + noise * abs(data[0]) + lift)))
         w = w - rate * g
     return found
 
@@ -33,7 +33,8 @@ def test_each_course_has_its_name(rate, look, kind):
 
 
 def test_a_right_course_is_not_spoken_of():
-    for steps in (turns(0.1), turns(0.1, count=3), turns(0.001, noise=1.0)):
+    for steps in (turns(0.1), turns(0.1, count=3), turns(0.001, noise=1.0), turns(
+            0.001, noise=1.0, lift=-9.0)):
         assert [f for look in (not_updated, uphill, too_far) for f in look(steps, USE)] == []
 
 

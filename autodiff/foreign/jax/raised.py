@@ -1,8 +1,11 @@
 """What an error of JAX's is about: the line to change, and how."""
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 from traceback import walk_tb
+from typing import Any
 
 import jax
 import numpy as np
@@ -41,5 +44,11 @@ def remark_on(error: BaseException) -> Remark | None:
             place = as_place(Site(file, given, ""))
             return Remark(f"{name} has integers{at_line(place)}, {np.result_type(whole[0])}, which have no gradient",
                           place, f"{remedy}{at_line(place)}")
+    for name in read_by(on_lines(file)[line]) if "scalar-output" in said else ():
+        function: Any = frame.f_locals.get(name, frame.f_globals.get(name))
+        code = getattr(inspect.unwrap(function), "__code__", None)
+        if code is not None and code.co_filename == file:
+            line = max((n for n, s in on_lines(file).items() if isinstance(s, ast.Return) and n in {
+                at for *_, at in code.co_lines()}), default=line)
     place = as_place(Site(file, line, ""))
     return Remark(f"it is{at_line(place)}: {place.text}", place, remedy) if remedy else None

@@ -45,8 +45,7 @@ class Habits:
     """Context: watches optimizers and modules. Optimizers' own ops pass unseen by the recorder.
 
     made: where optimizers, modules and parameters were made. rates, hooks: of its steps, on gradients. assigned: by
-    identity, what was given to `.data` since the last step, and where. moved: parameters that were stepped since the
-    last backward, at last_step.
+    identity, what was given to `.data` since the last step, and where. moved: stepped since backward, at last_step.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -319,9 +318,11 @@ class Habits:
         last = list(self.optimizers)[-1]
         at = place_of_frames(self.made.get(id(last), ()))
         made = place_of_frames(self.made.get(id(parameter), ()))
+        is_late = made and at and made.file == at.file and made.line > at.line
         return [Finding(91, "not in the optimizer", first, "", first,
                         f"{listed} get gradients, but no optimizer was given them: they are never updated"
                         + (f"; {first} was made{at_line(made)}" if made else ""),
+                        f"make {type(last).__name__} after {first}, which is made{at_line(made)}" if is_late else
                         f"give {type(last).__name__} their parameters too; modules in a plain list are not "
                         "found: nn.ModuleList", f"why {first}", at)]
 

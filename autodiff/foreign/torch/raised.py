@@ -34,6 +34,7 @@ _REMEDIES = {  # what torch says -> what to do
     "incorrect number of gradients": "return one gradient for each argument of forward, None for what is no tensor",
     "appears to not have been used": "use it for the loss, or ask with allow_unused=True, which gives None for it",
     "floating point and complex dtype can require": "make it of floats: 1.0 for 1, or dtype=torch.float32",
+    "constraint GreaterThan": "keep it above 0: F.softplus(x) + 1e-3, or torch.exp of what the layer gives",
     "without overflow": "mask with the least number of the dtype: torch.finfo(x.dtype).min"}
 
 
@@ -107,8 +108,9 @@ class PostMortem:
                           f"gradient needs", place, f"compute {name}{at} in each step, inside the loop; or {name}."
                           "detach() if nothing before it is trained")
         if line < use:
-            return Remark(f"{name}, made{at}, is in two losses, and the backward() of the first has freed what its "
-                          "gradient needs", place, "one backward() of the sum, (loss1 + loss2).backward(); or "
+            how = "shares ops with another loss" if tensor is self._loss else "is in two losses"
+            return Remark(f"{name}, made{at}, {how}, and the backward() of the first has freed what its gradient needs",
+                          place, "one backward() of the sum, (loss1 + loss2).backward(); or "
                           "retain_graph=True in the first")
         is_one = not isinstance(self._named(name), (tuple, list))
         cut = f"{name} = {name}.detach()" if is_one else f"{name} = tuple(h.detach() for h in {name})"
@@ -136,6 +138,9 @@ class PostMortem:
     def _layer(self) -> str:
         """The innermost of torch's layers that the error has passed, and what it was given."""
         for frame, _ in reversed(self._frames):
+            value = frame.f_locals.get("value")  # of a distribution's check
+            if "the constraint" in self._said and isinstance(value, torch.Tensor):
+                return f"it goes down to {float(value.detach().min()):.3g} where no more than 0 is allowed"
             layer, *given = (frame.f_locals.get(name) for name in ("self", "input", "target"))
             if isinstance(layer, torch.nn.Module) and isinstance(given[0], torch.Tensor):
                 shown = " and ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in given if isinstance(t, torch.Tensor))

@@ -180,7 +180,10 @@ def _called(op: Operation, argument: str) -> str:
 def on_argument(op: Operation, written: str, change: Callable[[Tensor], Tensor]) -> Edit:
     """The op, of a first argument that is changed. written: that, with {} for the argument."""
     line = Rewrite(op, 0, written.replace("tf.", "{tf}.").replace("{}", "{0}"), ((op, 0),))
-    return Edit(op, _called(op, written.format("x")), partial(_of_changed, op, 0, change), line)
+    below, _ = source_of(op.inputs[0])
+    is_norm = op.site is not None and "norm(" in op.site.text and below.type == "Sum" and is_squared(below.inputs[0].op)
+    words = _called(op, written.format("tf.reduce_sum(x * x, axis)" if is_norm else "x"))
+    return Edit(op, words + " in place of the norm" * is_norm, partial(_of_changed, op, 0, change), line)
 
 
 def _of_changed(op: Operation, index: int, change: Callable[[Tensor], Tensor], now: Now) -> Tensor:

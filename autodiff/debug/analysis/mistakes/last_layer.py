@@ -240,7 +240,7 @@ def _is_log_loss(head: Head) -> bool:
     p, labels = head.prediction.dims, None if head.labels is None else head.labels.dims
     if p is None or labels is None or len(p) != len(labels) or not p:
         return False
-    return p[-1] == labels[-1] and (p[-1] or 0) > 1 or has_other_half(head)
+    return len(p) > 1 and p[-1] == labels[-1] and (p[-1] or 0) > 1 or has_other_half(head)
 
 
 def has_other_half(head: Head) -> bool:
