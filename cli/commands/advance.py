@@ -177,11 +177,6 @@ def close_cursor(shell: Shell) -> None:
         script.answer(shell.dbg.result, runs.records[-1])
 
 
-def _why(stop: Any) -> str:
-    """Which breakpoint stopped inside of a run, and what holds there."""
-    return f"stop: breakpoint {stop.number}" + ("" if stop.text == f"at {stop.target}" else f", {stop.text}")
-
-
 def between_ops(shell: Shell, at: Cursor, stop: Any = None) -> tuple[Result, ...]:
     """Where a run stands between two ops; a run that is through is closed. stop: the breakpoint that stopped it."""
     parts: list[Result] = []
@@ -195,7 +190,8 @@ def between_ops(shell: Shell, at: Cursor, stop: Any = None) -> tuple[Result, ...
     parts.append(Stop(reason, {"step": at.at.step, "run": at.at.run, "position": at.position, "total": at.total,
                                "op": at.op, "phase": at.phase, "next_op": at.next_op, "finished": at.finished,
                                "commands": list(stop.commands) if stop is not None else []},
-                      tuple(([] if stop is None else [_why(stop)]) + lines),
+                      (*([f"stop: breakpoint {stop.number}" + f", {stop.text}" * (stop.text != f"at {stop.target}")]
+                         if stop is not None else ()), *lines),
                       hit=stop is not None))
     if at.outputs:
         rows = tuple((row.name, *figures(row.stats)) for row in at.outputs)

@@ -22,7 +22,6 @@ from autodiff.debug.analysis.findings import (
 )
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.graph_lists import lacking
-from autodiff.debug.facts.records import Place
 from autodiff.debug.facts.roles import at_line
 
 from ..language.argument_kinds import FileKind, FloatKind, IntKind, WordKind, Workers
@@ -109,17 +108,14 @@ def explained(finding: Any) -> tuple[Result, ...]:
         return nonfinite(finding)
     if isinstance(finding, WhyFailed):
         remedy = f"\nremedy: {finding.remedy}" if finding.remedy else ""
-        return (Text(f"{finding.text}{_line_of(finding.place)}{remedy}", "warning"),)
+        line = f"\n  {finding.place.text}" if finding.place is not None and finding.place.text else ""
+        return (Text(f"{finding.text}{line}{remedy}", "warning"),)
     if isinstance(finding, WhySmall):
         lines = [finding.text, f"remedy: {finding.remedy}" if finding.remedy else ""]
         is_well = finding.kind == "fine" and not finding.remedy
         head = Text("\n".join(line for line in lines if line), "" if is_well else "warning")
         return (head, _hops(finding.losses)) if finding.losses else (head,)
     return (Text(str(finding)),)
-
-
-def _line_of(at: Place | None) -> str:
-    return f"\n  {at.text}" if at is not None and at.text else ""
 
 
 def _none(finding: WhyNone) -> tuple[Result, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from autodiff.debug.debugger import Debugger
-from autodiff.debug.facts.answers import OpRow, TensorRow
+from autodiff.debug.facts.answers import TensorRow
 from autodiff.debug.facts.lazy_rows import Rows
 from autodiff.debug.facts.surroundings import OpTree
 from autodiff.debug.language.conditions import Seen, parse_condition
@@ -52,18 +52,16 @@ def tensors(dbg: Debugger, target: OpName = "", *, stats: bool = False, name: Re
         else dbg.lists.tensors_listed(pattern)
     if name or type or exclude or where:
         rows = tuple(row for row in rows if _wanted(row, name, type, exclude)
-                     and (not where or _holds(dbg, row, where)))
+                     and (not where or row.stats is not None and parse_condition(where).holds(
+                         Seen(row.stats, dbg.step))))
     if sort != "order" or reverse:
         rows = sorted(rows, key=KEYS[sort], reverse=reverse) if sort != "order" else tuple(reversed(rows))
     columns = [Column("tensor", "name"), Column("short", "name", 6), Column("op"), Column("dtype", "text", 5),
                Column("shape"), Column("handle", "name", 7), Column("made at", "place", 4)]
     columns += FIGURES if stats or by_figures else ()
     of = f" that satisfy {where}" if where else ""
-    return Table(tuple(columns), Rows(rows, _figured if stats or by_figures else _cells), f"{_counted(rows)}{of}")
-
-
-def _counted(rows: Sequence[Any]) -> str:
-    return f"{len(rows)} tensor{'s' * (len(rows) != 1)}"
+    return Table(tuple(columns), Rows(rows, _figured if stats or by_figures else _cells),
+                 f"{count_of(len(rows), 'tensor')}{of}")
 
 
 def _pattern(target: str) -> str:
@@ -77,10 +75,6 @@ def _pattern(target: str) -> str:
 def _wanted(row: TensorRow, name: str, type: str, exclude: str) -> bool:
     return bool(re.match(name, row.name) and re.match(type, row.op_type)
                 and not (exclude and re.match(exclude, row.name)))
-
-
-def _holds(dbg: Debugger, row: TensorRow, where: str) -> bool:
-    return row.stats is not None and parse_condition(where).holds(Seen(row.stats, dbg.step))
 
 
 def _cells(row: TensorRow) -> tuple[Any, ...]:
@@ -181,11 +175,7 @@ def outputs(dbg: Debugger, target: OpName, *, recursive: bool = False, depth: Co
 
 def _drawn(tree: OpTree) -> Tree:
     more = " (waited for)" * tree.is_control + ", as above" * tree.again + f", … {tree.cut} more" * bool(tree.cut)
-    return Tree(f"{_label(tree.op)}{more}", tuple(map(_drawn, tree.children)), place(tree.op.place))
-
-
-def _label(row: OpRow) -> str:
-    return f"{row.name} ({row.type})"
+    return Tree(f"{tree.op.name} ({tree.op.type}){more}", tuple(map(_drawn, tree.children)), place(tree.op.place))
 
 
 @command("info vars", group="Look")

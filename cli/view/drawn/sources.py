@@ -32,7 +32,8 @@ def source(block: Source, palette: Palette, width: int) -> Iterator[RenderableTy
     grid.add_column(overflow="ellipsis" if block.is_cut else "fold", no_wrap=block.is_cut, ratio=1)
     if widest:
         grid.add_column(justify="left", max_width=widest, overflow="ellipsis", no_wrap=True)
-    for at, code in enumerate(_colored(block, palette), block.first):
+    lines = [clean(line.expandtabs(4), keep="") for line in block.lines]
+    for at, code in enumerate(_in_colors(lines, "python", palette), block.first):
         here = at == block.current
         number = Piece("current" if here else "quiet", str(at))
         row: list[RenderableType] = [palette.text(_marks(block, at)), palette.text([number]), code]
@@ -51,11 +52,6 @@ def patch(block: Patch, palette: Palette) -> RenderableType:
     """A unified diff, colored where there are colors."""
     lines = [clean(line.expandtabs(4), keep="") for line in block.diff.splitlines()]
     return Text("\n").join(_in_colors(lines, "diff", palette))
-
-
-def _colored(block: Source, palette: Palette) -> list[Text]:
-    """The lines with the colors of Python's syntax, where there are colors."""
-    return _in_colors([clean(line.expandtabs(4), keep="") for line in block.lines], "python", palette)
 
 
 def _in_colors(lines: list[str], language: str, palette: Palette) -> list[Text]:

@@ -22,7 +22,7 @@ WIDTH = 100  # columns where there is no screen
 def grid(value: np.ndarray, width: int | None, *, marked: np.ndarray | None, name: str, whole: bool = False) -> Table:
     """The cells with their indices; what there is no room for is left out in the middle, and counted."""
     if value.ndim < 2 or not value.size:
-        return running(value, width, marked=marked, count=None if whole else _some(value), name=name)
+        return running(value, width, marked=marked, count=None if whole or value.size <= 1000 else 128, name=name)
     flat = value.reshape(-1, value.shape[-1])
     flags = None if marked is None else marked.reshape(flat.shape)
     digits = Digits(value)
@@ -66,11 +66,6 @@ def _cell_width(digits: Digits, cells: np.ndarray) -> int:
     some = cells.reshape(-1)
     some = some if some.size <= 2000 else np.concatenate([some[:1000], some[-1000:]])
     return max((display_width(digits.piece(item).text) for item in some), default=1)
-
-
-def _some(value: np.ndarray) -> int | None:
-    """How many elements of a vector are shown first; None for all."""
-    return None if value.size <= 1000 else 128
 
 
 class Elements(Sequence[tuple[Piece, ...]]):
