@@ -100,7 +100,7 @@ JAX.rows({
         tf.reshape(x if dimensions is None else tf.transpose(x, dimensions), list(new_sizes)),
     "transpose": lambda x, *, permutation: tf.transpose(x, list(permutation)),
     "rev": lambda x, *, dimensions: tf.reverse(x, list(dimensions)) if dimensions else tf.identity(x),
-    "split": lambda x, *, sizes, axis: list(tf.split(x, list(sizes), axis)),})
+    "split": lambda x, *, sizes, axis: list(tf.split(x, list(sizes), axis))})
 
 
 def _joined(high: Tensor, low: Tensor) -> Tensor:
@@ -153,6 +153,6 @@ JAX.rows({
     "random_split": lambda key, *, shape: _joined(*build.Threefry2x32(_apart(key, len(shape)), _counts(shape))),
     "random_fold_in": lambda key, data: _joined(*build.Threefry2x32(key, tf.cast(tf.cast(data, tf.uint32), tf.uint64))),
     "threefry2x32": lambda key_high, key_low, high, low:
-        list(build.Threefry2x32(_joined(key_high, key_low), _joined(high, low))),})
+        list(build.Threefry2x32(_joined(key_high, key_low), _joined(high, low)))})
 JAX.rows({
-    "random_gamma": (lambda key, a, *, jaxpr, log_space: jaxpr(key, a), "by JAX's program for it"),}, pulled_back=True)
+    "random_gamma": (lambda key, a, *, jaxpr, log_space: jaxpr(key, a), "by JAX's program for it")}, pulled_back=True)

@@ -20,10 +20,10 @@ JAX.rows({
     "relu": (lambda x, **params: tf.nn.relu(x),
         "jax.nn.relu, which has a gradient of its own: 0 at 0, as that of our op"),
     "platform_index": (lambda *, platforms=(): tf.constant(next((i for i, names in enumerate(
-        platforms) if names is None or "cpu" in names), 0), tf.int32), "that of the CPU"),})
+        platforms) if names is None or "cpu" in names), 0), tf.int32), "that of the CPU")})
 JAX.rows({
     "custom_jvp_call custom_vjp_call custom_vjp_call_jaxpr": (lambda *xs, call_jaxpr=None, fun_jaxpr=None, **params:
-        _called(call_jaxpr, fun_jaxpr)(*xs), "its gradient is the user's own rule, traced"),}, pulled_back=True)
+        _called(call_jaxpr, fun_jaxpr)(*xs), "its gradient is the user's own rule, traced")}, pulled_back=True)
 
 
 @JAX.op("custom_linear_solve", pulled_back=True)

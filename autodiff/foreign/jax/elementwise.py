@@ -17,7 +17,7 @@ JAX.plain({name: getattr(tf.math, name) for name in (
 JAX.plain({
     "neg": tf.negative, "logistic": tf.sigmoid, "complex": tf.complex, "add_any": tf.add, "sub": tf.subtract,
     "mul": tf.multiply, "igamma_grad_a": build.IgammaGradA, "stop_gradient": tf.stop_gradient,
-    "nextafter": build.NextAfter, "erf_inv": build.Erfinv,})
+    "nextafter": build.NextAfter, "erf_inv": build.Erfinv})
 
 
 @JAX.op("copy", "copy_p", "device_put", "optimization_barrier", "name", "sharding_constraint", "reshard", "pvary",
@@ -173,7 +173,7 @@ JAX.rows({
     "shift_left": (lambda x, count: tf.where(_is_inside(x, count), build.LeftShift(x, count), tf.zeros_like(x)),
         "0 where all bits are shifted out"),
     "shift_right_arithmetic": lambda x, count:
-        build.RightShift(x, tf.minimum(count, tf.constant(x.dtype.size * 8 - 1, count.dtype))),})
+        build.RightShift(x, tf.minimum(count, tf.constant(x.dtype.size * 8 - 1, count.dtype)))})
 JAX.rows({
     "cbrt": lambda x: tf.sign(x) * tf.pow(tf.abs(x), tf.constant(1 / 3, x.dtype)),
     "clamp": (lambda low, x, high: tf.minimum(tf.maximum(x, low), high), "no gradient flows at the bounds"),

@@ -165,7 +165,7 @@ def top_k(x: Tensor, *, k: int, axis: int = -1, reduction_dimension: int | None 
 JAX.rows({
     "scatter-add": _scatter(lambda whole, at, new: tf.tensor_scatter_add(whole, at[:, None], new)),
     "scatter-sub": _scatter(lambda whole, at, new: tf.tensor_scatter_sub(whole, at[:, None], new)),
-    "scatter-mul": _scatter(lambda whole, at, new: whole * tf.unsorted_segment_prod(new, at, whole.dims[0])),})
+    "scatter-mul": _scatter(lambda whole, at, new: whole * tf.unsorted_segment_prod(new, at, whole.dims[0]))})
 JAX.rows({
     "scatter-min": _scatter(functools.partial(_extreme, tf.minimum, tf.unsorted_segment_min)),
-    "scatter-max": _scatter(functools.partial(_extreme, tf.maximum, tf.unsorted_segment_max)),}, pulled_back=True)
+    "scatter-max": _scatter(functools.partial(_extreme, tf.maximum, tf.unsorted_segment_max))}, pulled_back=True)
