@@ -26,7 +26,7 @@ from ...facts.training_runs import trains
 from ...history.replay import Moment
 from ..overlay import Overlay
 from ..state import State
-from .came_from import FAR, unusual_feeds, usual_size
+from .came_from import FAR, size_of, unusual_feeds, usual_size
 from .fed_back import FedBack
 from .trials_told import DEAD, STEEP
 
@@ -201,11 +201,13 @@ class Candidates:
         self.tried += steep[-1:]
 
     def _began_badly(self, before: Sequence[Moment]) -> bool:
-        """Whether the first of a few steps had a loss that no scaled data give."""
+        """Whether the first of a few steps had a large loss, of data that are not."""
         steps = [m for m in before if m.wanted is not None and trains(self.model.graph, running(
             m.wanted.tensors, m.wanted.targets))]
         first = self.state.values_known([self.y.op], steps[0]).get(self.y, 0.0) if len(steps) <= _FEW else 0.0
-        return bool(np.abs(first).max(initial=0.0) > UNSCALED)
+        fed = max((size_of(np.asarray(v, np.float64)) for t, v in self.failed.feeds.items() if t.dtype.is_floating),
+                  default=0.0)
+        return bool(np.abs(first).max(initial=0.0) > UNSCALED) and fed < _ODD
 
     def _scaled_feeds(self, least: float = _LARGE) -> Iterable[list[Edit]]:
         """All data that are larger than `least`, scaled."""
