@@ -256,6 +256,22 @@ def test_a_token_between_others_is_no_padding(told, rows, found):
     assert told("import tests.foreign.mini_torch as mini", ids, look, "loss = (h * h).mean()", *DOWN).found == found
 
 
+@pytest.mark.parametrize(["batch", "found"], [("x", [("same batch", 8)]), ("x * torch.tensor(1.0 - step / 10)", [])])
+def test_a_batch_of_several_that_never_changes_has_the_line_that_took_it(told, batch, found):
+    take = [f"loader.batch = {batch}", "x1 = next(loader)", LOSS.replace("x @", "x1 @")]
+    made = "loader = torch.utils.data.dataloader._BaseDataLoaderIter() if not step else loader"
+    steps = ["for again in range(2):", *(f"    {line}" for line in (*take, *DOWN))]
+    assert told(made, *steps).found == [(kind, line + 2) for kind, line in found]
+
+
+@pytest.mark.parametrize(["line", "found"], [
+    ("kept = kept - loss if kept else loss - y", [("losses keep their graphs", 15)]),
+    ("kept.append(float(loss))", []), ("perplexity = loss - y", [])])
+def test_losses_that_are_kept_with_their_graphs(told, line, found):
+    steps = ["for again in range(2):", *(f"    {line}" for line in (LOSS, *DOWN, line))]
+    assert told("kept = kept if step else []", *steps).found == found
+
+
 def test_a_batch_filled_piece_by_piece_is_fed_whole(told):
     fill = ["z = y * torch.tensor(0.0)", *("z += y" for _ in range(4))]
     found = told(*fill, LOSS.replace("- y", "- z"), *DOWN)

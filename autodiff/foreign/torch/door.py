@@ -25,7 +25,6 @@ from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits
 from .left_behind import remark_on
 from .names import data_names, modules_in, parameters_in, user_names
-from .padding import padding_findings
 from .raised import PostMortem
 from .rates import underflowing
 from .record import Call, Calls, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
@@ -151,6 +150,7 @@ class TorchDoor:
         self._tell(built, names, parameters, entries, used)
         own = {name: slope for name, slope in own.items() if name in parameters}
         step = ForeignStep(built.loss, built.values, built.feeds, own, call)
+        self._habits.between.note(loss, built.loss, self.recorder.entries, used)
         self._judge(Turn(step, float(loss.detach())), names, parameters, used)
         self._habits.turn()
         self.recorder.turn()
@@ -208,8 +208,6 @@ class TorchDoor:
     def _judge(self, turn: Turn, names: dict[str, Any], parameters: dict[str, Any], used: Sequence[Entry]) -> None:
         """What doctor is to say of the steps up to this one."""
         found, rate = self._habits.findings(names, parameters), self._habits.rate()
-        found += padding_findings(used, self.recorder.value_of, lambda entry: place_of_frames(
-            self._habits.made.get(id(entry.args[0]), entry.frames)))
         turns = self._course.note(turn.step.loss, turn)
         by_hand = next((e for e in self.recorder.entries if _updates(e, parameters)), None)
         if by_hand is not None:

@@ -20,6 +20,7 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
 from ..script_lines import lines_of_use
+from .between import Between
 from .graph import array_of
 from .hooks import Hooks
 from .names import modules_in
@@ -34,8 +35,6 @@ _OF_LOGARITHMS = {  # losses, what they are given in the place of logarithms, an
     "ctc_loss": ("numbers whose exponentials do not sum to 1", "give it F.log_softmax(logits, -1)")}
 _LENT = 16  # arrays of .numpy() that are kept, the last ones of a step
 _SLIPS = {  # kinds of what is seen at a call: severity, text, remedy
-    "copied to itself": (61, "load_state_dict() is given the module's own parameters, in the same memory: what was to "
-                         "be another network, or a state that was kept, is this one", "copy.deepcopy of either"),
     "dropout in evaluation": (43, "F.dropout drops in a module in eval mode: its training is True if it is not told: "
                               "what is evaluated is noisy", "F.dropout(x, p, training=self.training), or nn.Dropout")}
 PATIENCE = 3  # backwards in a row without a step after which one is missed
@@ -68,6 +67,7 @@ class Habits:
         self._again: RawFrames = ()  # where the step asked for something to be computed again in backward
         self.rates = Rates()
         self.hooks = Hooks()
+        self.between = Between(self.made, recorder.value_of)
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
         self._older: dict[str, weakref.ref[Any]] = {}  # leaves that backwards saw
         self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
@@ -89,8 +89,9 @@ class Habits:
         def enter(module: Any, _: Any) -> None:
             self._recorder.modules.append(module)
 
-        def leave(*_: Any) -> None:  # what a hook returns would take the place of the result
+        def leave(module: Any, _: Any, found: Any) -> None:  # what it returned would take the place of the result
             self._recorder.modules.pop()
+            self.between.left(module, found)
 
         handles = [register_optimizer_step_pre_hook(begin), register_optimizer_step_post_hook(end),
                    nn_module.register_module_parameter_registration_hook(self._registered),
@@ -101,11 +102,11 @@ class Habits:
             self.optimizers.add, self._made)])
         self._noting(torch.optim.Optimizer, "zero_grad", self._zeroed)
         self._noting(torch.nn.Module, "__init__", lambda _, module, *__: self._made(module))
-        self._noting(torch.nn.Module, "load_state_dict", self._loaded)
         self._noting(torch.nn.functional, "dropout", self._dropped)
         self._noting(torch.nn.Module, "eval", lambda module, *_: self._evaluated.update({id(module): user_frames()}))
         self._noting(torch.Tensor, "requires_grad_", lambda _, tensor, on=True: self._switched(tensor, on))
         self.rates.watch(self._noting)
+        self.between.watch(self._noting)
         self._undo += self.hooks.watched()
         for name in _OF_LOGARITHMS:
             self._noting(torch.nn.functional, name, functools.partial(self._of_logarithms, name))
@@ -178,11 +179,6 @@ class Habits:
     def _lend(self, array: np.ndarray, *_: Any) -> None:
         if not self._recorder.paused and array.nbytes <= BYTES:
             self._lent.append((array, array.tobytes(), user_frames()))
-
-    def _loaded(self, _: Any, module: Any, given: Any, *__: Any) -> None:
-        own = {p.data_ptr() for p in module.parameters()}
-        if own and own <= {t.data_ptr() for t in given.values() if isinstance(t, torch.Tensor)}:
-            self._slips["copied to itself"] = place_of_frames(user_frames())
 
     def _dropped(self, _: Any, __: Any, *how: Any) -> None:
         if any(not module.training for module in self._recorder.modules[-1:]) and False not in how:
@@ -271,7 +267,8 @@ class Habits:
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
-                *self._divergence(), *self._slipped(), *self.hooks.findings(), *self.rates.findings(self.rate())]
+                *self._divergence(), *self._slipped(), *self.hooks.findings(), *self.between.findings(),
+                *self.rates.findings(self.rate())]
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
         piled = [name for name, p in parameters.items() if id(p) in self._used]

@@ -16,7 +16,7 @@ NAMES = """torch torch.utils torch.utils._pytree torch.utils._python_dispatch to
 torch.utils.checkpoint torch.nn.modules.module torch.nn.modules.batchnorm torch.nn.modules.dropout torch.nn.utils
 torch.nn.utils.clip_grad torch.nn.functional torch.optim torch.optim.optimizer torch.optim.lr_scheduler torch.autograd
 torch.autograd.function torch.ops torch.ops.aten torch.amp torch._C torch._decomp torch._subclasses
-torch._subclasses.fake_tensor""".split()
+torch._subclasses.fake_tensor torch.utils.data torch.utils.data.dataloader""".split()
 
 
 class Room(ModuleType):
@@ -365,6 +365,8 @@ _torch.optim.optimizer.register_optimizer_step_pre_hook = hooked(Optimizer.befor
 _torch.optim.optimizer.register_optimizer_step_post_hook = hooked(Optimizer.after)
 _torch.optim.lr_scheduler.LRScheduler = type("LRScheduler", (), {"step": lambda *_: None, "__init__": lambda _, of: (
     of.param_groups[0].update(initial_lr=0.05, lr=0.0))})
+_torch.utils.data.dataloader._BaseDataLoaderIter = type("Loaded", (), {
+    "__next__": lambda self: self.batch, "_dataset": [], "_index_sampler": range(5)})
 _torch.nn.Module = type("Module", (), dict.fromkeys(("eval", "load_state_dict", "register_full_backward_hook",
                                                     "register_full_backward_pre_hook"), lambda *_: None))
 Tensor.requires_grad_ = lambda self, on=True: setattr(self, "requires_grad", on) or self

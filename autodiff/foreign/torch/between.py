@@ -1,0 +1,118 @@
+"""What a script does between its steps: batches it takes, losses it keeps, axes and tokens it gives layers."""
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+import torch.utils.data
+
+from ...debug.analysis.findings import Finding
+from ...debug.facts.records import Place
+from ...debug.facts.roles import at_line
+from .graph import array_of, name_of
+from .record import Call, Choice, Entry, RawFrames, place_of_frames, storage_of, tensors_in, user_frames
+
+_ROWS, _SHARE = 2, 0.1  # of the rows that have the token, from which on it is judged by where it stands
+_SAME, _KEPT = 10, 5  # steps with one batch of several, or sums of past losses, from which on it is no accident
+_KINDS = {  # severity, text, remedy
+    "copied to itself": (61, "load_state_dict() is given the module's own parameters, in the same memory: what was to "
+                         "be another network, or a state that was kept, is this one", "copy.deepcopy of either"),
+    "same batch": (64, "each of the last {} steps is given the same batch, of {} that the loader has: the model learns "
+                   "it by heart", "take the next batch in each step: for x, y in loader"),
+    "axes of batch and time": (72, "{} has batch_first=False, so axis 0 is time, but [:, -1]{} takes the last of axis "
+                               "1: it goes from one example to the next", "batch_first=True"),
+    "reshape for transpose": (66, "data of shape {} are viewed as {}: the elements keep their order, so axes are mixed,"
+                              " not moved", "x.permute(…), which moves the axes"),
+    "losses keep their graphs": (58, "the losses of {} steps are summed as tensors, each with the graph that it was "
+                                 "made by: memory grows with every step", "sum numbers: total += loss.item()"),
+    "padding in between": (66, "padding_idx={0}, but token {0} stands between others in {1} of {2} rows that have it: "
+                           "it is no padding, and as row {0} of the table gets no gradient, it is never learnt",
+                           "give padding_idx the number that the batches are filled up with")}
+
+
+class Between:
+    """made: where modules were made, by their identity. value_of: what a tensor held when the step began."""
+
+    def __init__(self, made: Mapping[int, RawFrames], value_of: Callable[[Any], Any]) -> None:
+        self._made, self._value_of = made, value_of
+        self._loaded: dict[int, tuple[weakref.ref[Any], int, RawFrames]] = {}  # of how many batches it is one; by whom
+        self._steps: dict[Any, tuple[int, int]] = {}  # of each loss: what its batch is, and for how many steps
+        self._loss: Callable[[], Any] = lambda: None  # that was differentiated last
+        self._total: Callable[[], Any] = self._loss  # what one before it was added to
+        self._sums: Counter[RawFrames] = Counter()
+        self._recurrent: dict[int, Any] = {}  # by the memory of what it gave: a layer for which time comes first
+        self._seen: dict[str, tuple[Place | None, tuple[object, ...]]] = {}  # kinds: where, and what fills their text
+
+    def watch(self, noting: Callable[[Any, str, Callable[..., None]], None]) -> None:
+        """Look at loaders and copies from now on."""
+        noting(torch.utils.data.dataloader._BaseDataLoaderIter, "__next__", self._next)
+        noting(torch.nn.Module, "load_state_dict", self._load)
+
+    def _next(self, found: Any, iterator: Any) -> None:
+        count, frames = len(iterator._index_sampler) if hasattr(iterator._dataset, "__len__") else 0, user_frames()
+        self._loaded = {key: each for key, each in self._loaded.items() if each[0]() is not None} | {
+            id(t): (weakref.ref(t), count, frames) for t in tensors_in(found)}
+
+    def _load(self, _: Any, module: Any, given: Any, *__: Any) -> None:
+        own = {p.data_ptr() for p in module.parameters()}
+        if own and own <= {t.data_ptr() for t in given.values() if isinstance(t, torch.Tensor)}:
+            self._seen["copied to itself"] = place_of_frames(user_frames()), ()
+
+    def left(self, module: Any, found: Any) -> None:
+        """Note a layer that was called."""
+        if isinstance(module, torch.nn.RNNBase) and not module.batch_first and isinstance(found[0], torch.Tensor):
+            self._recurrent[storage_of(found[0])] = module
+
+    def note(self, loss: Any, key: Any, entries: Sequence[Entry], used: Sequence[Entry]) -> None:
+        """A step. entries: since the last one; used: those that its loss is made of."""
+        mine = set(map(id, used))
+        for kind in ("same batch", "padding in between"):
+            self._seen.pop(kind, None)
+        others = [e for e in entries if id(e) not in mine]
+        for entry in (e for e in (*others, *used) if not isinstance(e.op, (Call, Choice))):
+            name, given, args = name_of(entry.op)[0], list(tensors_in(entry.args)), entry.args
+            sizes = [[n for n in t.shape if n != 1] for t in (*given[:1], *tensors_in(entry.result))]
+            if name in ("view", "reshape", "_unsafe_view") and id(entry) not in mine and len(sizes[0]) > 2 and (
+                    sizes[0] != sizes[1] and sorted(sizes[0]) == sorted(sizes[1])):  # in a loss the graph tells it
+                self._seen["reshape for transpose"] = place_of_frames(entry.frames), tuple(map(str, sizes))
+            layer = self._recurrent.get(storage_of(given[0])) if name == "select" else None
+            if layer is not None and args[1] in (1, -2) and args[2] in (-1, given[0].shape[1] - 1):
+                self._seen["axes of batch and time"] = place_of_frames(self._made.get(id(layer), ())), (
+                    type(layer).__name__, at_line(place_of_frames(entry.frames)))
+            if name == "embedding" and id(entry) in mine:
+                self._padding(entry, args[2] if len(args) > 2 else -1, array_of(self._value_of(args[1])))
+            if any(t is self._loss() for t in given) and id(entry) not in mine and getattr(
+                    entry.result, "requires_grad", False):
+                self._sums[entry.frames[:1]] += any(t is self._total() for t in given)
+                self._total = weakref.ref(entry.result)
+        self._loss = weakref.ref(loss)
+        self._recurrent.clear()
+        for frames, count in self._sums.most_common(1):
+            if count >= _KEPT:
+                self._seen["losses keep their graphs"] = place_of_frames(frames), (count + 1,)
+        taken = [(t, *self._loaded[id(t)]) for e in used for t in tensors_in(e.args) if id(t) in self._loaded]
+        batch = hash(tuple(array_of(t).tobytes() for t, ref, *_ in taken if ref() is t))
+        steps = self._steps[key][1] + 1 if self._steps.get(key, (0,))[0] == batch else 1
+        self._steps[key] = batch, steps
+        if steps >= _SAME and taken and taken[0][2] > 1:
+            self._seen["same batch"] = place_of_frames(taken[0][3]), (steps, taken[0][2])
+
+    def _padding(self, entry: Entry, token: Any, ids: np.ndarray) -> None:
+        """Note padding that is none: a token that stands between others, and that is never learnt."""
+        if not isinstance(token, int) or token < 0 or not ids.ndim:
+            return
+        other = ids.reshape(-1, ids.shape[-1]) != token
+        before, after = (np.logical_or.accumulate(side, axis=1) for side in (other, other[:, ::-1]))
+        count, between = (~other).any(1).sum(), (~other & before & after[:, ::-1]).any(1).sum()
+        if between >= max(_ROWS, _SHARE * count):
+            self._seen["padding in between"] = place_of_frames(self._made.get(id(entry.args[0]), entry.frames)), (
+                token, between, count)
+
+    def findings(self) -> list[Finding]:
+        """What is wrong about them."""
+        return [Finding(weight, kind, "", "", "", text.format(*self._seen[kind][1]), remedy, "doctor",
+                        self._seen[kind][0]) for kind, (weight, text, remedy) in _KINDS.items() if kind in self._seen]
