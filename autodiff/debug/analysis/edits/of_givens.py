@@ -217,6 +217,7 @@ def fed_at(placeholder: Operation, value: Any) -> tuple[Place, str] | None:
         return None
     names = {named(target) for node in nodes if isinstance(node, ast.Assign) for target in node.targets
              if node.lineno <= line <= (node.end_lineno or 0)} - {""}
+    names = names if len(names) == 1 else names & {placeholder.name}  # several on one line
     for key, given in ((k, v) for d in nodes if isinstance(d, ast.Dict) for k, v in zip(d.keys, d.values)):
         if key is not None and named(key) in names:
             text = f"{ast.unparse(key)}: {' '.join(ast.unparse(given).split())[:_LONGEST]}{_ranges(value)}"
