@@ -274,6 +274,28 @@ loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
 train = adam(.01).minimize(loss)
 fit([train, loss], lambda i: {x: X[i * 30:i * 30 + 30], t: T[0 * i:0 * i + 30]}, steps=12)
 ''', "T[0 * i:0 * i + 30]", "T[30 * i:30 * i + 30]"),
+    "compared with itself": ('''
+scores = dense(x, 4)
+same = tf.equal(tf.argmax(y, 1), tf.argmax(y, 1))
+fit([adam(.01).minimize(tf.reduce_mean(entropy(labels=y, logits=scores))), same], steps=3)
+''', "tf.equal(tf.argmax(y, 1)", "tf.equal(tf.argmax(scores, 1)"),
+    "logits for probabilities": ('''
+told, truth = dense(p, 1), tf.cast(q > 0, tf.float32)
+right = tf.equal(tf.round(told), truth), tf.equal(told > .5, q > 0)
+loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=truth, logits=told))
+fit([adam(.01).minimize(loss), right], near, 3)
+''', "told), truth), tf.equal(told >", "tf.sigmoid(told)), truth), tf.equal(tf.sigmoid(told) >"),
+    "wrong sign": ('''
+h = dense(p, 1, tf.sigmoid)
+fed_truth = tf.placeholder(tf.float32, [None, 1])
+loss = tf.reduce_mean(-fed_truth * tf.log(h + 1e-7) + (1 - fed_truth) * tf.log(1 - h + 1e-7))
+fit([sgd(.1).minimize(loss), loss], lambda i: {p: points[:50], fed_truth: sums[:50] > 0}, 12)
+''', "+ (1 - fed", "- (1 - fed"),
+    "learning rate decayed to nothing": ('''
+rate = tf.Variable(.1, trainable=False)
+loss = tf.reduce_mean(tf.square(dense(dense(p, 8, tf.nn.tanh), 1) - q))
+fit([sgd(rate).minimize(loss), rate.assign(rate * .8), loss], near, 40)
+''', "* .8", "* .97"),
     "inputs scaled otherwise": ('''
 loss = tf.reduce_mean(tf.square(dense(p, 1) - q))
 train = sgd(.01).minimize(loss)
@@ -342,3 +364,12 @@ def test_a_train_op_that_the_script_has_not_come_to_is_not_missed(tmp_path: Path
     found = shell.dbg.doctor().findings
     shell.close()
     assert "never trained" not in {each.kind for each in found}
+
+
+def test_labels_of_a_cross_entropy_by_hand_that_are_drawn_apart_do_not_follow(tmp_path: Path) -> None:
+    first, *_ = findings('''
+scores = tf.matmul(tf.nn.tanh(dense(p, 16)), tf.get_variable("w", [16, 4]))
+loss = tf.reduce_mean(-tf.reduce_sum(y * tf.nn.log_softmax(scores), 1))
+fit([adam(.003).minimize(loss), loss], lambda i: {p: points[(k := rng.randint(0, 300, 32))], y: fed(i)[y]}, 40)
+''', tmp_path)
+    assert first.kind == "labels do not follow from inputs"

@@ -73,6 +73,10 @@ def _head(op: Operation, case: Case) -> Head | None:
 def _picked_from(op: Operation, case: Case) -> Head | None:
     """What labels pick from a log-softmax, with the sign turned: a cross entropy in steps."""
     source, labels = gathered(past(op.inputs[0], _ARRANGED).op, case)
+    product = past(op.inputs[0], ("Mean", "Sum", *_ARRANGED)).op
+    for logs, code in (product.inputs, product.inputs[::-1]) if product.type == "Mul" else ():
+        if is_log_softmax(logs.op) and code.op not in case.trained:
+            return Head("softmax", op, logs.op.inputs[0], unbroadcast(code), last_layer(logs.op.inputs[0]))
     if labels is None or not is_log_softmax(source):
         return None
     return Head("sparse", op, source.inputs[0], labels, last_layer(source.inputs[0]))

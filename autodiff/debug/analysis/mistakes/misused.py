@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ _CONTRACTS = ("MatMul", "BatchMatMul", "BatchMatMulV2")
 _QUOTIENTS = ("FloorDiv", "TruncateDiv", "Div")
 _SIZES = ("Shape", "Size", "Rank")
 _CUTS = ("ClipByValue", "Minimum", "Maximum", "Mul", "RealDiv", "SelectV2", "Select", "Identity")
+_COMPARES = ("Equal", "NotEqual", "Greater", "GreaterEqual")
 _LARGE, _FAR = 100.0, 4.0  # size of targets, and how many times larger than what is predicted they are
 _LOST, _FEW = 0.5, 4  # share of quotients with a remainder, and how many different ones are next to nothing
 _VALUE = ("Cast", "Mul", "Add", "AddV2", "StopGradient", "Select", "SelectV2", "Sub", *SAME)
@@ -28,7 +30,9 @@ def misuses(case: Case) -> list[Finding]:
     """Findings about ops that take, or make, another thing than is meant."""
     rules = (_bias_in_kernel, _one_time_step, _weights_crossed, _whole_quotients, _hinge_turned, _scaled_by_the_batch,
              _one_moment)
-    return [*(f for op in case.behind for rule in rules for f in rule(op, case)), *_index_for_value(case),
+    metrics = (_itself, _rounded_logits)
+    return [*(f for op in case.operations if op.type in _COMPARES for rule in metrics for f in rule(op, case)),
+            *(f for op in case.behind for rule in rules for f in rule(op, case)), *_index_for_value(case),
             *_advantage_trained(case), *_clipped_in_vain(case), *_picked_across(case), *_large_targets(case)]
 
 
@@ -75,6 +79,41 @@ def _one_time_step(op: Operation, case: Case) -> Iterator[Finding]:
                       f"{op.inputs[0].name}, of axes [{'batch, time' if time else 'time, batch'}, units]: that is "
                       "all steps of one example, not one step of all examples",
                       f"x[{', '.join([':'] * time + ['-1'])}]; or transpose it first", confidence="certain")
+
+
+def _itself(op: Operation, case: Case) -> Iterator[Finding]:
+    """What is compared with itself, as where both sides of an accuracy are the labels."""
+    first, then = (_told(t) for t in op.inputs)
+    if first == then and op.type in ("Equal", "NotEqual") and any(o.type in DATA for o in ancestors(op.inputs)):
+        yield finding(66, "compared with itself", op, f"{op.name} compares {first[-1].name} with itself: it is "
+                      f"{op.type == 'Equal'} for every example, whatever the model says",
+                      "compare predictions with labels", confidence="certain")
+
+
+def _told(tensor: Tensor) -> tuple[Any, ...]:
+    """What a tensor is, as types of ops and axes, down to what it is made from."""
+    made: list[Any] = []
+    while tensor.op.type in ("ArgMax", "Round", *SAME):
+        axis = static_value(tensor.op.inputs[1]) if tensor.op.type == "ArgMax" else None
+        made += [] if tensor.op.type in SAME else [(tensor.op.type, None if axis is None else int(axis))]
+        tensor = tensor.op.inputs[0]
+    return *made, tensor
+
+
+def _rounded_logits(op: Operation, case: Case) -> Iterator[Finding]:
+    """Logits that are rounded, or compared with 0.5, as if they were probabilities."""
+    logits = {past(head.prediction, SAME): head for head in heads(case) if head.form == "sigmoid"}
+    half = constant(unbroadcast(op.inputs[1])) if op.type != "Equal" else None
+    sides = [past(t, SAME) for t in op.inputs]
+    rounded = [past(t.op.inputs[0], SAME) for t in sides if t.op.type == "Round"] if op.type == "Equal" else (
+        sides[:1] if half is not None and np.all(half == 0.5) else [])
+    for tensor in rounded:
+        if tensor in logits and op not in case.behind:
+            yield finding(64, "logits for probabilities", op, f"{op.name} takes {tensor.name} for a probability, "
+                          f"{'rounded' if op.type == 'Equal' else 'and 0.5 for its middle'}, but it is the logits of "
+                          f"{logits[tensor].op.name}{at_line(place_of(logits[tensor].op))}, which are 0 where both "
+                          "classes are as likely", f"tf.round(tf.sigmoid({tensor.op.name})), or compare with 0",
+                          target=tensor.name, confidence="certain")
 
 
 def _weights_crossed(op: Operation, case: Case) -> Iterator[Finding]:

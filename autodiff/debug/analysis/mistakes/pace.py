@@ -294,11 +294,9 @@ def _decayed(case: Case) -> list[Finding]:
     for rate in dict.fromkeys(u.rate for u in case.updates if u.rate is not None):
         counters = [op for op in ancestors([rate]) if op.type in VARIABLES and case.looked
                     and np.asarray(case.looked[0].before.get(op.name, 0.0)).dtype.kind in "iu"]
-        if not counters:
-            continue
         values = [(run.step, float(np.reshape(v, ()))) for run, v in zip(case.looked, case.series(rate))
                   if np.size(v) == 1]
-        still = all(np.array_equal(run.before.get(op.name, 0), run.after.get(op.name, 0))
+        still = bool(counters) and all(np.array_equal(run.before.get(op.name, 0), run.after.get(op.name, 0))
                     for op in counters for run in case.looked)
         if still and len(case.steps) > 2:
             found.append(finding(52 if case.learns else 63, "global_step not advanced", counters[0], "the learning "
@@ -307,7 +305,8 @@ def _decayed(case: Case) -> list[Finding]:
                                  f"the rate {values[-1][1] if values else float('nan'):.3g}: the schedule never begins",
                                  f"optimizer.minimize(loss, global_step={counters[0].name})",
                                  target=f"{counters[0].name}:0", confidence="certain"))
-        elif len(values) > 2 and 0 <= values[-1][1] < 0.01 * values[0][1] and len(case.steps) < 2000:
+        elif len(values) > 2 and len(case.steps) < 2000 and 0 <= next(
+                value for step, value in values[::-1] if counters or step < 0.7 * values[-1][0]) < 0.01 * values[0][1]:
             half = next(step for step, value in values if value < 0.5 * values[0][1])
             found.append(finding(65 if case.last_loss > 0.3 * case.first_loss else 46, "learning rate decayed to "
                                  "nothing", rate.op, f"the learning rate falls from {values[0][1]:.3g} at step "

@@ -95,14 +95,17 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
         return []
     guess = _guess(head, labels)
     losses = [float(np.mean(v)) for v in case.series(head.op.outputs[0])]
-    if guess is None or not losses or np.mean(losses[-3:]) < _FLAT * guess[0]:
+    if guess is None or not losses:
+        return []
+    stays = max(float(np.mean(losses[-3:])), guess[0] * case.last_loss / case.guess)
+    if stays < _FLAT * guess[0]:
         return []
     told = _independent(head, case)
     if not told:
         return []
     which = "squared error" if head.form == "squared" else "cross entropy"
     return [finding(63, "labels do not follow from inputs", head.op, f"nothing is learnt in {len(case.steps)} steps: "
-                    f"the {which} stays at {np.mean(losses[-3:]):.4g}, and {guess[1]} is {guess[0]:.4g}; the labels "
+                    f"the {which} stays at {stays:.4g}, and {guess[1]} is {guess[0]:.4g}; the labels "
                     f"have nothing to do with the inputs: {told}", "look at how inputs and labels are paired: "
                     "shuffle both by the same permutation, batch both by the same indices", target=named(head.labels),
                     step=case.steps[-1].step)]

@@ -42,7 +42,7 @@ def picks(op: Operation, tensor: Tensor) -> bool:
     """Whether an op takes what labels say of a tensor."""
     if op.type in ("GatherNd", "GatherV2", *_PARTS):
         return True
-    others = [source_of(t) for t in op.inputs if t is not tensor] if op.type == "Mul" else []
+    others = [_straight(source_of(t)) for t in op.inputs if t is not tensor] if op.type == "Mul" else []
     return any(other.type in ("OneHot", "Placeholder", *_DIAGONALS) for other in others)
 
 
@@ -63,7 +63,7 @@ def _sign_of(tensor: Tensor, fed: int) -> int:
     value = static_value(tensor)
     if value is not None and value.size and value.dtype.kind in "fiu":
         return 1 if (value >= 0).all() else -1 if (value <= 0).all() else 0
-    op = source_of(tensor)
+    op = _straight(source_of(tensor))
     if op.type in ("Sum", "Fill", *_DIAGONALS) and op.inputs:
         return _sign_of(op.inputs[0 if op.type == "Sum" else -1], fed)
     if op.type == "StopGradient" and (less := source_of(op.inputs[0])).type == "Sub":
@@ -71,6 +71,12 @@ def _sign_of(tensor: Tensor, fed: int) -> int:
     if op.type in ("Select", "SelectV2"):
         return min(_sign_of(t, fed) for t in op.inputs[1:])
     return fed if op.type in PLACEHOLDERS else 1 if op.type in _NEVER_NEGATIVE else 0
+
+
+def _straight(op: Operation) -> Operation:
+    """What an op takes from 1, as a log loss does labels; else the op itself."""
+    one = static_value(op.inputs[0]) if op.type == "Sub" else None
+    return source_of(op.inputs[1]) if one is not None and one.size == 1 and one.item() == 1 else op
 
 
 def source_of(tensor: Tensor) -> Operation:

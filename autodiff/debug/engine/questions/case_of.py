@@ -31,7 +31,9 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
         at = moments[run.number]
         if changed is not None:
             at = replace(at, variables=dict(changed))
-        return state.replayer.values_if_possible(at, [t for t in tensors if not is_variable(t) and not is_handle(t)])
+        others = [t for t in tensors if not is_variable(t) and not is_handle(t)]
+        return {**state.replayer.values_if_possible(at, others),
+                **{t: at.variables[t.op.name] for t in tensors if is_variable(t) and t.op.name in at.variables}}
 
     last = state.log.records[-1] if state.log.records else None
     failed = last.error if last is not None and last.error and _END not in last.error else ""
