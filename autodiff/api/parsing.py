@@ -104,8 +104,7 @@ def parse_single_sequence_example(serialized: Any, context_features: Mapping[str
             convert_to_tensor(serialized, string), convert_to_tensor(lacking, string),
             *(_text(key) for keys in (context.sparse, context.dense, listed.sparse, listed.dense) for key in keys),
             *(default for _, _, default in context.dense.values()), _text(example_name or ""),
-            **_counts_and_types(context, listed),
-            name="ParseSingleSequenceExample")
+            **_counts_and_types(context, listed), name="ParseSingleSequenceExample")
         outputs = outputs if isinstance(outputs, list) else [outputs]
         split = 3 * len(context.sparse) + len(context.dense)
         return (_by_feature(context_features or {}, context, outputs[:split]),

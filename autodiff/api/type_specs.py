@@ -203,8 +203,7 @@ class BoundedTensorSpec(TensorSpec):
     def __init__(self, shape: Any, dtype: Any, minimum: Any, maximum: Any, name: str | None = None) -> None:
         super().__init__(shape, dtype, name)
         if minimum is None or maximum is None:
-            raise ArgumentError("minimum and maximum must be provided; but saw "
-                                f"'{minimum}' and '{maximum}'")
+            raise ArgumentError(f"minimum and maximum must be provided; but saw '{minimum}' and '{maximum}'")
         self.minimum: np.ndarray = np.array(minimum, self.dtype.as_numpy_dtype)
         self.maximum: np.ndarray = np.array(maximum, self.dtype.as_numpy_dtype)
         for bound, what in ((self.minimum, "minimum"), (self.maximum, "maximum")):

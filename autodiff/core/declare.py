@@ -31,9 +31,8 @@ def op(name: str, *, infer: Callable[..., Any], elementwise: bool = False, dtype
         code, names = kernel.__code__, kernel.__code__.co_varnames
         end = code.co_argcount + code.co_kwonlyargcount
         definition = OpDef(name, kernel, parameters=_parameters(kernel, names), infer=infer, build=build_op,
-                           keyword_only=names[code.co_argcount:end],
-                           elementwise=elementwise, dtypes=dtypes, stateful=stateful, no_grad=no_grad,
-                           no_rule=no_rule, batching_rule=batched)
+                           keyword_only=names[code.co_argcount:end], elementwise=elementwise, dtypes=dtypes,
+                           stateful=stateful, no_grad=no_grad, no_rule=no_rule, batching_rule=batched)
         if OPS.is_loaded(name):
             raise ArgumentError(f"op {name!r} is declared twice: {OPS[name].declared_at} and {definition.declared_at}")
         OPS[name] = definition

@@ -45,9 +45,8 @@ class _Changeable:
             raise InvalidArgumentError(None, self, f"Cannot update edge, incompatible shapes: {show(tensor.dims)} and "
                                        f"{show(old.dims)}")
         if tensor.dtype.base_dtype is not old.dtype.base_dtype:
-            raise InvalidArgumentError(None, self, f"Input {index} of node {self.name} was passed "
-                                       f"{tensor.dtype.name} from {tensor.name} incompatible with expected "
-                                       f"{old.dtype.name}")
+            raise InvalidArgumentError(None, self, f"Input {index} of node {self.name} was passed {tensor.dtype.name} "
+                                       f"from {tensor.name} incompatible with expected {old.dtype.name}")
         self._changed(inputs=(*self.inputs[:index], tensor, *self.inputs[index + 1:]))
         readers = list(old._consumers)
         readers.remove(self)

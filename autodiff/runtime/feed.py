@@ -162,9 +162,8 @@ def _numbers(tensor: Tensor, value: Any) -> np.ndarray:
         array: np.ndarray = np.asarray(value, dtype.as_numpy_dtype, order="C")
     except OverflowError:
         kind = KindError if isinstance(value, int) else ArgumentError
-        raise kind(f"Type of feed value {value!r} is not compatible with Tensor type {dtype.name} of "
-                   f"{tensor.name}: it does not fit",
-                   hint="use a wider type for the placeholder, such as tf.int64") from None
+        raise kind(f"Type of feed value {value!r} is not compatible with Tensor type {dtype.name} of {tensor.name}: it "
+                   "does not fit", hint="use a wider type for the placeholder, such as tf.int64") from None
     except (ValueError, TypeError) as error:
         if isinstance(error, AutodiffError):
             raise

@@ -95,8 +95,7 @@ def ops(dbg: Debugger, target: OpName = "") -> Result:
     rows = dbg.ops(_pattern(target))
     columns = (Column("op", "name"), Column("type"), Column("part", "text", 6), Column("inputs", "name", 5),
                Column("made at", "place", 4))
-    return Table(columns,
-                 tuple((row.name, row.type, row.role, _some(row.inputs), place(row.place)) for row in rows),
+    return Table(columns, tuple((row.name, row.type, row.role, _some(row.inputs), place(row.place)) for row in rows),
                  f"{len(rows)} ops")
 
 

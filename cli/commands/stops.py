@@ -213,8 +213,7 @@ def stops_table(rows: tuple[WatchRow, ...], empty: str = "") -> Result:
     if not rows:
         return Text(empty, "quiet")
     columns = (Column("#", "count"), Column("kind"), Column("target", "name"), Column("tensors", "count", 6),
-               Column("if"),
-               Column("every", "count", 4), Column("on", "text", 5), Column("hits", "count", 6))
+               Column("if"), Column("every", "count", 4), Column("on", "text", 5), Column("hits", "count", 6))
     cells = tuple((row.number, "tbreak" if row.temporary else row.kind, " ".join(row.targets) or "any", len(row.names),
                    row.condition or "-", row.every, "yes" if row.enabled else "no", row.hits) for row in rows)
     return Table(columns, cells)

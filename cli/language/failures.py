@@ -63,5 +63,4 @@ def _bug(error: Exception) -> Error:
     trace = "".join(traceback.format_exception(error)) if wanted else ""
     text = str(error).split("\n")[0]
     return Error(f"a bug in gradbg: {type(error).__name__}{': ' if text else ''}{text}", "bug",
-                 "" if wanted else "with GRADBG_TRACE=1 in the environment it shows its traceback",
-                 trace=trace)
+                 "" if wanted else "with GRADBG_TRACE=1 in the environment it shows its traceback", trace=trace)

@@ -36,9 +36,8 @@ def world_of(main: ModuleType, spec: ModuleSpec | None, arguments: Sequence[str]
     TensorFlow installed; raises UsageError if there is none.
     """
     if with_tensorflow and not real_tensorflow():
-        raise UsageError("--with-tensorflow: no TensorFlow is installed where gradbg runs",
-                         f"leave the option out, and gradbg answers its names; or {sys.executable} -m pip install "
-                         "tensorflow")
+        raise UsageError("--with-tensorflow: no TensorFlow is installed where gradbg runs", "leave the option out, and "
+                         f"gradbg answers its names; or {sys.executable} -m pip install tensorflow")
     file = str(main.__file__)
     folder = os.getcwd() if spec is not None else os.path.dirname(os.path.abspath(file))
     saved, imported = (sys.argv, list(sys.path), sys.modules.get("__main__"), threading.excepthook), set(sys.modules)

@@ -96,8 +96,7 @@ class RegressionOutput(NamedTuple):
 def _only(receiver_tensors: Mapping[str, Any]) -> Any:
     found = list(receiver_tensors.values())
     if len(found) != 1 or found[0].dtype is not string:
-        raise ArgumentError("Classification input must be a single string Tensor; got "
-                            f"{dict(receiver_tensors)}")
+        raise ArgumentError(f"Classification input must be a single string Tensor; got {dict(receiver_tensors)}")
     return found[0]
 
 

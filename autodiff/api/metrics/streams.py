@@ -20,8 +20,7 @@ Metric = tuple[Tensor, Tensor]  # (value, update_op)
 def metric_variable(shape: Any, dtype: Any, validate_shape: bool = True, name: str | None = None) -> Variable:
     """A local variable of zeros, which local_variables_initializer sets."""
     return Variable(lambda: zeros_initializer()(shape, dtype), trainable=False, dtype=dtype, name=name,
-                    validate_shape=validate_shape,
-                    collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
+                    validate_shape=validate_shape, collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
 
 
 def collected(value: Tensor, update: Tensor, metrics_collections: Any, updates_collections: Any) -> Metric:

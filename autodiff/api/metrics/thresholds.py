@@ -150,8 +150,7 @@ def auc(labels: Any, predictions: Any, weights: Any = None, num_thresholds: int 
         levels = _even(num_thresholds) if thresholds is None else [-_NEAR, *sorted(thresholds), 1.0 + _NEAR]
         values, updates = _counts(labels, predictions, levels, weights)
         return collected(_area(values, curve, summation_method, "value"),
-                         _area(updates, curve, summation_method, "update_op"), metrics_collections,
-                         updates_collections)
+                         _area(updates, curve, summation_method, "update_op"), metrics_collections, updates_collections)
 
 
 def _area(c: Counts, curve: str, method: str, name: str) -> Tensor:

@@ -42,9 +42,8 @@ class Habits:
         used = _used_at(sites)
 
         def look() -> list[Finding]:
-            use = Use(*used, "subtract the gradient: p - rate * g", "update every parameter with its "
-                      "gradient: jax.tree.map(lambda p, g: p - rate * g, params, grads), and give the result to the "
-                      "next step")
+            use = Use(*used, "subtract the gradient: p - rate * g", "update every parameter with its gradient: "
+                      "jax.tree.map(lambda p, g: p - rate * g, params, grads), and give the result to the next step")
             return [*not_updated(turns, use), *uphill(turns, use), *too_far(turns, use), *_same_key(turns, sites),
                     *_outside(checked)]
         return turn, look, _rate(used[0], sites)

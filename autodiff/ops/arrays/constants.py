@@ -110,8 +110,7 @@ def ones_like(x):
 
 
 @op("Shape", infer=lambda input, *, out_type=int32: Spec(
-    as_dtype(out_type), (None if input.dims is None else len(input.dims),)),
-    no_grad="a shape is made of integers")
+    as_dtype(out_type), (None if input.dims is None else len(input.dims),)), no_grad="a shape is made of integers")
 def shape(input: Own, *, out_type=int32):
     """Sizes of the input. input: any[...] -> int[rank]."""
     return np.array(np.shape(input), dtype=as_dtype(out_type).as_numpy_dtype)

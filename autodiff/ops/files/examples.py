@@ -262,9 +262,8 @@ def _dense(parsed, key, dtype, dims, default, *, batched):
                                        f"a multiple of stride length. values size: {len(values)} but output shape: "
                                        f"{list(dims)}")
         if len(values) != size and not varies:
-            raise InvalidArgumentError(f"Name: {features[0]}, Key: {key}, Index: {i}.  Number of "
-                                       f"{dtype.word} values != expected.  values size: "
-                                       f"{len(values)} but output shape: {list(dims)}")
+            raise InvalidArgumentError(f"Name: {features[0]}, Key: {key}, Index: {i}.  Number of {dtype.word} values "
+                                       f"!= expected.  values size: {len(values)} but output shape: {list(dims)}")
         rows.append(values)
     if varies:
         longest = max(map(len, rows), default=0)

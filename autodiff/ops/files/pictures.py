@@ -53,8 +53,7 @@ def _encoded(image, *, compression=-1):
     return Spec(string, ())
 
 
-@op("EncodePng", infer=_encoded, dtypes=(uint8, uint16), no_grad="texts have no gradient",
-    batched=slice_by_slice)
+@op("EncodePng", infer=_encoded, dtypes=(uint8, uint16), no_grad="texts have no gradient", batched=slice_by_slice)
 def encode_png(image, *, compression=-1):
     """The PNG of an image. image: uint8 or uint16[h, w, 1 to 4] -> string[]."""
     return np.array(file_format("media").write_png(image), object)

@@ -93,22 +93,19 @@ def _filled(values, most, pad):
     return np.pad(values, (0, most - len(values))) if pad else values
 
 
-@op("NonMaxSuppressionV2", infer=_indices, dtypes=_DTYPES, no_grad=_CHOSEN,
-    batched=slice_by_slice)
+@op("NonMaxSuppressionV2", infer=_indices, dtypes=_DTYPES, no_grad=_CHOSEN, batched=slice_by_slice)
 def non_max_suppression_v2(boxes, scores, max_output_size: Int32, iou_threshold: Number):
     """Indices of the boxes that are kept, best first. boxes: float[n, 4], scores: float[n] -> int32[k], k <= size."""
     return _kept(_among(boxes), scores, max_output_size, iou_threshold)[0]
 
 
-@op("NonMaxSuppressionV3", infer=_indices, dtypes=_DTYPES, no_grad=_CHOSEN,
-    batched=slice_by_slice)
+@op("NonMaxSuppressionV3", infer=_indices, dtypes=_DTYPES, no_grad=_CHOSEN, batched=slice_by_slice)
 def non_max_suppression_v3(boxes, scores, max_output_size: Int32, iou_threshold: Number, score_threshold: Number):
     """NonMaxSuppressionV2 of the boxes with a score above score_threshold."""
     return _kept(_among(boxes), scores, max_output_size, iou_threshold, score_threshold)[0]
 
 
-@op("NonMaxSuppressionV4", infer=_padded_indices, dtypes=_DTYPES, no_grad=_CHOSEN,
-    batched=slice_by_slice)
+@op("NonMaxSuppressionV4", infer=_padded_indices, dtypes=_DTYPES, no_grad=_CHOSEN, batched=slice_by_slice)
 def non_max_suppression_v4(boxes, scores, max_output_size: Int32, iou_threshold: Number, score_threshold: Number, *,
                            pad_to_max_output_size=False):
     """NonMaxSuppressionV3, with zeros up to the size if that is wanted, and how many are valid: int32[]."""
@@ -116,8 +113,7 @@ def non_max_suppression_v4(boxes, scores, max_output_size: Int32, iou_threshold:
     return _filled(kept, max_output_size, pad_to_max_output_size), np.array(len(kept), np.int32)
 
 
-@op("NonMaxSuppressionV5", infer=_padded_scores, dtypes=_DTYPES, no_grad=_CHOSEN,
-    batched=slice_by_slice)
+@op("NonMaxSuppressionV5", infer=_padded_scores, dtypes=_DTYPES, no_grad=_CHOSEN, batched=slice_by_slice)
 def non_max_suppression_v5(boxes, scores, max_output_size: Int32, iou_threshold: Number, score_threshold: Number,
                            soft_nms_sigma: Number, *, pad_to_max_output_size=False):
     """NonMaxSuppressionV4 with the scores that the kept boxes have left, as the second output."""

@@ -84,8 +84,7 @@ def _solved(r, c):
     return x if c.dtype.kind == "c" else x.real
 
 
-@op("Sylvester", infer=lambda r, c: Spec(c.dtype.base_dtype, square_matrix(c).dims), dtypes=_DTYPES,
-    batched=in_front)
+@op("Sylvester", infer=lambda r, c: Spec(c.dtype.base_dtype, square_matrix(c).dims), dtypes=_DTYPES, batched=in_front)
 def sylvester(r, c):
     """x with r @ x + x @ r = c. r, c: float[..., n, n] of one shape -> float[..., n, n]."""
     count = int(np.prod(r.shape[:-2]))

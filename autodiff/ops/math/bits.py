@@ -19,9 +19,8 @@ numpy_op("BitwiseAnd", np.bitwise_and, "The bits that are set in both, broadcast
          dtypes=INTEGERS, no_grad=_BITS)
 numpy_op("BitwiseOr", np.bitwise_or, "The bits that are set in either, broadcast. x, y: int[...] -> int[...].",
          dtypes=INTEGERS, no_grad=_BITS)
-numpy_op("BitwiseXor", np.bitwise_xor,
-         "The bits that are set in one of them alone, broadcast. x, y: int[...] -> int[...].",
-         dtypes=INTEGERS, no_grad=_BITS)
+numpy_op("BitwiseXor", np.bitwise_xor, "The bits that are set in one of them alone, broadcast. x, y: int[...] -> "
+         "int[...].", dtypes=INTEGERS, no_grad=_BITS)
 numpy_op("Invert", np.invert, "The bits that are not set. x: int[...] -> int[...].", dtypes=INTEGERS, no_grad=_BITS)
 
 
@@ -58,8 +57,7 @@ def _packed(input, threshold):
     return Spec(uint8, (*lead, None if last is None else last // 8))
 
 
-@op("CompareAndBitpack", infer=_packed, dtypes=(bool_, *REALS), no_grad=_BITS,
-    batched=slice_by_slice)
+@op("CompareAndBitpack", infer=_packed, dtypes=(bool_, *REALS), no_grad=_BITS, batched=slice_by_slice)
 def compare_and_bitpack(input, threshold):
     """Whether each element is above the threshold, eight to a byte, the first as its highest bit.
 
@@ -75,9 +73,8 @@ def _as_type(input, *, type):
     if new.size < old.size:
         return Spec(new, (*input.dims, old.size // new.size))
     if not input.dims or input.dims[-1] not in (None, new.size // old.size):
-        raise ArgumentError("Cannot bitcast due to shape: "
-                            f"expected {new.size // old.size} {old.name} in the last axis for a {new.name}, found "
-                            f"{input.describe()}")
+        raise ArgumentError(f"Cannot bitcast due to shape: expected {new.size // old.size} {old.name} in the last axis "
+                            f"for a {new.name}, found {input.describe()}")
     return Spec(new, input.dims[:-1])
 
 

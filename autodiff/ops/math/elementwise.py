@@ -134,8 +134,7 @@ def _refuse_zero(y: Any) -> None:
         raise ArgumentError("Integer division by zero")
 
 
-@op("FloorDiv", infer=broadcast_shape, elementwise=True, dtypes=REALS,
-    no_grad="floor division is piecewise constant")
+@op("FloorDiv", infer=broadcast_shape, elementwise=True, dtypes=REALS, no_grad="floor division is piecewise constant")
 def floor_div(x, y, *, out=None):
     """The floor of x / y, broadcast. x, y: real[...] -> real[...]. Raises for an integer y of 0."""
     if y.dtype.kind == "f":

@@ -90,8 +90,7 @@ def _real(rank: int, name: str, text: str) -> tuple[OpDef, OpDef]:
 
     def inverse_inferred(input: Tensor, fft_length: Tensor) -> Spec:
         lengths = _lengths(input, fft_length, rank)
-        return Spec(input.dtype.real_dtype,
-                    None if input.dims is None else (*input.dims[:-rank], *lengths))
+        return Spec(input.dtype.real_dtype, None if input.dims is None else (*input.dims[:-rank], *lengths))
 
     def forward(input, fft_length: Int32):  # type: ignore[no-untyped-def]
         x = _check_sizes(input, fft_length.tolist())

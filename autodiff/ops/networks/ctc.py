@@ -213,8 +213,7 @@ def _decoded(inputs, sequence_length, **_):
     return Spec(int64, (None, 2)), Spec(int64, (None,)), Spec(int64, (2,)), Spec(inputs.dtype.base_dtype, (batch, 1))
 
 
-@op("CTCGreedyDecoder", infer=_decoded, dtypes=_FLOATS,
-    no_grad="the best path jumps from one to another")
+@op("CTCGreedyDecoder", infer=_decoded, dtypes=_FLOATS, no_grad="the best path jumps from one to another")
 def ctc_greedy_decoder(inputs, sequence_length: Labels, *, merge_repeated=False):
     """The most probable class at each time, without blanks (the last class), and with merge_repeated no repeats.
 

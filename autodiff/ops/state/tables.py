@@ -125,8 +125,7 @@ def mutable_dense_hash_table(empty_key: Own, deleted_key: Own, *, key_dtype, val
     if np.array_equal(*reserved):
         raise InvalidArgumentError("Empty and deleted keys cannot be equal")
     if initial_num_buckets < 4 or initial_num_buckets & initial_num_buckets - 1:
-        raise InvalidArgumentError("Number of buckets must be at least 4 and a power of 2, got: "
-                                   f"{initial_num_buckets}")
+        raise InvalidArgumentError(f"Number of buckets must be at least 4 and a power of 2, got: {initial_num_buckets}")
     table = _changing(run, shared_name, _none_of(key_dtype, reserved[0].shape),
                       _none_of(value_dtype, as_dims(value_shape)), reserved)
     buckets = run.handle(f"{shared_name or run.op.name}:buckets", Spec(int64, ()))

@@ -136,15 +136,13 @@ class LinearOperatorLowRankUpdate(LinearOperator):
                  is_positive_definite: Hint = None, is_square: Hint = None,
                  name: str = "LinearOperatorLowRankUpdate") -> None:
         if diag_update is None:
-            is_diag_update_positive = settled(is_diag_update_positive, True, (
-                "Default diagonal is the identity, which is positive.  However, user set 'is_diag_update_positive' to "
-                "False."))
+            is_diag_update_positive = settled(is_diag_update_positive, True, "Default diagonal is the identity, which "
+                                              "is positive.  However, user set 'is_diag_update_positive' to False.")
         self.is_diag_update_positive, self.base_operator = is_diag_update_positive, base_operator
         self._use_cholesky = bool(base_operator._can_use_cholesky() and is_diag_update_positive and v is None)
         if base_operator.is_self_adjoint and v is None and not base_operator.dtype.is_complex:
-            is_self_adjoint = settled(is_self_adjoint, True, (
-                "A = L + UDU^H, with L self-adjoint and D real diagonal.  Since UDU^H is self-adjoint, this must be a "
-                "self-adjoint operator."))
+            is_self_adjoint = settled(is_self_adjoint, True, "A = L + UDU^H, with L self-adjoint and D real diagonal.  "
+                                      "Since UDU^H is self-adjoint, this must be a self-adjoint operator.")
         if self._use_cholesky:
             is_non_singular, is_self_adjoint, is_positive_definite = (
                 settled(hint, True, "Arguments imply this is self-adjoint positive-definite operator.")

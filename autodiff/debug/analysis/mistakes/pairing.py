@@ -105,10 +105,9 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
         return []
     which = "squared error" if head.form == "squared" else "cross entropy"
     return [finding(63, "labels do not follow from inputs", head.op, f"nothing is learnt in {len(case.steps)} steps: "
-                    f"the {which} stays at {stays:.4g}, and {guess[1]} is {guess[0]:.4g}; the labels "
-                    f"have nothing to do with the inputs: {told}", "look at how inputs and labels are paired: "
-                    "shuffle both by the same permutation, batch both by the same indices", target=named(head.labels),
-                    step=case.steps[-1].step)]
+                    f"the {which} stays at {stays:.4g}, and {guess[1]} is {guess[0]:.4g}; the labels have nothing to "
+                    f"do with the inputs: {told}", "look at how inputs and labels are paired: shuffle both by the same "
+                    "permutation, batch both by the same indices", target=named(head.labels), step=case.steps[-1].step)]
 
 
 def _is_rewarded(head: Head, case: Case) -> bool:
