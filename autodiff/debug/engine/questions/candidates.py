@@ -204,7 +204,7 @@ class Candidates:
         """Whether the first of a few steps had a large loss, of data that are not."""
         steps = [m for m in before if m.wanted is not None and trains(self.model.graph, running(
             m.wanted.tensors, m.wanted.targets))]
-        first = self.state.values_known([self.y.op], steps[0]).get(self.y, 0.0) if len(steps) <= _FEW else 0.0
+        first = self.state.values_known([self.y.op], steps[0]).get(self.y, 0.0) if 0 < len(steps) <= _FEW else 0.0
         fed = max((size_of(np.asarray(v, np.float64)) for t, v in self.failed.feeds.items() if t.dtype.is_floating),
                   default=0.0)
         return bool(np.abs(first).max(initial=0.0) > UNSCALED) and fed < _ODD
