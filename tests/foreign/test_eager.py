@@ -14,6 +14,13 @@ from cli.view.render import plain
 
 START = "import numpy as np\nimport tensorflow as tf\ntf.enable_eager_execution()\n"
 SCRIPTS = {
+    "diverging": '''
+w = tf.Variable([1.0, 2.0], name="w")
+for _ in range(80):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(w))
+    w.assign_sub(40.0 * tape.gradient(loss, w))
+''',
     "tape": """
 x = tf.constant(3.0)
 with tf.GradientTape() as g:
@@ -135,6 +142,11 @@ def test_nan_is_explained_at_the_users_line(asked) -> None:
     ran, why = asked("nan", "run -f nan", "why nan")
     assert "model.py:7" in why
     assert "log(0)" in why
+
+
+def test_a_training_that_diverges_is_told_though_its_graph_has_no_train_op(asked) -> None:
+    _, why = asked("diverging", "run -f nonfinite", "why nan")
+    assert "the training diverges" in why and "a bug" not in why, why
 
 
 def test_the_script_computes_what_it_computes_alone(tmp_path: Path) -> None:
