@@ -139,7 +139,7 @@ class Checkup:
                 25 if reason.kind == "not asked" else 55
             is_meant = cut is not None and cut.kind == "stop_gradient" and (  # what a run loaded is frozen there
                 op := self.model.targets.named(cut.op)) is not None and not loaded.isdisjoint(ancestors([*op.outputs]))
-            is_meant |= cut is None and not variable.dtype.base_dtype.is_differentiable  # a number that is only kept
+            is_meant |= cut is None and variable.dtype.base_dtype.is_integer  # a number that is only kept
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name,
                                  cut.op_type if cut else variable.op.type, variable.name, "no gradient reaches "
