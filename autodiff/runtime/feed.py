@@ -135,16 +135,18 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
 
 def _made_to_fit(array: np.ndarray, dims: Sequence[int | None]) -> str:
     """How to feed the same examples in the shape that is wanted, "" if nothing says that they are the same."""
-    first, rest = dims[:1], tuple(dims[1:])
-    if rest == () and array.ndim == 2 and array.shape[1] > 1 and np.all(np.sort(array)[:, -2:] == [0, 1]):
-        return "feed the labels themselves, np.argmax(value, axis=1), for what are one-hot rows"
-    if array.ndim == 1 and len(rest) == 1 and array.shape != rest and array.dtype.kind in "fiu" and np.all(
-            (array % 1 == 0) & (array >= 0) & (array < (rest[0] or 0))) and rest[0] != 1:
-        return f"feed one-hot rows for labels, np.eye({rest[0]})[value]"
-    size = prod(d or 0 for d in rest)
-    if None in rest or not array.ndim or array.size not in (size, array.shape[0] * size):
+    rest = tuple(dims[1:])
+    if dims and array.ndim and dims[0] in (None, len(array)):
+        if rest == () and array.ndim == 2 and array.shape[1] > 1 and np.all(np.sort(array)[:, -2:] == [0, 1]):
+            return "feed the labels themselves, np.argmax(value, axis=1), for what are one-hot rows"
+        if array.ndim == 1 and len(rest) == 1 and array.shape != rest and array.dtype.kind in "fiu" and np.all(
+                (array % 1 == 0) & (array >= 0) & (array < (rest[0] or 0))) and rest[0] != 1:
+            return f"feed one-hot rows for labels, np.eye({rest[0]})[value]"
+    size = prod(d or 0 for d in rest)  # of one example, where how many there are is open
+    if None in rest or not array.ndim or array.size not in (
+            (size, len(array) * size) if None in dims else (prod(d or 0 for d in dims),)):
         return ""
-    return f"feed it in that shape, np.reshape(value, {tuple(-1 if d is None else d for d in (*first, *rest))})"
+    return f"feed it in that shape, np.reshape(value, {tuple(-1 if d is None else d for d in dims)})"
 
 
 def _strings(tensor: Tensor, value: Any) -> np.ndarray:
@@ -162,8 +164,8 @@ def _numbers(tensor: Tensor, value: Any) -> np.ndarray:
         array: np.ndarray = np.asarray(value, dtype.as_numpy_dtype, order="C")
     except OverflowError:
         kind = KindError if isinstance(value, int) else ArgumentError
-        raise kind(f"Type of feed value {value!r} is not compatible with Tensor type {dtype.name} of {tensor.name}: it "
-                   "does not fit", hint="use a wider type for the placeholder, such as tf.int64") from None
+        raise kind(f"Type of feed value {value!r} is not compatible with Tensor type {dtype.name} of {tensor.name}"
+                   ": it does not fit", hint="use a wider type for the placeholder, such as tf.int64") from None
     except (ValueError, TypeError) as error:
         if isinstance(error, AutodiffError):
             raise

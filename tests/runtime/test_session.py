@@ -353,6 +353,21 @@ def test_options_are_accepted_and_wrong_kinds_refused() -> None:
         tf.ConfigProto(foo=3)
 
 
+@pytest.mark.parametrize("dims, value, remedy", [
+    ([None], np.eye(3), "np.argmax(value, axis=1)"), ([None, 10], [1, 2], "np.eye(10)[value]"),
+    ([None, 1], [0.5, 2.0], "np.reshape(value, (-1, 1))"), ([2, 3], np.ones(6), "np.reshape(value, (2, 3))"),
+    ([], np.ones((1, 1)), "np.reshape(value, ())"),
+    ([], [1.0, 2.0], ""), ([4], np.ones((8, 1)), ""), ([4], np.eye(3), ""), ([4, 10], [1, 2], "")])
+def test_a_feed_of_another_shape_is_made_to_fit_only_where_it_can_be(dims: list, value: Any, remedy: str) -> None:
+    x = tf.placeholder(tf.float32, dims)
+    with pytest.raises(errors.ShapeError) as caught:
+        tf.Session().run(x, {x: value})
+    assert remedy in caught.value.hint and bool(remedy) == bool(caught.value.hint)
+    if remedy:
+        fits = eval(remedy, {"np": np, "value": np.asarray(value)})
+        assert tf.Session().run(x, {x: fits}).shape == np.shape(fits)
+
+
 def test_a_callable_takes_its_feeds_in_order() -> None:
     x, y = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
     session = tf.Session()
