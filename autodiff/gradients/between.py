@@ -1,6 +1,8 @@
 """Which operations gradients flow through: those on a path from the xs to the ys."""
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ..core.graph import Operation, Tensor
 
 
@@ -17,8 +19,12 @@ def inputs_of(op: Operation) -> tuple[Tensor, ...]:
 
 def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, int]:
     """Operations on some path from xs to ys; how often others of them take what each gives."""
-    reached = _reached_from(xs)
-    between = {y.op: 0 for y in ys if y.op in reached}
+    return counted_back(ys, _reached_from(xs))
+
+
+def counted_back(ys: list[Tensor], among: Collection[Operation]) -> dict[Operation, int]:
+    """The operations `among` those given that ys depend on; how often others of them take what each gives."""
+    between = {y.op: 0 for y in ys if y.op in among}
     waiting = list(between)
     while waiting:
         op = waiting.pop()
@@ -26,7 +32,7 @@ def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, int]:
             before = tensor.op
             if before in between:
                 between[before] += 1
-            elif before in reached:
+            elif before in among:
                 between[before] = 1
                 waiting.append(before)
     return between

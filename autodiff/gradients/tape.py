@@ -15,7 +15,7 @@ from ..core.op import build
 from ..core.shapes import compatible, num_elements, show
 from .backprop import UnconnectedGradients, seed, unconnected
 from .batching import vectorize
-from .between import carries_gradient, inputs_of
+from .between import carries_gradient, counted_back, inputs_of
 from .sweep import Sweep, zeros_for
 
 
@@ -232,16 +232,7 @@ class _Record:
 
     def sweep(self, graph: Any, ys: list[Tensor]) -> Sweep:
         """A backward pass over the recorded operations that `ys` depend on; a source ends nothing."""
-        between = {y.op: 0 for y in ys if y.op in self.operations}
-        waiting = list(between)
-        while waiting:
-            for tensor in inputs_of(waiting.pop()):
-                before = tensor.op
-                if before in self.operations:
-                    if before not in between:
-                        waiting.append(before)
-                    between[before] = between.get(before, 0) + 1
-        return Sweep(graph, ys, between, set())
+        return Sweep(graph, ys, counted_back(ys, self.operations), set())
 
     def rows(self, target: Tensor, xs: list[Tensor], directions: Tensor) -> list[Tensor | None]:
         """The gradient of each x for every direction, stacked on axis 0; None for an unconnected x."""
