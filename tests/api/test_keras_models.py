@@ -229,4 +229,4 @@ def test_a_model_all_of_which_is_frozen_trains_on_as_it_is():
     model.trainable = False
     model.compile("sgd", "sparse_categorical_crossentropy")
     before, losses = model.get_weights(), model.fit(ROWS, LABELS, 60, 2, 0).history["loss"]
-    assert losses[0] == losses[1] and all(map(np.array_equal, before, model.get_weights()))
+    assert np.isclose(*losses, rtol=1e-6) and all(map(np.array_equal, before, model.get_weights()))  # rows are shuffled

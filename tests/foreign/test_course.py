@@ -33,8 +33,7 @@ def test_each_course_has_its_name(rate, look, kind):
 
 
 def test_a_right_course_is_not_spoken_of():
-    for steps in (turns(0.1), turns(0.1, count=3), turns(0.001, noise=1.0), turns(
-            0.001, noise=1.0, lift=-9.0)):
+    for steps in (turns(0.1), turns(0.1, count=3), turns(0.001, noise=1.0), turns(0.001, noise=1.0, lift=-9.0)):
         assert [f for look in (not_updated, uphill, too_far) for f in look(steps, USE)] == []
 
 
