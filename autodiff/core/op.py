@@ -76,7 +76,7 @@ class OpDef:
     gradient_rule(node, *dys): a tensor or Blocked for each input. no_grad: why there is none.
     no_rule: why asking for one is a LookupError, as TF has it. batching_rule(node, args, batched): outputs with one
     more leading axis. is_plain: all inputs are of the shared dtype. is_simple: and there are some, and no attributes.
-    takes_out / takes_run: the kernel has `out` / `run`.
+    takes_out / takes_run: the kernel has `out` / `run`. usual: float32 if it is one of dtypes, else None.
     """
 
     __slots__ = ("name", "kernel", "parameters", "attributes", "required", "infer", "build", "elementwise", "dtypes",
@@ -97,7 +97,7 @@ class OpDef:
         self.is_simple = self.is_plain and bool(parameters) and not attributes
         self.takes_out, self.takes_run = "out" in keyword_only, "run" in keyword_only
         self.elementwise, self.dtypes, self.stateful = elementwise, dtypes, stateful
-        self.usual = float32 if any([dtype is float32 for dtype in dtypes]) else None  # seen without comparing
+        self.usual = float32 if any([dtype is float32 for dtype in dtypes]) else None  # known by `is`
         self.no_grad, self.no_rule = no_grad, no_rule
         self.gradient_rule: Callable[..., Any] | None = None
         self.batching_rule = batching_rule

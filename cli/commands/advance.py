@@ -183,16 +183,16 @@ def between_ops(shell: Shell, at: Cursor, stop: Any = None) -> tuple[Result, ...
     reason = f"{at.at}, op {at.position} of {at.total}, {at.phase}: {at.op} ({at.op_type})"
     if at.place is not None:
         reason += f"  {place(at.place)}"
-    lines = [at.place.text] if at.place is not None and at.place.text else []
+    said = "" if stop is None or stop.text == f"at {stop.target}" else f", {stop.text}"
+    lines = [] if stop is None else [f"stop: breakpoint {stop.number}{said}"]
+    lines += [at.place.text] if at.place is not None and at.place.text else []
     if at.error:
         raise UsageError(at.error, "info op shows its inputs", code="op_error")
     lines.append(f"next op: {at.next_op}" if at.next_op else "the run is complete")
     parts.append(Stop(reason, {"step": at.at.step, "run": at.at.run, "position": at.position, "total": at.total,
                                "op": at.op, "phase": at.phase, "next_op": at.next_op, "finished": at.finished,
                                "commands": list(stop.commands) if stop is not None else []},
-                      (*([f"stop: breakpoint {stop.number}" + f", {stop.text}" * (stop.text != f"at {stop.target}")]
-                         if stop is not None else ()), *lines),
-                      hit=stop is not None))
+                      tuple(lines), hit=stop is not None))
     if at.outputs:
         rows = tuple((row.name, *figures(row.stats)) for row in at.outputs)
         parts.append(Table((Column("output", "name"), *FIGURES), rows))

@@ -229,8 +229,8 @@ def feed(shell: Shell, target: Target | None, value: Assigned | None, *, from_: 
     if from_:
         source = shell.script.handles().get(from_) if shell.script else None
         if source is None:
-            raise UsageError(f"the script has no {from_!r}", "give the name of a function or generator that yields "
-                             "feed_dicts", code="unknown_name")
+            raise UsageError(f"the script has no {from_!r}",
+                             "give the name of a function or generator that yields feed_dicts", code="unknown_name")
         dbg.feed_from(source)
         return Text(f"each step is fed from {from_}")
     if target is None:

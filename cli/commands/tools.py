@@ -87,8 +87,8 @@ def expect(shell: Shell, expression: Asserted) -> Result:
             raise
         return _expected(expression, shell.dbg.holds(expression))
     if value.dtype != bool:
-        raise UsageError(f"expected a comparison, found {value.dtype.name} in {expression!r}", f"expect {expression} "
-                         "== 0", code="bad_value")
+        raise UsageError(f"expected a comparison, found {value.dtype.name} in {expression!r}",
+                         f"expect {expression} == 0", code="bad_value")
     count = f" in {int((~value).sum())} of {value.size} elements" if value.ndim else ""
     return _expected(expression, bool(value.all()), count)
 

@@ -27,13 +27,14 @@ def remedy_of(error: BaseException | None) -> str:
 
 
 def told_of(error: BaseException | None) -> str:
-    """What the door of a framework has found out about its error: cause and remedy, a line each; "" if nothing."""
-    told = getattr(error, "told", None)
-    if told is None and isinstance(error, ShapeError) and error.what.startswith("Cannot feed") and error.hint:
+    """What the door of its framework has found out, or how to feed another shape: cause and remedy, or ""."""
+    if (told := getattr(error, "told", None)) is not None:
+        at = at_line(told.place)
+        return f"\nbecause {told.text}{at * (at not in told.text)}" * bool(told.text) + f"\nremedy: {told.remedy}"
+    if isinstance(error, ShapeError) and error.what.startswith("Cannot feed") and error.hint:
         file, line = script_line(error)
         return f"\nbecause at {os.path.basename(file)}:{line}: {error.what}\nremedy: {error.hint}"
-    at = "" if told is None or (line_of := at_line(told.place)) in told.text else line_of
-    return "" if told is None else f"\nbecause {told.text}{at}" * bool(told.text) + f"\nremedy: {told.remedy}"
+    return ""
 
 
 def remedy_of_module(name: str) -> str:

@@ -78,7 +78,7 @@ class Frame:
             Window(FormattedTextControl(self._status), height=1, style="class:status"),
             found,
             ConditionalContainer(pattern, asks),
-            ConditionalContainer(self.line, ~asks), ])
+            ConditionalContainer(self.line, ~asks)])
         menu = CompletionsMenu(max_height=10, scroll_offset=1, extra_filter=has_focus(screen.line))
         self.layout = Layout(FloatContainer(body, [Float(menu, xcursor=True, ycursor=True)]), self.line)
 

@@ -152,7 +152,7 @@ class Dataset(Structured):
                 reshuffle_each_iteration: bool | None = None) -> "Dataset":
         """Each element drawn at random from a buffer of the next `buffer_size`."""
         size, graph = positive_count(buffer_size), get_default_graph()
-        count = graph.extras["shuffles"] = graph.extras.get("shuffles", -1) + 1  # which no count of ops tells apart
+        count = graph.extras["shuffles"] = graph.extras.get("shuffles", -1) + 1  # each without a seed has its own
         known = None if seed is None and graph.seed is None else (graph.seed or 0, count if seed is None else seed)
         rounds = itertools.count()
 

@@ -38,7 +38,7 @@ def are_counts(value: Tensor, total: Tensor, what: str) -> list[tuple[Tensor, st
             (build.Equal(build.Sum(value, -1), total), f"{what} must sum to `self.total_count`")]
 
 
-def _statistic(kind: str, words: str | None = None) -> Any:
+def _statistic(kind: str, words: str) -> Any:
     def statistic(self: Any, name: str = kind) -> Tensor:
         return self._scoped(name, self._known(f"_{kind}"))
 
@@ -127,7 +127,8 @@ class Distribution:
         """The density or probability of `value`."""
         return self._scoped(name, lambda: build.Exp(self._log_prob(self._valid(value))))
 
-    mean, mode, variance = map(_statistic, ("mean", "mode", "variance"))
+    mean, mode, variance = (_statistic(kind, f"The {kind} of what is drawn. -> number[*batch, *event].")
+                            for kind in ("mean", "mode", "variance"))
     covariance = _statistic("covariance", "Of the entries of one draw. -> float[..., k, k].")
     entropy = _statistic("entropy", "The entropy, in nats.")
 

@@ -150,8 +150,8 @@ class Trained:
         if mode == "train":
             chosen = self.trainable_weights if self.to_train is None else self.to_train  # type: ignore[attr-defined]
             with made_at(get_default_graph(), getattr(self.optimizer, "_frames", self._frames_of_loss)):
-                step = self.optimizer.minimize(fetches[0], var_list=chosen) \
-                    if chosen else group(*gradients(fetches[0], fetches[0]))  # asked of no variable, which shows
+                step = (self.optimizer.minimize(fetches[0], var_list=chosen) if chosen else
+                        group(*gradients(fetches[0], fetches[0])))  # by no variable: the graph keeps that this trains
             ending = [step, *self.get_updates_for(None), *self.get_updates_for(inputs)]  # type: ignore[attr-defined]
         fetches = [*fetches, group(*ending)]
 

@@ -35,6 +35,7 @@ class Holding(Described):
         return self._held(Holding)
 
     def _all(self, what: str, *, trainable: bool | None = None) -> list[Any]:
+        """Its own list of that name, and those of the layers inside, which a public name has them give themselves."""
         found = list(vars(self)[f"_{what.lstrip('_')}"])
         if trainable is not None:
             kept = {*map(id, self._trainable_weights), *map(id, self._non_trainable_weights)}

@@ -154,7 +154,8 @@ def reduce_precision(x: Tensor, *, exponent_bits: int, mantissa_bits: int) -> Te
 
 JAX.rows({
     "round": lambda x, *, rounding_method: tf.round(x) if rounding_method == "TO_NEAREST_EVEN" else tf.stop_gradient(
-        tf.sign(x) * tf.floor(tf.abs(x) + 0.5)), "igamma": (lambda a, x: _chosen(tf.logical_and(
+        tf.sign(x) * tf.floor(tf.abs(x) + 0.5)),
+    "igamma": (lambda a, x: _chosen(tf.logical_and(
         tf.equal(a, 0), x > 1), tf.ones_like(x), tf.math.igamma(a, x)), "1 at a = 0, if x is above 1"),
     "igammac": (lambda a, x: _chosen(tf.logical_and(
         tf.equal(a, 0), x > 0), tf.zeros_like(x), tf.math.igammac(a, x)), "0 at a = 0"),

@@ -164,4 +164,4 @@ def select_and_gather_add(tangent: Tensor, x: Tensor, *, select_prim: str, windo
 JAX.rows({
     "reduce_window_max": (_pooled(max_pool), "the first of several greatest has the gradient"),
     "reduce_window_min": (_pooled(max_pool, -1), "the first of several smallest has the gradient"),
-    "reduce_window_sum": _pooled(sum_pool, filler=lambda dtype: 0), })
+    "reduce_window_sum": _pooled(sum_pool, filler=lambda dtype: 0)})

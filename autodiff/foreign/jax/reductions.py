@@ -82,12 +82,12 @@ JAX.rows({
     "log_softmax": (lambda x, *, axis: tf.nn.log_softmax(x, axis), "what jax.nn.log_softmax writes out"),
     "cumsum": lambda x, *, axis, reverse: tf.cumsum(x, axis, reverse=reverse),
     "argmax": lambda x, *, axes, index_dtype: tf.argmax(_numbers(x), axes[0], output_type=index_dtype),
-    "argmin": lambda x, *, axes, index_dtype: tf.argmin(_numbers(x), axes[0], output_type=index_dtype), })
+    "argmin": lambda x, *, axes, index_dtype: tf.argmin(_numbers(x), axes[0], output_type=index_dtype)})
 JAX.rows({
     "cumprod": lambda x, *, axis, reverse: tf.cumprod(x, axis, reverse=reverse),
     "cumlogsumexp": lambda x, *, axis, reverse: build.CumulativeLogsumexp(x, axis, reverse=reverse),
     "cummax": lambda x, *, axis, reverse: _running(tf.maximum, x, axis, reverse),
-    "cummin": lambda x, *, axis, reverse: _running(tf.minimum, x, axis, reverse), }, pulled_back=True)
+    "cummin": lambda x, *, axis, reverse: _running(tf.minimum, x, axis, reverse)}, pulled_back=True)
 
 
 @JAX.op("eig", pulled_back=True)
@@ -130,6 +130,6 @@ def triangular_solve(a: Tensor, b: Tensor, *, left_side: bool, lower: bool, tran
 JAX.rows({
     "eigh": lambda x, *, lower, **params: tf.linalg.eigh(x if lower else tf.linalg.adjoint(x))[::-1],
     "cholesky": lambda x, **params: tf.linalg.cholesky(x),
-    "lu": lambda x, **params: list(lapack.lu(x)), }, pulled_back=True)
+    "lu": lambda x, **params: list(lapack.lu(x))}, pulled_back=True)
 JAX.rows({
-    "lu_pivots_to_permutation": lambda pivots, *, permutation_size: lapack.permutation_of(pivots, permutation_size), })
+    "lu_pivots_to_permutation": lambda pivots, *, permutation_size: lapack.permutation_of(pivots, permutation_size)})

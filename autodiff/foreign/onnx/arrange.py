@@ -244,4 +244,4 @@ onnx.rows({
     "Tile": lambda x, repeats: tf.tile(x, repeats),
     "Concat": lambda *xs, axis=1: tf.concat(list(xs), axis) if len(xs) > 1 else tf.identity(xs[0]),
     "ReverseSequence": lambda x, sequence_lens, *, batch_axis=1, time_axis=0:
-        tf.reverse_sequence(x, sequence_lens, seq_axis=time_axis, batch_axis=batch_axis), })
+        tf.reverse_sequence(x, sequence_lens, seq_axis=time_axis, batch_axis=batch_axis)})

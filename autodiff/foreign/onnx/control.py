@@ -191,4 +191,4 @@ onnx.rows({
     "OptionalHasElement": lambda x=None: tf.constant(x is not None),
     "ConcatFromSequence": lambda items, *, axis, new_axis=0:
         tf.stack(items, axis) if new_axis else tf.concat(items, axis),
-    "Optional": lambda x=None, *, type=None: (x,), })
+    "Optional": lambda x=None, *, type=None: (x,)})

@@ -176,7 +176,7 @@ onnx.rows({
     "RandomUniform": lambda *, shape, low=0.0, high=1.0, dtype=1, seed=0.0:
         tf.random_uniform(shape, low, high, dtype_named(dtype), int(seed) or None),
     "RandomUniformLike": lambda x, *, low=0.0, high=1.0, dtype=0, seed=0.0:
-        tf.random_uniform(tf.shape(x), low, high, _own_type(dtype, x), int(seed) or None), })
+        tf.random_uniform(tf.shape(x), low, high, _own_type(dtype, x), int(seed) or None)})
 
 
 def _spread(parameter: Any, x: Any, axis: int, block_size: int) -> Any:

@@ -138,4 +138,4 @@ onnx.rows({
         _norm(x, p, lambda powers: windows.sum_pool(powers, _slide(x, kernel_shape, **how))),
     "GlobalAveragePool": _over_space(tf.reduce_mean),
     "GlobalMaxPool": _over_space(tf.reduce_max),
-    "GlobalLpPool": lambda x, *, p=2: _norm(x, p, _over_space(tf.reduce_sum)), })
+    "GlobalLpPool": lambda x, *, p=2: _norm(x, p, _over_space(tf.reduce_sum))})

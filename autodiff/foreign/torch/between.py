@@ -35,7 +35,7 @@ _KINDS = {  # severity, text, remedy
 
 
 class Between:
-    """made: where modules were made, by their identity. value_of: what a tensor held when the step began."""
+    """Looks on between steps. made: where modules were made, by identity. value_of: what a tensor held at first."""
 
     def __init__(self, made: Mapping[int, RawFrames], value_of: Callable[[Any], Any]) -> None:
         self._made, self._value_of = made, value_of

@@ -20,8 +20,7 @@ _TAKES = frozenset("gather index index_select narrow select slice split split_wi
 
 
 def without_batches(entries: Sequence[Entry], parameters: Collection[object]) -> list[Entry]:
-    """The entries without those that take a part of data, or put a batch together: of what no parameter has a part in,
-    detached or not."""
+    """The entries without those that cut data, or put a batch together: no parameter is in it, detached or not."""
     own, detached = {id(p) for p in parameters}, set[int]()
     for entry in entries:
         made = list(tensors_in(entry.result))

@@ -44,7 +44,8 @@ class Habits:
     """Context: watches optimizers and modules. Optimizers' own ops pass unseen by the recorder.
 
     made: where optimizers, modules and parameters were made. rates, hooks: of its steps, on gradients. assigned: by
-    identity, what was given to `.data` since the last step, and where. moved: stepped since backward, at last_step.
+    identity, what was given to `.data` since the last step, and where. moved: the
+    parameters, by identity, that were stepped since a backward; last_step: where.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -98,8 +99,8 @@ class Habits:
                    nn_module.register_module_forward_pre_hook(enter),
                    nn_module.register_module_forward_hook(leave, always_call=True)]
         self._undo += [handle.remove for handle in handles]
-        self._noting(torch.optim.Optimizer, "__init__", lambda _, o, *__: [note(o) for note in (
-            self.optimizers.add, self._made)])
+        self._noting(torch.optim.Optimizer, "__init__", lambda _, made, *__: self.optimizers.add(made))
+        self._noting(torch.optim.Optimizer, "__init__", lambda _, made, *__: self._made(made))
         self._noting(torch.optim.Optimizer, "zero_grad", self._zeroed)
         self._noting(torch.nn.Module, "__init__", lambda _, module, *__: self._made(module))
         self._noting(torch.nn.functional, "dropout", self._dropped)

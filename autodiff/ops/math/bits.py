@@ -19,8 +19,8 @@ numpy_op("BitwiseAnd", np.bitwise_and, "The bits that are set in both, broadcast
          dtypes=INTEGERS, no_grad=_BITS)
 numpy_op("BitwiseOr", np.bitwise_or, "The bits that are set in either, broadcast. x, y: int[...] -> int[...].",
          dtypes=INTEGERS, no_grad=_BITS)
-numpy_op("BitwiseXor", np.bitwise_xor, "The bits that are set in one of them alone, broadcast. x, y: int[...] -> "
-         "int[...].", dtypes=INTEGERS, no_grad=_BITS)
+numpy_op("BitwiseXor", np.bitwise_xor, "The bits that are set in one alone, broadcast. x, y: int[...] -> int[...].",
+         dtypes=INTEGERS, no_grad=_BITS)
 numpy_op("Invert", np.invert, "The bits that are not set. x: int[...] -> int[...].", dtypes=INTEGERS, no_grad=_BITS)
 
 

@@ -252,7 +252,7 @@ aten.rows({
     "view_as_complex": lambda x: tf.complex(x[..., 0], x[..., 1]),
     "_conj conj conj_physical _conj_physical": lambda x: tf.conj(x),
     "resolve_conj resolve_neg": lambda x: x,
-    "nextafter": (joint(lambda x, y: x + no_gradient(build.NextAfter(x, y) - x)), "its slope is that of the first"), })
+    "nextafter": (joint(lambda x, y: x + no_gradient(build.NextAfter(x, y) - x)), "its slope is that of the first")})
 
 
 def _truth(x: Any) -> Any:
@@ -300,4 +300,4 @@ aten.rows({
     "bitwise_left_shift __lshift__": joint(lambda x, y: x * tf.cast(tf.pow(number(2, y), y), x.dtype.base_dtype)),
     "bitwise_right_shift __rshift__": joint(lambda x, y:
         tf.floor_div(x, tf.cast(tf.pow(number(2, y), y), x.dtype.base_dtype))),
-    "heaviside": joint(lambda x, values: where(tf.equal(x, 0), values, as_type(tf.greater(x, 0), result_type(x)))), })
+    "heaviside": joint(lambda x, values: where(tf.equal(x, 0), values, as_type(tf.greater(x, 0), result_type(x))))})

@@ -236,4 +236,4 @@ aten.rows({
         solve(_product(factors, pivots, adjoint), b, left=left)[0],
     "_linalg_det linalg_det det": lambda x: (tf.linalg.det(x), x, _info(x)),
     "linalg_matrix_exp": lambda x: tf.linalg.expm(x),
-    "_linalg_check_errors": lambda info, *_, **__: (), })
+    "_linalg_check_errors": lambda info, *_, **__: ()})

@@ -226,4 +226,4 @@ aten.rows({
         _by_row(tf.tensor_scatter_add, x, axis, index, source if alpha == 1 else source * as_type(alpha,
             source.dtype.base_dtype))),
     "index_copy": on_axis(lambda x, axis, index, source: _by_row(tf.tensor_scatter_update, x, axis, index, source)),
-    "gather": on_axis(lambda x, axis, index, *, sparse_grad=False: gathered(x, axis, index)), })
+    "gather": on_axis(lambda x, axis, index, *, sparse_grad=False: gathered(x, axis, index))})

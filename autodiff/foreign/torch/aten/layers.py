@@ -77,7 +77,7 @@ aten.rows({
     "_prelu_kernel prelu": lambda x, weight: where(tf.greater(x, 0), x, weight * x),
     "threshold": lambda x, threshold, value: where(tf.less_equal(x, number(threshold, x)), number(value, x), x),
     "native_dropout.kept": (lambda x, mask, p: (x * tf.cast(mask, x.dtype.base_dtype) * number(
-        1 / (1 - p) if p < 1 else 0.0, x), no_gradient(mask)), "mask: what torch drew"), })
+        1 / (1 - p) if p < 1 else 0.0, x), no_gradient(mask)), "mask: what torch drew")})
 
 
 # ---- normalisations ------------------------------------------------------------------------
@@ -237,4 +237,4 @@ aten.rows({
     "_native_batch_norm_legit_no_training _batch_norm_no_update": lambda x, weight, bias, mean, var, momentum, eps:
         batch_norm(x, weight, bias, mean, var, False, momentum, eps),
     "_batch_norm_with_update _batch_norm_with_update_functional": lambda x, weight, bias, mean, var, momentum, eps:
-        (*batch_norm(x, weight, bias, mean, var, True, momentum, eps), tf.zeros([0], tf.uint8)), })
+        (*batch_norm(x, weight, bias, mean, var, True, momentum, eps), tf.zeros([0], tf.uint8))})

@@ -114,4 +114,4 @@ aten.rows({
         reduced(tf.exp(y) * (y - x) if log_target else tf.xlogy(y, y) - y * x, reduction),
     "cross_entropy_loss": lambda x, y, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0:
         nll_loss(tf.nn.log_softmax(x, axis=1 if rank(x) > 1 else 0), y, weight, reduction, ignore_index)[0],
-    "mse_loss": joint(lambda x, y, reduction=1: reduced(tf.square(x - y), reduction)), })
+    "mse_loss": joint(lambda x, y, reduction=1: reduced(tf.square(x - y), reduction))})

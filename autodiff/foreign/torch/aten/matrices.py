@@ -135,4 +135,4 @@ aten.rows({
     "dot": lambda x, y: tf.reduce_sum(x * y),
     "vdot": lambda x, y: tf.reduce_sum(tf.math.conj(x) * y),
     "linalg_vecdot": lambda x, y, *, dim=-1: tf.reduce_sum(tf.math.conj(x) * y, axis=dim),
-    "trace": lambda x: tf.linalg.trace(x), })
+    "trace": lambda x: tf.linalg.trace(x)})

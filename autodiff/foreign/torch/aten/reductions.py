@@ -163,7 +163,7 @@ aten.rows({
     "cummax": on_axis(lambda x, axis: _running(np.greater_equal, x, axis)),
     "cummin": on_axis(lambda x, axis: _running(np.less_equal, x, axis)),
     "var": lambda x, axes=None, unbiased=None, keepdim=False, *, correction=None:
-        _spread(x, axes, unbiased, keepdim, correction)[0], })
+        _spread(x, axes, unbiased, keepdim, correction)[0]})
 
 
 def _chosen(function: Any) -> Any:
@@ -274,4 +274,4 @@ aten.rows({
     "median.dim": (median, "nan where there is one"),
     "nanmedian.dim": (nanmedian, "of the rest, where there are nan"),
     "max.dim": _chosen(tf.argmax),
-    "min.dim": _chosen(tf.argmin), })
+    "min.dim": _chosen(tf.argmin)})

@@ -72,7 +72,7 @@ aten.rows({
     "triu_indices": lambda rows, columns, offset=0, *, dtype=None:
         tf.constant(np.stack(np.triu_indices(rows, offset, columns)), dtype or tf.int64),
     "sym_size sym_size.int": lambda x, axis: tf.shape(x)[axis],
-    "one_hot": lambda x, classes=-1: tf.one_hot(x, classes, dtype=tf.int64), })
+    "one_hot": lambda x, classes=-1: tf.one_hot(x, classes, dtype=tf.int64)})
 
 
 # ---- views ---------------------------------------------------------------------------------
@@ -253,4 +253,4 @@ aten.rows({
     "rot90": lambda x, k=1, axes=(0, 1): taken(x, np.rot90(places(x), k, axes)),
     "reflection_pad1d reflection_pad2d reflection_pad3d": lambda x, pad: _padded_by_place(x, pad, "reflect"),
     "replication_pad1d replication_pad2d replication_pad3d": lambda x, pad: _padded_by_place(x, pad, "edge"),
-    "stack": lambda tensors, axis=0: tf.stack(promoted(*tensors), axis=axis_of(axis, rank(tensors[0]) + 1)), })
+    "stack": lambda tensors, axis=0: tf.stack(promoted(*tensors), axis=axis_of(axis, rank(tensors[0]) + 1))})

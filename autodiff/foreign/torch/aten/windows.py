@@ -60,7 +60,7 @@ aten.rows({
     "mkldnn_convolution": lambda x, weight, bias, padding, stride, dilation, groups:
         convolution(x, weight, bias, stride, padding, dilation, False, 0, groups),
     "unfold_backward": lambda dy, sizes, axis, size, step:
-        tf.gradients(unfold(z := tf.zeros(shape_of(sizes), dy.dtype.base_dtype), axis, size, step), z, dy)[0], })
+        tf.gradients(unfold(z := tf.zeros(shape_of(sizes), dy.dtype.base_dtype), axis, size, step), z, dy)[0]})
 
 
 def _slide(x: Any, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[Any, Slide]:
@@ -162,7 +162,7 @@ aten.rows({
         tf.gradients(max_pool(x, *how[:5])[0], x, dy)[0],
     "avg_pool2d_backward avg_pool3d_backward": lambda dy, x, *how: tf.gradients(avg_pool(x, *how), x, dy)[0],
     "_adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward": lambda dy, x:
-        tf.gradients(adaptive_avg_pool(x, dy.dims[2 - 4 + rank(dy):][-(rank(dy) - 2):]), x, dy)[0], })
+        tf.gradients(adaptive_avg_pool(x, dy.dims[2 - 4 + rank(dy):][-(rank(dy) - 2):]), x, dy)[0]})
 
 
 def _resizing(x: Any, sizes: Any, factors: tuple[Any, ...], matrix: Any) -> Any:
@@ -210,4 +210,4 @@ aten.rows({
     "_upsample_bilinear2d_aa": _weighted("linear", antialias=True),
     "_upsample_bicubic2d_aa": _weighted("cubic", antialias=True),
     "affine_grid_generator": lambda theta, size, align_corners:
-        affine_grid(theta, tf.constant(size, tf.int64), align_corners=int(align_corners)), })
+        affine_grid(theta, tf.constant(size, tf.int64), align_corners=int(align_corners))})
