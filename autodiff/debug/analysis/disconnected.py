@@ -209,11 +209,18 @@ def _twin(x: Tensor, below: set[Operation]) -> Operation | None:
     """Another variable that the same line of the script made, and that y uses."""
     if x.op.type not in VARIABLES or place_of(x.op) is None:
         return None
+
     def kind(op: Operation) -> tuple[object, ...]:
         name = re.sub(r"_\d+$", "", op.name.rpartition("/")[2])
         return place_of(op), op.span, op.attrs.get("shape"), name
+
     return next((op for op in in_order(below) if op.type in VARIABLES and op is not x.op and kind(op) == kind(x.op)),
                 None)
+
+
+def asks_for_nothing(call: GradientCall) -> bool:
+    """Whether only the derivative of y by y was taken, as Keras does where no weight is left to train."""
+    return set(call.xs) <= set(call.ys)
 
 
 def not_trained(y: Tensor, x: Tensor, call: GradientCall, others: Iterable[GradientCall], trainable: bool) -> WhyNone:
@@ -227,7 +234,7 @@ def not_trained(y: Tensor, x: Tensor, call: GradientCall, others: Iterable[Gradi
         text = (f"{flows}, but the gradient call of {y.name}{asked} was not asked for it; that of "
                 f"{other.ys[0].name} was")
         remedy = f"why {x.op.name} --of {other.ys[0].name} looks at that one"
-    elif set(call.xs) <= set(call.ys):
+    elif asks_for_nothing(call):
         return WhyNone(y.name, x.name, "not asked", "nothing at all is trained: every variable that "
                        f"{y.name} depends on is frozen", "leave something trainable before compile: the new layers, "
                        "where the others are frozen", (), (), place_of(y.op))

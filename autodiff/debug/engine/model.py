@@ -1,11 +1,10 @@
 """Model: what is under the debugger: a graph and its session, the script's names, and which y gradients are of."""
 from __future__ import annotations
 
-from collections.abc import Container
 from typing import Any
 
 from ...core.errors import ArgumentError, AutodiffError
-from ...core.graph import Graph, Operation, Tensor
+from ...core.graph import Graph, Tensor
 from ...core.indexed_slices import IndexedSlices, dense
 from ...runtime.feed import Feeds
 from ...runtime.plan.variable_values import Variables
@@ -151,8 +150,8 @@ class Model:
 
     def _differentiated(self) -> Tensor | None:
         """The y of the script's last gradient call for trainable variables, else of its last for anything."""
-        calls = self.losses or [call.ys[0] for call in calls_of(self.graph) if call.ys[0].op.gradient_of is None]
-        return calls[-1] if calls else None
+        ys = self.losses or [call.ys[0] for call in calls_of(self.graph) if call.ys[0].op.gradient_of is None]
+        return ys[-1] if ys else None
 
     @property
     def losses(self) -> list[Tensor]:
@@ -162,11 +161,6 @@ class Model:
         trainable = set(trainable_tensors(self.graph))
         return list(dict.fromkeys(call.ys[0] for call in reversed(calls_of(self.graph)) if call.ys[0].op.gradient_of
                                   is None and trainable.intersection(call.xs)))[::-1]
-
-    def y_in(self, ran: Container[Operation]) -> Tensor | None:
-        """The default y; of a run that computed only other losses, the last one of those. ran: what it computed."""
-        y = self.default_y()
-        return next((each for each in (y, *reversed(self.losses)) if each is not None and each.op in ran), y)
 
     def gradient_tensor(self, tensor: Tensor) -> Tensor | None:
         """The gradient of the default y at a tensor, dense; built if need be."""

@@ -129,8 +129,9 @@ class State:
             self.model.initialize_alone()
 
     def y_at(self, at: Moment) -> Tensor | None:
-        """The y that is meant of a run that nothing is said of: a loss that it computed, if there is one."""
-        return self.model.y_in(running(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else ())
+        """The default y; of a run that computed only other losses, the last one of those."""
+        y, ran = self.model.default_y(), running(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else ()
+        return next((each for each in (y, *reversed(self.model.losses)) if each is not None and each.op in ran), y)
 
     def can_compute(self, tensor: Tensor, moment: Moment) -> bool:
         """Whether a run fed, took from iterators, and had variables for, all that a tensor is computed from."""

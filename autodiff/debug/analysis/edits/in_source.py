@@ -17,8 +17,8 @@ _APPLIED = ("global_step", "name")  # which apply_gradients takes
 
 _PART = re.compile(r"\{(\d+)\}")
 _ALONE = re.compile(r"(?:(?<=\()|(?<=, ))\{\d+\}(?=[),{])")  # no operator is next to it
-
 _OF_LOGITS = ("Softmax", "LogSoftmax", "Sigmoid")
+
 Part = tuple[Operation, int | None]  # an operand of an op; None: the arguments after the first; WHOLE: all of it
 
 

@@ -89,9 +89,10 @@ class Source:
         return ("; " if before.strip() else ("\r\n" if "\r\n" in self.text else "\n") + before).join(lines)
 
     def named_first(self, part: ast.expr, target: ast.expr, word: str) -> list[Change]:
-        """The line that gives an expression with calls a name, and the name where it was; `target` reads it too.
+        """The line that gives an expression with calls a name, then the name where it was; `target` reads it too.
 
-        None where it is as good to write it twice. Raises ArgumentError where neither is right.
+        word: what the name begins with. [] where it is as good to write it twice. Raises ArgumentError where that
+        would compute something else.
         """
         calls = [node for node in ast.walk(part) if isinstance(node, ast.Call)]
         if not calls:

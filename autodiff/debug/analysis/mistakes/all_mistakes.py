@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from ...facts.steps import When
 from ..findings import WARNING, Finding
 from .batches import batch_mistakes
 from .case import Case
@@ -80,10 +81,11 @@ def calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
             if f.kind != "no step" or f.target in still]
 
 
-def looked_at(case: Case, when: str) -> str:
+def looked_at(case: Case, when: When) -> str:
     """How many steps were looked at, and how the loss went."""
     if not case.steps:  # an estimator has a graph for each mode
-        return when + ", no training step of this graph is remembered: ask after run --times 20" * ("after" in when)
+        is_elsewhere = when.step > 0 and not when.is_step
+        return f"{when}" + ", no training step of this graph is remembered: ask after run --times 20" * is_elsewhere
     went = f", loss {case.first_loss:.4g} to {case.last_loss:.4g}" if len(case.losses) > 1 else ""
     return (f"{when}, {len(case.looked)} of {len(case.steps)} training steps, {case.steps[0].step} to "
             f"{case.steps[-1].step}{went}")

@@ -104,13 +104,14 @@ def _same_batch(case: Case) -> list[Finding]:
            if np.ndim(v) and t.op.type in PLACEHOLDERS and all(np.ndim(run.feeds.get(t, 0)) for run in case.steps)}
     for tensor, arrays in fed.items():
         is_still = all(np.array_equal(a, arrays[0]) for a in arrays[1:])
-        beside = next((t for t, others in fed.items() if is_still and len(others[0]) == len(arrays[0]) and tensor.op
-                       in labels and np.ptp(arrays[0]) and not all(np.array_equal(a, others[0]) for a in others)), None)
+        is_target = is_still and tensor.op in labels and len(np.unique(arrays[0])) > 1
+        beside = next((t for t, others in fed.items() if is_target and len(others[0]) == len(arrays[0]) and not all(
+            np.array_equal(a, others[0]) for a in others)), None)
         if len(arrays[0]) < 2 or arrays[0].dtype.kind not in "fiu" or arrays[0].ndim < 2 and beside is None:
             continue
         seen, times = (len(arrays[0]), 1) if is_still else (_few_examples(arrays), _PARTS)
         other = max((len(run.feeds[tensor]) for run in case.runs if not run.trains and all(
-            t in run.feeds for t in fed)), default=0)
+            np.ndim(run.feeds.get(t, 0)) for t in fed)), default=0)
         whole = case.wholes.get(tensor, 0)
         more = f"other runs feed {other}" if other > times * seen else f"they are cut from an array of {whole}"
         if seen and (other > times * seen or whole >= _PARTS * seen) and tensor.op in ancestors([case.y]):

@@ -149,11 +149,11 @@ def _behind_ends(other: object, labels: np.ndarray) -> np.ndarray:
     told, nowhere = np.asarray(other), np.zeros(labels.size, bool)
     if told.ndim == 1 and labels.ndim == 2 and is_padded(labels, told):
         return np.ravel(np.arange(labels.shape[1]) >= told[:, None])
-    if told.ndim != 2 or told.dtype.kind not in "iu" or told.size != labels.size or np.ptp(labels) == 0:
+    if told.ndim != 2 or told.dtype.kind not in "iu" or told.size != labels.size or len(np.unique(labels)) < 2:
         return nowhere
     ids, counts = np.unique(told[:, -1], return_counts=True)
     is_padding = told == ids[counts.argmax()]
     ends = np.logical_and.accumulate(is_padding[:, ::-1], axis=1)[:, ::-1]
     if (ends != is_padding).any() or len(set(ends.sum(axis=1))) < _KINDS:
         return nowhere
-    return next((e for e in (ends.ravel(), ends.T.ravel()) if np.ptp(labels.ravel()[e]) == 0), nowhere)
+    return next((e for e in (ends.ravel(), ends.T.ravel()) if len(np.unique(labels.ravel()[e])) == 1), nowhere)

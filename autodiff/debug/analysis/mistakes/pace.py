@@ -19,6 +19,7 @@ _FAST = 0.3  # change of a kernel by a step, relative to its size
 _HASTY, _PEAK = 6, 3.0  # first steps, and times its size that a loss grows in them if they are too long
 _RESTLESS, _MANY = 0.1, 20  # the same of the last of so many steps
 _ALIVE = 0.2  # of the inputs of a relu above 0, where it is no dead one
+_NOT_YET = 0.7  # of the steps, up to which a rate that the script sets itself is not low on purpose
 _FACTOR = 10.0  # of a loss, that makes steps so many times as long
 _ADAPTIVE = ("Adam", "RMSProp", "Adagrad")  # to which the size of a loss is nothing
 _UNSCALED = 10.0  # mean size of inputs that makes curvatures large
@@ -297,7 +298,9 @@ def _decayed(case: Case) -> list[Finding]:
         values = [(run.step, float(np.reshape(v, ()))) for run, v in zip(case.looked, case.series(rate))
                   if np.size(v) == 1]
         still = bool(counters) and all(np.array_equal(run.before.get(op.name, 0), run.after.get(op.name, 0))
-                    for op in counters for run in case.looked)
+                                       for op in counters for run in case.looked)
+        at_end = next((value for step, value in values[::-1] if counters or step < _NOT_YET * values[-1][0]),
+                      float("inf"))
         if still and len(case.steps) > 2:
             found.append(finding(52 if case.learns else 63, "global_step not advanced", counters[0], "the learning "
                                  f"rate {rate.name} follows {counters[0].name}, which no training step changes: after "
@@ -305,8 +308,7 @@ def _decayed(case: Case) -> list[Finding]:
                                  f"the rate {values[-1][1] if values else float('nan'):.3g}: the schedule never begins",
                                  f"optimizer.minimize(loss, global_step={counters[0].name})",
                                  target=f"{counters[0].name}:0", confidence="certain"))
-        elif len(values) > 2 and len(case.steps) < 2000 and 0 <= next(
-                value for step, value in values[::-1] if counters or step < 0.7 * values[-1][0]) < 0.01 * values[0][1]:
+        elif len(values) > 2 and len(case.steps) < 2000 and 0 <= at_end < 0.01 * values[0][1]:
             half = next(step for step, value in values if value < 0.5 * values[0][1])
             found.append(finding(65 if case.last_loss > 0.3 * case.first_loss else 46, "learning rate decayed to "
                                  "nothing", rate.op, f"the learning rate falls from {values[0][1]:.3g} at step "

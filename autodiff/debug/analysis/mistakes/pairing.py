@@ -175,9 +175,9 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     given = [t for t, v in case.steps[0].feeds.items() if np.ndim(v)] if is_fed else [
         t for op in case.behind if is_data(t := op.outputs[0])] if labels.op.type == "Pack" else labels.op.outputs
     inputs = [t for t in given if t is not labels and not behind.isdisjoint(t._consumers)]
-    if len(inputs) != 1 or not inputs[0].dtype.is_floating or any(  # with more, such as actions, they may follow from
-            not t.dtype.is_floating for c in through(inputs[0]) if c.type == "Cast" for t in c.outputs):  # those; ids
-        return None
+    casts = [t for c in through(inputs[0]) if c.type == "Cast" for t in c.outputs] if len(inputs) == 1 else []
+    if len(inputs) != 1 or not all(t.dtype.is_floating for t in (*inputs, *casts)):
+        return None  # of several, such as actions, they may follow from the others; integers are ids
     case.want(labels, inputs[0])
     known = [run.feeds for run in case.steps] if is_fed else [case.values(run) for run in case.looked]
     pairs = [(np.asarray(values[inputs[0]], float), np.asarray(values[labels])) for values in known

@@ -15,7 +15,7 @@ from .signs import signs_into
 
 _SUMS = ("Add", "AddV2", "AddN")
 _SMALL, _ROWS = 0.1, 4  # a factor that is meant to weigh a sum down; a batch
-_MANY, _GONE = 8, 0.1  # numbers of an example; nats that are as good as none
+_MANY, _GONE = 8, 0.1  # numbers of an example, by which a mean of them is too small; nats as good as none
 _HEAVY = 5.0  # times the error of the data, at the beginning
 
 
@@ -79,8 +79,6 @@ def _summed_beside_mean(case: Case) -> list[Finding]:
     return []
 
 
-
-
 def _divergence_too_heavy(case: Case) -> list[Finding]:
     """The divergence of a code, summed over its numbers, beside a mean over all that is decoded: it goes to 0."""
     parts = _of_an_example(case.y) if case.steps else []
@@ -89,7 +87,7 @@ def _divergence_too_heavy(case: Case) -> list[Finding]:
              if op.type == "Mean" and any(head.op in ancestors([op.inputs[0]]) for head in heads(case))]
     for (op, weight), (mean, factor, size) in itertools.product(sums, means):
         known = [weight * float(np.mean(v)) for v in case.series(op.outputs[0])]
-        if size >= _MANY and weight > factor / 8 and known and abs(known[-1]) < _GONE:
+        if size >= _MANY and weight > factor / _MANY and known and abs(known[-1]) < _GONE:
             return [finding(49, "divergence too heavy", mean, f"{mean.name} is a mean over the {size} numbers of an "
                             f"example, {op.name}{at_line(place_of(op))}, a divergence beside it, a sum, which counts "
                             f"{size} times as much: it is {abs(known[-1]):.2g} by step {case.looked[-1].step}, so the "

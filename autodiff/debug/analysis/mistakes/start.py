@@ -11,7 +11,6 @@ from ....core.traversal import ancestors, descendants, past
 from ...facts.graph_lists import variables_of
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
-from ..update_blame import is_store
 from .case import Case, Run, finding, held, kernel_of
 from .heads import SAME, heads
 from .pairing import inputs_of
@@ -210,8 +209,8 @@ def _started_late(case: Case) -> list[Finding]:
 
 def _started_again(case: Case) -> list[Finding]:
     """An initializer that is run again between steps of training."""
-    starts = [op for variable in case.variables for op in variable._consumers if is_store(op) and op.type.startswith(
-        "Assign") and "Sub" not in op.type and "Add" not in op.type and not ancestors(op.inputs[1:]) & case.trained]
+    starts = [op for variable in case.variables for op in variable._consumers
+              if op.type in ("Assign", "AssignVariableOp") and not ancestors(op.inputs[1:]) & case.trained]
     again: list[int] = []
     passes: list[list[Run]] = [[]]  # the training runs between
     for run in case.runs:

@@ -16,7 +16,7 @@ from .heads import DATA, Head, constant, heads
 from .stepping import Update
 
 _PAIRS = 6  # steps of the one loss after which the other is looked at
-_LEAST = 4
+_LEAST = 4  # steps that show how two losses stand to each other
 _FELL = 1e-6  # of its size: by which a loss is lower
 _OPPOSED = -0.3  # cosine of the gradients of two losses that pull against each other
 _APART = ("give each minimize its own variables: var_list=the discriminator's for its loss, var_list=the generator's "
@@ -98,8 +98,7 @@ def _cosines(case: Case, shared: Sequence[tuple[Update, Update]]) -> list[tuple[
 
 def _in_turns(case: Case, shared: Sequence[tuple[Update, Update]]) -> list[tuple[float, Update, Update]]:
     """The same of losses that have runs of their own, in turns: of each run the nearest of the other's that is most
-    against it, if one is against every run.
-    """
+    against it, if one is against every run."""
     mine, theirs = ([run for run in case.runs if run.trains and update.op in run.ran] for update in shared[0])
     found: list[tuple[float, Update, Update]] = []
     if not mine or not theirs or mine[0].number > theirs[-1].number or theirs[0].number > mine[-1].number:

@@ -205,7 +205,7 @@ def _floats_compared(op: Operation, case: Case) -> Iterator[Finding]:
         if share > 0.5 and np.ptp(known[0]) > 0:
             yield finding(46, "accuracy of a regression", op, f"{op.name} compares whole numbers with {fed.name}, but "
                           f"{share:.0%} of these targets are not whole: its mean stays near 0 for the best model too",
-                          'measure the error: metrics=["mae"]', confidence="certain")
+                          'measure the error: tf.abs(x - y), or in Keras metrics=["mae"]', confidence="certain")
 
 
 def _pooled_over_the_batch(op: Operation, case: Case) -> Iterator[Finding]:

@@ -131,18 +131,14 @@ def _constant_feed(at: Source) -> list[Link]:
     """Of what equals its own mean: that its column was fed with one number."""
     while at.tensor.op.type in _PASSES and (sources := sources_of(at)):
         at = sources[0]
-    return [_fed(at)] if at.tensor.op.type in PLACEHOLDERS and _is_column(at) else []
+    is_table = at.tensor.op.type in PLACEHOLDERS and np.ndim(at.scene.values[at.tensor]) > 1
+    return [_fed(at)] if is_table and _throughout(at) not in ("", f" throughout row {at.index[0]}") else []
 
 
 def _fed(at: Source) -> Link:
     op, value = at.tensor.op, at.value if isinstance(at.value, bool) else number(at.value)
     where = _throughout(at) or _spot(at.index)
     return Link(f"{value} was fed for {op.name!r}{where}", place_of(op), "fed", op.name, at.index)
-
-
-def _is_column(at: Source) -> bool:
-    """Whether a column of a table has this number throughout."""
-    return np.ndim(at.scene.values[at.tensor]) > 1 and _throughout(at) not in ("", f" throughout row {at.index[0]}")
 
 
 def _throughout(at: Source) -> str:

@@ -12,6 +12,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
+from ...analysis.disconnected import asks_for_nothing
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from ...analysis.mistakes.all_mistakes import CALM, OF_A_CALL, RULES, all_mistakes, calmer, explained, looked_at, ranked
 from ...analysis.mistakes.batches import feed_mistakes
@@ -104,7 +105,7 @@ class Checkup:
                      if f.kind == "learning rate too high" else f for f in found]
         found = [self._where_called(f) if f.kind in OF_A_CALL else f for f in found]
         when = self.state.log.at(at.run)
-        looked = (looked_at(case, str(when)), *size, *stopped)
+        looked = (looked_at(case, when), *size, *stopped)
         diagnosis = Diagnosis(y.name, when.step, tuple(found), looked)
         return spoken(diagnosis, advice.words)
 
@@ -135,8 +136,8 @@ class Checkup:
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
-            weight = 90 if cut is not None or call is not None and set(call.xs) <= set(call.ys) else \
-                25 if reason.kind == "not asked" else 55
+            is_vain = cut is not None or call is not None and asks_for_nothing(call)
+            weight = 90 if is_vain else 25 if reason.kind == "not asked" else 55
             is_meant = cut is not None and cut.kind == "stop_gradient" and (  # what a run loaded is frozen there
                 op := self.model.targets.named(cut.op)) is not None and not loaded.isdisjoint(ancestors([*op.outputs]))
             is_meant |= cut is None and variable.dtype.base_dtype.is_integer  # a number that is only kept
@@ -304,8 +305,8 @@ class Checkup:
         norm = row.raw.norm if row.raw else None
         return Finding(78, "clipped away", op.name, op.type, row.name, f"the gradient of {row.name} has the norm "
                        f"{norm:.3g}, but {op.name} ({op.type}) makes zeros of it before the update", "raise the bound "
-                       "of the clipping (by value: one below 0 and one above), or mend what scales it", "grads "
-                       "--stages", None if op.site is None else as_place(op.site))
+                       "of the clipping (by value: one below 0 and one above), or mend what scales it",
+                       "grads --stages", None if op.site is None else as_place(op.site))
 
 
 def _of_origin(origin: Origin, severity: int) -> Finding:

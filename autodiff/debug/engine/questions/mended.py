@@ -30,15 +30,16 @@ _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
 _OF_NO_OP = ("steps too large", "learning rate too low")  # findings about updates that no op makes
 _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is not that no edit of the graph does it
     **dict.fromkeys(("nan", "inf"), "it follows from others"),  # what comes first has its trials
-    **dict.fromkeys(HAZARDS, "why nan tries it where it does harm"), **dict.fromkeys((
+    **dict.fromkeys(HAZARDS, "why nan tries it where it does harm"),
+    **dict.fromkeys((
         "same batch", "batches overlap", "sorted by class", "labels do not follow from inputs", "initialized again",
         "graph grows", "never trained", "never copied", "nan in the data", "unbalanced classes", "one label",
         "duplicated columns", "gradients never reset", "dropout in evaluation", "not updated", "failed"),
         "it is the script that does it"),
     **dict.fromkeys(("floats compared", "argmax over the batch", "argmax over one", "compared crosswise",
-                     "mean of integers"), "the loss does not depend on it"), **dict.fromkeys((
-        "two losses train the same", "adversaries agree", "var_list swapped", "critic told the same of both",
-        "target is trained", "copy is trained"), "two losses work against each other")}
+                     "mean of integers"), "the loss does not depend on it"),
+    **dict.fromkeys(("two losses train the same", "adversaries agree", "var_list swapped", "target is trained",
+                     "critic told the same of both", "copy is trained"), "two losses work against each other")}
 
 
 class Course(NamedTuple):

@@ -42,8 +42,7 @@ _LEAP = 100.0  # times its size: a variable that no step should make so large
 
 class Trials:
     """tried: the remedies that helped where it was last asked, the best first, each with what applies it, and the
-    run to go back to: the one that failed, or, of what changes updates or diverged, the first of the steps.
-    """
+    run to go back to: the one that failed, or, of what changes updates or diverged, the first of the steps."""
 
     def __init__(self, state: State) -> None:
         self.state, self.model, self.carried = state, state.model, FedBack(state)
@@ -66,7 +65,7 @@ class Trials:
             top = self.state.y_at(ran[-1]) if ran else None
             top = self.model.y_of(y) if top is None else top
         except ArgumentError:
-            if isinstance(why, WhyNonfinite) or self.state.last is None:
+            if isinstance(why, WhyNonfinite) or self.state.last is None or not self.state.last.tensors:
                 return ()
             top = min(self.state.last.tensors, key=lambda t: len(t.dims or ()))  # nothing is trained
         steps = self._steps(why, top)

@@ -29,8 +29,7 @@ class Effects:
         Of a script with several losses, y are those that the last run computed. order: up to which derivatives count.
         """
         try:
-            tops = self.run_last() if not y else []
-            tops = tops or [self.model.y_of(y)]
+            tops = (self.run_last() if not y else []) or [self.model.y_of(y)]
         except ArgumentError:
             if self.state.last is None:
                 raise
