@@ -42,3 +42,19 @@ def test_long_trainings_stay_flat_and_keep_their_shape(monkeypatch):
     runs = [record.run for record in dbg.records]
     assert runs[0] == 1 and runs[-40:] == [*range(911, 951)] and len(runs) < 250
     assert np.diff(runs).max() <= 1 + 8 * 64 and dbg.at(dbg.records[3]).step == runs[3]
+
+
+def test_of_a_training_of_which_the_end_is_remembered_doctor_can_be_asked(monkeypatch):
+    monkeypatch.setattr(ring, "_MOST", 12)
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [4, 3], name="x")
+        loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 2) - 1.0), name="loss")
+        step = tf.train.AdamOptimizer(0.01).minimize(loss)
+        start = tf.global_variables_initializer()
+    with tf.Session(graph=graph) as session:
+        session.run(start)
+        dbg = Debugger(graph, session)
+        for i in range(60):
+            dbg.on_run(session, [loss, step], {x: np.random.RandomState(i).rand(4, 3)})
+        assert [f for f in dbg.doctor().findings if f.level != "remark"] == []
