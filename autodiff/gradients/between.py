@@ -44,7 +44,7 @@ def _reached_from(xs: list[Tensor]) -> set[Operation]:
     waiting = list(reached)
     while waiting:
         for tensor in waiting.pop().outputs:
-            if tensor.dtype.base_dtype.is_differentiable or carries_gradient(tensor):
+            if tensor.dtype.base_dtype.is_differentiable or carries_gradient(tensor):  # most without a call
                 for op in tensor._consumers:
                     if op not in reached:
                         reached.add(op)

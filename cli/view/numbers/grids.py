@@ -23,8 +23,7 @@ SHORT, BEGIN = 1000, 128  # elements: a vector is shown whole up to the one, by 
 def grid(value: np.ndarray, width: int | None, *, marked: np.ndarray | None, name: str, whole: bool = False) -> Table:
     """The cells with their indices; what there is no room for is left out in the middle, and counted."""
     if value.ndim < 2 or not value.size:
-        return running(value, width, marked=marked, count=None if whole or value.size <= SHORT else BEGIN,
-                       name=name)
+        return running(value, width, marked=marked, count=None if whole or value.size <= SHORT else BEGIN, name=name)
     flat = value.reshape(-1, value.shape[-1])
     flags = None if marked is None else marked.reshape(flat.shape)
     digits = Digits(value)
