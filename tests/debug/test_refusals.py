@@ -47,8 +47,10 @@ def told(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *lines: str) 
 def test_what_an_op_refuses_is_told_with_remedies_that_were_tried(case: str, tmp_path: Path,
                                                                  monkeypatch: pytest.MonkeyPatch) -> None:
     text, fault, remedy = REFUSED[case]
-    said = told(text + FEED, tmp_path, monkeypatch, "run", "why", "fix 1")
+    said = told(text + FEED, tmp_path, monkeypatch, "run", "why", "fix 1", "doctor")
     assert fault in said[2]
+    assert ("of the matrix" in said[2]) == ("matrix" in text or "cholesky" in text)
+    assert f"; {fault}" in said[4] or f": {fault}" in said[4]
     assert remedy in said[2]
     assert "instead of an error; fix 1 applies it" in said[2]
     assert "runs compute with that from here on" in said[3]

@@ -33,6 +33,7 @@ _WHOLE = "np.isfinite(data).all(axis=1) says which rows are whole, np.where(np.i
 _OFTEN = 8  # times
 _WORDY = 150  # letters of what nobody would write
 _PART, _FEW = 0.1, 8  # of a vector that a matrix takes to 0: a row that has part in it, and how many are told
+_OF_MATRICES = ("Cholesky", "LogMatrix", "Matrix", "Qr", "SelfAdjointEig", "Svd")  # how those begin that refuse some
 _LARGE = 500  # rows of a matrix that is looked at
 _FINITE = ("Softmax", "LogSoftmax")  # to blame for what -inf makes, not for a sum too large
 
@@ -119,8 +120,8 @@ def _of_constant(op: Operation, value: np.ndarray) -> str:
 def matrix_fault(op: Operation, values: Mapping[Tensor, Any]) -> str:
     """What is wrong with a matrix that was refused: rows that are equal, or an eigenvalue that is not positive."""
     matrix: Any = np.asarray(values.get(op.inputs[0], 0.0)) if op.inputs else np.zeros(())
-    if matrix.ndim != 2 or np.ptp(matrix.shape) or matrix.dtype.kind != "f" or not np.isfinite(matrix).all() or len(
-            matrix) > _LARGE:
+    if not op.forward_op.type.startswith(_OF_MATRICES) or matrix.ndim != 2 or np.ptp(matrix.shape) or (
+            matrix.dtype.kind != "f" or not np.isfinite(matrix).all() or len(matrix) > _LARGE):
         return ""
     far = np.abs(matrix[:, None] - matrix[None]).max(axis=-1) + np.tril(np.full(matrix.shape, np.inf))
     i, j = np.unravel_index(int(np.argmin(far)), far.shape)

@@ -98,9 +98,7 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
     if guess is None or not losses:
         return []
     stays = max(float(np.mean(losses[-3:])), guess[0] * case.last_loss / case.guess)
-    if stays < _FLAT * guess[0]:
-        return []
-    told = _independent(head, case)
+    told = "" if stays < _FLAT * guess[0] else _independent(head, case)
     if not told:
         return []
     which = "squared error" if head.form == "squared" else "cross entropy"

@@ -1,8 +1,6 @@
 """What is added to a loss: penalties that outweigh the error of the data."""
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from ....core.graph import Operation, Tensor
@@ -85,7 +83,7 @@ def _divergence_too_heavy(case: Case) -> list[Finding]:
     sums = [(op, f) for op, f in parts if op.type == "Sum" and any(o.type == "Exp" for o in above(op, 4))]
     means = [(op, f, int(np.prod([n or 1 for n in (op.inputs[0].dims or ())[1:]]))) for op, f in parts
              if op.type == "Mean" and any(head.op in ancestors([op.inputs[0]]) for head in heads(case))]
-    for (op, weight), (mean, factor, size) in itertools.product(sums, means):
+    for (op, weight), (mean, factor, size) in ((total, other) for total in sums for other in means):
         known = [weight * float(np.mean(v)) for v in case.series(op.outputs[0])]
         if size >= _MANY and weight > factor / _MANY and known and abs(known[-1]) < _GONE:
             return [finding(49, "divergence too heavy", mean, f"{mean.name} is a mean over the {size} numbers of an "

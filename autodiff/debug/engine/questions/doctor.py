@@ -199,7 +199,8 @@ class Checkup:
             if "OutOfRange" in why.text or "end of sequence" in why.text.lower():
                 return []  # a data set at its end is no mistake
             weight = 45 if why.op_type == "Placeholder" else 100  # the debugger's own run was fed nothing
-            return [Finding(weight, "failed", why.op, why.op_type, "", why.text, why.remedy, "why nan", why.place)]
+            text = why.text.replace("\n", "; ")
+            return [Finding(weight, "failed", why.op, why.op_type, "", text, why.remedy, "why nan", why.place)]
         first = [origin for origin in why.origins if not origin.secondary]
         if first and first[0].phase == "input" and "nan" not in first[0].bad:  # inf is right until it makes nan
             first = [*[origin for origin in why.origins if origin.secondary][:1], *first]

@@ -173,12 +173,14 @@ class Values:
 
 
 def plain(value: Any) -> Any:
-    """Rows as the dense array they stand for."""
+    """Rows as the dense array they stand for, without those outside of it, with which a run failed."""
     if isinstance(value, IndexedSlicesValue):
         if value.dense_shape is None:
             return np.asarray(value.values)
-        found = np.zeros(tuple(np.asarray(value.dense_shape)), np.asarray(value.values).dtype)
-        np.add.at(found, np.asarray(value.indices), np.asarray(value.values))
+        indices, rows = np.asarray(value.indices), np.asarray(value.values)
+        found = np.zeros(tuple(np.asarray(value.dense_shape)), rows.dtype)
+        is_inside = (indices >= 0) & (indices < len(found))
+        np.add.at(found, indices[is_inside], rows[is_inside])
         return found
     return value
 

@@ -1,7 +1,6 @@
 """Effects: what the parts of a model do to y and to its gradients; who is harmed by what is not finite."""
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 from ....core.errors import ArgumentError, AutodiffError
@@ -38,7 +37,7 @@ class Effects:
         for top in tops:
             self.model.derivatives.prepare(top, tensors)
         roots = [*tops]
-        for top, tensor in product(tops, tensors):
+        for top, tensor in ((each, variable) for each in tops for variable in tensors):
             for each in range(1, order + 1):
                 try:
                     gradient = self.model.derivatives.of_order(top, tensor, each)
