@@ -4,9 +4,6 @@ WORDS = tuple(sorted({
     "tf.stop_gradient": "jax.lax.stop_gradient",
     "tf.rsqrt": "jax.lax.rsqrt", "tf.pow": "jnp.power", "tf.one_hot": "jax.nn.one_hot", "tf.sigmoid": "jax.nn.sigmoid",
     "tf.log_sigmoid": "jax.nn.log_sigmoid", "tf.reduce_logsumexp": "jax.nn.logsumexp",
-    "give the logits to tf.nn.softmax_cross_entropy_with_logits_v2, or take the logarithm of a softmax from "
-    "tf.nn.log_softmax":
-        "take the logarithm of a softmax from jax.nn.log_softmax",
     "tf.nn.softmax_cross_entropy_with_logits_v2": "jax.nn.log_softmax",
     "tf.nn.softmax_cross_entropy_with_logits": "jax.nn.log_softmax",
     "tf.nn.sigmoid_cross_entropy_with_logits": "jax.nn.log_sigmoid of the logits and of their negatives",
@@ -14,15 +11,13 @@ WORDS = tuple(sorted({
     "tf.reduce_mean": "jnp.mean", "tf.math.xlogy": "jax.scipy.special.xlogy",
     "tf.div_no_nan(x, y), or x / (y + 1e-12)": "x / (y + 1e-12)",
     "tf.div_no_nan, or add a small constant": "add a small constant, or divide by jnp.where(y == 0, 1, y)",
-    "normalize by tf.nn.l2_normalize(x, axis), which bounds it from below, or add 1e-12 under the root":
-        "add 1e-12 under its root, before you divide by it",
     "tf.glorot_uniform_initializer": "jax.nn.initializers.glorot_uniform",
     "tf.orthogonal_initializer": "jax.nn.initializers.orthogonal",
     "tf.squeeze(prediction, 1)": "prediction.squeeze(1)", "tf.expand_dims(target, 1)": "target[:, None]",
     "tf.div_no_nan(x, y)": "x / jnp.where(y == 0, 1, y)", "tf.acos": "jnp.arccos",
     "tf.div_no_nan of the sum and the count": "x.sum() / max(x.size, 1)",
     "tf.check_numerics": "jnp.isfinite", "tf.acosh": "jnp.arccosh",
-    "or divide with tf.div_no_nan": "or divide by a count of at least 1", "tf.atan2": "jnp.arctan2",
+    "tf.atan2": "jnp.arctan2",
     "tf.nn.moments": "jnp.mean and jnp.var", "tf.custom_gradient": "jax.custom_vjp",
     "leave this variable out of the training": "leave this parameter out of what is differentiated",
     "let the registered gradient function return a tensor for this input":

@@ -2,15 +2,11 @@
 
 WORDS = tuple(sorted({
     "; or keep the forward value and pass the gradient straight through: z + tf.stop_gradient(chosen - z)": "",
-    "tf.div_no_nan(x, y)": "Div(x, Where(y == 0, 1, y))", "tf.div_no_nan, or add a small constant":
-        "add a small constant, as one Add before the Div", "or divide with tf.div_no_nan":
-        "or divide by a Max of the count and 1", "tf.div_no_nan(x, y), or x / (y + 1e-12)": "Div(x, Add(y, 1e-12))",
+    "tf.div_no_nan(x, y)": "Div(x, Where(y == 0, 1, y))",
+    "tf.div_no_nan(x, y), or x / (y + 1e-12)": "Div(x, Add(y, 1e-12))",
+    "tf.div_no_nan, or add a small constant": "add a small constant, as one Add before the Div",
     "tf.div_no_nan of the sum and the count": "Div of the sum and a Max of the count and 1",
-    "normalize by tf.nn.l2_normalize(x, axis), which bounds it from below, or add 1e-12 under the root":
-        "give the norm a Max with 1e-12, or Add 1e-12 under the Sqrt", "tf.nn.l2_normalize": "LpNormalization",
-    "use tf.math.xlogy(x, y), which is 0 where x is 0, as is its gradient":
-        "bound what the logarithm is of: Mul(x, Log(Max(y, 1e-12)))",
-    "tf.math.xlogy(x, y)": "Mul(x, Log(Max(y, 1e-12)))",
+    "tf.nn.l2_normalize": "LpNormalization", "tf.math.xlogy(x, y)": "Mul(x, Log(Max(y, 1e-12)))",
     "tf.nn.sigmoid_cross_entropy_with_logits": "Softplus(z) - z * target", "tf.log_sigmoid(x)": "Neg(Softplus(Neg(x)))",
     "tf.nn.softmax_cross_entropy_with_logits_v2": "SoftmaxCrossEntropyLoss",
     "tf.nn.softmax_cross_entropy_with_logits": "SoftmaxCrossEntropyLoss",
