@@ -29,6 +29,9 @@ REFUSED = {
     "rows": ('data = np.array([[0, 4, 2]])\nx = tf.placeholder(tf.int64, [None, 3])\nw = tf.Variable(tf.ones([3, 3]))\n'
              'loss = tf.reduce_sum(tf.nn.embedding_lookup(w, x))\n' + TRAIN,
              "Placeholder:0 holds 0 to 4, 4 first at [0, 1], where 0 to 2 may be", "give the table 5 rows, or keep"),
+    "row": ('data = 4\nx = tf.placeholder(tf.int64, [])\nw = tf.Variable(tf.ones([3, 3]))\n'
+            'loss = tf.reduce_sum(tf.gather(w, x))\n' + TRAIN,
+            "Placeholder:0 is 4, where 0 to 2 may be", "give the table 5 rows, or keep"),
 }
 
 
@@ -50,6 +53,7 @@ def test_what_an_op_refuses_is_told_with_remedies_that_were_tried(case: str, tmp
     said = told(text + FEED, tmp_path, monkeypatch, "run", "why", "fix 1", "doctor")
     assert fault in said[2]
     assert ("of the matrix" in said[2]) == ("matrix" in text or "cholesky" in text)
+    assert "did not change" not in said[4]
     assert f"; {fault}" in said[4] or f": {fault}" in said[4]
     assert remedy in said[2]
     assert "instead of an error; fix 1 applies it" in said[2]

@@ -174,8 +174,10 @@ def outside(op: Operation, values: Mapping[Tensor, Any]) -> tuple[Tensor, np.nda
     size, source = table.shape[axis], source_of(op.inputs[1])[0]
     bad = np.argwhere((given < 0) | (given >= size)).tolist()
     source = source_of(source.inputs[0])[0] if source.type == "Cast" else source
-    return (source.outputs[0], given, size, f"{source.outputs[0].name} holds {given.min()} to {given.max()}, "
-            f"{given[tuple(bad[0])]} first at {bad[0]}, where 0 to {size - 1} may be") if bad else None
+    at = next(iter(bad), [])
+    said = f"holds {given.min()} to {given.max()}, {given[tuple(at)]} first at {at}" if at else f"is {given}"
+    return (source.outputs[0], given, size, f"{source.outputs[0].name} {said}, where 0 to {size - 1} may be"
+            ) if bad else None
 
 
 def repairs_of(op: Operation, values: Mapping[Tensor, Any]) -> Iterable[list[Edit]]:

@@ -241,7 +241,7 @@ class Checkup:
                                      f"{kind} gradient",
                                      lost.op if lost else row.name, lost.op_type if lost else "", row.name, why.text,
                                      why.remedy, f"path {y.name} {row.name}", lost.place if lost else row.place))
-            found += _still(row) if row.name in trained else []
+            found += _still(row) if row.name in trained and not case.failed else []
         return found
 
     def _just_trained(self) -> set[str]:
