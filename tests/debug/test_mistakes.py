@@ -235,6 +235,17 @@ with tf.Session() as session:
 
 
 OTHERS = {  # kind and the same otherwise made: program, what is wrong in it, what mends it
+    "not updated": ('''
+h = tf.layers.batch_normalization(dense(x, 8), training=tf.placeholder_with_default(True, []))
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.nn.relu(h), 4))
+train = adam(.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(12):
+        session.run([train, loss], fed(i))
+        session.run(loss, {**fed(i), "PlaceholderWithDefault:0": False})
+''', "train = adam(.01).minimize(loss)",
+        "train = tf.group(adam(.01).minimize(loss), tf.get_collection(tf.GraphKeys.UPDATE_OPS))"),
     "mask the wrong way round": ('''
 ids = tf.placeholder(tf.int32, [None, 5])
 read = tf.nn.embedding_lookup(tf.get_variable("e", [9, 8]), ids)

@@ -122,8 +122,9 @@ def test_elements_are_read_and_refused_as_by_the_kernel():
         runs = [session.run(fetches, {x: fed, size: 3, last: 1}) for _ in range(40)]
         assert all(run[0] == 5 + 3 * 16 and run[1].tolist() == [3 + 3 * 12, 1 + 3 * 2, 1 + 3 * 4] for run in runs)
         assert session.run(total, {x: fed, size: 3, last: 2}) == 5 + 16  # zeros, where none is written
-        with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="out of range") as refused:
             session.run(fetches, {x: fed, size: 3, last: 3})
+        assert refused.value.__context__ is None
         assert session.run(fetches, {x: fed, size: 3, last: 1})[0] == runs[0][0]
 
 

@@ -115,6 +115,8 @@ def _fresh() -> Any:
     "import six\nclass A(six.with_metaclass(type, int)): pass\nassert A.__mro__[1] is int",
     "import six; assert type(six.add_metaclass(type('M', (type,), {}))(type('A', (), {}))).__name__ == 'M'",
     "import six; assert (six.ensure_str(b'a'), six.ensure_binary('a'), six.int2byte(65)) == ('a', b'a', b'A')",
+    "from tensorflow.keras.datasets import mnist; from tensorflow.keras.preprocessing.sequence import pad_sequences\n"
+    "assert callable(mnist.load_data) and pad_sequences([[1, 2], [3]]).tolist() == [[1, 2], [0, 3]]",
     "from absl import app, flags, logging; import tensorflow as tf; app.run, logging.info; flags.DEFINE_list",
 ])
 def test_import_names_resolve(line: str) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from types import SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -68,8 +68,15 @@ def _pad_sequences(sequences: Sequence[Sequence[Any]], maxlen: int | None = None
     return padded
 
 
+def _module(name: str, **has: Any) -> ModuleType:
+    """A module, which scripts also import from."""
+    module = ModuleType(f"{__name__}.{name}")
+    vars(module).update(has)
+    return module
+
+
 __version__ = "2.2.4-tf"
-datasets = SimpleNamespace(mnist=SimpleNamespace(load_data=_load_data))
-preprocessing = SimpleNamespace(sequence=SimpleNamespace(pad_sequences=_pad_sequences))
+datasets = _module("datasets", mnist=_module("datasets.mnist", load_data=_load_data))
+preprocessing = _module("preprocessing", sequence=_module("preprocessing.sequence", pad_sequences=_pad_sequences))
 
 __getattr__ = refusing("tf.keras", __name__)

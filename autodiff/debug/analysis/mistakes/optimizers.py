@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 
+from ....core.collections import GraphKeys
 from ....core.graph import Operation, Tensor
 from ....core.site import source_lines
 from ....core.traversal import ancestors
@@ -89,11 +90,14 @@ def _never_copied(case: Case) -> list[Finding]:
         return []
     later = [run for run in case.runs if run.number >= trains[0].number]
     read = {op for run in later for op in run.ran}
+    normalizing = {*case.graph.get_collection(GraphKeys.UPDATE_OPS)}
     for op in case.operations:
         if op.type not in _STORES or not is_store(op) or op.inputs[0].op not in read or op.inputs[0].op.type not in \
                 VARIABLES or any(op in run.ran for run in (later[1:] if case.is_over else case.runs)):
             continue
         behind = ancestors(op.inputs[1:])
+        if op in normalizing:
+            continue  # of what a layer saw: "not updated" tells it
         sources = [o for o in behind if o is not op.inputs[0].op and o.outputs and o.outputs[0] in case.variables]
         is_copy = op.type in ("Assign", "AssignVariableOp")
         if not sources or any(o.gradient_of is not None for o in behind) or len(trains) < (_ENOUGH if is_copy else
