@@ -1,5 +1,6 @@
 """Training programs with a mistake that raises nothing: doctor names it first, and finds nothing in the twin."""
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -408,3 +409,14 @@ def test_doctor_takes_what_is_fed_and_remembered_of_any_kind(text: str, tmp_path
                                                              monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autodiff.debug.history.ring._MOST", 20)  # runs
     assert [f.kind for f in findings(text, tmp_path) if f.level == "error"] == []
+
+
+def test_what_is_not_finite_is_looked_at_without_a_warning(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = findings('''
+p = tf.nn.softmax(dense(x, 4) * 1e4)
+loss = -tf.reduce_mean(tf.reduce_sum(tf.one_hot(t, 4) * tf.log(p), 1))
+fit([adam(.01).minimize(loss), loss], steps=30)
+''', tmp_path)
+    assert found[0].kind in ("nan", "inf")

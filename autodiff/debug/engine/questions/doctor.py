@@ -54,6 +54,7 @@ class Checkup:
         self.explain, self.gradients, self.stages, self.rules = explain, gradients, stages, rules
         self.trials, self.mended = trials, Mended(state, trials)
 
+    @np.errstate(all="ignore")  # it looks at numbers that are not finite
     def doctor(self, *, static: bool = False, ignore: Collection[str] = (), report: Report | None = None) -> Diagnosis:
         """Ranked findings about the runs remembered; static: about the graph alone, without running it.
 
