@@ -8,8 +8,10 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from autodiff.core.errors import DataLossError
 from autodiff.files.checkpoint import Stored, data_path, write_bundle
 from autodiff.files.checkpoints import open_checkpoint
 from autodiff.files.disk import arrays
-from autodiff.files.disk.arrays import read_arrays, write_arrays
+from autodiff.files.disk.arrays import arrays_in, read_arrays, write_arrays
 from autodiff.files.disk.reading import open_file, read_text
 from autodiff.files.disk.replacing import append, replace_file
 
@@ -154,3 +156,24 @@ def test_what_two_add_at_once_is_all_there(tmp_path: Path) -> None:
         thread.join(60)
     lines = (tmp_path / "history").read_text().splitlines()
     assert sorted(line.rstrip("x ") for line in lines) == sorted(f"{who} {i}" for who in "ab" for i in range(100))
+
+
+def test_one_thread_at_a_time_has_numpy_parse_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two at once may break Python 3.11's parser: "AST constructor recursion depth mismatch"."""
+    inside, most, read = [], [], np.lib.format.read_magic
+
+    def counted(file: io.BytesIO) -> tuple[int, int]:
+        inside.append(1)
+        time.sleep(2e-3)
+        most.append(len(inside))
+        inside.pop()
+        return read(file)
+
+    written = io.BytesIO()
+    write_arrays(written, {"a": np.ones(3), "b": np.ones(2)})
+    data = written.getvalue()
+    monkeypatch.setattr(np.lib.format, "read_magic", counted)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: arrays_in(io.BytesIO(data), len(data)), range(4)))
+    assert max(most) == 1
+    assert all(each["b"].tolist() == [1, 1] for each in found)

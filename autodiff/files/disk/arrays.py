@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from .reading import open_file
 _SMALL = 1 << 26  # bytes that an archive may unpack to whatever its own size is
 _GROWTH = 100  # times its size that a larger one may
 _PLAIN, _PACKED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
+_ALONE = threading.Lock()  # NumPy has headers parsed as Python, which two threads at once may not in Python 3.11
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -47,7 +49,7 @@ def read_arrays(path: str) -> dict[str, np.ndarray]:
 
 def arrays_in(file: BinaryIO, size: int) -> dict[str, np.ndarray]:
     """The arrays of an open archive of so many bytes."""
-    with zipfile.ZipFile(file) as archive:
+    with zipfile.ZipFile(file) as archive, _ALONE:
         members = archive.infolist()
         unpacked = sum(member.file_size for member in members)
         if sum(member.compress_size for member in members) > size or unpacked > max(_SMALL, _GROWTH * size):
