@@ -37,10 +37,8 @@ NAMESPACES = {
         "metrics", "mnist", "nn", "python_io", "random", "raw_ops", "saved_model", "signal", "sparse", "spectral",
         "strings", "summary", "test", "train")},
     "debug": "debug", "errors": "core.errors", "feature_column": "api.estimator.feature_columns",
-    "initializers": "api.variables.initializers",
-    "nest": "api.common.nest_shallow",
-    "queue": "api.queues", "sets": "api.sparse.sets", "python": "tensorflow_names.python_module",
-}
+    "initializers": "api.variables.initializers", "nest": "api.common.nest_shallow",
+    "queue": "api.queues", "sets": "api.sparse.sets", "python": "tensorflow_names.python_module"}
 # Module -> the names at the top of `tf` that it defines, loaded when a script first uses one of them.
 _NAMES = {
     "api.arrays.creation": "bitcast constant fill guarantee_const identity identity_n lin_space linspace no_op one_hot "
@@ -54,29 +52,24 @@ _NAMES = {
         "space_to_batch_nd space_to_depth tile",
     "api.arrays.shaping": "broadcast_dynamic_shape broadcast_static_shape broadcast_to concat ensure_shape expand_dims "
         "parallel_stack rank reshape shape shape_n size slice split squeeze stack strided_slice transpose unstack",
-    "api.arrays.sorting": "argsort searchsorted sort",
-    "api.control.control_flow": "case cond switch_case",
+    "api.arrays.sorting": "argsort searchsorted sort", "api.control.control_flow": "case cond switch_case",
     "api.control.critical_section": "CriticalSection",
     "api.control.custom":
         "custom_gradient NoGradient NotDifferentiable numpy_function py_func py_function RegisterGradient",
     "api.control.dependencies":
         "colocate_with container control_dependencies device group init_scope name_scope op_scope tuple",
     "api.control.function": "function nondifferentiable_batch_function",
-    "api.control.map_and_scan": "foldl foldr map_fn scan",
-    "api.control.tensor_array": "TensorArray",
+    "api.control.map_and_scan": "foldl foldr map_fn scan", "api.control.tensor_array": "TensorArray",
     "api.control.recompute": "grad_pass_through recompute_grad",
-    "api.control.vectorized": "vectorized_map",
-    "api.control.while_loop": "while_loop",
+    "api.control.vectorized": "vectorized_map", "api.control.while_loop": "while_loop",
     "api.debugging": "add_check_numerics_ops Assert assert_equal assert_greater assert_greater_equal assert_integer "
         "assert_less assert_less_equal assert_near assert_negative assert_non_negative assert_non_positive "
         "assert_none_equal assert_positive assert_proper_iterable assert_rank assert_rank_at_least assert_rank_in "
         "assert_same_float_dtype assert_scalar assert_type check_numerics is_non_decreasing is_numeric_tensor "
         "is_strictly_increasing is_tensor Print print verify_tensor_all_finite",
-    "api.image.boxes": "extract_image_patches",
-    "api.nn.shifted_windows": "extract_volume_patches",
+    "api.image.boxes": "extract_image_patches", "api.nn.shifted_windows": "extract_volume_patches",
     "api.session_handles": "delete_session_tensor get_session_handle get_session_tensor",
-    "api.shape_checks": "assert_shapes",
-    "api.saved_graphs.reading": "import_graph_def",
+    "api.shape_checks": "assert_shapes", "api.saved_graphs.reading": "import_graph_def",
     "api.linalg": "cholesky cholesky_solve clip_by_average_norm clip_by_global_norm clip_by_norm einsum global_norm "
         "log_matrix_determinant matmul matrix_determinant matrix_inverse matrix_solve matrix_solve_ls "
         "matrix_square_root matrix_triangular_solve norm qr self_adjoint_eig self_adjoint_eigvals svd tensordot trace",
@@ -131,8 +124,7 @@ _NAMES = {
     "api.type_specs": "IndexedSlicesSpec SparseTensorSpec TensorSpec TypeSpec",
     "api.variables.module": "Module",
     "api.variables.partitioners": "fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner",
-    "api.variables.template": "make_template",
-    "api.variables.variable": "Variable",
+    "api.variables.template": "make_template", "api.variables.variable": "Variable",
     "api.variables.variable_creators": "variable_creator_scope",
     "api.variables.variable_kinds": "disable_resource_variables enable_resource_variables resource_variables_enabled "
         "VariableAggregation VariableSynchronization",
@@ -148,8 +140,7 @@ _NAMES = {
     "runtime.config": "CallableOptions ConfigProto GPUOptions GraphOptions OptimizerOptions RunOptions",
     "runtime.eager": "disable_eager_execution disable_v2_behavior enable_eager_execution executing_eagerly",
     "tensorflow_names.python.ops": "control_flow_v2_enabled disable_control_flow_v2 enable_control_flow_v2",
-    "runtime.session": "InteractiveSession Session",
-}
+    "runtime.session": "InteractiveSession Session"}
 PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 FORMS.update({"GraphDef": "api.saved_graphs.writing.graph_def_of", "NodeDef": "api.saved_graphs.writing.node_def_of",

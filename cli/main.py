@@ -130,7 +130,6 @@ class Program:
         if code and self.given.batch and not self.given.keep_going and _failed(result):
             self.done = True
 
-    # ---- the beginning ------------------------------------------------------------------
     def _start(self) -> None:
         rc = os.path.expanduser(RC)
         if not self.given.no_rc and os.path.isfile(rc):
@@ -180,7 +179,6 @@ class Program:
             for number, line in enumerate(self.files[text], 1):
                 yield line, (text, number)
 
-    # ---- the conversation ---------------------------------------------------------------
     def _converse(self) -> None:
         if self.ui == "screen":
             from .screen import FullScreen

@@ -91,8 +91,6 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, (Tensor, IndexedSlices)) or hasattr(x, "as_tensor")
 
 
-# ---- finite numbers ---------------------------------------------------------------------
-
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
     """The tensor; its run fails with InvalidArgumentError if an element is nan or infinite."""
     return build.CheckNumerics(tensor, message=message, name=name)
@@ -119,8 +117,6 @@ def add_check_numerics_ops() -> Any:
                     check = [build.CheckNumerics(output, message=f"{op.name}:{output.value_index}")]
     return group(*check)
 
-
-# ---- comparing --------------------------------------------------------------------------
 
 def _fails_statically(condition: Tensor) -> bool:
     value = static_value(condition)
@@ -217,8 +213,6 @@ def _ordered(op: str, x: Any, name: str | None, default: str) -> Tensor:
         flat = build.Reshape(convert_to_tensor(x, name="x"), [-1])
         return build.All(OPS[op](flat[:-1], flat[1:]), [0], name=full)
 
-
-# ---- ranks, shapes and types ------------------------------------------------------------
 
 def assert_rank(x: Any, rank: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
                 name: str | None = None) -> Any:

@@ -14,8 +14,7 @@ __all__ = [
     "DEFINE_alias", "DEFINE_bool", "DEFINE_boolean", "DEFINE_enum", "DEFINE_float", "DEFINE_integer", "DEFINE_list",
     "DEFINE_multi_float", "DEFINE_multi_integer", "DEFINE_multi_string", "DEFINE_string", "FLAGS", "DuplicateFlagError",
     "Error", "FlagValues", "IllegalFlagValueError", "UnparsedFlagAccessError", "mark_flag_as_required",
-    "mark_flags_as_required",
-]
+    "mark_flags_as_required"]
 
 
 class Error(AutodiffError):
@@ -182,8 +181,6 @@ class FlagValues:
 
 FLAGS = FlagValues()
 
-
-# ---- kinds of value ---------------------------------------------------------------------
 
 def _boolean(text: Any) -> bool:
     if str(text).lower() in ("true", "t", "1", "yes", "y"):

@@ -49,8 +49,6 @@ class Reduction:
 _LOSSES, _NONZERO = GraphKeys.LOSSES, Reduction.SUM_BY_NONZERO_WEIGHTS
 
 
-# ---- collections ------------------------------------------------------------------------
-
 def add_loss(loss: Tensor, loss_collection: Any = _LOSSES) -> None:
     """Add a loss to the losses of its graph. loss_collection: None keeps it out."""
     if loss_collection:
@@ -81,8 +79,6 @@ def get_total_loss(add_regularization_losses: bool = True, name: str = "total_lo
         losses = losses + get_regularization_losses(scope)
     return add_n(losses, name=name)
 
-
-# ---- weights ----------------------------------------------------------------------------
 
 def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = None, loss_collection: Any = _LOSSES,
                           reduction: str = _NONZERO) -> Tensor:
@@ -147,8 +143,6 @@ def _pair(labels: Any, predictions: Any, what: str = "predictions") -> tuple[Ten
     merge(labels.dims, predictions.dims)
     return labels, predictions
 
-
-# ---- losses -----------------------------------------------------------------------------
 
 def absolute_difference(labels: Any, predictions: Any, weights: Any = 1.0, scope: str | None = None,
                         loss_collection: Any = _LOSSES, reduction: str = _NONZERO) -> Tensor:

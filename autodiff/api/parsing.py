@@ -264,7 +264,6 @@ def _joined(feature: SparseFeature, sparse: Mapping[str, SparseTensor]) -> Spars
     return SparseTensor(indices, ordered, joined.dense_shape)
 
 
-# ---- bytes and files ----------------------------------------------------------------------
 def decode_raw(input_bytes: Any = None, out_type: Any = None, little_endian: bool = True, name: str | None = None,
                bytes: Any = None, fixed_length: Any = None) -> Tensor:
     """Texts as the numbers that their bytes are. input_bytes: string[...] -> out_type[..., n].

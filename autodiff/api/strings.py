@@ -111,8 +111,6 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
     return build.StringFormat(*tensors, template=template, placeholder=placeholder, summarize=summarize, name=name)
 
 
-# ---- names of the top of tf ---------------------------------------------------------------
-
 string_join, string_strip, string_to_number, string_to_hash_bucket = join, strip, to_number, to_hash_bucket
 string_to_hash_bucket_fast, string_to_hash_bucket_strong = to_hash_bucket_fast, to_hash_bucket_strong
 string_length, string_lower, string_upper, string_format = length, lower, upper, format

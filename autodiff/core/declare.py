@@ -157,7 +157,8 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
             if shared is None:
                 shared, first = dtype, parameter.name
                 if dtype not in definition.dtypes:
-                    raise DTypeError(_unwanted(parameter, value, definition.dtypes))
+                    raise DTypeError(_unwanted(parameter, value, definition.dtypes),
+                                     hint=_cast(value, definition.dtypes))
             elif dtype is not shared:
                 refusal: type = InvalidArgumentError if graph.executing_eagerly else DTypeError
                 if parameter.variadic and parameter.name == first and not graph.executing_eagerly:
@@ -172,7 +173,7 @@ def _inputs(graph: Graph, definition: OpDef, values: tuple, hint: DType | None) 
                               f"match type {shared.name} of argument '{first}'",
                               hint="use tf.cast to change one of them")
         elif dtype not in kind.allowed:
-            raise DTypeError(_unwanted(parameter, value, kind.allowed))
+            raise DTypeError(_unwanted(parameter, value, kind.allowed), hint=_cast(value, kind.allowed))
         inputs.append(value)
     return tuple(inputs)
 
@@ -216,6 +217,13 @@ def _unwanted(parameter: Parameter, value: Tensor, allowed: tuple[DType, ...]) -
     names = ", ".join(t.name for t in allowed)
     return (f"Value passed to parameter '{parameter.name}' has DataType {value.dtype.name} not in list of allowed "
             f"values: {names}")
+
+
+def _cast(value: Tensor, allowed: tuple[DType, ...]) -> str:
+    """How to have a tensor in a type that is allowed, "" where that is none of numbers."""
+    wanted = next((t.name for t in allowed[::-1] if value.dtype.is_floating and t.is_integer or
+                   value.dtype.is_integer and t.name == "float32"), "")
+    return f"tf.cast({value.op.name}, tf.{wanted}): {value.op.name} is {value.dtype.name}" * bool(wanted)
 
 
 def _complete(graph: Graph, definition: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:

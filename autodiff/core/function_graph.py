@@ -186,10 +186,9 @@ class Function:
 
     captured: the outer tensors of the captures, in order. kept: what a call must leave to its gradient, because
     computing it again would give something else (random numbers, values of variables) or do something twice.
-    is_repeatable: whether a call may be made again. cache: what the runtime compiled of it. recalled: inner
-    tensors that the gradient of a loop takes rather than to compute them again.
-    waits_for: what a call must wait for. live: the numbers of what is needed of
-    all that it gives; computes: the operations it takes. None: all.
+    is_repeatable: whether a call may be made again. cache: what the runtime compiled of it. recalled: inner tensors
+    that the gradient of a loop takes rather than to compute them again. waits_for: what a call must wait for. live: the
+    numbers of what is needed of all that it gives; computes: the operations it takes. None: all.
     """
 
     def __init__(self, graph: FunctionGraph, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...],

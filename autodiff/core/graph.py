@@ -10,7 +10,7 @@ import numpy as np
 from .defaults import STACKS, InThread, entered
 from .devices import Placed
 from .errors import GraphError, KindError, NestedResetError, StateError
-from .graph_parts import Collected, ControlGroup, Operations, written_as
+from .graph_parts import PROMOTIONS, Collected, ControlGroup, Operations, written_as
 from .names import RuleScopes, UniqueNames, check_scope_name, element_named
 from .op import OPS, OpDef, Spec
 from .operation import Operation
@@ -18,15 +18,15 @@ from .site import Known
 from .tensor import Tensor
 
 _NEW = object.__new__
+_MANY = 1 << 13  # operations
 
 
 class Graph(Placed, Collected):
     """Operations and tensors by name; scopes, collections, control dependencies.
 
-    seed: graph-level random seed or None. backprop_origin: (forward op, y) while a gradient rule
-    builds. in_rule: where it does. made_from: the frame that makes many operations,
-    meanwhile. overrides: op type -> name of a registered gradient. extras: what other modules keep per graph
-    (variable store, gradient calls), by their own key.
+    seed: graph-level random seed or None. backprop_origin: (forward op, y) while a gradient rule builds. in_rule: where
+    it does. made_from: the frame that makes many operations, meanwhile. overrides: op type -> name of a registered
+    gradient. extras: what other modules keep per graph (variable store, gradient calls), by their own key.
     """
 
     in_loop = executing_eagerly = False
@@ -66,7 +66,10 @@ class Graph(Placed, Collected):
         scope, name = ("", self.names.literal(name[:-1])) if name[-1:] == "/" else self._name_in_scope(name)
         op = _NEW(Operation)
         op.begin(self, definition, scope, name, inputs, attrs, specs)
-        self.operations.listed.append(op)
+        listed = self.operations.listed
+        listed.append(op)
+        if not len(listed) % _MANY:
+            PROMOTIONS.promote()  # they live on: collections meanwhile would walk all of them, and find nothing
         if self.colocated:
             op.stand_with(self.colocated)
             op._colocation_dict = self.beside
@@ -212,7 +215,9 @@ class Graph(Placed, Collected):
             return element_named(element, self.operations, allow_tensor=allow_tensor, allow_operation=allow_operation)
         if isinstance(element, Tensor) and allow_tensor or isinstance(element, Operation) and allow_operation:
             if element.graph is not self:
-                raise GraphError(f"{type(element).__name__} {element} is not an element of this graph.")
+                raise GraphError(f"{type(element).__name__} {element} is not an element of this graph.",
+                                 hint="make the session of the graph that it is in, tf.Session(graph=graph), or build "
+                                      "all in one graph")
             return element
         wanted = " or ".join(w for w, ok in (("Tensor", allow_tensor), ("Operation", allow_operation)) if ok)
         raise KindError(f"Can not convert a {type(element).__name__} into a {wanted}.", found=repr(element))

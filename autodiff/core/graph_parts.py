@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -20,6 +21,35 @@ def written_as(form: str, *given: Any, **options: Any) -> Any:
     """A graph, or an operation, in a form of FORMS."""
     module, _, name = FORMS[form].rpartition(".")
     return getattr(import_module(f"..{module}", __package__), name)(*given, **options)
+
+
+def promote_objects() -> None:
+    """Move all present objects to the oldest generation, so that the next young collections do not walk them."""
+    if not gc.get_freeze_count():  # what a program froze stays frozen
+        gc.freeze()
+        gc.unfreeze()
+
+
+_IN_A_ROW = 12  # promotions without a full collection
+
+
+class _Promotions:
+    """Promotes what graphs are made of, only so often in a row: full collections free graphs that nobody has."""
+
+    def __init__(self) -> None:
+        self._left, self._collections = 0, -1
+
+    def promote(self) -> None:
+        """Promote all present objects; no more of them after so many times without a full collection."""
+        collections = gc.get_stats()[2]["collections"]
+        if collections != self._collections:
+            self._left, self._collections = _IN_A_ROW, collections
+        if self._left:
+            self._left -= 1
+            promote_objects()
+
+
+PROMOTIONS = _Promotions()
 
 
 class Operations(Mapping[str, "Operation"]):

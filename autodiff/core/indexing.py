@@ -17,8 +17,7 @@ def slice_tensor(graph: Any, tensor: Any, key: Any, *, name: str = "strided_slic
     """The StridedSlice that a Python index means. Items may be ints, slices, `...`, None or scalar tensors.
 
     A boolean tensor or array alone is a mask. graph: the one that the ops join. value: what the part of the variable
-    `tensor` is set to instead.
-    Raises KindError (a TypeError) for any other item.
+    `tensor` is set to instead. Raises KindError (a TypeError) for any other item.
     """
     if isinstance(key, bool) or getattr(getattr(key, "dtype", None), "kind", "") == "b":
         return mask_tensor(graph, tensor, key)

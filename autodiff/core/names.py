@@ -77,25 +77,29 @@ class RuleScopes:
     whether a name is not an operation's.
     """
 
-    __slots__ = ("graph", "outer", "prefix", "operation", "scope", "has_scopes", "_leaves", "_are_implied", "_ruled")
+    __slots__ = ("graph", "outer", "prefix", "operation", "scope", "has_scopes", "_leaves", "_are_implied", "_ruled",
+                 "_innermost")
 
     def __init__(self, graph: Any) -> None:
         self.graph, self.outer, self.prefix = graph, graph.scope, f"{graph.scope.lower()}/"
-        self.scope, self.has_scopes = "", False
+        self.scope, self.has_scopes, self._innermost = "", False, graph._scopes
         self._leaves = UniqueNames()  # the last parts of the names in the scope
         self._ruled: list[Any] = []
         self._are_implied = bool(self.outer) and not graph.executing_eagerly and graph.names.implies(self)
 
     def open(self, operation: Any) -> str:
-        """Begin the scope of an operation's rule, and give it."""
+        """Enter the scope of an operation's rule, and give it."""
         scope = f"{self.outer}/{operation.name}{OF_RULE}"
-        if not self._are_implied or (scope if scope.islower() else scope.lower()) in self.graph.names._count:
-            return self.graph.unique_name(f"{operation.name}{OF_RULE}")
-        self.operation, self.scope, self.has_scopes, self._leaves._count = operation, scope, False, {}
+        if not self._are_implied or scope.lower() in self.graph.names._count:
+            scope = self.graph.unique_name(f"{operation.name}{OF_RULE}")
+        else:
+            self.operation, self.scope, self.has_scopes, self._leaves._count = operation, scope, False, {}
+        self._innermost.value = scope
         return scope
 
     def close(self) -> None:
-        """End the scope."""
+        """Leave the scope."""
+        self._innermost.value = self.outer
         if self.has_scopes:
             self._keep()
         elif self.scope:
@@ -104,6 +108,10 @@ class RuleScopes:
 
     def leaf(self, name: str) -> str | None:
         """The last part of a name, made unique in the scope; None if `take` is to give it."""
+        (key, kept), known = _plain(name), self._leaves._count
+        if key is not None and key not in known:  # as most are: `take`, of a name that it gives as it is
+            known[key] = 1
+            return kept
         return None if "/" in name else sys.intern(self._leaves.take(name))
 
     def tell(self) -> None:
@@ -123,6 +131,13 @@ class RuleScopes:
             for name, count in (("", 1), *self._leaves._count.items()):
                 self.graph.names._count.setdefault(f"{self.scope}/{name}".lower().removesuffix("/"), count)
         self.scope = ""
+
+
+@functools.lru_cache(1 << 10)
+def _plain(name: str) -> tuple[str | None, str]:
+    """The key of a name that is like none but its own, None if it has a number or scopes; and the name, made once."""
+    has_more = "/" in name or name[-1:].isdigit() or OF_RULE in name
+    return None if has_more else sys.intern(name.lower()), sys.intern(name)
 
 
 def is_op_name(name: str) -> bool:

@@ -42,9 +42,7 @@ def entries(structure: Any) -> list[tuple[Any, Any]]:
 
 def children(structure: Any) -> list[Any]:
     """The items of a structure, a dict's in the order of its keys."""
-    if isinstance(structure, (list, tuple)):
-        return list(structure)
-    return [child for _, child in entries(structure)]
+    return list(structure) if isinstance(structure, (list, tuple)) else [child for _, child in entries(structure)]
 
 
 def _keys(structure: Mapping) -> list[Any]:

@@ -75,13 +75,14 @@ class OpDef:
     infer: same arguments, tensors for arrays; gives a Spec or a tuple of Specs.
     gradient_rule(node, *dys): a tensor or Blocked for each input. no_grad: why there is none.
     no_rule: why asking for one is a LookupError, as TF has it. batching_rule(node, args, batched): outputs with one
-    more leading axis. is_plain: all inputs are of the shared dtype. is_simple: and there are some, and no attributes.
+    more leading axis. same: the inputs that may not have it.
+    is_plain: all inputs are of the shared dtype. is_simple: and there are some, and no attributes.
     takes_out / takes_run: the kernel has `out` / `run`. usual: float32 if it is one of dtypes, else None.
     """
 
     __slots__ = ("name", "kernel", "parameters", "attributes", "required", "infer", "build", "elementwise", "dtypes",
                  "usual", "is_plain", "is_simple", "takes_out", "takes_run", "stateful", "no_grad", "no_rule",
-                 "gradient_rule", "batching_rule", "doc")
+                 "gradient_rule", "batching_rule", "same", "doc")
 
     def __init__(self, name: str, kernel: Callable[..., Any], *, parameters: tuple[Parameter, ...],
                  keyword_only: tuple[str, ...], infer: Callable[..., Any], build: Callable[..., Any], elementwise: bool,
@@ -101,6 +102,7 @@ class OpDef:
         self.no_grad, self.no_rule = no_grad, no_rule
         self.gradient_rule: Callable[..., Any] | None = None
         self.batching_rule = batching_rule
+        self.same: tuple[int, ...] = ()
         self.doc = kernel.__doc__ or ""
 
     @property
@@ -120,6 +122,11 @@ class OpDef:
         """Decorator: how this op takes one more leading axis."""
         self.batching_rule = rule
         return rule
+
+    def batched_if_same(self, *inputs: int) -> Callable[..., Any]:
+        """Decorator: the same, where these inputs (shapes, indices) do not vary from slice to slice."""
+        self.same = inputs
+        return self.batched
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

@@ -227,9 +227,7 @@ def merge(a: Dims | None, b: Dims | None) -> Dims | None:
 
 def agreeing(a: Dims | None, b: Dims | None) -> Dims | None:
     """The shape that fits both; sizes that differ are unknown."""
-    if a is None or b is None or len(a) != len(b):
-        return None
-    return tuple(m if m == n else None for m, n in zip(a, b))
+    return None if a is None or b is None or len(a) != len(b) else tuple(m if m == n else None for m, n in zip(a, b))
 
 
 def broadcast(a: Dims | None, b: Dims | None) -> Dims | None:

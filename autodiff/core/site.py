@@ -57,25 +57,26 @@ class Site(NamedTuple):
 class Known(NamedTuple):
     """The user's frames outside of a frame of this package: shared by all operations made from there.
 
-    frame: None if there are no others.
+    frame: None if there are no others. inner: what is known where that is so.
     """
 
     frame: FrameType | None
     frames: RawFrames
+    inner: "Known | None" = None
 
 
 def here() -> Known:
     """The frame that calls this, and the user's frames outside of it."""
-    return Known(sys._getframe(1), capture())
+    frames = capture()
+    return Known(sys._getframe(1), frames, Known(None, frames))
 
 
 def capture(known: Known | None = None, depth: int = 1) -> RawFrames:
     """The user's frames, innermost first, up to the script's top level.
 
-    known: those outside of one frame. depth: how many frames up are the library's.
-    What a command of the prompt makes has no line of the user's: it is said to be of `<prompt>`. Frames are kept as
-    (code, instruction): looking up a line number costs more than all the rest, and most operations are never asked
-    for theirs.
+    known: those outside of one frame. depth: how many frames up are the library's. What a command of the prompt makes
+    has no line of the user's: it is said to be of `<prompt>`. Frames are kept as (code, instruction): looking up a line
+    number costs more than all the rest, and most operations are never asked for theirs.
     """
     if known is not None and known.frame is None:
         return known.frames
@@ -153,12 +154,12 @@ def inside(known: Known | None, function: Any) -> Known | None:
     code = getattr(function, "__code__", None)
     if known is None or known.frame is None or code is None or _WHOSE[code.co_filename] != _OURS:
         return known
-    return Known(None, known.frames)
+    return known.inner or Known(None, known.frames)
 
 
 def frames_of(sites: Iterable[Site]) -> RawFrames:
-    """The frames of lines that ran elsewhere: of a program in a file, or of another framework."""
-    return tuple([(_code_at(place), 0) for place in sites])
+    """The frames of lines that ran elsewhere: in a file, or in a framework, whose sites may have one, `raw`."""
+    return tuple([getattr(place, "raw", None) or (_code_at(place), 0) for place in sites])
 
 
 _NOTHING = (lambda: None).__code__

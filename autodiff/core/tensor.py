@@ -32,6 +32,20 @@ class Reference:
         return id(self._wrapped)
 
 
+def _operators(op: str, name: str) -> tuple[Any, Any]:
+    """The methods of a tensor on the left and on the right of an operator. Their op is found by name in OPS, so that
+    tensors need not import ops."""
+    def on_left(x: "Tensor", y: Any) -> Any:
+        definition = OPS[op]
+        return definition.build(definition, (x, y), NO_ATTRIBUTES, name, x.dtype.base_dtype)
+
+    def on_right(y: "Tensor", x: Any) -> Any:
+        definition = OPS[op]
+        return definition.build(definition, (x, y), NO_ATTRIBUTES, name, y.dtype.base_dtype)
+
+    return on_left, on_right
+
+
 class Tensor:
     """One output of an operation: a name, an element type and a partial shape; no value.
 
@@ -124,86 +138,29 @@ class Tensor:
         """`h:0 float32[?,784]`."""
         return f"{self.name} {self.dtype.name}{show(self.dims)}"
 
-    # Operators find their op by name in OPS, so that tensors need not import ops.
-    def __add__(self, other: Any) -> "Tensor":
-        return _binary("AddV2", "add", self, other)
-
-    def __radd__(self, other: Any) -> "Tensor":
-        return _reversed("AddV2", "add", self, other)
-
-    def __sub__(self, other: Any) -> "Tensor":
-        return _binary("Sub", "sub", self, other)
-
-    def __rsub__(self, other: Any) -> "Tensor":
-        return _reversed("Sub", "sub", self, other)
+    __add__, __radd__ = _operators("AddV2", "add")
+    __sub__, __rsub__ = _operators("Sub", "sub")
+    _times, __rmul__ = _operators("Mul", "mul")
+    __truediv__, __rtruediv__ = _operators("RealDiv", "truediv")
+    __floordiv__, __rfloordiv__ = _operators("FloorDiv", "floordiv")
+    __mod__, __rmod__ = _operators("FloorMod", "mod")
+    __pow__, __rpow__ = _operators("Pow", "pow")
+    __and__, __rand__ = _operators("LogicalAnd", "and")
+    __or__, __ror__ = _operators("LogicalOr", "or")
+    __xor__, __rxor__ = _operators("LogicalXor", "xor")
+    __lt__, __le__ = _operators("Less", "Less")[0], _operators("LessEqual", "LessEqual")[0]
+    __gt__, __ge__ = _operators("Greater", "Greater")[0], _operators("GreaterEqual", "GreaterEqual")[0]
 
     def __mul__(self, other: Any) -> "Tensor":
-        if hasattr(other, "with_values"):  # only the entries of a SparseTensor are multiplied
+        if type(other) is not Tensor and hasattr(other, "with_values"):  # a SparseTensor: its entries are multiplied
             return NotImplemented
-        return _binary("Mul", "mul", self, other)
-
-    def __rmul__(self, other: Any) -> "Tensor":
-        return _reversed("Mul", "mul", self, other)
-
-    def __truediv__(self, other: Any) -> "Tensor":
-        return _binary("RealDiv", "truediv", self, other)
-
-    def __rtruediv__(self, other: Any) -> "Tensor":
-        return _reversed("RealDiv", "truediv", self, other)
-
-    def __floordiv__(self, other: Any) -> "Tensor":
-        return _binary("FloorDiv", "floordiv", self, other)
-
-    def __rfloordiv__(self, other: Any) -> "Tensor":
-        return _reversed("FloorDiv", "floordiv", self, other)
-
-    def __mod__(self, other: Any) -> "Tensor":
-        return _binary("FloorMod", "mod", self, other)
-
-    def __rmod__(self, other: Any) -> "Tensor":
-        return _reversed("FloorMod", "mod", self, other)
-
-    def __pow__(self, other: Any) -> "Tensor":
-        return _binary("Pow", "pow", self, other)
-
-    def __rpow__(self, other: Any) -> "Tensor":
-        return _reversed("Pow", "pow", self, other)
+        return self._times(other)
 
     def __matmul__(self, other: Any) -> "Tensor":
-        return _binary(_product_of(self, other), "matmul", self, other)
+        return _operators(_product_of(self, other), "matmul")[0](self, other)
 
     def __rmatmul__(self, other: Any) -> "Tensor":
-        return _reversed(_product_of(self, other), "matmul", self, other)
-
-    def __lt__(self, other: Any) -> "Tensor":
-        return _binary("Less", "Less", self, other)
-
-    def __le__(self, other: Any) -> "Tensor":
-        return _binary("LessEqual", "LessEqual", self, other)
-
-    def __gt__(self, other: Any) -> "Tensor":
-        return _binary("Greater", "Greater", self, other)
-
-    def __ge__(self, other: Any) -> "Tensor":
-        return _binary("GreaterEqual", "GreaterEqual", self, other)
-
-    def __and__(self, other: Any) -> "Tensor":
-        return _binary("LogicalAnd", "and", self, other)
-
-    def __rand__(self, other: Any) -> "Tensor":
-        return _reversed("LogicalAnd", "and", self, other)
-
-    def __or__(self, other: Any) -> "Tensor":
-        return _binary("LogicalOr", "or", self, other)
-
-    def __ror__(self, other: Any) -> "Tensor":
-        return _reversed("LogicalOr", "or", self, other)
-
-    def __xor__(self, other: Any) -> "Tensor":
-        return _binary("LogicalXor", "xor", self, other)
-
-    def __rxor__(self, other: Any) -> "Tensor":
-        return _reversed("LogicalXor", "xor", self, other)
+        return _operators(_product_of(self, other), "matmul")[1](self, other)
 
     __div__, __rdiv__ = __truediv__, __rtruediv__  # as Python 2's code calls them
 
@@ -266,14 +223,6 @@ Tensor.OVERLOADABLE_OPERATORS = {  # type: ignore[attr-defined]
     name for name in vars(Tensor) if name.strip("_") in (
         "add radd sub rsub mul rmul div rdiv truediv rtruediv floordiv rfloordiv mod rmod lt le gt ge and rand or ror "
         "xor rxor getitem pow rpow invert neg abs matmul rmatmul").split()}
-
-
-def _binary(op: str, name: str, x: Tensor, y: Any) -> Any:
-    return OPS[op].build(OPS[op], (x, y), NO_ATTRIBUTES, name, x.dtype.base_dtype)
-
-
-def _reversed(op: str, name: str, y: Tensor, x: Any) -> Any:
-    return OPS[op].build(OPS[op], (x, y), NO_ATTRIBUTES, name, y.dtype.base_dtype)
 
 
 def _product_of(x: Tensor, other: Any) -> str:

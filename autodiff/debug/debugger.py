@@ -34,10 +34,9 @@ class Debugger:
 
     It has parts, made anew for each graph, and passes on here what is asked most; each part can be asked for more.
     model: graph, session, names; state: the runs remembered. watches, feeds, debuggers, training: what is arranged
-    before a run.
-    hooks: the cut to whatever makes runs. runs, stepper, inside: make them; history: goes back to them. values,
-    gradients, gradients_with, hessians, update_stages, explain, rules, checkup, comparison, lists, places: answer.
-    edits: change; recordings: write and read.
+    before a run. hooks: the cut to whatever makes runs. runs, stepper, inside: make them; history: goes back to them.
+    values, gradients, gradients_with, hessians, update_stages, explain, rules, checkup, comparison, lists, places:
+    answer. edits: change; recordings: write and read.
     """
 
     def __init__(self, graph: Graph | None = None, session: Session | None = None, *,

@@ -46,7 +46,6 @@ def data_path(prefix: str, shard: int, shards: int) -> str:
     return f"{prefix}.data-{shard:05d}-of-{shards:05d}"
 
 
-# ---- reading ------------------------------------------------------------------------------
 class BundleReader:
     """The arrays of a checkpoint by name, read when they are asked for.
 
@@ -157,7 +156,6 @@ def _checksum_of_lengths(lengths: Sequence[int]) -> int:
     return crc32c(b"".join(struct.pack("<I" if length < 1 << 32 else "<Q", length) for length in lengths))
 
 
-# ---- writing ------------------------------------------------------------------------------
 def write_bundle(prefix: str, tensors: Mapping[str, Stored | Sequence[Stored]]) -> None:
     """Write a checkpoint of one shard; a list of parts stands for a partitioned variable.
 

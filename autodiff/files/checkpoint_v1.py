@@ -41,9 +41,7 @@ _LISTS = {"int64": "int64_val", "bool": "bool_val", "string": "string_val"}
 
 def files_of(prefix: str) -> list[str]:
     """The files of a checkpoint: one of that very name, or its shards."""
-    if os.path.isfile(prefix):
-        return [prefix]
-    return sorted(glob.glob(glob.escape(prefix) + "-?????-of-?????"))
+    return [prefix] if os.path.isfile(prefix) else sorted(glob.glob(glob.escape(prefix) + "-?????-of-?????"))
 
 
 class TableReader:

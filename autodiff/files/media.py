@@ -41,8 +41,6 @@ def write_wav(sound: np.ndarray, rate: int) -> bytes:
     return b"RIFF" + struct.pack("<I", len(body)) + body
 
 
-# ---- PNG, read --------------------------------------------------------------------------
-
 def read_png(data: bytes) -> np.ndarray:
     """The pixels of a PNG: uint8[h, w, 1 to 4], uint16 if it has 16 bits. Raises ValueError for what is none."""
     if data[:8] != b"\x89PNG\r\n\x1a\n":

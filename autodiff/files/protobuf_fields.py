@@ -70,10 +70,9 @@ class Enum:
 class Field(NamedTuple):
     """One row of a message's table.
 
-    kind: a Scalar, an Enum or a Message class. key: the kind of a map's keys, None for other fields.
-    oneof: the name of the group of which at most one field is set, '' for none.
-    explicit: whether a set field is written even if it has its default value. is_message: whether its values are
-    messages.
+    kind: a Scalar, an Enum or a Message class. key: the kind of a map's keys, None for other fields. oneof: the name of
+    the group of which at most one field is set, '' for none. explicit: whether a set field is written even if it has
+    its default value. is_message: whether its values are messages.
     """
 
     number: int
@@ -146,14 +145,11 @@ def _varints() -> list[Scalar]:
 
 
 SCALARS: dict[str, Scalar] = {kind.name: kind for kind in (
-    *_varints(),
-    Scalar("bool", VARINT, False, _bool, bits=1),
+    *_varints(), Scalar("bool", VARINT, False, _bool, bits=1),
     Scalar("fixed32", FOUR_BYTES, 0, _integer("fixed32", 32, False), "<u4"),
     Scalar("sfixed32", FOUR_BYTES, 0, _integer("sfixed32", 32, True), "<i4"),
     Scalar("float", FOUR_BYTES, 0.0, _float, "<f4"),
     Scalar("fixed64", EIGHT_BYTES, 0, _integer("fixed64", 64, False), "<u8"),
     Scalar("sfixed64", EIGHT_BYTES, 0, _integer("sfixed64", 64, True), "<i8"),
-    Scalar("double", EIGHT_BYTES, 0.0, _double, "<f8"),
-    Scalar("string", LENGTH, "", _string),
-    Scalar("bytes", LENGTH, b"", _bytes),
-)}
+    Scalar("double", EIGHT_BYTES, 0.0, _double, "<f8"), Scalar("string", LENGTH, "", _string),
+    Scalar("bytes", LENGTH, b"", _bytes))}

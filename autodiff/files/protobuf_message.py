@@ -47,7 +47,6 @@ class Message:
         else:
             self.put(field, field.kind.accepts(value))
 
-    # ---- fields -------------------------------------------------------------------------
     def _field(self, name: str) -> Field:
         if name not in self.BY_NAME:
             raise UnsupportedError(f"'{type(self).__name__}' object has no attribute '{name}'",
@@ -61,9 +60,7 @@ class Message:
         if name.startswith("__"):
             raise AttributeError(name)
         field = self._field(name)
-        if field.repeated or field.is_message or field.key is not None:
-            return self.slot(field)
-        return field.kind.default
+        return self.slot(field) if field.repeated or field.is_message or field.key is not None else field.kind.default
 
     def __setattr__(self, name: str, value: Any) -> None:
         field = self._field(name)
@@ -145,7 +142,6 @@ class Message:
         """Keep what no field can hold, such as a Python function: copies have it too, bytes and text do not."""
         object.__setattr__(self, "beside", value)
 
-    # ---- whole messages -----------------------------------------------------------------
     def Clear(self) -> None:  # noqa: N802
         """Forget everything."""
         marked = self._is_marked

@@ -57,7 +57,6 @@ def _scalar(kind: Any, value: Any) -> str:
                          for byte in (value.encode() if isinstance(value, str) else value)) + '"'
 
 
-# ---- reading ------------------------------------------------------------------------------
 _TOKEN = re.compile(r"""(?P<blank>(?:\s+|\#[^\n]*)+)
                         | (?P<text>"[^"\\\n]*(?:\\.[^"\\\n]*)*" | '[^'\\\n]*(?:\\.[^'\\\n]*)*')
                         | (?P<word>[-+]?[\w.]+(?:(?<=[eE])[-+]\w+)?) | (?P<sign>[][{}<>:;,/-])""", re.VERBOSE)
@@ -221,7 +220,6 @@ def _unescaped(token: str) -> bytes:
     return _ESCAPED.sub(plain, token[1:-1].encode("utf-8", "surrogatepass"))
 
 
-# ---- JSON -----------------------------------------------------------------------------------
 def message_to_json(message: Any, *, keep_names: bool = False, indent: int | None = 2) -> str:
     """The JSON of a message. keep_names: of fields as they are declared rather than as lowerCamelCase."""
     return json.dumps(_of_message(message, keep_names), indent=indent)

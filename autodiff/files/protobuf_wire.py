@@ -58,9 +58,7 @@ def _write_block(parts: list[bytes], number: int, data: bytes) -> None:
 
 
 def _unsigned(kind: Any, value: int) -> int:
-    if kind.zigzag:
-        return (value << 1 ^ value >> 63) & 0xFFFFFFFFFFFFFFFF
-    return int(value) & 0xFFFFFFFFFFFFFFFF
+    return (value << 1 ^ value >> 63) & 0xFFFFFFFFFFFFFFFF if kind.zigzag else int(value) & 0xFFFFFFFFFFFFFFFF
 
 
 def write_varint(value: int) -> bytes:

@@ -16,10 +16,7 @@ def decompress(data: bytes, limit: int) -> bytes:
     found = bytearray()
     while at < len(data):
         tag = data[at]
-        if tag & 3 == 0:
-            at = _literal(data, at, found)
-        else:
-            at = _copy(data, at, found)
+        at = _copy(data, at, found) if tag & 3 else _literal(data, at, found)
         if len(found) > length:
             raise DataLossError(f"snappy: more than the {length} bytes that were promised, at byte {at}")
     if len(found) != length:

@@ -85,9 +85,7 @@ def bytes_of_array(name: str, array: np.ndarray) -> bytes:
 
 def shape_of_proto(shape: Any) -> tuple[int | None, ...] | None:
     """The dims of a TensorShapeProto, None for unknown ones; None for an unknown rank."""
-    if shape.unknown_rank:
-        return None
-    return tuple(None if dim.size < 0 else dim.size for dim in shape.dim)
+    return None if shape.unknown_rank else tuple(None if dim.size < 0 else dim.size for dim in shape.dim)
 
 
 def proto_of_shape(shape: Sequence[int | None] | None) -> Any:

@@ -15,6 +15,8 @@ from .steps import ForeignStep
 TURNS = 3  # steps after the first from which a habit shows
 _UPHILL = 0.5  # cosine of a change and the gradient before it
 _KEPT = 12  # steps
+_PUSHES = 0.03  # of a change: what a gradient makes of it, beside the momentum
+_NOTHING = 1e-7  # of a parameter: a gradient so small moves nothing
 _LOST = 1e-4  # of a parameter: a gradient so small may well be lost in rounding
 _NOISE = 10.0  # times the largest of the first losses: what different batches do not explain
 _FAR = 1e3  # times its first value: a loss that has grown so much has diverged
@@ -91,6 +93,15 @@ def not_updated(turns: Sequence[Turn], use: Use) -> list[Finding]:
                     use.place)]
 
 
+def _pushes(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
+    """Whether each gradient adds to the change that came before it, rather than that momentum goes on against it."""
+    before, moved, g = (np.concatenate([np.ravel(each).astype(float) for each in column]) for column in zip(
+        *((before, moved, g) for (before, _), (moved, g) in zip(pairs, pairs[1:]))))
+    directions = np.stack([each / (np.linalg.norm(each) or 1.0) for each in (before, g)], axis=1)
+    (_, share), *_ = np.linalg.lstsq(directions, moved, rcond=1e-10)
+    return bool(share > _PUSHES * np.linalg.norm(moved))
+
+
 def uphill(turns: Sequence[Turn], use: Use) -> list[Finding]:
     """Parameters that are moved along their gradients."""
     up = []
@@ -98,7 +109,8 @@ def uphill(turns: Sequence[Turn], use: Use) -> list[Finding]:
         pairs = [(d, g) for d, g in _pairs(turns, name) if np.any(d)] if name not in turns[-1].shared else []
         with np.errstate(all="ignore"):
             cosines = [float(np.sum(d * g) / (np.linalg.norm(d) * np.linalg.norm(g))) for d, g in pairs]
-        if len(cosines) >= TURNS and min(cosines) > _UPHILL:
+        if len(cosines) >= TURNS and min(cosines) > _UPHILL and _pushes(pairs) and max(
+                np.abs(g).max() for _, g in pairs) > _NOTHING * np.abs(turns[-1].step.values[name]).max():
             up.append(name)
     return [Finding(90, "uphill", up[0], "", up[0], f"{_listed(up)} is moved along the gradient, not against it, in "
                     f"{len(turns)} steps: the sign of the update is wrong, so the loss rises{use.clause}",

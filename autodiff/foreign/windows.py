@@ -60,7 +60,6 @@ def _in_planes(x: Any, slide: Slide, of: Any) -> Any:
     return tf.squeeze(of(tf.expand_dims(x, 2), wide), [2])
 
 
-# ---- convolutions ---------------------------------------------------------------------------
 def convolve(x: Any, filters: Any, slide: Slide, groups: int = 1) -> Any:
     """Filters at each place. x: float[n, c, *space], filters: float[f, c / groups, *window] -> float[n, f, *space']."""
     def of(x: Any, slide: Slide) -> Any:
@@ -118,7 +117,6 @@ def _spread(x: Any, w: Any, slide: Slide) -> Any:
               dilations=[1, 1, *slide.dilations])
 
 
-# ---- pooling --------------------------------------------------------------------------------
 def pads_of_ceil(sizes: Sequence[Any], slide: Slide) -> Pairs:
     """Padding with which no element is left over at the end, where a window begins before the padding there does."""
     found = []

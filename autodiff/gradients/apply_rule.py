@@ -27,8 +27,9 @@ def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradien
     gate: no gradient is ready before all are. scopes: where the rules of this sweep build.
     Raises NoGradientError (LookupError) without a rule, ArgumentError or ShapeError (ValueError) for a wrong answer.
     """
-    saved = graph.scope, graph.in_rule, graph.backprop_origin, graph.made_from
-    graph.scope, graph.in_rule, graph.backprop_origin = scopes.open(op), scopes, (op, y)
+    saved = graph.in_rule, graph.backprop_origin, graph.made_from
+    scopes.open(op)
+    graph.in_rule, graph.backprop_origin = scopes, (op, y)
     try:
         rule = rule_of(op)
         if rule is None:
@@ -37,13 +38,14 @@ def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradien
                 note_blocked(graph, op, index, reason)
             return [None] * len(op.inputs)
         graph.made_from = inside(graph.made_from, rule)
-        dxs = _answer(rule, op, _given(op, dys))
-        for index, (dx, tensor) in enumerate(zip(dxs, inputs_of(op))):
+        inputs = op.inputs or inputs_of(op)
+        dxs = _answer(rule, op, dys, inputs)
+        for index, (dx, tensor) in enumerate(zip(dxs, inputs)):
             if type(dx) is not Tensor or dx.dims != tensor.dims or not tensor.dtype.base_dtype.is_differentiable:
                 dxs[index] = _checked(graph, op, tensor, index, dx)
         return _gated(graph, dxs) if gate and sum(dx is not None for dx in dxs) > 1 else dxs
     finally:
-        graph.scope, graph.in_rule, graph.backprop_origin, graph.made_from = saved
+        graph.in_rule, graph.backprop_origin, graph.made_from = saved
         scopes.close()
 
 
@@ -71,8 +73,6 @@ def rule_of(op: Operation) -> Any:
 def _given(op: Operation, dys: dict[Tensor, Gradient | None]) -> list[Gradient | None]:
     """What a rule is given: what each output received, made dense and filled up with zeros as far as it wants that."""
     given = [dys[t] for t in op.outputs]
-    if len(given) == 1 and type(given[0]) is Tensor:
-        return given
     kind = op.definition.name
     if kind not in _TAKE_NONE:
         for index, tensor in enumerate(op.outputs):
@@ -84,11 +84,13 @@ def _given(op: Operation, dys: dict[Tensor, Gradient | None]) -> list[Gradient |
     return given
 
 
-def _answer(rule: Any, op: Operation, dys: list[Gradient | None]) -> list[Any]:
+def _answer(rule: Any, op: Operation, dys: dict[Tensor, Gradient | None], inputs: tuple[Tensor, ...]) -> list[Any]:
     """The answers of the rule, one for each input."""
-    dxs = rule(op, *dys)
+    made = op._outputs
+    dy = dys[made] if type(made) is Tensor else None  # as most have it: one tensor for one
+    dxs = rule(op, dy) if type(dy) is Tensor else rule(op, *_given(op, dys))
     dxs = list(dxs) if isinstance(dxs, (list, tuple)) and not isinstance(dxs, Blocked) else [dxs]
-    if len(dxs) != len(inputs_of(op)):
+    if len(dxs) != len(inputs):
         raise ArgumentError(f"the gradient of {op.type} gave {len(dxs)} gradients for {len(op.inputs)} inputs",
                             node=f"{op.name}: {op.describe()}", line=f"{op.site}")
     return dxs

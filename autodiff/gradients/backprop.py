@@ -34,13 +34,12 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
               unconnected_gradients: Any = UnconnectedGradients.NONE) -> list[Gradient | None]:
     """Symbolic derivatives of sum(ys) by each x, as a list with one entry for each x.
 
-    ys, xs: a tensor, a Variable, or a list of them. grad_ys: what the ys receive, ones by default.
-    stop_gradients: tensors to hold constant. An entry is a Tensor of x's shape and dtype, an
-    IndexedSlices (rows of a gather), or None when no path connects x.
-    colocate_gradients_with_ops: each op stands with the one whose gradient it is for.
-    Raises ArgumentError (ValueError) for lengths, shapes and options, DTypeError (TypeError) for a complex y
-    without grad_ys, NoGradientError (LookupError) for an op on the path without a registered gradient.
-    Source: reverse accumulation; Griewank and Walther (2008), section 3.2.
+    ys, xs: a tensor, a Variable, or a list of them. grad_ys: what the ys receive, ones by default. stop_gradients:
+    tensors to hold constant. An entry is a Tensor of x's shape and dtype, an IndexedSlices (rows of a gather), or None
+    when no path connects x. colocate_gradients_with_ops: each op stands with the one whose gradient it is for. Raises
+    ArgumentError (ValueError) for lengths, shapes and options, DTypeError (TypeError) for a complex y without grad_ys,
+    NoGradientError (LookupError) for an op on the path without a registered gradient. Source: reverse accumulation;
+    Griewank and Walther (2008), section 3.2.
     """
     if get_default_graph().executing_eagerly:
         raise StateError("tf.gradients is not supported when eager execution is enabled", hint="use tf.GradientTape")

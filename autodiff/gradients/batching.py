@@ -10,6 +10,7 @@ from ..core.errors import NoGradientError, ShapeError
 from ..core.graph import Operation, Tensor
 from ..core.op import build
 from ..core.shapes import is_known
+from ..ops.common.batch_axis import shared
 
 
 def vectorize(outputs: Sequence[Tensor], replaced: dict[Tensor, Tensor], size: Any,
@@ -63,9 +64,7 @@ def _joined_parts(terms: Sequence[Tensor], values: dict[Tensor, Tensor], size: A
             return None
         found += [*_gap(terms[0], size, low - reached), values[dy]]
         reached = high
-    if None in parts or not whole:
-        return None
-    return build.ConcatV2(1, *found, *_gap(terms[0], size, whole[0] - reached))
+    return None if None in parts or not whole else build.ConcatV2(1, *found, *_gap(terms[0], size, whole[0] - reached))
 
 
 def _gap(like: Tensor, size: int, length: int) -> list[Tensor]:
@@ -107,6 +106,7 @@ def depending_on(outputs: Sequence[Tensor], sources: dict[Tensor, Tensor]) -> li
 def _apply(op: Operation, args: list[Tensor], batched: list[bool]) -> Sequence[Tensor | None]:
     definition = op.definition
     if definition.batching_rule is not None:
+        shared(op, batched, *definition.same)
         result = definition.batching_rule(op, args, batched)
     elif definition.elementwise:
         result = definition(*align(op.inputs, args, batched), **op.attrs)

@@ -80,11 +80,12 @@ class Sweep:
 
     def _accumulate(self, op: Operation) -> bool:
         """The sum of what each output received, None if nothing arrived; whether anything has."""
-        outputs = op.outputs
-        if len(outputs) == 1:
-            tensor, = outputs
-            if len(self.terms.get(tensor, ())) == 1:
-                self.final[tensor], = self.terms.pop(tensor)
+        made = op._outputs
+        if type(made) is Tensor:
+            terms = self.terms.get(made, ())
+            if len(terms) == 1:
+                self.final[made], = terms
+                del self.terms[made]
                 return True
         with self.graph.differentiating(op, self.y_of.get(op, self.y)):
             for tensor in op.outputs:

@@ -8,8 +8,9 @@ its ops is asked for; places.py says which file that is.
 import pkgutil
 from importlib import import_module
 
+from ..core.graph_parts import promote_objects
 from ..core.op import OPS
-from .common.gc_pause import collector_paused, promote_objects
+from .common.gc_pause import collector_paused
 from .places import PLACES
 
 

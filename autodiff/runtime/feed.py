@@ -127,7 +127,8 @@ def convert(tensor: Tensor, value: Any) -> np.ndarray:
     array = _strings(tensor, value) if dtype.name == "string" else _numbers(tensor, value)
     if not compatible(tensor.dims, array.shape):
         raise ShapeError(f"Cannot feed value of shape {array.shape} for Tensor {tensor.name!r}, which has shape "
-                         f"{str(tensor.shape)!r}", hint=_made_to_fit(array, tensor.dims or ()))
+                         f"{str(tensor.shape)!r}", hint=_made_to_fit(array, tensor.dims or ()) or
+                         _other_width(array, tensor))
     array = array.view()
     array.setflags(write=False)  # may end as a fetched value or a variable: those copy what is not their own
     return array
@@ -147,6 +148,14 @@ def _made_to_fit(array: np.ndarray, dims: Sequence[int | None]) -> str:
             (size, len(array) * size) if None in dims else (prod(d or 0 for d in dims),)):
         return ""
     return f"feed it in that shape, np.reshape(value, {tuple(-1 if d is None else d for d in dims)})"
+
+
+def _other_width(array: np.ndarray, tensor: Tensor) -> str:
+    """What to do about an array that is as wanted but for one dimension, "" for any other."""
+    wanted = tensor.dims or ()
+    other = [i for i, d in enumerate(wanted) if d not in (None, array.shape[i])] if array.ndim == len(wanted) else []
+    return (f"{wanted[other[0]]} is written at {tensor.op.site}: write {array.shape[other[0]] if other[0] else None} "
+            f"there, or feed {wanted[other[0]]}") if len(other) == 1 else ""
 
 
 def _strings(tensor: Tensor, value: Any) -> np.ndarray:

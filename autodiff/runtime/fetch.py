@@ -35,6 +35,7 @@ class Fetches:
     targets: tuple[Operation, ...]
     rebuild: Rebuild
     programs: dict[tuple[Tensor, ...], Any] = field(default_factory=dict)  # the session's, by fed tensors
+    ran: Any = None  # what Moment.ran keeps
 
 
 def parse(graph: Graph, fetches: Any) -> Fetches:
@@ -139,7 +140,8 @@ class _Reader:
         except KindError as error:
             raise KindError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}, must be a string or Tensor. "
                             f"({error.what})", expected="a tensor, a variable, an operation, a name, or lists, tuples "
-                            "and dicts of them") from None
+                            "and dicts of them", hint="where a run's result is assigned to the name that was fetched, "
+                            "as in loss = sess.run(loss), give the result another name") from None
         except AutodiffError as error:
             raise GraphError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error.sentence})",
                              hint=error.hint) from None

@@ -185,7 +185,8 @@ class Session:
         if self.closed:
             raise StateError("Attempted to use a closed Session.")
         if not self.graph.operations:
-            raise StateError("The Session graph is empty.  Add operations to the graph before calling run().")
+            raise StateError("The Session graph is empty.  Add operations to the graph before calling run().",
+                             hint="the model is in another tf.Graph: make the session of it, tf.Session(graph=graph)")
 
     def new_run(self) -> Run:
         """The state of the next run."""

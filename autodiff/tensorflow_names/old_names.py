@@ -50,11 +50,8 @@ REMOVED: dict[str, dict[str, Any]] = {
     },
     "numpy.random": {"random_integers": _random_integers},
     "collections": {name: getattr(collections.abc, name) for name in collections.abc.__all__},
-    "time": {"clock": time.process_time},
-    "inspect": {"getargspec": _argspec},
-    "fractions": {"gcd": math.gcd},
-    "cgi": {"escape": html.escape},
-}
+    "time": {"clock": time.process_time}, "inspect": {"getargspec": _argspec}, "fractions": {"gcd": math.gcd},
+    "cgi": {"escape": html.escape}}
 # module -> name of what is there still -> what it gave
 CHANGED: dict[str, dict[str, Any]] = {"numpy": {"meshgrid": lambda *xi, **options: list(np.meshgrid(*xi, **options))}}
 _METHODS = {"assertEquals": "assertEqual", "assertNotEquals": "assertNotEqual", "assertAlmostEquals":

@@ -13,8 +13,7 @@ _ROWS = {
         "tf2 python.tf2; tools; tpu contrib.tpu python.tpu; distribute distribute autodiff; "
         "training train train.moving_averages autodiff; util python.util.decorating",
     "tensorflow.python.client": "session python.client_session autodiff; timeline api.train.hooks.timeline",
-    "tensorflow.python.compat": "compat python.compat",
-    "tensorflow.python.data.util": "nest api.common.nest_shallow",
+    "tensorflow.python.compat": "compat python.compat", "tensorflow.python.data.util": "nest api.common.nest_shallow",
     "tensorflow.python.compiler.xla": "xla python.framework.rewriting",
     "tensorflow.python.grappler": "tf_optimizer python.framework.rewriting",
     "tensorflow.python.eager":
@@ -93,52 +92,37 @@ _ROWS = {
         "checkpoint_ops api.train.warm_start; input train api.train.inputs; warm_starting_util api.train.warm_start",
     "tensorflow.python.util": "tf_contextlib python.util.decorators; tf_decorator python.util.decorators; "
         "tf_inspect python.util.signatures; deprecation python.util.deprecation; compat compat python.util.compat; "
-        "dispatch python.util.dispatch; nest api.common.nest_shallow",
-}
+        "dispatch python.util.dispatch; nest api.common.nest_shallow"}
 # Path -> rooms that are searched for its names, in this order. "": autodiff itself; "api.x" and "python.x" are modules
 # of autodiff and of this folder, "stdlib.x" of Python. A path stands for all that is below it, but below `tensorflow`
 # and `tensorflow.contrib` a name is found by itself.
 ROOMS: dict[str, tuple[str, ...]] = {
-    "absl": (),
-    "absl.app": ("app",),
-    "absl.flags": ("flags",),
-    "absl.logging": ("logging",),
-    "google": (),
-    "google.protobuf": (),
-    "google.protobuf.any_pb2": ("api.messages",),
+    "absl": (), "absl.app": ("app",), "absl.flags": ("flags",), "absl.logging": ("logging",),
+    "google": (), "google.protobuf": (), "google.protobuf.any_pb2": ("api.messages",),
     "google.protobuf.json_format": ("tensorflow_names.json_format",),
     "google.protobuf.message": ("tensorflow_names.text_format",),
-    "google.protobuf.text_format": ("tensorflow_names.text_format",),
-    "six": ("tensorflow_names.six",),
+    "google.protobuf.text_format": ("tensorflow_names.text_format",), "six": ("tensorflow_names.six",),
     "six.moves": ("tensorflow_names.six_moves",),
     **{f"six.moves.{name}": (f"stdlib.{module}",) for name, module in six_moves.MODULES.items()},
-    "tensorflow": ("",),
-    "tensorflow.compat": ("compat",),
-    "tensorflow.compat.v1": ("",),
-    "tensorflow.compat.v2": ("python.compat_v2", ""),
-    "tensorflow.core": (),
+    "tensorflow": ("",), "tensorflow.compat": ("compat",), "tensorflow.compat.v1": ("",),
+    "tensorflow.compat.v2": ("python.compat_v2", ""), "tensorflow.core": (),
     **{f"tensorflow.core.{room}": ("api.messages", "") for room in ("example", "framework", "lib", "protobuf", "util")},
     "tensorflow.core.protobuf.rewriter_config_pb2": ("runtime.config",),
     "tensorflow.core.lib.core.error_codes_pb2": ("python.framework.errors_impl",),
     "tensorflow.core.protobuf.config_pb2": ("",),
-    "tensorflow.core.protobuf.debug_pb2": ("runtime.config",),
-    "tensorflow.examples": (),
-    "tensorflow.examples.tutorials": (),
-    "tensorflow.examples.tutorials.mnist": ("mnist",),
-    "tensorflow.examples.tutorials.mnist.input_data": ("mnist",),
-    "tensorflow.contrib.eager.python": ("contrib.eager",),
+    "tensorflow.core.protobuf.debug_pb2": ("runtime.config",), "tensorflow.examples": (),
+    "tensorflow.examples.tutorials": (), "tensorflow.examples.tutorials.mnist": ("mnist",),
+    "tensorflow.examples.tutorials.mnist.input_data": ("mnist",), "tensorflow.contrib.eager.python": ("contrib.eager",),
     "tensorflow.contrib.framework.python": ("contrib.framework", ""),
     "tensorflow.contrib.layers.python": ("contrib.layers",),
     "tensorflow.contrib.learn.python.learn.datasets": ("mnist",),
     "tensorflow.contrib.rnn.python": ("contrib.rnn", "nn.rnn_cell"),
     **{f"{package}.{name}": tuple("" if room == "autodiff" else room for room in rooms)
-       for package, rows in _ROWS.items() for name, *rooms in map(str.split, rows.split(";"))},
-}
+       for package, rows in _ROWS.items() for name, *rooms in map(str.split, rows.split(";"))}}
 
 # Package -> its modules: those without rooms of their own have the package's.
 _MODULES = {
-    "tensorflow.compat": "v1 v2",
-    "tensorflow.python.client": "client_lib device_lib session timeline",
+    "tensorflow.compat": "v1 v2", "tensorflow.python.client": "client_lib device_lib session timeline",
     "tensorflow.python.data": "ops util experimental",
     "tensorflow.python.data.ops": "dataset_ops iterator_ops optional_ops readers",
     "tensorflow.python.distribute": "distribute_lib distribution_strategy_context reduce_util values",
@@ -188,8 +172,7 @@ _MODULES = {
         "supervisor sync_replicas_optimizer tracking training training_ops training_util warm_starting_util",
     "tensorflow.python.training.tracking": "base data_structures tracking util",
     "tensorflow.python.util": "all_util compat deprecation dispatch function_utils keyword_args lazy_loader lock_util "
-        "nest object_identity tf_contextlib tf_decorator tf_export tf_inspect tf_should_use tf_stack",
-}
+        "nest object_identity tf_contextlib tf_decorator tf_export tf_inspect tf_should_use tf_stack"}
 _PACKAGES = (  # of which a module may be imported whatever its name: what it has is asked for when it is used
     "autograph autograph.converters autograph.core autograph.impl autograph.pyct autograph.pyct.common_transformers "
     "autograph.utils client compat compiler compiler.xla data "

@@ -5,17 +5,22 @@ import os
 import re
 from typing import Annotated
 
+from autodiff.debug.analysis.advice import Remark
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.engine.questions.patches import Patch as FilePatch
+from autodiff.debug.engine.questions.patches import patch_of_lines
 from autodiff.debug.engine.questions.patches import write as write_patch
 
 from ..language.argument_kinds import Count, IntKind
 from ..language.command import command
 from ..language.target_kinds import Assigned, Setting, SettingValue, Target
 from ..model.results import Column, Group, Patch, Result, Table, Text
+from ..model.script import ModelScript
 from ..model.shell import CHOICES, OPTIONS, Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import bytes_in_words, shape
 from ..view.text import number
+from . import standing
 
 
 @command("set", group="Change", shorthands={"m mouse": "set mouse"})
@@ -80,31 +85,65 @@ def freeze(dbg: Debugger, target: Target | None) -> Result:
 
 
 @command("fix", group="Change")
-def fix(shell: Shell, n: Annotated[int, IntKind(1)] = 1, *, write: bool = False, yes: bool = False) -> Result:
+def fix(shell: Shell, n: Annotated[int, IntKind(1)] = 1, *, write: bool = False, yes: bool = False,
+        no: bool = False) -> Result:
     """Have the runs to come compute with remedy N of those that `why nan` tried; the script's graph stays as it is.
 
     What is to blame and the gradients are then computed beside it. Each step says that it was made so; undo takes the
     remedy back. Where variables are not finite, all get back what they had before the step that failed;
     with other updates, what they had before the first step that was tried.
     write: shows the remedy as a change of the script's file instead, and writes it when that is confirmed; what was
-    there is kept as FILE~. yes: confirms it, as in batch, where nobody is asked. A library's file is never written, nor
-    a line whose expression is not surely found.
+    there is kept as FILE~. yes: confirms it, as in batch, where nobody is asked; no: does not. A library's file is
+    never written, nor a line whose expression is not surely found.
+
+    Of a PyTorch, JAX or eager script, the script is run from its beginning, with its line changed as the remedy has it.
 
     Example:  fix 1 --write
     API:      dbg.edits.fix(1), dbg.edits.patch(1)
     """
+    if no:
+        return Text("nothing was written: the file is as it was", "quiet")
     if write or yes:
         return _written(shell, n, confirmed=yes)
+    if shell.script is not None and (_of_error(shell) or shell.dbg.model.is_foreign):
+        return _anew(shell, shell.script, n)
     made, failed = shell.dbg.edits.fix(n)
     again = f"\nvariables are what they were before {failed}" if failed else ""
     return Text(f"{made.words}: runs compute with that from here on; undo takes it back{again}")
 
 
+def _anew(shell: Shell, script: ModelScript, n: int) -> Result:
+    """The script from its beginning, with a line as the remedy has it: what it computes itself, no graph can change."""
+    patch, words = _patch(shell, n)
+    if patch.why or patch.file != script.file or script.as_module:
+        why = patch.why or f"{os.path.basename(patch.file)} is another file: fix {n} --write writes it"
+        return Text(f"not applied, as the script computes its steps itself: {why}\nby hand: {words}", "warning")
+    event = shell.load_again(patch)
+    return Group((Patch(patch.file, patch.diff), Text(f"{os.path.basename(script.file)} runs from its beginning with "
+                  "that; its file is as it was: load goes back to it, fix N --write writes it"),
+                  standing.arrived(shell, event)))
+
+
+def _of_error(shell: Shell) -> Remark | None:
+    """The remedy of the error that the script ended with, if its text can have it."""
+    told = getattr(shell.script.error, "told", None) if shell.script is not None else None
+    return told if told is not None and told.lines else None
+
+
+def _patch(shell: Shell, n: int) -> tuple[FilePatch, str]:
+    """Remedy N as a change of the script's file, and in words."""
+    if shell.script is not None and (told := _of_error(shell)) is not None and n == 1:
+        return patch_of_lines(told.lines, shell.script.file), told.remedy
+    if shell.script is not None and shell.script.fixed is not None and not shell.dbg.trials.tried:
+        return shell.script.fixed, ""
+    remedy = shell.dbg.trials.numbered(n)[0]
+    return shell.dbg.edits.patch(n), remedy.words if "{}" in remedy.applied else remedy.what
+
+
 def _written(shell: Shell, n: int, *, confirmed: bool) -> Result:
     """The remedy as a diff of the user's file, which is written if that is confirmed."""
-    found = shell.dbg.edits.patch(n)
+    found, words = _patch(shell, n)
     if found.why:
-        words = shell.dbg.trials.numbered(n)[0].words
         return Text(f"nothing is written: {found.why}\nby hand: {words}", "warning")
     name = os.path.basename(found.file)
     if confirmed:

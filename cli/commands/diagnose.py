@@ -61,14 +61,21 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     Example:  why hidden1/weights
     API:      dbg.why("hidden1/weights"), dbg.trials.of(dbg.why(kind="nan")), dbg.explain.why_missing("hidden1/weights")
     """
-    if not target and shell.script is not None and (told := told_of(shell.script.error)):
+    raised = shell.script.error if shell.script is not None else None
+    error = None if target else raised
+    if error is not None and (told := told_of(error, shell.dbg.graph)):
         return Text(told.strip(), "warning")
     target = target or _last_stop(shell)
     kind = KINDS.get(target, "")
+    if raised is not None and kind == "nan" and not any(not record.error or record.error.splitlines()[0] in str(raised)
+                                                        for record in shell.dbg.records):
+        return standing.raised(shell, raised)
     if kind == "nan" and shell.drives_script and not shell.dbg.records and shell.dbg.stepper.cursor is None:
         raise UsageError("nothing was run yet", "run -f nan", code="wrong_moment")
     found = shell.dbg.why("" if kind else target, of, kind=kind, order=order)
     many = found if isinstance(found, (list, tuple)) else (found,)
+    if error is not None and isinstance(found, WhyNonfinite) and not found.origins:
+        return standing.raised(shell, error)
     if isinstance(found, WhyNonfinite) and order == 1:
         remedies = shell.dbg.trials.of(found, of)
         first, *rest = nonfinite(found)
@@ -96,7 +103,8 @@ def _last_stop(shell: Shell) -> str:
         return "none"
     if not about:
         raise UsageError("why what? nothing has stopped that could be explained",
-                         "why nan, why none, why zero, or why TARGET", code="wrong_moment")
+                         "doctor says what is wrong so far; or why nan, why none, why zero, why TARGET",
+                         code="wrong_moment")
     return about
 
 
@@ -152,9 +160,7 @@ def path(dbg: Debugger, y: Y | None, x: X) -> Result:
         return Group((Text(f"no gradient flows from {found.y} to {found.x}; why {found.x} says why", "warning"),
                       *((_cuts(found.cuts),) if found.cuts else ())))
     shown = _tree(found)
-    if not found.cuts:
-        return shown
-    return Group((shown, Text("other paths are cut:", "quiet"), _cuts(found.cuts)))
+    return shown if not found.cuts else Group((shown, Text("other paths are cut:", "quiet"), _cuts(found.cuts)))
 
 
 def _tree(found: Path) -> Table:

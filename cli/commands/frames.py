@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from autodiff.core.site import Site
+from autodiff.debug.language.handle_paths import offers
 
 from ..language.argument_kinds import Count, IntKind, WordKind
 from ..language.command import command
@@ -145,11 +146,14 @@ def _table(place: Place) -> Result:
 
 def _described(value: Any) -> tuple[str, str]:
     """Type and value of a local in a few words: an array or tensor by its shape."""
-    if hasattr(value, "describe") and hasattr(value, "name"):
+    if offers(value, "describe") and offers(value, "name"):
         return type(value).__name__, value.describe()
     if isinstance(value, np.ndarray) and value.size > 4:
         return "ndarray", f"{value.dtype.name}{list(value.shape)}"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception as error:  # of the script's own __repr__
+        text = f"its __repr__ raises {type(error).__name__}"
     return type(value).__name__, text if len(text) <= LONG else text[:LONG - 1] + "…"
 
 

@@ -166,6 +166,10 @@ def explain(dbg: Debugger, x: X, *, of: Target = "") -> Result:
     if len(values) == len(found.factors):
         what = "multiplied" if all(factor.is_number for factor in found.factors) else "gains multiplied"
         notes.append(f"{what}: {number(math.prod(values))}")
+    fix, named = dbg.state.overrides.overlay, dbg.model.targets.named
+    if fix is not None and any((op := named(factor.op)) is not None and fix.replaces(op) for factor in found.factors):
+        notes.append(f"factors of what the fix replaces are of the script as it is written, not of its runs with "
+                     f"{fix.words}")
     if found.paths > 1:
         notes.append(f"{found.paths} paths lead there, this one carries most; the gradient is the sum over all; "
                      f"path {found.y} {found.x} draws them")

@@ -6,9 +6,10 @@ import os
 import re
 from typing import Any
 
-from autodiff.core.errors import AutodiffError, FailedPreconditionError, NoGradientError
+from autodiff.core.errors import AutodiffError, OpError
 from autodiff.core.graph import Operation
 from autodiff.core.site import Site, source_lines
+from autodiff.debug.analysis.findings import WhyFailed
 from autodiff.debug.facts.graph_lists import lacking
 
 from ..model.results import Error, Group, Result, Source, Stop, Text
@@ -112,12 +113,15 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
     at = f" at {name}:{line}" if line else f" in {name}"
     op = getattr(error, "op", None)
     about = f"\nin op {op.name}: {op.describe()}\nmade at {op.site}" if isinstance(op, Operation) else ""
-    told = told_of(error)
-    says = f": {text}" if (text := str(error).split("\n")[0]) else ""
+    told = told_of(error, shell.dbg.graph)
+    first, _, rest = str(error).partition("\n")
+    first = rest.strip().partition("\n")[0] if first.endswith("Original error:") else first
+    says = f": {first}" if first else ""
     says = says.partition(". ")[0] if told else says
-    about += told or without_gradients(shell, error)
-    is_hinted = isinstance(error, (NoGradientError, FailedPreconditionError))
-    remedy = remedy_of(error) or (getattr(error, "hint", "") or "") * is_hinted
+    told = told or without_gradients(shell, error) or refused(shell, error)
+    hint = getattr(error, "hint", "")
+    remedy = remedy_of(error) or f"remedy: {hint}" * (bool(hint) and hint not in told)
+    about = told + about
     found = Error(f"the script raised {kind}{at}{says}{about}", "script_raised", f"{remedy}\n" * bool(remedy) +
                   "where, list, print and info still work on what there is; load runs it again", status=4,
                   trace=script_traceback(error))
@@ -132,6 +136,18 @@ def without_gradients(shell: Shell, error: BaseException) -> str:
     except AutodiffError:  # nothing tells of what
         return ""
     return "".join(f"\n{each.text}\nremedy: {each.remedy}\nwhy none says it of each variable" for each in found)
+
+
+def refused(shell: Shell, error: BaseException) -> str:
+    """Why an op refused to run, and what to do, where more is known than the error says."""
+    try:
+        why = shell.dbg.explain.why_raised(error) if isinstance(error, OpError) else None
+    except AutodiffError:  # what it was given cannot be had again
+        return ""
+    because = why.text.partition("\n")[2] if why is not None else ""
+    if not isinstance(why, WhyFailed):
+        return f"\n{because}\nremedy: {why.origins[0].remedy}\nwhy nan tries remedies" if why else ""
+    return f"\nbecause {because}" * bool(because) + f"\nremedy: {why.remedy}" * bool(why.remedy)
 
 
 def lines_around(file: str, line: int, around: int = 3) -> Source | None:

@@ -63,9 +63,7 @@ def print_(dbg: Debugger, form: Format = "", expression: Expression = "", *, ran
     letter = next((c for c in form if c != "a"), "")
     if letter in ("h", "d") and array.dtype.kind not in "fiub":
         raise UsageError(f"/{letter} draws real numbers, found {array.dtype}", f"print {expression}", code="bad_value")
-    if write:
-        return _written(array, write)
-    return shown(value, form=letter, whole="a" in form, marked=marked, mark=mark)
+    return _written(array, write) if write else shown(value, form=letter, whole="a" in form, marked=marked, mark=mark)
 
 
 def _in_turn(dbg: Debugger, expression: str, number: int) -> str:

@@ -203,9 +203,6 @@ class RawKind(WordKind):
     rest = True
     keeps_marks = True
 
-    def __init__(self, metavar: str = "TEXT") -> None:
-        super().__init__(metavar)
-
 
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     """A regular expression that somebody typed; what Python may read otherwise one day is no matter at a prompt."""
@@ -231,5 +228,4 @@ Workers = Annotated[str, WorkersKind()]
 Slice = Annotated[slice, SliceKind()]
 FileName = Annotated[str, FileKind()]
 CommandName = Annotated[str, CommandKind()]
-Raw = Annotated[str, RawKind()]
 Word = Annotated[str, Kind()]

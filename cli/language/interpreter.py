@@ -41,9 +41,10 @@ def typed(line: str, shell: Shell) -> str:
     Remembers the line for `history`, and for the next empty one.
     """
     offered, shell.offered = shell.offered, ""
-    if offered and line.strip().lower() in ("y", "yes"):
-        line = offered
-    if not line.strip() or offered and line.strip().lower() in ("n", "no"):
+    answer = line.strip().lower()
+    if offered and answer in ("y", "yes", "n", "no"):
+        line = offered if answer.startswith("y") else offered.replace("--yes", "--no")
+    if not answer:
         return "" if shell.defining or offered else shell.last
     shell.lines.append(line)
     command = parse(line, shell).command

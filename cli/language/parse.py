@@ -127,7 +127,6 @@ class _Reader:
                       words=tuple(word for word in typed if word.end > self.at.verb.end),
                       arguments=tuple(arguments), output=self.output, pending=self.pending, fault=self.fault)
 
-    # ---- what is taken ------------------------------------------------------------------
     def _refuse(self, what: str, word: Word | None, *, expected: str = "", hint: str = "") -> None:
         """Note a mistake, the first one only; word: where, None for the end of the line."""
         if self.fault is None:
@@ -193,7 +192,6 @@ class _Reader:
             return words[:i] + words[end:]
         return words
 
-    # ---- options ------------------------------------------------------------------------
     def _options(self, words: list[Word]) -> list[Word]:
         """Take options and their values; gives the words left."""
         left: list[Word] = []
@@ -259,7 +257,6 @@ class _Reader:
         self._refuse(f"{self.at.verb.text if self.alias.options else self.command.name} has no option {name}", word,
                      hint=did_you_mean(name, known))
 
-    # ---- arguments ----------------------------------------------------------------------
     def _positional(self, words: list[Word]) -> None:
         """Share words among the arguments: required ones first, then optional ones from the left."""
         plain = [p for p in self.command.arguments if p.kind and not p.kind.introducer]
@@ -293,7 +290,6 @@ class _Reader:
                  and OPERATORS.intersection(line[a.end:].split()[:1]))
         return next((f"{line[:a.start]}'{line[a.start:]}'" for a in apart), "")
 
-    # ---- output -------------------------------------------------------------------------
     def _redirected(self, words: list[Word]) -> list[Word]:
         """Take `> FILE`, `>> FILE` or `| PROGRAM` at the end."""
         found = _redirection(words, self.at.text)

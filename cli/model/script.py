@@ -20,6 +20,7 @@ from typing import Any
 
 from autodiff.core.defaults import get_default_session
 from autodiff.core.graph import Graph, get_default_graph
+from autodiff.debug.engine.questions.patches import Patch
 from autodiff.foreign import doors
 from autodiff.ops.common.turns import RunsEnd, Turn
 from autodiff.runtime.session import Session
@@ -70,6 +71,7 @@ class ModelScript:
     lines: LineStops = field(default_factory=LineStops)
     turn: Turn = field(default_factory=Turn)
     known: dict[str, Any] = field(default_factory=dict)
+    fixed: Patch | None = None  # how the script is run otherwise than its file has it
     put_back: list[str] = field(default_factory=list)  # names that were removed since, used by the script
     is_ours, waits = True, True  # we began it, and can again; at a stop it waits for the prompt
     _code: CodeType | None = None
@@ -87,11 +89,10 @@ class ModelScript:
     def __post_init__(self) -> None:
         self.lines.hand_over = lambda frame: self.trace(None, frame, "line")
 
-    # ---- the prompt's side --------------------------------------------------------------
     def compile(self) -> None:
         """Read the script, of which nothing runs. Raises UsageError if there is none, or it is no Python."""
         self._code, self._spec = compiled_module(self.name) if self.as_module else \
-            (compiled(self.name, self.put_back), None)
+            (compiled(self.name, self.put_back, self.fixed.new if self.fixed else b""), None)
         self.file = self._code.co_filename
 
     def start(self) -> Event:
@@ -240,7 +241,6 @@ class ModelScript:
         enter(forks(self.let_go))
         enter(stopping_at_runs(self.asked))
 
-    # ---- the script's side --------------------------------------------------------------
     def _main(self) -> None:
         event = Event("ended")
         offered: list[Any] = [None, None]

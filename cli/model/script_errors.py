@@ -3,10 +3,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import sys
 from typing import Any
 
 from autodiff.core.errors import ShapeError
+from autodiff.core.graph import Graph
+from autodiff.debug.analysis.edits.of_givens import fed_at
 from autodiff.debug.facts.roles import at_line
 
 from .script_frames import frames_of_error, script_line
@@ -26,14 +29,17 @@ def remedy_of(error: BaseException | None) -> str:
     return _of_network(error) if isinstance(error, OSError) else ""
 
 
-def told_of(error: BaseException | None) -> str:
+def told_of(error: BaseException | None, graph: Graph) -> str:
     """What the door of its framework has found out, or how to feed another shape: cause and remedy, or ""."""
     if (told := getattr(error, "told", None)) is not None:
         at = at_line(told.place)
-        return f"\nbecause {told.text}{at * (at not in told.text)}" * bool(told.text) + f"\nremedy: {told.remedy}"
+        return f"\nbecause {told.text}{at * (at not in told.text)}" * bool(told.text) + f"\nremedy: {told.remedy}" + (
+            "; fix 1 runs it so from its beginning" * bool(told.lines))
     if isinstance(error, ShapeError) and error.what.startswith("Cannot feed") and error.hint:
-        file, line = script_line(error)
-        return f"\nbecause at {os.path.basename(file)}:{line}: {error.what}\nremedy: {error.hint}"
+        named = re.search(r"Tensor '(.+?):0'", error.what)
+        op = graph.operations.get(named[1]) if named is not None else None
+        there = fed_at(op, None) if op is not None else None
+        return f"\nremedy: {error.hint}" + (f"{at_line(there[0])}: {there[1]}" if there is not None else "")
     return ""
 
 

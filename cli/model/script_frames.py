@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from autodiff.core.graph import Graph, Operation, Tensor
 from autodiff.debug.facts import records
+from autodiff.debug.language.handle_paths import offers, own_attributes
 from autodiff.runtime.session import Session
 
 OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
@@ -98,7 +99,7 @@ def frames_of_error(error: BaseException) -> list[Place]:
     found: list[Place] = []
     step = error.__traceback__
     while step is not None:
-        if not step.tb_frame.f_code.co_filename.startswith((*OWN, "<frozen")):
+        if not step.tb_frame.f_code.co_filename.startswith((*OWN, "<frozen", "<plan>")):
             found.append(Place(step.tb_frame, step.tb_frame.f_code.co_filename, step.tb_lineno))
         step = step.tb_next
     return found[::-1]
@@ -108,10 +109,8 @@ def attributes_of(names: dict[str, Any]) -> dict[str, Any]:
     """`model.loss` for tensors that are attributes of the script's own objects."""
     found: dict[str, Any] = {}
     for name, value in names.items():
-        if isinstance(value, (ModuleType, type, Tensor, Operation, Graph, Session)) or hasattr(value, "dtype"):
+        if isinstance(value, (ModuleType, type, Tensor, Operation, Graph, Session)) or offers(value, "dtype"):
             continue
-        own = getattr(value, "__dict__", None)
-        if isinstance(own, dict):
-            found.update({f"{name}.{key}": item for key, item in own.items()
-                          if isinstance(item, (Tensor, Operation)) or hasattr(item, "_as_graph_element")})
+        found.update({f"{name}.{key}": item for key, item in own_attributes(value).items()
+                      if isinstance(item, (Tensor, Operation)) or offers(item, "_as_graph_element")})
     return found

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Collection, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import spec_from_file_location
+from importlib.util import decode_source, spec_from_file_location
 from types import CodeType
 
 from autodiff.files.disk.reading import read_bytes
@@ -20,13 +20,16 @@ from .usage_error import UsageError
 _MOST = 1 << 24  # bytes of a script
 
 
-def compiled(path: str, put_back: list[str] | None = None) -> CodeType:
+def compiled(path: str, put_back: list[str] | None = None, text: bytes = b"") -> CodeType:
     """The code of a Python file or a notebook. Raises UsageError if there is none, or it is not Python.
 
-    put_back: takes the names that Python and NumPy have removed, and that are there for the script.
+    put_back: takes the names that Python and NumPy have removed, and that are there for the script. text: what it says
+    in place of what the file does, as where it is fixed.
     """
     try:
-        return code_of(script_text(path), path, [] if put_back is None else put_back)
+        if text:
+            linecache.cache[path] = (len(text), None, decode_source(text).splitlines(keepends=True), path)
+        return code_of(text or script_text(path), path, [] if put_back is None else put_back)
     except (SyntaxError, ValueError) as error:
         raise UsageError(_syntax(path, error), f"mend it, then load {path}", code="script_syntax") from None
 

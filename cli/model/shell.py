@@ -11,6 +11,7 @@ from typing import Any
 
 from autodiff import foreign
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.engine.questions.patches import Patch
 from autodiff.debug.engine.watches import Watches
 from autodiff.debug.facts.answers import Recorded
 from autodiff.ops.common.gc_pause import freeze_objects, unfreeze_objects
@@ -20,7 +21,7 @@ from .line_stops import holds_in
 from .results import Result
 from .script import ModelScript
 from .script_events import Event
-from .script_frames import in_words, script_line, script_traceback
+from .script_frames import in_words, script_line
 from .usage_error import UsageError
 
 DEEPEST = 20  # files that read each other, commands that stop at others
@@ -94,16 +95,20 @@ class Shell:
         """Names of commands, the user's included."""
         return [*self.known_verbs, *self.aliases, *self.defined]
 
-    # ---- the script ---------------------------------------------------------------------
-    def load(self, file: str, arguments: Sequence[str] = (), *, as_module: bool = False) -> Event:
+    def load(self, file: str, arguments: Sequence[str] = (), *, as_module: bool = False,
+             fixed: Patch | None = None) -> Event:
         """Run a script up to its first Session.run or its end; it takes the place of the present one.
+
+        fixed: how it is run otherwise than its file has it.
 
         Watches and breakpoints stay, by name. Raises UsageError if there is no such script, or it is not Python.
         """
         dbg = Debugger(script=file)
         dbg.watches.keep_lines(self.dbg.watches)
         script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive,
-                             with_tensorflow=self.with_tensorflow, turn=dbg.log.turn)
+                             with_tensorflow=self.with_tensorflow, turn=dbg.log.turn, fixed=fixed)
+        if self.script is not None and self.script.fixed:
+            linecache.cache.pop(self.script.file, None)
         script.compile()
         self.stop_at_lines(script, dbg)
         linecache.checkcache()  # the file may have been edited since it was loaded last
@@ -124,12 +129,12 @@ class Shell:
             freeze_objects()  # a search for garbage through a large graph would keep Ctrl-C waiting
         return event
 
-    def load_again(self) -> Event:
-        """Run the script that is loaded from its beginning. Raises UsageError if there is none."""
+    def load_again(self, fixed: Patch | None = None) -> Event:
+        """Run the script that is loaded from its beginning, as for `load`. Raises UsageError if there is none."""
         script = self.script
         if script is None or not script.is_ours:
             raise UsageError("there is no script to load again", "load FILE", code="no_script")
-        return self.load(script.name, script.arguments, as_module=script.as_module)
+        return self.load(script.name, script.arguments, as_module=script.as_module, fixed=fixed)
 
     def stop_at_lines(self, script: ModelScript, dbg: Debugger) -> None:
         """Have the script stop at the lines that breakpoints of `dbg` are at."""
@@ -231,9 +236,3 @@ class Shell:
         file, line = self.place()
         name = os.path.basename(file)
         return f"{name}:{line}" if line else name
-
-    def post_mortem(self) -> str:
-        """The script's own error as Python shows it; raises UsageError if it raised none."""
-        if self.script is None or self.script.error is None:
-            raise UsageError("the script has not failed", "where")
-        return script_traceback(self.script.error)

@@ -167,7 +167,6 @@ class FullScreen:
             with contextlib.suppress(RuntimeError):  # it was closed just now
                 self.app.loop.call_soon_threadsafe(partial(do, *values))
 
-    # ---- commands -----------------------------------------------------------------------
     def _accept(self, buffer: Buffer) -> bool:
         """Enter on the command line; True keeps the text."""
         text = buffer.text
@@ -283,7 +282,6 @@ class FullScreen:
     def _editing(self) -> EditingMode:
         return EditingMode.VI if self.shell.settings["editing"] == "vi" else EditingMode.EMACS
 
-    # ---- the script's words ---------------------------------------------------------------
     def _take_prints(self) -> bool:
         """What the script has printed goes to the page of the command that runs; whether there was something."""
         text = self.inbox.take()
@@ -310,7 +308,6 @@ class FullScreen:
             self.inbox.put(text + "\n")
         self.asking.answer(text)
 
-    # ---- going about --------------------------------------------------------------------
     def turn(self, by: int) -> None:
         """Go a page back or forward."""
         if not self.pages.turn(by):
@@ -327,7 +324,6 @@ class FullScreen:
         except UsageError as error:
             self.message = f"{error.message}: {error.hint}"
 
-    # ---- what the bars say --------------------------------------------------------------
     def running(self) -> str:
         """What runs, for how long, and how far it is; "" if nothing does."""
         if not self.worker.busy:

@@ -73,16 +73,13 @@ class Frame:
         asks = Condition(lambda: bool(screen.finder.way))
         body = HSplit([
             Window(FormattedTextControl(self._top), height=1, style="class:top"),
-            Window(FormattedTextControl(self._menu), height=1),
-            DynamicContainer(self._middle),
+            Window(FormattedTextControl(self._menu), height=1), DynamicContainer(self._middle),
             Window(FormattedTextControl(self._status), height=1, style="class:status"),
-            found,
-            ConditionalContainer(pattern, asks),
+            found, ConditionalContainer(pattern, asks),
             ConditionalContainer(self.line, ~asks)])
         menu = CompletionsMenu(max_height=10, scroll_offset=1, extra_filter=has_focus(screen.line))
         self.layout = Layout(FloatContainer(body, [Float(menu, xcursor=True, ycursor=True)]), self.line)
 
-    # ---- panes --------------------------------------------------------------------------
     def windows(self) -> list[Window]:
         """The windows that keys may go to, in the order of going round."""
         side = [self.side] if self._screen.beside is not None else []
@@ -133,7 +130,6 @@ class Frame:
     def _columns(self) -> int:
         return self._screen.size()[0]
 
-    # ---- bars ---------------------------------------------------------------------------
     def _prompt(self) -> StyleAndTextTuples:
         if self._screen.asks:
             return [("class:prompt", "the script asks: ")]

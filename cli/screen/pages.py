@@ -33,7 +33,6 @@ class Page:
         self._kept: int | None = None
         self._made: tuple[tuple[int, Result, int | None], PrintedSheet, Sheet] | None = None
 
-    # ---- lines --------------------------------------------------------------------------
     @property
     def sheet(self) -> Sheet:
         """The lines at the present width: what was printed, then the result."""
@@ -56,7 +55,6 @@ class Page:
     def is_at_end(self) -> bool:
         return self.top + self.height >= len(self.sheet)
 
-    # ---- scrolling ----------------------------------------------------------------------
     def scroll(self, lines: int) -> None:
         """Move down by so many lines, up if negative; it ends at the ends."""
         self.top = max(0, min(self.top + lines, len(self.sheet) - self.height))
@@ -94,7 +92,6 @@ class Page:
             if self._kept is not None:
                 self.keep_in_view(self._kept)
 
-    # ---- links --------------------------------------------------------------------------
     def link(self) -> Link | None:
         """The link that is chosen."""
         if self.chosen is None:
@@ -145,7 +142,6 @@ class Page:
             else:
                 self.show(line)
 
-    # ---- jumps --------------------------------------------------------------------------
     def jump(self, text: str) -> str:
         """Go to the element `[3,0]` of the array that is shown; gives its value in words. Raises UsageError."""
         found = array_in(self.result)

@@ -29,9 +29,7 @@ def figures(stats: Stats | None) -> tuple[Any, ...]:
 
 def shape(dims: tuple[int | None, ...] | None) -> str:
     """`[?,784]`; `[…]` for unknown rank."""
-    if dims is None:
-        return "[…]"
-    return f"[{','.join(['?' if size is None else str(size) for size in dims])}]"
+    return "[…]" if dims is None else f"[{','.join(['?' if size is None else str(size) for size in dims])}]"
 
 
 def place(site: Place | None) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from autodiff.core.errors import AutodiffError
 from autodiff.debug.facts.roles import place_of
+from autodiff.debug.language.handle_paths import offers
 
 from ..model.shell import OPTIONS, Shell
 from .debugger_rows import place, shape
@@ -30,6 +31,6 @@ def _tensor(name: str, shell: Shell) -> Any:
         found = getattr(shell.dbg.graph, "operations", {}).get(op)
         outputs = getattr(found, "outputs", ())
         return outputs[int(index or 0)] if (index or "0").isdigit() and int(index or 0) < len(outputs) else None
-    if hasattr(found, "_as_graph_element"):
+    if offers(found, "_as_graph_element"):
         found = found._as_graph_element()
     return found.outputs[0] if getattr(found, "outputs", ()) else found

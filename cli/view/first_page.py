@@ -69,7 +69,6 @@ def _loss(card: Script, ops: Sequence[OpRow]) -> str:
     return by_handle[-1] if by_handle else named[-1].outputs[0] if named else ""
 
 
-# ---- the graph --------------------------------------------------------------------------
 def _graph(ops: Sequence[OpRow], loss: str) -> str:
     """The longest way from a placeholder to the loss, scope by scope."""
     chain = _longest(ops, loss.partition(":")[0])
@@ -112,7 +111,6 @@ def _longest(ops: Sequence[OpRow], last: str) -> list[OpRow]:
     return [op for op in reversed(chain) if op.type not in PLAIN]
 
 
-# ---- what to type -----------------------------------------------------------------------
 def _commands(shell: Shell, card: Script, ops: Sequence[OpRow], loss: str) -> Table:
     """Three commands that make sense where this script stands."""
     rows = tuple((Piece("hint", line, line), Piece("", text)) for line, text in _advice(shell, card, ops, loss))

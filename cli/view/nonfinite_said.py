@@ -13,7 +13,7 @@ from .text import number
 
 def nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
     """The sentence, then each op to blame with its elements and operands."""
-    parts: list[Result] = [Text(finding.text, "" if finding.origins else "good")]
+    parts: list[Result] = [Text(finding.text, "" if finding.origins or finding.diverges else "good")]
     for i, origin in enumerate(finding.origins[:4], 1):
         before = finding.origins[:i - 1]
         lines = _origin(origin, i, with_line=origin.place not in [other.place for other in before])
@@ -47,8 +47,8 @@ def chain(finding: WhyNonfinite) -> tuple[Result, ...]:
 
 def tried(remedies: Sequence[Remedy], *, offered: bool = True) -> tuple[Result, ...]:
     """What was tried and helps; offered: with the command that applies it."""
-    return tuple(Text(f"remedy: {remedy.what}\ntried: {remedy.text}" + f"; fix {i} applies it" * offered, "good")
-                 for i, remedy in enumerate(remedies, 1))
+    return tuple(Text(f"remedy: {remedy.what}\ntried: {remedy.text}" + (
+        f"; {remedy.applied.format(i)}" if offered else ""), "good") for i, remedy in enumerate(remedies, 1))
 
 
 def _origin(origin: Origin, rank: int, *, with_line: bool) -> list[str]:

@@ -99,7 +99,7 @@ def test_one_iterator_for_two_datasets():
     following = iterator.get_next()
     starts = [iterator.make_initializer(d) for d in (training, testing)]
     with tf.Session() as session:
-        with pytest.raises(tf.errors.FailedPreconditionError, match="run its initializer"):
+        with pytest.raises(tf.errors.FailedPreconditionError, match="has not been initialized"):
             session.run(following)
         for start, first in zip(starts, (0, 10)):
             session.run(start)

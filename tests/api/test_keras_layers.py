@@ -48,3 +48,11 @@ def test_stacks_and_labels() -> None:
         [[1, 2], [3, 4]], [[1, 2, 1], [3, 0, 0]], [3, 1], [[3, 4, 0, 0], [1, 2, 0, 0]], [[0, 1, 1, 0], [0, 0, 0, 1]]]
     with pytest.raises(ValueError, match="fully known shapes"):
         tf.parallel_stack([tf.placeholder(tf.float32, [None])])
+
+
+@pytest.mark.parametrize(("name", "low", "high"), [
+    ("uniform", .04, .05), ("random_uniform", .04, .05), ("normal", .1, .3), ("RandomNormal", .1, .3),
+    ("truncated_normal", .08, .1), ("zero", 0, 0), ("one", 1, 1), ("Zeros", 0, 0), ("identity", 1, 1)])
+def test_initializers_by_name_are_as_small_as_keras_has_them(name: str, low: float, high: float) -> None:
+    made = tf.Session().run(tf.keras.initializers.get(name)([50, 50]))
+    assert low <= abs(made).max() <= high

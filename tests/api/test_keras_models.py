@@ -230,3 +230,40 @@ def test_a_model_all_of_which_is_frozen_trains_on_as_it_is():
     model.compile("sgd", "sparse_categorical_crossentropy")
     before, losses = model.get_weights(), model.fit(ROWS, LABELS, 60, 2, 0).history["loss"]
     assert np.isclose(*losses, rtol=1e-6) and all(map(np.array_equal, before, model.get_weights()))  # rows are shuffled
+
+
+def test_metrics_are_kept_over_batches_as_tensorflow_keeps_them() -> None:
+    metrics, random = tf.keras.metrics, np.random.RandomState(0)
+    batches = []
+    for _ in range(2):
+        batches.append((random.randint(0, 2, (6, 3)).astype("f"), random.rand(6, 3).astype("f"), random.rand(6)))
+    session = tf.keras.backend.get_session
+    for made, expected in (
+            (metrics.AUC(), [0.49529, 0.49501]), (metrics.AUC(curve="PR"), [0.5624, 0.52573]),
+            (metrics.AUC(10, summation_method="minoring"), [0.42528, 0.44272]),
+            (metrics.AUC(curve="PR", summation_method="majoring", thresholds=[.3, .6]), [0.52461, 0.46536]),
+            (metrics.Precision(), [0.54588, 0.46173]), (metrics.Precision(top_k=2), [0.5191, 0.44524]),
+            (metrics.Recall([.2, .7]), [[0.75345, 0.4398], [0.78853, 0.36873]]),
+            (metrics.TruePositives(), [3.35496, 3.49314]), (metrics.Hinge(), [0.96062, 1.04052]),
+            (metrics.TopKCategoricalAccuracy(2), [0.5572, 0.5702])):
+        for (true, predicted, weights), value in zip(batches, expected, strict=True):
+            update = made.update_state(true, predicted, sample_weight=weights)
+            session().run(update)
+            np.testing.assert_allclose(session().run(made.result()), value, atol=2e-5, err_msg=made.name)
+        made.reset_states()
+        assert not np.any(session().run(made.result()))
+
+
+def test_global_pooling_of_volumes() -> None:
+    x = tf.constant(np.arange(48.0).reshape(2, 2, 3, 2, 2))
+    mean, most = tf.keras.layers.GlobalAvgPool3D()(x), tf.keras.layers.GlobalMaxPool3D()(x)
+    np.testing.assert_array_equal(tf.keras.backend.get_session().run([mean, most]),
+                                  [[[11, 12], [35, 36]], [[22, 23], [46, 47]]])
+
+
+def test_metrics_of_compile_are_those_of_the_whole_epoch() -> None:
+    x = np.array([[1.0], [2.0], [3.0]])
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones", input_shape=(1,))])
+    model.compile("sgd", "mse", metrics=[tf.keras.metrics.RootMeanSquaredError(), "MeanAbsoluteError"])
+    found = [model.evaluate(x, x * [[2.0], [1.0], [3.0]], batch_size=2, verbose=0) for _ in range(2)]
+    np.testing.assert_allclose(found, [[37 / 3, (37 / 3) ** 0.5, 7 / 3]] * 2, rtol=1e-6)

@@ -249,3 +249,40 @@ def test_the_backend_has_tf_functions_by_its_names() -> None:
                                [[0.22314338, 0.10536041], [0.5108254, 0.69314694]], rtol=2e-6)  # of TensorFlow 1.15
     slope, = backend.gradients(backend.sum(x * x), [x])
     np.testing.assert_allclose(backend.get_value(slope), [[0.4, 1.8], [1.2, 1.0]])
+
+CONSTRAINTS = KERAS.constraints
+FILTERS = np.arange(18.0).reshape(3, 3, 1, 2)
+
+
+@pytest.mark.parametrize("constraint, of, expected", [
+    (CONSTRAINTS.MaxNorm(1.0), [[3.0, 0.1], [-4.0, 0.2]], [[0.6, 0.1], [-0.8, 0.2]]),
+    (CONSTRAINTS.max_norm(1.0, axis=1), [[3.0, -4.0], [0.1, 0.2]], [[0.6, -0.8], [0.1, 0.2]]),
+    (CONSTRAINTS.get("non_neg"), [[3.0, -4.0]], [[3, 0]]),
+    (CONSTRAINTS.get("UnitNorm"), [[3.0], [-4.0]], [[0.6], [-0.8]]),
+    (CONSTRAINTS.MinMaxNorm(0.5, 1.0, rate=0.5), [[3.0, 0.03], [-4.0, 0.04]], [[1.8, 0.165], [-2.4, 0.22]]),
+    (CONSTRAINTS.deserialize({"class_name": "MinMaxNorm", "config": {"max_value": 2.5}}), [[3.0], [4.0]], [[1.5], [2]]),
+    (CONSTRAINTS.radial_constraint(), FILTERS, [[[[8, 9]], [[8, 9]], [[8, 9]]], [[[8, 9]], [[0, 1]], [[8, 9]]],
+                                                [[[8, 9]], [[8, 9]], [[8, 9]]]])])
+def test_constraints(constraint, of, expected):
+    made = KERAS.backend.get_session().run(constraint(tf.constant(of, tf.float32)))
+    np.testing.assert_allclose(made, expected, rtol=1e-5)
+
+
+def test_variables_are_within_their_constraints_after_each_step():
+    begin = KERAS.initializers.Constant(np.random.RandomState(3).randn(3, 3))
+    model = KERAS.Sequential([
+        KERAS.layers.SimpleRNN(3, kernel_constraint="unit_norm", recurrent_constraint=CONSTRAINTS.MaxNorm(0.5),
+                               bias_constraint="non_neg", kernel_initializer=begin, recurrent_initializer="identity",
+                               input_shape=(4, 3)),
+        KERAS.layers.LayerNormalization(beta_constraint="non_neg"), KERAS.layers.PReLU(alpha_constraint="non_neg"),
+        KERAS.layers.Dense(1, kernel_constraint="MinMaxNorm", bias_constraint="NonNeg", kernel_initializer="ones")])
+    model.compile(OPTIMIZERS.SGD(0.1), "mse")
+    x = np.random.RandomState(1).randn(6, 4, 3)
+    losses = [model.train_on_batch(x, 2 * x[:, 0, :1]) for _ in range(3)]
+    np.testing.assert_allclose(losses, [5.0343575, 3.859372, 3.321746], rtol=1e-5)
+    with pytest.raises(ValueError, match="Unknown constraint: nix"):
+        KERAS.layers.Dense(1, kernel_constraint="nix")
+    model = KERAS.Sequential([KERAS.layers.Embedding(5, 2, embeddings_constraint="unit_norm", input_length=3)])
+    model.compile("sgd", "mse")
+    with pytest.raises(RuntimeError, match="Cannot use a constraint function on a sparse variable"):
+        model.train_on_batch(np.ones((4, 3)), np.ones((4, 3, 2)))

@@ -115,6 +115,28 @@ def test_frames_and_their_locals(shell: Shell) -> None:
     assert "innermost" in plain(execute("down", shell))
 
 
+def test_objects_whose_own_code_raises_disturb_nothing(tmp_path: Path) -> None:
+    odd = """
+class Odd(dict):
+    def __getattr__(self, name):
+        raise KeyError(name)
+    __repr__ = __len__ = __bool__ = lambda self: self.anything
+
+class Bare(Odd):
+    __slots__ = ()
+
+odd, bare = Odd(), Bare()
+"""
+    (tmp_path / "model.py").write_text(odd + LOOP.replace("for i in", "odd.__dict__['w'] = w\n    for i in"))
+    shell = Shell()
+    typed(shell, f"load '{tmp_path / 'model.py'}'")
+    typed(shell, "next 2")
+    assert locals_of(shell)["odd"] == "its __repr__ raises KeyError"
+    assert "float32[2]" in typed(shell, "print odd.w")
+    assert "model.py ended" in typed(shell, "run")
+    shell.close()
+
+
 def test_until_and_finish(shell: Shell) -> None:
     typed(shell, "tbreak inner")
     typed(shell, "run")

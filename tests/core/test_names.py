@@ -1,11 +1,13 @@
 """Unique names: as TensorFlow numbers them, whatever is kept of those given before."""
 from __future__ import annotations
 
+import gc
 import random
 
 import pytest
 
 import autodiff as ad
+from autodiff.core import graph_parts
 from autodiff.core.function_graph import functions_of
 from autodiff.core.graph import Operation
 from autodiff.core.names import RuleScopes, UniqueNames
@@ -119,3 +121,27 @@ def test_operations_are_found_by_names_that_are_made_late() -> None:
         assert operations[later.op.name] is later.op and len(operations) == len(names) + 1
         assert operations.cut(len(names)) == {later.op.name: later.op} and later.op.name not in operations
         assert later.op.outputs == (later,)
+
+
+def test_graphs_grow_without_collections_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_parts, "_IN_A_ROW", 2)
+    was_collecting = gc.isenabled()
+    gc.collect()
+    gc.disable()  # so that only the graph can move them to the oldest generation
+    try:
+        with ad.Graph().as_default() as graph:
+            listed = graph.operations.listed
+            while len(listed) < 4 << 13:
+                graph.enter(OPS["NoOp"], (), {}, (), "no")
+            assert _is_old(listed[0]) and _is_old(listed[2 << 12]) and not _is_old(listed[-1])
+            gc.collect()
+            while len(listed) < 5 << 13:
+                graph.enter(OPS["NoOp"], (), {}, (), "no")
+            assert _is_old(listed[-1])
+    finally:
+        if was_collecting:
+            gc.enable()
+
+
+def _is_old(op: Operation) -> bool:
+    return any(each is op for each in gc.get_objects(generation=2))

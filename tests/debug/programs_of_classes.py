@@ -144,4 +144,37 @@ for _ in range(4):
     h = dense(h, 12, tf.sigmoid)
 fit([sgd(.1).minimize(tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4)))], steps=24)
 ''', "tf.sigmoid", "tf.nn.elu"),
+    "padding is read": ('''
+ids, ends = tf.placeholder(tf.int32, [None, 40]), rng.randint(2, 9, 320)
+words = rng.randint(1, 9, [320, 40]) * (np.arange(40) < ends[:, None])
+kinds = words[np.arange(320), ends - 1] % 2
+of = tf.nn.embedding_lookup(tf.get_variable("table", [9, 6]), ids)
+out, last = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(8), of, dtype=tf.float32)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(last, 2))
+fit([adam(.02).minimize(loss), loss], lambda i: {ids: words[8 * i:][:32], t: kinds[8 * i:][:32]}, 32)
+''', "of, dtype", "of, tf.reduce_sum(tf.sign(ids), 1), dtype"),
+    "examples dealt out": ('''
+image = tf.placeholder(tf.float32, [None, 6, 6])
+stack = np.ascontiguousarray((X + np.linspace(0, 1, 36)).reshape(400, 6, 6).transpose(1, 2, 0))
+images = stack.reshape(400, 6, 6)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(tf.layers.flatten(image), 24, tf.nn.relu), 4))
+fit([adam(.003).minimize(loss), loss], lambda i: {image: images[9 * i:][:32], t: T[9 * i:][:32]})
+''', "stack.reshape(400, 6, 6)", "stack.transpose(2, 0, 1)"),
+    "fed in vain": ('''
+ends, later = tf.placeholder(tf.float32, [None, 1]), tf.placeholder(tf.float32, [None, 3])
+value = lambda s: tf.layers.dense(s, 2, name="value", reuse=tf.AUTO_REUSE)
+best = q[:, 0] + .9 * tf.stop_gradient(tf.reduce_max(value(later), 1))
+loss = tf.losses.mean_squared_error(best, value(p)[:, 0])
+fit(adam(.01).minimize(loss), lambda i: {**near(i), later: points[i * 20:][:32], ends: rng.rand(32, 1) > .8}, 12)
+''', "+ .9 *", "+ (1 - ends[:, 0]) * .9 *"),
+    "labels smoothed away": ('''
+loss = tf.losses.softmax_cross_entropy(y, dense(dense(x, 24, tf.nn.relu), 4), label_smoothing=.9)
+fit([adam(.01).minimize(loss), loss], steps=24)
+''', "=.9)", "=.1)"),
+    "recurrence over the examples": ('''
+series = tf.placeholder(tf.float32, [None, 9, 4])
+out, last = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(8), series, dtype=tf.float32, time_major=True)
+loss = tf.losses.mean_squared_error(q, dense(out[:, -1], 1))
+fit([adam(.01).minimize(loss)], lambda i: {series: X[i * 16:][:32].reshape(32, 9, 4), q: X[i * 16:][:32, :1]}, 20)
+''', ", time_major=True", ""),
 }

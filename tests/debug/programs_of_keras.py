@@ -139,4 +139,24 @@ with tf.Session() as session:
         session.run([step, normal.updates], {**fed(i), train: True})
     session.run(h, {x: X[:1]})
 ''', "training=True)", "training=train)"),
+    "not trained": ('''
+head = keras.Sequential([layers.Dense(16, "relu", input_shape=(8,)), layers.Dense(4, "softmax")])
+head.trainable = False  #!
+m = keras.Sequential([layers.BatchNormalization(input_shape=(8,)), head])
+m.compile("adam", "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 3, verbose=0)
+''', "trainable = False", "trainable = True"),
+    "target among the inputs": ('''
+wave = np.sin(np.arange(260) * .2) + .1 * draw.randn(260)
+m = keras.Sequential([layers.SimpleRNN(8, input_shape=(12, 1)), layers.Dense(1)])
+m.compile("adam", "mse")  #!
+seen = np.stack([wave[i:i + 12] for i in range(240)])
+m.fit(seen[..., None], wave[11:251], 24, 2, verbose=0)
+''', "wave[11:251]", "wave[12:252]"),
+    "class weights the wrong way round": ('''
+m = model(layers.Dense(1, "sigmoid"))
+m.compile("adam", "binary_crossentropy")  #!
+share = np.mean(data[:, 0] > 1)
+m.fit(data, data[:, 0] > 1, 24, 3, verbose=0, class_weight={0: 1 - share, 1: share})
+''', "{0: 1 - share, 1: share}", "{1: 1 - share, 0: share}"),
 }

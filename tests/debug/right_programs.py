@@ -12,6 +12,16 @@ a = dense(p, 1, tf.nn.softplus)
 loss = tf.reduce_mean((1.0 - a) * tf.log(1.5 + tf.tanh(q)) - tf.log(a + 0.1))
 fit([adam(.01).minimize(loss), loss], near, 8)
 ''',
+    "a cross entropy less the entropy of its labels": '''
+s = dense(x, 4, tf.nn.softmax)
+loss = tf.reduce_mean(tf.reduce_sum(tf.math.xlogy(y, y) - y * tf.log(s), 1))
+fit([adam(.01).minimize(loss), loss], steps=24)
+''',
+    "a penalty of numbers by their own logarithm": '''
+r = dense(p, 4, tf.nn.relu)
+loss = tf.reduce_mean(tf.square(dense(r, 1) - q)) + 0.01 * tf.reduce_mean(r * tf.log(r + 1e-6))
+fit([adam(.01).minimize(loss), loss], near, 8)
+''',
     "a bias that derivatives do not see": '''
 u = dense(dense(p, 8, tf.nn.tanh), 1)
 loss = tf.reduce_mean(tf.square(tf.gradients(u, p)[0] - p))
@@ -154,5 +164,79 @@ kernel = tf.get_variable("kernel", [18, 4])
 one, other = (tf.matmul(part, kernel) + bias.read_value() for part in tf.split(x, 2, 1))
 loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.abs(one - other), 4))
 fit([adam(.01).minimize(loss), loss], steps=12)
+''',
+    "a worker computes the gradients of what all share": '''
+with tf.variable_scope("all"):
+    dense(p, 1)
+with tf.variable_scope("worker"):
+    loss = tf.reduce_mean(tf.square(q - dense(p, 1)))
+shared, own = tf.trainable_variables("all"), tf.trainable_variables("worker")
+pull = tf.group(*(mine.assign(of_all) for mine, of_all in zip(own, shared)))
+push = sgd(.1).apply_gradients(zip(tf.gradients(loss, own), shared))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(12):
+        session.run(pull)
+        session.run([push, loss], near(i))
+''',
+    "a loss of one element": '''
+n, a = tf.placeholder(tf.float32, [1]), tf.Variable(tf.random_normal([1]))
+fit(sgd(.02).minimize(tf.square(a * n - 10.0)), lambda i: {n: rng.normal(1.0, .1, 1)}, 30)
+''',
+    "rewards that grow": '''
+value = dense(dense(p, 30, tf.nn.relu), 1)
+loss = tf.reduce_mean(tf.square(q - value))
+fit([adam(.01).minimize(loss), loss], lambda i: {p: .1 * points[2 * i:2 * i + 2], q: [[-.01 * i * i]] * 2}, 10)
+''',
+    "the cost of the step's own batch": '''
+keep = tf.placeholder(tf.float32)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.nn.dropout(dense(x, 32, tf.nn.relu), keep), 4))
+train = adam(.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(14):
+        fed_now = {**fed(i), keep: .7}
+        session.run(train, fed_now)
+        session.run(loss, fed_now)
+''',
+    "a weight of a part of the loss": '''
+code, w = dense(x, 8, tf.nn.tanh), tf.Variable(tf.random_normal([8, 36]) * .3)
+loss = tf.reduce_mean(code) + 1e5 * tf.reduce_mean(tf.square(tf.matmul(code, w) - x))
+fit([adam(.001).minimize(loss), loss], steps=12)
+''',
+    "a sum whose first steps are too long": '''
+centers = np.float32([[1, 1], [5, 4], [8, 0]])
+c, k = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.int64, [None])
+loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=k, logits=tf.layers.dense(
+    c, 3, kernel_initializer=tf.zeros_initializer())))
+
+def blobs(i):
+    kinds = rng.randint(0, 3, 100)
+    return {c: centers[kinds] + rng.randn(100, 2), k: kinds}
+
+fit([sgd(.01).minimize(loss), loss], blobs)
+''',
+    "a penalty that data hold against": '''
+w = tf.Variable(np.full([3, 1], 4, np.float32))
+side = tf.sign(tf.matmul(p, w))
+loss = [1.0] * tf.reduce_sum(tf.square(w)) + tf.reduce_mean(tf.nn.relu(1 - tf.matmul(p, w) * tf.sign(q)))
+fit([sgd(.01).minimize(loss), loss], near, 60)
+''',
+    "one step to large targets": '''
+loss = tf.reduce_mean(tf.square(q - dense(p, 1)))
+fit([adam(.1).minimize(loss), loss], lambda i: near(i, times=100.0), 1)
+''',
+    "advantages that are below 0": '''
+better, done = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int32, [None])
+likely = -tf.nn.sparse_softmax_cross_entropy_with_logits(labels=done, logits=dense(x, 4))
+fit(adam(.003).minimize(-tf.reduce_mean(likely * better)), lambda i: {
+    **fed(i), done: rng.randint(0, 4, 32), better: rng.choice([-1, .5], 32) if i > 3 else [.01] * 32})
+''',
+    "pairs told apart both ways": '''
+tower = lambda v: tf.nn.l2_normalize(dense(v, 8, name="tower", reuse=tf.AUTO_REUSE), 1)
+table = 5.0 * tf.matmul(tower(p + .1 * tf.random_normal(tf.shape(p))), tower(p), transpose_b=True)
+shares = [tf.nn.log_softmax(each) for each in (table, tf.transpose(table))]
+loss = -tf.reduce_mean(tf.add_n([tf.matrix_diag_part(each) for each in shares]))
+fit([adam(.01).minimize(loss), loss], near, 24)
 ''',
 }

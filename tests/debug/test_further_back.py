@@ -30,6 +30,9 @@ ANSWERS = {
     "d = tf.data.Dataset.from_tensor_slices(np.float32([[1, np.nan], [2, np.nan]])).repeat().batch(2)\n"
     "loss = tf.reduce_sum(tf.matmul(d.make_one_shot_iterator().get_next(), w))":
         ("run -f nonfinite", "why nan", "the dataset gave nan throughout column 1 of its component 0"),
+    "d = tf.data.Dataset.from_tensor_slices(np.float32([[1, np.nan]]))\nd = d.repeat().batch(2)\n"
+    "loss = tf.reduce_sum(tf.matmul(d.make_one_shot_iterator().get_next(), w))":
+        ("run -f nonfinite", "why nan", "remedy, not tried: clean the data that the dataset is made of at model.py:5:"),
     "slope = tf.gradients(tf.nn.relu(tf.matmul(x, w)), x)[0]\n"
     "loss = tf.reduce_sum(tf.square(tf.gradients(slope, x)[0] - 1.0))":
         ("next 2", "why zero", "the second derivative of relu is 0"),
@@ -38,6 +41,8 @@ ANSWERS = {
     "lab = tf.SparseTensor([[0, 0], [0, 1], [0, 2]], [1, 1, 0], [1, 3])\n"
     "loss = tf.reduce_sum(tf.nn.ctc_loss(lab, tf.tile(tf.matmul(x, w)[:, :, None], [2, 1, 4]), [3]))":
         ("run -f nonfinite", "why inf", "label 0 of 3 entries, 1 of them repeated, needs 4 steps, and has 3: no way"),
+    "loss = tf.reduce_sum(tf.log(tf.minimum(tf.nn.softmax(tf.matmul(x, w)[:, :1]), 1.0 - 1e-6)))":
+        ("next 2", "why zero", "lost in Softmax (Softmax) at model.py:5: a softmax over one element is 1 whatever"),
     "loss = tf.reduce_mean(tf.abs(3.0 + tf.nn.relu(tf.matmul(x, w) - 100.0)))":
         ("next 2", "why zero", "leave the relu out of the last layer"),
     "first, second = tf.unstack(x, axis=1)\nloss = tf.reduce_sum(w) + tf.reduce_sum(tf.exp(second))":
@@ -232,4 +237,16 @@ optimizer = tf.train.GradientDescentOptimizer(0.1)
     (tmp_path / "model.py").write_text(text)
     shell = Shell()
     assert expected in said("load model.py", shell)
+    said("run", shell)  # which has nothing to feed
+    assert expected in said("why nan", shell)
     shell.close()
+
+
+def test_a_loss_that_grew_without_end_is_told_though_nothing_is_nan(tmp_path: Path,
+                                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEAD + "loss = tf.reduce_mean(tf.square(tf.matmul(x, w)))" + RUN.replace("GradientDescentOptimizer(0.1)",
+                                                                                   "GradientDescentOptimizer(0.9)")
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        found = said("why nan", shell)
+    assert "is finite, but the training diverges: the loss grew from 319 at step 1 to " in found, found
+    assert "remedy: lower the learning rate" in found

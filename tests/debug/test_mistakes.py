@@ -145,6 +145,14 @@ def test_what_harms_though_the_loss_falls_is_told(kind: str, text: str, tmp_path
     assert kind != "script error" or "TypeError" in first.text and first.place.text == "fit[0]"
 
 
+def test_a_rate_that_grows_is_told_with_what_it_grows_to(tmp_path: Path) -> None:
+    first = findings("rate = tf.placeholder(tf.float32, [])\n"
+                     "loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 16, tf.nn.relu), 4))\n"
+                     "fit([adam(rate).minimize(loss), loss], lambda i: {**fed(i), rate: .001 * 1.3 ** i})",
+                     tmp_path)[0]
+    assert first.kind == "learning rate too high" and "the rate grows from 0.001 to 27.8 by step 40" in first.text
+
+
 def test_a_variable_that_a_loop_reads_by_its_name_may_be_not_finite(tmp_path: Path) -> None:
     found = findings('''
 large = tf.constant_initializer(9.)
@@ -288,9 +296,9 @@ fit([train, loss], lambda i: {x: X[i * 30:i * 30 + 30], t: T[0 * i:0 * i + 30]},
 ''', "T[0 * i:0 * i + 30]", "T[30 * i:30 * i + 30]"),
     "compared with itself": ('''
 scores = dense(x, 4)
-same = tf.equal(tf.argmax(y, 1), tf.argmax(y, 1))
-fit([adam(.01).minimize(tf.reduce_mean(entropy(labels=y, logits=scores))), same], steps=3)
-''', "tf.equal(tf.argmax(y, 1)", "tf.equal(tf.argmax(scores, 1)"),
+same = tf.equal(tf.argmax(scores, 1), tf.argmax(y, 1)), tf.equal(tf.argmax(y, 1), tf.argmax(y, 1))
+fit([adam(.01).minimize(tf.reduce_mean(entropy(labels=y, logits=scores))), *same], steps=3)
+''', "tf.equal(tf.argmax(y, 1), tf.argmax(y, 1))", "tf.equal(tf.argmax(y, 1)[:, None], tf.argmax(y, 1)[None])"),
     "logits for probabilities": ('''
 told, truth = dense(p, 1), tf.cast(q > 0, tf.float32)
 right = tf.equal(tf.round(told), truth), tf.equal(told > .5, q > 0)

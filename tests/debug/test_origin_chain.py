@@ -46,6 +46,8 @@ CHAINS = {
         "it grows from 3 to 4.24e+28 in 60 iterations, 3 times in each at model.py:7 | step 1",
     ("p = tf.sigmoid(tf.matmul(x, w))[:, 0]\nt = x[:, 1]\nloss = tf.reduce_sum(tf.log(t * p + (1.0 - t) * (1.0 - p)))",
      "1e-9", "{x: [[90.0 * (i == 3), 0.0]]}"): "sigmoid(45) = 1: it is saturated, then 1 - 1 = 0 | step 4 90 was fed",
+    ("b = tf.Variable([0.0])\nh = tf.reduce_sum(tf.abs(tf.matmul(x, w) + b), 1)\nloss = tf.reduce_mean(h / h)", "1e-9",
+     "{x: [[1.0, 2.0], [0.0 if i == 2 else 3.0, 0.0]]}"): "because 0 was fed for 'x' throughout row 1 | step 3 0 was",
     ("loss = tf.reduce_sum(x * w[0])", "0.1", "{x: [[1.0, 2.0], [3.0, np.nan if i == 2 else 4.0]]}"):
         "because nan was fed for 'x' at row 1, column 1 |",
 }

@@ -4,11 +4,13 @@ import os
 import sysconfig
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from autodiff.core.errors import ArgumentError
 from autodiff.debug.analysis.edits.in_source import ClipGradients, LowerRate, rewritten
 from autodiff.debug.engine.questions.patches import _is_own
+from autodiff.debug.engine.questions.trials import Trials
 from cli.language.interpreter import execute, typed
 from cli.model.results import Patch, error_in
 from cli.view.json_text import data
@@ -23,6 +25,11 @@ step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
     session.run([step, loss])
+"""
+EAGER = """import tensorflow as tf
+tf.enable_eager_execution()
+w = tf.Variable(2.0)
+for step in range(8):
 """
 # what the script computes -> the text that takes its place, or why nothing does
 WRITTEN = {
@@ -46,7 +53,8 @@ WRITTEN = {
         ("p = tf.nn.softmax(tf.nn.relu(w * 200.0))\n  loss = -tf.reduce_sum(tf.log(p)",
          "logits1 = tf.nn.relu(w * 200.0)\n  p = tf.nn.softmax(logits1)\n  loss = -tf.reduce_sum(tf.nn.log_softmax("
          "logits1)"),
-    "import random\nif True:\n  p = tf.nn.softmax(w[:, None] * tf.layers.dense(w[None] * 2e4, 2))\n"
+    "import random\nif True:\n  p = tf.nn.softmax(w[:, None] * tf.layers.dense(w[None] * 2e4, 2, kernel_initializer="
+    "tf.constant_initializer([[1.0, -0.5], [0.25, 0.75]])))\n"
     "loss = -tf.reduce_sum(tf.log(p))": "would be made twice",
     "def f(z):\n    return tf.log(1 + tf.exp(z))\nloss = tf.reduce_sum(f(w * 200.0) + f(w * 200.0))":
         ("tf.log(1 + tf.exp(z))", "tf.nn.softplus(z)"),
@@ -54,6 +62,16 @@ WRITTEN = {
     "loss = tf.reduce_sum(tf.log(h))":
         ("tf.layers.dense(w[:, None] * 0.0, 2, bias_initializer=tf.constant_initializer(-1.0))",
          "tf.nn.softplus(tf.layers.dense(w[:, None] * 0.0, 2, bias_initializer=tf.constant_initializer(-1.0)))"),
+    "z = w * 200.0\nloss = tf.reduce_sum((1.0 / (1.0 + tf.exp(-z)) - 0.5) ** 2)":
+        ("1.0 / (1.0 + tf.exp(-z))", "tf.sigmoid(z)"),
+    "z = w * 200.0\nloss = tf.reduce_sum((1.0 / (tf.exp(z - 1.0) + 1.0) - 0.5) ** 2)":
+        ("1.0 / (tf.exp(z - 1.0) + 1.0)", "tf.sigmoid(-(z - 1.0))"),
+    "z = w * 200.0\nloss = tf.reduce_sum((tf.exp(z) / (1.0 + tf.exp(z)) - 0.5) ** 2 + w)":
+        ("tf.exp(z) / (1.0 + tf.exp(z))", "tf.sigmoid(z)"),
+    "y, z = tf.constant([0.0, 1.0]), w * 200.0\np = 1 / (1 + tf.exp(-z))\n"
+    "loss = -tf.reduce_sum(y * tf.log(p) + (1 - y) * tf.log(1 - p))":
+        ("-tf.reduce_sum(y * tf.log(p) + (1 - y) * tf.log(1 - p))",
+         "tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=z))"),
     "low = float('-inf')  # a mask\nloss = tf.reduce_sum(tf.nn.softmax(w * 0.0 + low)) + w[0]":
         ("float('-inf')", "-1e+09"),
     "z = w * 200.0\np = tf.nn.softmax(z)\nz = w\nloss = -tf.reduce_sum(tf.log(p))": "'z' is something else there",
@@ -112,11 +130,40 @@ def test_yes_as_the_next_line_confirms_and_anything_else_does_not(tmp_path: Path
             assert "yes or no" in plain(result) and (tmp_path / "model.py").read_text() == text
             lines = [typed(answer, shell) for answer in answers]
             assert lines[0] != "n"  # an answer, and not `next`
+            assert lines[0] != "fix 1 --write --no" or "nothing was written" in said(lines[0], shell)
         shown = data(result.parts[0])
+        assert typed("fix 1 --write", shell) and execute("fix 1 --write", shell) and typed("no", shell).endswith("--no")
         execute(lines[-1], shell)
     assert lines == ["fix 1 --write --yes"] and isinstance(result.parts[0], Patch)
     assert shown == {"file": "model.py", "diff": shown["diff"], "backup": ""}
     assert "tf.log(tf.maximum(w - w, 1e-12))" in (tmp_path / "model.py").read_text()
+
+
+def test_ctrl_c_in_the_trials_keeps_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trials, "_try", interrupted)
+    with loaded(START + "w = tf.Variable(1.0)\nloss = tf.log(w - w)" + TAIL, tmp_path, monkeypatch, "run -f nonfinite"
+                ) as shell:
+        assert "log(0) = -inf" in (shown := said("why nan", shell)) and "remedy, not tried: " in shown
+
+
+def test_a_script_that_computes_its_steps_itself_runs_anew_with_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                                         ) -> None:
+    text = EAGER + "".join(f"    {line}\n" for line in (
+        "with tf.GradientTape() as tape:", "    loss = tf.sqrt(w * 0.0) + w * w", "g = tape.gradient(loss, w)",
+        "w.assign_sub(0.1 * g)"))
+    with loaded(text, tmp_path, monkeypatch, "run -f nan", "why nan") as shell:
+        shown = said("fix 1", shell)
+        execute("run --times 6", shell)
+        after = shell.dbg.log.records[-1].loss
+        execute("fix 1 --write --yes", shell)
+        written = (tmp_path / "model.py").read_text()
+        execute("load", shell)
+    assert "+ loss = tf.sqrt((w * 0.0) + 1e-12) + w * w" in shown and "runs from its beginning with that" in shown
+    assert after is not None and 0.0 < after < 4.0
+    assert written == text.replace("w * 0.0", "(w * 0.0) + 1e-12")
 
 
 def test_a_file_that_is_not_the_users_is_never_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,8 +179,110 @@ def test_a_learning_rate_is_lowered_where_it_is_written_once() -> None:
     text = "RATE = 0.5\nstep = tf.train.AdamOptimizer(\n    learning_rate=RATE).minimize(loss)\n"
     assert rewritten(text, [LowerRate(0.5, 0.05)]) == text.replace("RATE = 0.5", "RATE = 0.05")
     assert "RATE = 0.01" in rewritten(text.replace("0.5", "0.1"), [LowerRate(0.10000000149, 0.01)])
-    with pytest.raises(ArgumentError, match="in no places"):
-        rewritten(text.replace("0.5", "1 / 2"), [LowerRate(0.5, 0.05)])
+    with pytest.raises(ArgumentError, match="in 2 places"):
+        rewritten(text + "other = tf.train.AdamOptimizer(0.5)\n", [LowerRate(0.5, 0.05)])
+
+
+@pytest.mark.parametrize(("given", "optimizer"), [
+    ("flags.DEFINE_float('learning_rate', 0.5, 'what')\nflags.DEFINE_float('decay', 0.5, '')",
+     "SGDOptimizer(FLAGS.learning_rate)"),
+    ("p.add_argument('--learning-rate', '-l', type=float, default=0.5)\np.add_argument('--keep', default=0.5)",
+     "SGDOptimizer(args.learning_rate)"),
+    ("p.add_argument('-l', dest='rate', default=0.5)", "SGDOptimizer(learning_rate=args.rate)"),
+    ("class Config:\n    lr: float = 0.5\n    keep = 0.5", "SGDOptimizer(Config.lr)"),
+    ("config = {'lr': 0.5, 'keep': 0.5}", "SGDOptimizer(config['lr'])"),
+    ("config = dict(lr=0.5, keep=0.5)", "SGDOptimizer(config['lr'])"),
+    ("batch, lr = 32, 0.5", "SGDOptimizer(lr)"),
+    ("def make(loss, lr=0.1):\n    return tf.train.SGDOptimizer(lr)", "make(loss, 0.5)"),
+    ("class Net:\n    def __init__(self, size, lr=1e-3):\n        self.lr = lr\nnet = Net(8, lr=0.5)",
+     "SGDOptimizer(net.lr)"),
+    ("lr = tf.train.exponential_decay(0.5, step, 100, 0.96)", "SGDOptimizer(lr)"),
+    ("from keras.optimizers import SGD", "SGD(lr=0.5)"),
+])
+def test_a_learning_rate_is_lowered_where_its_number_is_given(given: str, optimizer: str) -> None:
+    text = f"{given}\nused = {optimizer}\n"
+    changed = rewritten(text, [LowerRate(0.5, 0.05)])
+    assert changed == text.replace("0.5", "0.05", 1) and changed != text
+
+
+@pytest.mark.parametrize(("argument", "changed"), [
+    ("base * 2", "(base * 2) * 0.1"), ("lr[step]", "lr[step] * 0.1"), ("make(0.5)", "make(0.5) * 0.1")])
+def test_a_learning_rate_without_a_number_of_its_own_is_multiplied(argument: str, changed: str) -> None:
+    text = f"keep = 0.5\nopt = tf.train.AdamOptimizer({argument}, epsilon=1e-4)\n"
+    assert rewritten(text, [LowerRate(0.5, 0.05)]) == text.replace(argument, changed)
+
+
+KERAS = """
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))])
+model.compile(loss="mse", optimizer=tf.keras.optimizers.SGD(lr=RATE))
+model.fit(np.ones((8, 3), np.float32) * 9, np.ones((8, 1), np.float32), epochs=40, verbose=0)
+"""
+WARMED = """w = tf.Variable([1.0, -2.0])
+loss = tf.reduce_sum(w ** 2)
+lr = {} * tf.minimum(1.0, {})
+step = tf.train.GradientDescentOptimizer(lr).minimize(loss)
+run(step, loss)
+"""
+
+
+@pytest.mark.parametrize(("script", "number"), [
+    (KERAS, "lr=5.0"),
+    ("w = tf.Variable([1.0, -2.0])\nloss = tf.reduce_sum(w ** 2)\nall_of_it = {'sgd': tf.train.MomentumOptimizer}\n"
+     "step = all_of_it['sgd'](RATE, 0.1).minimize(loss)\nother = tf.train.AdamOptimizer(1.0)\nrun(step, loss)", "5.0"),
+    ("w = tf.Variable([1.0, -2.0])\nloss = tf.reduce_sum(w ** 2)\nalpha = RATE\n"
+     "step = w.assign_sub(alpha * tf.gradients(loss, w)[0])\nrun(step, loss)", "alpha = 5.0"),
+    (WARMED.format("RATE * 4", 0.25), "tf.train.GradientDescentOptimizer(lr * 5.0"),
+    (WARMED.format("RATE", 1.0), "lr = 5.0"),
+])
+def test_the_rate_is_found_of_the_optimizer_that_diverged(script: str, number: str, tmp_path: Path,
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + "import numpy as np\n" + RUN + script.replace("RATE", "5.0")
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite", "why nan") as shell:
+        assert "the learning rate is 5 at model.py:" in said("why nan", shell)
+        found = shell.dbg.edits.patch(1)
+    assert not found.why, found.why
+    changed = {*found.new.decode().splitlines()} - {*text.splitlines()}
+    assert len(changed) == 1 and number[:-3] in changed.pop()
+
+
+RUN = """
+def run(step, loss):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(200):
+            session.run([step, loss])
+"""
+
+
+TWO = """
+w, v = tf.Variable([1.0, -2.0], name="w"), tf.Variable(2.0, name="v")
+loss = tf.reduce_mean((w * v - 3.0) ** 2)
+slow = tf.train.SLOW(1e-3).minimize(loss, var_list=[w])
+fast = tf.train.GradientDescentOptimizer(5.0).minimize(loss, var_list=[v])
+run([slow, fast], loss)
+"""
+
+
+@pytest.mark.parametrize("slow", ["GradientDescentOptimizer", "AdamOptimizer"])
+def test_of_two_optimizers_the_rate_of_the_one_that_diverged_is_lowered(slow: str, tmp_path: Path,
+                                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + RUN + TWO.replace("SLOW", slow)
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite", "why nan") as shell:
+        assert "the learning rate is 5 at model.py:" in said("why nan", shell)
+        found = shell.dbg.edits.patch(1)
+        told = {each.kind: each for each in shell.dbg.doctor().findings}
+    changed = {*found.new.decode().splitlines()} - {*text.splitlines()}
+    assert not found.why and len(changed) == 1 and "fast = " in changed.pop()
+    high = told["learning rate too high"]
+    assert "update_v" in high.op and "lower the learning rate from 5 to 0.05: " in high.remedy
+    assert {"fix 1 applies it" in each.remedy for each in (high, told["inf"])} == {True}  # one remedy, one number
+
+
+def test_a_learning_rate_is_lowered_where_its_schedule_begins() -> None:
+    text = "rate = tf.train.exponential_decay(0.5, gs, 0.5, 0.9)\nstep = tf.train.AdamOptimizer(rate).minimize(loss)\n"
+    assert "exponential_decay(0.05, gs, 0.5" in rewritten(text, [LowerRate(0.5, 0.05)])
+    named = text.replace("0.5, gs, 0.5, 0.9", "learning_rate=START").replace("rate = ", "START = 0.5\nrate = ", 1)
+    assert "START = 0.05" in rewritten(named, [LowerRate(0.5, 0.05)])
 
 
 def test_a_momentum_is_lowered_where_it_is_written() -> None:
@@ -160,3 +309,66 @@ def test_gradients_are_clipped_where_they_are_applied(before: str, after: str) -
                        ("    if o.minimize(y): pass\n", "within another statement")):
         with pytest.raises(ArgumentError, match=about):
             rewritten(head + text, [ClipGradients(1.0)])
+
+
+TWO_ROWS = """
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(9):
+        session.run([step, loss], {x: [[1.0, 0.5], [0.3, 0.8]]})
+"""
+
+
+def test_a_fix_takes_back_the_update_of_what_it_mends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That was finite, and large, though the loss was nan."""
+    text = START + """
+x = tf.placeholder(tf.float32, [None, 2], name="x")
+def layer(given, name):
+    w = tf.get_variable(name, [2, 1], initializer=tf.constant_initializer(-0.5))
+    return tf.matmul(given, w) + 0.1
+mean = layer(x, "m")
+sigma = layer(x, "s")
+loss = tf.reduce_mean(tf.log(sigma) + tf.square((1.0 - mean) / sigma))
+step = tf.train.AdamOptimizer(0.01).minimize(loss)
+""" + TWO_ROWS
+    with loaded(text, tmp_path, monkeypatch, "run -f nan") as shell:
+        assert np.isfinite(shell.dbg.session.variables["s"]).all()
+        assert "remedy: tf.nn.softplus where it is made" in said("why nan", shell)
+        assert "variables are what they were before step 1" in said("fix 1", shell)
+        assert (shell.dbg.session.variables["s"] == -0.5).all()
+
+
+def test_all_logarithms_of_one_sigmoid_are_mended_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + """
+x = tf.placeholder(tf.float32, [None, 2], name="x")
+def judge(given):
+    with tf.variable_scope("judge", reuse=tf.AUTO_REUSE):
+        return tf.sigmoid(tf.matmul(given, tf.get_variable("w", [2, 1], initializer=tf.ones_initializer())))
+real, fake = judge(x), judge(x * 30.0)
+loss = -tf.reduce_mean(tf.log(real) + tf.log(1.0 - fake))
+other = -tf.reduce_mean(tf.log(fake))
+step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+""" + TWO_ROWS
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+        assert ("remedy: tf.log_sigmoid(x); tf.log_sigmoid(-x) at model.py:9, as well as at model.py:10: x are the "
+                "logits, what sigmoid is given at model.py:7") in found, found
+        assert "tf.log(tf.maximum(1.0 - fake, 1e-12)) at model.py:9, as well as at model.py:10" in found, found
+
+
+APART = """    with tf.GradientTape() as tape:
+        loss = entropy(net(w), [0.0, 1.0])
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+"""
+
+
+def test_a_remedy_of_two_functions_is_told_in_the_names_of_both_and_not_as_applied(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    functions = ("def net(x):\n    return tf.nn.softmax(x * [200.0, -200.0])\ndef entropy(probs, target):\n"
+                 "    return -tf.reduce_sum(target * tf.log(probs))\n")
+    text = EAGER.replace("for ", functions + "for ") + APART
+    with loaded(text, tmp_path, monkeypatch, "run -f nan", "why nan") as shell:
+        why, fixed = said("why nan", shell), said("fix 1", shell)
+    assert "fix 1 applies it" not in why and "it is to be written by hand" in why, why
+    assert "x * [200.0, -200.0] as at line 5" in why and "labels=target" in why, why
+    assert "made of is written in another function" in fixed and "<ast" not in fixed, fixed

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cli.language.interpreter import execute
@@ -92,10 +93,25 @@ def test_edits_of_two_ops_are_tried_together_over_the_steps_before(tmp_path: Pat
 
 def test_a_training_that_diverges_is_tried_with_clipped_gradients(tmp_path: Path,
                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
-    with loaded(GROWS, tmp_path, monkeypatch, "run -f nan") as shell:
+    with loaded(GROWS.replace("300.0", "0.05"), tmp_path, monkeypatch, "run -f nan") as shell:
         text = said("why nan", shell)
         assert not shell.dbg.records[-1].error
     assert "remedy: clip the gradients" in text and "instead of inf" in text
+    assert "20 more steps on the same data end at" in text
+
+
+def test_a_remedy_of_a_divergence_has_to_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rate with which the remembered steps are finite, and those after them are not, is none; nor are clipped
+    gradients with a rate so high that each step goes past what is looked for."""
+    text = GROWS.replace("w * 30.0", "w")
+    with loaded(text, tmp_path, monkeypatch, "run -f nan") as shell:
+        said("why nan", shell)
+        remedies = [remedy for remedy, *_ in shell.dbg.trials.tried]
+        said("fix 1", shell)
+        said("run --times 30", shell)
+        assert abs(shell.dbg.session.variables["w"] - 3.0) < 1.0
+    assert remedies[0].words == "lower the learning rate from 300 to 0.3" and remedies[0].learns
+    assert not any(remedy.words.startswith("clip") and remedy.learns for remedy in remedies)
 
 
 def test_a_fix_is_in_force_until_undo_and_each_step_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,7 +341,8 @@ def test_a_learning_rate_that_grows_is_told_and_held(tmp_path: Path, monkeypatch
 
 def test_doctor_tells_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with loaded(FED, tmp_path, monkeypatch, "run -f nan") as shell:
-        assert "tf.log_sigmoid(x); tf.log_sigmoid(-x) at model.py:7; tried: step 6 gives" in said("doctor", shell)
+        assert ("tf.log_sigmoid(x); tf.log_sigmoid(-x) at model.py:7: x are the logits, what sigmoid is given at "
+                "model.py:6; tried: step 6 gives") in said("doctor", shell)
     fast = GROWS.replace("300.0", "0.0015")
     with loaded(fast, tmp_path, monkeypatch, "next 12") as shell:
         text = said("doctor", shell)
@@ -347,3 +364,90 @@ def test_an_update_is_tried_with_other_numbers(tmp_path: Path, monkeypatch: pyte
         assert "variables are what they were before step 1" in said("fix 1", shell)
         said("run -t 3", shell)
         assert 0 < shell.dbg.records[-1].loss < 200
+
+
+SCALED = START + """
+import numpy as np
+raw = np.arange(12.0).reshape(4, 3) * [1.0, 0.0, 2.0]
+DATA
+x = tf.placeholder(tf.float32, [None, 3], name="x")
+w = tf.Variable([[0.5], [0.5], [0.5]], name="w")
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w)), name="loss")
+step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(4):
+        session.run([step, loss], {x: data})
+"""
+SCALINGS = {  # what the data are made by -> what is to be written in its place
+    "data = (raw - raw.mean(0)) / raw.std(0)": "raw.std(0) is 0 there: divide by (raw.std(0) + 1e-08)",
+    "data = raw - raw.mean(0); data /= data.max(0) - data.min(0)":
+        "data.max(0) - data.min(0) is 0 there: divide by ((data.max(0) - data.min(0)) + 1e-08)",
+    "data = np.log(raw / 100.0)": "np.log is given 0 there: write np.maximum(raw / 100.0, 1e-08)",
+    "data = np.sqrt(raw - 1.0)": "np.sqrt is given what is below 0 there: write np.maximum(raw - 1.0, 0)"}
+
+
+@pytest.mark.parametrize("made", SCALINGS, ids=range(len(SCALINGS)))
+@pytest.mark.filterwarnings("always")
+def test_data_that_numpy_spoiled_are_mended_where_it_did(made: str, tmp_path: Path,
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    words = SCALINGS[made]
+    with loaded(SCALED.replace("DATA", made), tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        text = said("why nan", shell)
+        said("fix 1 --write --yes", shell)
+    assert f"remedy: {words} at model.py:6" in text
+    assert words.rpartition(" by " if " by " in words else "write ")[2] in (tmp_path / "model.py").read_text()
+    with loaded((tmp_path / "model.py").read_text(), tmp_path, monkeypatch, "run") as shell:
+        assert np.isfinite(shell.dbg.session.variables["w"]).all()
+
+
+def test_a_likelihood_that_is_minimized_is_told_before_what_it_overflowed(tmp_path: Path,
+                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    model = START + ("x = tf.placeholder(tf.float32, [None, 2])\nw = tf.Variable([[0.5, -0.5], [0.1, 0.2]], name='w')\n"
+                     "p = tf.nn.softmax(tf.matmul(x, w))\nl = tf.one_hot([0, 1], 2)\n"
+                     "loss = tf.reduce_mean(tf.reduce_sum(l * tf.log(p), 1))\n"
+                     "step = tf.train.AdamOptimizer(0.5).minimize(loss)\ns = tf.Session()\n"
+                     "s.run(tf.global_variables_initializer())\nfor i in range(400):\n"
+                     "    s.run([step, loss], {x: [[1.0, 0.3], [-1.0, 0.8]]})\n")
+    with loaded(model, tmp_path, monkeypatch, "run -f nan") as shell:
+        text = said("why nan", shell)
+        remedies = [remedy.what for remedy, *_ in shell.dbg.trials.tried]
+    assert text.startswith("the loss has the wrong sign at model.py:7")
+    assert remedies == ["turn the sign of the loss: minimize its negative at model.py:7: "
+                        "-tf.reduce_mean(tf.reduce_sum(l * tf.log(p), 1))"]
+
+
+@pytest.mark.filterwarnings("always")
+def test_all_lines_that_numpy_spoiled_alike_are_mended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = "std = raw.std(0)\ndata = (raw - raw.mean(0)) / std\nlater = (raw - raw.mean(0)) / std"
+    with loaded(SCALED.replace("DATA", made), tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        text = said("why nan", shell)
+        said("fix 1 --write --yes", shell)
+    assert "made by NumPy at model.py:7 or at model.py:8 (invalid value" in text
+    assert "remedy: std is 0 there: divide by (std + 1e-08) at model.py:7, as well as at model.py:8" in text
+    assert (tmp_path / "model.py").read_text().count("/ (std + 1e-08)") == 2
+
+
+def test_smaller_first_values_begin_where_they_were_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Step 1 has made of the weights what no factor mends, though step 2 is the first that is not finite."""
+    text = START + """
+import numpy as np
+x = tf.placeholder(tf.float32, [8, 20, 2], name="x")
+first = tf.Variable(tf.random_normal([2, 30], stddev=0.3, seed=1), name="first")
+again = tf.Variable(tf.random_normal([30, 30], seed=2), name="again")
+last = tf.Variable(tf.random_normal([30, 1], stddev=0.1, seed=3), name="last")
+h = tf.zeros([8, 30])
+for t in range(20):
+    h = tf.nn.relu(tf.matmul(x[:, t], first) + tf.matmul(h, again))
+loss = tf.reduce_mean(tf.square(tf.matmul(h, last) - 1.0))
+step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(30):
+        session.run([step, loss], {x: np.random.RandomState(i).uniform(size=(8, 20, 2))})
+"""
+    with loaded(text, tmp_path, monkeypatch, "run -f nan") as shell:
+        assert "remedy: smaller initial values: again times 0.2 at model.py:7" in said("why nan", shell)
+        assert "variables are what they were before step 1" in said("fix 1", shell)
+        said("next 10", shell)
+        assert 0 < shell.dbg.records[-1].loss < 10

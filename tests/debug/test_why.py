@@ -95,6 +95,20 @@ def test_none_because_it_is_not_used() -> None:
     assert "nothing uses it" in found.text
 
 
+def test_none_because_another_variable_of_its_shape_is_used_in_its_place() -> None:
+    def model(a: Any, b: Any, c: Any) -> Any:
+        hidden = tf.nn.relu(tf.matmul(tf.ones([1, 2]), a) + c)
+        return tf.reduce_sum(tf.matmul(hidden, a) + c * len(c.shape))
+
+    last = inspect.getsourcelines(model)[1] + 2
+    found = debugged(model, np.eye(2), np.eye(2), np.eye(2)[0]).why("b")
+    assert found.text.endswith(f"nothing uses it; 'a', of the same shape, is used twice at test_why.py:{last - 1} and "
+                               f"at test_why.py:{last}")
+    assert found.remedy == f"use 'b' in place of 'a' at test_why.py:{last}"
+    found = debugged(model, np.eye(2), np.eye(2), np.eye(2)).why("b")  # where two may be meant, none is named
+    assert found.text.endswith("nothing uses it")
+
+
 def test_none_as_numbers_that_were_fetched_stand_in_its_place() -> None:
     found = debugged(lambda a: tf.reduce_sum(tf.constant([1.5, 2.5]) * 2.0), [1.5, 2.5]).why("a", kind="none")
     assert "constants only" in found.text

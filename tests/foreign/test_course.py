@@ -41,6 +41,27 @@ def test_a_divergence_comes_before_what_it_makes():
     assert too_far(turns(3.0), USE)[0].severity > 95 > too_far(turns(1.1, count=8), USE)[0].severity
 
 
+@pytest.mark.parametrize(("start", "speed", "kept"), [(0.02, 0.2, 0.99), (1e-15, 1e-6, 0.9), (1.0, 1e-3, 0.9)])
+def test_momentum_that_goes_on_past_the_gradient_is_no_wrong_sign(start, speed, kept):
+    course, w, d = Course(), np.array([start, -start]), np.array([speed, -speed])
+    for _ in range(12):
+        g = w if start == 0.02 else w * 1e-12 if start == 1.0 else np.array([1e-15, -1e-15])
+        steps = course.note("loss", Turn(ForeignStep("loss", {"w": w}, {}, {"w": g}), float(np.sum(w * w))))
+        d = kept * d - 1e-3 * g
+        w = w + d
+    assert uphill(steps, USE) == []
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.9, 0.99])
+def test_a_wrong_sign_shows_beside_momentum(kept):
+    course, w, d = Course(), np.array([1.0, -2.0]), np.zeros(2)
+    for _ in range(12):
+        steps = course.note("loss", Turn(ForeignStep("loss", {"w": w}, {}, {"w": w}), float(np.sum(w * w))))
+        d = kept * d + 1e-2 * w
+        w = w + d
+    assert [f.kind for f in uphill(steps, USE)] == ["uphill"]
+
+
 def test_what_two_losses_share_may_go_up_one_of_them():
     course, w = Course(), np.array([1.0])
     for _ in range(6):

@@ -25,11 +25,9 @@ ADVICE = {
     "strings": "work on strings in Python before feeding",
     "train.SyncReplicasOptimizer": "there is one worker: use the optimizer itself",
     "parse": "read the records in Python and feed NumPy arrays",
-    "decode": "decode in Python before feeding",
-    "image": "prepare images with NumPy before feeding",
+    "decode": "decode in Python before feeding", "image": "prepare images with NumPy before feeding",
     "profiler": "the prompt's `profile` command times each op of a run",
-    "lite": "gradbg only runs and explains graphs",
-    "quantize": "gradbg computes in floating point",
+    "lite": "gradbg only runs and explains graphs", "quantize": "gradbg computes in floating point",
     "fake_quant": "gradbg computes in floating point",
     "signal": "Fourier and cosine transforms, frames, windows and mel weights are supported: build others of them",
     "debugging": "the checks are there under their own names: tf.assert_equal, tf.check_numerics, tf.Assert",
@@ -37,8 +35,7 @@ ADVICE = {
     "raw_ops": "use the function of the public name",
     "load_op_library": "declare the function with tf.py_func or tf.custom_gradient",
     "app": "tf.app.run and tf.app.flags are supported",
-    "python": "the tensorflow alias answers `import tensorflow.python...`: run the script with `gradbg script.py`",
-}
+    "python": "the tensorflow alias answers `import tensorflow.python...`: run the script with `gradbg script.py`"}
 
 
 def advice(name: str) -> str:

@@ -43,8 +43,6 @@ __all__ = ["add_model_variable", "assert_global_step", "assert_or_get_global_ste
            *_initializer_names]
 
 
-# ---- making -----------------------------------------------------------------------------
-
 @add_arg_scope
 def variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
              trainable: bool = True, collections: Any = None, caching_device: Any = None, device: Any = None,
@@ -96,8 +94,6 @@ def assert_or_get_global_step(graph: Graph | None = None, global_step_tensor: An
     assert_global_step(global_step_tensor)
     return global_step_tensor
 
-
-# ---- looking up -------------------------------------------------------------------------
 
 def get_variables(scope: Any = None, suffix: str | None = None,
                   collection: str = GraphKeys.GLOBAL_VARIABLES) -> list[Variable]:
@@ -215,8 +211,6 @@ def assign_from_checkpoint_fn(model_path: str, var_list: Any, ignore_missing_var
     saver = Saver(listed, reshape=reshape_variables)
     return lambda session: saver.restore(session, model_path)
 
-
-# ---- tensors ----------------------------------------------------------------------------
 
 def is_tensor(x: Any) -> bool:
     """Whether this is a tensor, a variable or IndexedSlices."""

@@ -106,7 +106,6 @@ class DefinedFunction:
             return [build.Identity(convert_to_tensor(result[0]), name=name)]
         return build.IdentityN(*map(convert_to_tensor, result), name=name)
 
-    # ---- as a function of its own -------------------------------------------------------
     @functools.cached_property
     def _traced(self) -> Function:
         if self._takes is None and not self.declared_input_types:

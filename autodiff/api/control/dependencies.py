@@ -79,8 +79,7 @@ def op_scope(values: Any, name: str | None, default_name: str | None = None) -> 
 def group(*inputs: Any, name: str | None = None) -> Any:
     """One operation that has run when all of these have. inputs: operations, tensors, variables, nested.
 
-    Executing eagerly they have run already, and there is none (None).
-    Raises KindError (TypeError) for anything else.
+    Executing eagerly they have run already, and there is none (None). Raises KindError (TypeError) for anything else.
     """
     if get_default_graph().executing_eagerly:
         return None

@@ -17,6 +17,7 @@ from ...core.dtypes import as_dtype, bool_, int64
 from ...core.errors import ArgumentError, InvalidArgumentError, KindError, UnsupportedError
 from ...core.graph import Graph, Tensor, get_default_graph
 from ...core.shapes import Dims
+from ...core.site import capture, resolve
 from ...runtime.session import Session
 from ..arrays.creation import placeholder
 from ..control.while_loop import flatten_shapes
@@ -38,14 +39,15 @@ Elements = Callable[[list[np.ndarray]], PythonIterator[Any]]  # arrays of the so
 class Dataset(Structured):
     """Elements, one after another; each is a nested structure of arrays like `structure`, which holds Specs.
 
-    sources: tensors whose values an iterator reads when it is initialized. graphs: of the functions of `map`.
+    sources: tensors whose values an iterator reads when it is initialized. graphs: of the functions of `map`. made: the
+    line of its last step; begun: of its first, which has the data.
     """
 
     def __init__(self, elements: Elements, structure: Any, sources: tuple[Tensor, ...] = (),
                  graphs: tuple[Graph, ...] = ()) -> None:
         self._elements, self._structure, self._sources, self.graphs = elements, structure, sources, graphs
+        self.made = self.begun = next(iter(resolve(capture()[:1])), None)
 
-    # ---- sources ------------------------------------------------------------------------
     @staticmethod
     def from_tensor_slices(tensors: Any) -> "Dataset":
         """Slices along axis 0 of nested arrays or tensors of one length."""
@@ -102,10 +104,13 @@ class Dataset(Structured):
         sources, graphs = (tuple(itertools.chain(*each)) for each in zip(*((d._sources, d.graphs) for d in parts)))
         return Dataset(elements, structure, sources, graphs)
 
-    # ---- transformations ----------------------------------------------------------------
     def _with(self, change: Callable[[PythonIterator[Any]], Iterable[Any]], structure: Any = None) -> "Dataset":
-        return Dataset(lambda values: iter(change(self._elements(values))),
-                       self._structure if structure is None else structure, self._sources, self.graphs)
+        return self._of(lambda values: iter(change(self._elements(values))), structure)
+
+    def _of(self, elements: Elements, structure: Any = None) -> "Dataset":
+        made = Dataset(elements, self._structure if structure is None else structure, self._sources, self.graphs)
+        made.begun = self.begun
+        return made
 
     def map(self, map_func: Callable[..., Any], num_parallel_calls: int | None = None) -> "Dataset":
         """`map_func` of each element; it builds graph out of tensors, as in TensorFlow."""
@@ -178,7 +183,7 @@ class Dataset(Structured):
                     yield item
                 if empty:
                     return
-        return Dataset(elements, self._structure, self._sources, self.graphs)
+        return self._of(elements)
 
     def take(self, count: int) -> "Dataset":
         """The first `count` elements; all if -1."""
@@ -240,7 +245,6 @@ class Dataset(Structured):
     def apply(self, transformation_func: Callable[["Dataset"], "Dataset"]) -> "Dataset":
         return transformation_func(self)
 
-    # ---- what it is ---------------------------------------------------------------------
     def __repr__(self) -> str:
         return f"<Dataset shapes: {self.output_shapes}, types: {self.output_types}>"
 
@@ -257,6 +261,8 @@ class Dataset(Structured):
         """An iterator that starts over whenever its `initializer` runs."""
         iterator = Iterator(self._structure)
         iterator.initializer = iterator.make_initializer(self)
+        fed = ", ".join(f"{t.op.name}: …" for t in self._sources if t.op.type == "Placeholder")
+        iterator.begun_by = f"sess.run(iterator.initializer{f', {{{fed}}}' * bool(fed)})"
         return iterator
 
     def __iter__(self) -> PythonIterator[Any]:

@@ -11,6 +11,7 @@ from ...core.dtypes import as_dtype, bool_
 from ...core.errors import ArgumentError, FailedPreconditionError, OutOfRangeError
 from ...core.graph import Operation
 from ...core.shapes import compatible
+from ...core.site import Site
 from ..control.custom import py_func
 from ..control.while_loop import flatten_shapes
 from .elements import Element, Structured
@@ -23,7 +24,11 @@ class Iterator(Structured):
         self._structure = structure
         self._items: PythonIterator[Any] | None = None
         self.graphs: tuple[Any, ...] = ()
+        self.made: Site | None = None  # the lines of its dataset's last step and first
+        self.begun: Site | None = None
         self.initializer: Operation | None = None
+        self.given = 0
+        self.begun_by = "what iterator.make_initializer(dataset) gives"
 
     @staticmethod
     def from_structure(output_types: Any, output_shapes: Any = None, shared_name: str | None = None,
@@ -45,7 +50,8 @@ class Iterator(Structured):
         return py_func(begin, list(dataset._sources), bool_, name=name or "MakeIterator").op
 
     def _begin(self, dataset: Any, values: list[np.ndarray]) -> None:
-        self._items, self.graphs = dataset._elements(values), dataset.graphs
+        self.given, self._items, self.graphs = 0, dataset._elements(values), dataset.graphs
+        self.made, self.begun = dataset.made, dataset.begun
 
     def get_next(self, name: str | None = None) -> Any:
         """Tensors of the next element at each run. At the end the run fails with OutOfRangeError."""
@@ -53,10 +59,14 @@ class Iterator(Structured):
 
         def advance() -> list[Any]:
             if self._items is None:
-                raise FailedPreconditionError("the iterator is not initialized: run its initializer first")
+                raise FailedPreconditionError("GetNext() failed because the iterator has not been initialized.",
+                                              hint=f"run {self.begun_by} before the first step")
             for item in self._items:
+                self.given += 1
                 return nest.flatten(item)
-            raise OutOfRangeError("End of sequence")
+            whose = f"the dataset of {self.made}" if self.made is not None else "the dataset"
+            raise OutOfRangeError("End of sequence", hint=f"{whose} is at its end after {self.given} elements: "
+                                  ".repeat() it, run fewer steps, or end the loop at tf.errors.OutOfRangeError")
         advance.__dict__["iterator"] = self
         tensors = py_func(advance, [], [spec.dtype for spec in specs], name=name or "IteratorGetNext")
         for tensor, spec in zip(tensors, specs):

@@ -80,7 +80,6 @@ class Estimator:
         self._warm = warm_start_from if warm_start_from is None or isinstance(warm_start_from, WarmStartSettings) \
             else WarmStartSettings(warm_start_from)
 
-    # ---- what it is ---------------------------------------------------------------------
     @property
     def model_dir(self) -> str:
         return self._config.model_dir
@@ -116,7 +115,6 @@ class Estimator:
             raise ArgumentError(f"Estimator has not been trained yet: no checkpoint in {self.model_dir}")
         return path
 
-    # ---- the three modes ----------------------------------------------------------------
     def train(self, input_fn: Callable[..., Any], hooks: Iterable[Any] | None = None, steps: int | None = None,
               max_steps: int | None = None, saving_listeners: Iterable[Any] | None = None) -> "Estimator":
         """Train on batches of input_fn: `steps` more, or until the global step is max_steps, or to the data's end.
@@ -258,7 +256,6 @@ class Estimator:
 
     export_savedmodel = export_saved_model
 
-    # ---- parts --------------------------------------------------------------------------
     @contextmanager
     def _graph(self) -> Iterator[Graph]:
         with Graph().as_default() as graph:

@@ -45,8 +45,6 @@ def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: 
     return extract_image_patches(images, sizes, strides, rates, padding, name)
 
 
-# ---- boxes that overlap -----------------------------------------------------------------
-
 def non_max_suppression(boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any = 0.5,
                         score_threshold: Any = -math.inf, name: str | None = None) -> Tensor:
     """Indices of the boxes that are kept, best first: none overlaps a better one by more than iou_threshold.
@@ -86,8 +84,6 @@ def non_max_suppression_with_overlaps(overlaps: Any, scores: Any, max_output_siz
 
 non_max_suppression_overlaps = non_max_suppression_with_overlaps
 
-
-# ---- boxes at random, and drawn ---------------------------------------------------------
 
 def sample_distorted_bounding_box(image_size: Any, bounding_boxes: Any, seed: int | None = None,
                                   seed2: int | None = None, min_object_covered: Any = 0.1,

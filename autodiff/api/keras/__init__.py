@@ -19,6 +19,7 @@ from . import (
     activations,
     backend,
     callbacks,
+    constraints,
     initializers,
     layers,
     losses,
@@ -30,8 +31,9 @@ from . import (
 )
 from .models import Input, Model, Sequential
 
-__all__ = ["Input", "Model", "Sequential", "activations", "backend", "callbacks", "datasets", "initializers", "layers",
-           "losses", "metrics", "models", "optimizers", "preprocessing", "regularizers", "utils"]
+__all__ = ["Input", "Model", "Sequential", "activations", "backend", "callbacks", "constraints", "datasets",
+           "initializers", "layers", "losses", "metrics", "models", "optimizers", "preprocessing", "regularizers",
+           "utils"]
 
 
 def _load_data(path: str = "mnist.npz") -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:

@@ -41,7 +41,8 @@ def get_session() -> Session:
     if session is None or session.graph is not get_default_graph().outermost:
         session = kept["session"] = Session()
     known = kept.setdefault(f"known {id(session)}", set())
-    fresh = [v for v in global_variables() if v not in known]
+    made = (*global_variables(), *get_default_graph().outermost.extras.get("metrics", ()))
+    fresh = [v for v in made if v not in known]
     if fresh:
         known.update(fresh)
         lacking = [v for v, has in zip(fresh, session.run([is_variable_initialized(v) for v in fresh])) if not has]

@@ -12,7 +12,7 @@ from ..layers import Layer
 from ..layers.core import chosen
 from ..random import random_normal
 from . import backend
-from .plain import Weights, function_of
+from .plain import Weights
 
 __all__ = ["ELU", "GaussianDropout", "GaussianNoise", "LayerNormalization", "LeakyReLU",
            "Masking", "PReLU", "ReLU", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "ThresholdedReLU"]
@@ -82,8 +82,7 @@ class PReLU(Weights, Layer):
     def __init__(self, alpha_initializer: Any = "zeros", alpha_regularizer: Any = None, alpha_constraint: Any = None,
                  shared_axes: Any = None, **options: Any) -> None:
         super().__init__(**options)
-        self._made = (function_of("initializer", alpha_initializer), function_of("regularizer", alpha_regularizer),
-                      alpha_constraint)
+        self._made = alpha_initializer, alpha_regularizer, alpha_constraint
         self.shared_axes = [shared_axes] if isinstance(shared_axes, int) else list(shared_axes or ())
 
     def build(self, input_shape: Any) -> None:
@@ -102,19 +101,22 @@ class LayerNormalization(Weights, Layer):
     supports_masking = True
 
     def __init__(self, axis: Any = -1, epsilon: float = 0.001, center: bool = True, scale: bool = True,
-                 beta_initializer: Any = "zeros", gamma_initializer: Any = "ones", **options: Any) -> None:
+                 beta_initializer: Any = "zeros", gamma_initializer: Any = "ones", beta_regularizer: Any = None,
+                 gamma_regularizer: Any = None, beta_constraint: Any = None, gamma_constraint: Any = None,
+                 **options: Any) -> None:
         super().__init__(**options)
         self.axis, self.epsilon = [axis] if isinstance(axis, int) else list(axis), epsilon
         self.center, self.scale = center, scale
-        self._initializers = {"gamma": gamma_initializer, "beta": beta_initializer}
+        self._made = {"gamma": (gamma_initializer, gamma_regularizer, gamma_constraint),
+                      "beta": (beta_initializer, beta_regularizer, beta_constraint)}
 
     def build(self, input_shape: Any) -> None:
         dims = input_shape.as_list()
         self.axis = [axis % len(dims) for axis in self.axis]
         self.gamma, self.beta = (
-            self.add_weight(name, [dims[axis] for axis in self.axis], initializer=function_of("initializer", value))
-            if getattr(self, wanted) else None
-            for (name, value), wanted in zip(self._initializers.items(), ("scale", "center")))
+            self.add_weight(name, [dims[axis] for axis in self.axis], initializer=initializer, regularizer=regularizer,
+                            constraint=constraint) if getattr(self, wanted) else None
+            for (name, (initializer, regularizer, constraint)), wanted in zip(self._made.items(), ("scale", "center")))
 
     def call(self, inputs: Any) -> Any:
         mean, variance = nn.moments(inputs, self.axis, keep_dims=True)

@@ -135,14 +135,18 @@ def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Tensor:
     return math.reduce_sum(true * build.Log(true / predicted), axis=-1)
 
 
+categorical_hinge = _loss(
+    "categorical_hinge", "max(1 + the greatest wrong score - the right one, 0), over the last axis.",
+    lambda true, predicted: math.maximum(math.reduce_max((1.0 - true) * predicted, axis=-1)
+                                         - math.reduce_sum(true * predicted, axis=-1) + 1.0, 0.0))
 poisson = _loss("poisson", "The mean of y_pred - y_true · log(y_pred) over the last axis.",
                 lambda true, predicted: _mean(predicted - true * build.Log(predicted + EPSILON)))
 
 
-def cosine_proximity(y_true: Any, y_pred: Any) -> Tensor:
-    """The cosine of the angle between the two along the last axis; greater where they are more alike."""
-    true, predicted = (nn.l2_normalize(each, axis=-1) for each in _pair(y_true, y_pred))
-    return math.reduce_sum(true * predicted, axis=-1)
+def cosine_proximity(y_true: Any, y_pred: Any, axis: int = -1) -> Tensor:
+    """The cosine of the angle between the two along an axis; greater where they are more alike."""
+    true, predicted = (nn.l2_normalize(each, axis=axis) for each in _pair(y_true, y_pred))
+    return math.reduce_sum(true * predicted, axis=axis)
 
 
 def huber_loss(y_true: Any, y_pred: Any, delta: float = 1.0) -> Tensor:
@@ -223,8 +227,26 @@ _CLASSES = {
     "Huber": huber_loss, "BinaryCrossentropy": binary_crossentropy,
     "CategoricalCrossentropy": categorical_crossentropy, "Hinge": hinge, "SquaredHinge": squared_hinge,
     "SparseCategoricalCrossentropy": sparse_categorical_crossentropy, "KLDivergence": kullback_leibler_divergence,
-    "Poisson": poisson, "CosineSimilarity": cosine_proximity}
+    "CategoricalHinge": categorical_hinge, "Poisson": poisson, "CosineSimilarity": cosine_proximity}
 globals().update({kind: _class_of(function, kind) for kind, function in _CLASSES.items()})
+
+
+def check_target(loss: Any, targets: Any, outputs: Any) -> None:
+    """Raises ArgumentError (ValueError) for targets of a shape that these losses would take for something else."""
+    target, output = (tuple(getattr(each, "dims", each.shape) or ()) for each in (targets, outputs))
+    name = getattr(loss, "__name__", "") or getattr(loss, "name", "")
+    if name == "categorical_crossentropy" and target[-1:] == (1,) != output[-1:]:
+        raise ArgumentError(
+            f"You are passing a target array of shape {target} while using as loss `{name}`. "
+            f"`{name}` expects targets to be binary matrices (1s and 0s) of shape (samples, classes).",
+            hint=f"for integer classes use loss='sparse_{name}', or convert them: tf.keras.utils.to_categorical(y)")
+    if name in ("mean_squared_error", "binary_crossentropy", "categorical_crossentropy") and any(
+            theirs not in (None, mine) for mine, theirs in zip(target[1:], output[1:])):
+        raise ArgumentError(
+            f"A target array with shape {target} was passed for an output of shape {output} while using as loss "
+            f"`{name}`. This loss expects targets to have the same shape as the output.",
+            hint=f"the last layer gives {list(output[1:])} for each example, the targets have {list(target[1:])}: "
+                 "change one" + ", as by return_sequences=False in the last LSTM or GRU" * (len(output) > len(target)))
 
 
 def get(identifier: Any) -> Any:

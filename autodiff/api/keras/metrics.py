@@ -1,9 +1,8 @@
 """tf.keras.metrics: how right predictions are, example by example."""
 from __future__ import annotations
 
+import inspect
 from typing import Any
-
-import numpy as np
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import float32, int64
@@ -15,6 +14,8 @@ from ..arrays.shaping import reshape
 from ..common.made import named
 from ..common.unsupported import refusing
 from . import losses
+from .metric_base import Mean, MeanMetricWrapper, Metric, Sum  # noqa: F401
+from .rates import *  # noqa: F403
 
 
 def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Tensor:
@@ -61,67 +62,41 @@ def accuracy_for(loss: Any, true_rank: int | None, predicted: Tensor) -> Any:
     return sparse_categorical_accuracy if sparse else categorical_accuracy
 
 
-class Metric:
-    """A number over all that update_state was given since reset_states. Subclasses say both, and result."""
-
-    def __init__(self, name: str | None = None, dtype: Any = None) -> None:
-        self.name = name or type(self).__name__.lower()
-
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        self.update_state(*args, **options)  # type: ignore[attr-defined]
-        return self.result()  # type: ignore[attr-defined]
-
-
-class Mean(Metric):
-    """The mean of values, while executing eagerly."""
-
-    def __init__(self, name: str | None = "mean", dtype: Any = None) -> None:
-        super().__init__(name)
-        self.reset_states()
-
-    def reset_states(self) -> None:
-        self._total, self._count = 0.0, 0.0
-
-    def update_state(self, values: Any, sample_weight: Any = None) -> None:
-        values = np.asarray(convert_to_tensor(values), np.float64)
-        weights = np.broadcast_to(1.0 if sample_weight is None else np.asarray(sample_weight), values.shape)
-        self._total += float((values * weights).sum())
-        self._count += float(weights.sum())
-
-    def result(self) -> Any:
-        return convert_to_tensor(np.float32(self._total / self._count if self._count else 0.0))
-
-
-class MeanMetricWrapper(Mean):
-    """The mean over examples of a function of what is true and what was predicted."""
-
-    def __init__(self, fn: Any, name: str | None = None, dtype: Any = None, **options: Any) -> None:
-        super().__init__(name)
-        self.fn, self._options = fn, options
-
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
-        super().update_state(self.fn(y_true, y_pred, **self._options), sample_weight)
-
-
 mse = MSE = losses.mse
 mae = MAE = losses.mae
 
 
-def _class_of(function: Any, kind: str) -> Any:
+def _class_of(function: Any, kind: str, told: str) -> Any:
+    defaults = {each.name: each.default for each in [*inspect.signature(function).parameters.values()][2:]}
+    names = ("k", "name", "dtype") if "k" in defaults else ("name", "dtype", *defaults)
+
     class Made(MeanMetricWrapper):
-        def __init__(self, name: str | None = None, dtype: Any = None, **options: Any) -> None:
-            super().__init__(function, name or function.__name__, **options)
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(function, **{**defaults, "name": told, **dict(zip(names, args)), **options})
 
     return named(Made, kind, function.__doc__)
+
+
+class RootMeanSquaredError(MeanMetricWrapper):
+    """The root of the mean of (y_pred - y_true)²."""
+
+    def __init__(self, name: str | None = "root_mean_squared_error", dtype: Any = None) -> None:
+        super().__init__(lambda true, predicted: build.SquaredDifference(predicted, true), name, dtype)
+
+    def result(self) -> Any:
+        return build.Sqrt(super().result())
 
 
 _CLASSES = {
     "BinaryAccuracy": binary_accuracy, "CategoricalAccuracy": categorical_accuracy,
     "SparseCategoricalAccuracy": sparse_categorical_accuracy, "TopKCategoricalAccuracy": top_k_categorical_accuracy,
+    "SparseTopKCategoricalAccuracy": sparse_top_k_categorical_accuracy,
     "Accuracy": lambda y_true, y_pred: _same(*losses._pair(y_true, y_pred)),
-    **{kind: losses._CLASSES[kind] for kind in ("MeanSquaredError", "MeanAbsoluteError", "BinaryCrossentropy",
-                                                "CategoricalCrossentropy", "SparseCategoricalCrossentropy")}}
-globals().update({kind: _class_of(function, kind) for kind, function in _CLASSES.items()})
+    "LogCoshError": losses.logcosh,
+    **{kind: function for kind, function in losses._CLASSES.items() if kind not in ("LogCosh", "Huber")}}
+_TOLD = {"Accuracy": "accuracy", "CosineSimilarity": "cosine_similarity"}  # where not the function's
+globals().update({kind: _class_of(function, kind, _TOLD.get(kind, function.__name__))
+                  for kind, function in _CLASSES.items()})
 
 
 def get(identifier: Any) -> Any:

@@ -89,7 +89,6 @@ class Model(Weights, Trained, Layer):
         return [*(TrackableReference(f"layer_with_weights-{i}", layer) for i, layer in enumerate(of_tensors)),
                 *super()._checkpoint_dependencies]
 
-    # ---- what it is ---------------------------------------------------------------------
     @property
     def layers(self) -> list[Layer]:
         """Its layers, in the order in which they were put in."""
@@ -169,7 +168,6 @@ class Model(Weights, Trained, Layer):
         for line in summary_lines(self, outputs, in_a_row, line_length, positions):
             (print_fn or print)(line)
 
-    # ---- files --------------------------------------------------------------------------
     def save_weights(self, filepath: Any, overwrite: bool = True, save_format: str | None = None) -> None:
         """Write a checkpoint of its variables, by their places in the layers."""
         _check_path(filepath)

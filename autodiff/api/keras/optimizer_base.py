@@ -47,7 +47,6 @@ class Optimizer(_Optimizer):
         self._clips = {name: options[name] for name in ("clipnorm", "clipvalue") if options.get(name) is not None}
         self._weights: list[Variable] = []
 
-    # ---- settings -----------------------------------------------------------------------
     def _set_hyper(self, name: str, value: Any) -> None:
         made = self._made.get(self._key(name))
         if made is not None and isinstance(value, (int, float)):
@@ -121,7 +120,6 @@ class Optimizer(_Optimizer):
         rate = config.get("learning_rate")
         return cls(**{**config, "learning_rate": deserialize(rate)} if isinstance(rate, dict) else config)
 
-    # ---- one step -----------------------------------------------------------------------
     def minimize(self, loss: Any, var_list: Any = None, grad_loss: Any = None, name: str | None = None,  # type: ignore[override]
                  **options: Any) -> Any:
         """The operation that takes one step. loss: float[...], or a function that computes it. var_list: variables."""
@@ -172,7 +170,6 @@ class Optimizer(_Optimizer):
         whole = IndexedSlices(grad, indices, build.Shape(var))
         return self._resource_apply_dense(convert_to_tensor(whole), var)
 
-    # ---- what is kept -------------------------------------------------------------------
     def add_slot(self, var: Any, slot_name: str, initializer: Any = "zeros") -> Variable:
         """What is kept for a variable under a name: like it in shape, zeros at first by default."""
         begin: Any = initializers.get(initializer) if isinstance(initializer, str) else initializer

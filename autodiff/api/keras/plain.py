@@ -12,13 +12,14 @@ from .. import layers
 from ..common.made import named
 from ..nn.convolutions import depthwise_conv2d
 from ..variables.variable import Variable
-from . import activations, backend, initializers, regularizers
+from . import activations, backend, constraints, initializers, regularizers
 
-_KINDS = {"activation": activations, "initializer": initializers, "regularizer": regularizers}
+_KINDS = {"activation": activations, "constraint": constraints, "initializer": initializers,
+          "regularizer": regularizers}
 
 
 def function_of(kind: str, value: Any) -> Any:
-    """What a text stands for as an activation, initializer or regularizer; anything else as it is."""
+    """What a text stands for as an activation, constraint, initializer or regularizer; anything else as it is."""
     if not isinstance(value, str) or kind == "activation" and value == "linear":
         return None if value == "linear" else value
     get = next((each.get for end, each in _KINDS.items() if kind.endswith(end)), None)
@@ -33,8 +34,9 @@ class Weights(layers.Layer):
 
     def add_weight(self, name: str | None = None, *args: Any, use_resource: bool | None = None,
                    **options: Any) -> Variable:
-        """A variable of this layer, a resource unless that is denied."""
-        return super().add_weight(name or "Variable", *args, **{**options, "use_resource": use_resource is not False})
+        """A variable of this layer, a resource unless that is denied. Others by name, as functions of layers are."""
+        told = {key: function_of(key, value) for key, value in options.items()}
+        return super().add_weight(name or "Variable", *args, **{**told, "use_resource": use_resource is not False})
 
     def get_config(self) -> dict[str, Any]:
         """Its settings by name, as they were given."""
@@ -125,11 +127,13 @@ AveragePooling1D, AveragePooling2D, AveragePooling3D, MaxPooling1D, MaxPooling2D
 Conv1D, Conv2D, Conv3D, Conv2DTranspose, Conv3DTranspose, SeparableConv1D, SeparableConv2D = map(_named, (
     layers.Conv1D, layers.Conv2D, layers.Conv3D, layers.Conv2DTranspose, layers.Conv3DTranspose,
     layers.SeparableConv1D, layers.SeparableConv2D))
-DepthwiseConv2D, SeparableConvolution2D = _named(_Depthwise), SeparableConv2D
+DepthwiseConv2D = _named(_Depthwise)
+SeparableConvolution1D, SeparableConvolution2D = SeparableConv1D, SeparableConv2D
 Dense, Flatten = _named(layers.Dense), _named(layers.Flatten)
 BatchNormalization, Dropout = _phased(layers.BatchNormalization), _phased(layers.Dropout)
 MaxPool1D, MaxPool2D, MaxPool3D = MaxPooling1D, MaxPooling2D, MaxPooling3D
 AvgPool1D, AvgPool2D, AvgPool3D = AveragePooling1D, AveragePooling2D, AveragePooling3D
 Convolution1D, Convolution2D, Convolution3D = Conv1D, Conv2D, Conv3D
+Convolution2DTranspose, Convolution3DTranspose = Conv2DTranspose, Conv3DTranspose
 
 __all__ = [name for name, each in sorted(vars().items()) if isinstance(each, type) and name[0] != "_" and name != "Any"]

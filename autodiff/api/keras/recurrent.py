@@ -48,14 +48,15 @@ class _Cell(Weights, Layer):
                  use_bias: bool = True, kernel_initializer: Any = "glorot_uniform",
                  recurrent_initializer: Any = "orthogonal", bias_initializer: Any = "zeros",
                  kernel_regularizer: Any = None, recurrent_regularizer: Any = None, bias_regularizer: Any = None,
+                 kernel_constraint: Any = None, recurrent_constraint: Any = None, bias_constraint: Any = None,
                  dropout: float = 0.0, recurrent_dropout: float = 0.0, **options: Any) -> None:
         super().__init__(**options)
         self.units, self.use_bias = units, use_bias
         self.activation, self.recurrent_activation = _activation(activation), _activation(recurrent_activation)
-        self._initializers = [function_of("initializer", each) for each in (
-            kernel_initializer, recurrent_initializer, bias_initializer)]
-        self._regularizers = [function_of("regularizer", each) for each in (
-            kernel_regularizer, recurrent_regularizer, bias_regularizer)]
+        self._made: tuple[Any, ...] = (
+            (kernel_initializer, kernel_regularizer, kernel_constraint),
+            (recurrent_initializer, recurrent_regularizer, recurrent_constraint),
+            (bias_initializer, bias_regularizer, bias_constraint))
         self._dropped = dropout, recurrent_dropout
 
     @property
@@ -74,9 +75,9 @@ class _Cell(Weights, Layer):
         self.recurrent_kernel: Any
         self.bias: Any
         self.kernel, self.recurrent_kernel, self.bias = (
-            self.add_weight(name, shape, initializer=initializer, regularizer=regularizer)
-            if name != "bias" or self.use_bias else None for name, shape, initializer, regularizer in zip(
-                ("kernel", "recurrent_kernel", "bias"), shapes, self._initializers, self._regularizers))
+            self.add_weight(name, shape, initializer=initializer, regularizer=regularizer, constraint=constraint)
+            if name != "bias" or self.use_bias else None for name, shape, (initializer, regularizer, constraint) in zip(
+                ("kernel", "recurrent_kernel", "bias"), shapes, self._made))
 
     def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
         """Zeros for a batch like that of the inputs."""
@@ -139,11 +140,11 @@ class LSTMCell(_Cell):
     def __init__(self, units: int, *args: Any, unit_forget_bias: bool = True, **options: Any) -> None:
         super().__init__(units, *args, **options)
         if unit_forget_bias:
-            first = self._initializers[2]
+            first = function_of("initializer", self._made[2][0])
 
             def with_ones(shape: Any, dtype: Any = None, **kept: Any) -> Any:
                 return concat([first([units], dtype=dtype), ones([units], dtype), first([2 * units], dtype=dtype)], 0)
-            self._initializers[2] = with_ones
+            self._made = *self._made[:2], (with_ones, *self._made[2][1:])
 
     def _step(self, x: Any, states: list[Any]) -> Any:
         h, memory = states

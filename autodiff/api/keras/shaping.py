@@ -20,8 +20,9 @@ from .elementwise import layer_of, mean_of_steps
 from .plain import Weights, function_of
 
 __all__ = ["Activation", "Add", "Average", "Concatenate", "Cropping1D", "Cropping2D", "Dot", "Embedding",
-           "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalMaxPool1D", "GlobalMaxPool2D",
-           "GlobalMaxPooling1D", "GlobalMaxPooling2D", "Lambda", "Maximum", "Minimum", "Multiply",
+           "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalAvgPool1D",
+           "GlobalAvgPool2D", "GlobalAvgPool3D", "GlobalMaxPool1D", "GlobalMaxPool2D", "GlobalMaxPool3D",
+           "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D", "Lambda", "Maximum", "Minimum", "Multiply",
            "Permute", "RepeatVector", "Reshape", "Subtract", "UpSampling1D", "UpSampling2D", "ZeroPadding1D",
            "ZeroPadding2D", "add", "average", "concatenate", "maximum", "minimum", "multiply",
            "dot", "subtract"]
@@ -145,12 +146,17 @@ def _global(name: str, reduce: Any, axes: Any, words: str) -> Any:
     return named(Made, name, words)
 
 
-GlobalAveragePooling1D = _global("GlobalAveragePooling1D", math.reduce_mean, [1],
-                                 "The mean over time; of the steps alone that a mask leaves.")
-GlobalAveragePooling2D = _global("GlobalAveragePooling2D", math.reduce_mean, [1, 2], "The mean over each image.")
+GlobalAveragePooling1D = GlobalAvgPool1D = _global("GlobalAveragePooling1D", math.reduce_mean, [1],
+                                                   "The mean over time; of the steps alone that a mask leaves.")
+GlobalAveragePooling2D = GlobalAvgPool2D = _global("GlobalAveragePooling2D", math.reduce_mean, [1, 2],
+                                                   "The mean over each image.")
+GlobalAveragePooling3D = GlobalAvgPool3D = _global("GlobalAveragePooling3D", math.reduce_mean, [1, 2, 3],
+                                                   "The mean over each volume.")
 GlobalMaxPooling1D = GlobalMaxPool1D = _global("GlobalMaxPooling1D", math.reduce_max, [1], "The greatest over time.")
 GlobalMaxPooling2D = GlobalMaxPool2D = _global("GlobalMaxPooling2D", math.reduce_max, [1, 2],
-                                                 "The greatest over each image.")
+                                               "The greatest over each image.")
+GlobalMaxPooling3D = GlobalMaxPool3D = _global("GlobalMaxPooling3D", math.reduce_max, [1, 2, 3],
+                                               "The greatest over each volume.")
 
 
 class Embedding(Weights, Layer):
@@ -165,8 +171,7 @@ class Embedding(Weights, Layer):
         options.setdefault("dtype", backend.floatx())
         super().__init__(**options)
         self._sizes, self._initial, self.mask_zero = [input_dim, output_dim], weights, mask_zero
-        self._made = (function_of("initializer", embeddings_initializer),
-                      function_of("regularizer", embeddings_regularizer), embeddings_constraint)
+        self._made = embeddings_initializer, embeddings_regularizer, embeddings_constraint
 
     def build(self, input_shape: Any) -> None:
         initializer, regularizer, constraint = self._made

@@ -42,7 +42,7 @@ class Trained:
                 sample_weight_mode: Any = None, weighted_metrics: Any = None, **options: Any) -> None:
         """Say how to train. loss: a name or function, or one for each output in a list or dict. metrics: as names."""
         self.optimizer, self.loss = optimizers.get(optimizer), loss
-        self._given_metrics, self._loss_weights = metrics or [], loss_weights
+        self._given_metrics, self._loss_weights = nest.map_structure(_metric_of, metrics or []), loss_weights
         self._functions: dict[str, Any] = {}
         self._frames_of_loss = capture()
         self.to_train = list(self.trainable_weights) if self.inputs else None  # type: ignore[attr-defined]
@@ -80,6 +80,8 @@ class Trained:
     def _choose(self, targets: list[Any]) -> None:
         self._losses_of = [None if each is None else losses.get(each) for each in self._for_outputs(self.loss, True)]
         names = self.output_names  # type: ignore[attr-defined]
+        for loss, target, output in zip(self._losses_of, targets, self.outputs):
+            losses.check_target(loss, target, output)
         self._metrics_of = []
         for i, wanted in enumerate(self._for_outputs(self._given_metrics, False)):
             wanted = [] if wanted is None else wanted if isinstance(wanted, (list, tuple)) else [wanted]
@@ -91,11 +93,9 @@ class Trained:
                 else:
                     function = metrics.get(each)
                     label = getattr(function, "name", None) or function.__name__
-                    function = getattr(function, "fn", function)
                 chosen.append((f"{names[i]}_{label}" if len(names) > 1 else label, function))
             self._metrics_of.append(chosen)
 
-    # ---- a batch as one function ---------------------------------------------------------
     def _values(self, targets: list[Any], weights: list[Any], predicted: list[Any]) -> list[Any]:
         """The loss, those of several outputs, and the metrics, as tensors."""
         parts = []
@@ -114,7 +114,9 @@ class Trained:
         total: Any = scaled[0] if scaled else 0.0
         for each in (*scaled[1:], *self.losses):  # type: ignore[attr-defined]
             total = total + each
-        measured = [mean_of_steps(function(targets[i], predicted[i]), mask_of(predicted[i]))
+        measured = [function(targets[i], predicted[i], sample_weight=mask_of(predicted[i]))
+                    if isinstance(function, metrics.Metric) else
+                    mean_of_steps(function(targets[i], predicted[i]), mask_of(predicted[i]))
                     for i, several in enumerate(self._metrics_of) for _, function in several]
         return [total, *(parts if len(self.outputs) > 1 else ()), *measured]
 
@@ -183,7 +185,6 @@ class Trained:
             backend._Eager.phase = before
         return [value.numpy() for value in values]
 
-    # ---- loops ----------------------------------------------------------------------------
     def fit(self, x: Any = None, y: Any = None, batch_size: int | None = None, epochs: int = 1, verbose: int = 1,
             callbacks: Any = None, validation_split: float = 0.0, validation_data: Any = None, shuffle: bool = True,
             class_weight: Any = None, sample_weight: Any = None, initial_epoch: int = 0,
@@ -254,6 +255,7 @@ class Trained:
     def _epoch(self, mode: str, batches: Iterator[Batch], watchers: Any = ()) -> dict[str, float]:
         """The numbers over all batches: means in which each example counts once, and each batch for several losses."""
         total = counts = np.zeros(0)
+        self.reset_metrics()
         for i, batch in enumerate(batches):
             size = len(batch[0][0])
             self._tell(watchers, "on_train_batch_begin", i, {"batch": i, "size": size})
@@ -266,7 +268,15 @@ class Trained:
                 break
         if not counts.size:
             raise ArgumentError("there is no batch to take", hint="is the generator or dataset at its end?")
-        return dict(zip(self.metrics_names, map(float, total / counts)))
+        kept = [isinstance(function, metrics.Metric) for several in self._metrics_of for _, function in several]
+        whole = np.where([False] * (len(total) - len(kept)) + kept, values, total / counts)
+        return dict(zip(self.metrics_names, map(float, whole)))
+
+    def reset_metrics(self) -> None:
+        """Let metrics that are kept from batch to batch begin anew."""
+        for each in nest.flatten(self._given_metrics):
+            if isinstance(each, metrics.Metric):
+                each.reset_states()
 
     def evaluate(self, x: Any = None, y: Any = None, batch_size: int | None = None, verbose: int = 1,
                  sample_weight: Any = None, steps: int | None = None, **options: Any) -> Any:
@@ -299,6 +309,7 @@ class Trained:
 
     def _once(self, mode: str, *given: Any) -> Any:
         self._told()
+        self.reset_metrics()
         if mode == "train":
             self._as_compiled()
         batch = batch_of(*nest.map_structure(lambda x: backend.get_value(x) if isinstance(x, Tensor) else x, given))
@@ -309,6 +320,11 @@ def _stateful(layer: Any) -> list[Any]:
     """The layers in a model that keep states from batch to batch."""
     inside = [each for part in layer._inside() for each in _stateful(part)] if hasattr(layer, "_inside") else []
     return [*([layer] if getattr(layer, "stateful", False) and hasattr(layer, "states") else []), *inside]
+
+
+def _metric_of(given: Any) -> Any:
+    """A metric of a name, once for all batches; what 'accuracy' means is known when there are targets."""
+    return metrics.get(given) if isinstance(given, str) and given not in ("accuracy", "acc") else given
 
 
 def _only(items: Any) -> Any:

@@ -54,15 +54,16 @@ def serialized(item: Any) -> dict[str, Any]:
     return {"class_name": type(item).__name__, "config": item.get_config()}
 
 
-def deserialized(config: dict[str, Any], known: dict[str, Any], custom_objects: Any = None) -> Any:
-    """What `serialized` told of. known: classes by name.
+def deserialized(config: dict[str, Any], known: dict[str, Any], custom_objects: Any = None,
+                 what: str = "object") -> Any:
+    """What `serialized` told of. known: classes by name. what: the word for such an object.
 
     Raises ArgumentError (ValueError) for a name that is not known.
     """
     name = config["class_name"]
     kind = {**known, **_CUSTOM, **(custom_objects or {})}.get(name)
     if kind is None:
-        raise ArgumentError(f"Unknown object: {name}", expected=", ".join(sorted(known)),
+        raise ArgumentError(f"Unknown {what}: {name}", expected=", ".join(sorted(known)),
                             hint="give custom_objects, or use tf.keras.utils.custom_object_scope")
     return kind.from_config(config.get("config", {}))
 

@@ -139,8 +139,6 @@ inv, det, slogdet = matrix_inverse, matrix_determinant, log_matrix_determinant
 solve, triangular_solve, lstsq = matrix_solve, matrix_triangular_solve, matrix_solve_ls
 
 
-# ---- matrices of three diagonals -----------------------------------------------------------
-
 def _three(diagonals: Any, form: str) -> list[Tensor]:
     """The diagonals above, on and below the middle, each as long as that: float[..., m]."""
     if form == "sequence":

@@ -74,8 +74,6 @@ class StaticHashTable(LookupInterface):
         return keys.with_values(found) if isinstance(keys, SparseTensor) else found
 
 
-# ---- tables that change -------------------------------------------------------------------
-
 class MutableHashTable(LookupInterface):
     """A table that insert and remove change. default_value: for keys that are not there, a scalar or a vector."""
 

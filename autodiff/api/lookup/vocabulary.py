@@ -130,8 +130,6 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
         super().__init__(table, num_oov_buckets, name=name, key_dtype=lookup_key_dtype)
 
 
-# ---- from lists and files of words ---------------------------------------------------------
-
 def _with_buckets(table: StaticHashTable, buckets: int, hasher_spec: HasherSpec, key_dtype: Any) -> Any:
     return IdTableWithHashBuckets(table, buckets, hasher_spec, key_dtype=as_dtype(key_dtype)) if buckets else table
 

@@ -17,7 +17,6 @@ from .elementwise import as_operand
 __all__ = ["angle", "cast", "complex", "conj", "imag", "real", "saturate_cast", "to_complex128", "to_complex64",
            "to_double", "to_float", "to_int32", "to_int64"]
 
-# ---- element types --------------------------------------------------------------------------
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """`x` as another element type; as it is if it has it. Floats lose their fraction.

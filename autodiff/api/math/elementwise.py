@@ -9,7 +9,7 @@ from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor, graph_of
 from ...core.indexed_slices import IndexedSlices
-from ...core.op import OPS, build
+from ...core.op import NO_ATTRIBUTES, OPS, build
 from ...core.shapes import show
 from ...core.sparse_tensor import SparseTensor
 
@@ -22,7 +22,6 @@ __all__ = ["abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "ata
            "rsqrt", "scalar_mul", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "squared_difference", "subtract",
            "tan", "tanh", "truediv", "truncatediv", "truncatemod", "xdivy", "xlogy"]
 
-# ---- an op, as a function of tensors and a name --------------------------------------------
 
 _OF_ENTRIES = frozenset(("Erf", "Neg", "Sign", "Sqrt", "Square", "Tanh"))  # what TensorFlow takes sparse tensors for
 
@@ -33,7 +32,7 @@ def _unary(op: str) -> Callable[..., Any]:
     def function(x: Any, name: str | None = None) -> Any:
         if isinstance(x, SparseTensor) and op in _OF_ENTRIES:
             return x.with_values(definition(x.values, name=name))
-        return definition(x, name=name)
+        return definition.build(definition, (x,), NO_ATTRIBUTES, name)
 
     return _named(function, op)
 
@@ -43,7 +42,7 @@ def _binary(op: str, scope: str | None = None) -> Callable[..., Tensor]:
     definition = OPS[op]
 
     def function(x: Any, y: Any, name: str | None = None) -> Tensor:
-        return definition(x, y, name=name or scope)
+        return definition.build(definition, (x, y), NO_ATTRIBUTES, name or scope)
 
     return _named(function, op)
 

@@ -24,8 +24,6 @@ __all__ = ["accumulate_n", "add_n", "arg_max", "arg_min", "argmax", "argmin", "b
            "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n", "unsorted_segment_sum"]
 
 
-# ---- over axes --------------------------------------------------------------------------
-
 def _all_axes(x: Tensor) -> Tensor:
     """All axes of `x`: an op named `Const` if their count is known."""
     if x.dims is not None:
@@ -142,8 +140,6 @@ def arg_min(input: Any, dimension: Any, output_type: Any = int64, name: str | No
     return argmin(input, dimension, name, output_type=output_type)
 
 
-# ---- sums of many tensors -----------------------------------------------------------------
-
 def _of_one_kind(inputs: Any, what: str) -> list[Tensor]:
     if isinstance(inputs, Tensor) or hasattr(inputs, "as_tensor"):
         raise KindError(f"{what} takes a list of tensors, found {inputs!r}")
@@ -185,8 +181,6 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
     return total
 
 
-# ---- running totals -----------------------------------------------------------------------
-
 def _running(kind: str, op: str, words: str) -> Callable[..., Tensor]:
     def running(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False,
                 name: str | None = None) -> Tensor:
@@ -199,8 +193,6 @@ def _running(kind: str, op: str, words: str) -> Callable[..., Tensor]:
 cumsum, cumprod = _running("cumsum", "Cumsum", "sums"), _running("cumprod", "Cumprod", "products")
 cumulative_logsumexp = _running("cumulative_logsumexp", "CumulativeLogsumexp", "log(sum(exp(x))), without overflow,")
 
-
-# ---- segments -----------------------------------------------------------------------------
 
 def _segments(definition: OpDef) -> Callable[..., Tensor]:
     def segment(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:

@@ -13,7 +13,6 @@ from .elementwise import as_operand
 
 __all__ = ["clip_by_value", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "where", "where_v2"]
 
-# ---- choosing and clipping ------------------------------------------------------------------
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """x where the condition holds, else y; without both, the coordinates of what is true.
@@ -31,9 +30,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """`where`, with condition, x and y broadcast."""
-    if x is None or y is None:
-        return where(condition, x, y, name)
-    return build.SelectV2(condition, x, y, name=name)
+    return where(condition, x, y, name) if x is None or y is None else build.SelectV2(condition, x, y, name=name)
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
@@ -49,8 +46,6 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
         merge(values.dims, clipped.dims)
         return IndexedSlices(clipped, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else clipped
 
-
-# ---- order ----------------------------------------------------------------------------------
 
 def is_numeric_tensor(tensor: Any) -> bool:
     """Whether this is a tensor of numbers."""

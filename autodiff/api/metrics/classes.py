@@ -31,13 +31,16 @@ def mean_iou(labels: Any, predictions: Any, num_classes: int, weights: Any = Non
         true, said = (build.Cast(_flat(side), dtype=int64) for side in (labels, predictions))
         flat = None if weights is None else _flat(convert_to_tensor(weights))
         update = total.assign_add(confusion_matrix(true, said, num_classes, dtype=float64, weights=flat))
-        matrix = total.as_tensor()
-        both = build.Cast(build.DiagPart(matrix), dtype=float32)
-        union = as_float(reduce_sum(matrix, 0)) + as_float(reduce_sum(matrix, 1)) - both
-        occurring = reduce_sum(build.Cast(build.NotEqual(union, 0.0), dtype=float32))
-        rates = both / build.Select(union > 0, union, build.OnesLike(union))
-        value = build.DivNoNan(reduce_sum(rates, name="mean_iou"), occurring)
-        return collected(value, update, metrics_collections, updates_collections)
+        return collected(mean_of_unions(total.as_tensor()), update, metrics_collections, updates_collections)
+
+
+def mean_of_unions(matrix: Tensor) -> Tensor:
+    """The mean intersection over union of a confusion matrix: float[k, k] -> float32[]."""
+    both = build.Cast(build.DiagPart(matrix), dtype=float32)
+    union = as_float(reduce_sum(matrix, 0)) + as_float(reduce_sum(matrix, 1)) - both
+    occurring = reduce_sum(build.Cast(build.NotEqual(union, 0.0), dtype=float32))
+    rates = both / build.Select(union > 0, union, build.OnesLike(union))
+    return build.DivNoNan(reduce_sum(rates, name="mean_iou"), occurring)
 
 
 @in_graphs

@@ -23,15 +23,24 @@ __all__ = ["auc", "false_negatives_at_thresholds", "false_positives_at_threshold
            "recall_at_thresholds", "sensitivity_at_specificity", "specificity_at_sensitivity",
            "true_negatives_at_thresholds", "true_positives_at_thresholds"]
 
-_NAMES = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives", "fp": "false_positives"}
+KINDS = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives", "fp": "false_positives"}
 _NEAR = 1e-7  # beyond 0 and 1, and what keeps a rate of nothing defined
 _SMALL = 1e-6  # what keeps the rates of an area defined
 Counts = dict[str, Any]  # tp, fn, tn, fp -> float[thresholds]
 
 
 def _counts(labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any,
-            wanted: Sequence[str] = tuple(_NAMES)) -> tuple[Counts, Counts]:
-    """The counts so far, and with this run's added. predictions: float[...] in [0, 1], which each run checks."""
+            wanted: Sequence[str] = tuple(KINDS)) -> tuple[Counts, Counts]:
+    """The counts so far, and with this run's added."""
+    found = amounts(labels, predictions, thresholds, weights, wanted)
+    totals = {kind: metric_variable([len(thresholds)], float32, name=KINDS[kind]) for kind in wanted}
+    updates = {kind: total.assign_add(found[kind]) for kind, total in totals.items()}
+    return {kind: total.as_tensor() for kind, total in totals.items()}, updates
+
+
+def amounts(labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any, wanted: Sequence[str],
+            chosen: Callable[[Any, Any], tuple[Any, Any]] = lambda *both: both) -> Counts:
+    """This run's counts. predictions: float[...] in [0, 1], which each run checks. chosen: those that count."""
     predictions = convert_to_tensor(predictions)
     zero, one = (build.Cast(convert_to_tensor(bound), dtype=predictions.dtype.base_dtype) for bound in (0.0, 1.0))
     said = "predictions must be in [0, 1]"
@@ -39,11 +48,12 @@ def _counts(labels: Any, predictions: Any, thresholds: Sequence[float], weights:
                                assert_less_equal(predictions, one, message=said)]):
         predictions, labels, weights = matched(build.Cast(predictions, dtype=float32),
                                                build.Cast(convert_to_tensor(labels), dtype=bool_), weights)
+    predictions, labels = chosen(predictions, labels)
     above = build.Greater(build.Reshape(predictions, [1, -1]), convert_to_tensor([[t] for t in thresholds], float32))
     positive = build.Reshape(labels, [1, -1])
     if weights is not None:
         weights = build.Reshape(broadcast_weights(as_float(weights), predictions), [1, -1])
-    values, updates = {}, {}
+    found = {}
     for kind in wanted:
         is_true, is_said = kind in ("tp", "fn"), kind in ("tp", "fp")
         hit = build.LogicalAnd(positive if is_true else build.LogicalNot(positive),
@@ -51,13 +61,11 @@ def _counts(labels: Any, predictions: Any, thresholds: Sequence[float], weights:
         amount = build.Cast(hit, dtype=float32)
         if weights is not None:
             amount = build.Mul(amount, weights)
-        total = metric_variable([len(thresholds)], float32, name=_NAMES[kind])
-        updates[kind] = total.assign_add(reduce_sum(amount, 1))
-        values[kind] = total.as_tensor()
-    return values, updates
+        found[kind] = reduce_sum(amount, 1)
+    return found
 
 
-def _even(number: int, last: float = _NEAR) -> list[float]:
+def even(number: int, last: float = _NEAR) -> list[float]:
     """So many thresholds, from just below 0 to just above 1."""
     return [-_NEAR, *((i + 1) / (number - 1) for i in range(number - 2)), 1.0 + last]
 
@@ -65,12 +73,12 @@ def _even(number: int, last: float = _NEAR) -> list[float]:
 def _counted(kind: str) -> Callable[..., Metric]:
     def metric(labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any = None,
                metrics_collections: Any = None, updates_collections: Any = None, name: str | None = None) -> Metric:
-        with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
+        with variable_scope(name, KINDS[kind], (predictions, labels, weights)):
             values, updates = _counts(labels, predictions, thresholds, weights, (kind,))
             return collected(values[kind], updates[kind], metrics_collections, updates_collections)
 
-    words = f"The (weighted) count of {_NAMES[kind].replace('_', ' ')} at each threshold: float32[thresholds]."
-    return in_graphs(named(metric, f"{_NAMES[kind]}_at_thresholds", words))
+    words = f"The (weighted) count of {KINDS[kind].replace('_', ' ')} at each threshold: float32[thresholds]."
+    return in_graphs(named(metric, f"{KINDS[kind]}_at_thresholds", words))
 
 
 true_positives_at_thresholds, false_negatives_at_thresholds = _counted("tp"), _counted("fn")
@@ -106,7 +114,7 @@ def sensitivity_at_specificity(labels: Any, predictions: Any, specificity: float
         return build.RealDiv(c["tp"][at], c["tp"][at] + c["fn"][at] + _NEAR, name=which)
 
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
-        values, updates = _counts(labels, predictions, _even(num_thresholds), weights)
+        values, updates = _counts(labels, predictions, even(num_thresholds), weights)
         return collected(read(values, "value"), read(updates, "update_op"), metrics_collections, updates_collections)
 
 
@@ -125,7 +133,7 @@ def specificity_at_sensitivity(labels: Any, predictions: Any, sensitivity: float
         return build.RealDiv(c["tn"][at], c["tn"][at] + c["fp"][at] + _NEAR, name=which)
 
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
-        values, updates = _counts(labels, predictions, _even(num_thresholds, -_NEAR), weights)
+        values, updates = _counts(labels, predictions, even(num_thresholds, -_NEAR), weights)
         return collected(read(values, "value"), read(updates, "update_op"), metrics_collections, updates_collections)
 
 
@@ -147,7 +155,7 @@ def auc(labels: Any, predictions: Any, weights: Any = None, num_thresholds: int 
         warning('Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to "careful_interpolation" '
                 "instead.")
     with variable_scope(name, "auc", (labels, predictions, weights)):
-        levels = _even(num_thresholds) if thresholds is None else [-_NEAR, *sorted(thresholds), 1.0 + _NEAR]
+        levels = even(num_thresholds) if thresholds is None else [-_NEAR, *sorted(thresholds), 1.0 + _NEAR]
         values, updates = _counts(labels, predictions, levels, weights)
         return collected(_area(values, curve, summation_method, "value"),
                          _area(updates, curve, summation_method, "update_op"), metrics_collections, updates_collections)
@@ -155,19 +163,24 @@ def auc(labels: Any, predictions: Any, weights: Any = None, num_thresholds: int 
 
 def _area(c: Counts, curve: str, method: str, name: str) -> Tensor:
     if curve == "PR" and method == "careful_interpolation":
-        return _interpolated(c)
+        return interpolated(c)
     recall = (c["tp"] + _SMALL) / (c["tp"] + c["fn"] + _SMALL)
     if curve == "ROC":
         x, y = c["fp"] / (c["fp"] + c["tn"] + _SMALL), recall
     else:
         x, y = recall, (c["tp"] + _SMALL) / (c["tp"] + c["fp"] + _SMALL)
+    return area_under(x, y, method, name)
+
+
+def area_under(x: Tensor, y: Tensor, method: str, name: str | None = None) -> Tensor:
+    """The area under y between falling x, each piece as high as a method has it: its mean, lower or higher end."""
     left, right = y[:-1], y[1:]
     heights = build.Minimum(left, right) if method == "minoring" else build.Maximum(left, right) \
         if method == "majoring" else (left + right) / 2.0
     return reduce_sum((x[:-1] - x[1:]) * heights, name=name)
 
 
-def _interpolated(c: Counts) -> Tensor:
+def interpolated(c: Counts) -> Tensor:
     """The area under precision and recall, with both counts linear between two thresholds.
 
     Source: Davis and Goadrich (2006), section 4; with p = tp + fp and slope = d tp / d p, the integral of precision

@@ -14,8 +14,7 @@ _ACTIVATIONS: dict[str, Callable[..., Any]] = {
     "elu": activations.elu, "exponential": math.exp, "linear": lambda x: x, "relu": activations.relu,
     "relu6": activations.relu6, "selu": activations.selu, "sigmoid": math.sigmoid, "softmax": softmax,
     "softplus": softplus, "softsign": softsign, "tanh": math.tanh,
-    "hard_sigmoid": lambda x: build.Minimum(build.Maximum(0.2 * x + 0.5, 0.0), 1.0),
-}
+    "hard_sigmoid": lambda x: build.Minimum(build.Maximum(0.2 * x + 0.5, 0.0), 1.0)}
 
 
 def named_activation(activation: Any) -> Any:

@@ -113,9 +113,7 @@ def _looped(cell: Any, series: Any, state: Any, lengths: Tensor | None, batch: A
             output, new_state = until(time, lengths, zero_output, state, output, new_state)
         return time + 1, [a.write(time, y) for a, y in zip(written, nest.flatten(output))], new_state
 
-    longest = steps
-    if lengths is not None:
-        longest = build.Minimum(steps, build.Maximum(1, reduce_max(lengths)))
+    longest = steps if lengths is None else build.Minimum(steps, build.Maximum(1, reduce_max(lengths)))
     _, written, state = while_loop(lambda time, *_: time < longest, step,
                                    (convert_to_tensor(0, name="time"), written, state), maximum_iterations=steps)
     joined = [array.stack() for array in written]  # steps that no row reached are zeros

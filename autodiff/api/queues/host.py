@@ -44,7 +44,6 @@ class HostQueue(Waiting):
         self._elements: list[Any] = []
         self._givers: list[collections.deque[Element]] = []  # what those who wait have yet to give
 
-    # ---- the order: what kinds of queues differ in ---------------------------------------
     def _put(self, element: Element) -> None:
         self._elements.append(element)
 
@@ -54,7 +53,6 @@ class HostQueue(Waiting):
     def _available(self) -> int:
         return len(self._elements)
 
-    # ---- giving and taking --------------------------------------------------------------
     def size(self) -> np.int32:
         return np.int32(len(self._elements))
 

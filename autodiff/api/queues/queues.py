@@ -113,7 +113,6 @@ class QueueBase:
     shapes = property(lambda self: self._shapes)
     names = property(lambda self: self._names or [])
 
-    # ---- giving -------------------------------------------------------------------------
     def _parts(self, vals: Any, *, many: bool) -> list[Tensor]:
         if isinstance(vals, dict):
             if self._names is None:
@@ -171,7 +170,6 @@ class QueueBase:
                                  f"got {show(np.shape(array))}")
         return tuple(arrays)
 
-    # ---- taking -------------------------------------------------------------------------
     def dequeue(self, name: str | None = None) -> Any:
         """One element: a tensor, a list of its parts, or a dict of them by name."""
         with get_default_graph().name_scope(name or f"{self._name}_Dequeue") as full:
@@ -219,7 +217,6 @@ class QueueBase:
             return dict(zip(self._names, tensors))
         return tensors[0] if len(tensors) == 1 else tensors
 
-    # ---- the whole ----------------------------------------------------------------------
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
         """The operation that closes the queue: what it holds can be taken, nothing be added."""
         with get_default_graph().name_scope(name or f"{self._name}_Close") as full:

@@ -12,8 +12,7 @@ Item = TypeVar("Item")
 
 # op -> name of an attribute here -> its name in TensorFlow
 RENAMED: dict[str, dict[str, str]] = {
-    "Cast": {"dtype": "DstT"}, "DynamicStitch": {"n": "N"}, "SparseConcat": {"n": "N"},
-}
+    "Cast": {"dtype": "DstT"}, "DynamicStitch": {"n": "N"}, "SparseConcat": {"n": "N"}}
 # Ops that stand first here with the input that comes last in TensorFlow.
 _ROTATED = frozenset(("ConcatV2",))
 

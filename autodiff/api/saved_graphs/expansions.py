@@ -63,11 +63,9 @@ EXPANSIONS: dict[str, Callable[..., Tensor | None]] = {
     "SumTo": _sum_to, "KeepWhere": _keep_where, "KeptShape": _kept_shape, "GatherGrad": _gather_gradient,
     "GatherOrZero": _gather_or_zero, "InitializedValue": lambda op, ref, value: build.Identity(value),
     "LogOrZero": lambda op, x: build.Log(build.Select(build.Greater(x, build.ZerosLike(x)), x, build.OnesLike(x))),
-    "LogicalXor": lambda op, x, y: build.NotEqual(x, y),
-    "Recall": _recalled, **LISTS,
+    "LogicalXor": lambda op, x, y: build.NotEqual(x, y), "Recall": _recalled, **LISTS,
     "SwitchSide": lambda op, data, predicate, side: build.Identity(data),  # in a branch, and that one is taken
-    "Swish": lambda op, x: build.Mul(x, build.Sigmoid(x)),
-}
+    "Swish": lambda op, x: build.Mul(x, build.Sigmoid(x))}
 
 
 # Operations of a graph of their own, written in another; how that names what their placeholders are for; the result.

@@ -137,5 +137,4 @@ RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and attri
         "ApplyProximalGradientDescent", "ApplyRMSProp", "SparseApplyAdadelta", "SparseApplyAdagrad",
         "SparseApplyAdagradDA", "SparseApplyCenteredRMSProp", "SparseApplyFtrl", "SparseApplyFtrlV2",
         "SparseApplyMomentum", "SparseApplyProximalAdagrad", "SparseApplyProximalGradientDescent",
-        "SparseApplyRMSProp")},
-}
+        "SparseApplyRMSProp")}}

@@ -133,7 +133,6 @@ class Importer:
                                 hint=f"return_element {name!r} not found in graph_def")
         return self._region.known[full_name(name)]
 
-    # ---- nodes --------------------------------------------------------------------------
     def make_node(self, node: Any, inputs: list[Tensor]) -> Sequence[Tensor] | Operation:
         """Add the operation of a plain node, or what is computed in its place."""
         if node.op in ("While", "StatelessWhile") and not isinstance((node.beside or {}).get("body"), Function):
@@ -224,7 +223,6 @@ class Importer:
         dtype = dtype_of(node.attr[argument.type_attr].type) if argument.type_attr else as_dtype(argument.dtype)
         return [dtype] * (node.attr[argument.number_attr].i if argument.number_attr else 1)
 
-    # ---- functions ----------------------------------------------------------------------
     def _function(self, node: Any, attribute: str) -> Any:
         name = node.attr[attribute].func.name
         if name not in self._functions:

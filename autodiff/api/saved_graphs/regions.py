@@ -47,7 +47,6 @@ class Region:
         self._mapped: dict[str, Tensor] = mapped or {}
         self._make_node = make_node
 
-    # ---- looking up ---------------------------------------------------------------------
     def tensor(self, text: str, reader: str = "") -> Tensor:
         """The tensor of a name, here or further out; it is made if it is not there yet."""
         name = full_name(text)
@@ -87,7 +86,6 @@ class Region:
                 found.extend([owner.made[name]] if name in owner.made else [])
         return found
 
-    # ---- making -------------------------------------------------------------------------
     def make(self, node: Any) -> None:
         """Add what a node stands for, unless it is there."""
         if node.name in self.made or f"{node.name}:0" in self.known:
@@ -140,7 +138,6 @@ class Region:
     def _inside(self, entry: Loop | Side, known: dict[str, Tensor], graph: FunctionGraph) -> "Region":
         return Region(self.layout, graph, self._make_node, (*self.context, entry), self, known, self._mapped)
 
-    # ---- branches -----------------------------------------------------------------------
     def _branch(self, merge: Any) -> None:
         """An If for all Merges of one `cond`, then each of them as an Identity under its name."""
         sides = self._sides(merge)
@@ -182,7 +179,6 @@ class Region:
                 return text
         raise ArgumentError(f"node {merge.name!r}: both inputs are of one side of a tf.cond")
 
-    # ---- loops --------------------------------------------------------------------------
     def _loop(self, leaving: Any) -> None:
         """A While for a whole loop, then each Exit as an Identity under its name."""
         loop = self._loop_of(leaving)

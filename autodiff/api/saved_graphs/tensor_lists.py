@@ -110,11 +110,9 @@ LISTS: dict[str, Callable[..., Tensor | None]] = {  # (operation, its inputs, it
     "ListScatter": _scattered,
     "ListSplit": lambda op, x, sizes: as_theirs(
         "TensorListSplit", x, shape_input(None if x.dims is None else (None, *x.dims[1:])),
-        build.Cast(sizes, dtype=int64)),
-}
+        build.Cast(sizes, dtype=int64))}
 
 
-# ---- what a list holds ------------------------------------------------------------------
 _ITEM = {"ListSet": 2, "ListOf": 2, "ListScatter": 2, "ListUnstack": 0, "ListSplit": 0}  # op -> input of elements
 _ROWS = frozenset(("ListScatter", "ListUnstack"))
 
@@ -141,7 +139,6 @@ def element_of(items: Tensor) -> tuple[DType, Dims | None]:
             op.type == "If" else op.inputs[at if op.type == "While" else 0]
 
 
-# ---- on the way in ----------------------------------------------------------------------
 def _sized(items: Tensor, size: Any) -> Tensor:
     like = build.ListReserve(size)
     return build.ListExtend(build.ListTrim(items, like), like)
@@ -187,8 +184,7 @@ LIST_RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and 
     "EmptyTensorList": lambda shape, limit, element_dtype, **_: build.ListReserve(0, dtype=element_dtype),
     "TensorListPushBack": lambda items, item, **_: build.ListSet(items, build.ListLength(items), item),
     "TensorListLength": lambda items, **_: build.ListLength(items),
-    "TensorListResize": lambda items, size, **_: _sized(items, size),
-    "TensorListGetItem": _read_item,
+    "TensorListResize": lambda items, size, **_: _sized(items, size), "TensorListGetItem": _read_item,
     "TensorListSetItem": lambda items, index, item, **_: build.ListSet(items, index, item, grow=False, over=True),
     "TensorListStack": _read_all, "TensorListGather": _read_some,
     "TensorListFromTensor": lambda x, shape, **_: build.ListUnstack(x),
@@ -196,9 +192,7 @@ LIST_RECIPES: dict[str, Callable[..., Any]] = {  # of inputs in their order and 
         build.ListReserve(build.Maximum(size, 0)), indices, x),
     "TensorListScatterIntoExistingList": lambda items, x, indices, **_: build.ListScatter(items, indices, x),
     "TensorListSplit": lambda x, shape, sizes, **_: build.ListSplit(x, sizes),
-    "TensorListConcatV2": lambda items, shape, leading, element_dtype, **_: joined(items, element_dtype, _dims(shape)),
-}
+    "TensorListConcatV2": lambda items, shape, leading, element_dtype, **_: joined(items, element_dtype, _dims(shape))}
 OF_LISTS: dict[str, Callable[..., Any]] = {  # ops of any element type, where that is a list
     "AddN": lambda *lists, **_: reduce(lambda x, y: build.ListAdd(x, y), lists),
-    "ZerosLike": lambda items, **_: build.ListZeros(items),
-}
+    "ZerosLike": lambda items, **_: build.ListZeros(items)}

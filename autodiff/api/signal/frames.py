@@ -81,8 +81,6 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
         return build.Reshape(total, build.ConcatV2(0, build.Shape(x)[:-2], build.Pack(size, axis=0)))
 
 
-# ---- windows ------------------------------------------------------------------------------
-
 def _raised_cosine(default: str, height: float, swing: float) -> Callable[..., Tensor]:
     def window(window_length: Any, periodic: Any = True, dtype: Any = float32, name: str | None = None) -> Tensor:
         """Weights of a frame's entries, from its edges to its middle and back. -> dtype[window_length]."""

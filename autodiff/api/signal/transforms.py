@@ -16,7 +16,6 @@ from .frames import frame, hann_window, overlap_and_add
 __all__ = ["fft", "fft2d", "fft3d", "fftshift", "ifft", "ifft2d", "ifft3d", "ifftshift", "inverse_stft",
            "inverse_stft_window_fn", "irfft", "irfft2d", "irfft3d", "rfft", "rfft2d", "rfft3d", "stft"]
 
-# ---- of complex numbers -------------------------------------------------------------------
 
 def _transform(op: str) -> Callable[..., Tensor]:
     definition = OPS[op]
@@ -32,8 +31,6 @@ def _transform(op: str) -> Callable[..., Tensor]:
 
 fft, ifft, fft2d, ifft2d, fft3d, ifft3d = map(_transform, ("FFT", "IFFT", "FFT2D", "IFFT2D", "FFT3D", "IFFT3D"))
 
-
-# ---- of real numbers ----------------------------------------------------------------------
 
 def _real(op: str, rank: int) -> Callable[..., Tensor]:
     definition, is_inverse = OPS[op], op.startswith("I")
@@ -62,9 +59,7 @@ def _inferred(x: Tensor, rank: int, is_inverse: bool) -> Any:
             sizes[-1] = max(0, 2 * (sizes[-1] - 1))
         return convert_to_tensor(np.array(sizes, np.int32))
     lengths = build.Shape(x)[-rank:]
-    if not is_inverse:
-        return lengths
-    return build.ConcatV2(0, lengths[:-1], build.Maximum(0, 2 * (lengths[-1:] - 1)))
+    return lengths if not is_inverse else build.ConcatV2(0, lengths[:-1], build.Maximum(0, 2 * (lengths[-1:] - 1)))
 
 
 def _padded(x: Tensor, rank: int, lengths: Tensor, is_inverse: bool) -> Tensor:
@@ -78,8 +73,6 @@ def _padded(x: Tensor, rank: int, lengths: Tensor, is_inverse: bool) -> Tensor:
 rfft, rfft2d, rfft3d = _real("RFFT", 1), _real("RFFT2D", 2), _real("RFFT3D", 3)
 irfft, irfft2d, irfft3d = _real("IRFFT", 1), _real("IRFFT2D", 2), _real("IRFFT3D", 3)
 
-
-# ---- the order of frequencies ---------------------------------------------------------------
 
 def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     """`x` with the frequency 0 in the middle of these axes, all of them if None. x: any[...]."""
@@ -99,8 +92,6 @@ def _rolled(x: Any, axes: Any, name: str, shift: Callable[[Any], Any]) -> Tensor
         return build.Roll(x, build.Pack(*[shift(size) for size in sizes], axis=0), np.atleast_1d(axes).astype(np.int32),
                           name=full)
 
-
-# ---- of frames -----------------------------------------------------------------------------
 
 def _power_of_two(length: Any) -> Any:
     """The least power of two that is not below a length."""

@@ -52,7 +52,6 @@ class Assertions(unittest.TestCase):
             value = value.numpy() if hasattr(value, "numpy") else self.evaluate(value)
         return np.asarray(value)
 
-    # ---- comparing arrays ---------------------------------------------------------------
     def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6,  # noqa: N802
                        msg: str | None = None) -> None:
         """Fails unless all elements differ by at most atol + rtol * |b|; lists, tuples and dicts part by part."""
@@ -179,7 +178,6 @@ class Assertions(unittest.TestCase):
         for part in target if isinstance(target, list) else [target]:
             self.assertEqual(self._values(part).dtype, expected_dtype)
 
-    # ---- texts, devices, messages, errors -----------------------------------------------
     def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:  # noqa: N802
         """Fails unless a text begins so."""
         self.assertTrue(actual.startswith(expected_start),

@@ -131,7 +131,6 @@ class TestCase(Assertions):
             self._cached_session.close()
             self._cached_session = None
 
-    # ---- threads and output -------------------------------------------------------------
     def checkedThread(self, target: Callable[..., Any], args: Any = None,  # noqa: N802
                       kwargs: Any = None) -> CheckedThread:
         """A thread whose exception fails the test when it is joined."""

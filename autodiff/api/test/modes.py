@@ -163,7 +163,6 @@ def run_all_in_graph_and_eager_modes(cls: type) -> type:
     return _on_tests(run_in_graph_and_eager_modes)(cls)
 
 
-# ---- where and how ----------------------------------------------------------------------
 @contextlib.contextmanager
 def device(use_gpu: bool) -> Iterator[None]:
     """Ops made inside are placed on the CPU."""
@@ -195,7 +194,6 @@ def _no() -> bool:
 IsGoogleCudaEnabled = IsBuiltWithROCm = IsMklEnabled = is_xla_enabled = GpuSupportsHalfMatMulAndConv = _no
 
 
-# ---- layouts and graphs -----------------------------------------------------------------
 def _permuted(order: dict[int, list[int]], x: Any) -> Any:
     """A tensor with its axes in this order, or a list of sizes."""
     if isinstance(x, (list, tuple, np.ndarray)):

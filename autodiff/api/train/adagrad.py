@@ -11,8 +11,7 @@ from .steps import setting
 class AdagradOptimizer(OneOpOptimizer):
     """accumulator += gradient ** 2; var -= learning_rate * gradient / sqrt(accumulator).
 
-    Raises ArgumentError (ValueError) unless initial_accumulator_value > 0.
-    Source: Duchi, Hazan and Singer (2011).
+    Raises ArgumentError (ValueError) unless initial_accumulator_value > 0. Source: Duchi, Hazan and Singer (2011).
     """
 
     def __init__(self, learning_rate: Any, initial_accumulator_value: float = 0.1, use_locking: bool = False,
@@ -24,9 +23,8 @@ class AdagradOptimizer(OneOpOptimizer):
 class AdagradDAOptimizer(OneOpOptimizer):
     """Each step computes the variable anew from the sums of all gradients and their squares.
 
-    global_step: the variable that counts steps; the penalties grow with it. Raises ArgumentError
-    (ValueError) unless initial_gradient_squared_accumulator_value > 0.
-    Source: Duchi, Hazan and Singer (2011), section 5.
+    global_step: the variable that counts steps; the penalties grow with it. Raises ArgumentError (ValueError) unless
+    initial_gradient_squared_accumulator_value > 0. Source: Duchi, Hazan and Singer (2011), section 5.
     """
 
     def __init__(self, learning_rate: Any, global_step: Any, initial_gradient_squared_accumulator_value: float = 0.1,

@@ -14,9 +14,8 @@ from .steps import cast_like, setting, step
 class AdamOptimizer(Optimizer):
     """The mean gradient over its root mean square, both corrected for starting at zero.
 
-    epsilon is added outside of the correction ("epsilon hat"). With a sparse gradient every row
-    moves, as the means of rows that were not looked up decay.
-    Source: Kingma and Ba (2015), algorithm 1 and the remark before section 2.1.
+    epsilon is added outside of the correction ("epsilon hat"). With a sparse gradient every row moves, as the means of
+    rows that were not looked up decay. Source: Kingma and Ba (2015), algorithm 1 and the remark before section 2.1.
     """
 
     def __init__(self, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8,

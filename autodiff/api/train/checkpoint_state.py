@@ -65,9 +65,7 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
     """The latest checkpoint of a directory; None if there is none, or its files are gone."""
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
-    if state is None or not checkpoint_exists(state.model_checkpoint_path):
-        return None
-    return state.model_checkpoint_path
+    return None if state is None or not checkpoint_exists(state.model_checkpoint_path) else state.model_checkpoint_path
 
 
 def generate_checkpoint_state_proto(save_dir: str, model_checkpoint_path: str,

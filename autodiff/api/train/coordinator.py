@@ -10,13 +10,7 @@ from typing import Any
 
 from ...core.collections import GraphKeys, add_to_collection, get_collection
 from ...core.defaults import get_default_session
-from ...core.errors import (
-    ArgumentError,
-    KindError,
-    OutOfRangeError,
-    StateError,
-    exception_type_from_error_code,
-)
+from ...core.errors import ArgumentError, KindError, OutOfRangeError, StateError, exception_type_from_error_code
 from ...core.graph import get_default_graph
 from ..messages import QueueRunnerDef
 from ..saved_graphs.meta_graph import PROTO_FUNCTIONS

@@ -11,10 +11,9 @@ from .one_op import OneOpOptimizer
 class FtrlOptimizer(OneOpOptimizer):
     """The variable computed anew from sums of past gradients, small ones at exactly zero.
 
-    learning_rate_power: <= 0; -0.5 divides by the root of the squares. l1, l2: penalties;
-    l2_shrinkage: one on magnitude that does not enter the sum of squares. Raises ArgumentError
-    (ValueError) for negative penalties, a negative initial accumulator or a positive power.
-    Source: McMahan et al. (2013), algorithm 1.
+    learning_rate_power: <= 0; -0.5 divides by the root of the squares. l1, l2: penalties; l2_shrinkage: one on
+    magnitude that does not enter the sum of squares. Raises ArgumentError (ValueError) for negative penalties, a
+    negative initial accumulator or a positive power. Source: McMahan et al. (2013), algorithm 1.
     """
 
     def __init__(self, learning_rate: Any, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1,

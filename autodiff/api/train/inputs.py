@@ -99,7 +99,6 @@ def slice_input_producer(tensor_list: Sequence[Any], num_epochs: int | None = No
         return [build.GatherV2(tensor, index, 0) for tensor in tensors]
 
 
-# ---- batches ----------------------------------------------------------------------------
 def _as_tensor_list(tensors: Any) -> Any:
     """The values of a dict, in the order of its keys' words; others as they are."""
     return [tensors[key] for key in sorted(tensors, key=str)] if isinstance(tensors, dict) else tensors

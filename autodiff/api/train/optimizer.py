@@ -28,11 +28,10 @@ GradsAndVars = Iterable[tuple[Any, Variable]]
 class Optimizer(Trackable):
     """Base of all optimizers: minimize = compute_gradients, then apply_gradients.
 
-    A subclass says how one variable changes: `_apply_dense(grad, var)` and `_apply_sparse(grad, var)`,
-    each giving an operation or tensor; `_create_slots(var_list)` makes what it keeps per variable,
-    `_prepare()` its settings as tensors, `_finish(update_ops, name_scope)` the last operation.
-    gate_gradients: GATE_OP computes all gradients of an op before any is used, GATE_GRAPH all
-    gradients before any is used, GATE_NONE waits for nothing.
+    A subclass says how one variable changes: `_apply_dense(grad, var)` and `_apply_sparse(grad, var)`, each giving an
+    operation or tensor; `_create_slots(var_list)` makes what it keeps per variable, `_prepare()` its settings as
+    tensors, `_finish(update_ops, name_scope)` the last operation. gate_gradients: GATE_OP computes all gradients of an
+    op before any is used, GATE_GRAPH all gradients before any is used, GATE_NONE waits for nothing.
     """
 
     GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
@@ -52,7 +51,6 @@ class Optimizer(Trackable):
         """The name it was made with: the default name scope of its steps."""
         return self._name
 
-    # ---- from a loss to gradients -------------------------------------------------------
     def minimize(self, loss: Any, global_step: Variable | None = None, var_list: Any = None,
                  gate_gradients: int = GATE_OP, aggregation_method: int | None = None,
                  colocate_gradients_with_ops: bool = False, name: str | None = None, grad_loss: Any = None) -> Any:
@@ -106,7 +104,6 @@ class Optimizer(Trackable):
                 raise ArgumentError(f"{getattr(tensor, 'name', tensor)!r} has dtype {dtype.name}, expected one of: "
                                     f"{', '.join(t.name for t in self._valid_dtypes())}")
 
-    # ---- from gradients to the step -----------------------------------------------------
     def apply_gradients(self, grads_and_vars: GradsAndVars, global_step: Variable | None = None,
                         name: str | None = None) -> Any:
         """The operation that takes one step with given gradients; pairs whose gradient is None are left out.
@@ -150,7 +147,8 @@ class Optimizer(Trackable):
         with name_scope("update" if eager else f"update_{var.op.name}"):
             if isinstance(grad, IndexedSlices):
                 if var.constraint is not None:
-                    raise StateError(f"constraints are not supported with sparse gradients: {var.name!r}")
+                    raise StateError("Cannot use a constraint function on a sparse variable.",
+                                     found=f"a gradient of some rows of {var.name!r}, which has a constraint")
                 return self._apply_sparse_duplicate_indices(grad, var)
             update = self._apply(grad, var)
             if var.constraint is None:
@@ -169,7 +167,6 @@ class Optimizer(Trackable):
             return self._resource_apply_sparse(summed, var, indices)
         return self._apply_sparse(IndexedSlices(summed, indices, grad.dense_shape), var)
 
-    # ---- what a subclass says -----------------------------------------------------------
     def _create_slots(self, var_list: Sequence[Variable]) -> None:
         """Nothing is kept by default."""
 
@@ -195,7 +192,6 @@ class Optimizer(Trackable):
         """A setting may be a function, called anew for each step that is built."""
         return param() if callable(param) else param
 
-    # ---- slots --------------------------------------------------------------------------
     def get_slot(self, var: Variable, name: str) -> Variable | None:
         """The slot of this optimizer for `var` under `name`, or None."""
         return self._slots.get(var, name)

@@ -26,8 +26,7 @@ from ..variables.variable import Variable
 from .checkpoints import CheckpointReader
 
 _FAILED = "Restoring from checkpoint failed. This is most likely due to"
-_ENSURE = ("Please ensure that you have not altered the graph expected based on the checkpoint. "
-           "Original error:")
+_ENSURE = ("Please ensure that you have not altered the graph expected based on the checkpoint. " "Original error:")
 
 
 def named_variables(wanted: Any) -> dict[str, list[Variable]]:
@@ -100,7 +99,8 @@ def fitting(reader: CheckpointReader, name: str, variable: Variable, *, reshape:
     if not reader.has_tensor(name):
         raise NotFoundError(None, op, f"{_FAILED} a Variable name or other graph key that is missing from the "
                             f"checkpoint. {_ENSURE}\n\nKey {name} not found in checkpoint\nit holds: "
-                            f"{', '.join(reader.get_variable_to_shape_map()) or 'nothing'}")
+                            f"{', '.join(reader.get_variable_to_shape_map()) or 'nothing'}", hint="build it under the "
+                            "names it was saved with, or map them: tf.train.Saver({name in the checkpoint: variable})")
     value, dtype = reader.array(name), reader.get_variable_to_dtype_map()[name]
     part = part_of(variable)
     wanted, dims = variable.dtype.base_dtype, as_dims(variable.shape)

@@ -26,11 +26,10 @@ from .saved_variables import Restoring, arrays_of, bare_session, fitting, load_i
 class Saver:
     """Saves variables under their names, keeps the latest checkpoints, and restores them.
 
-    var_list: variables, or name in the checkpoint -> variable; by default all global ones.
-    max_to_keep: older checkpoints than so many are deleted; 0 or None keeps all.
-    keep_checkpoint_every_n_hours: one in so many hours is kept for ever. reshape: a checkpoint may
-    have another shape of as many elements. pad_step_number: steps have eight digits in names.
-    Raises ArgumentError (ValueError) if there is nothing to save or two have one name, KindError
+    var_list: variables, or name in the checkpoint -> variable; by default all global ones. max_to_keep: older
+    checkpoints than so many are deleted; 0 or None keeps all. keep_checkpoint_every_n_hours: one in so many hours is
+    kept for ever. reshape: a checkpoint may have another shape of as many elements. pad_step_number: steps have eight
+    digits in names. Raises ArgumentError (ValueError) if there is nothing to save or two have one name, KindError
     (TypeError) for what is no variable. sharded and its like are accepted without effect.
     """
 
@@ -75,7 +74,6 @@ class Saver:
             raise ArgumentError("No variables to save", hint="make the Saver after the variables, or give var_list")
         self._variables, self._states = found, [Restoring(state) for state in states]
 
-    # ---- saving -------------------------------------------------------------------------
     def save(self, sess: Any, save_path: Any, global_step: Any = None, latest_filename: str | None = None,
              meta_graph_suffix: str = "meta", write_meta_graph: bool = True, write_state: bool = True,
              strip_default_attrs: bool = False, save_debug_info: bool = False) -> str | None:
@@ -192,7 +190,6 @@ class Saver:
 
     to_proto, saver_def = as_saver_def, property(as_saver_def)
 
-    # ---- restoring ----------------------------------------------------------------------
     def restore(self, sess: Any, save_path: Any) -> None:
         """Give the variables the values that a checkpoint has; they need not be initialized.
 

@@ -15,7 +15,6 @@ from ..common.made import named
 from ..control.dependencies import group
 from .variable import Variable
 
-# ---- which variables there are ----------------------------------------------------------
 
 def _variables_of(name: str, words: str) -> Callable[..., list[Variable]]:
     """`scope` is a regex for the start of their names."""
@@ -32,8 +31,6 @@ trainable_variables = _variables_of("trainable_variables", "Variables that optim
 model_variables = _variables_of("model_variables", "Variables in the collection MODEL_VARIABLES.")
 moving_average_variables = _variables_of("moving_average_variables", "The variables that have a moving average.")
 
-
-# ---- initializing -----------------------------------------------------------------------
 
 def variables_initializer(var_list: Sequence[Variable], name: str = "init") -> Operation:
     """The operation that gives these variables their initial values."""
@@ -85,8 +82,6 @@ def assert_variables_initialized(var_list: Sequence[Variable] | None = None) -> 
     variables = [*global_variables(), *local_variables()] if var_list is None else list(var_list)
     return None if not variables else build.Pack(*[build.Rank(v.as_tensor()) for v in variables], axis=0)
 
-
-# ---- assigning --------------------------------------------------------------------------
 
 def assign(ref: Variable, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None,
            name: str | None = None) -> Any:

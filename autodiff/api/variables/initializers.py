@@ -136,9 +136,8 @@ class UniformUnitScaling(Initializer):
 class VarianceScaling(Initializer):
     """Numbers of variance scale / n, where n counts inputs, outputs, or is the mean of both.
 
-    mode: 'fan_in', 'fan_out', 'fan_avg'. distribution: 'truncated_normal' ('normal' is the same),
-    'untruncated_normal', 'uniform'. Raises ArgumentError (ValueError) for others.
-    Source: Glorot and Bengio (2010); He et al. (2015).
+    mode: 'fan_in', 'fan_out', 'fan_avg'. distribution: 'truncated_normal' ('normal' is the same), 'untruncated_normal',
+    'uniform'. Raises ArgumentError (ValueError) for others. Source: Glorot and Bengio (2010); He et al. (2015).
     """
 
     _config: tuple[str, ...] = ("scale", "mode", "distribution", "seed", "dtype")
@@ -189,8 +188,7 @@ class GlorotNormal(VarianceScaling):
 class Orthogonal(Initializer):
     """A matrix with orthonormal rows or columns, times gain; axes before the last are one.
 
-    Raises ArgumentError (ValueError) for a shape of rank below 2.
-    Source: Saxe, McClelland and Ganguli (2014).
+    Raises ArgumentError (ValueError) for a shape of rank below 2. Source: Saxe, McClelland and Ganguli (2014).
     """
 
     _config = ("gain", "seed", "dtype")

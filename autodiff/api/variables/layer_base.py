@@ -63,7 +63,7 @@ class Layer(Holding):
         self._conditional: list[Any] = []  # of the losses and updates those that come of inputs
         self._base_name = name.name if isinstance(name, VariableScope) else name or snake_case(type(self).__name__)
         self._name = name if isinstance(name, str) and name else \
-            _numbered(snake_case(type(self).__name__), 0 if self._named_once else 1)
+            numbered(snake_case(type(self).__name__), 0 if self._named_once else 1)
         if self._named_once and not isinstance(name, VariableScope):
             self._base_name = self._name
         self._scope: VariableScope | None = None
@@ -77,7 +77,6 @@ class Layer(Holding):
         """Whether its variables are there: those of Keras' layers are made by each layer once."""
         return not self._named_once and (self.built or self._reuse)
 
-    # ---- what it is ---------------------------------------------------------------------
     @property
     def name(self) -> str:
         return self._name
@@ -100,7 +99,6 @@ class Layer(Holding):
             raise ArgumentError(f"layer {self._name!r} has no variables before its first call")
         return sum(variable.shape.num_elements() or 0 for variable in self.weights)
 
-    # ---- what subclasses define ---------------------------------------------------------
     def build(self, input_shape: Any) -> None:
         """Make the variables. input_shape: a TensorShape, or a structure of them."""
         self.built = True
@@ -113,7 +111,6 @@ class Layer(Holding):
         """The shape of the output for an input of this shape."""
         raise NotImplementedError(f"{type(self).__name__} does not say which shape its output has")
 
-    # ---- making -------------------------------------------------------------------------
     def add_weight(self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
                    regularizer: Any = None, trainable: bool | None = None, constraint: Any = None,
                    use_resource: bool | None = None, synchronization: Any = VariableSynchronization.AUTO,
@@ -170,7 +167,6 @@ class Layer(Holding):
             self._updates.append(made.op if isinstance(made, Tensor) and not eager else made)
             self._conditional += [] if inputs is None else self._updates[-1:]
 
-    # ---- calling ------------------------------------------------------------------------
     def __call__(self, inputs: Any, *args: Any, scope: Any = None, **options: Any) -> Any:
         """The output for these inputs; the first call makes the variables.
 
@@ -235,7 +231,7 @@ def snake_case(name: str) -> str:
     return f"private{lower}" if lower.startswith("_") else lower
 
 
-def _numbered(base: str, first: int) -> str:
+def numbered(base: str, first: int) -> str:
     """`dense_1`, `dense_2`, …: a name of the layer's own, apart from that of its scope. first: 0 for `dense` before."""
     counts = get_default_graph().outermost.extras.setdefault(_NAMES, {})
     counts[base] = counts.get(base, first - 1) + 1

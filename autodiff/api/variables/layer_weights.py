@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...core.graph import Tensor
+from ...core.site import RawFrames, capture
 from .layer_calls import Described
 from .reachable import reached_from
 from .trackable import TrackableReference
@@ -14,13 +15,22 @@ from .variable import Variable
 class Holding(Described):
     """Lists of what a layer made itself; what its attributes hold, also in lists and dicts, counts as its own."""
 
-    trainable: bool
+    frozen_at: RawFrames | None = None  # where it was made not to be trained
     _trainable_weights: list[Variable]
     _non_trainable_weights: list[Variable]
     _losses: list[Tensor]
     _updates: list[Any]
     _conditional: list[Any]  # of the losses and updates those that come of inputs
     _untracked = frozenset({"_trainable_weights", "_non_trainable_weights", "_arguments", "inbound_nodes"})
+
+    @property
+    def trainable(self) -> bool:
+        """Whether optimizers change its variables, and those of what it holds, by default."""
+        return self.frozen_at is None
+
+    @trainable.setter
+    def trainable(self, value: Any) -> None:
+        self.frozen_at = None if value else capture(depth=2)
 
     def _held(self, kind: Any) -> list[Any]:
         found: list[Any] = []

@@ -14,8 +14,7 @@ _INITIALIZERS: dict[str, Callable[[], Any]] = {
     **{name: getattr(initializers, name) for name in (
         "zeros", "ones", "constant", "orthogonal", "identity", "glorot_uniform", "glorot_normal", "he_normal",
         "he_uniform", "lecun_normal", "lecun_uniform", "truncated_normal", "random_uniform", "random_normal")},
-    "uniform": lambda: initializers.RandomUniform(-0.05, 0.05), "normal": lambda: initializers.RandomNormal(0.0, 0.05),
-}
+    "uniform": lambda: initializers.RandomUniform(-0.05, 0.05), "normal": lambda: initializers.RandomNormal(0.0, 0.05)}
 
 
 def named_initializer(initializer: Any) -> Any:

@@ -97,7 +97,6 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
         self.caching_device = "" if self.is_resource and snapshot.op.type != "ReadVariableOp" else None
         self.synchronization = self.aggregation = None
 
-    # ---- what it is ---------------------------------------------------------------------
     @property
     def op(self) -> Operation:
         """The operation that stands for the variable in the graph."""
@@ -142,7 +141,6 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
     def _as_graph_element(self) -> Tensor:
         return self.handle_tensor
 
-    # ---- reading ------------------------------------------------------------------------
     def as_tensor(self) -> Tensor:
         """The tensor that stands for the variable in an expression."""
         return self._snapshot
@@ -170,7 +168,6 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
         """The value that `session`, or the default one, holds."""
         return self.as_tensor().eval(session=session)
 
-    # ---- changing -----------------------------------------------------------------------
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Give a new value; gives the reference after it, or the operation if read_value is False."""
         if self._graph.executing_eagerly:

@@ -103,8 +103,6 @@ def _open_one() -> InThread:
     return get_default_graph().outermost.extras.setdefault(_OPEN, InThread(VariableScope()))
 
 
-# ---- get_variable -----------------------------------------------------------------------
-
 def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
                  trainable: bool | None = None, collections: Any = None, caching_device: Any = None,
                  partitioner: Any = None, validate_shape: bool = True, use_resource: bool | None = None,
@@ -113,11 +111,10 @@ def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: A
                  aggregation: Any = VariableAggregation.NONE) -> Variable:
     """The variable of this name in the current variable scope, made if the scope's `reuse` says so.
 
-    initializer: a tensor or value (then no shape is given), or a function of (shape, dtype); Glorot's
-    uniform one by default, zeros for integers. regularizer: variable -> loss, put into
-    REGULARIZATION_LOSSES. custom_getter: called in place of the making, with it as first argument.
-    Raises GraphError (ValueError) when a variable exists and is not to be shared, or should exist and
-    does not; ShapeError, ArgumentError (ValueErrors) for shapes and dtypes that differ.
+    initializer: a tensor or value (then no shape is given), or a function of (shape, dtype); Glorot's uniform one by
+    default, zeros for integers. regularizer: variable -> loss, put into REGULARIZATION_LOSSES. custom_getter: called in
+    place of the making, with it as first argument. Raises GraphError (ValueError) when a variable exists and is not to
+    be shared, or should exist and does not; ShapeError, ArgumentError (ValueErrors) for shapes and dtypes that differ.
     """
     return _in_scope(get_variable_scope(), name, shape, dtype, initializer, regularizer, trainable=trainable,
                      collections=collections, caching_device=caching_device, partitioner=partitioner,
@@ -185,8 +182,6 @@ def _check_value_dtype(name: str, value: Any, dtype: DType) -> None:
         raise ArgumentError(f"Initializer type '{found.name}' and explicit dtype '{dtype.name}' don't match: "
                             f"variable {name!r}")
 
-
-# ---- variable_scope ---------------------------------------------------------------------
 
 class variable_scope:  # noqa: N801 (TensorFlow's name)
     """`with tf.variable_scope(name) as scope`: prefix the names of variables and of ops.

@@ -77,7 +77,9 @@ def _shared_parts(whole: PartitionedVariable, name: str, dims: Any, dtype: DType
 def _shared(variable: Variable, name: str, dims: Any, dtype: DType, reuse: Any) -> Variable:
     if reuse is False:  # a custom getter that passes None takes what there is, or makes it
         raise GraphError(f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
-                         f"reuse=tf.AUTO_REUSE in VarScope? Originally defined at:\n{variable.op.site}")
+                         f"reuse=tf.AUTO_REUSE in VarScope? Originally defined at:\n{variable.op.site}",
+                         hint=f"it was made at {variable.op.site}: to share it, with reuse=tf.AUTO_REUSE in a "
+                              "tf.variable_scope around both; to have another, in a variable_scope of another name")
     if not compatible(dims, variable.shape.dims_tuple):
         raise ShapeError(f"Trying to share variable {name}, but specified shape {show(dims)} and found shape "
                          f"{show(variable.shape.dims_tuple)}.\nmade at {variable.op.site}")

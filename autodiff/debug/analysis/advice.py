@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +18,12 @@ _ROUNDING = 1e-5  # of the largest gradient there is: what may be left of terms 
 
 
 class Remark(NamedTuple):
-    """A sentence, the line that it is about, and what to do."""
+    """A sentence, the line that it is about, and what to do. lines: that in the script: by file and number, a line."""
 
     text: str
     place: Place | None
     remedy: str = ""
+    lines: Mapping[tuple[str, int], str] = MappingProxyType({})
 
 
 @dataclass
@@ -29,16 +31,15 @@ class Advice:
     """findings: gives those for doctor, of the last step. remarks: for why, by the name of a variable's op: why it has
     no gradient.
 
-    unwatched: likewise of tensors, those that a tape was asked about and did not watch.
-    gradients: for check, what somebody else found in the last step, by the name of a variable's op; call, place: who,
-    in words, and where; suspects: what is probably to blame where these are other than the graph's. lines: for check,
-    by op name: the lines of a gradient function, as `... file.py:12: code`. makers: by op name, what it belongs to and
-    where that was made. words: what stands in sentences for TensorFlow's names, longest first. rate: the
-    learning rate, in words. warned: where NumPy met nan or inf in the script's own
-    arithmetic. untrained: names of variables' ops that no optimizer was given, where others were. spoilers: by op name,
-    what in an optimizer makes the variable nan.
-    tolerance: how far the gradients found may be from the graph's, relative to the largest element. said: what the
-    script computes otherwise under the debugger.
+    unwatched: likewise of tensors, those that a tape was asked about and did not watch. gradients: for check, what
+    somebody else found in the last step, by the name of a variable's op; call, place: who, in words, and where;
+    suspects: what is probably to blame where these are other than the graph's. lines: for check, by op name: the lines
+    of a gradient function, as `... file.py:12: code`. makers: by op name, what it belongs to and where that was made.
+    words: what stands in sentences for TensorFlow's names, longest first. rate: the learning rate, in words. warned:
+    where NumPy met nan or inf in the script's own arithmetic. untrained: names of variables' ops that no optimizer was
+    given, where others were. spoilers: by op name, what in an optimizer makes the variable nan. tolerance: how far the
+    gradients found may be from the graph's, relative to the largest element. said: what the script computes otherwise
+    under the debugger.
     """
 
     findings: Callable[[], Iterable[Finding]] = tuple
@@ -57,6 +58,13 @@ class Advice:
     spoilers: dict[str, Remark] = field(default_factory=dict)
     tolerance: float = _DIFFERS
     said: str = ""
+
+    @property
+    def of_feeds(self) -> list[Remark]:
+        """What NumPy met last, as what is fed is made late, at each line where it met the same; the first line first.
+        """
+        alike = [each for each in self.warned if each.text == self.warned[-1].text]
+        return list({each.place: each for each in alike}.values())
 
 
 def advice_of(graph: Graph) -> Advice:

@@ -8,7 +8,8 @@ import numpy as np
 _WIDE = ("Exp", "Square", "Cast", "Cosh", "Sinh", "Expm1", "SquaredDifference")
 _DIVISIONS = ("Div", "RealDiv", "TrueDiv", "DivNoNan", "FloorDiv")
 _SIGNS = {"Mul": "*", "Add": "+", "AddV2": "+", "Sub": "-", "Pow": "**", **dict.fromkeys(_DIVISIONS, "/")}
-_TOTALS = ("MatMul", "BatchMatMul", "Sum", "Mean", "AddN", "Conv2D", "Prod", "Cumsum", "L2Loss")
+_TOTALS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Sum", "SumTo", "BiasAddGrad", "Mean", "AddN", "Conv2D",
+           "Conv2DBackpropFilter", "Conv2DBackpropInput", "Prod", "Cumsum", "L2Loss")
 
 
 def number(value: Any) -> str:
@@ -43,7 +44,7 @@ def in_words(op_type: str, operands: list[Any], result: Any) -> str:
         return f"{op_type.lower()}({known[0]}) = {text}{wide}"
     if None not in known and known:
         return f"{op_type.lower()}({', '.join(map(str, known))}) = {text}{wide}"
-    return f"{op_type} of finite numbers gives {text}{wide.replace(':', ': the sum is')}"
+    return f"{op_type.removesuffix('To')} of finite numbers gives {text}{wide.replace(':', ': the sum is')}"
 
 
 def overflows(op_type: str, operands: list[Any], result: Any) -> bool:

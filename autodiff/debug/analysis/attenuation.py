@@ -18,6 +18,7 @@ from .cut_remedies import remedy_for_cut
 from .findings import Hop
 
 SATURATING = ("Tanh", "Sigmoid", "Softsign", "Erf")
+SOFTMAXES = ("Softmax", "LogSoftmax")
 FLAT = ("Sign",)  # the derivative is 0 wherever it exists
 _RELUS = ("Relu", "Relu6")
 SLOPES = ("ReluGrad", "LeakyReluGrad", "Relu6Grad")  # of what is made of straight pieces
@@ -45,8 +46,8 @@ def noted(hop: Hop, op: Operation, values: Values) -> Hop:
 
 def also_lost(hops: Sequence[Hop], op_of: Callable[[Hop], Operation], values: Values) -> list[Hop]:
     """The hops further down that would let nothing through either."""
-    found = [noted(hop, op_of(hop), values) for hop in hops if hop.op_type in (*_RELUS, *_BOUNDS, *FLAT)]
-    return [hop for hop in found if hop.op_type in FLAT or "100%" in hop.note]
+    found = [noted(hop, op_of(hop), values) for hop in hops if hop.op_type in (*_RELUS, *_BOUNDS, *FLAT, *SOFTMAXES)]
+    return [hop for hop in found if hop.op_type in FLAT or "100%" in hop.note or "one element" in hop.note]
 
 
 def flat_inside(ops: Sequence[Operation], values: Values) -> Hop | None:
@@ -91,7 +92,7 @@ def _note(op: Operation, hop: Hop, values: Values) -> str:
         return f"its inputs are far below 0 (the largest {number(first.max())}), where its slope is 0"
     if op.type in SATURATING:
         return _of_squashing(op.type, first)
-    if op.type in ("Softmax", "LogSoftmax", *_ENTROPIES):
+    if op.type in (*SOFTMAXES, *_ENTROPIES):
         return _of_softmax(first)
     if op.type in _PRODUCTS:
         return _of_product(op, hop, inputs)
@@ -241,7 +242,7 @@ def _of_kind(hop: Hop) -> str:
     if hop.op_type in _BOUNDS:
         return ("take the bound off the way of the gradient: tf.sigmoid keeps a prediction between 0 and 1; to limit "
                 "steps clip the gradients, by tf.clip_by_global_norm, not the loss or what it is computed of")
-    if hop.op_type in ("Softmax", "LogSoftmax", *_ENTROPIES) and "one element" in hop.note:
+    if hop.op_type in (*SOFTMAXES, *_ENTROPIES) and "one element" in hop.note:
         return "take it over the axis of what is chosen from; for a single output use tf.sigmoid"
     if hop.op_type == "Softmax":
         return "scale the logits down, or give them to tf.nn.softmax_cross_entropy_with_logits_v2"

@@ -1,9 +1,10 @@
 """What to do about an op that lets no gradient through."""
 from __future__ import annotations
 
+from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...gradients.between import carries_gradient
-from ..facts.roles import VARIABLES
+from ..facts.roles import PLACEHOLDERS, VARIABLES
 
 _STRAIGHT = "or keep the forward value and pass the gradient straight through: z + tf.stop_gradient(chosen - z)"
 _SMOOTH = {
@@ -21,6 +22,7 @@ _SMOOTH = {
     "Where": "choose by tf.where(condition, x, other), or multiply with weights",
     **dict.fromkeys(("Assign", "AssignAdd", "AssignSub", "AssignVariableOp"), "use what is assigned in the "
                     "computation, as a loss of tf.losses does, not the variable; assign, as tf.metrics do, beside it")}
+_SCORES = {"ArgMax": "reduce_max", "ArgMin": "reduce_min"}
 _STEPS = ("Round", "Floor", "Ceil", "Rint", "Sign", "FloorDiv", "FloorMod", "Bucketize")
 _COUNTS = ("HistogramFixedWidth", "Bincount")
 _WEIGHTS = ("an index has no gradient: weigh all elements by how near they are to it, tf.reduce_sum(tf.nn.softmax("
@@ -66,6 +68,17 @@ def remedy_for_cut(op: Operation, index: int, kind: str) -> str:
     if kind == "no rule":
         return "register a gradient with @tf.RegisterGradient, or leave it out of the path"
     return ""
+
+
+def of_an_index(op: Operation, y: Tensor, x: Tensor) -> str:
+    """What to differentiate in place of an index, where that is asked for by what is fed, not by what is trained."""
+    while y.op is not op and y.op.type in _ON_THE_WAY:
+        y = y.op.inputs[0]
+    if y.op is not op or op.type not in _SCORES or x.op.type not in PLACEHOLDERS:
+        return ""
+    axis = static_value(op.inputs[1]) if len(op.inputs) > 1 else None
+    written = f"tf.{_SCORES[op.type]}(scores" + (")" if axis is None else f", axis={int(axis)})")
+    return f"take the gradient of the score in place of its index: {written}, of the scores that it is given"
 
 
 def _for_integers(op: Operation, index: int) -> str:

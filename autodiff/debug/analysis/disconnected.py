@@ -12,12 +12,11 @@ from ...core.traversal import ancestors, descendants, in_order, users_of
 from ...gradients.blocked_reasons import GradientCall
 from ..facts.graph_lists import calls_of, trainable_tensors
 from ..facts.records import Place
-from ..facts.roles import PLACEHOLDERS, VARIABLES, as_place, at_line, place_of, takes_elements
+from ..facts.roles import ASSIGNS, PLACEHOLDERS, STORES, VARIABLES, as_place, at_line, place_of, takes_elements
 from .findings import WhyNone
 
-_QUESTIONS = ("Assign", "AssignVariableOp", "IsVariableInitialized", "VarIsInitializedOp")
-_FIRST = ("Assign", "AssignVariableOp")
-_STORES = (*_FIRST, "AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp", "ScatterAdd")
+_QUESTIONS = (*ASSIGNS, "IsVariableInitialized", "VarIsInitializedOp")
+_STORES = (*STORES, "ScatterAdd")
 _READS = ("Identity", "ReadVariableOp")
 _NO_RESULTS = (*_STORES, *_READS, "NoOp", "Const", "Shape", "Reshape")
 _FEW = 8  # ops that a copy is made of
@@ -42,7 +41,7 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         return (f": {y.name}{at_line(place_of(y.op))} is made of constants only", "keep tensors in the computation: "
                 "what Session.run or eval() gave are mere numbers when they are put back into the graph")
     begun = _begun_with(x, below)
-    if begun is not None and begun.type not in _FIRST:
+    if begun is not None and begun.type not in ASSIGNS:
         into = f"{begun.inputs[0].op.name!r} by {begun.type}{at_line(place_of(begun))}"
         return (f": it goes into {into}, and {y.name} reads what is stored there, through which no gradient flows",
                 "minimize a loss of the tensors themselves, as of tf.losses; keep what is accumulated, as by "
@@ -93,7 +92,7 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
 
 def _unused(y: Tensor, x: Tensor, below: set[Operation]) -> tuple[str, str]:
     """Of what nothing uses: what is there in its place."""
-    number = _fetched(x, below)
+    number = _numbers_of(x, below) if x.op.type in VARIABLES else None
     if number is not None:
         return (f": a constant of its shape{at_line(place_of(number))} is there in its place, as of numbers that were "
                 "fetched of it", "compute with the variable itself: what Session.run or eval() gave are mere numbers")
@@ -103,7 +102,22 @@ def _unused(y: Tensor, x: Tensor, below: set[Operation]) -> tuple[str, str]:
         return (f": nothing uses it; {y.name} is made of what the dataset gives, {like.name!r}"
                 f"{at_line(place_of(like.op))}", f"ask for the gradient of {like.name!r}, or build the model on "
                 f"{x.op.name!r}")
+    if (twice := _used_twice(x, below)) is not None:
+        other, first, last = twice
+        return (f": nothing uses it; {other.name!r}, of the same shape, is used twice{at_line(place_of(first))} and"
+                f"{at_line(place_of(last))}", f"use {x.op.name!r} in place of {other.name!r}{at_line(place_of(last))}")
     return ": nothing uses it", "use it in the computation, or drop it"
+
+
+def _used_twice(x: Tensor, below: set[Operation]) -> tuple[Operation, Operation, Operation] | None:
+    """The one other variable of a variable's shape that two lines use, and the first and the last op that do."""
+    shape, found = x.op.attrs.get("shape"), []
+    for op in below if x.op.type in VARIABLES and shape else ():
+        if op.type in VARIABLES and op.attrs.get("shape") == shape and op is not x.op:
+            users = [c for c in in_order(_past_reads(op.outputs[0]._consumers)) if c in below]
+            if len({place_of(c) for c in users if c.gradient_of is None}) > 1:
+                found.append((op, users[0], users[-1]))
+    return found[0] if len(found) == 1 else None
 
 
 def _led_elsewhere(y: Tensor, made: list[Operation], below: set[Operation]) -> tuple[str, str] | None:
@@ -167,11 +181,6 @@ def _copied(x: Tensor, below: set[Operation]) -> Operation | None:
     if nearest is None or len(above) > _FEW:
         return None
     return nearest.inputs[0].op if nearest.type in _READS and nearest.inputs else nearest
-
-
-def _fetched(x: Tensor, below: set[Operation]) -> Operation | None:
-    """A constant on the way to y that looks like values of a variable, which nothing uses."""
-    return _numbers_of(x, below) if x.op.type in VARIABLES else None
 
 
 def _numbers_of(x: Tensor, below: set[Operation]) -> Operation | None:

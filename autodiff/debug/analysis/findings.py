@@ -74,12 +74,11 @@ class Origin:
     """An op whose output is not finite although its inputs are; or (secondary) that made nan of inf.
 
     phase: "forward", "backward", "update" (of a variable) or "input" (fed, constant or variable value). rule: what
-    happened, in words.
-    elements: first bad indices; count: how many; bad: "nan", "inf", "-inf" or several. operands: the values that met
-    at the first element. forward_op: whose gradient this is. harmful: it reaches y or a gradient.
-    trap: "where" for the branch not taken, "underflow", or "". inside: which call of a branch or loop, or "".
-    chain: where the numbers that met came from, the origin first; of what is harmful. overflows: the number is too
-    large for the type.
+    happened, in words. elements: first bad indices; count: how many; bad: "nan", "inf", "-inf" or several. operands:
+    the values that met at the first element. forward_op: whose gradient this is. harmful: it reaches y or a gradient.
+    trap: "where" for the branch not taken, "underflow", or "". inside: which call of a branch or loop, or "". chain:
+    where the numbers that met came from, the origin first; of what is harmful. overflows: the number is too large for
+    the type.
     """
 
     op: str
@@ -111,8 +110,7 @@ class Remedy:
     change: by how much the losses of other steps differ with it, relative to their size. steepest: the largest
     gradient in the step that had failed, of a loss above 1 relative to that. last: the loss in that step. also: where
     else the same is to be written. here: the script's expression as it would be, "" where it is not surely found.
-    dead: gradients that are 0 there.
-    """
+    dead: gradients that are 0 there. learns: False where the loss did not fall later. applied: how, {} its number."""
 
     words: str
     text: str
@@ -123,13 +121,17 @@ class Remedy:
     also: str = ""
     here: str = ""
     dead: int = 0
+    learns: bool = True
+    applied: str = "fix {} applies it"
 
     @property
     def what(self) -> str:
         """What to write, and where."""
+        if self.here and "{}" not in self.applied:
+            return f"{at_line(self.place)} write {self.here}".strip()
         is_code = self.here and self.words.startswith("tf.") and self.words.endswith(")") and "; " not in self.words
-        return f"{self.here if is_code else self.words}{at_line(self.place)}{self.also}" + (
-            f": {self.here}" if self.here and not is_code else "")
+        said, then = (self.here, "") if is_code else (self.words, f": {self.here}" * bool(self.here))
+        return f"{said}{at_line(self.place)}{self.also}{then}"
 
     @property
     def sentence(self) -> str:

@@ -15,7 +15,7 @@ from ...gradients.between import carries_gradient
 from ...gradients.blocked_reasons import blocked_reason, no_gradient_reason
 from ..facts.roles import place_of
 from ..facts.stats import statistics
-from .cut_remedies import remedy_for_cut
+from .cut_remedies import of_an_index, remedy_for_cut
 from .findings import Cut, Hop, Path
 
 # ops that only move elements
@@ -35,8 +35,8 @@ def cuts_between(y: Tensor, x: Tensor) -> tuple[list[Cut], bool]:
             found = _cut(op, index, on_paths, y)
             if found is not None:
                 kind, reason = found
-                cuts.append(Cut(op.name, op.type, tensor.name, kind, reason, remedy_for_cut(op, index, kind),
-                                op in live, place_of(op)))
+                remedy = of_an_index(op, y, x) or remedy_for_cut(op, index, kind)
+                cuts.append(Cut(op.name, op.type, tensor.name, kind, reason, remedy, op in live, place_of(op)))
                 break
     return cuts, x in live
 

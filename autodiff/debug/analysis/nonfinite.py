@@ -13,7 +13,7 @@ from ...core.traversal import reached
 from ...runtime.plan.state import OUTSIDE
 from ..facts.function_calls import Inside
 from ..facts.known import inputs_read
-from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
+from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, of_data, place_of, takes_elements
 from ..facts.stats import bad_elements, has_nonfinite
 from .arithmetic_rules import in_words, number, overflows
 from .edits.in_graph import is_half
@@ -236,10 +236,11 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
         what = ("the value fed for" if op.type in PLACEHOLDERS else "variable" if op.type in VARIABLES or op.type ==
                 "ReadVariableOp" else "the constant" if op.type == "Const" else "the dataset's" if takes_elements(op)
                 else op.type)
+        whose = f"{what} {name!r}" if of_data(op) is None else f"the dataset of{at_line(of_data(op))[3:]}"
         risky = mapped_ops(op)
         made = f": its map function computes {risky[0].type.lower()}{at_line(place_of(risky[0]))}" if risky else ""
         made += ": float16 ends at 65504" if op.type == "Const" and is_half(op) and np.isinf(result) else ""
-        return f"{what} {name!r} contains {number(result)}{note(name)}{made}{numpys(op)}"
+        return f"{whose} contains {number(result)}{note(name)}{made}{numpys(op)}"
     numbers = _matched(op, numbers)
     given = np.asarray(values[op.inputs[0]]) if op.inputs[0] in values else None
     if op.type == "Mean" and given is not None and not given.size:
@@ -283,17 +284,12 @@ def _trap(op: Operation, values: Values, operands: Iterable[Operand]) -> str:
 
 def _comes_from_select(op: Operation) -> bool:
     """Whether the gradient that the op's rule takes comes, a few ops away, from a choice that zeroed part of it."""
-    level = _of_one_rule(op)
+    level = reached([op], lambda at: [c for t in at.outputs for c in t._consumers if c.origin is op.origin])
     for _ in range(8):
         level = {t.op for o in level for t in o.inputs if t.op.gradient_of is not None}
         if any(o.forward_op.type in _SELECTS for o in level):
             return op.forward_op.type not in _SELECTS
     return False
-
-
-def _of_one_rule(op: Operation) -> set[Operation]:
-    """A gradient op, and those of the same rule that its value goes into."""
-    return reached([op], lambda at: [c for t in at.outputs for c in t._consumers if c.origin is op.origin])
 
 
 _PASSES = ("Sum", "Mean", "Identity", "Reshape", "AddN", "Add", "AddV2", "Max", "Sqrt", "ExpandDims", "Squeeze", "Neg")

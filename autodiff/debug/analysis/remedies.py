@@ -8,8 +8,7 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ...runtime.plan.state import how_to_initialize
-from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
+from ..facts.roles import ASSIGNS, PLACEHOLDERS, VARIABLES, at_line, of_data, place_of, takes_elements
 from .advice import advice_of
 from .edits.formulas import better_forms
 from .edits.in_graph import DIVISIONS, at_one_place, bounds_of, edits_of, is_half
@@ -18,7 +17,7 @@ from .findings import Link
 
 _SAME = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "BroadcastTo", "Maximum", "Neg")
 _DIVISIONS = (*DIVISIONS, "FloorDiv", "Reciprocal", "Inv")
-_REMEDIES = {
+REMEDIES = {
     "MatMul": "scale the weights or the inputs down; clip gradients with tf.clip_by_global_norm",
     "SelfAdjointEigV2": "equal eigenvalues have no derivative of their vectors: use eigenvalues only, or break the tie",
     "Svd": "equal singular values have no derivative of their vectors: use singular values only, or break the tie",
@@ -32,9 +31,6 @@ _REMEDIES = {
 _WHOLE = "np.isfinite(data).all(axis=1) says which rows are whole, np.where(np.isfinite(data), data, 0.0) replaces"
 _OFTEN = 8  # times
 _WORDY = 150  # letters of what nobody would write
-_PART, _FEW = 0.1, 8  # of a vector that a matrix takes to 0: a row that has part in it, and how many are told
-_OF_MATRICES = ("Cholesky", "LogMatrix", "Matrix", "Qr", "SelfAdjointEig", "Svd")  # how those begin that refuse some
-_LARGE = 500  # rows of a matrix that is looked at
 _FINITE = ("Softmax", "LogSoftmax")  # to blame for what -inf makes, not for a sum too large
 
 
@@ -56,8 +52,8 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
     if half and op.gradient_of is None and _overflow(op, values) and all(v is None or np.isfinite(v) for v in operands):
         return _overflow(op, values)
     for op_type in (forward.type, op.type):
-        if op_type in _REMEDIES and not (op_type in _FINITE and _is_finite(forward, values)):
-            return _REMEDIES[op_type]
+        if op_type in REMEDIES and not (op_type in _FINITE and _is_finite(forward, values)):
+            return REMEDIES[op_type]
     if forward.type not in _DIVISIONS and op.type in _DIVISIONS:
         return "keep the denominator away from 0: tf.div_no_nan, or add a small constant"
     negative = _has_negative(forward, values)
@@ -90,7 +86,7 @@ def _of_input(op: Operation, values: Mapping[Tensor, Any]) -> str:
         return (f"in the dataset's map function: {(*edits_of(risky, ''), *bounds_of(risky))[0].words}"
                 f"{at_line(place_of(risky))}")
     if takes_elements(op):
-        return f"clean the data that the dataset is made of: {_WHOLE}"
+        return f"clean the data that the dataset is made of{at_line(of_data(op))}: {_WHOLE}"
     if op.type == "Const":
         return _of_constant(op, np.asarray(values.get(op.outputs[0], 0)))
     return ""
@@ -98,16 +94,16 @@ def _of_input(op: Operation, values: Mapping[Tensor, Any]) -> str:
 
 def numpys(op: Operation) -> str:
     """`, made by NumPy at train.py:6 (divide by zero encountered in divide)`, of what the script gave; else ""."""
-    warned = advice_of(op.graph).warned
-    if not warned or op.type in VARIABLES or op.type == "Const" and op.outputs[0].dims == ():
+    advice = advice_of(op.graph)
+    if not advice.warned or op.type in VARIABLES or op.type == "Const" and op.outputs[0].dims == ():
         return ""
-    first = warned[-1 if op.type in PLACEHOLDERS else 0]
-    return f", made by NumPy{at_line(first.place)} ({first.text})"
+    told = advice.of_feeds if op.type in PLACEHOLDERS else advice.warned[:1]
+    return f", made by NumPy{' or'.join(at_line(each.place) for each in told)} ({told[0].text})"
 
 
 def _of_constant(op: Operation, value: np.ndarray) -> str:
     """Numbers that were nan or inf before TensorFlow had them: what for, and where they may come from."""
-    store = next((c for t in op.outputs for c in t._consumers if c.type in ("Assign", "AssignVariableOp")), None)
+    store = next((c for t in op.outputs for c in t._consumers if c.type in ASSIGNS), None)
     if store is not None:
         return (f"the script itself computed these first values of {store.inputs[0].op.name}: look there for a division"
                 " by 0, such as a scale over a size that is 0")
@@ -115,25 +111,6 @@ def _of_constant(op: Operation, value: np.ndarray) -> str:
         return "mask with a large finite number, such as -1e9, in place of -inf"
     given = "nan: a missing value, float('nan')" if np.isnan(value).any() else "inf"
     return f"the script gave it as {given}, or 0 / 0 in NumPy before; give a finite number there (np.isfinite tells)"
-
-
-def matrix_fault(op: Operation, values: Mapping[Tensor, Any]) -> str:
-    """What is wrong with a matrix that was refused: rows that are equal, or an eigenvalue that is not positive."""
-    matrix: Any = np.asarray(values.get(op.inputs[0], 0.0)) if op.inputs else np.zeros(())
-    if not op.forward_op.type.startswith(_OF_MATRICES) or matrix.ndim != 2 or np.ptp(matrix.shape) or (
-            matrix.dtype.kind != "f" or not np.isfinite(matrix).all() or len(matrix) > _LARGE):
-        return ""
-    far = np.abs(matrix[:, None] - matrix[None]).max(axis=-1) + np.tril(np.full(matrix.shape, np.inf))
-    i, j = np.unravel_index(int(np.argmin(far)), far.shape)
-    alike = f"its rows {i} and {j} are equal, " if len(matrix) > 1 and far[i, j] <= 1e-6 * np.abs(matrix).max() else ""
-    if not np.allclose(matrix, matrix.T, rtol=1e-4):
-        return f"{alike}it is not symmetric"
-    spectrum, vectors = np.linalg.eigh(matrix.astype(np.float64))
-    lowest, rows = spectrum[0], np.flatnonzero(np.abs(vectors[:, 0]) > _PART).tolist()
-    if not alike and abs(lowest) < 1e-6 * np.abs(matrix).max() and len(rows) <= _FEW:
-        alike = f"its row {rows[0]} is 0 throughout, " if len(rows) == 1 else (
-            f"its rows {', '.join(map(str, rows[:-1]))} and {rows[-1]} depend on each other, ")
-    return f"{alike}its smallest eigenvalue is {lowest:.2g}, its largest element {np.abs(matrix).max():.3g}"
 
 
 def label_too_long(op: Operation, values: Mapping[Tensor, Any]) -> str:
@@ -191,14 +168,3 @@ def is_sum_of_squares(tensor: Tensor, squares: Sequence[str] = ("Square",)) -> b
             return False
         op = op.inputs[0].op
     return False
-
-
-def remedy_for_failure(op: Operation) -> str:
-    """What to do about an op that refused the values it was given."""
-    if "Label" in op.type or op.type.startswith("SparseSoftmax"):
-        return "labels count from 0: subtract 1 if yours begin at 1, or give the logits one more column"
-    if op.type.startswith(("Gather", "ResourceGather", "Scatter", "SparseTensorDense")):
-        return "keep the indices inside the table: its first dimension must be above the largest of them"
-    if op.type in VARIABLES or "ReadVariable" in op.type:
-        return how_to_initialize(op, (op if op.type in VARIABLES else op.inputs[0].op).name)
-    return _REMEDIES.get(op.forward_op.type, _REMEDIES.get(op.type, ""))

@@ -183,9 +183,7 @@ def _guess(slope: Slope) -> str:
     if slope.numeric == 0 or slope.analytic == 0:
         return "a term or input is missing" if slope.analytic == 0 else "it should be zero"
     ratio = slope.analytic / slope.numeric
-    if abs(ratio + 1) < 1e-4:
-        return "the sign is wrong"
-    return f"off by a factor of {ratio:.4g} along this direction"
+    return "the sign is wrong" if abs(ratio + 1) < 1e-4 else f"off by a factor of {ratio:.4g} along this direction"
 
 
 def _direction(like: Any, rng: np.random.Generator) -> np.ndarray:

@@ -12,16 +12,15 @@ from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, in_order
 from ..facts.graph_lists import calls_of
-from ..facts.roles import VARIABLES, at_line, place_of
+from ..facts.roles import ASSIGNS, VARIABLES, at_line, place_of
 from .findings import Finding
 from .mistakes.case import finding, held
 from .mistakes.heads import is_log_softmax, last_layer, unbroadcast
-from .mistakes.signs import is_of_one, picks, signs_into
+from .mistakes.signs import picks, signs_into
 from .remedies import origin_of
 from .update_blame import is_store
 
 _SOFTMAXES = ("Softmax", "LogSoftmax")
-_DIFFERENCES = ("Sub", "SquaredDifference")
 _ALMOST = 1e-3  # by which rows of labels may miss 1
 
 Values = Mapping[Tensor, Any]
@@ -32,7 +31,7 @@ def silent_mistakes(y: Tensor, operations: Iterable[Operation], variables: Seque
     behind = ancestors([y])
     listed = list(operations)
     return [*(f for op in in_order(behind) for f in _over_the_batch(op)), *_penalized_twice(behind),
-            *_wrong_sign(y, behind), *_trained_copies(listed, variables)]
+            *wrong_sign(y, behind), *_trained_copies(listed, variables)]
 
 
 def _over_the_batch(op: Operation) -> list[Finding]:
@@ -52,8 +51,8 @@ def _over_the_batch(op: Operation) -> list[Finding]:
                 0 in (over := {int(a) % rank for a in axes.reshape(-1)}):
             source = op.inputs[0].op.inputs[0]
             what = what if over == {0} else "all examples together: their whole table sums to 1, not each row"
-    if source is None or source.dims is None or not _is_batch(source):
-        return []
+    if source is None or source.dims is None or not _is_batch(source) or source.dims[0] == source.dims[-1]:
+        return []  # of a table of all pairs both axes are examples
     return [finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over {what}, so one example's "
                     "probabilities depend on the others", "take it over the classes: tf.nn.softmax(logits, axis=-1)")]
 
@@ -86,7 +85,7 @@ def _penalized_twice(behind: Iterable[Operation]) -> list[Finding]:
                     target=names[0])]
 
 
-def _wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
+def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
     """A log-likelihood that is minimized as it is: the loss falls without bound, away from what is right."""
     found = []
     for op in in_order(behind):
@@ -123,7 +122,7 @@ def _trained_copies(operations: Sequence[Operation], variables: Sequence[Tensor]
     known = {variable.op for variable in variables}
     copies: dict[Operation, tuple[Operation, Operation]] = {}
     for op in operations:
-        if op.type in ("Assign", "AssignVariableOp") and op.inputs[0].op in known:
+        if op.type in ASSIGNS and op.inputs[0].op in known:
             source = held(op.inputs[1])
             if source in known and source is not op.inputs[0].op:
                 copies[op.inputs[0].op] = source, op
@@ -143,7 +142,7 @@ def _trained_copies(operations: Sequence[Operation], variables: Sequence[Tensor]
 
 def suspicions(y: Tensor, ops: Iterable[Operation]) -> list[Finding]:
     """What shows in the graph alone. ops: the forward ones between the trainable variables and y."""
-    found = [_vector(y)] if y.dims is not None and len(y.dims) and _trains(y) else []
+    found = [_vector(y)] if y.dims is not None and {*y.dims} - {1} and _trains(y) else []
     for op in ops:
         found += _twice(op)
     return found
@@ -155,7 +154,7 @@ def value_suspicions(ops: Sequence[Operation], values: Values) -> list[Finding]:
     for op in ops:
         known = [np.asarray(values[t]) for t in map(unbroadcast, op.inputs) if t in values]
         if len(known) == len(op.inputs):
-            found += _labels(op, known) + _crossed(op, known)
+            found += _labels(op, known)
     return found
 
 
@@ -202,15 +201,3 @@ def _labels(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
     return [finding(77 if is_scaled else 52, "labels", op, f"{wrong.sum()} of {wrong.size} rows of the labels of "
                     f"{op.name} do not sum to 1: row {first} sums to {sums.ravel()[first]:.3g}", "give it "
                     "probabilities, such as tf.one_hot of the classes; a row of zeros pulls at nothing")]
-
-
-def _crossed(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
-    """Predictions float[n, 1] less targets float[n]: a table of n by n differences."""
-    if op.type not in _DIFFERENCES or {known[0].ndim, known[1].ndim} != {1, 2} or is_of_one(op):
-        return []
-    column, row = sorted(known, key=lambda value: -value.ndim)
-    if column.shape != (row.size, 1) or row.size < 2:
-        return []
-    return [finding(64, "broadcast", op, f"{op.name} ({op.type}) subtracts shapes {list(known[0].shape)} and "
-                    f"{list(known[1].shape)}: all pairs, a table of {row.size} by {row.size}, not {row.size} errors",
-                    "give both the same shape: tf.squeeze(prediction, 1), or tf.expand_dims(target, 1)")]

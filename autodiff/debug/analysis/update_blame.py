@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors
-from ..facts.roles import at_line, is_variable, place_of
+from ..facts.roles import ASSIGNS, at_line, is_variable, place_of
 from ..facts.stats import bad_elements
 from ..facts.steps import When
 from .arithmetic_rules import number
@@ -49,7 +49,8 @@ def why_update(op: Operation, variable: Tensor, values: Mapping[Tensor, Any], af
     kind = "nan" if np.isnan(array[index]) else number(array[index])
     rule = f"{op.type} made {variable.op.name!r} {kind} of finite numbers" + (f": {told}" if told else "")
     return Origin(op.name, op.type, variable.name, "update", kind, int((~np.isfinite(array)).sum()), array.size,
-                  elements, operands, rule, _remedy(known), "", "", True, False, "", place_of(op))
+                  elements, operands, rule, _remedy(known), "", "", True, False, "", place_of(op),
+                  overflows=kind.endswith("inf"))
 
 
 def _at(value: Any, array: np.ndarray, index: tuple[int, ...]) -> float | None:
@@ -187,8 +188,11 @@ def leap(sizes: Sequence[tuple[When, Mapping[str, Any]]], names: Collection[str]
     return "", None
 
 
-def learning_rate(updates: Sequence[Operation], values: Mapping[Tensor, Any]) -> tuple[str, float]:
+def learning_rate(updates: Sequence[Operation], values: Mapping[Tensor, Any],
+                  rates: Sequence[Tensor] = ()) -> tuple[str, float]:
     """`the learning rate is 0.5 at train.py:12`, of the first of these updates that has one, and that; else "", 0.
+
+    rates: those of updates that are written by hand.
 
     Of a momentum that makes itself larger in each step that, and 0.
     """
@@ -197,11 +201,10 @@ def learning_rate(updates: Sequence[Operation], values: Mapping[Tensor, Any]) ->
             if name == "momentum" and tensor in values and np.all(np.asarray(values[tensor]) >= 1):
                 momentum = number(float(np.max(values[tensor])))
                 return f"the momentum is {momentum}{at_line(place_of(tensor.op))}: from 1 on steps only add up", 0.0
-    for op in updates:
-        for name, tensor in operands_of(op):
-            if name in RATES and tensor in values:
-                rate = float(np.asarray(values[tensor]))
-                return f"the learning rate is {number(rate)}{at_line(place_of(tensor.op))}", rate
+    named = [t for op in updates for name, t in operands_of(op) if name in RATES]
+    for tensor in (t for t in (*named, *rates) if t in values and np.size(values[t]) == 1):
+        rate = float(np.asarray(values[tensor]))
+        return f"the learning rate is {number(rate)}{at_line(place_of(tensor.op))}", rate
     return "", 0.0
 
 
@@ -220,6 +223,6 @@ def is_store(op: Operation) -> bool:
 
 def is_copy(variable: Tensor) -> bool:
     """Whether some op puts another variable's value into a variable, as into those of a target network."""
-    return any(op.type in ("Assign", "AssignVariableOp") and op.inputs[0] is variable
+    return any(op.type in ASSIGNS and op.inputs[0] is variable
                and any(below.type in ("VariableV2", "VarHandleOp") and below is not variable.op
                        for below in ancestors(op.inputs[1:])) for op in variable._consumers)

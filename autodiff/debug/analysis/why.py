@@ -14,7 +14,7 @@ from ..facts.graph_lists import calls_of, trainable_tensors
 from ..facts.roles import at_line, place_of
 from ..facts.stats import statistics
 from .advice import advice_of
-from .attenuation import SATURATING, also_lost, noted, remedy
+from .attenuation import SATURATING, SOFTMAXES, also_lost, noted, remedy
 from .cut_inside import looked_into
 from .disconnected import disconnected, not_trained
 from .findings import Cut, Hop, WhyNone, WhySmall
@@ -144,6 +144,7 @@ def why_small(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], values: Map
     if kind == "zero" and told:
         behind = found.hops[found.hops.index(lost[-1]) + 1:]
         told += tuple(also_lost(behind, lambda hop: ops[hop.op], values)[:3])
+        told = tuple(sorted(told, key=lambda hop: hop.op_type not in SOFTMAXES))  # what is constant is beyond a bound
     text = f"{kind} at {x.name} (norm {norm:.3g}, {top:.3g} near {y.name})"
     chain = [hop for hop in found.hops if hop.op_type in SATURATING and (hop.gain or 1.0) < 1.0]
     if kind == "tiny" and told and told[0].op_type in SATURATING and len(chain) >= CHAIN and not any(
@@ -209,8 +210,7 @@ def _why_large(y: Tensor, x: Tensor, norm: float, top: float, hops: Sequence[Hop
 
 
 def _weakest(hops: Sequence[Hop]) -> list[Hop]:
-    """Hops that shrink the gradient, those of the op type that shrinks most first; an average over a batch is no
-    loss.
+    """Hops that shrink the gradient, those of the op type that shrinks most first; an average over a batch is no loss.
     """
     shrinking = [hop for hop in hops if hop.gain is not None and hop.gain < 0.8 and hop.op_type != "Mean"]
     product: dict[str, float] = {}

@@ -1,6 +1,7 @@
 """RunLog: the records of all runs so far, and which are steps; it outlives a change of the graph."""
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
@@ -12,6 +13,7 @@ from ..facts.steps import Steps, When
 
 _MOST = 20_000  # records and figures in them that are kept: some 10 MB
 _NEWEST = 512  # records that are all kept, however many figures they have
+_DIVERGED = 1e4  # times its first size: a loss that grew without end
 _IN_A_ROW = 8  # runs: those of different kinds take turns
 
 
@@ -34,6 +36,14 @@ class RunLog:
     def now(self) -> When:
         """The last run, as a step."""
         return self.steps.at(self.run)
+
+    def growth(self) -> str:
+        """How the loss of the training grew beyond all sense: `from 2 at step 1 to 1e+18 at step 9`; "" if not."""
+        seen = [record for record in self.records if record.trains and record.loss is not None and not record.error]
+        first = next((record for record in seen if record.loss_name == seen[-1].loss_name), None)
+        if first is None or not _DIVERGED * max(abs(first.loss or 0.0), 1.0) < (seen[-1].loss or 0.0) < math.inf:
+            return ""
+        return f"from {first.loss:.3g} at {self.at(first)} to {seen[-1].loss:.3g} at {self.at(seen[-1])}"
 
     def at(self, run: RunRecord | int) -> When:
         """A run, given by its record or number, as a step."""

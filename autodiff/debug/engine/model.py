@@ -74,6 +74,11 @@ class Model:
                 continue_from(self._own_session, last.variables, last.runs, last.entropy, last.draws)
         return self._own_session
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the graph is a record of steps that the script computes by itself."""
+        return "step_call" in self.graph.extras
+
     def names(self) -> list[str]:
         """Every word that stands for a tensor: handles, then tensor names."""
         return self.targets.words()

@@ -13,6 +13,7 @@ from ...core.traversal import ancestors, in_order
 from ...gradients.backprop import gradients
 from ...gradients.blocked_reasons import GradientCall
 from ..analysis.edits.in_graph import CLIP, Edit, copied
+from ..analysis.findings import Finding
 from ..derivatives.derivatives import is_plain
 from ..derivatives.hidden_ops import HiddenOps
 from ..facts.graph_lists import calls_of, trainable_tensors
@@ -21,6 +22,7 @@ from ..history.replay import Moment, Replayer
 from .edited_calls import edited_call
 from .model import Model
 
+_OF_VALUES = ("failed", "masked nan", "masked inf")  # findings of what an op was given
 _SHAPES = ("Shape", "ShapeN", "Size", "Rank")  # which no edit changes
 
 
@@ -28,8 +30,7 @@ class Overlay:
     """What `edits` make of a model's y and of its gradients, built out of the script's sight.
 
     now: tensor of the graph -> what it is with them; pairs: those whose values take others' places. checked: y, its
-    gradients (slopes) and what is edited, with the edits.
-    Raises AutodiffError for edits that the graph does not allow.
+    gradients (slopes) and what is edited, with the edits. Raises AutodiffError for edits that the graph does not allow.
     """
 
     def __init__(self, model: Model, y: Tensor, edits: Sequence[Edit]) -> None:
@@ -71,6 +72,23 @@ class Overlay:
     def words(self) -> str:
         """What to write in the script for it."""
         return "; ".join(dict.fromkeys(edit.words for edit in self.edits))
+
+    def spares(self, op: Operation) -> bool:
+        """Whether nothing of an op is left in what runs compute: it is edited, or only what is edited used it."""
+        edited = {edit.op for edit in self.edits}
+        return op.forward_op in edited or op in ancestors([self.y]) and op not in ancestors(
+            [self.now.get(self.y, self.y)]) and not any(t in self.now for t in op.outputs)
+
+    def replaces(self, op: Operation) -> bool:
+        """Whether runs compute something else in place of what an op gives."""
+        return self.spares(op) or any(t in self.now for t in op.forward_op.outputs)
+
+    def mends(self, found: Sequence[Finding], model: Model) -> tuple[list[Finding], tuple[str, ...]]:
+        """The findings of what it changes nothing of; and what it mends, in words."""
+        ops = {f: op for f in found if (op := model.targets.named(f.op)) is not None}
+        mended = [f for f, op in ops.items() if self.spares(op) or f.kind in _OF_VALUES and self.replaces(op)]
+        kinds = ", ".join(dict.fromkeys(f.kind for f in mended))
+        return [f for f in found if f not in mended], (f"the fix {self.words} mends: {kinds}",) if mended else ()
 
     def _derive(self, call: GradientCall, now: dict[Tensor, Tensor]) -> None:
         """Have new gradients take the place of a call's."""

@@ -14,7 +14,6 @@ from ...core.graph import Operation, Tensor
 from ...core.traversal import dependencies
 from ...runtime.fetch import Fetches
 from ...runtime.plan.plan import is_read
-from ...runtime.plan.running import running
 from ..facts.known import Known
 from ..facts.records import Stats
 from ..facts.roles import VARIABLES, is_variable
@@ -121,7 +120,7 @@ class State:
         if self.view is not None or not self.moments or at not in self.moments:
             return at
         ran = (m for m in reversed(self.moments) if m.run <= at.run and m.wanted is not None and self._had(m, (y,)))
-        return next((m for m in ran if trains(self.model.graph, running(m.wanted.tensors, m.wanted.targets))), at)
+        return next((m for m in ran if trains(self.model.graph, m.ran)), at)
 
     def initialize_for(self, tensors: Sequence[Tensor]) -> None:
         """Before a question about tensors: give variables that they need values, if no script is left to do it."""
@@ -130,7 +129,7 @@ class State:
 
     def y_at(self, at: Moment) -> Tensor | None:
         """The default y; of a run that computed only other losses, the last one of those."""
-        y, ran = self.model.default_y(), running(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else ()
+        y, ran = self.model.default_y(), at.ran
         return next((each for each in (y, *reversed(self.model.losses)) if each is not None and each.op in ran), y)
 
     def can_compute(self, tensor: Tensor, moment: Moment) -> bool:
@@ -170,7 +169,7 @@ class State:
         """The value that all that read a variable by this tensor in that run had of it, where it was updated before."""
         if not isinstance(tensor, Tensor) or not is_read(tensor) or moment.wanted is None:
             return []
-        ran = running(moment.wanted.tensors, moment.wanted.targets)
+        ran = moment.ran
         readers = [op for op in tensor._consumers if op in ran]
         known = self.replayer.late(moment, readers)
         seen = [known.late.get(op, {}).get(tensor) for op in readers]

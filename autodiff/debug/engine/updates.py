@@ -19,7 +19,7 @@ def before_and_after(state: State, name: str, at: Moment) -> tuple[Any, Any]:
     if old is None or index is None:
         return old, None
     is_last = index + 1 == len(state.moments)
-    if is_last and "step_call" in state.model.graph.extras:
+    if is_last and state.model.is_foreign:
         return old, None
     following = state.model.session.variables if is_last else state.moments[index + 1].variables
     new = following.get(name)

@@ -13,7 +13,7 @@ from ..analysis.why import why_none
 from ..facts.answers import WatchRow
 from ..facts.graph_lists import operations_of, trainable_tensors
 from ..facts.records import Stop
-from ..facts.roles import role_of
+from ..facts.roles import ASSIGNS, role_of
 from ..language.conditions import Condition, Other, parse_condition
 from ..language.targets import is_short
 from ..language.watches import Watch, WatchList
@@ -251,7 +251,7 @@ class Watches:
         found = self.model.targets.all(target)
         if target.startswith("/"):
             begin = dependencies([op.inputs[1] for op in self.model.graph.operations.values()
-                            if op.type in ("Assign", "AssignVariableOp") and len(op.inputs) > 1])
+                            if op.type in ASSIGNS and len(op.inputs) > 1])
             y = self.model.default_y()
             begin -= dependencies([y]) if y is not None else set()
             found = [t for t in found if t.dtype.base_dtype.is_differentiable and t.op not in begin

@@ -53,11 +53,10 @@ Inside = Callable[[Operation, Values, CallNumber], Call | None]
 class Calls:
     """Goes through the functions that ops call.
 
-    variables: those of the run. number, entropy, draws: of its random streams.
-    fetch: values of tensors of the run that are no arrays, such as the history of a loop. wanted: the inner tensors
-    whose values are asked for, if not of all that the functions' outputs are made of; only then conditions are calls.
-    outcomes: what ops that call Python gave in the run: they are not asked again. plans: of functions, shared by the
-    Calls of one graph.
+    variables: those of the run. number, entropy, draws: of its random streams. fetch: values of tensors of the run that
+    are no arrays, such as the history of a loop. wanted: the inner tensors whose values are asked for, if not of all
+    that the functions' outputs are made of; only then conditions are calls. outcomes: what ops that call Python gave in
+    the run: they are not asked again. plans: of functions, shared by the Calls of one graph.
     """
 
     def __init__(self, graph: Graph, variables: Mapping[str, Any], number: int, entropy: int,

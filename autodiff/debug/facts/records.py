@@ -47,9 +47,7 @@ class Stats:
     @property
     def max_abs(self) -> float | None:
         """Largest finite absolute value."""
-        if self.minimum is None or self.maximum is None:
-            return None
-        return max(abs(self.minimum), abs(self.maximum))
+        return None if self.minimum is None or self.maximum is None else max(abs(self.minimum), abs(self.maximum))
 
     @property
     def zero_share(self) -> float:

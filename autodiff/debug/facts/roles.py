@@ -8,8 +8,10 @@ from ...core.graph import Operation, Tensor
 from ...core.site import Site
 from .records import Place
 
-_TRAINING = ("Assign", "AssignAdd", "AssignSub", "ScatterAdd", "ScatterSub", "ScatterUpdate", "AssignVariableOp",
-             "AssignAddVariableOp", "AssignSubVariableOp")
+ASSIGNS = ("Assign", "AssignVariableOp")
+ADDS = ("AssignAdd", "AssignAddVariableOp")
+STORES = (*ASSIGNS, *ADDS, "AssignSub", "AssignSubVariableOp")
+_TRAINING = (*STORES, "ScatterAdd", "ScatterSub", "ScatterUpdate")
 _OPERATORS = ("truediv", "floordiv")  # names that operators of Python give, where they are no beginning of the type
 VARIABLES = ("VariableV2", "VarHandleOp")
 PLACEHOLDERS = ("Placeholder", "PlaceholderWithDefault")
@@ -47,6 +49,12 @@ def as_place(site: Site) -> Place:
 def takes_elements(op: Operation) -> bool:
     """Whether an op takes the elements of a dataset."""
     return getattr(op.attrs.get("function"), "iterator", None) is not None
+
+
+def of_data(op: Operation) -> Place | None:
+    """The line that gave its data to the dataset whose elements an op takes; None if that is not known."""
+    begun = getattr(getattr(op.attrs.get("function"), "iterator", None), "begun", None)
+    return None if begun is None else as_place(begun)
 
 
 def at_line(place: Place | None) -> str:

@@ -120,8 +120,7 @@ class Recorder:
         wanted = moment.wanted
         about = {"schema": SCHEMA, "run": moment.run, "trained_before": trained_before, "number": moment.number,
                  "entropy": moment.entropy, "draws": dict(moment.draws), "same": same, "texts": texts,
-                 "outcomes": outcomes,
-                 "fetches": [] if wanted is None else [t.name for t in wanted.tensors],
+                 "outcomes": outcomes, "fetches": [] if wanted is None else [t.name for t in wanted.tensors],
                  "targets": [] if wanted is None else [op.name for op in wanted.targets],
                  "record": dataclasses.asdict(record)}
         self._save(f"run-{moment.run:07d}.npz", about, arrays)

@@ -11,6 +11,7 @@ from ...core.graph import Graph, Operation, Tensor
 from ...runtime import fetch
 from ...runtime.cursor import Execution
 from ...runtime.feed import Fed
+from ...runtime.plan.running import Running, running
 from ...runtime.session import RepeatSession, Session
 from ..facts.function_calls import Calls, FunctionPlan
 from ..facts.inner_ops import InnerOps
@@ -37,6 +38,14 @@ class Moment:
     wanted: Any = None
     outcomes: dict[Tensor, Any] = field(default_factory=dict)
     draws: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def ran(self) -> Running:
+        """What the run had to do, nothing without `wanted`; worked out once for all runs of the same fetches."""
+        if self.wanted is None:
+            return Running()
+        self.wanted.ran = self.wanted.ran or running(self.wanted.tensors, self.wanted.targets)
+        return self.wanted.ran
 
     def ended(self, run: int) -> None:
         """Keep the run's number, which it has from its end: others may end while it waits."""

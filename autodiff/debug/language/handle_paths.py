@@ -1,6 +1,7 @@
 """Handles inside of the script's objects, lists and dicts: `model.layers[0].w`."""
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
@@ -12,6 +13,17 @@ _STEP = re.compile(r"\.(?P<attribute>\w+)|\[(?P<index>-?\d+)\]|\[(?P<quote>['\"]
 _DEEPEST = 3  # steps that a completion looks into an object
 _MOST = 100  # items of one object or list that it looks at
 _LEAVES = (Tensor, Operation, Graph, ModuleType, type, str, bytes, int, float)
+
+
+def offers(value: Any, name: str) -> bool:
+    """Whether an object of the script has an attribute; none of its own code is asked, which may raise anything."""
+    return inspect.getattr_static(value, name, None) is not None
+
+
+def own_attributes(value: Any) -> dict[str, Any]:
+    """What an object of the script holds; nothing of what is computed when it is asked for."""
+    own = value.__dict__ if offers(value, "__dict__") else None
+    return own if isinstance(own, dict) else {}
 
 
 def value_at(handles: Mapping[str, Any], path: str) -> Any:
@@ -30,8 +42,7 @@ def value_at(handles: Mapping[str, Any], path: str) -> Any:
 
 def _inside(value: Any, step: re.Match[str]) -> Any:
     if step["attribute"]:
-        own = getattr(value, "__dict__", None)
-        return own.get(step["attribute"]) if isinstance(own, dict) and not isinstance(value, _LEAVES) else None
+        return None if isinstance(value, _LEAVES) else own_attributes(value).get(step["attribute"])
     if isinstance(value, dict):
         return value.get(step["key"] if step["index"] is None else int(step["index"]))
     if isinstance(value, (list, tuple)) and step["index"] is not None:
@@ -42,16 +53,15 @@ def _inside(value: Any, step: re.Match[str]) -> Any:
 
 def paths_into(name: str, value: Any, deepest: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
     """The paths that lead on from a handle, with what is there; not through tensors, and only a few steps deep."""
-    if not deepest or isinstance(value, _LEAVES) or hasattr(value, "handle_tensor"):
+    if not deepest or isinstance(value, _LEAVES) or offers(value, "handle_tensor"):
         return
     if isinstance(value, (list, tuple)):
         steps = [(f"{name}[{index}]", item) for index, item in enumerate(value[:_MOST])]
     elif isinstance(value, dict):
         steps = [(f"{name}[{key!r}]", item) for key, item in list(value.items())[:_MOST] if isinstance(key, (str, int))]
     else:
-        own = getattr(value, "__dict__", None)
-        steps = [(f"{name}.{key}", item) for key, item in list(own.items())[:_MOST] if not key.startswith("_")] \
-            if isinstance(own, dict) else []
+        steps = [(f"{name}.{key}", item) for key, item in list(own_attributes(value).items())[:_MOST]
+                 if not key.startswith("_")]
     for path, item in steps:
         yield path, item
         yield from paths_into(path, item, deepest - 1)

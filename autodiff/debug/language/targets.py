@@ -15,7 +15,7 @@ from ..facts.graph_lists import operations_of, version_of
 from ..facts.inner_ops import InnerOps
 from ..facts.layer import is_in_layer, layer_of
 from ..facts.roles import role_of
-from .handle_paths import paths_into, value_at
+from .handle_paths import offers, paths_into, value_at
 
 _SHOWN = 5  # candidates named in a message
 _SHORT = re.compile(r"([%g])(\d+)(?::(\d+))?\Z")
@@ -27,8 +27,7 @@ def is_short(target: str) -> bool:
 
 
 def tensors_of(value: Any) -> list[Tensor]:
-    """The tensors that a value of the script holds (itself, of a variable, operation or rows, of a list); maybe
-    none.
+    """The tensors that a value of the script holds (itself, of a variable, operation or rows, of a list); maybe none.
     """
     if isinstance(value, Tensor):
         return [value]
@@ -36,7 +35,7 @@ def tensors_of(value: Any) -> list[Tensor]:
         return [value.values]
     if isinstance(value, ModuleType):
         return []  # the namespace itself answers any name, at length
-    handle = getattr(value, "handle_tensor", None)
+    handle = value.handle_tensor if offers(value, "handle_tensor") else None
     if isinstance(handle, Tensor):
         return [handle]
     if isinstance(value, Operation):

@@ -13,6 +13,7 @@ from ...core.defaults import STACKS
 from ...core.errors import AutodiffError
 from ...core.graph import Tensor
 from ...debug.analysis.advice import Remark
+from ...debug.language.handle_paths import offers
 from ...gradients.tape import GradientTape, source_of
 from ...runtime.eager import EagerTensor
 from ..doors import View
@@ -59,7 +60,6 @@ class EagerDoor:
             STACKS.tapes.remove(self)
             GradientTape.gradient = real  # type: ignore[method-assign]
 
-    # ---- as the tapes of a thread are asked ------------------------------------------------------
     def wants(self, op: Any) -> bool:
         """Whether to keep what an operation came from: of every eager one."""
         return op.graph.executing_eagerly and not self._is_inside and not self._view.is_left()
@@ -70,7 +70,6 @@ class EagerDoor:
     def variable_accessed(self, variable: Any) -> None:
         """Nothing: the read is an operation."""
 
-    # ---- steps -----------------------------------------------------------------------------------
     def _step(self, target: Any, sources: Any, earlier: list[EagerTensor], found: list[Any]) -> None:
         """A call of tape.gradient, as a run under the debugger. earlier: what the tape gave before. found: gives now.
         """
@@ -142,7 +141,8 @@ def _eager_tensors(values: Mapping[str, Any], known: Mapping[int, Tensor]) -> It
         for item in value if isinstance(value, (list, tuple)) else [value]:
             if isinstance(item, EagerTensor):
                 yield item
-            elif isinstance(handle := getattr(item, "handle_tensor", None), EagerTensor) and handle.id not in known:
+            elif offers(item, "handle_tensor") and isinstance(item.handle_tensor, EagerTensor) and \
+                    item.handle_tensor.id not in known:
                 yield item.as_tensor()
 
 

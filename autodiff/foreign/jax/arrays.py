@@ -21,12 +21,9 @@ def broadcast_in_dim(x: Tensor, *, shape: Sequence[int], broadcast_dimensions: S
     return spread if tuple(kept) == tuple(shape) else tf.broadcast_to(spread, list(shape))
 
 
-# ---- slices and padding ------------------------------------------------------------------------
 @JAX.op("dynamic_slice", note="starts are moved so that the slice lies inside")
 def dynamic_slice(x: Tensor, *starts: Tensor, slice_sizes: Sequence[int]) -> Tensor:
-    if not starts:
-        return tf.identity(x)
-    return tf.slice(x, tf.stack(_inside(x, starts, slice_sizes)), list(slice_sizes))
+    return tf.identity(x) if not starts else tf.slice(x, tf.stack(_inside(x, starts, slice_sizes)), list(slice_sizes))
 
 
 @JAX.op("dynamic_update_slice", note="starts are moved so that the slice lies inside")
@@ -81,18 +78,13 @@ def _spread(x: Tensor, value: Tensor, axis: int, between: int) -> Tensor:
     return tf.slice(wide, [0] * len(shape), shape)
 
 
-# ---- from nothing ------------------------------------------------------------------------------
-
-
 JAX.rows({
     "iota": lambda *, dtype, shape, dimension: tf.constant(np.broadcast_to(np.arange(shape[dimension]).reshape(
         [-1 if i == dimension else 1 for i in range(len(shape))]), shape).astype(dtype)),
     "broadcast_to": lambda x, *, shape: tf.broadcast_to(x, list(shape)),
     "squeeze": lambda x, *, dimensions: tf.squeeze(x, list(dimensions)) if dimensions else tf.identity(x),
-    "tile": lambda x, *, reps: tf.tile(x, list(reps)),
-    "concatenate": lambda *xs, dimension: tf.concat(xs, dimension),
-    "stack": lambda *xs, axis: tf.stack(xs, axis),
-    "unstack": lambda x, *, axis: list(tf.unstack(x, axis=axis)),
+    "tile": lambda x, *, reps: tf.tile(x, list(reps)), "concatenate": lambda *xs, dimension: tf.concat(xs, dimension),
+    "stack": lambda *xs, axis: tf.stack(xs, axis), "unstack": lambda x, *, axis: list(tf.unstack(x, axis=axis)),
     "slice": lambda x, *, start_indices, limit_indices, strides=None:
         tf.strided_slice(x, list(start_indices), list(limit_indices), list(strides or [1] * len(start_indices))),
     "empty empty2": lambda *, shape=(), dtype: tf.zeros(list(shape), dtype),
@@ -131,9 +123,7 @@ def random_seed(seed: Tensor, *, impl: str = "fry") -> Tensor:
 @JAX.op("random_bits")
 def random_bits(key: Tensor, *, bit_width: int, shape: Sequence[int]) -> Tensor:
     high, low = build.Threefry2x32(_apart(key, len(shape)), _counts(shape))
-    if bit_width == 64:
-        return _joined(high, low)
-    return tf.cast(build.BitwiseXor(high, low), f"uint{bit_width}")
+    return _joined(high, low) if bit_width == 64 else tf.cast(build.BitwiseXor(high, low), f"uint{bit_width}")
 
 
 def _apart(key: Tensor, axes: int) -> Tensor:

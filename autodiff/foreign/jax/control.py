@@ -33,7 +33,6 @@ def custom_linear_solve(*xs: Tensor, const_lengths: dict[str, int], jaxprs: dict
     return jaxprs["solve"](*constants, *right)
 
 
-# ---- branches ----------------------------------------------------------------------------------
 @JAX.op("cond")
 def cond(index: Tensor, *xs: Tensor, branches: Sequence[Called], **params: Any) -> list[Tensor]:
     if not branches[0].program.outputs:
@@ -51,7 +50,6 @@ def cond(index: Tensor, *xs: Tensor, branches: Sequence[Called], **params: Any) 
     return chosen(branches, 0)
 
 
-# ---- loops -------------------------------------------------------------------------------------
 @JAX.op("while", note="with a condition for each of a batch, until none holds")
 def while_(*xs: Tensor, cond_nconsts: int, cond_jaxpr: Called, body_nconsts: int, body_jaxpr: Called) -> list[Tensor]:
     of_cond, of_body = xs[:cond_nconsts], xs[cond_nconsts:cond_nconsts + body_nconsts]

@@ -60,7 +60,6 @@ class JaxDoor:
                 setattr(jax, name, function)
             jax.config.update("jax_disable_jit", was_off)
 
-    # ---- in the place of JAX's functions ---------------------------------------------------------
     def _gradient(self, name: str, /, fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False,
                   **options: Any) -> Any:
         """What grad or value_and_grad makes of a function."""

@@ -26,7 +26,6 @@ def identity(*xs: Tensor, **params: Any) -> list[Tensor]:
     return [tf.identity(x) for x in xs]
 
 
-# ---- arithmetic whose gradient JAX writes in another way, which shows at poles and kinks -------
 def _quotient_rule(op: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
     x, y = op.inputs
     return unbroadcast(quotient(dy, y), x), unbroadcast(-dy * x * power(y, tf.constant(-2, y.dtype)), y)
@@ -128,7 +127,6 @@ def _is_inside(x: Tensor, count: Tensor) -> Tensor:
     return tf.broadcast_to(inside, x.dims) if inside.dims != x.dims else inside
 
 
-# ---- types -------------------------------------------------------------------------------------
 @JAX.op("convert_element_type")
 def convert_element_type(x: Tensor, *, new_dtype: str) -> Tensor:
     if new_dtype == "bool":

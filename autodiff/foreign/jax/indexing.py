@@ -50,7 +50,6 @@ def _places(shape: Sequence[int], indices: Tensor, index_map: Sequence[int], ope
     return Places(tf.reshape(start, [*batch, *[1] * window.ndim]) + window, inside)
 
 
-# ---- gather ------------------------------------------------------------------------------------
 @JAX.op("gather", note="outside of the operand: moved inside, also where it is promised to be inside, or filled")
 def gather(x: Tensor, indices: Tensor, *, dimension_numbers: Mapping[str, Any], slice_sizes: Sequence[int],
            mode: str | None = None, fill_value: Any = None, unique_indices: bool = False) -> Tensor:
@@ -83,7 +82,6 @@ def _filler(x: Tensor, value: Any) -> Tensor:
     return tf.constant(np.asarray(value, dtype))
 
 
-# ---- scatter -----------------------------------------------------------------------------------
 def _scattered(x: Tensor, indices: Tensor, updates: Tensor, numbers: Mapping[str, Any], mode: str | None,
                put: Any) -> Tensor:
     """What put(flat operand, flat places, flat updates) gives; the operand has one element more for what is dropped."""
@@ -135,7 +133,6 @@ def _extreme(choose: Any, of_segments: Any, whole: Tensor, at: Tensor, new: Tens
     return tf.where(is_met, choose(whole, of_segments(new, at, whole.dims[0])), whole)
 
 
-# ---- order -------------------------------------------------------------------------------------
 def _ranks(x: Tensor) -> Tensor:
     """Numbers that sort as x does; nan comes last."""
     if x.dtype.is_floating:

@@ -39,7 +39,6 @@ def _product(x: Tensor, y: Tensor, summed: Sequence[Any], batch: Sequence[Any]) 
     return tf.einsum(f"{''.join(of_x)},{''.join(of_y)}->{''.join(result)}", x, y)
 
 
-# ---- convolution -------------------------------------------------------------------------------
 @JAX.op("conv_general_dilated", note="up to three spatial axes, in any layout")
 def conv_general_dilated(x: Tensor, kernel: Tensor, *, window_strides: Sequence[int], padding: Sequence[Sequence[int]],
                          lhs_dilation: Sequence[int], rhs_dilation: Sequence[int],
@@ -86,7 +85,6 @@ def _convolved(x: Tensor, kernel: Tensor, strides: Sequence[int], dilations: Seq
     return tf.squeeze(y, list(range(1, 1 + missing))) if missing else y
 
 
-# ---- Fourier -----------------------------------------------------------------------------------
 @JAX.op("fft")
 def fft(x: Tensor, *, fft_type: str, fft_lengths: Sequence[int]) -> Tensor:
     transform = getattr(tf.signal, f"{fft_type.lower()}{('', '2d', '3d')[len(fft_lengths) - 1]}")

@@ -16,7 +16,7 @@ from jax._src.interpreters import partial_eval
 from jax.extend import core
 
 from ...core.errors import UnsupportedError
-from ...core.site import PACKAGE, Site
+from ...core.site import PACKAGE, Site, resolve
 from .data import Equation, Literal, Program, Variable, recognized, without_dead
 
 _DEPTH = 8  # lines kept for each equation
@@ -161,13 +161,19 @@ def _plain(value: Any, known: _Known) -> Any:
     return _OPAQUE
 
 
+class _Seen(Site):
+    """A line, and which of its instructions was run. raw: as frames have it."""
+
+
 def _sites(traceback: Any) -> tuple[Site, ...]:
     """The user's lines, innermost first, as far as the library's own files, from which JAX was called."""
     found: list[Site] = []
-    for frame in source_info_util.user_frames(traceback):
-        if frame.file_name.startswith(PACKAGE) or len(found) == _DEPTH:
+    for raw in zip(*traceback.raw_frames()) if traceback is not None else ():
+        if raw[0].co_filename.startswith(PACKAGE) or len(found) == _DEPTH:
             break
-        found.append(Site(frame.file_name, frame.start_line, frame.function_name.rpartition(".")[2]))
+        if source_info_util.is_user_filename(raw[0].co_filename):
+            found.append(_Seen(*resolve((raw,))[0]))
+            found[-1].raw = raw  # type: ignore[attr-defined]
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.site import PACKAGE, Site
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
+from ..new_lines import value as value_on
 from ..script_lines import line_of_name, on_lines, read_by
 
 _REMEDIES = {  # what JAX says -> what to do
@@ -43,7 +44,7 @@ def remark_on(error: BaseException) -> Remark | None:
         if whole and (given := line_of_name(file, name)):
             place = as_place(Site(file, given, ""))
             return Remark(f"{name} has integers{at_line(place)}, {np.result_type(whole[0])}, which have no gradient",
-                          place, f"{remedy}{at_line(place)}")
+                          place, f"{remedy}{at_line(place)}", value_on(file, given, "{}.astype(jnp.float32)"))
     for name in read_by(on_lines(file)[line]) if "scalar-output" in said else ():
         function: Any = frame.f_locals.get(name, frame.f_globals.get(name))
         code = getattr(inspect.unwrap(function), "__code__", None)

@@ -46,7 +46,6 @@ def reduce(*xs: Tensor, jaxpr: Called, dimensions: Sequence[int], computation: A
     return jaxpr(*[tf.broadcast_to(s, kept) for s in starts], *[p[0] for p in parts])
 
 
-# ---- along an axis -----------------------------------------------------------------------------
 def _running(function: Callable[..., Any], x: Tensor, axis: int, reverse: bool) -> Tensor:
     """By doubling: after each round every element has seen twice as many neighbors."""
     size, distance = x.dims[axis], 1

@@ -189,8 +189,6 @@ def _own_gradients(call: Call, leaves: Sequence[Leaf]) -> dict[str, np.ndarray |
             for leaf in leaves if leaf.is_parameter}
 
 
-# ---- which programs are the same ------------------------------------------------------------------
-
 def signature(program: Program) -> Any:
     """What tells a program from others: primitives, shapes, lines, and what goes where; not the constants."""
     numbers: dict[Variable, int] = {}

@@ -38,7 +38,6 @@ def size(x: Any) -> Any:
     return tf.size(x, out_type=tf.int64)
 
 
-# ---- shapes ---------------------------------------------------------------------------------
 @onnx.op("Reshape", note="0 keeps the size of that axis")
 def reshape(x: Any, shape: Any, *, allowzero: int = 0) -> Any:
     wanted = ints(shape)
@@ -49,9 +48,7 @@ def reshape(x: Any, shape: Any, *, allowzero: int = 0) -> Any:
     if 0 not in wanted or allowzero:
         return tf.reshape(x, np.array(wanted, np.int64))
     entries = [size_of(x, i) if entry == 0 else entry for i, entry in enumerate(wanted)]
-    if -1 in wanted:
-        return tf.reshape(x, vector(entries))
-    return reshaped(x, entries)
+    return tf.reshape(x, vector(entries)) if -1 in wanted else reshaped(x, entries)
 
 
 def _with_kept(x: Any, shape: Any) -> Any:
@@ -106,7 +103,6 @@ def _unsqueezed(x: Any, axes: Any, rank: int) -> Any:
     return y
 
 
-# ---- joining and taking apart ---------------------------------------------------------------
 @onnx.op("Split")
 def split(x: Any, split: Any = None, *, axis: int = 0, num_outputs: int = 0, node: Node) -> Any:
     known = ints(split)
@@ -147,7 +143,6 @@ def _whole(x: Any, starts: Any, ends: Any, axes: Any, steps: Any) -> tuple[Any, 
             set_at(tf.ones([rank], tf.int64), place, steps))
 
 
-# ---- padding --------------------------------------------------------------------------------
 @onnx.op("Pad", note="negative pads cut; modes reflect, edge and wrap take slices by index")
 def pad(x: Any, pads: Any, constant_value: Any = None, axes: Any = None, *, mode: Any = b"constant",
         value: float = 0.0) -> Any:
@@ -199,7 +194,6 @@ def center_crop_pad(x: Any, shape: Any, *, axes: Any = None) -> Any:
     return pad(x, tf.concat([before, missing - before], 0), axes=tf.constant(at, tf.int64))
 
 
-# ---- moving elements ------------------------------------------------------------------------
 @onnx.op("DepthToSpace")
 def depth_to_space(x: Any, *, blocksize: int, mode: Any = b"DCR") -> Any:
     n, c, h, w = sizes_of(x)

@@ -137,7 +137,6 @@ def _scanned(inputs: Sequence[Any], body: Body, num_scan_inputs: int, lines: tup
     return [*found[:count], *stacked]
 
 
-# ---- sequences and optional values ----------------------------------------------------------
 def _place(position: Any, default: int) -> int:
     if position is None:
         return default
@@ -183,11 +182,9 @@ def sequence_map(items: list[Any], *others: Any, body: Body) -> Any:
 
 
 onnx.rows({
-    "SequenceEmpty": lambda *, dtype=1: ([],),
-    "SequenceConstruct": lambda *items: (list(items),),
+    "SequenceEmpty": lambda *, dtype=1: ([],), "SequenceConstruct": lambda *items: (list(items),),
     "SequenceAt": lambda items, position: items[_place(position, -1)],
-    "SequenceLength": lambda items: tf.constant(len(items), tf.int64),
-    "OptionalGetElement": lambda x: (x,),
+    "SequenceLength": lambda items: tf.constant(len(items), tf.int64), "OptionalGetElement": lambda x: (x,),
     "OptionalHasElement": lambda x=None: tf.constant(x is not None),
     "ConcatFromSequence": lambda items, *, axis, new_axis=0:
         tf.stack(items, axis) if new_axis else tf.concat(items, axis),

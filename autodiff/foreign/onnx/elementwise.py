@@ -20,11 +20,7 @@ onnx.plain({
     "And": tf.logical_and, "GreaterOrEqual": tf.greater_equal, "IsNaN": tf.is_nan, "LessOrEqual": tf.less_equal,
     "Mul": tf.multiply, "Neg": tf.negative, "Not": tf.logical_not, "Or": tf.logical_or, "Sub": tf.subtract,
     "Where": tf.where_v2, "Xor": tf.logical_xor, "BitwiseAnd": build.BitwiseAnd, "BitwiseNot": build.Invert,
-    "BitwiseOr": build.BitwiseOr, "BitwiseXor": build.BitwiseXor,
-})
-
-
-# ---- arithmetic -----------------------------------------------------------------------------
+    "BitwiseOr": build.BitwiseOr, "BitwiseXor": build.BitwiseXor})
 
 
 def _extreme(choose: Any, x: Any, y: Any) -> Any:
@@ -38,7 +34,6 @@ def clip(x: Any, min: Any = None, max: Any = None) -> Any:  # noqa: A002
     return x if max is None else tf.minimum(x, like(max, x))
 
 
-# ---- activations ----------------------------------------------------------------------------
 def _below_zero(x: Any, curve: Any) -> Any:
     """`x` where it is positive, else the curve, which sees no large numbers that would overflow."""
     return tf.where_v2(x > 0, x, curve(tf.minimum(x, like(0, x))))
@@ -51,7 +46,6 @@ def gelu(x: Any, *, approximate: Any = b"none") -> Any:
     return 0.5 * x * (1 + tf.erf(x * math.sqrt(0.5)))
 
 
-# ---- random numbers: our streams, not onnx's ------------------------------------------------
 @onnx.op("Dropout", note="the second output is the mask")
 def dropout(x: Any, ratio: Any = 0.5, training_mode: Any = False, *, seed: int = 0, is_test: int = 1) -> Any:
     known = value_of(training_mode)
@@ -75,7 +69,6 @@ def _own_type(code: int, x: Any) -> Any:
     return dtype_named(code) if code else x.dtype.base_dtype
 
 
-# ---- products -------------------------------------------------------------------------------
 @onnx.op("MatMul", note="NumPy's: vectors are rows or columns, leading axes broadcast")
 def matmul(a: Any, b: Any) -> Any:
     ranks = [None if x.dims is None else len(x.dims) for x in (a, b)]
@@ -159,8 +152,7 @@ onnx.rows({
     "SwiGLU": lambda a, b, *, alpha=1.0: a * tf.sigmoid(alpha * a) * b,
     "Mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
     "BitShift": lambda x, y, *, direction: (build.LeftShift if text(direction) == "LEFT" else build.RightShift)(x, y),
-    "BitCast": lambda x, *, to: build.Bitcast(x, type=dtype_named(to)),
-    "Det": lambda x: tf.matrix_determinant(x),
+    "BitCast": lambda x, *, to: build.Bitcast(x, type=dtype_named(to)), "Det": lambda x: tf.matrix_determinant(x),
     "Div": (lambda a, b:
         tf.truediv(a, b) if is_float(a) else tf.truncatediv(a, b), "integers are divided towards zero"),
     "Max": (lambda *xs: functools.reduce(functools.partial(_extreme, tf.maximum), xs), "a tie halves the gradient"),

@@ -107,7 +107,6 @@ def one_hot(indices: Any, depth: Any, values: Any, *, axis: int = -1) -> Any:
     return tf.where_v2(tf.one_hot(places, count, True, False, axis=axis), values[1], values[0])
 
 
-# ---- searching and sorting ------------------------------------------------------------------
 def _arg(search: Any, x: Any, axis: int, keepdims: int, last: int) -> Any:
     axis = axis_of(axis, rank_of(x))
     found = search(tf.reverse(x, [axis]) if last else x, axis)
@@ -147,5 +146,4 @@ onnx.rows({
     "ArgMin": lambda x, *, axis=0, keepdims=1, select_last_index=0:
         _arg(tf.argmin, x, axis, keepdims, select_last_index),
     "CumSum": lambda x, axis, *, exclusive=0, reverse=0: tf.cumsum(x, scalar(axis), bool(exclusive), bool(reverse)),
-    "CumProd": lambda x, axis, *, exclusive=0, reverse=0: tf.cumprod(x, scalar(axis), bool(exclusive), bool(reverse)),
-})
+    "CumProd": lambda x, axis, *, exclusive=0, reverse=0: tf.cumprod(x, scalar(axis), bool(exclusive), bool(reverse))})

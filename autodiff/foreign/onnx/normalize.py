@@ -182,13 +182,11 @@ def softmax_cross_entropy_loss(scores: Any, labels: Any, weights: Any = None, *,
 
 
 onnx.rows({
-    "Softmax": _along(tf.nn.softmax),
-    "LogSoftmax": _along(tf.nn.log_softmax),
+    "Softmax": _along(tf.nn.softmax), "LogSoftmax": _along(tf.nn.log_softmax),
     "Hardmax": _along(lambda x, axis: tf.one_hot(tf.argmax(x, axis), tf.cast(size_of(x, axis), tf.int32),
                                                  dtype=x.dtype.base_dtype, axis=axis)),
     "InstanceNormalization": lambda x, scale, shift, *, epsilon=1e-5:
         _standard(x, list(range(2, rank_of(x))), epsilon) * _by_channel(scale, x) + _by_channel(shift, x),
     "LpNormalization": (lambda x, *, axis=-1, p=2: tf.div_no_nan(x, tf.reduce_sum(tf.abs(
         x), axis, keepdims=True) if p == 1 else tf.sqrt(tf.reduce_sum(tf.square(x), axis, keepdims=True))),
-        "where the norm is 0, so is the result"),
-})
+        "where the norm is 0, so is the result")})

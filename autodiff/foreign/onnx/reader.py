@@ -85,7 +85,6 @@ class _Reader:
             if _key(node) not in self._functions:
                 yield Use(_op_name(node), self.places(node)[0])
 
-    # ---- the whole ------------------------------------------------------------------------
     def read(self) -> Model:
         """The model, in the graph at hand."""
         publish(self.file, self._nodes_of_file, self._given)
@@ -136,7 +135,6 @@ class _Reader:
                 values[tensor.name] = build_at(self.graph, self._listed(tensor), "initializers",
                                                partial(tf.constant, array, name=name))
 
-    # ---- nodes ----------------------------------------------------------------------------
     def _nodes(self, nodes: Iterable[Any], values: ChainMap[str, Any], versions: Mapping[str, int],
                given: Mapping[str, Any]) -> None:
         for node in nodes:

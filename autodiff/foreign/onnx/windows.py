@@ -62,7 +62,6 @@ def causal_conv_with_state(x: Any, w: Any, bias: Any = None, past: Any = None, *
     return y if text(activation) == "none" else y * tf.sigmoid(y), wide[:, :, size_of(wide, 2) - reach:]
 
 
-# ---- pooling --------------------------------------------------------------------------------
 @onnx.op("MaxPool")
 def max_pool_(x: Any, *, kernel_shape: Any, storage_order: int = 0, node: Node, **how: Any) -> Any:
     slide = _slide(x, kernel_shape, **how)
@@ -136,6 +135,5 @@ onnx.rows({
     "AveragePool": _average,
     "LpPool": lambda x, *, kernel_shape, p=2, **how:
         _norm(x, p, lambda powers: windows.sum_pool(powers, _slide(x, kernel_shape, **how))),
-    "GlobalAveragePool": _over_space(tf.reduce_mean),
-    "GlobalMaxPool": _over_space(tf.reduce_max),
+    "GlobalAveragePool": _over_space(tf.reduce_mean), "GlobalMaxPool": _over_space(tf.reduce_max),
     "GlobalLpPool": lambda x, *, p=2: _norm(x, p, _over_space(tf.reduce_sum))})

@@ -95,7 +95,6 @@ class TorchGraph:
         """What stands for a tensor now."""
         return self.memory.of(tensor)
 
-    # ---- ops ----------------------------------------------------------------------------
     def add(self, entries: Sequence[Entry]) -> None:
         """Add entries in order. Raises MissingOpError for ops that there are no rules for."""
         for entry in entries:
@@ -243,7 +242,6 @@ class TorchGraph:
         for tensor, node in zip(tensors_in(entry.result), found if isinstance(found, (list, tuple)) else [found]):
             self.memory.replace(tensor, node)
 
-    # ---- functions with a gradient of their own -----------------------------------------
     def _part(self) -> "TorchGraph":
         """What goes on from here on its own."""
         part = TorchGraph(self.graph, self._recorder, self._leaf, self._sizes, self.memory.copy())

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from functools import partial
 from traceback import walk_tb
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 from ...core.site import Site, resolve
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
+from ..new_lines import NewLines, argument, before, first_of, out_of_place, text_of_argument, without_recording
 from ..script_lines import loop_around, names_between, on_lines
 from .graph import name_of, sliced, written_by
 from .habits import Habits
@@ -38,6 +40,9 @@ _REMEDIES = {  # what torch says -> what to do
     "without overflow": "mask with the least number of the dtype: torch.finfo(x.dtype).min"}
 
 
+_SIZES = ("in_features", "in_channels", "num_features", "input_size", "num_embeddings")  # of layers
+
+
 class PostMortem:
     """What there is when the script ends with an error. loss: what was to be differentiated last."""
 
@@ -56,7 +61,43 @@ class PostMortem:
             if re.search(pattern, self._said):
                 return finder()
         remedy = next((words for pattern, words in _REMEDIES.items() if re.search(pattern, self._said)), "")
-        return Remark(self._layer(), None, remedy) if remedy else None
+        return Remark(self._layer(), None, remedy, self._lines()) if remedy else None
+
+    def _lines(self) -> NewLines:
+        """The line that the error is about, or that of the layer, as the remedy has it; {} if that is not sure."""
+        layer, given = next(((layer, given) for layer, *given in self._layers()), (None, []))
+        x, (file, line) = given[0] if given else None, (self._file, self._line)
+        if "scalar" in self._said:
+            return first_of(file, line, "backward", "mean()")
+        if "leaf Variable" in self._said:
+            return without_recording(file, line)
+        if x is None:
+            return {}
+        calls = partial(self._calls, layer)
+        if "type" in self._said and layer is not None:
+            is_loss = len(given) > 1
+            wanted = given[0].dtype if is_loss else next(layer.parameters()).dtype
+            wanted = torch.long if is_loss and re.search("[Ll]ong", self._said) else wanted
+            new = {torch.long: ".long()", torch.float32: ".float()"}.get(wanted, f".to({wanted})")
+            return argument(file, line, "target" if is_loss else "input", int(is_loss), f"{{}}{new}", calls)
+        if len(given) > 1 and given[1].numel() == x.numel() and "size" in self._said:
+            return argument(file, line, "target", 1, f"{{}}.view_as({text_of_argument(file, line, 0)})", calls)
+        made = self._habits.made.get(id(layer), ())
+        have = next((name for name in _SIZES if hasattr(layer, name)), "")
+        if not made or not have:
+            return {}
+        wanted, (site, *_), is_linear = getattr(layer, have), resolve(made), isinstance(layer, torch.nn.Linear)
+        if is_linear and x.dim() > 2 and x[0].numel() == wanted:
+            return argument(file, line, "input", 0, "{}.flatten(1)", calls)
+        size = x.shape[-1 if is_linear or x.dim() < 3 or have == "input_size" else 1]
+        size = int(x.max()) + 1 if have == "num_embeddings" else size
+        return argument(site.file, site.line, have, 0, str(size), lambda function: ast.unparse(
+            function).rpartition(".")[2] == type(layer).__name__)
+
+    def _calls(self, layer: Any, function: ast.expr) -> bool:
+        """Whether what is called on the line is a layer, or a module that has it."""
+        found = self._named(ast.unparse(function))
+        return layer in [*found.modules()] if isinstance(found, torch.nn.Module) else found is layer
 
     def _no_slope(self) -> Remark | None:
         """Of `w.grad` on the line: why w has none."""
@@ -115,7 +156,8 @@ class PostMortem:
         is_one = not isinstance(self._named(name), (tuple, list))
         cut = f"{name} = {name}.detach()" if is_one else f"{name} = tuple(h.detach() for h in {name})"
         return Remark(f"{name} comes from the step before, made{at}, with that step's graph, which its backward() has "
-                      "freed", place, f"cut it off before it is used again{at_line(place)}: {cut}")
+                      "freed", place, f"cut it off before it is used again{at_line(place)}: {cut}",
+                      before(self._file, use, cut))
 
     def _changed(self) -> Remark | None:
         """Which write has changed what a gradient needs."""
@@ -129,23 +171,39 @@ class PostMortem:
                               f"{at_line(place)}, with another forward pass; or call every backward() before the first "
                               "step()")
         wholes = [(e, t, getattr(t, "_base", None)) for e in reversed(self._all) for t in written_by(e)]
-        what, place, _ = next(_described(e) for e, t, base in wholes if shape in (
-            list(t.shape), list((t if base is None else base).shape)))
+        entry = next(e for e, t, base in wholes if shape in (list(t.shape), list((t if base is None else base).shape)))
+        what, place, _ = _described(entry)
+        written = [out_of_place(site.file, site.line) for frames in (entry.frames, self._habits.made.get(
+            id(entry.module), ())) for site in resolve(frames[:1])]
         return Remark(f"{what} changes in place{at_line(place)} what an op before it keeps for its gradient", place,
                       f"make a new tensor{at_line(place)}: x = x + y for x += y, torch.stack of a list for writes to "
-                      "parts, inplace=False; or write to x.clone()")
+                      "parts, inplace=False; or write to x.clone()", next(filter(None, written), {}))
 
     def _layer(self) -> str:
         """The innermost of torch's layers that the error has passed, and what it was given."""
-        for frame, _ in reversed(self._frames):
-            value = frame.f_locals.get("value")  # of a distribution's check
-            if "the constraint" in self._said and isinstance(value, torch.Tensor):
-                return f"it goes down to {float(value.detach().min()):.3g} where no more than 0 is allowed"
-            layer, *given = (frame.f_locals.get(name) for name in ("self", "input", "target"))
-            if isinstance(layer, torch.nn.Module) and isinstance(given[0], torch.Tensor):
-                shown = " and ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in given if isinstance(t, torch.Tensor))
-                return f"{layer}{self._habits.made_at(layer)} is given {shown}"
+        values = (frame.f_locals.get("value") for frame, _ in reversed(self._frames))  # of a distribution's check
+        value = next((each for each in values if isinstance(each, torch.Tensor)), None)
+        if "the constraint" in self._said and value is not None:
+            return f"it goes down to {float(value.detach().min()):.3g} where no more than 0 is allowed"
+        for layer, *given in self._layers():
+            shown = " and ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in given)
+            name = layer if isinstance(layer, torch.nn.Module) else f"F.{layer.__name__}"
+            return f"{name}{self._habits.made_at(layer)} is given {shown}"
         return ""
+
+    def _layers(self) -> list[list[Any]]:
+        """torch's layers that the error has passed, the innermost first, each with the tensors that it was given.
+
+        A loss that is called as a function, after them.
+        """
+        found = []
+        for frame, _ in reversed(self._frames):
+            layer, *given = (frame.f_locals.get(name) for name in ("self", "input", "target"))
+            if given[1] is not None and not isinstance(layer, torch.nn.Module):
+                layer = getattr(torch.nn.functional, frame.f_code.co_name, None)
+            if layer is not None and isinstance(given[0], torch.Tensor):
+                found.append([layer, *(t for t in given if isinstance(t, torch.Tensor))])
+        return sorted(found, key=lambda each: not isinstance(each[0], torch.nn.Module))
 
     def _named(self, text: str) -> Any:
         """What a name, or attributes of one, stand for on the line."""

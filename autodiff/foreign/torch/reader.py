@@ -83,8 +83,6 @@ def _quiet() -> Iterator[None]:
         logging.disable(disabled)
 
 
-# ---- running it ----------------------------------------------------------------------------
-
 def _traced(program: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mode: FakeTensorMode | None) -> _Trace:
     """Run the program under a recorder: with the values, or in a mode of stand-ins whose first size is a symbol."""
     own_args, own_kwargs = pytree.tree_map(lambda x: _fresh(x, mode), (tuple(args), dict(kwargs)))
@@ -146,8 +144,6 @@ def _differentiate(calls: Calls, recorder: Recorder, entry: Any) -> None:
     with torch.no_grad(), recorder:
         calls.differentiated(call.node, dys, lambda: call.function.backward(call.node, *dys))
 
-
-# ---- building it ---------------------------------------------------------------------------
 
 def _built(trace: _Trace, names: list[str]) -> Model:
     graph, sizes = Graph(), Sizes()

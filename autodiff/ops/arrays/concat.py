@@ -11,7 +11,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import axis_in, rank_of
 from ...core.op import Index, Spec, blocked, build, outputs
 from ...core.shapes import merge, show
-from ..common.batch_axis import after, all_batched, shared
+from ..common.batch_axis import after, all_batched
 
 _AXIS = "an axis is an integer"
 
@@ -74,9 +74,8 @@ def _lengths(axis, values):
     return build.Pack(*(build.GatherV2(build.Shape(v), axis % build.Rank(v), 0) for v in values), axis=0)
 
 
-@concat.batched
+@concat.batched_if_same(0)
 def _(node, args, batched):
-    shared(node, batched, 0)
     return build.ConcatV2(after(args[0]), *all_batched(args[1:], batched[1:]))
 
 
@@ -173,9 +172,8 @@ def _places(rank, axis, lengths):
 split.gradient(lambda node, *dys: (blocked(_AXIS), build.ConcatV2(node.inputs[0], *dys, name="concat")))
 
 
-@split.batched
+@split.batched_if_same(0)
 def _(node, args, batched):
-    shared(node, batched, 0)
     return build.Split(after(args[0]), args[1], num_split=node.attrs["num_split"])
 
 
@@ -230,7 +228,6 @@ def _(node, *dys):
     return build.ConcatV2(node.inputs[2], *dys, name="concat"), blocked("sizes are integers"), blocked(_AXIS)
 
 
-@split_v.batched
+@split_v.batched_if_same(1, 2)
 def _(node, args, batched):
-    shared(node, batched, 1, 2)
     return build.SplitV(args[0], args[1], after(args[2]), num_split=node.attrs["num_split"])

@@ -8,7 +8,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of, same_shape
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import merge, show
-from ..common.batch_axis import in_front, rank_in, shared
+from ..common.batch_axis import in_front, rank_in, unvaried
 
 _COUNTS = "counts of diagonals are integers"
 
@@ -159,7 +159,4 @@ def _(node, dy):
     return build.MatrixBandPart(dy, *node.inputs[1:]), blocked(_COUNTS), blocked(_COUNTS)
 
 
-@matrix_band_part.batched
-def _(node, args, batched):
-    shared(node, batched, 1, 2)
-    return build.MatrixBandPart(*args)
+matrix_band_part.batched(unvaried(1, 2))

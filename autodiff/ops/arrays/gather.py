@@ -10,7 +10,7 @@ from ...core.indexed_slices import IndexedSlices
 from ...core.infer import axis_in, rank_of, same_shape
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import merge, show
-from ..common.batch_axis import after, all_batched, count, joined, numbered, shared, sizes
+from ..common.batch_axis import after, all_batched, count, joined, numbered, sizes
 from ..common.refusals import check_within, mismatch, not_within
 
 _INDICES = "indices are integers"
@@ -76,9 +76,8 @@ def _(node, dy):
     return dx, blocked(_INDICES), blocked("an axis is an integer")
 
 
-@gather.batched
+@gather.batched_if_same(2)
 def _(node, args, batched):
-    shared(node, batched, 2)
     params, indices, axis = args
     batch_dims = node.attrs["batch_dims"]
     if not batched[1] and not batch_dims:
@@ -109,9 +108,8 @@ def _(node, dz):
     return blocked("a shape is made of integers"), blocked(_INDICES), blocked("an axis is an integer"), dy
 
 
-@gather_grad.batched
+@gather_grad.batched_if_same(0, 2)
 def _(node, args, batched):
-    shared(node, batched, 0, 2)
     shape, indices, axis, dy = args
     batch_dims = node.attrs["batch_dims"]
     if batched[1] or batch_dims:
@@ -244,9 +242,8 @@ def _(node, dy):
     return blocked(_INDICES), build.GatherNd(dy, node.inputs[0]), blocked("a shape is made of integers")
 
 
-@scatter_nd.batched
+@scatter_nd.batched_if_same(2)
 def _(node, args, batched):
-    shared(node, batched, 2)
     indices, updates = all_batched(args[:2], batched[:2])
     return build.ScatterNd(numbered(indices), updates, joined(count(updates), args[2]))
 

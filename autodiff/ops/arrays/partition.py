@@ -195,9 +195,8 @@ def unravel_index(indices: Index, dims: Index):
     return np.array(np.unravel_index(indices, tuple(dims.tolist())), dtype=indices.dtype)
 
 
-@unravel_index.batched
+@unravel_index.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     found = build.UnravelIndex(*args)
     return _axis_moved(found, 1, 0)
 

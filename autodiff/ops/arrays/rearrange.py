@@ -8,7 +8,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import axis_in, rank_of, same_shape
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import compatible, merge, show
-from ..common.batch_axis import after, joined, rank_in, shared, sizes
+from ..common.batch_axis import after, joined, rank_in, sizes
 
 _PADDINGS = "paddings are integers"
 
@@ -51,9 +51,8 @@ def _(node, dy):
     return build.Sum(build.Reshape(dy, folded), axes), blocked("multiples are integers")
 
 
-@tile.batched
+@tile.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     return build.Tile(args[0], joined([1], args[1]))
 
 
@@ -125,15 +124,13 @@ def _none_first(paddings):
     return build.ConcatV2(0, np.zeros((1, 2), paddings.dtype.as_numpy_dtype), paddings)
 
 
-@pad.batched
+@pad.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     return build.Pad(args[0], _none_first(args[1]))
 
 
-@pad_v2.batched
+@pad_v2.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     x, paddings, value = args
     if not batched[2]:
         return build.PadV2(x, _none_first(paddings), value)
@@ -175,10 +172,9 @@ mirror_pad.gradient(lambda node, dy: (build.MirrorPadGrad(dy, node.inputs[1], **
 mirror_pad_grad.gradient(lambda node, dz: (build.MirrorPad(dz, node.inputs[1], **node.attrs), blocked(_PADDINGS)))
 
 
-@mirror_pad.batched
-@mirror_pad_grad.batched
+@mirror_pad.batched_if_same(1)
+@mirror_pad_grad.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     return node.definition(args[0], _none_first(args[1]), **node.attrs)
 
 
@@ -201,9 +197,8 @@ def reverse(tensor, axis: Index):
 reverse.gradient(lambda node, dy: (build.ReverseV2(dy, node.inputs[1]), blocked("an axis is an integer")))
 
 
-@reverse.batched
+@reverse.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     axes = known(args[1])
     return build.ReverseV2(args[0], axes + (axes >= 0) if isinstance(axes, np.ndarray) else after(axes))
 
@@ -240,9 +235,8 @@ def _(node, dy):
     return build.ReverseSequence(dy, node.inputs[1], **node.attrs), blocked("lengths are integers")
 
 
-@reverse_sequence.batched
+@reverse_sequence.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     axes = {name: i + 1 if i >= 0 else i for name, i in node.attrs.items()}
     return build.ReverseSequence(*args, **axes)
 
@@ -278,8 +272,7 @@ def _(node, dy):
     return build.Roll(dy, -moved, axis), blocked("a shift is an integer"), blocked("an axis is an integer")
 
 
-@roll.batched
+@roll.batched_if_same(1, 2)
 def _(node, args, batched):
-    shared(node, batched, 1, 2)
     axes = known(args[2])
     return build.Roll(args[0], args[1], axes + (axes >= 0) if isinstance(axes, np.ndarray) else after(axes))

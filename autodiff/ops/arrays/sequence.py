@@ -11,7 +11,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import axis_in, rank_of
 from ...core.op import Index, Int32, Kind, Spec, blocked, build
 from ...core.shapes import Dims, show
-from ..common.batch_axis import all_batched, joined, numbered, repeated, shared, sizes
+from ..common.batch_axis import all_batched, joined, numbered, repeated, sizes, unvaried
 
 Label = Kind("Label", allowed=(uint8, int32, int64), default=int32)
 
@@ -43,9 +43,7 @@ def range_(start, limit, delta):
     return np.arange(n, dtype=start.dtype) * delta + start
 
 
-@range_.batched
-def _(node, args, batched):
-    shared(node, batched, 0, 1, 2)
+range_.batched(unvaried(0, 1, 2))
 
 
 def _spaced(start, stop, num):
@@ -63,9 +61,8 @@ def lin_space(start, stop, num: Index):
     return np.linspace(start, stop, int(num), dtype=start.dtype)
 
 
-@lin_space.batched
+@lin_space.batched_if_same(2)
 def _(node, args, batched):
-    shared(node, batched, 2)
     start, stop = all_batched(args[:2], batched[:2])
     steps = build.LinSpace(np.zeros((), start.dtype.as_numpy_dtype), np.ones((), start.dtype.as_numpy_dtype), args[2])
     return start[:, None] + (stop - start)[:, None] * steps
@@ -93,9 +90,8 @@ def _along(vector, axis, rank):
     return vector.reshape([-1 if i == axis % rank else 1 for i in range(rank)])
 
 
-@one_hot.batched
+@one_hot.batched_if_same(1, 2, 3)
 def _(node, args, batched):
-    shared(node, batched, 1, 2, 3)
     axis = node.attrs["axis"]
     return build.OneHot(*args, axis=axis + 1 if axis >= 0 else axis)
 
@@ -145,9 +141,8 @@ def _(node, dy):
             build.SumTo(dvalues, sizes(values)), rest)
 
 
-@sparse_to_dense.batched
+@sparse_to_dense.batched_if_same(0, 1, 3)
 def _(node, args, batched):
-    shared(node, batched, 0, 1, 3)
     indices, shape, values, default = args
     if node.outputs[0].dims is None:
         raise ShapeError("cannot vectorize an output of unknown rank", node=f"{node.name}: {node.describe()}")

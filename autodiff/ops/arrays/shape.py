@@ -12,7 +12,7 @@ from ...core.errors import ShapeError
 from ...core.infer import axis_in, fixed, rank_of
 from ...core.op import Index, Own, Spec, blocked, build
 from ...core.shapes import broadcast, is_known, num_elements, show
-from ..common.batch_axis import after, count, joined, rank_in, shared, sizes
+from ..common.batch_axis import after, count, joined, rank_in, sizes, unvaried
 
 _INTEGERS = "a shape, axis or permutation is made of integers"
 
@@ -58,9 +58,8 @@ def reshape(tensor, shape: Index):
 reshape.gradient(lambda node, dy: (build.Reshape(dy, sizes(node.inputs[0])), blocked(_INTEGERS)))
 
 
-@reshape.batched
+@reshape.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     shape = node.outputs[0].dims if is_known(node.outputs[0].dims) else args[1]
     if isinstance(shape, tuple):
         return build.Reshape(args[0], joined(count(args[0]), np.array(shape, np.int32)))
@@ -110,9 +109,8 @@ def _(node, dy):
     return build.Transpose(dy, build.InvertPermutation(perm), name="transpose"), blocked(_INTEGERS)
 
 
-@transpose.batched
+@transpose.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     return build.Transpose(args[0], joined([0], _nonnegative(known(args[1])) + 1))
 
 
@@ -131,9 +129,8 @@ def _(node, dy):
     return build.ConjugateTranspose(dy, build.InvertPermutation(node.inputs[1])), blocked(_INTEGERS)
 
 
-@conjugate_transpose.batched
+@conjugate_transpose.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     return build.ConjugateTranspose(args[0], joined([0], _nonnegative(known(args[1])) + 1))
 
 
@@ -163,9 +160,8 @@ def expand_dims(input, dim: Index):
 expand_dims.gradient(lambda node, dy: (build.Reshape(dy, sizes(node.inputs[0])), blocked(_INTEGERS)))
 
 
-@expand_dims.batched
+@expand_dims.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     return build.ExpandDims(args[0], after(args[1]))
 
 
@@ -228,9 +224,8 @@ def broadcast_to(input, shape: Index):
 broadcast_to.gradient(lambda node, dy: (build.SumTo(dy, sizes(node.inputs[0])), blocked(_INTEGERS)))
 
 
-@broadcast_to.batched
+@broadcast_to.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     x, inner = args[0], node.outputs[0]
     if inner.dims is None:
         new = build.Size(args[1]) - build.Rank(node.inputs[0])
@@ -271,9 +266,7 @@ def _longer(s0, s1):
     return (max(s0.dims[0], s1.dims[0]),)
 
 
-@broadcast_args.batched
-def _(node, args, batched):
-    shared(node, batched, 0, 1)
+broadcast_args.batched(unvaried(0, 1))
 
 
 def _checked_shape(tensor, *, shape):

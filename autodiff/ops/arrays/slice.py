@@ -11,7 +11,7 @@ from ...core.errors import ShapeError
 from ...core.infer import rank_of
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import show
-from ..common.batch_axis import joined, rank_in, shared, sizes
+from ..common.batch_axis import joined, rank_in, sizes
 
 _BOUNDS = "bounds are integers"
 
@@ -98,9 +98,8 @@ def _(node, dy):
     return dx, blocked(_BOUNDS), blocked(_BOUNDS), blocked(_BOUNDS)
 
 
-@strided_slice.batched
+@strided_slice.batched_if_same(1, 2, 3)
 def _(node, args, batched):
-    shared(node, batched, 1, 2, 3)
     return build.StridedSlice(args[0], *_whole_first(args[1:]), **_shifted(node.attrs))
 
 
@@ -149,9 +148,8 @@ def _(node, dz):
     return *[blocked(_BOUNDS)] * 4, build.StridedSlice(dz, *bounds, **node.attrs)
 
 
-@strided_slice_grad.batched
+@strided_slice_grad.batched_if_same(0, 1, 2, 3)
 def _(node, args, batched):
-    shared(node, batched, 0, 1, 2, 3)
     shape, *bounds, dy = args
     count = build.Shape(dy)[:1] if dy.dims is None or dy.dims[0] is None else [dy.dims[0]]
     return build.StridedSliceGrad(joined(count, shape), *_whole_first(bounds), dy, **_shifted(node.attrs))
@@ -203,8 +201,7 @@ def _(node, dy):
     return dx, blocked(_BOUNDS), blocked(_BOUNDS)
 
 
-@slice_.batched
+@slice_.batched_if_same(1, 2)
 def _(node, args, batched):
-    shared(node, batched, 1, 2)
     rank_in(node)
     return build.Slice(args[0], joined([0], args[1]), joined([-1], args[2]))

@@ -9,7 +9,7 @@ from ...core.errors import ArgumentError, DTypeError
 from ...core.infer import rank_of
 from ...core.op import Int32, Spec, blocked, build
 from ...core.shapes import merge
-from ..common.batch_axis import all_batched, shared, sizes
+from ..common.batch_axis import all_batched, sizes, unvaried
 
 
 def _largest(input, k, *, sorted=True):
@@ -49,10 +49,7 @@ def _(node, dvalues, dindices):
     return build.Reshape(dx, sizes(x)), blocked("a count is an integer")
 
 
-@top_k.batched
-def _(node, args, batched):
-    shared(node, batched, 1)
-    return build.TopKV2(*args, **node.attrs)
+top_k.batched(unvaried(1))
 
 
 def _nth(input, n, *, reverse=False):
@@ -83,10 +80,7 @@ def _(node, dy):
     return chosen * build.ExpandDims(dy / build.Sum(chosen, -1), -1), blocked("a place is an integer")
 
 
-@nth_element.batched
-def _(node, args, batched):
-    shared(node, batched, 1)
-    return build.NthElement(*args, **node.attrs)
+nth_element.batched(unvaried(1))
 
 
 def _places_in(sorted_inputs, values, *, out_type=int32):

@@ -8,7 +8,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import is_known, show
-from ..common.batch_axis import rank_in, shared
+from ..common.batch_axis import rank_in
 
 _BLOCKS = "blocks and paddings are integers"
 
@@ -152,10 +152,9 @@ def _(node, dy):
     return build.SpaceToBatchND(dy, *node.inputs[1:]), blocked(_BLOCKS), blocked(_BLOCKS)
 
 
-@space_to_batch_nd.batched
-@batch_to_space_nd.batched
+@space_to_batch_nd.batched_if_same(1, 2)
+@batch_to_space_nd.batched_if_same(1, 2)
 def _(node, args, batched):
-    shared(node, batched, 1, 2)
     rank = rank_in(node)
     last = build.Transpose(args[0], [*range(1, rank + 1), 0])  # the leading axis is one more that is left alone
     return build.Transpose(node.definition(last, *args[1:]), [rank, *range(rank)])

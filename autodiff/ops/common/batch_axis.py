@@ -1,4 +1,6 @@
 """Tools of batching rules: inputs, axes and shapes with one more leading axis."""
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +68,14 @@ def shared(node: Operation, batched: list[bool], *inputs: int) -> None:
         if batched[i]:
             raise ShapeError(f"cannot vectorize {node.type} over input {i}", expected="the same for each slice",
                              found="one that varies", node=f"{node.name}: {node.describe()}", line=f"{node.site}")
+
+
+def unvaried(*inputs: int) -> Callable[..., Any]:
+    """The batching rule of an op that takes a leading axis as it is, while these inputs are the same for each slice."""
+    def rule(node: Operation, args: list[Tensor], batched: list[bool]) -> Any:
+        shared(node, batched, *inputs)
+        return node.definition(*args, **node.attrs)
+    return rule
 
 
 def rank_in(node: Operation, index: int = 0) -> int:

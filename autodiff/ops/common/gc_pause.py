@@ -21,13 +21,6 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def promote_objects() -> None:
-    """Move all present objects to the oldest generation, so that the next young collections do not walk them."""
-    if not gc.get_freeze_count():  # what a program froze stays frozen
-        gc.freeze()
-        gc.unfreeze()
-
-
 def freeze_objects() -> None:
     """Exclude all present objects from collection, until `unfreeze_objects`."""
     gc.freeze()

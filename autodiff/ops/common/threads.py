@@ -124,9 +124,7 @@ def share(work: Callable[[int], Any], count: int, products: int | None = None, *
     products: of products of matrices how many multiplications it is in all: a few are not worth another thread, and a
     BLAS that is not ours to set has its own. whole: does all of it at once, to the same bits, where no other thread is.
     """
-    helpers = min(limit(), count) - 1
-    if products is not None and (products < WORTH_IT or _blas() is None):
-        helpers = 0
+    helpers = 0 if products is not None and (products < WORTH_IT or _blas() is None) else min(limit(), count) - 1
     if helpers > 0 and _shared.alone:
         _shared.alone -= 1
         helpers = 0

@@ -7,7 +7,7 @@ from ...core.declare import op
 from ...core.dtypes import REALS
 from ...core.infer import rank_of
 from ...core.op import Int32, Spec, blocked, build
-from ..common.batch_axis import joined, merged_images, shared, sizes, split_images
+from ..common.batch_axis import joined, merged_images, sizes, split_images
 from ..common.windows import extents, inside, of_space, offsets, padded, pads, slide_of, views
 
 _LAYOUT = "NHWC"
@@ -68,9 +68,8 @@ def _(node, args, batched):
     return split_images(node.definition(merged_images(args[0]), **node.attrs), args[0])
 
 
-@extract_image_patches_grad.batched
+@extract_image_patches_grad.batched_if_same(0)
 def _(node, args, batched):
-    shared(node, batched, 0)
     dy = merged_images(args[1])
     shape = joined(build.Shape(dy)[:1], args[0][1:])
     return split_images(node.definition(shape, dy, **node.attrs), args[1])

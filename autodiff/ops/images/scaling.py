@@ -30,8 +30,7 @@ _KERNELS: dict[str, Any] = {  # name -> how far it reaches, its weight at a dist
     "gaussian": (1.5, lambda x: np.exp(-2 * x * x)), "triangle": (1, lambda x: 1 - x),
     "box": (1, lambda x: np.where(x == 0.5, 0.5, x < 0.5)),
     "keyscubic": (2, _pieces([1.5, -2.5, 0, 1], [-0.5, 2.5, -4, 2])),
-    "mitchellcubic": (2, _pieces([7 / 6, -2, 0, 8 / 9], [-7 / 18, 2, -10 / 3, 16 / 9])),
-}
+    "mitchellcubic": (2, _pieces([7 / 6, -2, 0, 8 / 9], [-7 / 18, 2, -10 / 3, 16 / 9]))}
 
 
 def _taps(n, m, scale, translation, *, kernel_type, antialias):

@@ -233,8 +233,5 @@ def _(node, dy):
     upper = build.ConcatV2(-1, x, dy)
     lower = build.ConcatV2(-1, build.ZerosLike(x), x)
     both = build.MatrixExponential(build.ConcatV2(-2, upper, lower))
-    if x.dims is not None and x.dims[-1] is not None:
-        n = x.dims[-1]
-    else:
-        n = build.Shape(x)[-1]
+    n = x.dims[-1] if x.dims is not None and x.dims[-1] is not None else build.Shape(x)[-1]
     return (both[..., :n, n:],)

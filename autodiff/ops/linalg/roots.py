@@ -29,9 +29,7 @@ def _by_iteration(a):
     m, x, one = a, a, np.eye(n, dtype=a.dtype)
     for _ in range(_STEPS):
         inverse = np.linalg.inv(m)
-        scale = 1.0
-        if np.linalg.norm(m - one) > 0.01:
-            scale = np.exp(-np.linalg.slogdet(m)[1] / (2 * n))
+        scale = np.exp(-np.linalg.slogdet(m)[1] / (2 * n)) if np.linalg.norm(m - one) > 0.01 else 1.0
         square = scale * scale
         x = 0.5 * scale * (x @ (one + inverse / square))
         m = 0.5 * (one + 0.5 * (square * m + inverse / square))
@@ -44,10 +42,7 @@ def _root(a):
     """The principal root of one matrix; nan where it has none (of its own type)."""
     if not np.isfinite(a).all():
         return np.full_like(a, np.nan)
-    if np.array_equal(a, a.conj().T):
-        e, v = np.linalg.eigh(a)
-    else:
-        e, v = np.linalg.eig(a)
+    e, v = np.linalg.eigh(a) if np.array_equal(a, a.conj().T) else np.linalg.eig(a)
     if a.dtype.kind == "f" and np.any((e.real < 0) & (np.abs(e.imag) <= 1e-14 * np.abs(e.real))):
         return np.full_like(a, np.nan)
     if np.linalg.cond(v) < _WELL:

@@ -212,10 +212,7 @@ def squared_difference(x, y, *, out=None):
 @squared_difference.gradient
 def _(node, dy):
     x, y = node.inputs
-    if x.dtype.is_complex:
-        dx = (dy + conjugate(dy)) * (x - y)
-    else:
-        dx = dy * 2 * (x - y)
+    dx = (dy + conjugate(dy)) * (x - y) if x.dtype.is_complex else dy * 2 * (x - y)
     return unbroadcast(dx, x), unbroadcast(-dx, y)
 
 

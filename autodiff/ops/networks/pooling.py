@@ -12,7 +12,7 @@ from ...core.graph import Operation, Tensor
 from ...core.infer import rank_of
 from ...core.op import Int32, OpDef, Spec, blocked, build
 from ..common import windows
-from ..common.batch_axis import all_batched, merged_images, shared, sizes, split_images
+from ..common.batch_axis import all_batched, merged_images, sizes, split_images
 from ..common.threads import share
 from ..math.reductions import lowest
 
@@ -173,9 +173,8 @@ def max_pool_v2(input, ksize: Int32, strides: Int32, *, padding, data_format="NH
     return _max_pool(input, sizes, steps, padding, data_format)
 
 
-@max_pool_v2.batched
+@max_pool_v2.batched_if_same(1, 2)
 def _(node, args, batched):
-    shared(node, batched, 1, 2)
     return split_images(build.MaxPoolV2(merged_images(args[0]), *args[1:], **node.attrs), args[0])
 
 

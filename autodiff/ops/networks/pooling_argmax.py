@@ -53,9 +53,7 @@ def max_pool_with_argmax(input, *, ksize, strides, Targmax=int64, padding, inclu
 
 def _flat_places(argmax, image, include_batch_in_index):
     """Places through all images."""
-    if include_batch_in_index:
-        return argmax
-    return argmax + np.arange(len(argmax)).reshape(-1, 1, 1, 1) * image
+    return argmax if include_batch_in_index else argmax + np.arange(len(argmax)).reshape(-1, 1, 1, 1) * image
 
 
 @op("MaxPoolGradWithArgmax", infer=lambda input, grad, argmax, **_: Spec(grad.dtype.base_dtype, input.dims),

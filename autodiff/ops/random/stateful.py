@@ -94,9 +94,8 @@ def multinomial(logits, num_samples: Int32, *, seed=0, seed2=0, output_dtype=int
     return drawn_classes(logits, run.stream(seed, seed2).random((len(logits), int(num_samples))), output_dtype)
 
 
-@multinomial.batched
+@multinomial.batched_if_same(1)
 def _(node, args, batched):
-    shared(node, batched, 1)
     sizes = build.Shape(args[0])
     drawn = build.Multinomial(build.Reshape(args[0], build.Pack(-1, sizes[2], axis=0)), args[1], **node.attrs)
     return build.Reshape(drawn, build.Pack(sizes[0], sizes[1], args[1], axis=0))
@@ -137,10 +136,9 @@ def random_poisson(shape: Index, rate, *, seed=0, seed2=0, dtype=int64, run):
     return np.asarray(drawn).astype(as_dtype(dtype).as_numpy_dtype)
 
 
-@random_gamma.batched
-@random_poisson.batched
+@random_gamma.batched_if_same(0)
+@random_poisson.batched_if_same(0)
 def _(node, args, batched):
-    shared(node, batched, 0)
     drawn = node.definition(*args, **node.attrs)
     if drawn.dims is None or node.outputs[0].dims is None:
         raise ShapeError(f"cannot vectorize {node.type} over inputs of unknown rank")

@@ -9,7 +9,7 @@ from ...core.errors import ArgumentError, DTypeError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Index, Own, Spec, blocked, build
 from ...core.shapes import is_known, num_elements, show
-from ..common.batch_axis import all_batched, count, joined, numbered, repeated, shared
+from ..common.batch_axis import all_batched, count, joined, numbered, repeated, shared, unvaried
 from ..common.coordinates import checked, coordinates, numbers, order_of, reduced
 
 INDICES = blocked("indices are integers")
@@ -44,9 +44,8 @@ def _(node, dindices, dvalues):
     return INDICES, build.GatherV2(dvalues, build.InvertPermutation(_order(*node.inputs)), 0), SHAPE
 
 
-@sparse_reorder.batched
+@sparse_reorder.batched_if_same(0, 2)
 def _(node, args, batched):
-    shared(node, batched, 0, 2)
     return [None, build.GatherV2(args[1], _order(*node.inputs), 1)]
 
 
@@ -93,9 +92,7 @@ def sparse_reshape(input_indices: Index, input_shape: Index, new_shape: Index):
     return columns, shape.astype(new_shape.dtype, copy=False)
 
 
-@sparse_reshape.batched
-def _(node, args, batched):
-    shared(node, batched, 0, 1, 2)
+sparse_reshape.batched(unvaried(0, 1, 2))
 
 
 def _part(indices, values, shape, start, size):
@@ -125,9 +122,8 @@ def _(node, dindices, dvalues, dshape):
             blocked("a start is made of integers"), blocked("a size is made of integers"))
 
 
-@sparse_slice.batched
+@sparse_slice.batched_if_same(0, 2, 3, 4)
 def _(node, args, batched):
-    shared(node, batched, 0, 2, 3, 4)
     return [None, build.GatherV2(args[1], _kept(*node.inputs), 1), None]
 
 
@@ -213,9 +209,8 @@ def sparse_split(split_dim: Index, indices: Index, values, shape: Index, *, num_
     return tuple(part for parts in found for part in parts)
 
 
-@sparse_split.batched
+@sparse_split.batched_if_same(0, 1, 3)
 def _(node, args, batched):
-    shared(node, batched, 0, 1, 3)
     n = node.attrs["num_split"]
     parts = build.SparseSplit(args[0], args[1], _positions(node.inputs[2]), args[3], num_split=n)[n:2 * n]
     return [*[None] * n, *[build.GatherV2(args[2], part, 1) for part in parts], *[None] * n]
@@ -259,9 +254,8 @@ def _(node, dindices, dvalues, dempty, dmap):
     return INDICES, given, SHAPE, build.Sum(dvalues, [0]) - build.Sum(given, [0])
 
 
-@sparse_fill_empty_rows.batched
+@sparse_fill_empty_rows.batched_if_same(0, 2)
 def _(node, args, batched):
-    shared(node, batched, 0, 2)
     indices, values, shape, default = args
     like = values if batched[1] else default
     values = values if batched[1] else repeated(values, like)
@@ -292,9 +286,8 @@ def _(node, dy):
     return INDICES, (dy - build.GatherNd(sums, rows)) * y, SHAPE
 
 
-@sparse_softmax.batched
+@sparse_softmax.batched_if_same(0, 2)
 def _(node, args, batched):
-    shared(node, batched, 0, 2)
     indices, values, shape = args
     index = numbered(repeated(indices, values))
     flat = build.Reshape(index, build.Pack(-1, build.Size(shape) + 1, axis=0))

@@ -9,7 +9,7 @@ from ...core.errors import ArgumentError, DTypeError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Index, Number, Spec, blocked, build
 from ...core.shapes import merge, show
-from ..common.batch_axis import shared
+from ..common.batch_axis import unvaried
 from ..common.coordinates import coordinates, numbers
 
 INDICES = blocked("indices are integers")
@@ -56,9 +56,7 @@ def sparse_match(sought: Index, indices: Index, shape: Index):
     return positions[place[:len(sought)]]
 
 
-@sparse_match.batched
-def _(node, args, batched):
-    shared(node, batched, 0, 1, 2)
+sparse_match.batched(unvaried(0, 1, 2))
 
 
 def _both(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
@@ -132,11 +130,10 @@ def _operands(inputs):
     return (inputs[0], inputs[1]), (inputs[3], inputs[4])
 
 
-@sparse_add.batched
-@sparse_sparse_maximum.batched
-@sparse_sparse_minimum.batched
+@sparse_add.batched_if_same(0, 2, 3, 5)
+@sparse_sparse_maximum.batched_if_same(0, 2, 3, 5)
+@sparse_sparse_minimum.batched_if_same(0, 2, 3, 5)
 def _pairs_batched(node, args, batched):
-    shared(node, batched, 0, 2, 3, 5)
     if node.type == "SparseAdd" and (batched[6] or static_value(args[6]) is None or static_value(args[6]) > 0):
         raise ShapeError(f"cannot vectorize a sum that drops entries below a threshold: {node.describe()}")
     combine = {"SparseAdd": build.Add, "SparseSparseMaximum": build.Maximum, "SparseSparseMinimum": build.Minimum}

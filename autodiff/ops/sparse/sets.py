@@ -6,7 +6,7 @@ from ...core.declare import op
 from ...core.dtypes import int8, int16, int32, int64, string, uint8, uint16
 from ...core.errors import ArgumentError
 from ...core.op import Index, Spec
-from ..common.batch_axis import shared
+from ..common.batch_axis import unvaried
 from ..common.coordinates import checked, coordinates, numbers
 
 OPERATIONS = {"a-b": np.setdiff1d, "b-a": lambda a, b: np.setdiff1d(b, a), "intersection": np.intersect1d,
@@ -50,6 +50,4 @@ def set_operation(a_indices: Index, a_values, a_shape: Index, b_indices: Index, 
             np.array([*groups, largest], a_indices.dtype))
 
 
-@set_operation.batched
-def _(node, args, batched):
-    shared(node, batched, 0, 1, 2, 3, 4, 5)
+set_operation.batched(unvaried(*range(6)))

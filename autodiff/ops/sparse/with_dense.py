@@ -67,9 +67,8 @@ def _rows_and_columns(indices, adjoint):
     return (columns, rows) if adjoint else (rows, columns)
 
 
-@sparse_tensor_dense_matmul.batched
+@sparse_tensor_dense_matmul.batched_if_same(0, 2)
 def _(node, args, batched):
-    shared(node, batched, 0, 2)
     indices, values, shape, b = args
     adjoint_a = node.attrs["adjoint_a"]
     rows, columns = _rows_and_columns(indices, adjoint_a)
@@ -143,10 +142,9 @@ def _facing(indices, shape, dense):
     return own * build.Cast(build.NotEqual(given, build.OnesLike(given)), dtype=indices.dtype)
 
 
-@sparse_dense_cwise_mul.batched
-@sparse_dense_cwise_div.batched
+@sparse_dense_cwise_mul.batched_if_same(0, 2)
+@sparse_dense_cwise_div.batched_if_same(0, 2)
 def _cwise_batched(node, args, batched):
-    shared(node, batched, 0, 2)
     indices, values, shape, dense = args
     if node.inputs[3].dims == ():
         faced = build.ExpandDims(dense, -1)
@@ -175,9 +173,8 @@ def sparse_tensor_dense_add(a_indices: Index, a_values, a_shape: Index, b):
 sparse_tensor_dense_add.gradient(lambda node, dy: (INDICES, build.GatherNd(dy, node.inputs[0]), SHAPE, dy))
 
 
-@sparse_tensor_dense_add.batched
+@sparse_tensor_dense_add.batched_if_same(0, 2)
 def _(node, args, batched):
-    shared(node, batched, 0, 2)
     values, b = all_batched([args[1], args[3]], [batched[1], batched[3]])
     return build.TensorScatterAdd(b, numbered(repeated(args[0], values)), values)
 
@@ -230,9 +227,8 @@ def _(node, dy):
     return INDICES, build.GatherNd(build.Reshape(dy, sizes_kept), indices * kept), SHAPE, blocked("axes are integers")
 
 
-@sparse_reduce_sum.batched
+@sparse_reduce_sum.batched_if_same(0, 2, 3)
 def _(node, args, batched):
-    shared(node, batched, 0, 2, 3)
     indices, values, shape, axes = args
     whole = build.ScatterNd(numbered(repeated(indices, values)), values, joined(count(values), shape))
     axes = build.FloorMod(build.Reshape(axes, [-1]), build.Size(shape)) + 1

@@ -46,9 +46,7 @@ class TileProgram:
         self._spare: list[tuple[np.ndarray, ...]] = []
 
     def _is_sliced(self, shape: Shape) -> bool:
-        if self._flat:
-            return int(np.prod(shape)) != 1
-        return len(shape) == len(self._shape) and shape[0] == self._shape[0]
+        return int(np.prod(shape)) != 1 if self._flat else len(shape) == len(self._shape) and shape[0] == self._shape[0]
 
     def _bounds(self, size: int, itemsize: int) -> list[int]:
         """The places where tiles begin, and the end. Flat tiles split where NumPy's pairwise sum does."""

@@ -75,9 +75,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if function is not np.where or keywords or len(args) != 3 or _dtype(args[0]) != np.bool_:
             return NotImplemented
         dtype = _dtype(args[1])
-        if dtype is None or dtype != _dtype(args[2]):
-            return NotImplemented
-        return self._append(choose, tuple(args), dtype)
+        return NotImplemented if dtype is None or dtype != _dtype(args[2]) else self._append(choose, tuple(args), dtype)
 
     def _call(self, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> "Traced":
         kinds = [type(x) if isinstance(x, (int, float, complex)) and not isinstance(x, np.generic)

@@ -17,9 +17,7 @@ def as_in_a_run(refusal: str, definition: OpDef, inputs: Sequence[Tensor], name:
 
     inputs: tensors of known shapes and values. name, attrs: the operation's.
     """
-    say = _SENTENCES.get(definition.name)
-    if definition.infer in (broadcast_shape, broadcast_test):
-        say = _unbroadcast
+    say = _unbroadcast if definition.infer in (broadcast_shape, broadcast_test) else _SENTENCES.get(definition.name)
     shapes: list[Dims] = [tensor.dims or () for tensor in inputs]
     sentence = say(_Found(name or definition.name, definition.name, inputs, attrs), *shapes) if say is not None else ""
     return f"{sentence}\n{refusal}" if sentence and not refusal.startswith(sentence) else refusal
@@ -188,5 +186,4 @@ _SENTENCES: dict[str, Callable[..., str]] = {
                                        "Input must have at least n+1 columns"),
     "TopKV2": lambda found, x, _: (
         f"Need k >= 0, got {found.value(1)}" if found.value(1) < 0 else
-        f"input must have at least k columns. Had {x[-1] if x else 0}, needed {found.value(1)}"),
-}
+        f"input must have at least k columns. Had {x[-1] if x else 0}, needed {found.value(1)}")}

@@ -26,8 +26,6 @@ from .ops import with_dependencies
 _INTEGERS = {float16: int16, float32: int32, float64: int64}
 
 
-# ---- what is known while the graph is built -----------------------------------------------
-
 def maybe_get_static_value(x: Any, dtype: Any = None) -> Any:
     """The value of a tensor that is known already, as `dtype` if that is given; None if it is not known."""
     value = static_value(x) if isinstance(x, Tensor) else x
@@ -79,8 +77,6 @@ def gen_new_seed(seed: int | None, salt: str) -> int | None:
         return None
     return int(hashlib.md5(f"{seed}{salt}".encode(), usedforsecurity=False).hexdigest()[:8], 16) & 0x7FFFFFFF
 
-
-# ---- checks -------------------------------------------------------------------------------
 
 def assert_integer_form(x: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
                         int_dtype: Any = None, name: str = "assert_integer_form") -> Any:
@@ -180,8 +176,6 @@ def get_logits_and_probs(logits: Any = None, probs: Any = None, multidimensional
         return math.log(x) if multidimensional else math.log(x) - math.log1p(-x), x
 
 
-# ---- numbers ------------------------------------------------------------------------------
-
 def log_combinations(n: Any, counts: Any, name: str = "log_combinations") -> Tensor:
     """Logarithm of the number of ways to order n outcomes of which counts[..., k] are of class k."""
     with scope(name, name, [n, counts]):
@@ -218,8 +212,6 @@ def reduce_weighted_logsumexp(logx: Any, w: Any = None, axis: Any = None, keep_d
             found, sign = (math.reduce_sum(part, axis=axis) for part in (found, sign))  # one entry each
         return (found, sign) if return_sign else found
 
-
-# ---- arrangement --------------------------------------------------------------------------
 
 def rotate_transpose(x: Any, shift: Any, name: str = "rotate_transpose") -> Tensor:
     """The axes moved round by `shift`, to the right if that is positive."""

@@ -29,9 +29,7 @@ def internal_convert_to_tensor(value: Any, dtype: Any = None, name: str | None =
                                preferred_dtype: Any = None, *without_effect: Any, **options: Any) -> Tensor:
     """tf.convert_to_tensor. as_ref: of a variable the handle or reference itself, not its value."""
     handle = getattr(value, "handle_tensor", None)
-    if as_ref and handle is not None:
-        return handle
-    return convert_to_tensor(value, dtype, name, preferred_dtype)
+    return handle if as_ref and handle is not None else convert_to_tensor(value, dtype, name, preferred_dtype)
 
 
 def _NodeDef(op_type: str, name: str, device: Any = None, attrs: Any = None) -> Any:  # noqa: N802

@@ -57,8 +57,7 @@ _FORMS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "conv3d_transpose_v2": ("nn.conv3d_transpose", "input filters output_shape strides padding data_format dilations "
                             "name", {}),
     "while_loop_v2": ("while_loop", "cond body loop_vars shape_invariants parallel_iterations back_prop swap_memory "
-                      "maximum_iterations name", {"return_same_structure": True}),
-}
+                      "maximum_iterations name", {"return_same_structure": True})}
 _RENAMED = {  # name -> public name below `tf.`, of the same parameters
     "add_v2": "add", "mul": "multiply", "neg": "negative", "sub": "subtract", "floor_mod": "floormod",
     "truncate_mod": "truncatemod", "inv": "math.reciprocal", "complex_abs": "abs", "mul_no_nan": "multiply_no_nan",
@@ -66,8 +65,7 @@ _RENAMED = {  # name -> public name below `tf.`, of the same parameters
     "print_v2": "print", "_bucketize": "raw_ops.Bucketize",
     "_batch_norm_with_global_normalization": "nn.batch_norm_with_global_normalization",
     "parallel_dynamic_stitch": "dynamic_stitch", "batch_gather_nd": "gather_nd", "decode_raw_v1": "decode_raw",
-    "conv3d_backprop_filter_v2": "nn.conv3d_backprop_filter",
-}
+    "conv3d_backprop_filter_v2": "nn.conv3d_backprop_filter"}
 
 
 def __getattr__(name: str) -> Any:

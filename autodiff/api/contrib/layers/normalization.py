@@ -98,9 +98,7 @@ class _Norm:
 
     def fused(self, inputs: Tensor) -> Tensor:
         """By one operation, of images or of rows as images of one pixel."""
-        x = inputs
-        if self.rank == 2:
-            x = build.Reshape(inputs, [-1, 1, 1, self.channels])
+        x = build.Reshape(inputs, [-1, 1, 1, self.channels]) if self.rank == 2 else inputs
         layout = "NCHW" if self.rank == 4 and self.axis == 1 else "NHWC"
         beta = self.values["beta"] if self.values["beta"] is not None else self._constant(0.0)
         gamma = self.values["gamma"] if self.values["gamma"] is not None else self._constant(1.0)

@@ -29,8 +29,7 @@ __all__ = ["OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "optimize_loss"]
 OPTIMIZER_CLS_NAMES: dict[str, Callable[..., Optimizer]] = {
     "Adagrad": AdagradOptimizer, "Adam": AdamOptimizer, "Ftrl": FtrlOptimizer,
     "Momentum": lambda learning_rate: MomentumOptimizer(learning_rate, momentum=0.9), "RMSProp": RMSPropOptimizer,
-    "SGD": GradientDescentOptimizer,
-}
+    "SGD": GradientDescentOptimizer}
 OPTIMIZER_SUMMARIES = ["learning_rate", "loss", "gradients", "gradient_norm", "global_gradient_norm"]
 
 

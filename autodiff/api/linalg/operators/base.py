@@ -42,7 +42,6 @@ class LinearOperator(Shaped):
 
     ANSWERS: ClassVar[dict[str, Callable[..., Any]]] = {}  # name of a function of tf.linalg -> the same of operators
 
-    # ---- checks in a run ----
 
     assert_non_singular = _scoped("assert_non_singular", "The operation that fails with InvalidArgumentError if a "
                                   "matrix is singular, up to rounding.")
@@ -73,7 +72,6 @@ class LinearOperator(Shaped):
         dense = self.to_dense()
         return assert_equal(dense, solvers.adjoint(dense), message="Matrix was not equal to its adjoint.")
 
-    # ---- applied and undone ----
 
     def _check_input_dtype(self, x: Tensor) -> None:
         if x.dtype.base_dtype != self.dtype:
@@ -157,7 +155,6 @@ class LinearOperator(Shaped):
     def _solvevec(self, rhs: Tensor, adjoint: bool = False) -> Tensor:
         return build.Squeeze(self.solve(build.ExpandDims(rhs, -1), adjoint=adjoint), squeeze_dims=[-1])
 
-    # ---- other operators ----
 
     def adjoint(self, name: str = "adjoint") -> Any:
         """The operator of the transposed conjugates; itself if it is self-adjoint."""
@@ -186,7 +183,6 @@ class LinearOperator(Shaped):
     def _can_use_cholesky(self) -> Any:
         return self.is_self_adjoint and self.is_positive_definite
 
-    # ---- numbers of it ----
 
     def _must_be_square(self) -> None:
         if self.is_square is False:
@@ -242,8 +238,6 @@ class LinearOperator(Shaped):
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         return self.to_dense() + x
 
-
-# ---- functions of tf.linalg that take operators ---------------------------------------------
 
 def _inverse(input: LinearOperator, adjoint: bool = False, name: str | None = None) -> Any:
     inverse = input.inverse(name or "inverse")

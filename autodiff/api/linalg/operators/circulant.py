@@ -142,10 +142,22 @@ class _Circulant(LinearOperator):
         return build.ExpandDims(mean, -1) * ones(self._diag_shape(), self.dtype)
 
 
-LinearOperatorCirculant, LinearOperatorCirculant2D, LinearOperatorCirculant3D = (
-    type(f"LinearOperatorCirculant{end}", (_Circulant,), {"block_depth": depth, "__doc__": (
-        f"F^-1 D F, with F the Fourier transform over the last {words} of the spectrum.")})
-    for depth, end, words in ((1, "", "axis"), (2, "2D", "two axes"), (3, "3D", "three axes")))
+class LinearOperatorCirculant(_Circulant):
+    """F^-1 D F, with F the Fourier transform over the last axis of the spectrum."""
+
+    block_depth = 1
+
+
+class LinearOperatorCirculant2D(_Circulant):
+    """F^-1 D F, with F the Fourier transform over the last two axes of the spectrum."""
+
+    block_depth = 2
+
+
+class LinearOperatorCirculant3D(_Circulant):
+    """F^-1 D F, with F the Fourier transform over the last three axes of the spectrum."""
+
+    block_depth = 3
 
 
 class LinearOperatorToeplitz(LinearOperator):

@@ -49,8 +49,6 @@ for _pair in ((LinearOperatorZeros, LinearOperator), (LinearOperator, LinearOper
     algebra.matmul.rule(*_pair)(_nothing)
 
 
-# ---- diagonals, and triangles beside them ---------------------------------------------------
-
 def _term(operator: Any) -> Any:
     return operator.multiplier if isinstance(operator, LinearOperatorScaledIdentity) else operator.diag
 

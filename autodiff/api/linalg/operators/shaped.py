@@ -50,7 +50,6 @@ class Shaped(Module):
         with name_scope("/".join(filter(None, (self.name.rstrip("/"), name)))) as full:
             yield full
 
-    # ---- what is known of it ----
 
     @property
     def dtype(self) -> DType:
@@ -87,7 +86,6 @@ class Shaped(Module):
         hint = self._is_square_set_or_implied_by_hints
         return same if hint is None else hint
 
-    # ---- its shape ----
 
     def _shape(self) -> TensorShape:
         raise NotServedError("_shape is not implemented.")

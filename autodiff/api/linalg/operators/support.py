@@ -25,8 +25,6 @@ Hint = bool | None
 Hints = dict[str, Any]  # is_non_singular and so on -> Hint
 
 
-# ---- arguments ----------------------------------------------------------------------------
-
 def is_ref(x: Any) -> bool:
     """Whether x is a variable, or a module with dtype and shape: what may change from run to run."""
     return isinstance(x, Variable) or isinstance(x, Module) and hasattr(x, "dtype") and hasattr(x, "shape")
@@ -72,8 +70,6 @@ def shape_tensor(shape: Any, name: str | None = None) -> Tensor:
     return convert_to_tensor(shape, dtype=int32 if isinstance(shape, (list, tuple)) and not shape else None, name=name)
 
 
-# ---- hints --------------------------------------------------------------------------------
-
 def settled(hint: Hint, fact: bool, sentence: str) -> bool:
     """`fact`. Raises ArgumentError with the sentence for a hint that denies it."""
     if hint is not None and bool(hint) != fact:
@@ -105,8 +101,6 @@ def use_operator_or_provided_hint_unless_contradicting(operator: Any, hint_attr_
     return known.pop() if known else None
 
 
-# ---- checks in a run ----------------------------------------------------------------------
-
 def assert_no_entries_with_modulus_zero(x: Any, message: str | None = None,
                                         name: str = "assert_no_entries_with_modulus_zero") -> Any:
     """The operation that fails if an element is 0. x: number[...]."""
@@ -133,8 +127,6 @@ def assert_is_batch_matrix(tensor: Tensor) -> None:
     if tensor.shape.ndims is not None and tensor.shape.ndims < 2:
         raise ArgumentError(f"Expected [batch] matrix to have at least two dimensions.  Found: {tensor}")
 
-
-# ---- batches ------------------------------------------------------------------------------
 
 def broadcast_shapes(shapes: Iterable[Any]) -> TensorShape:
     """The shape that all of these broadcast to."""

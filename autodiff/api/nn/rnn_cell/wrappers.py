@@ -106,9 +106,7 @@ def _everything(_: Any) -> bool:
 
 def _keep_h_of_lstm(state: Any) -> Any:
     """Which parts of a state dropout touches by default: not the memory c of an LSTM, no TensorArray."""
-    if isinstance(state, LSTMStateTuple):
-        return LSTMStateTuple(c=False, h=True)
-    return not isinstance(state, TensorArray)
+    return LSTMStateTuple(c=False, h=True) if isinstance(state, LSTMStateTuple) else not isinstance(state, TensorArray)
 
 
 class DropoutWrapper(RNNCellWrapper):

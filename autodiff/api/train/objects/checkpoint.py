@@ -83,7 +83,6 @@ class Restoration:
                 for states in [states_of(holder)] for each in self._message.nodes[number].attributes
                 if each.name in states]
 
-    # ---- what was matched ---------------------------------------------------------------
     def assert_existing_objects_matched(self) -> "Restoration":
         """Raises UnmatchedError (AssertionError) if a variable below the root is not in the checkpoint."""
         self._check_path()
@@ -122,7 +121,6 @@ class Restoration:
         if self._reader is None:
             raise UnmatchedError("No checkpoint specified (save_path=None); nothing is being restored.")
 
-    # ---- in a graph ---------------------------------------------------------------------
     def run_restore_ops(self, session: Any = None) -> None:
         """Give the variables of a session, by default the default one, their values."""
         self._check_path()

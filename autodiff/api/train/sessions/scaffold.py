@@ -57,8 +57,7 @@ class Scaffold:
             "ready_for_local_init_op": (GraphKeys.READY_FOR_LOCAL_INIT_OP,
                                         lambda: report_uninitialized_variables(global_variables())),
             "local_init_op": (GraphKeys.LOCAL_INIT_OP, self.default_local_init_op),
-            "summary_op": (GraphKeys.SUMMARY_OP, summary.merge_all),
-        }
+            "summary_op": (GraphKeys.SUMMARY_OP, summary.merge_all)}
         for name, (collection, make) in makers.items():
             if getattr(self, name) is None:
                 setattr(self, name, self.get_or_default(name, collection, make))

@@ -55,6 +55,7 @@ class Edit:
     is_exact: bool = False
     is_bound: bool = False
     explains: bool = False
+    is_of_logits: bool = False
 
     def made(self, now: Now) -> tuple[Tensor, ...]:
         """What takes the place of the op's outputs."""
@@ -72,7 +73,7 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
             cast.inputs[0].dtype.base_dtype.is_integer):
         found.append(on_argument(op, "tf.maximum({}, 1.0)", lambda x: build.Maximum(x, constant(1.0, x))))
     if op.type == "Log":
-        found += _of_log(op)
+        found += of_log(op)
     elif op.type == "Exp":
         found += [*_of_exp(op), *(_guards(op) if trap != "where" else ())]
     elif op.type in ("Sqrt", "Rsqrt"):
@@ -231,19 +232,28 @@ def between(low: float | None, high: float | None, x: Tensor) -> Tensor:
     return x if high is None else build.Minimum(x, constant(high, x))
 
 
-def _of_log(op: Operation) -> list[Edit]:
-    source, passed = source_of(op.inputs[0])
-    if source.type == "Softmax":
-        line = None if passed else instead(op, "nn.log_softmax({0}{1})", (source, 0), (source, None))
-        return [Edit(op, "tf.nn.log_softmax(logits)", lambda now: _passing(
-            build.LogSoftmax(now(source.inputs[0])), passed), line)]
-    if source.type == "Sigmoid":
-        return [_log_sigmoid(op, source, passed, turned=False)]
+def squashed(log: Operation) -> tuple[Operation | None, list[Operation], bool]:
+    """The softmax or sigmoid that a logarithm is of, what arranged it on the way, and whether it is of 1 less."""
+    source, passed = source_of(log.inputs[0])
+    if source.type in ("Softmax", "Sigmoid"):
+        return source, passed, False
     if source.type == "Sub" and is_one(source.inputs[0]):
         below, more = source_of(source.inputs[1])
         if below.type == "Sigmoid":
-            return [_log_sigmoid(op, below, [*passed, *more], turned=True)]
-    return []
+            return below, [*passed, *more], True
+    return None, [], False
+
+
+def of_log(op: Operation) -> list[Edit]:
+    """A logarithm of a probability, by its logits."""
+    source, passed, turned = squashed(op)
+    if source is None:
+        return []
+    if source.type == "Sigmoid":
+        return [_log_sigmoid(op, source, passed, turned=turned)]
+    line = None if passed else instead(op, "nn.log_softmax({0}{1})", (source, 0), (source, None))
+    return [Edit(op, "tf.nn.log_softmax(logits)", lambda now: _passing(
+        build.LogSoftmax(now(source.inputs[0])), passed), line, is_of_logits=True)]
 
 
 def source_of(tensor: Tensor) -> tuple[Operation, list[Operation]]:
@@ -267,7 +277,7 @@ def _log_sigmoid(op: Operation, sigmoid: Operation, passed: list[Operation], *, 
         return _passing(build.Neg(build.Softplus(x if turned else build.Neg(x))), passed)
 
     line = None if passed else instead(op, f"log_sigmoid({'-' * turned}{{0}})", (sigmoid, 0))
-    return Edit(op, f"tf.log_sigmoid({'-' * turned}x)", made, line)
+    return Edit(op, f"tf.log_sigmoid({'-' * turned}x)", made, line, is_exact=True, is_of_logits=True)
 
 
 def _of_exp(op: Operation) -> list[Edit]:

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
+from ..advice import advice_of
+from .given_numbers import LowerRate, numbered_anew
+from .in_numpy import InNumpy, kept_from_zero
 from .source_tree import LOOSE, WHOLE, Change, Source, is_within, name_of
 
-_POSITIONS = {"learning_rate": slice(1), "momentum": slice(1, 2)}  # of an optimizer's arguments
 _MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method")
 _APPLIED = ("global_step", "name")  # which apply_gradients takes
 
@@ -35,14 +37,6 @@ class Rewrite:
     parts: tuple[Part, ...]
 
 
-class LowerRate(NamedTuple):
-    """A learning rate, or another argument of an optimizer, that is written as the number `rate`; what it becomes."""
-
-    rate: float
-    lower: float
-    keyword: str = "learning_rate"
-
-
 class Number(NamedTuple):
     """A number in an op's expression, or one that a name there was given for it alone; what is written for it."""
 
@@ -51,19 +45,34 @@ class Number(NamedTuple):
     text: str
 
 
+class Fed(NamedTuple):
+    """What is made of the value fed for a placeholder, {0}, wherever it is fed; {np} is NumPy."""
+
+    op: Operation
+    template: str
+
+
+class Rows(NamedTuple):
+    """How many rows a variable of that rank has, in the shape that it is made with: some more."""
+
+    op: Operation
+    rank: int
+    more: int
+
+
 class ClipGradients(NamedTuple):
     """The gradients of the one `minimize`, clipped by their norm before they are applied."""
 
     norm: float
 
 
-Line = Rewrite | LowerRate | Number | ClipGradients
+Line = Rewrite | LowerRate | Number | Rows | Fed | ClipGradients | InNumpy
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
     """A file's text with what is written anew in it. Raises ArgumentError where an expression is not surely found."""
     try:
-        source = Source(text)
+        source = Source(text, _words(*rewrites[:1]))
     except (SyntaxError, ValueError) as error:
         raise ArgumentError(f"it is no Python now: {error}") from None
     changes = {change for each in rewrites for change in _changes[type(each)](source, each)}
@@ -78,29 +87,41 @@ def rewritten(text: str, rewrites: Sequence[Line]) -> str:
     return text
 
 
-def anew(text: str, line: Rewrite | Number) -> tuple[str, str]:
+def anew(text: str, line: Rewrite | Number, *, by_hand: bool = False) -> tuple[str, str]:
     """The expression that made the op of an edit, as it is with it; what names in it are. Raises ArgumentError.
 
-    text: the file's. "" where what is written is elsewhere.
+    text: the file's. "" where what is written is elsewhere. by_hand: also where no change of one place makes it; parts
+    of another function stand as they are written there.
     """
-    source = Source(text)
-    *_, (start, end, new) = _changes[type(line)](source, line)
+    source = Source(text, _words(line))
+    try:
+        *_, (start, end, new) = _changes[type(line)](source, line)
+    except ArgumentError:
+        if not by_hand:
+            raise
+        return _by_hand(source, line)
     first, last = source.range(source.spanned(line.op)[0])
     names = ", ".join(f"{name} = {text[slice(*source.range(node))]}" for node, name in source.named.items())
     return (text[min(first, start):start] + new + text[end:max(last, end)] if start < last else ""), names
 
 
-def _lower(source: Source, rewrite: LowerRate) -> list[Change]:
-    """In the one optimizer that has this rate."""
-    found = []
-    for call in ast.walk(source.tree):
-        if isinstance(call, ast.Call) and name_of(call.func).endswith("optimizer"):
-            given = [*call.args[_POSITIONS.get(rewrite.keyword, slice(0))],
-                     *(word.value for word in call.keywords if word.arg == rewrite.keyword)]
-            found += [number for value in given for number in source.numbers(value, rewrite.rate)]
-    if len(found) != 1:
-        raise ArgumentError(f"the {rewrite.keyword} {rewrite.rate:g} is written in {len(found) or 'no'} places")
-    return [(*source.range(found[0]), f"{rewrite.lower:g}")]
+def _by_hand(source: Source, line: Line) -> tuple[str, str]:
+    """A whole expression that no change of one place makes; which parts of it are made at other lines."""
+    if not isinstance(line, Rewrite) or line.operand is not None:
+        raise ArgumentError("no one expression is to be written")
+    at = source.expression(line.op, whole=(line.op, WHOLE) in line.parts).lineno
+    made = [source.expression(op, whole=number == WHOLE) for op, number in line.parts]
+    texts = [source.arguments(node, op, number) for node, (op, number) in zip(made, line.parts)]
+    others = {text: node.lineno for node, text, (_, number) in zip(made, texts, line.parts)
+              if number is not None and node.lineno != at}
+    return _PART.sub(lambda found: texts[int(found[1])], source.spelled(line.template)), ", ".join(
+        f"{text} as at line {number}" for text, number in others.items())
+
+
+def _words(*lines: Line) -> Sequence[tuple[str, str]]:
+    """What the framework that made an edit's op calls TensorFlow's names."""
+    op = getattr(lines[0], "op", None) if lines else None
+    return advice_of(op.graph).words if op is not None else ()
 
 
 def _numbered(source: Source, rewrite: Number) -> list[Change]:
@@ -111,6 +132,28 @@ def _numbered(source: Source, rewrite: Number) -> list[Change]:
     if len(found) != 1:
         raise ArgumentError(f"{rewrite.value:g} is written in {len(found) or 'no'} places of it")
     return [(*source.range(*found), rewrite.text)]
+
+
+def _fed(source: Source, rewrite: Fed) -> list[Change]:
+    """At each value fed."""
+    module = next((alias.asname or alias.name for node in ast.walk(source.tree) if isinstance(node, ast.Import)
+                   for alias in node.names if alias.name == "numpy"), "")
+    if not (found := source.fed(rewrite.op)) or not module and "{np}" in rewrite.template:
+        raise ArgumentError(f"what is fed for {rewrite.op.name} is not surely found")
+    is_beside = rewrite.template.startswith("{0}")
+    return [(start, end, rewrite.template.format(source.beside(value) if is_beside else source.text[start:end],
+                                                 np=module))
+            for _, value in found for start, end in [source.range(value)]]
+
+
+def _longer(source: Source, rewrite: Rows) -> list[Change]:
+    """In the one list of that length in the expression that makes the variable."""
+    shapes = {each for node in source.spanned(rewrite.op) for each in ast.walk(node)
+              if isinstance(each, (ast.List, ast.Tuple)) and len(each.elts) == rewrite.rank}
+    if len(shapes) != 1:
+        raise ArgumentError(f"the shape of {rewrite.op.name} is written in {len(shapes) or 'no'} places there")
+    start, end = source.range(shapes.pop().elts[0])
+    return [(end, end, f" + {rewrite.more}")]
 
 
 def _clipped(source: Source, rewrite: ClipGradients) -> list[Change]:
@@ -147,12 +190,17 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
     is_norm = isinstance(node, ast.Call) and name_of(node.func) == "norm"
     if is_norm and not is_whole and (rewrite.operand is None or _has_order(node)):
         raise ArgumentError("the norm is not a plain one")
+    template = source.spelled(rewrite.template)
+    if isinstance(node, ast.Call) and name_of(node.func) == "std" and not is_whole:
+        (start, end), at = source.range(node), source.range(node.func)[1]
+        variance = template.format(f"{source.text[start:at - 3]}var{source.text[at:end]}")
+        return [(start, end, source.spelled("{tf}.sqrt({0})").format(variance))]
     target = node if rewrite.operand is None else source.operand(node, rewrite.op, rewrite.operand)
-    tf, texts, changes = source.module(), [], []
+    texts, changes = [], []
     for index, (op, number) in enumerate(rewrite.parts):
         where = source.expression(op, whole=number == WHOLE)
         part = where if number is None else source.operand(where, op, number)
-        uses = rewrite.template.count(f"{{{index}}}") + (not is_within(part, target))
+        uses = template.count(f"{{{index}}}") + (not is_within(part, target))
         named = source.named_first(part, node, "logits" if op.type in _OF_LOGITS else "value") if (
             number is not None and uses > 1) else []
         if not named and not is_within(where, node):
@@ -161,11 +209,12 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
         texts.append([source.named.get(part) or source.arguments(where, op, number, beside=beside and not is_norm)
                       for beside in (False, True)])
     if is_norm and not is_whole:  # of which the root is a part that is not written
-        squared = f"{tf}.reduce_sum({tf}.square({texts[0][0]}){source.arguments(node, rewrite.op, None)})"
-        return [*changes, (*source.range(node), f"{tf}.sqrt({rewrite.template.format(squared, tf=tf)})")]
-    alone = {found.start() for found in _ALONE.finditer(rewrite.template)}
-    template = rewrite.template
-    new = _PART.sub(lambda found: texts[int(found[1])][found.start() not in alone], template).replace("{tf}", tf)
+        root = source.spelled("{tf}.reduce_sum({tf}.square({0}){1})")
+        squared = root.format(texts[0][0], source.arguments(node, rewrite.op, None))
+        return [*changes, (*source.range(node), source.spelled("{tf}.sqrt({0})").format(template.format(squared)))]
+    alone = {found.start() for found in _ALONE.finditer(template)}
+    new = _PART.sub(lambda found: texts[int(found[1])][found.start() not in alone], template)
+    new = re.sub(r"(, keepdims?=True){2}", r"\1", new)  # as the sum's own arguments have it already
     start, end = source.range(target)
     made = ast.parse(new, mode="eval").body
     if not made.col_offset and isinstance(made, LOOSE) and source.is_beside_operator(target):
@@ -174,7 +223,8 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
 
 
 _changes: dict[type, Callable[..., list[Change]]] = {
-    Rewrite: _change, LowerRate: _lower, Number: _numbered, ClipGradients: _clipped}
+    Rewrite: _change, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered, Rows: _longer, Fed: _fed,
+    ClipGradients: _clipped}
 
 
 def _has_order(node: ast.expr) -> bool:

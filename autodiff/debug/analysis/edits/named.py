@@ -31,13 +31,48 @@ class _Share(NamedTuple):
 
 
 def named(op: Operation) -> list[Edit]:
-    """The function in place of the formula that an op, a logarithm, a root or a division, is part of."""
+    """The function in place of the formula that an op is part of, an exponential, logarithm, root or division."""
+    if op.type == "Exp":
+        written = [each for user in users_of(op) for each in (user, *users_of(user)) if sigmoid_by_hand(each)]
+        logs = [c for each in written for user in (each, *users_of(each)) for c in users_of(user) if c.type == "Log"]
+        return next(filter(None, map(named, logs)), []) or [edit for each in written for edit in _sigmoid(each)]
     if op.type == "Log":
         sums = [total for product in users_of(op) for each in (product, *users_of(product)) for total in users_of(each)]
         return next(filter(None, map(_cross_entropy, dict.fromkeys(sums))), [])
     divisions = [op] if op.type in DIVISIONS else [c for each in users_of(op) for c in (each, *users_of(each))
                                                    ] if op.type == "Sqrt" else []
     return [edit for each in divisions if each.type in DIVISIONS for edit in _of_length_one(each)]
+
+
+def sigmoid_by_hand(op: Operation) -> tuple[int, Operation] | None:
+    """Of 1 / (1 + exp(x)), or exp(x) / (1 + exp(x)): -1 or 1, by which x is multiplied, and the op that takes x."""
+    total = op.inputs[-1].op if op.type in (*DIVISIONS, "Reciprocal", "Inv") else op
+    exps = [a.op for a, b in (total.inputs, total.inputs[::-1]) if is_one(b) and a.op.type == "Exp"
+            ] if total is not op and total.type in ("Add", "AddV2") else []
+    above = op.inputs[0] if op.type in DIVISIONS else None
+    if not exps or above is not None and not is_one(above) and not alike(above, exps[0].outputs[0]):
+        return None
+    sign, inner = -1 if above is None or is_one(above) else 1, exps[0].inputs[0].op
+    return (-sign, inner) if inner.type == "Neg" else (sign, exps[0])
+
+
+def _sigmoid(division: Operation) -> list[Edit]:
+    sign, op = sigmoid_by_hand(division) or (1, division)
+    call = f"sigmoid({'-' * (sign < 0)}{{0}})"
+
+    def made(now: Callable[[Tensor], Tensor]) -> Tensor:
+        return build.Sigmoid(now(op.inputs[0]) if sign > 0 else build.Neg(now(op.inputs[0])))
+
+    return [Edit(division, f"tf.{call.format('z')}", made, instead(division, call, (op, 0)), is_exact=True)]
+
+
+def _squashed(op: Operation) -> Operation | None:
+    """The op that takes the logits of a softmax or a sigmoid; None for all else."""
+    if op.type in _CALLED:
+        return op
+    is_scaled = op.type == "Mul" and is_one(op.inputs[1])  # as PyTorch divides 1
+    sign, takes = sigmoid_by_hand(op.inputs[0].op if is_scaled else op) or (0, op)
+    return takes if sign > 0 else None
 
 
 def _cross_entropy(total: Operation) -> list[Edit]:
@@ -57,7 +92,7 @@ def _cross_entropy(total: Operation) -> list[Edit]:
     else:
         minus = -1 if total.type == "Sub" else 1
         if total.type not in ("Add", "AddV2", "Sub") or sign != minus * second.sign or (
-                first.is_turned == second.is_turned) or first.squash.type != "Sigmoid":
+                first.is_turned == second.is_turned) or "Softmax" in (first.squash.type, second.squash.type):
             return []
         if first.is_turned:
             first, second = second, first
@@ -72,11 +107,13 @@ def _cross_entropy(total: Operation) -> list[Edit]:
         0].outputs[0].dims and [each.type for each in users_of(users[0])] == ["Neg"] else None
     at = users_of(means)[0] if means else at  # of minus the mean
     turns = sign > 0 and at is total
-    label, z = first.weight, first.squash.inputs[0]
-    call = f"{{tf}}.nn.{_CALLED[first.squash.type]}_cross_entropy_with_logits(labels={{0}}, logits={{1}})"
+    takes = _squashed(first.squash) or first.squash
+    label, z = first.weight, takes.inputs[0]
+    called = _CALLED.get(first.squash.type, "sigmoid")
+    call = f"{{tf}}.nn.{called}_cross_entropy_with_logits(labels={{0}}, logits={{1}})"
     call = f"{{tf}}.reduce_sum({call})" if is_whole else call
     call = f"{{tf}}.{_REDUCED[means.type]}({call})" if means else call
-    line = Rewrite(at, None, "-" * turns + call, (first.label, (first.squash, 0)))
+    line = Rewrite(at, None, "-" * turns + call, (first.label, (takes, 0)))
 
     def made(now: Callable[[Tensor], Tensor]) -> Tensor:
         loss = entropy(labels=now(label), logits=now(z))
@@ -96,7 +133,7 @@ def _share(t: Tensor) -> _Share | None:
         source = log.inputs[0].op
         is_turned = source.type == "Sub" and is_one(source.inputs[0])
         source = source.inputs[1].op if is_turned else source
-        if source.type not in _CALLED:
+        if _squashed(source) is None:
             continue
         if weight.op.type == "Neg":
             return _Share(-sign, weight.op.inputs[0], (weight.op, 0), source, is_turned)

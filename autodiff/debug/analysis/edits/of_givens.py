@@ -11,19 +11,25 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.dtypes import int32
+from ....core.errors import ArgumentError
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.site import source_lines
 from ...facts.records import Place
+from ...facts.roles import VARIABLES
+from ..advice import Remark
 from ..arithmetic_rules import number
 from .in_graph import DIVISIONS, Edit, Now, between, constant, copied, is_half, on_argument, replaced, source_of
-from .in_source import LowerRate, Number
+from .in_numpy import LEAST, LOGARITHMS, InNumpy, kept_from_zero
+from .in_source import Fed, LowerRate, Number, Rows
+from .source_tree import Source
 
 _LONGEST = 60  # letters of an expression that is told
 _LOW = 1e-4  # a learning rate; ten times that is Adam's own
 MATRICES = ("Cholesky", "MatrixInverse", "MatrixSolve", "MatrixDeterminant", "LogMatrixDeterminant")
 _LABELED = "SparseSoftmaxCrossEntropyWithLogits"
-_INDEXED = (_LABELED, "GatherV2", "Gather", "ResourceGather")
+_GATHERS = ("GatherV2", "Gather")
+_INDEXED = (_LABELED, *_GATHERS, "ResourceGather")
 _RIDGES = (1e-6, 1e-5, 1e-3)  # times the largest element; the first is less than float32 tells apart
 
 
@@ -32,7 +38,7 @@ def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
     verb = "lower" if factor < 1 else "raise"
     lower = float(f"{(value or _LOW) * factor:.3g}")
     return _later(rate, f"{verb} the learning rate from {value:g} to {lower:g}", lambda now: build.Mul(
-        now(rate), constant(factor, rate)) if value else constant(lower, rate), LowerRate(value, lower))
+        now(rate), constant(factor, rate)) if value else constant(lower, rate), LowerRate(value, lower, op=rate.op))
 
 
 def held_rate(rate: Tensor, value: float, first: float) -> Edit:
@@ -52,7 +58,7 @@ def usual(operand: Tensor, value: float, name: str, written: str) -> Edit:
     """What an optimizer computes with, as it usually is. value: what it is."""
     number = float(written)
     return _later(operand, f"give the optimizer {name}={written}", lambda now: constant(number, operand),
-                  LowerRate(value, number, name))
+                  LowerRate(value, number, name, operand.op))
 
 
 def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
@@ -61,6 +67,11 @@ def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
     told = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return [replaced(read.outputs[0], f"smaller initial values: {told} times {factor:g}", lambda x: build.Mul(
         x, constant(factor, x))) for read in reads]
+
+
+def turned(y: Tensor) -> Edit:
+    """The negative of a loss."""
+    return replaced(y, "turn the sign of the loss: minimize its negative", build.Neg, "-{0}")
 
 
 def bounded(state: Tensor) -> Edit:
@@ -135,14 +146,39 @@ def finite_constant(op: Operation) -> Edit:
 
 def clean_feed(fed: Tensor) -> Edit:
     """What is fed, without nan and inf."""
-    return replaced(fed, f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)",
-                     cleaned)
+    words = f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)"
+    return replace(replaced(fed, words, cleaned), line=Fed(fed.op, "{np}.nan_to_num({0}, posinf=0.0, neginf=0.0)"))
+
+
+def guarded(fed: Tensor, warned: Sequence[Remark]) -> Edit | None:
+    """What is fed, as NumPy makes it of what is kept from 0; None where no one expression of a line surely is to blame.
+
+    warned: of the same, at several lines. 0 / 0 is then 0 / 1e-8: that is 0, which the trial computes with.
+    """
+    said, _, what = warned[0].text.replace("true_", "").partition(" encountered in ") if warned else ("", "", "")
+    places = [each.place for each in warned if each.place is not None]
+    if {place.file for place in places} != {fed.op.site.file if fed.op.site is not None else ""} or what not in (
+            *LOGARITHMS, "divide", "sqrt") or what == "divide" and not said.startswith("invalid"):
+        return None
+    line = InNumpy(places[0], what, tuple(places[1:]))
+    try:
+        source = Source("".join(source_lines(line.place.file)))
+        changes = dict.fromkeys((source.text[start:end], new) for start, end, new in kept_from_zero(source, line))
+    except (SyntaxError, ValueError, ArgumentError):
+        return None
+    value = float(getattr(np, what)(LEAST)) if what in LOGARITHMS else 0.0
+    words = " and ".join(f"{old} is 0 there: divide by {new}" if what == "divide" else
+                         f"np.{what} is given {'0' if said.startswith('divide') else 'what is below 0'} there: write "
+                         f"{new}" for old, new in changes)
+    return Edit(fed.op, words, lambda now: build.SelectV2(build.IsFinite(fed), fed, build.Mul(
+        constant(value, fed), build.OnesLike(fed))), line, explains=True)
 
 
 def clipped_feed(fed: Tensor, low: float, high: float) -> Edit:
     """What is fed, within bounds."""
-    return replaced(fed, f"clip the data before they are fed for {fed.op.name}: np.clip(x, {low:.7g}, {high:.7g})",
-                    partial(between, low, high))
+    return replace(replaced(fed, f"clip the data before they are fed for {fed.op.name}: np.clip(x, {low:.7g}, "
+                            f"{high:.7g})", partial(between, low, high)),
+                   line=Fed(fed.op, f"{{np}}.clip({{0}}, {low:.7g}, {high:.7g})"))
 
 
 def higher_feed(fed: Tensor, low: float) -> Edit:
@@ -171,13 +207,14 @@ def outside(op: Operation, values: Mapping[Tensor, Any]) -> tuple[Tensor, np.nda
         return None
     table, given = (np.asarray(values[t]) for t in op.inputs[:2])
     axis = -1 if op.type == _LABELED else int(np.max(static_value(op.inputs[2]) or 0)) if len(op.inputs) > 2 else 0
-    size, source = table.shape[axis], source_of(op.inputs[1])[0]
+    size, source = table.shape[axis], op.inputs[1]
     bad = np.argwhere((given < 0) | (given >= size)).tolist()
-    source = source_of(source.inputs[0])[0] if source.type == "Cast" else source
+    while passed := source_of(source)[1] or [source.op] * (source.op.type == "Cast"):
+        source = passed[-1].inputs[0]
+    source = source.op.attrs.get("external", source)
     at = next(iter(bad), [])
     said = f"holds {given.min()} to {given.max()}, {given[tuple(at)]} first at {at}" if at else f"is {given}"
-    return (source.outputs[0], given, size, f"{source.outputs[0].name} {said}, where 0 to {size - 1} may be"
-            ) if bad else None
+    return (source, given, size, f"{source.name} {said}, where 0 to {size - 1} may be" ) if bad else None
 
 
 def repairs_of(op: Operation, values: Mapping[Tensor, Any]) -> Iterable[list[Edit]]:
@@ -191,13 +228,24 @@ def repairs_of(op: Operation, values: Mapping[Tensor, Any]) -> Iterable[list[Edi
     if (found := outside(op, values)) is None:
         return
     source, given, size, _ = found
-    if op.type != _LABELED:
-        words = f"give the table {given.max() + 1} rows" if given.min() >= 0 else f"feed no {given.min()}"
-        words += f", or keep the indices inside: tf.clip_by_value(ids, 0, {size - 1})"
-        yield [replaced(source, words, partial(between, 0, size - 1))]
-    if given.min() == 1 and given.max() == size:
+    if (table := source_of(op.inputs[0])[0]).type in VARIABLES and given.min() >= 0 and op.type in _GATHERS and (
+            len(values[op.inputs[0]]) == size):
+        more, rank = int(given.max()) + 1 - size, np.ndim(values[op.inputs[0]])
+        yield [Edit(op, f"give {table.name} {size + more} rows in place of {size}", partial(_with_rows, op, size),
+                    Rows(table, rank, more))]
+    if given.min() >= 1 and given.max() == size:
         words = f"{source.op.name} - 1: they count from 0, and these from 1"
-        yield [replaced(source, words, lambda x: build.Sub(x, constant(1, x)))]
+        yield [replace(replaced(source, words, lambda x: build.Sub(x, constant(1, x))), line=Fed(source.op, "{0} - 1"))]
+    if op.type != _LABELED:
+        words = f"keep the indices inside: tf.clip_by_value(ids, 0, {size - 1})"
+        yield [replace(replaced(source, f"feed no {given.min()}, or {words}" if given.min() < 0 else words, partial(
+            between, 0, size - 1)), line=Fed(source.op, f"{{np}}.clip({{0}}, 0, {size - 1})"))]
+
+
+def _with_rows(op: Operation, size: int, now: Now) -> Tensor:
+    """Rows of a table, for those behind its last one the last."""
+    table, ids, *rest = (now(t) for t in op.inputs)
+    return copied(op, (table, build.Minimum(ids, constant(size - 1, ids)), *rest)).outputs[0]
 
 
 def _with_ridge(by: float, x: Tensor) -> Tensor:
@@ -205,25 +253,15 @@ def _with_ridge(by: float, x: Tensor) -> Tensor:
 
 
 def fed_at(placeholder: Operation, value: Any) -> tuple[Place, str] | None:
-    """The first line that feeds a placeholder, in its file, and `x: train_x[i], from 0 to 255`; None if none is found.
-
-    It is the key of a dict that has the name, or attribute, which the placeholder was assigned to.
-    """
-    def named(node: Any) -> str:
-        return getattr(node, "attr", getattr(node, "id", ""))
-
-    file, line = (placeholder.site.file, placeholder.site.line) if placeholder.site is not None else ("", 0)
+    """The first line that feeds a placeholder, in its file, and `x: train_x[i], from 0 to 255`; None if none is."""
+    file = placeholder.site.file if placeholder.site is not None else ""
     try:
-        nodes = list(ast.walk(ast.parse("".join(source_lines(file)))))
+        found = Source("".join(source_lines(file))).fed(placeholder)
     except (SyntaxError, ValueError):
         return None
-    names = {named(target) for node in nodes if isinstance(node, ast.Assign) for target in node.targets
-             if node.lineno <= line <= (node.end_lineno or 0)} - {""}
-    names = names if len(names) == 1 else names & {placeholder.name}  # several on one line
-    for key, given in ((k, v) for d in nodes if isinstance(d, ast.Dict) for k, v in zip(d.keys, d.values)):
-        if key is not None and named(key) in names:
-            text = f"{ast.unparse(key)}: {' '.join(ast.unparse(given).split())[:_LONGEST]}{_ranges(value)}"
-            return Place(file, key.lineno, "", source_lines(file)[key.lineno - 1].strip()), text
+    for key, given in found[:1]:
+        text = f"{ast.unparse(key)}: {' '.join(ast.unparse(given).split())[:_LONGEST]}{_ranges(value)}"
+        return Place(file, key.lineno, "", source_lines(file)[key.lineno - 1].strip()), text
     return None
 
 

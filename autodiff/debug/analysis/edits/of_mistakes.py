@@ -16,8 +16,10 @@ from ..mistakes.case import Case
 from ..mistakes.heads import Head, heads, through, unbroadcast
 from ..mistakes.last_layer import logits_of
 from ..mistakes.wiring import linear_pairs
+from . import of_training
 from .in_graph import Now, constant, copied
-from .of_training import Attempt, changed, drawn, edit, not_decayed, other_rate, scaled_feed, small_epsilon, unclipped
+from .of_givens import turned
+from .of_training import Attempt, Way, changed, edit
 
 _PENALTIES = (1e-2, 1e-3, 1e-4)  # by which a penalty is scaled
 
@@ -155,8 +157,14 @@ def _as_mean(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
             x, constant(1.0 / len(sizes[0]), x))),), is_same=False)
 
 
-def _made_to(words: str, made: Callable[[Tensor], Tensor]) -> Callable[[Operation, Case, Finding], Iterator[Attempt]]:
+def _made_to(words: str, made: Callable[[Tensor], Tensor]) -> Way:
+    """What the op gives is changed."""
     return lambda op, case, finding: iter([Attempt((changed(op.outputs[0], words, made),), is_same=False)])
+
+
+def _instead(words: str, made: Callable[[Tensor], Tensor]) -> Way:
+    """Another op of the same input."""
+    return lambda op, case, finding: iter([Attempt((edit(op, words, lambda now: made(now(op.inputs[0]))),))])
 
 
 def _mean_of_squares(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -188,7 +196,7 @@ def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
     elif op.type in ("Sub", "Exp", "Neg") and (term := _term(op, case)) is not None:
         yield Attempt((changed(term, words, build.Neg),), is_same=False)
     elif op in case.behind:
-        yield Attempt((changed(case.y, words, build.Neg),), is_same=False)
+        yield Attempt((turned(case.y),), is_same=False)
 
 
 def _term(op: Operation, case: Case) -> Tensor | None:
@@ -222,20 +230,12 @@ def _left_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
     yield Attempt((edit(op, f"without the {op.type.lower()} {op.name}", lambda now: now(op.inputs[0])),))
 
 
-def _relu_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt((edit(op, "tf.nn.relu in its place", lambda now: build.Relu(now(op.inputs[0]))),))
-
-
 def _all_relu(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     ends = {head.end for head in heads(case)}
     squashing = [o for o in case.behind if o.type in SATURATING and o in case.trained and o not in ends]
     if squashing:
         yield Attempt(tuple(edit(o, "tf.nn.relu in hidden layers", lambda now, o=o: build.Relu(  # type: ignore[misc]
             now(o.inputs[0]))) for o in squashing))
-
-
-def _leaky(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt((edit(op, "tf.nn.leaky_relu", lambda now: build.LeakyRelu(now(op.inputs[0]))),))
 
 
 def _last_axis(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -265,11 +265,6 @@ def _last_step(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
             now(op.inputs[0]), build_axes(axis)()), *op.inputs[1:])).outputs[0]),))
 
 
-def _transposed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt((edit(op, "tf.transpose(x, [1, 0, 2])", lambda now: build.Transpose(
-        now(op.inputs[0]), build_axes(1, 0, 2)())),))
-
-
 def _floating(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """Numbers that stay floats where they were cut to integers."""
     cast = next((c for c in through(op.outputs[0]) if c.type == "Cast" and c.outputs[0].dtype.is_floating), None)
@@ -290,7 +285,7 @@ def _value_of_index(op: Operation, case: Case, finding: Finding) -> Iterator[Att
                       is_same=False)
 
 
-_WAYS: dict[str, Callable[[Operation, Case, Finding], Iterator[Attempt]]] = {
+_WAYS: dict[str, Way] = {
     **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
                      "targets out of range"), _without_activation),
     "labels and logits swapped": _other_way_round, "log of no probability": _as_probability,
@@ -299,19 +294,22 @@ _WAYS: dict[str, Callable[[Operation, Case, Finding], Iterator[Attempt]]] = {
     "mean counts the masked": _over_the_others, "part of the loss": _with_the_others, "sum for mean": _as_mean,
     "penalty too large": _lighter, "penalty subtracted": _made_to("the penalty added", build.Neg),
     "error not squared": _made_to("the square of the error", build.Square), "mean before square": _mean_of_squares,
-    "dropout of the logits": _not_dropped,
-    "wrong sign": _other_sign, "no activation": _activated,
-    "softmax in a hidden layer": _relu_instead, "two activations": _left_away, "vanishing gradient": _all_relu,
-    **dict.fromkeys(("dead relu", "dead units"), _leaky),
+    "dropout of the logits": _not_dropped, "wrong sign": _other_sign, "no activation": _activated,
+    "softmax in a hidden layer": _instead("tf.nn.relu in its place", build.Relu),
+    "two activations": _left_away, "vanishing gradient": _all_relu,
+    **dict.fromkeys(("dead relu", "dead units"), _instead("tf.nn.leaky_relu", build.LeakyRelu)),
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "hinge the wrong way": _larger, "advantage is trained": _stopped,
-    "bias in the kernel": _bias_after, "first time step": _last_step, "reshape for transpose": _transposed,
+    "bias in the kernel": _bias_after, "first time step": _last_step,
+    "reshape for transpose": _instead("tf.transpose(x, [1, 0, 2])", lambda x: build.Transpose(
+        x, build_axes(1, 0, 2)())),
     **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,
-    "learning rate too low": other_rate([10.0 ** power for power in range(1, 7)]),
-    **dict.fromkeys(("learning rate too high", "steps too large"), other_rate([10.0 ** -power for power in range(1, 7)]
-                                                                              )),
-    "learning rate decayed to nothing": not_decayed,
-    **dict.fromkeys(("clipped by value", "clipped always", "clipped too hard", "clipped away"), unclipped),
-    "epsilon too large": small_epsilon,
-    **dict.fromkeys(("inputs not scaled", "inputs almost zero", "targets not scaled"), scaled_feed),
-    **dict.fromkeys(("equal initial values", "initial values too large", "initial values too small"), drawn)}
+    "learning rate too low": of_training.other_rate([10.0 ** power for power in range(1, 7)]),
+    **dict.fromkeys(("learning rate too high", "steps too large"),
+                    of_training.other_rate([10.0 ** -power for power in range(1, 7)])),
+    "learning rate decayed to nothing": of_training.not_decayed,
+    **dict.fromkeys(("clipped by value", "clipped always", "clipped too hard", "clipped away"), of_training.unclipped),
+    "epsilon too large": of_training.small_epsilon,
+    **dict.fromkeys(("inputs not scaled", "inputs almost zero", "targets not scaled"), of_training.scaled_feed),
+    **dict.fromkeys(("equal initial values", "initial values too large", "initial values too small"),
+                    of_training.drawn)}

@@ -11,6 +11,7 @@ from ....core.op import build
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
 from ..mistakes.case import Case, gradients_of, held
+from ..mistakes.stepping import outgrown
 from .in_graph import Edit, Now, constant
 from .of_givens import lower_rate
 
@@ -28,6 +29,9 @@ class Attempt(NamedTuple):
     pace: float = 1.0
 
 
+Way = Callable[[Operation, Case, Finding], Iterator[Attempt]]
+
+
 def edit(op: Operation, words: str, made: Callable[[Now], Tensor], *, late: bool = False) -> Edit:
     """An op's output, made otherwise. late: what is stored, not what the run computes."""
     return Edit(op, words, made, is_late=late)
@@ -43,13 +47,16 @@ def _rates(case: Case) -> list[tuple[Tensor, list[float]]]:
     return [(t, [float(np.reshape(v, ())) for v in case.series(t) if np.size(v) == 1]) for t in rates]
 
 
-def other_rate(factors: Sequence[float]) -> Callable[[Operation, Case, Finding], Iterator[Attempt]]:
+def other_rate(factors: Sequence[float]) -> Way:
     """Learning rates, times these factors, one after the other."""
     def ways(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+        rates = [(t, known[0]) for t, known in _rates(case) if known]
+        grew = {u.rate for u in outgrown(case.updates, [run.before for run in case.looked])}
+        fast = [each for each in rates if each[0] in grew]  # of several optimizers that of what diverged
         for factor in factors:
-            if edits := tuple(lower_rate(t, known[0], factor) for t, known in _rates(case) if known):
-                yield Attempt(edits)
-            elif not case.updates:
+            yield from [Attempt(tuple(lower_rate(t, value, factor) for t, value in given))
+                        for given in ((fast, rates) if 0 < len(fast) < len(rates) else (rates,)) if given]
+            if not case.updates:
                 yield Attempt(pace=factor)
 
     return ways

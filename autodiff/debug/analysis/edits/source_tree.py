@@ -4,19 +4,25 @@ from __future__ import annotations
 import ast
 import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import count
+from typing import Any
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
 
 _WRITTEN = {"Sum": ("reducesum",), "Mean": ("reducemean",), "Prod": ("reduceprod",),
             "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow",),
-            "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"), "Sqrt": ("sqrt", "norm")}
+            "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"),
+            "Sqrt": ("sqrt", "norm", "std")}
 _OPERATORS: dict[str, type[ast.operator | ast.unaryop]] = {
     "RealDiv": ast.Div, "Div": ast.Div, "TrueDiv": ast.Div, "Pow": ast.Pow, "Sub": ast.Sub, "Add": ast.Add,
     "AddV2": ast.Add, "Mul": ast.Mult, "MatMul": ast.MatMult,
     "Neg": ast.USub}
+_SHORT = {"F": "torch.nn.functional", "nn": "torch.nn", "jnp": "jax.numpy", "np": "numpy"}  # in words of frameworks
+_DOTTED = re.compile(r"\b(?:F|nn|torch|jnp|jax|np)(?:\.\w+)+")
 _FIRST = ("x", "logits", "input", "input_tensor", "features", "tensor", "condition", "a")  # parameters that come first
 _MODULES = ("tensorflow", "tensorflow.compat.v1", "autodiff")
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -33,10 +39,13 @@ Change = tuple[int, int, str]  # from where to where, and the new text
 
 
 class Source:
-    """A file's text and its tree. named: the expressions that edits give a name, as each is written once."""
+    """A file's text and its tree. named: the expressions that edits give a name, as each is written once.
 
-    def __init__(self, text: str) -> None:
-        self.text, self.tree = text, ast.parse(text)
+    words: what the file's framework calls TensorFlow's names; () where that is TensorFlow.
+    """
+
+    def __init__(self, text: str, words: Sequence[tuple[str, str]] = ()) -> None:
+        self.text, self.tree, self._words = text, ast.parse(text), words
         self._starts = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
         self._around = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
         self.named: dict[ast.expr, str] = {}
@@ -45,6 +54,11 @@ class Source:
         """Where a node stands in the text."""
         at = [self._offset(getattr(node, f"{end}lineno"), getattr(node, f"{end}col_offset")) for end in ("", "end_")]
         return at[0], at[1]
+
+    def beside(self, node: ast.AST) -> str:
+        """A node's text as an operator may stand next to it: in parentheses where it needs them."""
+        text = self.text[slice(*self.range(node))]
+        return f"({text})" if isinstance(node, LOOSE) else text
 
     def _offset(self, line: int, column: int) -> int:
         start = self._starts[line - 1]
@@ -77,6 +91,18 @@ class Source:
         return [node for node in ast.walk(self.tree) if isinstance(node, ast.expr) and span is not None
                 and (node.end_lineno, node.end_col_offset) == (span.end_line, span.end_column)
                 and (not exact or (node.lineno, node.col_offset) == (span.line, span.column))]
+
+    def fed(self, placeholder: Operation) -> list[tuple[ast.expr, ast.expr]]:
+        """The keys and values of dicts that have the name, or attribute, which a placeholder was assigned to."""
+        def named(node: Any) -> str:
+            return getattr(node, "attr", getattr(node, "id", ""))
+
+        line, nodes = placeholder.site.line if placeholder.site is not None else 0, list(ast.walk(self.tree))
+        names = {named(target) for node in nodes if isinstance(node, ast.Assign) for target in node.targets
+                 if node.lineno <= line <= (node.end_lineno or 0)} - {""}
+        names = names if len(names) == 1 else names & {placeholder.name}  # several on one line
+        return [(key, given) for node in nodes if isinstance(node, ast.Dict)
+                for key, given in zip(node.keys, node.values) if key is not None and named(key) in names]
 
     def loads(self, name: str) -> int:
         """How often a name is read."""
@@ -113,12 +139,15 @@ class Source:
 
     def _all_around(self, node: ast.AST, scope: ast.AST) -> Iterator[ast.AST]:
         while node is not scope:
+            if node not in self._around:
+                raise ArgumentError("what it is made of is written in another function")
             yield (node := self._around[node])
 
     def _makes_others(self, call: ast.Call) -> bool:
         """Whether a call may make variables or draw numbers: of a layer, or of what is not TensorFlow's."""
         words = ast.unparse(call.func).lower()
-        return not words.startswith(f"{self.module()}.") or any(word in words for word in _MAKING)
+        known = (f"{each}.".lower() for each in (self._imported().values() if self._words else [self.module()]))
+        return not words.startswith(tuple(known)) or any(word in words for word in _MAKING)
 
     def is_beside_operator(self, node: ast.expr) -> bool:
         """Whether an operator, or what binds as close, is next to an expression without brackets of its own."""
@@ -131,40 +160,77 @@ class Source:
         if number == WHOLE:
             return node
         if isinstance(node, ast.BinOp):
-            return (node.left, node.right)[number]
+            return (node.left, node.right)[number if op.type != "Reciprocal" else 1]
         if isinstance(node, ast.UnaryOp):
             return node.operand
         assert isinstance(node, ast.Call)
         if any(isinstance(each, ast.Starred) for each in node.args):
             raise ArgumentError(f"the arguments of {op.name} are not written one by one")
-        if number < len(node.args):
-            return node.args[number]
+        given = self._given(node)
+        if number < len(given):
+            return given[number]
         named = [word.value for word in node.keywords if not number and word.arg in _FIRST]
         if len(named) != 1:
             raise ArgumentError(f"argument {number + 1} of {op.name} is not written there")
         return named[0]
 
+    def _given(self, call: ast.Call) -> list[ast.expr]:
+        """What is given by position; first what the method is of, where it is one of a framework's tensors."""
+        if not self._words or not isinstance(call.func, ast.Attribute) or re.match(
+                rf"({'|'.join(self._imported().values())})(\.\w+)*$", ast.unparse(call.func.value)):
+            return call.args
+        return [call.func.value, *call.args]
+
     def arguments(self, node: ast.expr, op: Operation, number: int | None, *, beside: bool = False) -> str:
         """The text of an operand; or, for None, of the arguments after the first. beside: an operator is next to it."""
         if number is not None:
             found = self.operand(node, op, number)
-            start, end = self.range(found)
-            return f"({self.text[start:end]})" if beside and isinstance(found, LOOSE) else self.text[start:end]
+            return self.beside(found) if beside else self.text[slice(*self.range(found))]
         assert isinstance(node, ast.Call)
         first = self.operand(node, op, 0)
-        rest = [*node.args, *node.keywords]
+        rest = [*self._given(node), *node.keywords]
         return "".join(", " + self.text[slice(*self.range(each))] for each in rest
                        if each is not first and getattr(each, "value", None) is not first and
                        getattr(each, "arg", "") != "name")
 
     def module(self) -> str:
         """What the file calls TensorFlow. Raises ArgumentError if it imports it under no name."""
+        for module, name in self._imported().items():
+            if module in _MODULES:
+                return name
+        raise ArgumentError("TensorFlow has no name in this file")
+
+    def _imported(self) -> dict[str, str]:
+        """What the file calls what it imports, by its full name."""
+        found: dict[str, str] = {}
         for node in ast.walk(self.tree):
             prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             for alias in getattr(node, "names", ()) if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
-                if prefix + alias.name in _MODULES and (alias.asname or "." not in alias.name):
-                    return alias.asname or alias.name
-        raise ArgumentError("TensorFlow has no name in this file")
+                if alias.asname or "." not in alias.name:
+                    found.setdefault(prefix + alias.name, alias.asname or alias.name)
+        return found
+
+    def spelled(self, template: str) -> str:
+        """A template as the file's framework has it, by the names that the file gives its modules.
+
+        Raises ArgumentError for a function that the framework does not have.
+        """
+        if not self._words:
+            return template.replace("{tf}", self.module())
+        said = template.replace("{tf}", "tf").replace("{0}", "x")
+        for theirs, ours in self._words:
+            said = said.replace(theirs, ours)
+        return _DOTTED.sub(lambda found: self._spelled(found[0]), re.sub(r"\bx\b", "{0}", said))
+
+    def _spelled(self, name: str) -> str:
+        first, _, rest = name.partition(".")
+        module = _SHORT.get(first, first)
+        if reduce(lambda each, part: getattr(each, part, None), rest.split("."), sys.modules.get(module)) is None:
+            raise ArgumentError(f"there is no {module}.{rest}")
+        for full, name in sorted(self._imported().items(), reverse=True):  # the innermost module first
+            if f"{module}.{rest}".startswith(f"{full}."):
+                return f"{name}{f'{module}.{rest}'[len(full):]}"
+        raise ArgumentError(f"{module} has no name in this file")
 
     def check_alike(self, part: ast.expr, target: ast.expr) -> None:
         """Raises ArgumentError unless the names of `part` mean the same where `target` stands."""
@@ -211,6 +277,8 @@ def name_of(node: ast.expr) -> str:
 
 def _makes(node: ast.expr, op: Operation) -> bool:
     """Whether an expression is one that makes ops of this type."""
+    if op.type == "Reciprocal" and isinstance(node, ast.BinOp):  # with which PyTorch divides 1
+        return isinstance(node.op, ast.Div) and _number(node.left) == 1
     if isinstance(node, (ast.BinOp, ast.UnaryOp)):
         return isinstance(node.op, _OPERATORS.get(op.type, ()))
     return isinstance(node, ast.Call) and name_of(node.func) in (op.type.lower(), *_WRITTEN.get(op.type, ()))

@@ -8,7 +8,7 @@ from ....core.traversal import ancestors, descendants, in_order
 from ...facts.roles import at_line, place_of
 from ..findings import Origin
 from . import formulas
-from .in_graph import Edit, at_one_place, bounds_of, edits_of
+from .in_graph import Edit, at_one_place, bounds_of, edits_of, of_log, squashed
 from .named import named
 
 EXPONENTIALS = ("Exp", "Cosh", "Sinh")
@@ -24,9 +24,24 @@ def forms_of(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list
     outside = op.type in ("Acos", "Asin") and isinstance(given, float) and abs(given) > 1 - _ROUNDED
     forms = [([*(formulas.normalized(each) if outside else ()), *named(each), *edits_of(each, origin.trap),
                *formulas.better_forms(each, negative=negative)], bounds_of(each)) for each in at_one_place(op)]
+    others = _of_one_squash(op)
+    forms += [([], bounds_of(each)) for each in others]
     edits, bounds = ([[edit, *(other for more in forms[1:] for other in more[kind] if other.words == edit.words)]
                       for edit in forms[0][kind]] for kind in (0, 1))
+    for form in edits:
+        form += [edit for each in others for edit in of_log(each)] if form[0].is_of_logits else []
+        form.sort(key=lambda edit: edit.op is not None and (edit.op.site != op.site, edit.op.index))
     return edits, bounds
+
+
+def _of_one_squash(log: Operation) -> list[Operation]:
+    """The other logarithms of what the same expression made a probability: one saturates as soon as the other."""
+    squash = squashed(log)[0] if log.type == "Log" else None
+    if squash is None:
+        return []
+    same = {*at_one_place(squash)}
+    return [each for each in log.graph.operations.values() if each.type == "Log" and each.gradient_of is None
+            and squashed(each)[0] in same and each not in at_one_place(log)]
 
 
 def further(op: Operation, top: Tensor, form: list[Edit]) -> list[Edit]:
@@ -40,9 +55,16 @@ def further(op: Operation, top: Tensor, form: list[Edit]) -> list[Edit]:
 
 def elsewhere(edits: Sequence[Edit]) -> str:
     """`, as well as at train.py:16`: where else the same is to be written."""
-    is_one = len({edit.words for edit in edits}) == 1 and any(edit.op and edit.op.type in _REPEATED for edit in edits)
+    is_one = (len({edit.words for edit in edits}) == 1 and any(edit.op and edit.op.type in _REPEATED for edit in edits)
+              or all(edit.is_of_logits for edit in edits))
     others = dict.fromkeys(at_line(place_of(edit.op)) for edit in edits if edit.op is not None and is_one)
     return ", as well as" + " and".join(list(others)[1:4]) if len(others) > 1 else ""
+
+
+def logits_of(edits: Sequence[Edit]) -> str:
+    """What the x of edits of logits is, where the script has it under no name that their line can tell."""
+    made = squashed(edits[0].op)[0] if edits and edits[0].op is not None and edits[0].is_of_logits else None
+    return "" if made is None else f"x are the logits, what {made.type.lower()} is given{at_line(place_of(made))}"
 
 
 def widened(form: list[Edit]) -> Iterable[list[Edit]]:

@@ -8,16 +8,16 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
-from ...facts.roles import PLACEHOLDERS, place_of
+from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held, values_behind
-from .heads import SAME, Head, heads, is_data, weights_of
+from .heads import SAME, Head, above, heads, is_data, weights_of
 from .pairing import batches_of, classes_of, inputs_of, named, nothing_learnt
 
 _LARGE = 50.0  # mean size of inputs beyond which squashing functions and initial weights of 1/sqrt(n) do not fit
 _DARK = 5.0  # mean size from which on numbers of 0 to 255 are pixels: most of an image may be black
 _BEYOND = 5.0  # times the loss of a guess
-_ALIKE = 3  # with labels of one class, from which on it is no accident
+_ALIKE = 3  # batches of one class, from which on it is no accident
 _APART = 1000.0  # times the deviation of the usual column: beside such a one the others do not count
 _ROWS = 16  # examples over which a column has to vary
 _WIDE = 200  # columns; wider ones are images, or words
@@ -25,7 +25,6 @@ _MIXES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "While", "Tensordo
 _PASS = ("Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "ConcatV2", "Cast", "StridedSlice",
          "ListUnstack", "BiasAdd", "Add", "AddV2")
 _SQUASHES = ("Sigmoid", "Tanh")
-_LABELED = ("SparseSoftmaxCrossEntropyWithLogits",)
 _BATCHES = 8  # from which on they say how examples are dealt out
 _LONG = 25  # steps that are no mere trial of the program
 _MEANT = 38  # severity of what may be done on purpose, to see whether a model can learn a batch by heart
@@ -74,16 +73,23 @@ def _unread(case: Case) -> list[Finding]:
                 not np.array_equal(first, run.feeds[tensor]) for run in case.steps[1:]):
             padded = next((x for x, value in case.steps[0].feeds.items() if np.ndim(first) == 1 and is_padded(
                 np.asarray(value), np.asarray(first))), None)
+            is_flag = np.size(first) == len(first) and np.isin(first, (0, 1)).all()
+            sums = [op for op in case.behind if op.type in ("Add", "AddV2") and any(
+                fed_behind([t]) and t.op not in case.trained for t in op.inputs)] if is_flag else []
+            best = next((o for op in sums for o in above(op, 5) if o.type == "Max" and any(
+                v.type in VARIABLES for v in ancestors(o.inputs))), None)
             told = "" if padded is None else f"; it has the lengths of {padded.name}, whose rows go on with zeros"
+            told = told or "; a target takes the best of what comes next, also where it is 1: the end" * bool(best)
             both = next((x for x, value in case.steps[0].feeds.items() if np.shape(value) == np.shape(first) and len({
                 held(c.inputs[0]) for c in x._consumers if c.type in ("GatherV2", "ResourceGather")}) > 1), None)
             if both is not None and np.asarray(first).dtype.kind in "iu":
                 told = f"; {both.name}, as many numbers, picks rows of two tables"
-            return [finding(47 if told else _MEANT, "fed in vain", tensor.op, f"{tensor.name} is fed other "
+            return [finding(47 if told else _MEANT, "fed in vain", best or tensor.op, f"{tensor.name} is fed other "
                             f"numbers in each of {len(case.steps)} training steps, but no op takes it: {case.y.name} "
-                            f"does not depend on it{told}", "look for the op that is to take it, and was given "
-                            "another tensor" if padded is None else "give it to the recurrence as sequence_length",
-                            target=tensor.name, confidence="certain")]
+                            f"does not depend on it{told}", "give it to the recurrence as sequence_length"
+                            if padded is not None else "reward + (1 - done) * gamma * best" if best is not None else
+                            "look for the op that is to take it, and was given another tensor", target=tensor.name,
+                            confidence="certain")]
     return []
 
 
@@ -191,8 +197,12 @@ def _cast_away(case: Case) -> list[Finding]:
 
 
 def _sorted(head: Head, labels: list[np.ndarray], case: Case) -> list[Finding]:
-    """Batches that are of one class each."""
+    """Batches that are of one class each, or all of one."""
     batches = [c for each in labels if (c := classes_of(each)) is not None and c.size >= 4]
+    if head.form == "sparse" and head.labels is not None and len(batches) >= _ALIKE and not np.ptp(np.hstack(batches)):
+        return [finding(54, "one label", head.op, f"{named(head.labels)} has the class {batches[0][0]} alone in all "
+                        f"{len(batches)} steps: the loss falls by answering {batches[0][0]} to everything",
+                        "shuffle the examples before they are cut into batches", target=named(head.labels))]
     if len(batches) < _BATCHES or head.form in ("squared", "absolute") or head.labels is None:
         return []
     everything = np.concatenate(batches)
@@ -251,8 +261,7 @@ def feed_mistakes(batches: Sequence[Mapping[Tensor, Any]], *, learns: bool = Fal
         for tensor, value in batch.items():
             if tensor.op.type in PLACEHOLDERS:
                 fed.setdefault(tensor, []).append(np.asarray(value))
-    return [finding for tensor, arrays in fed.items()
-            for finding in (*_scale(tensor, arrays, learns, beyond), *_classes(tensor, arrays))]
+    return [finding for tensor, arrays in fed.items() for finding in _scale(tensor, arrays, learns, beyond)]
 
 
 def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool, beyond: float) -> list[Finding]:
@@ -303,19 +312,6 @@ def _twins(values: np.ndarray) -> list[tuple[int, int]]:
         if len(np.unique(column)) >= _ROWS and (other := first.setdefault(column.tobytes(), i)) != i:
             found.append((other, i))
     return found if 4 * len(found) < values.shape[1] else []
-
-
-def _classes(tensor: Tensor, arrays: Sequence[np.ndarray]) -> list[Finding]:
-    """Labels that are of one class, batch after batch."""
-    loss = _first(tensor, _LABELED) if tensor.dtype.is_integer else None
-    if loss is None or len(arrays) < _ALIKE or not all(a.size > 1 for a in arrays):
-        return []
-    classes = np.unique(np.concatenate([a.ravel() for a in arrays]))
-    if classes.size > 1:
-        return []
-    return [_fed(54, "one label", loss, tensor, f"{tensor.name} was fed the class {classes[0]} alone in the last "
-                     f"{len(arrays)} steps: the loss falls by answering {classes[0]} to everything",
-                     "shuffle the examples before they are cut into batches")]
 
 
 def _first(tensor: Tensor, types: Sequence[str]) -> Operation | None:

@@ -16,11 +16,11 @@ from ...facts.graph_lists import calls_of, operations_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
 from ..findings import Finding
 from ..update_blame import is_store
-from .stepping import Update, update_of
+from .stepping import Update, outgrown, update_of
 
 _HALF = 6  # training runs that are looked at at the beginning, and as many of the others
 _PATIENCE = 500.0  # ms: fewer where so many runs take longer than this
-_SHAPES = ("Shape", "ShapeN", "Size", "Rank", "OnesLike", "ZerosLike")  # of which only the shape of inputs counts
+SHAPES = ("Shape", "ShapeN", "Size", "Rank", "OnesLike", "ZerosLike")  # of which only the shape of inputs counts
 _LEARNT = 0.7  # of its first size: a loss below that has fallen
 
 Values = Mapping[Tensor, Any]
@@ -83,7 +83,7 @@ class Case:
     def trained(self) -> set[Operation]:
         """What depends on trainable variables, otherwise than through a stop_gradient or a shape."""
         def takers(tensors: Iterable[Tensor]) -> list[Operation]:
-            return [c for t in tensors for c in t._consumers if c.type != "StopGradient" and c.type not in _SHAPES]
+            return [c for t in tensors for c in t._consumers if c.type != "StopGradient" and c.type not in SHAPES]
         return reached(takers(self.variables), lambda op: takers(op.outputs))
 
     @cached_property
@@ -222,17 +222,22 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else float("nan")
 
 
+def _mine(case: Case) -> list[Update]:
+    """The updates by gradients of y; of several optimizers those of what diverged."""
+    return outgrown([u for u in case.updates if u.y is case.y], [run.before for run in case.looked])
+
+
 def update_op(case: Case) -> Operation:
     """Where the training is written: the op that updates."""
-    mine = [u.op for u in case.updates if u.y is case.y] or [u.op for u in case.updates]
+    mine = _mine(case) or case.updates
     stores: Sequence[Operation] = [op for op in case.looked[0].ran if op.inputs and op.inputs[0] in case.variables
                                    and is_store(op)] if case.looked else []
-    return mine[0] if mine else min(stores, key=lambda op: op.index) if stores else case.y.op
+    return mine[0].op if mine else min(stores, key=lambda op: op.index) if stores else case.y.op
 
 
 def rate_of(case: Case, run: Run) -> float | None:
     """The learning rate in a run, None where it is not known."""
-    tensor = next((u.rate for u in case.updates if u.y is case.y and u.rate is not None), None)
+    tensor = next((u.rate for u in _mine(case) if u.rate is not None), None)
     if tensor is None:
         return None
     case.want(tensor)
@@ -278,4 +283,4 @@ def fed_behind(tensors: Sequence[Tensor]) -> set[Operation]:
 def values_behind(tensors: Sequence[Tensor], but: Collection[Tensor] = ()) -> set[Operation]:
     """What tensors are computed from, without that of which only the shape counts, and not through those of `but`."""
     return reached([t.op for t in tensors if t not in but], lambda op: [
-        t.op for t in op.inputs if t not in but] if op.type not in _SHAPES else [])
+        t.op for t in op.inputs if t not in but] if op.type not in SHAPES else [])

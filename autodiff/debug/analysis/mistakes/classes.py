@@ -19,6 +19,7 @@ from .wiring import linear_source
 _LINEAR, _BY_CONSTANTS = ("Sum", "Mean", "Neg", *SAME), ("Mul", "RealDiv", "Add", "AddV2", "Sub")
 _KINDS = 3  # different whole numbers from which on they are classes
 _TRAINED = 20  # steps that should have taught something
+_CLEAR = 0.5  # how far the right class stands out
 _MOST = 100  # columns: more are an image, not classes
 
 
@@ -27,7 +28,7 @@ def class_mistakes(case: Case) -> list[Finding]:
     found: list[Finding] = []
     for head in heads(case):
         count = classes_in(head, case) if case.steps else 0
-        for rule in (_each_alone, _squared, _narrow) if count else ():
+        for rule in (_each_alone, _squared, _narrow) if count else (_smoothed_away,):
             found += list(rule(head, count, case))[:1]
     return found
 
@@ -115,6 +116,20 @@ def _narrow(head: Head, count: int, case: Case) -> Iterator[Finding]:
             return
 
 
+def _smoothed_away(head: Head, count: int, case: Case) -> Iterator[Finding]:
+    """Labels that are hardly larger for the right class than for the others."""
+    given = head.labels
+    if given is None or given.op in case.trained or not case.steps or not (labels := case.series(given)[:1]):
+        return
+    values = np.unique(np.round(labels[0], 5))
+    gap = float(np.ptp(values)) if len(values) == 2 else 0.0
+    if 0 < gap < _CLEAR and (np.allclose(labels[0].sum(axis=-1), 1, atol=1e-3) or abs(values.sum() - 1) < 1e-3):
+        yield finding(57, "labels smoothed away", head.op, f"the labels {given.name} are {values[1]:.3g} for the "
+                      f"right class and {values[0]:.3g} for any other, a label smoothing of {1 - gap:.2g}: they hardly "
+                      "say which class is right", "label_smoothing=0.1 is usual: the share that is taken from the "
+                      "right class, not what is left to it", target=given.name, confidence="certain")
+
+
 def residual_mistakes(case: Case) -> list[Finding]:
     """Findings about differences of predictions and labels, and of products of them."""
     found: list[Finding] = []
@@ -133,8 +148,11 @@ def _is_residual(op: Operation, case: Case) -> bool:
 
 
 def _not_squared(op: Operation, case: Case) -> Iterator[Finding]:
-    """A residual whose mean is minimized as it is: all ways from it to y only sum, scale and shift it."""
-    if not _is_residual(op, case):
+    """A residual whose mean is minimized as it is: all ways from it to y only sum, scale and shift it.
+
+    None where labels are met before: a cross entropy less the entropy of its labels, say, is never below 0.
+    """
+    if not _is_residual(op, case) or not ancestors([*op.inputs]).isdisjoint(head.op for head in heads(case)):
         return
     at = op
     while at is not case.y.op and (takers := [c for c in at.outputs[0]._consumers if c in case.behind]):

@@ -150,15 +150,11 @@ def _logarithm(op: Operation, case: Case) -> Head | None:
     if product is None:  # of what a cross entropy takes for logits, as Keras does with probabilities
         taker = next((c for t in op.outputs for c in through(t) if c.type in ENTROPIES), None)
         return None if taker is None else Head("log", op, op.inputs[0], taker.inputs[1], end)
-    labels = next((t for t in product.inputs if not _is_of(t, op)), None)
+    labels = next((t for t in product.inputs if past(t, ("Neg", *SAME)).op is not op), None)
     while labels is not None and labels.op.type in ("Neg", "BroadcastTo"):
         labels = labels.op.inputs[0]
     labels = None if labels is None or constant(labels) is not None else unbroadcast(labels)
     return Head("log", op, op.inputs[0], labels, end)
-
-
-def _is_of(tensor: Tensor, op: Operation) -> bool:
-    return past(tensor, ("Neg", *SAME)).op is op
 
 
 def through(tensor: Tensor) -> list[Operation]:
@@ -180,7 +176,7 @@ def weights_of(head: Head, case: Case) -> list[Tensor]:
     while stack:
         tensor = stack.pop()
         for taker in tensor._consumers:
-            if taker not in case.behind or taker.type not in ("Mul", "Sum", "Mean", "Neg", *SAME):
+            if taker not in case.behind or taker.type not in ("Mul", "Sum", "Mean", "Neg", "AddV2", *SAME):
                 continue
             found += [unbroadcast(t) for t in taker.inputs if taker.type == "Mul" and t is not tensor
                       and constant(t) is None]

@@ -78,12 +78,10 @@ def trained_targets(case: Case) -> list[Finding]:
 
 def _bootstrap(op: Operation, case: Case) -> Operation | None:
     """The maximum in fed + factor * maximum, if gradients go through it."""
-    if op.type not in ("Add", "AddV2") or not any(fed_behind([t]) and t.op not in case.trained for t in op.inputs):
-        return None
-    level = [t.op for t in op.inputs if t.op in case.trained]
+    level = [t.op for t in op.inputs if t.op in case.trained] if op.type in ("Add", "AddV2") else []
     for _ in range(5):
         if (best := next(filter(_is_best, level), None)) is not None:
-            return best
+            return best if any(t.op not in case.trained and fed_behind([t]) for t in op.inputs) else None
         level = [t.op for o in level if o.type in ("Mul", "Transpose", *SAME) for t in o.inputs if t.op in case.trained]
     return None
 
@@ -164,7 +162,8 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
     """The logarithm of what is no probability."""
     if head.form != "log" or head.activation not in ("", "Relu", "Relu6", "Tanh", "LeakyRelu", "Elu", "LogSoftmax"):
         return
-    if head.labels is None or not fed_behind([head.labels]) and head.labels.op.type != "OneHot":
+    if head.labels is None or not fed_behind([head.labels]) and head.labels.op.type != "OneHot" or (
+            head.labels.op in case.trained):  # as of x * log(x), a penalty
         return
     values = case.series(last_tensor(head.prediction))
     told = ""

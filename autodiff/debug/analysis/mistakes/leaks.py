@@ -1,4 +1,5 @@
-"""Leaks: labels that a model is given among its inputs, and masks that leave in what they are to leave out."""
+"""Leaks: labels that a model is given among its inputs, masks and weights of the wrong examples, and recurrences that
+go through padding, or through the examples of a batch."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -11,11 +12,13 @@ from ....core.traversal import ancestors, descendants, past
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .batches import is_padded
-from .case import Case, finding, is_variable_read, values_behind
+from .case import SHAPES, Case, fed_behind, finding, is_variable_read, values_behind
 from .heads import SAME, Head, heads, is_data, number_in, through, weights_of
-from .pairing import source_of_labels
+from .pairing import FLAT, TRAINED, classes_of, source_of_labels
 
 _SURE, _KINDS = 60, 3  # examples of which none is another; different labels from which on they are no mere flag
+_LOOKS, _MOST = ("GatherV2", "ResourceGather", "Gather"), 0.4  # of words; share of padding that drowns the rest
+_TURNED = 1.5  # times what is rare
 _FAR = -1e3  # what is added to scores that are not to count
 _PASS = ("Transpose", "Add", "AddV2", "BiasAdd", "Mul", "RealDiv", "Tanh", "Relu", "Sigmoid", "Gelu", "OneHot", "While",
          "ListUnstack", "ListStack", *SAME)  # that keep what belongs to a position in its place
@@ -27,8 +30,8 @@ def leak_mistakes(case: Case) -> list[Finding]:
     """Findings about what the inputs tell of the labels, and about what a mask lets count."""
     return [found for head in (heads(case) if case.steps else ()) if head.labels is not None
             and head.labels.op not in case.trained
-            for found in (*_among_inputs(head, head.labels, case), *_masked_wrong(head, head.labels, case),
-                          *_padding_counted(head, head.labels, case))][:1] + [
+            for rule in (_among_inputs, _masked_wrong, _weights_turned, _padding_counted, _over_examples,
+                         _through_padding) for found in rule(head, head.labels, case)][:1] + [
                 found for op in case.behind for found in _suppressed(op)][:1]
 
 
@@ -73,6 +76,7 @@ def _suppressed(op: Operation) -> list[Finding]:
 
 def _column(pairs: list[tuple[np.ndarray, np.ndarray]]) -> int | None:
     """The column of features that one-column targets are the same as."""
+    pairs = [(a[..., 0] if a.ndim == 3 and a.shape[-1] == 1 else a, b) for a, b in pairs]  # of a sequence of numbers
     if any(a.ndim != 2 or a.shape[1] < 2 or b.size != len(a) or a.dtype.kind != "f" or b.dtype.kind not in "fiub"
            for a, b in pairs):
         return None
@@ -117,6 +121,23 @@ def _masked_wrong(head: Head, labels: Tensor, case: Case) -> Iterator[Finding]:
                           "turn the mask: tf.not_equal(tokens, 0), or 1 - mask", target=mask.name)
 
 
+def _weights_turned(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
+    """Weights of classes that make the most frequent one count most."""
+    for weights in weights_of(head, case):
+        pairs = [(np.ravel(w), c) for w, y in zip(case.series(weights), case.series(given))
+                 if (c := classes_of(y)) is not None and c.size == np.size(w)]
+        w, y = (np.concatenate(each) for each in zip(*pairs)) if pairs else (np.zeros(0), np.zeros(0))
+        of = sorted((float((y == k).mean()), k, w[y == k]) for k in np.unique(y))
+        means = [float(each.mean()) for *_, each in of]
+        if len(of) > 1 and not any(map(np.ptp, (each for *_, each in of))) and means == sorted(means) and (
+                means[-1] > _TURNED * means[0] > 0 and of[-1][0] > _TURNED * of[0][0]):
+            (rare, few, _), *_, (much, most, _) = of
+            yield finding(47, "class weights the wrong way round", head.op, f"{weights.name} weighs examples of class "
+                          f"{most}, {much:.0%} of them, with {means[-1]:.3g}, and those of class {few}, {rare:.0%}, "
+                          f"with {means[0]:.3g}: the rare class has still less to say", "weigh by the reciprocal of "
+                          "how many there are: n / (classes * count)", target=weights.name)
+
+
 def _padding_counted(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
     """Positions behind the ends of sequences that count in the loss as the others do."""
     if (labels := source_of_labels(given)) is None or weights_of(head, case):
@@ -149,11 +170,56 @@ def _behind_ends(other: object, labels: np.ndarray) -> np.ndarray:
     told, nowhere = np.asarray(other), np.zeros(labels.size, bool)
     if told.ndim == 1 and labels.ndim == 2 and is_padded(labels, told):
         return np.ravel(np.arange(labels.shape[1]) >= told[:, None])
-    if told.ndim != 2 or told.dtype.kind not in "iu" or told.size != labels.size or len(np.unique(labels)) < 2:
+    if told.size != labels.size or len(np.unique(labels)) < 2:
         return nowhere
-    ids, counts = np.unique(told[:, -1], return_counts=True)
-    is_padding = told == ids[counts.argmax()]
-    ends = np.logical_and.accumulate(is_padding[:, ::-1], axis=1)[:, ::-1]
-    if (ends != is_padding).any() or len(set(ends.sum(axis=1))) < _KINDS:
-        return nowhere
+    ends = padding_of(told)
     return next((e for e in (ends.ravel(), ends.T.ravel()) if len(np.unique(labels.ravel()[e])) == 1), nowhere)
+
+
+def padding_of(tokens: np.ndarray) -> np.ndarray:
+    """Where rows of tokens have ended, by the same token in all of them; nowhere if they tell no ends."""
+    if tokens.ndim != 2 or not tokens.size or (tokens != np.round(tokens)).any():
+        return np.zeros(tokens.shape, bool)
+    ids, counts = np.unique(tokens[:, -1], return_counts=True)
+    is_padding = tokens == ids[counts.argmax()]
+    ends = np.logical_and.accumulate(is_padding[:, ::-1], axis=1)[:, ::-1]
+    return ends & bool((ends == is_padding).all() and len(set(ends.sum(axis=1))) >= _KINDS)
+
+
+def _loops(case: Case) -> list[Operation]:
+    """Those that carry a state from step to step."""
+    return [op for op in case.behind if op.type == "While" and any(
+        t.dtype.is_floating and t.dims for t in op.inputs[:len(op.attrs["shapes"])])]
+
+
+def _over_examples(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
+    """A recurrence whose steps are the examples of a batch, not the moments of a sequence."""
+    for op in [t.op for loop in _loops(case) for t in loop.inputs if t.op.type == "ListUnstack"]:
+        pairs = list(zip(case.series(op.inputs[0]), case.series(given)))
+        if pairs and all(x.ndim > 2 and y.ndim and len(x) == len(y) != x.shape[1] > 1 and y.shape[1:2] != x.shape[1:2]
+                         for x, y in pairs):
+            n, moments = pairs[0][0].shape[:2]
+            yield finding(68, "recurrence over the examples", op, f"the recurrence runs along axis 0 of "
+                          f"{op.inputs[0].name}, of {n} elements, as many as there are labels {given.name}: from "
+                          f"example to example of a batch, not through the {moments} moments of each", "leave "
+                          "time_major=True out for [batch, time, ...]; or tf.transpose(x, [1, 0, 2])",
+                          target=op.inputs[0].name, confidence="certain")
+            return
+
+
+def _through_padding(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
+    """A recurrence that goes on behind the ends of sequences, and learns nothing."""
+    learns = len(case.steps) < TRAINED or not FLAT * case.guess <= case.last_loss < np.inf
+    loops = () if learns else _loops(case)
+    for loop, look in [(o, op) for o in loops for op in ancestors(o.inputs) if op.type in _LOOKS]:
+        ids = past(look.inputs[1], SAME)
+        beside = {op for op in fed_behind(loop.inputs) if np.ndim(case.steps[0].feeds.get(op.outputs[0], 0))} - {ids.op}
+        takers = {c.type for c in through(ids) if c in case.behind} - {*_LOOKS, *SAME, *SHAPES}  # lengths, or a mask
+        share = float(np.mean([padding_of(rows).mean() for rows in case.series(ids)] or [0]))
+        if is_data(ids) and not beside and not takers and share > _MOST:
+            yield finding(58, "padding is read", loop, f"nothing is learnt: the loss stays at {case.last_loss:.4g}, "
+                          f"one answer to everything has {case.guess:.4g}; {loop.name} goes through all of {ids.name}, "
+                          f"{share:.0%} of which is padding behind the ends of sequences, and forgets what it read",
+                          "Embedding(mask_zero=True) in Keras, sequence_length=lengths in tf.nn.dynamic_rnn; or pad in "
+                          "front, padding='pre'", target=ids.name)
+            return

@@ -22,6 +22,7 @@ _SIZES = ("Shape", "Size", "Rank")
 _CUTS = ("ClipByValue", "Minimum", "Maximum", "Mul", "RealDiv", "SelectV2", "Select", "Identity")
 _COMPARES = ("Equal", "NotEqual", "Greater", "GreaterEqual")
 _LARGE, _FAR = 100.0, 4.0  # size of targets, and how many times larger than what is predicted they are
+_SEEN = 4  # training steps, fewer of which do not show where predictions go
 _LOST, _FEW = 0.5, 4  # share of quotients with a remainder, and how many different ones are next to nothing
 _VALUE = ("Cast", "Mul", "Add", "AddV2", "StopGradient", "Select", "SelectV2", "Sub", *SAME)
 
@@ -84,7 +85,8 @@ def _one_time_step(op: Operation, case: Case) -> Iterator[Finding]:
 def _itself(op: Operation, case: Case) -> Iterator[Finding]:
     """What is compared with itself, as where both sides of an accuracy are the labels."""
     first, then = (_told(t) for t in op.inputs)
-    if first == then and op.type in ("Equal", "NotEqual") and any(o.type in DATA for o in ancestors(op.inputs)):
+    is_own = first == then and op.inputs[0].dims == op.inputs[1].dims  # or each example is compared with each
+    if is_own and op.type in ("Equal", "NotEqual") and any(o.type in DATA for o in ancestors(op.inputs)):
         yield finding(66, "compared with itself", op, f"{op.name} compares {first[-1].name} with itself: it is "
                       f"{op.type == 'Equal'} for every example, whatever the model says",
                       "compare predictions with labels", confidence="certain")
@@ -195,7 +197,8 @@ def _advantage_trained(case: Case) -> Iterator[Finding]:
     policies = [head for head in heads(case) if head.form in ("sparse", "softmax", "log")]
     for head in policies if critics else ():
         for weight in [t for t in weights_of(head, case) if t.op in case.trained]:
-            critic = next((each for each in critics if each.prediction.op in ancestors([weight])), None)
+            critic = next((each for each in critics if each.prediction.op in ancestors([weight]) and
+                           each.prediction.op not in ancestors(head.op.inputs)), None)  # no focal loss
             if critic is not None:
                 yield finding(66, "advantage is trained", weight.op, f"{weight.name} weighs {head.op.name}"
                               f"{at_line(place_of(head.op))} with the error of the critic {critic.prediction.name}, "
@@ -272,9 +275,11 @@ def _picked_across(case: Case) -> Iterator[Finding]:
 
 def _large_targets(case: Case) -> Iterator[Finding]:
     """Targets of a regression that are so large that the training hardly gets near them."""
+    if case.learns or case.is_spoiled or len(case.steps) < _SEEN:
+        return
     for head in heads(case):
         if head.form not in ("squared", "absolute") or head.labels is None or head.labels.op in case.trained or \
-                head.activation or case.learns or case.is_spoiled:
+                head.activation:
             continue
         labels, said = case.series(head.labels), case.series(head.prediction)
         size, reached = (float(np.abs(a[-1]).mean()) if a and a[-1].size else 0.0 for a in (labels, said))

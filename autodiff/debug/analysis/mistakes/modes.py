@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ....core.function_graph import functions_of
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
 from ...facts.graph_lists import variables_of
-from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ...facts.roles import ADDS, ASSIGNS, PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, Run, finding, held
 from .heads import SAME, heads, number_in
@@ -59,10 +60,9 @@ def _averaged_over_all(case: Case) -> list[Finding]:
     """A metric that adds up evaluations between which was trained, and is never set back."""
     later = [run for run in case.runs if run.number > case.steps[0].number]
     for total in (each.handle_tensor for each in case.graph.get_collection("metric_variables")):
-        adds = [op for op in total._consumers if op.type in ("AssignAdd", "AssignAddVariableOp")]
+        adds = [op for op in total._consumers if op.type in ADDS]
         steps = sorted({run.step for run in later if not run.trains and any(op in run.ran for op in adds)})
-        if len(steps) > 2 and not any(op in run.ran for run in later for op in total._consumers
-                                      if op.type in ("Assign", "AssignVariableOp")):
+        if len(steps) > 2 and not any(op in run.ran for run in later for op in total._consumers if op.type in ASSIGNS):
             return [finding(47, "metric never reset", adds[0], f"{adds[0].name} adds to {total.name} in evaluations "
                             f"after {len(steps)} different steps, {steps[0]} to {steps[-1]}, and nothing sets it back: "
                             "what it says is the average of all of them, also of the model as it was long before",
@@ -251,10 +251,18 @@ def _of_the_logits(op: Operation, dropped: float, case: Case) -> list[Finding]:
                     "move it before the last layer")]
 
 
+def _is_of_a_step(run: Run, case: Case) -> bool:
+    """Whether a run only reads the loss of a training step, with all that was fed for it."""
+    return case.y in run.fetched and any(step.feeds.keys() == run.feeds.keys() and all(
+        np.array_equal(value, step.feeds[t]) for t, value in run.feeds.items()) for step in case.runs if step.trains)
+
+
 def _wrong_way_round(op: Operation, rate: Tensor, dropped: float, case: Case) -> list[Finding]:
-    uses = [run for run in case.runs if not run.trains and op in run.ran]
+    first = next((i for i, run in enumerate(case.runs) if run.trains), 0)  # a step before it may be forgotten
+    uses = [*islice((run for run in reversed(case.runs[first:]) if not run.trains and op in run.ran
+                     and not _is_of_a_step(run, case)), 3)][::-1]
     known: list[tuple[Run, float]] = []
-    for run in uses[-3:]:
+    for run in uses:
         value = case.values(run).get(rate)
         if value is not None:
             known.append((run, float(np.ravel(value)[0])))
@@ -265,7 +273,7 @@ def _wrong_way_round(op: Operation, rate: Tensor, dropped: float, case: Case) ->
         return [finding(66, "dropout the wrong way round", op, f"dropout drops {used:.0%} in runs that do not train "
                         f"(run {run.number}), and nothing in training", "feed keep_prob below 1 in training, and 1 in "
                         "evaluation", step=run.step)]
-    if len(known) == len(uses[-3:]) and min(v for _, v in known) > 0:
+    if len(known) == len(uses) and min(v for _, v in known) > 0:
         return [finding(43, "dropout in evaluation", op, f"runs that do not train drop {used:.0%} of "
                         f"{op.inputs[0].name} too (run {run.number}{at_line(place_of(op))}): what they say of the "
                         "model is noisy and too low",

@@ -2,14 +2,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from ....core.collections import GraphKeys
 from ....core.graph import Operation, Tensor
-from ....core.site import source_lines
+from ....core.site import resolve, source_lines
 from ....core.traversal import ancestors
-from ...facts.roles import VARIABLES, at_line, place_of
+from ...facts.roles import ASSIGNS, STORES, VARIABLES, as_place, at_line, place_of
 from ..findings import Finding
 from ..update_blame import is_copy, is_store, operands_of
 from .case import Case, finding, gradients_of, held, kernel_of, update_op
@@ -25,7 +26,6 @@ _LEARNT = 10  # steps in which a model should have learnt something
 _PRODUCTS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2")
 _DRAWN = ("Random", "Truncated", "StatelessRandom", "ParameterizedTruncated")
 _SHRINKS = 0.97  # times its size, in each step: a decay that leaves nothing of what gradients add
-_STORES = ("Assign", "AssignVariableOp", "AssignSub", "AssignSubVariableOp", "AssignAdd", "AssignAddVariableOp")
 
 
 def optimizer_mistakes(case: Case) -> list[Finding]:
@@ -92,19 +92,19 @@ def _never_copied(case: Case) -> list[Finding]:
     read = {op for run in later for op in run.ran}
     normalizing = {*case.graph.get_collection(GraphKeys.UPDATE_OPS)}
     for op in case.operations:
-        if op.type not in _STORES or not is_store(op) or op.inputs[0].op not in read or op.inputs[0].op.type not in \
+        if op.type not in STORES or not is_store(op) or op.inputs[0].op not in read or op.inputs[0].op.type not in \
                 VARIABLES or any(op in run.ran for run in (later[1:] if case.is_over else case.runs)):
             continue
-        behind = ancestors(op.inputs[1:])
         if op in normalizing:
             continue  # of what a layer saw: "not updated" tells it
+        behind = ancestors(op.inputs[1:])
         sources = [o for o in behind if o is not op.inputs[0].op and o.outputs and o.outputs[0] in case.variables]
-        is_copy = op.type in ("Assign", "AssignVariableOp")
+        is_copy = op.type in ASSIGNS
         if not sources or any(o.gradient_of is not None for o in behind) or len(trains) < (_ENOUGH if is_copy else
                                                                                           _FEW):
             continue
         if op.inputs[0] in case.variables and not is_copy or any(
-                o in read and o.type in _STORES for o in op.inputs[0]._consumers):
+                o in read and o.type in STORES for o in op.inputs[0]._consumers):
             continue
         how = "copied from" if is_copy else "a moving average of"
         return [finding(56, "never copied", op, f"{op.inputs[0].op.name}, which the runs read, is to be {how} "
@@ -120,7 +120,7 @@ def _always_copied(case: Case) -> list[Finding]:
     behind, later = ancestors([case.y]), case.steps[1:]
     trained = {update.variable.op for update in case.updates}
     for op in case.operations if len(later) >= _FEW else ():
-        copied = op.inputs[0].op if op.type in _STORES and is_store(op) else op
+        copied = op.inputs[0].op if op.type in STORES and is_store(op) else op
         if copied not in behind or copied in trained or copied.outputs[0] not in case.variables or not any(
                 op in run.ran for run in case.runs):
             continue
@@ -140,7 +140,7 @@ def _copied_too_late(case: Case) -> list[Finding]:
     differences = [(op, {held(t) for t in op.inputs}) for op in case.operations if op.type in (
         "Sub", "SquaredDifference")]
     for op in case.operations if differences else ():
-        source = held(op.inputs[1]) if op.type in ("Assign", "AssignVariableOp") else op
+        source = held(op.inputs[1]) if op.type in ASSIGNS else op
         pair = {source, op.inputs[0].op} if source is not op and source.outputs[0] in case.variables else set()
         for less in (each for each, of in differences if of == pair):
             runs = [run for run in case.runs if less in run.ran and not run.trains]
@@ -172,7 +172,7 @@ def _copied_to_itself(case: Case) -> list[Finding]:
     return [finding(61, "copied to itself", op, f"{op.name} copies {op.inputs[0].op.name} to itself: the two networks "
                     "that are to differ are one, of the same variables", "build the second network in a variable scope "
                     "of its own, and copy from the first", target=op.inputs[0].name, confidence="certain")
-            for op in case.operations if op.type in ("Assign", "AssignVariableOp") and op.inputs[0].op in known
+            for op in case.operations if op.type in ASSIGNS and op.inputs[0].op in known
             and held(op.inputs[1]) is op.inputs[0].op][:1]
 
 
@@ -207,7 +207,7 @@ def _clipped_always(case: Case) -> list[Finding]:
         size = float(np.sqrt(sum(np.vdot(a, a) for a, _ in known)))
         if known and size:
             count = sum(a.size for a, _ in known)
-            shares.append(sum(_at_bound(a, b) for a, b in known) / count)
+            shares.append(sum(int((np.abs(b) < 0.999 * np.abs(a)).sum()) for a, b in known) / count)
             rests.append(float(np.sqrt(sum(np.vdot(b, b) for _, b in known))) / size)
     if len(shares) < 3 or (clip := _clip_of(pairs)) is None:
         return []
@@ -229,11 +229,6 @@ def _clipped_always(case: Case) -> list[Finding]:
                         f"much shorter; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}",
                         "raise the bound of the clipping: 1 to 5 is usual for a global norm", step=step)]
     return []
-
-
-def _at_bound(raw: np.ndarray, given: np.ndarray) -> int:
-    """Elements that a clipping has changed."""
-    return int((np.abs(given) < 0.999 * np.abs(raw)).sum())
 
 
 def _clip_of(pairs: list[tuple[Tensor, Tensor]]) -> Operation | None:
@@ -270,11 +265,19 @@ def _kernels_left_out(case: Case) -> list[Finding]:
     what = f"{len(alone)} of {len({v for _, v in layers})} kernels, such as {variable.name}{at_line(place_of(at))},"
     why = f", but what lies below, such as {min(op.name for op in below)}, is trained through them" if below else \
         ": what is trained is biases alone"
-    step = update_op(case)
-    return [finding(63, "not trained", step, f"{what} keep their random first values in all {len(case.steps)} steps: "
-                    f"the gradient call was not asked for them{why}; the loss goes from {case.first_loss:.4g} to "
-                    f"{case.last_loss:.4g}", "leave var_list out, or give it these variables too", target=variable.name,
-                    ask=f"why {variable.name}")]
+    by, remedy = "the gradient call was not asked for them", "leave var_list out, or give it these variables too"
+    stack, step = [*case.graph.extras.get("compiled", {}).values()], update_op(case)
+    place = place_of(step)
+    while stack:  # of Keras
+        if not (layer := stack.pop()).trainable and any(weight.op is variable.op for weight in layer.weights):
+            place = next(map(as_place, resolve(layer.frozen_at[:1])), place)
+            by = f"trainable of {layer.name!r}, which has them, is False{at_line(place)}"
+            remedy = f"leave {layer.name!r} trainable, and compile after that: freeze only what has been trained"
+        stack += layer._inside()
+    said = finding(63, "not trained", step, f"{what} keep their random first values in all {len(case.steps)} steps: "
+                   f"{by}{why}; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}", remedy,
+                   target=variable.name, ask=f"why {variable.name}")
+    return [replace(said, place=place)]
 
 
 def _has_moved(variable: Operation, case: Case) -> bool:

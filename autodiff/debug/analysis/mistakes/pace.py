@@ -11,6 +11,7 @@ from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, gradients_of, rate_of, update_op, values_behind
 from .heads import Head, heads, number_in, scaled, through
+from .pairing import is_rewarded
 from .signs import sign_through, signs_into
 from .slow import too_few, too_low
 
@@ -18,6 +19,9 @@ _GROWN = 10.0  # times its first size: a loss that has diverged
 _FAST = 0.3  # change of a kernel by a step, relative to its size
 _HASTY, _PEAK = 6, 3.0  # first steps, and times its size that a loss grows in them if they are too long
 _RESTLESS, _MANY = 0.1, 20  # the same of the last of so many steps
+_RAISED = 0.5  # of the highest loss, that a step should leave where steps are what raised it
+_MENDED = 0.2  # of its first size: a loss that first steps raised, to no harm
+_RISES = 0.3  # of what steps lower the loss of their own batches in all: less rise is no matter
 _ALIVE = 0.2  # of the inputs of a relu above 0, where it is no dead one
 _NOT_YET = 0.7  # of the steps, up to which a rate that the script sets itself is not low on purpose
 _FACTOR = 10.0  # of a loss, that makes steps so many times as long
@@ -125,8 +129,9 @@ def _diverges(case: Case) -> list[Finding]:
                   if np.isfinite(before) and not after <= before + 1e-3 * abs(before)), None)
     overflowed = risen is not None and bool(case.nonfinite) and not np.isfinite(risen[2]) and _is_finite_after(
         case, risen)
+    is_raised = max((a for _, b, a in case.again if a > b), default=0) > _RAISED * peak[1]  # not by other batches
     grown = peak[1] > _GROWN * max(abs(start[1]), 1e-6) and (
-        case.nonfinite or finite[-1][1] > _GROWN * abs(start[1]) or case.last_loss > 0.9 * case.guess)
+        case.nonfinite or is_raised and (finite[-1][1] > _GROWN * abs(start[1]) or case.last_loss > 0.9 * case.guess))
     if risen is None or not (grown or overflowed):
         return []
     step, before, after = risen
@@ -148,17 +153,17 @@ def _too_high(case: Case) -> list[Finding]:
     if _diverges(case) or len(case.losses) < 4 or not np.isfinite(case.last_loss):
         return []
     risen = [(s, b, a) for s, b, a in case.again if a > b + 0.02 * abs(b) + 1e-7]
+    is_more = sum(a - b for _, b, a in risen) > _RISES * sum(max(b - a, 0) for _, b, a in case.again)
     early = [(step, v, pace) for step, v, pace in case.paces if step <= case.looked[min(2, len(case.looked) - 1)].step]
     stuck = case.last_loss > 0.8 * case.first_loss > 0
     far = [each for each in early if each[2] > _FAST]
     said, severity = "", 76
-    if len(risen) >= max(2, len(case.again) / 2) and case.last_loss > 0.5 * case.first_loss > 0:
+    if is_more and len(risen) >= max(2, len(case.again) / 2) and case.last_loss > 0.5 * case.first_loss > 0:
         step, before, after = max(risen, key=lambda each: (each[2] - each[1]) / (abs(each[1]) + 1e-9))
         said = (f"the learning rate is too high: after {len(risen)} of {len(case.again)} steps looked at the loss of "
                 f"the same batch is higher than before (at step {step} {before:.4g}, then {after:.4g})")
-    elif far and stuck and risen:
-        said = "the learning rate is too high"
-        step = far[0][0]
+    elif far and stuck and risen or _grown(case) and case.last_loss > case.first_loss:
+        said, step = "the learning rate is too high", far[0][0] if far else case.looked[-1].step
     elif stuck and (risen or case.last_loss > 0.95 * case.first_loss) and (late := _fast_in_the_end(case)):
         said = "the learning rate is too high"
         far, step = late, late[0][0]
@@ -193,6 +198,8 @@ def _killed(case: Case) -> tuple[Operation, int] | None:
 
 def _spike(case: Case) -> tuple[int, float] | None:
     """The step and size of a loss that the first steps made several times as large as it began, and as a guess."""
+    if case.last_loss < _MENDED * min(case.first_loss, case.guess):
+        return None
     first = case.losses[0][1]
     step, most = max(case.losses[:_HASTY], key=lambda each: each[1])
     return (step, most) if 0 < first and most > _PEAK * max(first, min(case.guess, first * _PEAK)) else None
@@ -209,7 +216,7 @@ def _cause(case: Case, said: str, step: int, severity: int) -> Finding:
     """A training that is too fast, with what makes it so: inputs of great size, a sum over the batch, or the rate."""
     at = update_op(case)
     rate = rate_of(case, case.looked[0])
-    how = "" if rate is None else f" (the rate is {rate:.3g})"
+    how = _grown(case) or ("" if rate is None else f" (the rate is {rate:.3g})")
     large = _large_input(case)
     if large is not None:
         tensor, size = large
@@ -239,6 +246,12 @@ def _cause(case: Case, said: str, step: int, severity: int) -> Finding:
         said += how
     return finding(severity, "learning rate too high", at, said, "lower the learning rate, ten times at first; or clip "
                    "with tf.clip_by_global_norm", step=step)
+
+
+def _grown(case: Case) -> str:
+    """How a learning rate has grown, "" if it has not."""
+    rate, last, step = rate_of(case, case.looked[0]) or 0.0, rate_of(case, case.looked[-1]) or 0.0, case.looked[-1].step
+    return f"; the rate grows from {rate:.3g} to {last:.3g} by step {step}" * (last > _FACTOR * rate > 0)
 
 
 def _large_input(case: Case) -> tuple[Tensor, float] | None:
@@ -279,7 +292,8 @@ def _is_small(op: Operation) -> bool:
 
 def _bottomless(case: Case) -> list[Finding]:
     """A loss made of errors, which are never below 0, that falls far below it."""
-    errors = [head for head in heads(case) if head.form in ("squared", "softmax", "sparse", "sigmoid")]
+    errors = [head for head in heads(case) if head.form in ("squared", "softmax", "sparse", "sigmoid")
+              and not is_rewarded(head, case)]
     if not errors or not case.first_loss > 0 or not case.last_loss < -_GROWN * case.first_loss:
         return []
     turn = next((op for op in reversed(case.behind) if op.type in ("Neg", "Sub") and op in case.trained), case.y.op)

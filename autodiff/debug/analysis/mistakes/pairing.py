@@ -12,10 +12,11 @@ from .heads import ENTROPIES, SAME, Head, constant, heads, is_data, through, wei
 
 _MANY = 400  # examples that are compared with each other
 _FEWEST = 120  # distinct examples that show whether labels follow from inputs
-_FLAT = 0.93  # of the loss of a guess: above it nothing is learnt
-_TRAINED = 20  # steps that should have taught something
+FLAT = 0.93  # of the loss of a guess: above it nothing is learnt
+TRAINED = 20  # steps that should have taught something
 _RIDGE = 0.1  # of the mean variance: what the straight fit is held down by
 _FIRST, _ALIKE = 3, 2e-3  # steps in which the loss is the same multiple of the error, up to so much
+_AXES, _ALONE, _APART = 25, 0.15, 4.0  # numbers of an example; their correlation; variance of means over that by chance
 _SURE = 3.0  # standard deviations beyond chance
 
 
@@ -91,24 +92,39 @@ def _ratio(known: list[tuple[Head, Tensor]], case: Case, values: Values) -> floa
 
 def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Finding]:
     """A loss that stays where guessing would be, and why: whether the labels follow from the inputs at all."""
-    if len(case.steps) < _TRAINED or head.labels is None or not np.isfinite(case.last_loss) or _is_rewarded(head, case):
+    if len(case.steps) < TRAINED or head.labels is None or not np.isfinite(case.last_loss) or is_rewarded(head, case):
         return []
     guess = _guess(head, labels)
     losses = [float(np.mean(v)) for v in case.series(head.op.outputs[0])]
     if guess is None or not losses:
         return []
     stays = max(float(np.mean(losses[-3:])), guess[0] * case.last_loss / case.guess)
-    told = "" if stays < _FLAT * guess[0] else _independent(head, case)
+    told = "" if stays < FLAT * guess[0] else _independent(head, case)
     if not told:
         return []
     which = "squared error" if head.form == "squared" else "cross entropy"
-    return [finding(63, "labels do not follow from inputs", head.op, f"nothing is learnt in {len(case.steps)} steps: "
-                    f"the {which} stays at {stays:.4g}, and {guess[1]} is {guess[0]:.4g}; the labels have nothing to "
+    stays = guess[0] * case.last_loss / case.guess or stays
+    said = f"nothing is learnt in {len(case.steps)} steps: the {which} is {stays:.4g}, {guess[1]} {guess[0]:.4g}; "
+    if (dealt := next((t for t in inputs_of(case) if _is_dealt_out(case.series(t))), None)) is not None:
+        return [finding(63, "examples dealt out", head.op, f"{said}what lies side by side in an example of {dealt.name}"
+                        " has only its size in common, as where np.reshape brought examples to the front: each is made "
+                        "of pieces of many", "np.transpose(x, (2, 0, 1)) for [height, width, n]", target=dealt.name)]
+    return [finding(63, "labels do not follow from inputs", head.op, f"{said}the labels have nothing to "
                     f"do with the inputs: {told}", "look at how inputs and labels are paired: shuffle both by the same "
                     "permutation, batch both by the same indices", target=named(head.labels), step=case.steps[-1].step)]
 
 
-def _is_rewarded(head: Head, case: Case) -> bool:
+def _is_dealt_out(batches: list[np.ndarray]) -> bool:
+    """Whether examples with axes of their own differ in size, while numbers side by side in them do not go together."""
+    if len({x.shape[1:] for x in batches}) != 1 or batches[0].ndim < 3:
+        return False
+    rows = np.concatenate([x.reshape(len(x), -1) for x in batches]).astype(float)
+    off, n = rows - rows.mean(axis=1, keepdims=True), rows.shape[1]
+    inside, beside = np.square(off).mean(), (off[:, 1:] * off[:, :-1]).mean()
+    return bool(n >= _AXES and abs(beside) < _ALONE * inside < _ALONE / _APART * n * rows.mean(axis=1).var())
+
+
+def is_rewarded(head: Head, case: Case) -> bool:
     """Whether something else than a constant or a mask weighs the loss of each example, as rewards do."""
     return any(t is not head.labels and t.op.type not in ("Cast", "SequenceMask") and not _is_mask(t.op)
                for t in weights_of(head, case))

@@ -15,6 +15,7 @@ _SUMS = ("Add", "AddV2", "AddN")
 _SMALL, _ROWS = 0.1, 4  # a factor that is meant to weigh a sum down; a batch
 _MANY, _GONE = 8, 0.1  # numbers of an example, by which a mean of them is too small; nats as good as none
 _HEAVY = 5.0  # times the error of the data, at the beginning
+_COUNTS = 0.6  # of the error with weights of 0: up to which the data have their say
 
 
 def penalty_mistakes(case: Case) -> list[Finding]:
@@ -52,6 +53,13 @@ def _too_heavy(case: Case) -> list[Finding]:
     penalty, error = sum(abs(of.get(t, 0.0)) for t in penalties), sum(abs(of.get(t, 0.0)) for t in data)
     if not np.isfinite(penalty) or penalty <= _HEAVY * error or not error:
         return []
+    end = case.looked[-1]
+    none = {v.op.name: np.zeros_like(end.before[v.op.name]) for t in penalties for v in case.variables
+            if v.op in ancestors([t]) and v.op.name in end.before}
+    last, bare = (sum(abs(case.with_variables(end, t, {**end.before, **less}) or 0.0) for t in data)
+                  for less in ({}, none))
+    if last < _COUNTS * bare:
+        return []  # the data hold the weights against the penalty
     largest = max(penalties, key=lambda t: abs(of.get(t, 0.0)))
     return [finding(67 if penalty > 2 * _HEAVY * error else 48, "penalty too large", largest.op, f"the penalty "
                     f"(regularization) {largest.name} is {penalty:.4g} at step {case.looked[0].step}, beside "

@@ -27,6 +27,8 @@ def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: 
     stack = [(start, 1, False)]
     while stack and len(seen) < _MOST_PATHS:
         tensor, sign, picked = at = stack.pop()
+        if not sign:
+            return {(0, picked)}  # which no other path makes known
         if at in seen:
             continue
         seen.add(at)

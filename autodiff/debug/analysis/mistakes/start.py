@@ -9,7 +9,7 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants, past
 from ...facts.graph_lists import variables_of
-from ...facts.roles import at_line, place_of
+from ...facts.roles import ASSIGNS, at_line, place_of
 from ..findings import Finding
 from .case import Case, Run, finding, held, kernel_of
 from .heads import SAME, heads
@@ -166,13 +166,14 @@ def _far_from_a_guess(case: Case) -> tuple[str, float]:
     And the loss of a guess, inf where it is not known.
     """
     guess = float("inf")
-    for head in heads(case):
-        if head.form in ("softmax", "sparse", "log"):
-            values = case.series(head.prediction)
-            if values and values[0].ndim and values[0].shape[-1] > 1 and np.isfinite(case.first_loss):
-                guess = float(np.log(values[0].shape[-1]))
-                if case.first_loss > _BEYOND * guess:
-                    return f", and the first loss is {case.first_loss:.3g}, where guessing has {guess:.3g}", guess
+    predictions = [head.prediction for head in heads(case) if head.form in ("softmax", "sparse", "log")]
+    case.want(*predictions)  # at once: those of each time step of an unrolled loop share what comes before
+    for prediction in predictions:
+        values = case.series(prediction)
+        if values and values[0].ndim and values[0].shape[-1] > 1 and np.isfinite(case.first_loss):
+            guess = float(np.log(values[0].shape[-1]))
+            if case.first_loss > _BEYOND * guess:
+                return f", and the first loss is {case.first_loss:.3g}, where guessing has {guess:.3g}", guess
     squashing = [op for op in case.behind if op.type in ("Tanh", "Sigmoid") and op in case.trained]
     case.want(*(op.inputs[0] for op in squashing))
     first = case.values(case.looked[0]) if squashing and case.looked else {}
@@ -188,7 +189,7 @@ def _far_from_a_guess(case: Case) -> tuple[str, float]:
 def given_to(variable: Tensor, runs: Sequence[Run]) -> dict[Operation, int]:
     """The assignments by which runs gave a variable other values than its first ones, and the last run of each."""
     starts = {each.initializer for each, _ in variables_of(variable.graph)}
-    return {op: run.number for run in runs for op in run.ran if op.type in ("Assign", "AssignVariableOp")
+    return {op: run.number for run in runs for op in run.ran if op.type in ASSIGNS
             and op.inputs[0] is variable and op not in starts}
 
 
@@ -210,7 +211,7 @@ def _started_late(case: Case) -> list[Finding]:
 def _started_again(case: Case) -> list[Finding]:
     """An initializer that is run again between steps of training."""
     starts = [op for variable in case.variables for op in variable._consumers
-              if op.type in ("Assign", "AssignVariableOp") and not ancestors(op.inputs[1:]) & case.trained]
+              if op.type in ASSIGNS and not ancestors(op.inputs[1:]) & case.trained]
     again: list[int] = []
     passes: list[list[Run]] = [[]]  # the training runs between
     for run in case.runs:

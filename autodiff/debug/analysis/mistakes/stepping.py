@@ -1,19 +1,22 @@
 """Updates of variables: by optimizers' ops, and by assignments of what gradients give, as Keras makes them."""
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors, past
 from ....gradients.blocked_reasons import GradientCall
 from ...facts.roles import VARIABLES
-from ..update_blame import GRADIENTS, RATES, operands_of
+from ..update_blame import GRADIENTS, RATES, is_store, operands_of
 
 _SPREAD = ("BroadcastTo",)
 _WRITTEN = 300  # ops that an update written by hand may have
 _DEEP = 12
+APART = 10.0  # times: variables that grew so much more than others diverged, and these did not
 _PASSED = ("Neg", "Identity", "Cast", "BroadcastTo", "Snapshot")
 
 
@@ -39,6 +42,38 @@ def update_of(op: Operation, calls: Sequence[GradientCall]) -> Update | None:
     made = sorted(ancestors([gradient]), key=lambda each: -each.index)
     y = next((each.gradient_of for each in made if each.gradient_of is not None), None)
     return Update(op, op.inputs[0], gradient, rate, y)
+
+
+def updates_of(ops: Iterable[Operation], calls: Sequence[GradientCall]) -> list[Update]:
+    """Those of the ops that store gradients."""
+    return [found for op in ops if is_store(op) and (found := update_of(op, calls)) is not None]
+
+
+def rates_of(ops: Iterable[Operation], calls: Sequence[GradientCall]) -> list[Tensor]:
+    """The learning rates of those of the ops that store gradients."""
+    return list(dict.fromkeys(u.rate for u in updates_of(ops, calls) if u.rate is not None))
+
+
+def growths(stores: Iterable[Operation], states: Sequence[Mapping[str, Any]]) -> dict[Operation, float]:
+    """How many times as large as at first, or as 1, the variables are that ops store into; inf if not finite.
+
+    states: the variables in order, of which the first in which some have outgrown the others counts, or the last.
+    """
+    names = {op: past(op.inputs[0], ("Identity", "ReadVariableOp")).op.name for op in stores}
+    found = dict.fromkeys(names, 1.0)
+    for state in states:
+        for op, name in names.items():
+            sizes = [float(np.abs(each[name]).max(initial=1.0)) if name in each else 1.0 for each in (states[0], state)]
+            found[op] = float(np.nan_to_num(sizes[1] / sizes[0], nan=np.inf))
+        if max(found.values(), default=0.0) >= APART:
+            break
+    return found
+
+
+def outgrown(updates: Sequence[Update], states: Sequence[Mapping[str, Any]]) -> list[Update]:
+    """The updates whose variables grew far more than those of others; all of them where none did."""
+    grown = growths([u.op for u in updates], states)
+    return [u for u in updates if grown[u.op] * APART >= max(grown.values())]
 
 
 def _written(op: Operation, calls: Sequence[GradientCall]) -> Update | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants
-from ...facts.roles import at_line, is_variable, place_of
+from ...facts.roles import ADDS, ASSIGNS, at_line, is_variable, place_of
 from ..advice import advice_of
 from ..findings import Finding
 from .case import Case, Run, fed_behind, finding, held
@@ -155,9 +155,9 @@ def _never_reset(case: Case) -> list[Finding]:
     for update in case.updates if trains else ():
         for total in {op for op in ancestors([update.gradient]) if op.type in ("VariableV2", "VarHandleOp")}:
             takers = list(total.outputs[0]._consumers)
-            adds = [op for op in takers if op.type in ("AssignAdd", "AssignAddVariableOp")
+            adds = [op for op in takers if op.type in ADDS
                     and any(o.gradient_of is not None for o in ancestors(op.inputs[1:]))]
-            resets = [op for op in takers if op.type in ("Assign", "AssignVariableOp")]
+            resets = [op for op in takers if op.type in ASSIGNS]
             later = [run for run in case.runs if run.number > trains[0].number]
             if not adds or not any(adds[0] in run.ran for run in case.runs):
                 continue

@@ -174,15 +174,17 @@ def _crossed(op: Operation, case: Case) -> Iterator[Finding]:
     if op.type not in ("Equal", "Mul", "Sub", "SquaredDifference") or is_of_one(op):
         return
     dims = [unbroadcast(t).dims for t in op.inputs]
+    is_near = None in dims or sorted(len(d or ()) for d in dims) == [1, 2]
+    if is_near and op.type not in ("Equal", "Mul") and op in case.trained and op in case.behind:  # all may be known
+        dims = [np.shape(known[0]) if (known := case.series(unbroadcast(t))) else d for t, d in zip(op.inputs, dims)]
     row, column = sorted((d or () for d in dims), key=len)
     if (len(row), len(column)) != (1, 2) or column[1] != 1 or 1 in (row[0], column[0]):
         return
-    said = (f"{_shape(dims[0] or ())} and {_shape(dims[1] or ())}: all pairs of examples, a table of n by n, not n "
-            "values")
+    said = f"{_shape(dims[0] or ())} and {_shape(dims[1] or ())}: all pairs of examples, n by n values, not n"
     if op.type == "Equal":
         yield finding(61, "compared crosswise", op, f"{op.name} compares shapes {said}",
                       "give both the same shape: tf.squeeze(x, 1), or tf.reshape(x, [-1])")
-    elif op in case.trained and row[0] is column[0] is None:
+    elif op in case.trained and row[0] == column[0] and (op.type != "Mul" or row[0] is None):
         yield finding(64, "broadcast", op, f"{op.name} ({op.type}) combines shapes {said}",
                       "give both the same shape: tf.squeeze(prediction, 1), or tf.expand_dims(target, 1)")
 
@@ -240,22 +242,23 @@ def _mean_of_integers(op: Operation, case: Case) -> Iterator[Finding]:
 
 def _flattened(op: Operation, case: Case) -> Iterator[Finding]:
     """A map reshaped to [-1, k], where k is not the size of an example."""
-    if op.type != "Reshape" or op not in case.trained:
-        return
-    dims, to = op.inputs[0].dims, static_dims(op.inputs[1])
+    if op in case.trained and (told := regrouped(op, failed=bool(case.failed))) is not None:
+        yield finding(105 if case.failed else 78, "reshape changes the rows", op, *told, confidence="certain")
+
+
+def regrouped(op: Operation, *, failed: bool) -> tuple[str, str] | None:
+    """Of a reshape to [-1, k], where k is not the size of an example: what it does, and what to write for it."""
+    dims, to = (op.inputs[0].dims, static_dims(op.inputs[1])) if op.type == "Reshape" else (None, None)
     if dims is None or to is None or len(dims) < _CONVOLVED or len(to) != 2 or to[0] is not None or to[1] is None:
-        return
+        return None
     sizes = dims[1:]
-    if any(n is None for n in sizes) or dims[0] is not None and not case.failed:
-        return
-    whole = int(np.prod([n or 1 for n in sizes]))
-    if to[1] in (whole, sizes[-1]) or not whole:
-        return
+    whole = int(np.prod([n or 0 for n in sizes]))
+    if dims[0] is not None and not failed or to[1] in (whole, sizes[-1]) or not whole:
+        return None
     rows = f"{whole / to[1]:.3g} rows" if whole > to[1] else f"{whole / to[1]:.3g} of a row"
-    yield finding(105 if case.failed else 78, "reshape changes the rows", op, f"{op.name} reshapes {op.inputs[0].name} "
-                  f"of shape {_shape(dims)} to [-1, {to[1]}], but an example has {' * '.join(map(str, sizes))} = "
-                  f"{whole} elements: each becomes {rows}, and the rows no longer are the examples of the labels",
-                  f"tf.reshape(x, [-1, {whole}]), or tf.layers.flatten(x)", confidence="certain")
+    return (f"{op.name} reshapes {op.inputs[0].name} of shape {_shape(dims)} to [-1, {to[1]}], but an example has "
+            f"{' * '.join(map(str, sizes))} = {whole} elements: each becomes {rows}, and the rows no longer are the "
+            "examples of the labels", f"tf.reshape(x, [-1, {whole}]), or tf.layers.flatten(x)")
 
 
 def _axes_mixed(op: Operation, case: Case) -> Iterator[Finding]:

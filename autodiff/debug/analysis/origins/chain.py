@@ -11,7 +11,7 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.function_calls import Calls
-from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of, takes_elements
+from ...facts.roles import PLACEHOLDERS, VARIABLES, of_data, place_of, takes_elements
 from ..arithmetic_rules import in_words, number
 from ..edits.in_graph import is_half
 from ..findings import Link
@@ -58,7 +58,8 @@ def _followed(at: Source, forks: int, *, negative: bool) -> list[tuple[Link, Any
         zeros = [s for s in sources if s.value == 0] if at.value == 0 and at.tensor.op.type in _ADDS else []
         if len(zeros) > 1 and forks:
             lost = [s for s in zeros if s.tensor.op.type == "Const" and is_half(s.tensor.op)]
-            return found + min((_followed(s, forks - 1, negative=negative) for s in lost or zeros[:3]), key=_is_plain)
+            ways = [_followed(s, forks - 1, negative=negative) for s in lost or zeros[:3]]
+            return found + min(ways, key=_is_plain if at.tensor.op.type == "Mul" else _is_kept)
         cancels = _cancels(at, sources)
         if cancels and chosen is not None and abs(chosen.value) != 1:
             found += [(link, 0) for link in _constant_feed(chosen)]
@@ -77,6 +78,11 @@ def _followed(at: Source, forks: int, *, negative: bool) -> list[tuple[Link, Any
 def _is_plain(found: list[tuple[Link, Any]]) -> bool:
     """Whether a zero was only fed: the other one tells more."""
     return not found or found[-1][0].kind == "fed" and found[-1][1] == 0
+
+
+def _is_kept(found: list[tuple[Link, Any]]) -> tuple[bool, bool]:
+    """Of a sum, all of which is 0: whether a zero is a variable's, as biases begin, or was only fed."""
+    return bool(found) and found[-1][0].kind == "variable", _is_plain(found)
 
 
 def _empty_feed(op: Operation, scene: Scene) -> list[Link]:
@@ -220,8 +226,8 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
         return Link(f"{op.name}{where} is {value}", place, "variable", op.name, at.index)
     if takes_elements(op):
         where = _throughout(at) or _spot(at.index)
-        return Link(f"the dataset gave {value}{where} of its component {op.outputs.index(at.tensor)}", place, "fed",
-                    op.name, at.index)
+        return Link(f"the dataset gave {value}{where} of its component {op.outputs.index(at.tensor)}",
+                    of_data(op) or place, "fed", op.name, at.index)
     if not op.inputs and op.type not in ("Captured", "Argument"):
         array = np.asarray(at.scene.values[at.tensor])
         if op.type == "Const" and array.ndim and np.any(array) and (at.value == 0 or not np.isfinite(at.value)):

@@ -10,7 +10,7 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ...facts.function_calls import Call, Calls, Inside
 from ...facts.known import inputs_read
-from ...facts.roles import is_handle
+from ...facts.roles import PLACEHOLDERS, is_handle
 
 Index = tuple[int, ...]
 _ARRANGES = {"Reshape": 0, "Transpose": 0, "StridedSlice": 0, "Squeeze": 0, "ExpandDims": 0, "Slice": 0, "Tile": 0,
@@ -146,6 +146,8 @@ def _reduced(at: Source, given: Sequence[Tensor]) -> list[Source]:
     part = np.abs(array[where].astype(np.float64)) if array.dtype.kind in "biuf" else np.zeros(0)
     if not part.size:
         return []
+    if not part.any():
+        part = np.abs(_marks(given[0], at.scene)[where].astype(np.float64))
     ends = [int(np.argmax(np.where(np.isfinite(part), part, np.inf)))]
     if at.tensor.op.type in ("Prod", "Min"):
         ends = [int(np.argmin(part)), *ends]
@@ -155,6 +157,14 @@ def _reduced(at: Source, given: Sequence[Tensor]) -> list[Source]:
         index = tuple(next(inner) if isinstance(each, slice) else each for each in where)
         found.append(element_at(given[0], index, at.scene))
     return found
+
+
+def _marks(products: Tensor, scene: Scene) -> np.ndarray:
+    """Of products that are all 0: what was fed to say which of them count, as one-hot labels; else they."""
+    zeros = np.asarray(scene.values[products])
+    factors = products.op.inputs if products.op.type == "Mul" else ()
+    fed = (t for t in factors if (t.op.inputs[0].op if t.op.type == "Cast" else t.op).type in (*PLACEHOLDERS, "OneHot"))
+    return next((mark for t in fed if (mark := np.asarray(scene.values.get(t))).shape == zeros.shape), zeros)
 
 
 def _accumulated(at: Source, given: Sequence[Tensor]) -> list[Source]:

@@ -8,7 +8,6 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import dependencies, descendants, in_order
-from ....runtime.plan.running import running
 from ...analysis.update_blame import GRADIENTS, operands_of, stores_into, why_applied
 from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
@@ -33,7 +32,7 @@ class Applied:
             if moment.wanted is None or id(moment.wanted) in looked:
                 continue
             looked.add(id(moment.wanted))
-            ran = running(moment.wanted.tensors, moment.wanted.targets)
+            ran = moment.ran
             stores = stores_into(variable, ran)
             given = next(((op, t) for op in stores for name, t in operands_of(op) if name in GRADIENTS
                           and op.type != "Assign" and (t is source or source.op in dependencies([t]))), None)

@@ -12,18 +12,18 @@ import numpy as np
 from ....core.errors import ArgumentError, AutodiffError, OpError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
-from ....runtime.plan.running import running
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
-from ...analysis.edits.of_givens import outside
 from ...analysis.findings import WhyFailed, WhyNonfinite
+from ...analysis.mistakes.stepping import growths, rates_of
 from ...analysis.nonfinite import why_nonfinite
 from ...analysis.origins.enlarged import enlarged
 from ...analysis.origins.no_bound import added, is_penalty, subtracted, without_bound
 from ...analysis.origins.own_updates import amplified
-from ...analysis.remedies import matrix_fault, remedy_for_failure
+from ...analysis.refusals import refusal
+from ...analysis.silent_mistakes import wrong_sign
 from ...analysis.update_blame import divergence, is_store, leap, learning_rate, operands_of, stores_into, why_update
-from ...facts.graph_lists import trainable_tensors
+from ...facts.graph_lists import calls_of, trainable_tensors
 from ...facts.roles import VARIABLES, at_line, place_of, role_of
 from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
@@ -83,7 +83,7 @@ class Blame:
         if op is None:
             return None
         variable = op.outputs[0]
-        ran = running(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
+        ran = at.ran
         updates = stores_into(variable, ran)
         given = [t for op in updates for _, t in operands_of(op)]
         found = self._found(list(dict.fromkeys((*given, *roots, *self._trained()))), None, at)
@@ -110,15 +110,20 @@ class Blame:
         if first is None or op is not None and op.graph is self.model.graph and op.inputs and not any(
                 each.type in VARIABLES for each in ancestors(op.inputs)):
             return found
+        if first.phase == "update" and self.came_from.carried(at):
+            return found  # what is fed back grows, and variables by it
+        top = self.state.y_at(at)
+        if op is not None and op.inputs and top is not None and (wrong := wrong_sign(top, ancestors([top]))):
+            return replace(found, origins=(replace(first, remedy=wrong[0].remedy), *found.origins[1:]), diverges=True,
+                           text=f"the loss has the wrong sign{at_line(wrong[0].place)}: {wrong[0].text}\n{found.text}")
         until = [m for m in self.state.moments if m.run <= at.run]
         leapt, is_odd = self._leapt(until)
         if not first.overflows and not leapt:
             return found
         own = amplified(self.model.graph, (m.variables for m in self.state.moments), at.variables)
-        top = self.state.y_at(at)
         sub = subtracted(top, self.state.values_known, until) if top is not None and not own else None
-        grown = own[0].text if own else without_bound(sub) if sub is not None else leapt if is_odd else divergence([
-            (self.log.at(m.run), m.variables) for m in (*until[:_EARLY], at)]) if first.overflows else ""
+        grown = own[0].text if own else without_bound(sub) if sub is not None else leapt if is_odd else self._grown(
+            (*until[:_EARLY], at)) if first.overflows else ""
         grown = grown or leapt
         if not grown:
             return found
@@ -134,6 +139,13 @@ class Blame:
         told = "; ".join(part for part in (f"the training diverges: {grown}", *(each.text for each in large), rate)
                          if part)
         return replace(found, origins=(diverges, *found.origins[1:]), text=f"{found.text}\n{told}", diverges=True)
+
+    def _grown(self, moments: Sequence[Moment]) -> str:
+        """Which variable outgrew all sense: one that is trained, or else another, as a slot of an optimizer."""
+        names = {t.op.name for t in trainable_tensors(self.model.graph)}
+        runs = [(self.log.at(m.run), m.variables) for m in moments]
+        return divergence([(run, {name: value for name, value in held.items() if name in names})
+                           for run, held in runs]) or divergence(runs)
 
     def _leapt(self, until: Sequence[Moment]) -> tuple[str, bool]:
         """How a variable leapt in one step, and what was fed then; and whether that was unusual.
@@ -155,11 +167,14 @@ class Blame:
         """What it was in a run and where it was set, "" if nothing tells."""
         if (rate := advice_of(self.model.graph).rate) is not None:
             return rate.text + at_line(rate.place)
-        ran = running(at.wanted.tensors, at.wanted.targets) if at.wanted is not None else set()
-        updates = [op for op in ran if is_store(op)]
+        ran = at.ran
         began = next((m for m in self.state.moments if m.wanted == at.wanted), at)
-        now, begun = (learning_rate(updates, self.state.values_known([t.op for op in updates for t in op.inputs], m))
-                      for m in (at, began))
+        until = [m.variables for m in self.state.moments if began.run <= m.run <= at.run]
+        grown = growths((op for op in ran if is_store(op) and op.inputs), until)
+        updates = sorted(grown, key=grown.__getitem__, reverse=True)  # of several optimizers first what diverged
+        rates = rates_of(updates, calls_of(self.model.graph))
+        ops = [t.op for t in (*(t for op in updates for t in op.inputs if not t.dims), *rates)]
+        now, begun = (learning_rate(updates, self.state.values_known(ops, m), rates) for m in (at, began))
         return now[0] if now[1] == begun[1] else f"{now[0]}, {number(begun[1])} in {self.log.at(began.run)}"
 
     def _latest(self) -> Moment | None:
@@ -230,7 +245,7 @@ class Blame:
         last = self.log.records[-1] if self.log.records else None
         if last is None or last.run != at.run or not last.error or at.wanted is None:
             return None
-        ran = [op for op in running(at.wanted.tensors, at.wanted.targets) if role_of(op) != "training"]
+        ran = [op for op in at.ran if role_of(op) != "training"]
         try:
             self.state.values([t for op in sorted(ran, key=lambda op: op.index) for t in op.outputs
                                if not t.dtype.is_ref and t.dtype.name not in ("resource", "variant")], at)
@@ -253,6 +268,6 @@ class Blame:
         place = place_of(op)
         of = f" (gradient of {op.forward_op.name})" if op.gradient_of is not None else ""
         text = f"{self.log.at(at.run)} failed in {op.name} ({op.type}){of}{at_line(place)}: {said}"
-        text += f"\nof the matrix {op.inputs[0].name}: {fault}" if (fault := matrix_fault(op, known)) else ""
-        text += f"\n{odd[-1]}" if (odd := outside(op, known)) is not None else ""
-        return WhyFailed(op.name, op.type, self.log.at(at.run).step, text, remedy_for_failure(op), place)
+        because, remedy = refusal(op, error, known, at.feeds)
+        return WhyFailed(op.name, op.type, self.log.at(at.run).step, text + f"\n{because}" * bool(because), remedy,
+                         place)

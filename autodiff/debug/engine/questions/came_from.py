@@ -39,14 +39,14 @@ class CameFrom:
         origin = leading(why.origins)
         links = list(origin.chain)
         if not links:
-            return (*self._carried(at), *self.through_layers(at)) if origin.phase == "update" else ()
+            return (*self.carried(at), *self.through_layers(at)) if origin.phase == "update" else ()
         step = self.state.log.at(at.run).step
         links = [replace(link, step=step) for link in links]
         first, before = links[0], [m for m in self.state.moments if m.run < at.run]
         op = self.state.model.targets.named(first.op)
         if op is None:
             return tuple(links)
-        if first.kind == "fed" and (carried := self._carried(at)) and carried[0].op == first.op:
+        if first.kind == "fed" and (carried := self.carried(at)) and carried[0].op == first.op:
             links[:1] = carried
         elif first.kind == "fed":
             links[0] = replace(first, text=first.text + self._unusual(op, first.index, at, before))
@@ -56,7 +56,7 @@ class CameFrom:
             links[:0] = self._grown(op, at, before, rate)
         return tuple(links)
 
-    def _carried(self, at: Moment) -> list[Link]:
+    def carried(self, at: Moment) -> list[Link]:
         """That what is fed back from run to run grows."""
         grown = FedBack(self.state).grown(at)
         if grown is None:

@@ -9,16 +9,18 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
-from ....runtime.plan.running import running
+from ...analysis.advice import advice_of
 from ...analysis.edits import formulas, of_givens
 from ...analysis.edits.along_chain import along
 from ...analysis.edits.in_graph import CLIP, Edit, at_one_place, source_of
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
+from ...analysis.mistakes.stepping import outgrown, rates_of, updates_of
 from ...analysis.origins.chain import NEEDS_SIGN
 from ...analysis.origins.enlarged import enlarged
 from ...analysis.origins.no_bound import added, is_penalty, subtracted
 from ...analysis.origins.own_updates import amplified, averaged
+from ...analysis.silent_mistakes import wrong_sign
 from ...analysis.update_blame import RATES, is_store, operands_of
 from ...facts.graph_lists import calls_of, trainable_tensors
 from ...facts.roles import VARIABLES, is_variable
@@ -39,6 +41,7 @@ _ROWS = ("GatherV2", "Gather", "ResourceGather")
 _SOON = 3  # runs: a training that diverges within them began badly
 _FEW = 5  # training steps, where the first has a loss that is far too large
 _GROWN = 1.5  # times the first rate
+_ENLARGES = 2.0  # times that a layer's first weights make larger what goes through: more than relu's halving takes back
 
 
 class Candidates:
@@ -91,6 +94,7 @@ class Candidates:
             before = len(self.tried)
             yield from ([edit] for loss in losses for edit in of_givens.less_scaled(loss)
                         if len(self.tried) == before)  # as large as it may be
+            yield from self._less_enlarged() if len(self.tried) == before else ()
         yield from ([edit] for edit in formulas.without_exponential(self.y, self.why.origins))
         if self.fed is not None:
             yield from other_number(self.fed.outputs[0], self.failed, self.moments)
@@ -160,6 +164,9 @@ class Candidates:
     def _against_divergence(self) -> Iterable[list[Edit]]:
         """Where no op is to blame, but how the variables grow."""
         before = [m for m in self.moments if m.run <= self.failed.run]
+        if wrong_sign(self.y, ancestors([self.y])):
+            yield [of_givens.turned(self.y)]
+            return
         odd = {t: usual for i in reversed(range(len(before))) for t, usual in unusual_feeds(before[i], before[:i])}
         yield from ([of_givens.clipped_feed(t, -usual, usual)] for t, usual in odd.items())  # as it was at first
         begun = (m.variables for m in self.moments)
@@ -177,33 +184,36 @@ class Candidates:
             yield [of_givens.usual(t, value, "momentum", "0.9") for t, value in heavy]
             return
         yield from self._scaled_feeds(UNSCALED)
-        yield from ([each.edit] for each in enlarged(self.y, trainable_tensors(self.model.graph), partial(
-            self.state.values_known, moment=self.failed)))
+        yield from self._less_enlarged()
         if len(before) <= _SOON or self._began_badly(before):
             yield from self._first_of(self._smaller_weights([self.y]))
         count = len(self.tried)
-        rates = list(self._lower_rates())
-        yield from self._first_of(rates[:-3])
+        yield from self._first_of(self._lower_rates(range(1, 4)))
         yield from self._scaled_feeds()
-        yield from self._first_of(rates[-3:] if len(self.tried) == count else ())  # which hardly learn
+        # rates with which it hardly learns
+        yield from self._first_of(self._lower_rates(range(4, 7)) if len(self.tried) == count else ())
         yield [CLIP]
 
+    def _less_enlarged(self) -> Iterable[list[Edit]]:
+        """A mean for a sum, and no large factor, in the loss."""
+        yield from ([each.edit] for each in enlarged(self.y, trainable_tensors(self.model.graph), partial(
+            self.state.values_known, moment=self.failed)))
+
     def _first_of(self, candidates: Iterable[list[Edit]]) -> Iterable[list[Edit]]:
-        """Up to the first that helps without gradients that are too large; else the last that helps at all."""
+        """Up to the first that helps and learns, without gradients that are too large; else the last that helps."""
         steep: list[tuple[Remedy, Overlay, Moment]] = []
         before = len(self.tried)
         for edits in candidates:
             yield edits
             if len(self.tried) > before:
-                if self.tried[-1][0].steepest <= STEEP:
+                if self.tried[-1][0].steepest <= STEEP and self.tried[-1][0].learns:
                     return
                 steep.append(self.tried.pop())
-        self.tried += steep[-1:]
+        self.tried += [each for each in steep if any(edit.explains for edit in each[1].edits)][:1] or steep[-1:]
 
     def _began_badly(self, before: Sequence[Moment]) -> bool:
         """Whether the first of a few steps had a large loss, of data that are not."""
-        steps = [m for m in before if m.wanted is not None and trains(self.model.graph, running(
-            m.wanted.tensors, m.wanted.targets))]
+        steps = [m for m in before if trains(self.model.graph, m.ran)]
         first = self.state.values_known([self.y.op], steps[0]).get(self.y, 0.0) if 0 < len(steps) <= _FEW else 0.0
         fed = max((size_of(np.asarray(v, np.float64)) for t, v in self.failed.feeds.items() if t.dtype.is_floating),
                   default=0.0)
@@ -231,6 +241,9 @@ class Candidates:
         value = abs(array[self.first.index])
         usual = usual_size(fed, [m for m in self.moments if m.run < self.failed.run])
         if not np.isfinite(value):
+            warned = advice_of(self.model.graph).of_feeds
+            edit = of_givens.guarded(fed, warned) or of_givens.guarded(fed, warned[-1:])
+            yield from [[edit]] if edit is not None else []
             yield [of_givens.clean_feed(fed)]
         elif value in (0.0, 1.0) and 0.0 <= array.min() < array.max() <= 1.0:
             yield [of_givens.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
@@ -282,20 +295,24 @@ class Candidates:
 
     def _operands(self, at: Moment, names: Sequence[str]) -> list[tuple[float, Tensor]]:
         """The numbers of these names that the updates of a run compute with."""
-        ran = running(at.wanted.tensors, at.wanted.targets)
-        given = dict.fromkeys(t for op in ran if is_store(op) for name, t in operands_of(op) if name in names)
+        given = rates_of(at.ran, calls_of(self.model.graph)) if names is RATES else dict.fromkeys(
+            t for op in at.ran if is_store(op) for name, t in operands_of(op) if name in names)
         values = self.state.values_known(dict.fromkeys(t.op for t in given), at)
         return [(float(np.asarray(values[t])), t) for t in given if t in values and np.size(values[t]) == 1]
 
-    def _lower_rates(self) -> Iterable[list[Edit]]:
+    def _lower_rates(self, powers: Iterable[int] = range(1, 7)) -> Iterable[list[Edit]]:
+        """Of the optimizers whose variables grew the most; then of all."""
         rates = [(value, t) for value, t in self._operands(self.failed, RATES) if value > 0]
-        began = next((m for m in self.moments if m.wanted is not None and trains(
-            self.model.graph, running(m.wanted.tensors, m.wanted.targets))), self.failed)
+        began = next((m for m in self.moments if trains(self.model.graph, m.ran)), self.failed)
         first = {t: value for value, t in self._operands(began, RATES)} if rates else {}
-        if any(value > _GROWN * first.get(t, value) for value, t in rates):
+        if 1 in powers and any(value > _GROWN * first.get(t, value) for value, t in rates):
             yield [of_givens.held_rate(t, value, first.get(t, value)) for value, t in rates]
-        for power in range(1, 7) if rates else ():
-            yield [of_givens.lower_rate(t, value, 10.0 ** -power) for value, t in rates]
+        updates = updates_of(self.failed.ran, calls_of(self.model.graph))
+        grew = {u.rate for u in outgrown(updates, [m.variables for m in self.moments if began.run <= m.run])}
+        fast = [each for each in rates if each[1] in grew]
+        for given in filter(None, (fast, rates) if len(fast) < len(rates) else (rates,)):
+            for power in powers:
+                yield [of_givens.lower_rate(t, max(value, first.get(t, value)), 10.0 ** -power) for value, t in given]
 
     def _smaller_weights(self, given: Sequence[Tensor]) -> Iterable[list[Edit]]:
         reads = in_order(each for each in ancestors(given) if each.inputs and is_variable(each.inputs[0])
@@ -303,8 +320,17 @@ class Candidates:
         reads = [each for each in reads if len(each.outputs[0].dims or ()) > 1] or reads
         reads = [each for read in reads for each in ([c for c in read.outputs[0]._consumers if c.type in _ROWS and
                                                       c.gradient_of is None] or [read])]  # whose gradients are sparse
-        for factor in (0.5, 0.2, 0.1, 0.05, 0.01) if reads else ():
-            yield of_givens.smaller_weights(reads, factor)
+        gains = {each: self._gain(each) for each in reads}
+        large = [each for each in reads if gains[each] > _ENLARGES]
+        for these in filter(None, (large, reads) if len(large) < len(reads) else (reads,)):
+            for factor in (0.5, 0.2, 0.1, 0.05, 0.01):
+                yield of_givens.smaller_weights(sorted(these, key=lambda each: -gains[each]), factor)
+
+    def _gain(self, read: Operation) -> float:
+        """How many times as large a table of first values makes what is multiplied by it, of many rows."""
+        name = (read.inputs[0].op.inputs or read.inputs)[0].op.name
+        begun = np.asarray(next((m.variables[name] for m in self.moments if name in m.variables), 0.0), np.float64)
+        return float(np.sqrt(np.square(begun).sum() / begun.shape[-1])) if begun.ndim > 1 and begun.size else 0.0
 
 
 def _reads(variable: Operation) -> list[Operation]:

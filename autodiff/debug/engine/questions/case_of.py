@@ -19,13 +19,14 @@ _END = "OutOfRangeError"
 
 
 def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
-    """All that is remembered about the training of y; static: its graph alone."""
+    """All that is remembered about the training of y, with a fix in force that with it; static: its graph alone."""
     graph = state.model.graph
     variables = trainable_tensors(graph)
     if static:
         return Case(graph, y, variables)
     moments = {m.run: m for m in state.moments}
-    runs = _runs(state, list(moments.values()))
+    runs = _as_now(state, _runs(state, list(moments.values())))
+    known = {run.number for run in runs}
 
     def look(run: Run, tensors: Sequence[Tensor], changed: Mapping[str, Any] | None) -> Mapping[Tensor, Any]:
         at = moments[run.number]
@@ -38,9 +39,20 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
     last = state.log.records[-1] if state.log.records else None
     failed = last.error if last is not None and last.error and _END not in last.error else ""
     history = [(state.log.at(record).step, record.loss) for record in state.log.records
-               if record.trains and record.loss is not None and record.loss_name == y.name and not record.error]
+               if record.trains and record.loss is not None and record.loss_name == y.name and not record.error
+               and (record.run in known or record.run not in moments)]
     return Case(graph, y, variables, runs, look, failed, history, state.wholes, guess_of,
                 is_over=state.model.is_alone and not state.model.raised[0])
+
+
+def _as_now(state: State, runs: list[Run]) -> list[Run]:
+    """Of the runs those that computed as a run would now, with the fixes in force; all if none of these trained."""
+    laid, lent = state.overrides.overlay, state.overrides.lent
+    if laid is not None:
+        fixed = [run.number for run in runs if run.trains and not run.feeds.keys().isdisjoint(laid.pairs)]
+        return [run for run in runs if run.number >= min(fixed, default=0)]
+    plain = [run for run in runs if run.feeds.keys().isdisjoint(lent)]
+    return plain if any(run.trains for run in plain) and not state.overrides.values else runs
 
 
 def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:

@@ -33,9 +33,8 @@ class Comparison:
     def diff(self, a: str, b: str = "", *, rtol: float = 1e-5) -> Difference:
         """Compare tensor by tensor. a, b: `step 3`, `run 7`, or an .npz file whose keys are names.
 
-        b: by default the last run. Keys that are no tensor are told. An array of a file differs when
-        |a - b| > rtol * max|b| somewhere; of two runs all that both computed is compared, and what the optimizer keeps
-        is left out.
+        b: by default the last run. Keys that are no tensor are told. An array of a file differs when |a - b| > rtol *
+        max|b| somewhere; of two runs all that both computed is compared, and what the optimizer keeps is left out.
         """
         left, right = self._side(a), self._side(b) if b else None
         if isinstance(left, dict) and isinstance(right, dict):

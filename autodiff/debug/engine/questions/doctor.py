@@ -10,15 +10,15 @@ import numpy as np
 from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
-from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
 from ...analysis.disconnected import asks_for_nothing
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from ...analysis.mistakes.all_mistakes import CALM, OF_A_CALL, RULES, all_mistakes, calmer, explained, looked_at, ranked
 from ...analysis.mistakes.batches import feed_mistakes
 from ...analysis.mistakes.case import Case
-from ...analysis.mistakes.heads import unbroadcast
+from ...analysis.mistakes.heads import number_in, unbroadcast
 from ...analysis.mistakes.start import given_to
+from ...analysis.mistakes.stepping import update_of
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.silent_mistakes import value_suspicions
 from ...analysis.traps import HAZARDS, loop_growth, static_findings
@@ -61,7 +61,7 @@ class Checkup:
         ignore: kinds of findings that are not wanted. report: told of each kind of mistake that was looked for; Ctrl-C
         ends it with what is found by then.
         """
-        self.trials.forget()
+        self.trials.keep(0)
         y = self.model.default_y()
         variables = trainable_tensors(self.model.graph)
         size = (f"{len(self.model.graph.operations)} ops", f"{len(variables)} variables")
@@ -97,6 +97,8 @@ class Checkup:
         found += [f for f in (*_unhappened([f for f in traps if f.op not in struck], case),
                               *[f for f in traps if f.op in struck])
                   if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
+        laid = self.state.overrides.overlay
+        found, mends = (found, ()) if laid is None else laid.mends(found, self.model)
         found = self.mended.told(ranked(explained(found), ignore), case)
         advice = advice_of(self.model.graph)
         makers = advice.makers
@@ -106,7 +108,7 @@ class Checkup:
                      if f.kind == "learning rate too high" else f for f in found]
         found = [self._where_called(f) if f.kind in OF_A_CALL else f for f in found]
         when = self.state.log.at(at.run)
-        looked = (looked_at(case, when), *size, *stopped)
+        looked = (looked_at(case, when), *size, *stopped, *mends)
         diagnosis = Diagnosis(y.name, when.step, tuple(found), looked)
         return spoken(diagnosis, advice.words)
 
@@ -187,8 +189,12 @@ class Checkup:
                         rule.place) for rule in found]
 
     def _gets_another(self, variable: Tensor, y: Tensor | None) -> bool:
-        """Whether another loss than y, and not y, has a gradient for a variable: two optimizers share the work."""
-        having = [call.ys[0] for call in calls_of(self.model.graph) if call.found.get(variable) is not None]
+        """Whether not y but another loss has a gradient for a variable, or the gradient of a copy is applied to it."""
+        calls = calls_of(self.model.graph)
+        having = [call.ys[0] for call in calls if call.found.get(variable) is not None]
+        if not any(variable in call.xs for call in calls):  # a worker computes the gradient of its own copy
+            return any(is_store(op) and update_of(op, calls) is not None for op in variable._consumers
+                       if op.inputs[0] is variable)
         return y not in having and any(each.op.gradient_of is None for each in having)
 
     def _not_finite(self) -> list[Finding]:
@@ -211,7 +217,8 @@ class Checkup:
         if harmful and tried:  # what is finite with it is no finding of its own
             others = list(dict.fromkeys(f.op for f, o in zip(harmful, first) if f.op != harmful[0].op and
                                         o.phase != "input"))
-            harmful = [replace(harmful[0], remedy=f"{tried[0].sentence}; fix 1 applies it")]
+            self.trials.keep(1)
+            harmful = [replace(harmful[0], remedy=f"{tried[0].sentence}; {tried[0].applied.format(1)}")]
         if harmful and why.chain and (because := origin_of(why.chain)):
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; {because}")
         if others:
@@ -237,6 +244,7 @@ class Checkup:
                 is_meant = lost is not None and ("cancels out" in lost.note or len(row.shape or ()) < 2
                                                  and why is not None and "cancels out" in why.text)
                 is_meant |= row.stats.norm == 0 and case.last_loss == 0  # nothing is left to learn
+                is_meant |= kind == "exploding" and lost is not None and _is_weight(self.model.targets.named(lost.op))
                 is_meant |= kind == "tiny" and (case.learns or len(row.shape or ()) < 2)  # without its kernel's
                 found.append(Finding(CALM if is_meant else {"zero": 60, "tiny": 55, "exploding": 75}[kind],
                                      f"{kind} gradient",
@@ -247,8 +255,7 @@ class Checkup:
 
     def _just_trained(self) -> set[str]:
         """Names of the variables that the last run put something into."""
-        wanted = self.state.moments[-1].wanted if self.state.moments else None
-        ran = running(wanted.tensors, wanted.targets) if wanted is not None else set()
+        ran = self.state.moments[-1].ran if self.state.moments else set()
         return {op.inputs[0].name for op in ran if is_store(op) and op.inputs
                 and any(o.gradient_of is not None for o in ancestors(op.inputs[1:]))}
 
@@ -262,7 +269,7 @@ class Checkup:
 
     def _mistaken(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
         ops = in_order(ancestors([y]) & descendants(variables))
-        wanted = [op for op in ops if op.type in ("SoftmaxCrossEntropyWithLogits", "Sub", "SquaredDifference")]
+        wanted = [op for op in ops if op.type == "SoftmaxCrossEntropyWithLogits"]
         values = self.state.values_known(dict.fromkeys(unbroadcast(t).op for op in wanted for t in op.inputs), at)
         return value_suspicions(wanted, values)
 
@@ -281,7 +288,7 @@ class Checkup:
         """Moving averages of batch normalization that no training run has updated."""
         updates = [getattr(each, "op", each) for each in self.model.graph.collected.get("update_ops", ())]
         updates = [op for op in updates if isinstance(op, Operation)]
-        trained = [running(m.wanted.tensors, m.wanted.targets) for m in list(self.state.moments)[-_LATE:] if m.wanted]
+        trained = [m.ran for m in list(self.state.moments)[-_LATE:] if m.wanted]
         trained = [ran for ran in trained if any(op.type.startswith(_APPLIES) for op in ran)]
         if not updates or not trained or any(op in ran for ran in trained for op in updates):
             return []
@@ -316,6 +323,11 @@ def _of_origin(origin: Origin, severity: int) -> Finding:
     what = f"{origin.rule} in {origin.op}" + (", without effect" if not origin.harmful else "")
     return Finding(severity, kind if origin.harmful else f"masked {kind}", origin.forward_op or origin.op,
                    origin.forward_type or origin.op_type, origin.tensor, what, origin.remedy, "why nan", origin.place)
+
+
+def _is_weight(op: Operation | None) -> bool:
+    """Whether an op multiplies by a number of the script's, as by the weight of a part of a loss."""
+    return op is not None and op.type == "Mul" and any(number_in(t) is not None for t in op.inputs)
 
 
 def _still(row: GradRow) -> list[Finding]:

@@ -133,9 +133,9 @@ class Edits:
     def fix(self, number: int) -> tuple[Remedy, str]:
         """Have the runs to come compute with a remedy that `trials` tried, beside the graph and with those before it.
 
-        Each such run says so in its record, and is remembered with what it computed. Where variables are not finite,
-        all are what they were before the run that failed, and, where updates are changed or the training diverged,
-        before the first of the steps tried; gives which that is, or "". Raises ArgumentError if there is no remedy.
+        Each such run says so in its record, and is remembered with what it computed. Where variables are not finite, or
+        the run that failed is the last, all are what they were before that, and, where updates are changed or the
+        training diverged, before the first of the steps tried; gives which, or "". Raises ArgumentError for none.
         """
         remedy, new, since = self.trials.numbered(number)
         old = self.overrides.overlay
@@ -143,7 +143,9 @@ class Edits:
         self.overrides.lay(Overlay(self.model, new.y, edits))
         self._done.append((f"fix {remedy.words}", partial(self.overrides.lay, old)))
         values = self.model.session.variables
-        if not new.is_late and not self.trials.diverged and not any(map(has_nonfinite, dict(values).values())):
+        is_last = [m.run for m in self.state.moments][-1:] == [since.run] and not any(
+            record.error for record in self.state.log.records if record.run == since.run)  # which updated nothing
+        if not (new.is_late or self.trials.diverged or is_last or any(map(has_nonfinite, dict(values).values()))):
             return remedy, ""
         values.update({name: np.array(value) for name, value in dict(since.variables).items()})
         self.overrides.mark_edited()
@@ -160,7 +162,8 @@ class Edits:
     def undo(self) -> str:
         """Take back the last set or freeze; gives what it was. Raises ArgumentError if there is none."""
         if not self._done:
-            raise ArgumentError("there is nothing to undo: nothing was set or frozen")
+            raise ArgumentError("there is nothing to undo: nothing was set, frozen or fixed",
+                                hint="what fix --write has written is undone by copying FILE~ back")
         text, take_back = self._done.pop()
         take_back()
         return text

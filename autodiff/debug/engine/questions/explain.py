@@ -56,6 +56,13 @@ class Explanations:
         found = self._why(target, y, kind, order)
         return spoken(found, advice_of(self.model.graph).words)
 
+    def why_raised(self, error: OpError) -> Any:
+        """Why an op raised what ended the last run: a WhyFailed or WhyNonfinite; None where it was no run's error."""
+        at, last = [*self.state.moments][-1:], [*self.state.log.records][-1:]
+        if not at or not isinstance(error.op, Operation) or not last[0].error or last[0].run != at[0].run:
+            return None
+        return spoken(self.blame.why_failed(error, at[0]), advice_of(self.model.graph).words)
+
     def _why(self, target: str, y: str, kind: str, order: int) -> Any:
         if not target:
             return self._why_all(y, kind or "nan", order)
@@ -144,7 +151,7 @@ class Explanations:
             roots = self.effects.roots(y, order)
             at = self.state.moment_for(roots)
             why = self.blame.why_nonfinite(roots, None, at)
-            return why if why.origins else self.blame.failed(at) or why
+            return why if why.origins else self.blame.failed(at) or self._without_end(why)
         top = self.model.y_of(y)
         tensors = trainable_tensors(self.model.graph)
         self.model.derivatives.prepare(top, tensors)
@@ -157,6 +164,13 @@ class Explanations:
         at = self.state.moment_for([top])
         small = (self._small(top, t, at, *self._along(top, t, at)) for t, g in found.items() if g is not None)
         return tuple(finding for finding in small if finding.kind == kind or kind == "zero" and finding.kind != "fine")
+
+    def _without_end(self, why: WhyNonfinite) -> WhyNonfinite:
+        """Where nothing is nan: the same, with how the loss grew, if the training diverges all the same."""
+        grew = self.state.log.growth()
+        return why if not grew else replace(why, diverges=True, text=f"{why.text}, but the training diverges: the loss "
+                                            f"grew {grew}\nremedy: lower the learning rate, or scale the data to sizes "
+                                            "near 1; doctor tries it where the steps are remembered")
 
     def _small(self, y: Tensor, x: Tensor, at: Moment, gradients: dict[Tensor, Any],
                values: dict[Tensor, Any]) -> WhySmall:

@@ -89,13 +89,12 @@ class Hessians:
                 report: Report | None = None) -> Hessian:
         """Second derivatives of y by x, x flattened, in the last run; several xs are one behind the other.
 
-        No x, (): all trainable variables that a gradient flows to.
-        kind: "full", "rows" (of `rows`), "diag", or "hvp": the product with v, an expression of x's shape, of several
-        xs one for each, or one of as many elements as all have. budget: bytes of the result. Raises
-        ResourceExhaustedError, with what to do instead, when it takes more. executor: where blocks of rows are
-        computed, the same to the bit; what holds Python code is not sent, and named in `here`. KeyboardInterrupt ends
-        it with the rows finished so far, and is raised only if there are none. report: called with the rows done and
-        all rows.
+        No x, (): all trainable variables that a gradient flows to. kind: "full", "rows" (of `rows`), "diag", or "hvp":
+        the product with v, an expression of x's shape, of several xs one for each, or one of as many elements as all
+        have. budget: bytes of the result. Raises ResourceExhaustedError, with what to do instead, when it takes more.
+        executor: where blocks of rows are computed, the same to the bit; what holds Python code is not sent, and named
+        in `here`. KeyboardInterrupt ends it with the rows finished so far, and is raised only if there are none.
+        report: called with the rows done and all rows.
         """
         if kind not in ("full", "rows", "diag", "hvp"):
             raise ArgumentError(expected="full, rows, diag or hvp", found=repr(kind))

@@ -10,7 +10,6 @@ import numpy as np
 
 from ....core.errors import AutodiffError
 from ....core.graph import Tensor
-from ....runtime.plan.running import running
 from ...analysis.edits.of_mistakes import attempts_of
 from ...analysis.edits.of_training import Attempt
 from ...analysis.edits.own_updates import Law, law_behind
@@ -33,8 +32,8 @@ _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is no
     **dict.fromkeys(HAZARDS, "why nan tries it where it does harm"),
     **dict.fromkeys((
         "same batch", "batches overlap", "sorted by class", "labels do not follow from inputs", "initialized again",
-        "graph grows", "never trained", "never copied", "nan in the data", "unbalanced classes", "one label",
-        "duplicated columns", "gradients never reset", "dropout in evaluation", "not updated", "failed"),
+        "graph grows", "never trained", "never copied", "nan in the data", "unbalanced classes",
+        "one label", "duplicated columns", "gradients never reset", "dropout in evaluation", "not updated", "failed"),
         "it is the script that does it"),
     **dict.fromkeys(("floats compared", "argmax over the batch", "argmax over one", "compared crosswise",
                      "mean of integers"), "the loss does not depend on it"),
@@ -120,8 +119,9 @@ class Mended:
         said = f"{words}: {which} goes from {start:.4g} to {end:.4g} in steps {first}-{last}; {then} {before:.4g}"
         if overlay is None:
             return f"tried: {said}"
-        self.trials.tried.append((Remedy(words, said, 0.0, 0.0, finding.place, end), overlay, course.moments[0]))
-        return f"tried: {said}; fix {len(self.trials.tried)} applies it"
+        remedy = Remedy(words, said, 0.0, 0.0, finding.place, end, applied=self.trials.applied(overlay))
+        number = self.trials.numbered_as(remedy, overlay, course.moments[0])
+        return f"tried: {said}; {remedy.applied.format(number)}"
 
     def _course(self, overlay: Overlay | None, attempt: Attempt, case: Case, steps: Sequence[Moment],
                 until: float) -> Course:
@@ -145,7 +145,7 @@ class Mended:
                 past.append(dict(zip(slopes, found)))
                 variables = {**variables, **law.after(variables, past, attempt.pace)}
                 continue
-            ran = running(moment.wanted.tensors, moment.wanted.targets)
+            ran = moment.ran
             pairs = {old: new for old, new in overlay.pairs.items() if old.op in ran} if overlay is not None else {}
             is_training = self._is_training(moment, case)
             given = self.state.replayer.values(at, [*([top] if is_training else ()), *pairs.values()])
@@ -169,8 +169,7 @@ class Mended:
         if not case.updates:
             return training
         first, last = training[0].run, training[-1].run
-        return [m for m in moments if first <= m.run <= last and any(
-            is_store(op) for op in running(m.wanted.tensors, m.wanted.targets))]
+        return [m for m in moments if first <= m.run <= last and any(is_store(op) for op in m.ran)]
 
     def _law(self, case: Case, steps: Sequence[Moment]) -> Law | None:
         """By what rule the script makes its updates, where no op does."""

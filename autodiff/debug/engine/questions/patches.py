@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import difflib
 import io
+import linecache
 import os
 import re
 import sysconfig
 import tokenize
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ....core.errors import ArgumentError
@@ -46,7 +47,7 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
     if not why and len({site.file for site in sites}) > 1:
         why = "it changes several files"
     if not why and any(edit.op is not None and edit.op.span is None for edit in edits):
-        why = f"{where} was not run as TensorFlow's code: its expressions are not known"
+        why = f"{where} does not say which of its expressions this is"
     if not why and not _is_own(file, script):
         why = f"{where} is not in a file of yours: a library's lines are never written"
     if not why and any(edit.line is None for edit in edits):
@@ -60,14 +61,28 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
     return Patch(file, "", b"", b"", why)
 
 
-def expression_of(edits: Sequence[Edit]) -> str:
-    """The script's expression as the first of the edits makes it, in one line; "" where it is not surely found."""
+def patch_of_lines(lines: Mapping[tuple[str, int], str], script: str) -> Patch:
+    """What new lines are in the user's file, by file and number."""
+    (file, _), *others = lines
+    if not _is_own(file, script) or any(each != file for each, _ in others):
+        return Patch(file, "", b"", b"", f"{os.path.basename(file)} is not a file of yours")
+    now = [*source_lines(file)]
+    for (_, number), text in lines.items():
+        now[number - 1] = f"{text}\n"
+    return _between(file, read_bytes(file, _MOST), "".join(now).encode())
+
+
+def expression_of(edits: Sequence[Edit], *, by_hand: bool = False) -> str:
+    """The script's expression as the first of the edits makes it, in one line; "" where it is not surely found.
+
+    by_hand: as of `anew`.
+    """
     line, op = edits[0].line, edits[0].op
     if not isinstance(line, (Rewrite, Number)) or op is None or op.site is None or op.span is None:
         return ""
     try:
         file = "\n".join(map(str.rstrip, source_lines(op.site.file)))
-        text, names = (" ".join(each.split()) for each in anew(file, line))
+        text, names = (" ".join(each.split()) for each in anew(file, line, by_hand=by_hand))
     except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
         return ""
     full = f"{text} with {names}" if text and names else text
@@ -89,12 +104,18 @@ def write(patch: Patch) -> str:
 def _patch(file: str, lines: Sequence[Line]) -> Patch:
     old = read_bytes(file, _MOST)
     encoding, _ = tokenize.detect_encoding(io.BytesIO(old).readline)
+    _, time, lines_now, _ = linecache.cache.get(file, (0, 0.0, (), ""))  # type: ignore[misc]
     text = old.decode(encoding)
-    changed = rewritten(text, lines)
+    changed = rewritten("".join(lines_now) if time is None else text, lines)  # None: as fixed before
+    return _between(file, old, changed.encode(encoding), encoding)
+
+
+def _between(file: str, old: bytes, new: bytes, encoding: str = "utf-8") -> Patch:
+    text, changed = old.decode(encoding), new.decode(encoding)
     name = os.path.relpath(file) if os.path.realpath(file).startswith(os.path.realpath(os.getcwd()) + os.sep) else file
     before, after = ([line for line in re.split("(?<=\n)|(?<=\r)(?!\n)", each) if line] for each in (text, changed))
     diff = "".join(re.sub("\r\n?|\n", "", line) + "\n" for line in difflib.unified_diff(before, after, name, name))
-    return Patch(file, diff, old, changed.encode(encoding))
+    return Patch(file, diff, old, new)
 
 
 def _is_own(file: str, script: str) -> bool:

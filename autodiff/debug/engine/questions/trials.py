@@ -1,6 +1,7 @@
 """Trials: remedies for nan and inf, tried on the remembered steps before anybody is told of them."""
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,16 +12,19 @@ import numpy as np
 
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Tensor
-from ....runtime.plan.running import running
 from ...analysis.advice import advice_of, spoken
+from ...analysis.arithmetic_rules import number
 from ...analysis.edits.in_graph import Edit
+from ...analysis.edits.in_numpy import InNumpy
+from ...analysis.edits.in_source import Rows
 from ...analysis.edits.of_givens import fed_at, repairs_of
-from ...analysis.edits.together import elsewhere
+from ...analysis.edits.together import elsewhere, logits_of
 from ...analysis.findings import Remedy, WhyFailed, WhyNonfinite
 from ...analysis.remedies import of_products
 from ...analysis.update_blame import is_store
 from ...facts.graph_lists import trainable_tensors
-from ...facts.roles import PLACEHOLDERS, place_of
+from ...facts.records import Place
+from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ...facts.stats import has_nonfinite
 from ...facts.training_runs import trains
 from ...history.replay import Moment
@@ -29,11 +33,12 @@ from ..state import State
 from .came_from import size_of
 from .candidates import SHOWN, Candidates, Tried
 from .fed_back import FedBack
-from .patches import expression_of
-from .trials_told import DEAD, STEEP, apart, told
+from .patches import expression_of, patch_of
+from .trials_told import DEAD, FAR_OFF, STEEP, apart, told
 
 _BEFORE = 20  # steps before the one that failed
-_SECONDS = 2.0  # of this thread, for all trials of one question: what else the machine does counts little
+_MORE = 20  # steps after it, made of those before, for what has to last
+_SECONDS = 3.0  # of this thread, for all trials of one question: what else the machine does counts little
 _RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
 _SLIGHT = 1e-2  # a change of a loss
 _USUAL = 100.0  # a loss up to which gradients may be as much larger
@@ -42,12 +47,13 @@ _LEAP = 100.0  # times its size: a variable that no step should make so large
 
 class Trials:
     """tried: the remedies that helped where it was last asked, the best first, each with what applies it, and the
-    run to go back to: the one that failed, or, of what changes updates or diverged, the first of the steps."""
+    run to go back to: the one that failed; of what changes updates, mends a divergence or weights that had grown by
+    then, the first of the steps."""
 
     def __init__(self, state: State) -> None:
         self.state, self.model, self.carried = state, state.model, FedBack(state)
         self.tried: Tried = []
-        self.diverged = False
+        self.diverged, self._grew = False, False
         self._last: Tried = []  # that leave nothing to learn, told if nothing else helps
         self._reach, self._dead = 0.0, 0  # largest gradient in the last step that was tried; gradients that are 0 there
         self._steepest = 0.0  # the largest one, of a loss above 1 relative to that
@@ -55,10 +61,14 @@ class Trials:
     def of(self, why: WhyNonfinite | WhyFailed, y: str = "") -> tuple[Remedy, ...]:
         """The remedies that take away what `why` explains, by how little they change at other steps; () if none does.
 
-        Each is tried on the step that failed, and on those before it that are remembered, as far as there is time.
+        Each is tried on the step that failed, and on those before it that are remembered, as far as there is time;
+        Ctrl-C ends the trials.
         """
         self.tried, self._last, self.carried = [], [], FedBack(self.state)
+        if isinstance(why, WhyNonfinite) and not why.origins:
+            return ()
         self.diverged = isinstance(why, WhyNonfinite) and why.diverges
+        self._grew = isinstance(why, WhyNonfinite) and any(each.kind in ("variable", "depth") for each in why.chain)
         until = time.thread_time() + _SECONDS
         try:
             ran = [m for m in self.state.moments if self.state.log.at(m.run).step == why.step] if not y else []
@@ -69,9 +79,12 @@ class Trials:
                 return ()
             top = min(self.state.last.tensors, key=lambda t: len(t.dims or ()))  # nothing is trained
         steps = self._steps(why, top)
-        for edits in self._candidates(why, top, steps[-1]) if steps else ():
-            if time.thread_time() < until:
-                self._try(edits, top, steps, until)
+        try:
+            for edits in self._candidates(why, top, steps[-1]) if steps else ():
+                if time.thread_time() < until:
+                    self._try(edits, top, steps, until)
+        except KeyboardInterrupt:
+            pass  # what helped by then is told
         if isinstance(why, WhyNonfinite):
             first = self.model.targets.named(why.origins[0].op) if why.origins else None
             if first is not None and not self.tried and of_products(first, why.chain):
@@ -81,6 +94,8 @@ class Trials:
             self.tried.sort(key=partial(_rank, why.diverges, grown))
         self.tried = [(self._placed(remedy, overlay, steps[-1]), overlay, at) for remedy, overlay, at in
                       self.tried[:SHOWN]]
+        if self.model.is_foreign:  # whose fix is one of its text: those that are surely written before others
+            self.tried.sort(key=lambda each: "{}" not in each[0].applied)
         return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
 
     def _candidates(self, why: WhyNonfinite | WhyFailed, top: Tensor, at: Moment) -> Iterable[list[Edit]]:
@@ -91,24 +106,42 @@ class Trials:
 
     def _placed(self, remedy: Remedy, overlay: Overlay, failed: Moment) -> Remedy:
         """The same with the script's expression as it would be; of what is fed, where it feeds it."""
-        sites = [site for edit in overlay.edits if edit.op is not None and edit.op.type in PLACEHOLDERS
-                 and (site := fed_at(edit.op, failed.feeds.get(edit.op.outputs[0]))) is not None]
-        here = "; ".join(text for _, text in sites) or expression_of(overlay.edits)
+        sites = [site for edit in overlay.edits if (site := _site(edit, failed)) is not None]
+        here = "; ".join(text for _, text in sites) or expression_of(
+            overlay.edits, by_hand=self.model.is_foreign) or logits_of(overlay.edits)
         refused = any(record.run == failed.run and record.error for record in self.state.log.records)
         said = remedy.text.replace("of nan", "of an error") if refused else remedy.text
-        return replace(remedy, here=here, place=sites[0][0] if sites else remedy.place, text=said)
+        lines = [edit.line for edit in overlay.edits if isinstance(edit.line, InNumpy)]
+        others = [at_line(place) for line in lines for place in line.others]
+        return replace(remedy, here=here, applied=self.applied(overlay), text=said,
+                       place=sites[0][0] if sites else remedy.place,
+                       also=", as well as" + " and".join(others) if others else remedy.also)
 
-    def forget(self) -> None:
-        """Number anew what is tried from here on."""
-        self.tried = []
+    def applied(self, overlay: Overlay) -> str:
+        """How a remedy is: a script that computes its steps itself would have to be written anew, and cannot always."""
+        refused = self.model.is_foreign and patch_of(overlay.edits, self.model.script_name).why
+        return "it is to be written by hand" if refused else Remedy.applied
+
+    def keep(self, count: int) -> None:
+        """Only the first are told: what is tried from here on is numbered behind them."""
+        self.tried = self.tried[:count]
+
+    def numbered_as(self, remedy: Remedy, overlay: Overlay, since: Moment) -> int:
+        """The number of a remedy behind those that are told: of one in the same words its own."""
+        words = [known.words for _, known, _ in self.tried]
+        if overlay.words not in words:
+            self.tried.append((remedy, overlay, since))
+        return [*words, overlay.words].index(overlay.words) + 1
 
     def numbered(self, number: int) -> tuple[Remedy, Overlay, Moment]:
         """The remedy of that number. Raises ArgumentError if there is none."""
         if not 1 <= number <= len(self.tried):
             said = f"{len(self.tried)} helped" if self.tried else "none was tried, or none helped"
             raise ArgumentError(f"there is no remedy {number}: {said}",
-                                hint="why nan tries remedies, and numbers those that help")
-        return self.tried[number - 1]
+                                hint="why nan tries remedies, and numbers those that help; what is told "
+                                     "without a number is for you to write")
+        remedy, overlay, since = self.tried[number - 1]
+        return spoken(remedy, advice_of(self.model.graph).words), overlay, since
 
     def _steps(self, why: WhyNonfinite | WhyFailed, top: Tensor) -> list[Moment]:
         """The remembered run that failed, last, after those that trained before it."""
@@ -121,7 +154,7 @@ class Trials:
         return [*before, failed]
 
     def _trains(self, moment: Moment) -> bool:
-        return trains(self.model.graph, running(moment.wanted.tensors, moment.wanted.targets))
+        return trains(self.model.graph, moment.ran)
 
     def _try(self, edits: Sequence[Edit], top: Tensor, steps: Sequence[Moment], until: float) -> None:
         """Keep the edits if with them the failed step, and those before it, are finite."""
@@ -130,6 +163,7 @@ class Trials:
             is_late = overlay.is_late
             loss = None if is_late else self._losses(overlay, steps[-1:], until)
             losses = self._losses(overlay, steps, until) if len(steps) > 1 or loss is None else loss
+            later, holds, learns = self._lasting(overlay, steps, losses, until)
         except (AutodiffError, ValueError, TypeError):
             return  # the graph does not allow it here: it is not said to help
         if not losses or loss is None and len(losses) < len(steps):  # no time to go through them all
@@ -142,7 +176,7 @@ class Trials:
         old = [self.state.values_known([top.op], m).get(top, np.nan) for m in steps[-len(losses):]]  # or it failed
         if self._steepest == DEAD and np.max(np.abs(old[-1] - losses[-1])) < _SLIGHT:
             self._steepest, self._dead = 0.0, 0  # y is at its least there, as where the error is 0
-        leaves_nothing = self._steepest == DEAD and all(edit.is_bound for edit in edits)
+        leaves_nothing = self._steepest == DEAD and all(edit.is_bound for edit in edits) or not holds
         change = max((apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
         place = next((place_of(edit.op) for edit in edits if edit.op is not None), None)
         same = {edit.op for edit in edits}
@@ -150,15 +184,38 @@ class Trials:
                for other, tried, _ in (*self.tried, *self._last)):
             return  # two that are to blame have one remedy
         runs = [self.state.log.at(m.run) for m in steps[-len(losses):]]
-        text = told(runs, old, losses, change=change, steepest=self._reach if self._steepest > STEEP else 0.0)
+        text = told(runs, old, losses, change=change, steepest=self._reach if self._steepest > STEEP else 0.0) + later
         last = float(np.abs(losses[-1]).max(initial=0.0))
-        remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits), dead=self._dead)
-        (self._last if leaves_nothing else self.tried).append((remedy, overlay, steps[
-            0 if is_late or self.diverged else -1]))
+        remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits), dead=self._dead,
+                        learns=learns)
+        anew = is_late or self.diverged or self._grew and change > FAR_OFF and len(losses) == len(steps)
+        (self._last if leaves_nothing else self.tried).append((remedy, overlay, steps[0 if anew else -1]))
 
-    def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float) -> list[Any] | None:
-        """y in each step, one from the other with the edits; None if something is not finite. Empty: no time."""
-        found: list[Any] = []
+    def _lasting(self, overlay: Overlay, steps: Sequence[Moment], losses: Sequence[Any] | None,
+                 until: float) -> tuple[str, bool, bool]:
+        """Of what changes updates, or mends a divergence: what it gives as the steps are made again and again, whether
+        it holds, and whether y falls."""
+        if not losses or not (overlay.is_late or self.diverged):
+            return "", True, True
+        kept, found = (self._reach, self._dead, self._steepest), list[Any]()
+        again = [*steps, *itertools.islice(itertools.cycle(steps), _MORE)]
+        is_finite = self._losses(overlay, again, until, found) is not None
+        self._reach, self._dead, self._steepest = kept
+        count, ys = len(found) - len(steps), [float(np.mean(each)) for each in found]
+        if not is_finite:
+            return f"; but {count + 1} more steps on the same data end as before", False, True
+        if count < _MORE:
+            return "", True, True  # no time
+        return (f"; {count} more steps on the same data end at {number(ys[-1])}", max(ys[-len(steps):]) - ys[0] <= (
+            _RISEN - 1.0) * max(abs(ys[0]), 1.0), ys[-1] < ys[0] - _SLIGHT * abs(ys[0]))
+
+    def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float, found: list[Any] | None = None
+                ) -> list[Any] | None:
+        """y in each step, one from the other with the edits; None if something is not finite. Empty: no time.
+
+        found: takes them in, one by one.
+        """
+        found = [] if found is None else found
         given: dict[int, Moment] = {}  # the steps, with what is fed back to them
         variables: Mapping[str, Any] = dict(steps[0].variables)
         for i, moment in enumerate(steps):
@@ -166,11 +223,10 @@ class Trials:
                 return []
             for between in self._between(steps[i - 1], moment) if i else ():
                 before = replace(between, variables=variables)
-                variables = self._after(between, variables, overlay.feeds(self.state.replayer, before, running(
-                    between.wanted.tensors, between.wanted.targets)))
+                variables = self._after(between, variables, overlay.feeds(self.state.replayer, before, between.ran))
             at = replace(moment, variables=variables, feeds={**moment.feeds, **self._fed_back(overlay, given, moment)})
             given[moment.run] = at
-            pairs = overlay.pairs_of(running(moment.wanted.tensors, moment.wanted.targets))
+            pairs = overlay.pairs_of(moment.ran)
             wanted = list(dict.fromkeys((*overlay.checked, *pairs.values())))
             known = dict(zip(wanted, self.state.replayer.values(at, wanted)))
             values = [known[t] for t in overlay.checked]
@@ -205,12 +261,20 @@ class Trials:
     def _between(self, before: Moment, moment: Moment) -> list[Moment]:
         """The runs between two that changed variables too, as those that update a target network."""
         return [m for m in self.state.moments if before.run < m.run < moment.run and m.wanted is not None
-                and any(is_store(op) for op in running(m.wanted.tensors, m.wanted.targets))]
+                and any(is_store(op) for op in m.ran)]
 
     def _after(self, moment: Moment, variables: Mapping[str, Any], fed: Mapping[Tensor, Any]) -> Mapping[str, Any]:
         """The variables after a run that began with these. fed: what takes the place of what it would compute."""
         at = replace(moment, variables=variables, feeds={**moment.feeds, **fed})
         return self.state.replayer.after(at, variables)
+
+
+def _site(edit: Edit, failed: Moment) -> tuple[Place | None, str] | None:
+    """The line to change, and what stands there, where that is not where the op was made."""
+    if isinstance(edit.line, (InNumpy, Rows)):
+        return edit.line.place if isinstance(edit.line, InNumpy) else place_of(edit.line.op), ""
+    is_fed = edit.op is not None and edit.op.type in PLACEHOLDERS
+    return fed_at(edit.op, failed.feeds.get(edit.op.outputs[0])) if edit.op is not None and is_fed else None
 
 
 def _rank(diverges: bool, grown: bool, each: tuple[Remedy, Overlay, Moment]) -> tuple[float, ...]:
@@ -223,5 +287,7 @@ def _rank(diverges: bool, grown: bool, each: tuple[Remedy, Overlay, Moment]) -> 
     is_steep = remedy.steepest > STEEP and not overlay.is_exact
     hides = all(edit.is_bound for edit in overlay.edits) if grown else overlay.is_late
     mends = overlay.is_exact or any(edit.explains for edit in overlay.edits)
-    return (is_steep,) if diverges else (is_steep, remedy.dead, hides, not mends, round(remedy.change, 4),
-                                         not overlay.is_exact, overlay.words.count("; "))
+    if diverges:
+        return is_steep, not remedy.learns
+    return (is_steep, remedy.dead, hides, not mends, round(remedy.change, 4), not overlay.is_exact,
+            overlay.words.count("; "))

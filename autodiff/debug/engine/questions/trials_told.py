@@ -11,7 +11,7 @@ from ...facts.stats import has_nonfinite
 from ...facts.steps import When
 
 _OTHER = 0.01  # relative: a loss that is told beside the old one
-_FAR_OFF = 0.5  # relative: losses of steps that are told beside the old ones
+FAR_OFF = 0.5  # relative: losses of steps that are told beside the old ones
 STEEP = 1e3  # times 1: gradients as large as that are told of, and count against a remedy
 DEAD = float("inf")  # in place of gradients that are all 0, which help as little as those that are too large
 
@@ -43,7 +43,7 @@ def _short(loss: Any) -> str:
 
 def _compared(old: Sequence[Any], new: Sequence[Any], change: float) -> str:
     """Losses that are near to what they were, or else both."""
-    if change < _FAR_OFF or np.size(new[0]) != 1:
+    if change < FAR_OFF or np.size(new[0]) != 1:
         return f", their losses within {100 * change:.3g} %"
     was, now = (f"{min(sizes):.3g} to {max(sizes):.3g}" for sizes in (
         [float(np.reshape(each, ())) for each in losses] for losses in (old, new)))

@@ -7,7 +7,6 @@ from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import dependencies, in_order
-from ....runtime.plan.running import running
 from ...analysis.nonfinite import reaches
 from ...facts.graph_lists import trainable_tensors
 from ...facts.records import Sample
@@ -49,8 +48,7 @@ class Effects:
 
     def run_last(self) -> list[Tensor]:
         """The script's losses that the last run computed."""
-        last = self.state.moment().wanted
-        ran = running(last.tensors, last.targets) if last is not None else set()
+        ran = self.state.moment().ran
         return [loss for loss in self.model.losses if loss.op in ran]
 
     def everything(self, roots: list[Tensor], at: Moment) -> tuple[list[Operation], dict[Tensor, Any]]:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ....core.errors import AutodiffError
-from ....runtime.plan.running import running
 from ...facts.graph_lists import trainable_tensors
 from ...facts.records import RunRecord, Sample
 from ...facts.roles import is_variable
@@ -125,7 +124,7 @@ class Evidence:
         if at is None or at.wanted is None:
             return None
         x, y = self.model.targets.one(other.name), self.model.default_y()
-        runs = running(at.wanted.tensors, at.wanted.targets)
+        runs = at.ran
         has_x = is_variable(x) or self.inner.outer(x) in runs
         if not has_x or other.is_gradient and (y is None or y.op not in runs):
             return None

@@ -99,7 +99,7 @@ class Hooks:
         if view.guards:
             samples = self.samples.with_hidden(run, seen, samples)
         if due.inner:
-            ran = running(view.wanted.tensors, view.wanted.targets)
+            ran = run.moment.ran
             samples += tuple(self.inner.samples(due.inner, ran, run.moment, failed=False))
         record = self._record(run, number, ms, samples, loss=loss)
         found = [self.at_stop(held) for held in self.stops.holding(record, asked=run.asked)]

@@ -14,7 +14,6 @@ from .reductions import gathered
 from .types import as_type, category, floating, is_tensor, joint, no_gradient, number, promoted, result_type, where
 
 
-# ---- two tensors, or a tensor and a number -------------------------------------------------
 def _scaled(y: Any, alpha: Any) -> Any:
     return y if not is_tensor(alpha) and alpha == 1 else y * number(alpha, y)
 
@@ -35,7 +34,6 @@ def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     return (tf.floor if rounding_mode == "floor" else _truncated)(tf.truediv(x, y))
 
 
-# ---- arithmetic whose gradient torch writes in another way, which shows at poles --------------
 def _spread(x: Any, y: Any) -> list[Any]:
     """Both with the shape that they have together, as the rules below take them."""
     return [x, y] if x.dims == y.dims else [x * tf.ones_like(y), y * tf.ones_like(x)]
@@ -75,9 +73,7 @@ def power(x: Any, y: Any) -> Any:
         dtype = result_type(x, y)
         x = as_type(x, dtype)
         simple = {0: tf.ones_like, 1: tf.identity, 2: tf.square}.get(y)
-        if simple is not None:
-            return simple(x)
-        return tf.pow(x, as_type(y, dtype))
+        return simple(x) if simple is not None else tf.pow(x, as_type(y, dtype))
     x, y = _spread(*promoted(x, y))
     return _power(x, y) if x.dtype.base_dtype.is_floating else tf.pow(x, y)
 
@@ -165,7 +161,6 @@ def nan_to_num(x: Any, nan: float | None = None, posinf: float | None = None, ne
     return where(tf.equal(x, number(-np.inf, x)), fill(limits.min if neginf is None else neginf), x)
 
 
-# ---- complex numbers and types -------------------------------------------------------------
 @aten.op("_to_copy")
 def to_copy(x: Any, *, dtype: Any = None) -> Any:
     return tf.identity(x) if dtype is None or dtype is x.dtype.base_dtype else as_type(x, dtype)
@@ -177,7 +172,6 @@ def polar(size: Any, angle: Any) -> Any:
     return tf.complex(size * tf.cos(angle), size * tf.sin(angle))
 
 
-# ---- special functions that are no op of ours -----------------------------------------------
 _FAR = {tf.float32: 5.0, tf.float64: 20.0}  # from here on erfc is near its least number, and the series is exact
 
 
@@ -214,9 +208,7 @@ def frexp(x: Any) -> Any:
 
 aten.rows({
     **{name: lambda x, function=function: function(floating(x)) for name, function in _UNARY.items()},
-    "add": add,
-    "sub": sub,
-    "mul": mul,
+    "add": add, "sub": sub, "mul": mul,
     "maximum fmax max.other": (maximum, "a tie halves the gradient"),
     "minimum fmin min.other": (minimum, "a tie halves the gradient"),
     "addcmul": lambda x, a, b, value=1: add(x, mul(a, b), value),
@@ -224,14 +216,10 @@ aten.rows({
     "square": lambda x: tf.square(x),
     "fmod": joint(lambda x, y: tf.truncatemod(x, y) if category(x.dtype.base_dtype) == 1 else
         x - y * no_gradient(_truncated(tf.truediv(x, y)))),
-    "rsub": lambda x, y, alpha=1: sub(y, x, alpha),
-    "floor_divide": lambda x, y: div(x, y, "floor"),
-    "clamp_min": lambda x, low: clamp(x, low),
-    "clamp_max": lambda x, high: clamp(x, None, high),
+    "rsub": lambda x, y, alpha=1: sub(y, x, alpha), "floor_divide": lambda x, y: div(x, y, "floor"),
+    "clamp_min": lambda x, low: clamp(x, low), "clamp_max": lambda x, high: clamp(x, None, high),
     "atan2": lambda y, x: _atan2(*_spread(*promoted(y, x, floating=True))),
-    "neg": lambda x: -x,
-    "abs": lambda x: tf.abs(x),
-    "frac": lambda x: x - no_gradient(_truncated(x)),
+    "neg": lambda x: -x, "abs": lambda x: tf.abs(x), "frac": lambda x: x - no_gradient(_truncated(x)),
     "xlogy": lambda x, y: _xlogy(*_spread(*promoted(x, y, floating=True))),
     "lerp lerp.Scalar lerp.Tensor": lambda start, end, weight:
         start + as_type(weight, result_type(start)) * (end - start),
@@ -244,9 +232,7 @@ aten.rows({
         to_copy(x, dtype=next((g for g in given if isinstance(g, tf.DType)), dtype)),
     "remainder": joint(lambda x, y:
         tf.floormod(x, y) if category(x.dtype.base_dtype) == 1 else x - y * no_gradient(tf.floor(tf.truediv(x, y)))),
-    "hypot": joint(lambda x, y: _sqrt(x * x + y * y)),
-    "real": lambda x: tf.real(x),
-    "imag": lambda x: tf.imag(x),
+    "hypot": joint(lambda x, y: _sqrt(x * x + y * y)), "real": lambda x: tf.real(x), "imag": lambda x: tf.imag(x),
     "complex": lambda real, imag: tf.complex(real, imag),
     "view_as_real": lambda x: tf.stack([tf.real(x), tf.imag(x)], axis=rank(x)),
     "view_as_complex": lambda x: tf.complex(x[..., 0], x[..., 1]),
@@ -290,8 +276,7 @@ aten.rows({
     "isnan": lambda x: tf.is_nan(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool),
     "isinf": lambda x: tf.is_inf(x) if category(x.dtype.base_dtype) == 2 else tf.zeros_like(x, dtype=tf.bool),
     "isfinite": lambda x: tf.is_finite(x) if category(x.dtype.base_dtype) == 2 else tf.ones_like(x, dtype=tf.bool),
-    "isposinf": lambda x: tf.equal(x, number(np.inf, x)),
-    "isneginf": lambda x: tf.equal(x, number(-np.inf, x)),
+    "isposinf": lambda x: tf.equal(x, number(np.inf, x)), "isneginf": lambda x: tf.equal(x, number(-np.inf, x)),
     "signbit": lambda x: tf.less(x, 0),
     "logical_and": lambda x, y: tf.logical_and(_truth(x), _truth(y)),
     "logical_or": lambda x, y: tf.logical_or(_truth(x), _truth(y)),

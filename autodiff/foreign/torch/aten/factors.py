@@ -49,9 +49,7 @@ def solve(a: Any, b: Any, *, left: bool = True, check_errors: bool = False) -> A
 
 def _like_batch(b: Any, a: Any) -> Any:
     """b with the leading axes of a."""
-    if rank(a) == rank(b):
-        return b
-    return tf.broadcast_to(b, shape_of([*dims(a)[:-2], *dims(b)[-2:]]))
+    return b if rank(a) == rank(b) else tf.broadcast_to(b, shape_of([*dims(a)[:-2], *dims(b)[-2:]]))
 
 
 @aten.op("linalg_solve_triangular")

@@ -97,7 +97,6 @@ def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     return tf.reshape(flat, tf.shape(x))
 
 
-# ---- scattering ----------------------------------------------------------------------------
 def _source(x: Any, index: Any, values: Any) -> Any:
     """What is scattered: the part of a tensor that `index` covers, or one number."""
     if not is_tensor(values) or not rank(values):

@@ -62,16 +62,14 @@ aten.rows({
     "relu6": lambda x: hardtanh(x, 0.0, 6.0),
     "hardsigmoid": lambda x: hardtanh(x, -3.0, 3.0) / 6 + number(0.5, x),
     "selu": lambda x: elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946),
-    "celu": lambda x, alpha=1.0: elu(x, alpha, 1, 1 / alpha),
-    "silu": lambda x: x * tf.sigmoid(x),
+    "celu": lambda x, alpha=1.0: elu(x, alpha, 1, 1 / alpha), "silu": lambda x: x * tf.sigmoid(x),
     "mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
     "hardshrink": lambda x, bound=0.5: where(tf.less_equal(tf.abs(x), number(bound, x)), tf.zeros_like(x), x),
     "relu": lambda x: tf.nn.relu(x),
     "log_sigmoid_forward log_sigmoid": lambda x: (-tf.nn.softplus(-x), tf.zeros([0], x.dtype.base_dtype)),
     "rrelu_with_noise": (lambda x, noise, lower=0.125, upper=1 / 3, training=False:
         x * noise if training else leaky_relu(x, (lower + upper) / 2), "noise: what torch drew"),
-    "_softmax softmax": _softmax(tf.nn.softmax),
-    "_log_softmax log_softmax": _softmax(tf.nn.log_softmax),
+    "_softmax softmax": _softmax(tf.nn.softmax), "_log_softmax log_softmax": _softmax(tf.nn.log_softmax),
     "logcumsumexp": on_axis(lambda x, axis: tf.math.cumulative_logsumexp(x, axis=axis)),
     "glu": on_axis(_gated),
     "_prelu_kernel prelu": lambda x, weight: where(tf.greater(x, 0), x, weight * x),
@@ -80,7 +78,6 @@ aten.rows({
         1 / (1 - p) if p < 1 else 0.0, x), no_gradient(mask)), "mask: what torch drew")})
 
 
-# ---- normalisations ------------------------------------------------------------------------
 def _per_channel(values: Any, count: int) -> Any:
     """[c] so that it broadcasts over [n, c, ...]."""
     return None if values is None else tf.reshape(values, [1, -1] + [1] * (count - 2))
@@ -143,7 +140,6 @@ def weight_norm(v: Any, g: Any, axis: int = 0) -> Any:
     return v * (g / size), size
 
 
-# ---- attention -----------------------------------------------------------------------------
 @aten.op("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_attention_math",
       "_scaled_dot_product_flash_attention", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_attention_"
       "math_for_mps", "scaled_dot_product_attention", note="without dropout")
@@ -168,7 +164,6 @@ def attention(q: Any, k: Any, v: Any, dropout_p: Any = 0.0, is_causal: bool = Fa
     return tf.matmul(safe_softmax(scores, -1), v), lambda: tf.reduce_logsumexp(scores, axis=-1)
 
 
-# ---- recurrent layers ----------------------------------------------------------------------
 @aten.op("_pack_padded_sequence", note="the steps of a batch one after another, without what pads it")
 def pack_padded_sequence(x: Any, lengths: Any, batch_first: bool) -> Any:
     x = tf.transpose(x, [1, 0, *range(2, rank(x))]) if batch_first else x

@@ -14,7 +14,6 @@ from .reductions import vector_norm
 from .types import as_type, category, number, promoted, where
 
 
-# ---- products ------------------------------------------------------------------------------
 def _product(a: Any, b: Any) -> Any:
     if category(a.dtype.base_dtype) < 2 and a.dtype.base_dtype is not tf.int32:
         return tf.cast(tf.matmul(tf.cast(a, tf.int32), tf.cast(b, tf.int32)), a.dtype.base_dtype)
@@ -61,7 +60,6 @@ def trilinear(a: Any, b: Any, c: Any, expand1: Any, expand2: Any, expand3: Any, 
             a, b, c = (tf.expand_dims(t, axis) if i == which else t for i, t in enumerate((a, b, c)))
     return tf.reduce_sum(a * b * c, axis=list(sumdim))
 
-# ---- distances -----------------------------------------------------------------------------
 @aten.op("_cdist_forward", "cdist")
 def cdist(x: Any, y: Any, p: float = 2.0, mode: Any = None) -> Any:
     return vector_norm(tf.expand_dims(x, -2) - tf.expand_dims(y, -3), p, [-1])
@@ -73,7 +71,6 @@ def pdist(x: Any, p: float = 2.0) -> Any:
     return vector_norm(tf.gather(x, tf.constant(rows)) - tf.gather(x, tf.constant(columns)), p, [1])
 
 
-# ---- Fourier transforms --------------------------------------------------------------------
 def _scale(x: Any, axes: list[int], normalization: int, sizes: list[int]) -> Any:
     """torch's 0, 1, 2: not scaled, by the root of the count, by the count."""
     count = float(np.prod([sizes[a] for a in axes]))
@@ -122,17 +119,12 @@ def fft_c2r(x: Any, axes: Any, normalization: int, last: int) -> Any:
 
 
 aten.rows({
-    "addmm baddbmm": _added(_product),
-    "addmv": _added(_by_vector),
-    "addr": _added(_outer),
+    "addmm baddbmm": _added(_product), "addmv": _added(_by_vector), "addr": _added(_outer),
     "addbmm": _added(lambda a, b: tf.reduce_sum(_product(a, b), axis=0)),
     "_addmm_activation": lambda c, a, b, *, beta=1, alpha=1, use_gelu=False:
         _added(_product)(c, a, b, beta=beta, alpha=alpha, use_gelu=use_gelu),
-    "mv": _by_vector,
-    "outer ger": _outer,
-    "_euclidean_dist": lambda x, y: cdist(x, y),
-    "mm bmm matmul": lambda a, b: _product(a, b),
-    "dot": lambda x, y: tf.reduce_sum(x * y),
+    "mv": _by_vector, "outer ger": _outer, "_euclidean_dist": lambda x, y: cdist(x, y),
+    "mm bmm matmul": lambda a, b: _product(a, b), "dot": lambda x, y: tf.reduce_sum(x * y),
     "vdot": lambda x, y: tf.reduce_sum(tf.math.conj(x) * y),
     "linalg_vecdot": lambda x, y, *, dim=-1: tf.reduce_sum(tf.math.conj(x) * y, axis=dim),
     "trace": lambda x: tf.linalg.trace(x)})

@@ -53,7 +53,6 @@ def _extreme(function: Any, of_truth: Any) -> Any:
 total = _over(tf.reduce_sum, _summed)
 amax, amin = _extreme(tf.reduce_max, tf.reduce_any), _extreme(tf.reduce_min, tf.reduce_all)
 
-# ---- spread --------------------------------------------------------------------------------
 def moments(x: Any, axes: list[int], correction: Any, keepdim: bool) -> tuple[Any, Any]:
     """Variance and mean. correction: what the count is lowered by."""
     middle = tf.reduce_mean(x, axis=axes, keepdims=True)
@@ -81,7 +80,6 @@ def _root(x: Any) -> Any:
     return where(is_zero, tf.zeros_like(x), tf.sqrt(where(is_zero, tf.ones_like(x), x)))
 
 
-# ---- norms ---------------------------------------------------------------------------------
 @aten.op("linalg_vector_norm", note="no slope at the vector of zeros")
 def vector_norm(x: Any, order: Any = 2, axes: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     x, over = as_type(x, dtype), axes_of(axes, rank(x))
@@ -110,7 +108,6 @@ def renorm(x: Any, order: Any, axis: int, most: Any) -> Any:
     return x * where(tf.greater(size, number(most, x)), number(most, x) / (size + number(1e-7, x)), tf.ones_like(size))
 
 
-# ---- along an axis -------------------------------------------------------------------------
 def _running(better: Any, x: Any, axis: int) -> Any:
     def best(values: np.ndarray) -> np.ndarray:
         """The place of the best so far, of equal ones the last; nan is better."""
@@ -145,9 +142,7 @@ aten.rows({
         total(where(tf.is_nan(x), tf.zeros_like(x), x), axes, keepdim, dtype=dtype),
     "sum": total,
     "mean": _over(tf.reduce_mean, lambda x, dtype: floating(as_type(x, dtype))),
-    "prod": _over(tf.reduce_prod, _summed),
-    "any": _over(tf.reduce_any, _truth),
-    "all": _over(tf.reduce_all, _truth),
+    "prod": _over(tf.reduce_prod, _summed), "any": _over(tf.reduce_any, _truth), "all": _over(tf.reduce_all, _truth),
     "count_nonzero": _over(tf.reduce_sum, lambda x, _: tf.cast(as_type(x, tf.bool), tf.int64)),
     "logsumexp": _over(tf.reduce_logsumexp, lambda x, _: floating(x)),
     "amax max.default max": (amax, "equal ones share the gradient"),
@@ -271,7 +266,6 @@ aten.rows({
     "argsort.stable": lambda x, *, stable=None, dim=-1, descending=False: sort(x, dim, descending)[1],
     "median": (lambda x: _shared(x, median(tf.reshape(x, [-1]))[0]), "equal ones share the gradient"),
     "nanmedian": (lambda x: _shared(x, nanmedian(tf.reshape(x, [-1]))[0]), "equal ones share the gradient"),
-    "median.dim": (median, "nan where there is one"),
-    "nanmedian.dim": (nanmedian, "of the rest, where there are nan"),
+    "median.dim": (median, "nan where there is one"), "nanmedian.dim": (nanmedian, "of the rest, where there are nan"),
     "max.dim": _chosen(tf.argmax),
     "min.dim": _chosen(tf.argmin)})

@@ -49,12 +49,10 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Any:
 aten.rows({
     "ones": lambda sizes, *, dtype=None: _filled(sizes, 1, dtype or tf.float32),
     "full_like": lambda x, value, *, dtype=None: tf.fill(tf.shape(x), as_type(value, _like(x, dtype))),
-    "zero": lambda x: tf.zeros_like(x),
-    "new_ones": lambda x, sizes, *, dtype=None: _filled(sizes, 1, _like(x, dtype)),
+    "zero": lambda x: tf.zeros_like(x), "new_ones": lambda x, sizes, *, dtype=None: _filled(sizes, 1, _like(x, dtype)),
     "new_full": lambda x, sizes, value, *, dtype=None: _filled(sizes, value, _like(x, dtype)),
     "scalar_tensor": lambda value, *, dtype=None: as_type(value, dtype or tf.float32),
-    "sym_numel": lambda x: tf.size(x),
-    "_local_scalar_dense": lambda x: tf.stop_gradient(x),
+    "sym_numel": lambda x: tf.size(x), "_local_scalar_dense": lambda x: tf.stop_gradient(x),
     "full fill.empty": lambda sizes, value, *, dtype=None: _filled(sizes, value, dtype or _default(value)),
     "zeros empty empty_strided efficientzerotensor": (lambda sizes, strides=None, *, dtype=None:
         _filled(sizes, 0, dtype or tf.float32), "what is empty in torch is zero here"),
@@ -75,7 +73,6 @@ aten.rows({
     "one_hot": lambda x, classes=-1: tf.one_hot(x, classes, dtype=tf.int64)})
 
 
-# ---- views ---------------------------------------------------------------------------------
 @aten.op("expand", "expand_copy", "broadcast_to")
 def expand(x: Any, sizes: Any, implicit: bool = False) -> Any:
     own = dims(x)
@@ -141,7 +138,6 @@ def _parts(x: Any, sizes: Any, axis: int = 0) -> Any:
     return tf.split(x, shape_of(sizes), axis=axis, num=len(sizes))
 
 
-# ---- joined and repeated -------------------------------------------------------------------
 @aten.op("cat", "concat", "concatenate")
 def cat(tensors: Any, axis: int = 0) -> Any:
     kept = [t for t in tensors if t.dims != (0,)] or tensors
@@ -180,7 +176,6 @@ def diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     return tf.transpose(y, [back.index(i) for i in range(count + 1)])
 
 
-# ---- padded --------------------------------------------------------------------------------
 def pairs_of(pad: Any, count: int) -> list[list[int]]:
     """torch's padding, last axis first, as one pair an axis."""
     pairs = [[0, 0] for _ in range(count)]

@@ -72,7 +72,6 @@ def _slide(x: Any, window: Any, stride: Any, padding: Any, dilation: Any, ceil_m
     return x, slide._replace(pads=pads_of_ceil(extents(x), slide)) if ceil_mode else slide
 
 
-# ---- means ---------------------------------------------------------------------------------
 @aten.op("avg_pool1d", "avg_pool2d", "avg_pool3d")
 def avg_pool(x: Any, window: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False,
              count_include_pad: bool = True, divisor: int | None = None) -> Any:
@@ -102,7 +101,6 @@ def _bounds(n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
     return i * n // m, -(-(i + 1) * n // m)
 
 
-# ---- maxima --------------------------------------------------------------------------------
 @aten.op("max_pool1d", "max_pool2d_with_indices", "max_pool3d_with_indices", "max_pool1d_with_indices", "max_pool2d",
       "max_pool3d", "mkldnn_max_pool2d", note="the first of equal ones has the gradient; places are those of the plane")
 def max_pool(x: Any, window: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
@@ -206,8 +204,7 @@ aten.rows({
     "upsample_nearest1d upsample_nearest2d upsample_nearest3d": _nearest(0.0),
     "_upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d": _nearest(0.5),
     "upsample_linear1d upsample_bilinear2d upsample_trilinear3d": _weighted("linear"),
-    "upsample_bicubic2d": _weighted("cubic"),
-    "_upsample_bilinear2d_aa": _weighted("linear", antialias=True),
+    "upsample_bicubic2d": _weighted("cubic"), "_upsample_bilinear2d_aa": _weighted("linear", antialias=True),
     "_upsample_bicubic2d_aa": _weighted("cubic", antialias=True),
     "affine_grid_generator": lambda theta, size, align_corners:
         affine_grid(theta, tf.constant(size, tf.int64), align_corners=int(align_corners))})

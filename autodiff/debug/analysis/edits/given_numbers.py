@@ -1,0 +1,116 @@
+"""Where a script has the number that an optimizer is given: there, in a flag, under a key, as a default, in a call."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ....core.errors import ArgumentError
+from ....core.graph import Operation
+from .source_tree import Change, Source, name_of
+
+_PLACES = {"learning_rate": slice(1), "momentum": slice(1, 2)}  # of an optimizer's arguments
+_ENDS = ("optimizeloss", "minimize", "applygradients")  # calls that make what the number is in
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Pair = tuple[str, ast.expr]  # a word, and what is given to it
+
+
+class LowerRate(NamedTuple):
+    """A learning rate, or another argument of an optimizer, that is the number `rate`; what it becomes.
+
+    op: what the optimizer's line made of it, None where that is not known.
+    """
+
+    rate: float
+    lower: float
+    keyword: str = "learning_rate"
+    op: Operation | None = None
+
+
+def numbered_anew(source: Source, rewrite: LowerRate) -> list[Change]:
+    """At the argument's number where that is written once; else times a factor, where the optimizer is given it."""
+    old, new, keyword, op = rewrite
+    pairs, here = list(_pairs(source.tree)), source.spanned(op) if op is not None else []
+    made = [each for each in here if isinstance(each, ast.BinOp)]
+    asked = [node for call in _optimizers(source, here, keyword, pairs) for node in _arguments(call, keyword)]
+    parts = [part for each in made for part in (each.left, each.right)]
+    near = {node: _near(source, node, rewrite, pairs) for node in asked}
+    given = [node for node in asked if any(each in made for each in near[node])] or parts or asked
+    numbers = {found for node in given for each in near.get(node, [node]) for found in source.numbers(each, old)} or {
+        found for each in parts for found in source.numbers(each, old)}  # times what is 1 by now
+    if len(numbers) == 1:
+        return [(*source.range(*numbers), f"{new:g}")]
+    if len(given) != 1 or not old:
+        raise ArgumentError(f"the {keyword} {old:g} is written in {len(numbers) or 'no'} places")
+    return [(*source.range(given[0]), f"{source.beside(given[0])} * {new / old:g}")]
+
+
+def _near(source: Source, node: ast.expr, rewrite: LowerRate, pairs: list[Pair]) -> list[ast.expr]:
+    """A node, what that is given, and so on, until the number is there."""
+    near = [node]
+    for each in near:
+        if isinstance(each, ast.Call) and name_of(each.func).endswith("decay"):
+            near += _arguments(each, rewrite.keyword)
+        elif not any(source.numbers(each, rewrite.rate)):
+            near += [value for key, value in pairs if key and key == _key(each) and value not in near]
+    return near
+
+
+def _optimizers(source: Source, here: list[ast.expr], keyword: str, pairs: list[Pair]) -> list[ast.expr]:
+    """The calls that make optimizers: the one of which an expression here is a method, else all that are called so."""
+    own = {name.asname or name.name for each in ast.walk(source.tree) if isinstance(each, ast.ImportFrom)
+           and str(each.module).endswith("optimizers") for name in each.names}
+    calls: list[ast.expr] = [each for each in ast.walk(source.tree) if isinstance(each, ast.Call) and (
+        _key(each.func) in own or name_of(each.func).endswith("optimizer") or "optimizers." in ast.unparse(each.func))]
+    for each in here:
+        if isinstance(each, ast.Call) and name_of(each.func) in _ENDS:
+            made = each.func.value if isinstance(each.func, ast.Attribute) and name_of(each.func) != _ENDS[0] else each
+            near = [node for node in (made, *(value for key, value in pairs if key and key == _key(made)))
+                    if _arguments(node, keyword)]
+            calls = [node for node in near if node in calls] or near[:1] or calls
+    return calls
+
+
+def _arguments(call: ast.expr, keyword: str) -> list[ast.expr]:
+    if not isinstance(call, ast.Call):
+        return []
+    places = slice(2, 3) if name_of(call.func) == _ENDS[0] else _PLACES.get(keyword, slice(0))
+    return [word.value for word in call.keywords if (word.arg, keyword) == ("lr", "learning_rate")
+            or word.arg == keyword] or call.args[places]
+
+
+def _key(node: ast.AST | None) -> str:
+    """The last word of a name, an attribute or a constant key; "" of anything else."""
+    word = node.slice if isinstance(node, ast.Subscript) else node
+    return str(word.value if isinstance(word, ast.Constant) else getattr(word, "attr", getattr(word, "id", "")))
+
+
+def _pairs(tree: ast.AST) -> Iterator[Pair]:
+    """What a script gives to a name, an attribute, a key, a parameter, an option or a flag, with the word for it."""
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
+    for each in ast.walk(tree):
+        if isinstance(each, (ast.Assign, ast.AnnAssign)) and each.value is not None:
+            for target in each.targets if isinstance(each, ast.Assign) else [each.target]:
+                parts = zip(*(getattr(side, "elts", ()) for side in (target, each.value)))
+                yield from ((_key(one), value) for one, value in ((target, each.value), *parts))
+        elif isinstance(each, ast.Dict):
+            yield from ((_key(key), value) for key, value in zip(each.keys, each.values))
+        elif isinstance(each, ast.Call):
+            yield from _passed(each)
+        for made in [each] if isinstance(each, _FUNCTIONS) else each.body if isinstance(each, ast.ClassDef) else []:
+            if isinstance(made, _FUNCTIONS) and (made is each or made.name == "__init__"):
+                names = [name.arg for name in (*made.args.posonlyargs, *made.args.args)]
+                yield from zip(names[::-1], made.args.defaults[::-1])
+                for args in (call.args for call in calls if _key(call.func) == getattr(each, "name", "")):
+                    yield from zip(names[names[:1] == ["self"]:], args)
+
+
+def _passed(call: ast.Call) -> Iterator[Pair]:
+    """What a call gives by name; and what it says is the default of an option or of a flag."""
+    words = {str(word.arg): word.value for word in call.keywords}
+    yield from words.items()
+    flags = [_key(text).lstrip("-").replace("-", "_") for text in call.args if isinstance(text, ast.Constant)]
+    if "define" in name_of(call.func):
+        yield from zip(flags[:1], call.args[1:])
+    elif "default" in words:
+        yield from ((flag, words["default"]) for flag in ([_key(words["dest"])] if "dest" in words else flags))

@@ -1,0 +1,53 @@
+"""Edits of the script's own NumPy code, at a line of which NumPy said that it made nan or inf there."""
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from ....core.errors import ArgumentError
+from ...facts.records import Place
+from .source_tree import Change, Source, name_of
+
+LOGARITHMS = ("log", "log2", "log10")
+LEAST = 1e-8  # what a divisor is raised by, and logarithms are taken of at least
+_SPREADS = ("std", "norm", "ptp", "sum", "max", "var")  # what one divides by to scale
+
+
+class InNumpy(NamedTuple):
+    """What NumPy refused at a line, as it calls it: "divide", "sqrt" or a logarithm; other lines where it did too."""
+
+    place: Place
+    what: str
+    others: tuple[Place, ...] = ()
+
+
+def kept_from_zero(source: Source, line: InNumpy) -> list[Change]:
+    """What is divided by, or given to a function, in the one expression of each line which may be meant.
+
+    Raises ArgumentError where there are several in a line, or none.
+    """
+    return [_kept(source, line.what, place.line) for place in (line.place, *line.others)]
+
+
+def _kept(source: Source, what: str, at: int) -> Change:
+    nodes = [node for node in ast.walk(source.tree) if isinstance(node, (ast.BinOp, ast.AugAssign, ast.Call))
+             and node.lineno <= at <= (node.end_lineno or at)]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+             and name_of(node.func) == what and node.args]
+    divisors = [node.right if isinstance(node, ast.BinOp) else node.value for node in nodes
+                if not isinstance(node, ast.Call) and isinstance(node.op, ast.Div)]
+    if len(divisors) > 1:
+        divisors = [each for each in divisors if any(isinstance(part, ast.Call) and name_of(part.func) in _SPREADS
+                                                     for part in ast.walk(each))]
+    found = divisors if what == "divide" else [call.args[0] for call in calls]
+    if len(found) != 1:
+        raise ArgumentError(f"no one expression of line {at} surely is it")
+    start, end = source.range(found[0])
+    text = source.text[start:end]
+    if what != "divide":
+        assert isinstance(calls[0].func, ast.Attribute)
+        least = 0 if what == "sqrt" else LEAST
+        return (start, end, f"{ast.unparse(calls[0].func.value)}.maximum({text}, {least:g})")
+    if source.text[:start].endswith("(") and source.text.startswith(")", end):
+        return (start, end, f"{text} + {LEAST:g}")
+    return (start, end, f"({source.beside(found[0])} + {LEAST:g})")

@@ -1,0 +1,99 @@
+"""What the remedy of an error is in the script's text: lines, by their numbers, and what is to stand there.
+
+{} where it is not surely known. Each function changes one line of a file.
+"""
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from ..core.site import source_lines
+from .script_lines import on_lines
+
+NewLines = dict[tuple[str, int], str]  # by file and number
+
+
+def before(file: str, line: int, text: str) -> NewLines:
+    """A statement of its own in front of that on a line."""
+    old = _line(file, line)
+    return {(file, line): old[:len(old) - len(old.lstrip())] + f"{text}\n{old}"}
+
+
+def out_of_place(file: str, line: int) -> NewLines:
+    """A new tensor in place of a change of an old one: `x += y`, `x.mul_(y)`, `x[0] = y`, inplace=True."""
+    for node in _nodes(file, line):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, (ast.Name, ast.Attribute)):
+            return _replaced(file, node, f"{ast.unparse(node.target)} = "
+                             f"{ast.unparse(ast.BinOp(node.target, node.op, node.value))}")
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            return before(file, line, f"{(name := ast.unparse(node.value))} = {name}.clone()")
+        if isinstance(node, ast.keyword) and node.arg == "inplace":
+            return _replaced(file, node, "inplace=False")
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(
+                function := node.value.func, ast.Attribute) and function.attr.endswith("_"):
+            name, arguments = ast.unparse(function.value), ", ".join(map(ast.unparse, node.value.args))
+            return _replaced(file, node, f"{name} = {name}.{function.attr[:-1]}({arguments})")
+    return {}
+
+
+def without_recording(file: str, line: int) -> NewLines:
+    """A statement, and those after it that change names in place, as ones of no_grad."""
+    found: NewLines = {}
+    while (node := on_lines(file).get(line)) is not None and (not found or isinstance(node, ast.AugAssign)):
+        found |= _replaced(file, node, "with torch.no_grad(): {}")
+        line += 1
+    return found
+
+
+def argument(file: str, line: int, word: str, position: int, new: str, is_it: Callable[[ast.expr], bool]) -> NewLines:
+    """Another text, with {} for what it was, for an argument of a call on a line. is_it: tells by what is called.
+
+    The only call of all is taken, if it is none of these.
+    """
+    calls = [node for node in _nodes(file, line) if isinstance(node, ast.Call)]
+    for call in [call for call in calls if is_it(call.func)] or calls[:len(calls) == 1]:
+        given = [each.value for each in call.keywords if each.arg == word] + call.args[position:position + 1]
+        if given and not isinstance(given[0], ast.Starred):
+            return _replaced(file, given[0], new)
+    return {}
+
+
+def value(file: str, line: int, new: str) -> NewLines:
+    """Another text, with {} for what it was, for what a name is given on a line."""
+    node = getattr(on_lines(file).get(line), "value", None)
+    return _replaced(file, node, new) if node is not None else {}
+
+
+def text_of_argument(file: str, line: int, position: int) -> str:
+    """That of the first call on a line which has so many."""
+    return next((ast.unparse(node.args[position]) for node in _nodes(file, line) if isinstance(node, ast.Call)
+                 and len(node.args) > position), "")
+
+
+def first_of(file: str, line: int, method: str, added: str) -> NewLines:
+    """Another method called before one."""
+    for node in _nodes(file, line):
+        if isinstance(node, ast.Attribute) and node.attr == method:
+            found = _replaced(file, node, "{}")
+            return {at: text.replace(f".{method}(", f".{added}.{method}(", 1) for at, text in found.items()}
+    return {}
+
+
+def _nodes(file: str, line: int) -> Iterator[ast.AST]:
+    statement = on_lines(file).get(line)
+    return ast.walk(statement) if statement is not None else iter(())
+
+
+def _line(file: str, line: int) -> str:
+    return source_lines(file)[line - 1].rstrip("\n")
+
+
+def _replaced(file: str, node: ast.AST, new: str) -> NewLines:
+    """A line with another text for a node, {} in it for what it was; {} where that is not on one line."""
+    at, end = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
+    if not at or at != end:
+        return {}
+    old = _line(file, at).encode()
+    start, stop = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
+    was = old[start:stop].decode()
+    return {(file, at): old[:start].decode() + new.replace("{}", was) + old[stop:].decode()}

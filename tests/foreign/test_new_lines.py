@@ -1,0 +1,43 @@
+"""What the remedies of errors are in a script's text."""
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autodiff.debug.engine.questions.patches import patch_of_lines
+from autodiff.foreign import new_lines as lines
+
+CASES: dict[str, tuple[str, Callable[[str], Any], str]] = {
+    "cut": ("for x in y:\n    h = f(h)", lambda f: lines.before(f, 2, "h = h.detach()"),
+            "for x in y:\n    h = h.detach()\n    h = f(h)"),
+    "added": ("h += x * 2", lambda f: lines.out_of_place(f, 1), "h = h + x * 2"),
+    "method": ("h.mul_(2 * x)", lambda f: lines.out_of_place(f, 1), "h = h.mul(2 * x)"),
+    "part": ("h[0, 1] = x", lambda f: lines.out_of_place(f, 1), "h = h.clone()\nh[0, 1] = x"),
+    "option": ("r = nn.ReLU(inplace=True)", lambda f: lines.out_of_place(f, 1), "r = nn.ReLU(inplace=False)"),
+    "nothing": ("h = x", lambda f: lines.out_of_place(f, 1), "h = x"),
+    "leaves": ("w -= g\nb -= g\nprint(w)", lambda f: lines.without_recording(f, 1),
+               "with torch.no_grad(): w -= g\nwith torch.no_grad(): b -= g\nprint(w)"),
+    "layer": ("l = nn.Linear(16 * 5, é)", lambda f: lines.argument(f, 1, "in_features", 0, "64", lambda _: False),
+              "l = nn.Linear(64, é)"),
+    "which": ("l = loss(net(x), y)", lambda f: lines.argument(f, 1, "target", 1, "{}.long()", lambda name: (
+        getattr(name, "id", "") == "loss")), "l = loss(net(x), y.long())"),
+    "several": ("l = loss(net(x), y)", lambda f: lines.argument(f, 1, "input", 0, "{}.float()", lambda _: False),
+                "l = loss(net(x), y)"),
+    "scalar": ("a = (b * c).backward()", lambda f: lines.first_of(f, 1, "backward", "mean()"),
+               "a = (b * c).mean().backward()"),
+    "integers": ("w = f([1])", lambda f: lines.value(f, 1, "{}.astype(float)"), "w = f([1]).astype(float)")}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_line_as_the_remedy_has_it(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, change, new = CASES[case]
+    monkeypatch.chdir(tmp_path)
+    file = str(tmp_path / "train.py")
+    Path(file).write_text(old + "\n")
+    linecache.checkcache()
+    found = change(file)
+    assert (patch_of_lines(found, file).new.decode() if found else old + "\n") == new + "\n"
