@@ -18,7 +18,7 @@ def nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
         before = finding.origins[:i - 1]
         lines = _origin(origin, i, with_line=origin.place not in [other.place for other in before])
         known = [f"   remedy: {other.remedy}" for other in before]
-        known += [f"   {origin.rule}"] if finding.text.startswith(origin.rule) else []
+        known += [f"   {origin.rule}"] if origin.rule in finding.text else []
         parts.append(Text("\n".join(line for line in lines if line not in known), "warning"))
     if len(finding.origins) > 4:
         parts.append(Text(f"… and {len(finding.origins) - 4} more origins", "quiet"))
@@ -40,8 +40,8 @@ def chain(finding: WhyNonfinite) -> tuple[Result, ...]:
     """How it came to that, the origin first, where there is more to it than one op."""
     if len(finding.chain) < 2:
         return ()
-    lines = [f"  {f'step {link.step}  ' if link.step else ''}{link.text}  {place(link.place)}".rstrip()
-             for link in finding.chain]
+    lines = [f"  {f'step {link.step}  ' if link.step else ''}{link.text}  "
+             f"{place(link.place) if place(link.place) not in link.text else ''}".rstrip() for link in finding.chain]
     return (Text("\n".join(["how it came to that, the origin first:", *lines]), "quiet"),)
 
 
@@ -58,7 +58,7 @@ def _origin(origin: Origin, rank: int, *, with_line: bool) -> list[str]:
     whose += f", {origin.inside}" if origin.inside else ""
     lines = [f"{rank}. {origin.op} ({origin.op_type}, {origin.phase}{whose}){where}",
              f"   {origin.bad} in {origin.count} of {origin.size} elements" + (f": {indices}" if indices else "")]
-    if origin.operands and origin.phase != "update":  # its rule names them
+    if origin.operands:
         lines.append("   from " + ", ".join(map(_operand, origin.operands)))
     lines.append(f"   {origin.rule}")
     if origin.remedy:

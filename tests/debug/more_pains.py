@@ -212,7 +212,7 @@ with tf.Session() as sess:
     for i in range(20):
         sess.run([train, loss])
 """, ("why nan",),
-         ("training diverges: w grew", "the learning rate is", "lower the learning rate"),
+         ("training diverges: the loss is a sum of 5000", "the learning rate is", "w grew", "lower the learning rate"),
          name="diverging"),
     Pain(21, """
 x = tf.constant(np.random.RandomState(0).randn(50, 3).astype(np.float32))

@@ -360,7 +360,7 @@ def test_a_spoiled_variable_leads_back_to_the_step_that_spoiled_it() -> None:
     dbg.train("loss", lr=0.1)
     dbg.run(3)
     found = dbg.why(kind="nan")
-    assert found.step == 1 and found.text.startswith("variable 'a' is not finite since the update of step 1: ")
+    assert found.step == 1 and found.text.startswith("variable 'a' is not finite since step 1: ")
     assert found.origins[0].trap == "where" and "tf.where does not take" in found.text
 
 

@@ -154,10 +154,10 @@ def _text(harmful: Sequence[Origin], masked: Sequence[Origin], target: str) -> s
         first, after = harmful[0], leading(harmful)
         if after is not first:
             return f"{after.rule} in {after.op}{at_line(after.place)}, as {first.rule}{at_line(first.place)}"
-        of = f" (gradient of {first.forward_op})" if first.phase == "backward" else ""
-        of += f", {first.inside}" if first.inside else ""
+        where = f", the gradient of {first.forward_op}" if first.phase == "backward" else f" in {first.op}"
+        where += f", {first.inside}" if first.inside else ""
         trap = ", on the branch that tf.where does not take" if first.trap == "where" else ""
-        return f"{first.rule} in {first.op}{of}{at_line(first.place)}{trap}"
+        return f"{first.rule}{where}{at_line(first.place)}{trap}"
     what = target or "every tensor that matters"
     return f"{what} is finite" + (f"; {len(masked)} non-finite values are masked" if masked and not target else "")
 

@@ -20,6 +20,7 @@ GRADIENTS = ("grad", "delta", "value")  # what the gradient is called among an u
 RATES = ("alpha", "lr", "learning_rate")
 _BOUNDS = ("Minimum", "Maximum", "ClipByValue")
 _RAISE = "raise the bound of the clipping: next to nothing of the gradient is left"
+_HUGE = 1e6  # an operand that can make an update overflow
 _LEFT = 0.01  # of a gradient: what a bound that is too low leaves of it
 _LEAPT = 100.0  # times its size, or 1: in one step
 _GROWN = 1e6  # times its first size: a variable that has grown so much has left the training behind
@@ -44,10 +45,13 @@ def why_update(op: Operation, variable: Tensor, values: Mapping[Tensor, Any], af
     index = elements[0]
     met = {name: _at(values[t], array, index) for name, t in operands_of(op) if t in values}
     known = {name: value for name, value in met.items() if value is not None}
-    operands = tuple(Operand(name, index, value) for name, value in known.items())
-    told = ", ".join(f"{name} = {number(value)}" for name, value in known.items())
+    shapes = {name: np.shape(values[t]) for name, t in operands_of(op) if name in known}
+    operands = tuple(Operand(name, index if shapes[name] else (), value) for name, value in known.items())
+    huge = {name: value for name, value in known.items() if abs(value) > _HUGE}
+    telling = huge or {name: value for name, value in known.items() if value == 0}
+    told = ", ".join(f"{name} = {number(value)}" for name, value in telling.items())
     kind = "nan" if np.isnan(array[index]) else number(array[index])
-    rule = f"{op.type} made {variable.op.name!r} {kind} of finite numbers" + (f": {told}" if told else "")
+    rule = f"{op.type} made {variable.op.name!r} {kind} of " + (told or "finite numbers")
     return Origin(op.name, op.type, variable.name, "update", kind, int((~np.isfinite(array)).sum()), array.size,
                   elements, operands, rule, _remedy(known), "", "", True, False, "", place_of(op),
                   overflows=kind.endswith("inf"))

@@ -63,7 +63,8 @@ class Blame:
         found = self._with_divergence(found, at)
         chain = self.came_from.chain(found, at, self._learning_rate(at))
         because = "" if found.diverges else origin_of(chain)
-        return replace(found, chain=chain, text="\n".join(filter(None, (found.text, because))))
+        lines = (found.text, because) if not chain or chain[0].kind != "depth" else (because, found.text)
+        return replace(found, chain=chain, text="\n".join(filter(None, lines)))
 
     def _spoilers(self, found: WhyNonfinite) -> dict[tuple[int, str], Moment]:
         """The runs that spoiled the variables among the origins, by their number and the variable's name."""
@@ -87,7 +88,7 @@ class Blame:
         updates = stores_into(variable, ran)
         given = [t for op in updates for _, t in operands_of(op)]
         found = self._found(list(dict.fromkeys((*given, *roots, *self._trained()))), None, at)
-        since = f"variable {spoiled!r} is not finite since the update of {self.log.at(at.run)}"
+        since = f"variable {spoiled!r} is not finite since {self.log.at(at.run)}"
         if found.origins:
             return replace(found, text=f"{since}: {found.text}")
         after = self._value_after(spoiled, at)
@@ -95,7 +96,7 @@ class Blame:
             return None
         values = self.state.values_known([t.op for t in given], at)
         origin = why_update(updates[-1], variable, values, after)
-        return replace(found, origins=(origin,), text=f"{since}: {origin.rule} in {origin.op}{at_line(origin.place)}")
+        return replace(found, origins=(origin,), text=f"{since}: {origin.rule}{at_line(origin.place)}")
 
     def _trained(self) -> list[Tensor]:
         try:
@@ -136,9 +137,9 @@ class Blame:
             diverges = replace(diverges, remedy="give the optimizer a momentum below 1, as 0.9")
         large = enlarged(top, trainable_tensors(self.model.graph), partial(self.state.values_known, moment=at)
                          ) if top is not None and rate else iter(())
-        told = "; ".join(part for part in (f"the training diverges: {grown}", *(each.text for each in large), rate)
-                         if part)
-        return replace(found, origins=(diverges, *found.origins[1:]), text=f"{found.text}\n{told}", diverges=True)
+        told = "; ".join(filter(None, (*(each.text for each in large), rate, grown)))
+        return replace(found, origins=(diverges, *found.origins[1:]), diverges=True,
+                       text=f"the training diverges: {told}\n{found.text}")
 
     def _grown(self, moments: Sequence[Moment]) -> str:
         """Which variable outgrew all sense: one that is trained, or else another, as a slot of an optimizer."""

@@ -24,6 +24,7 @@ _HUGE = 1e5  # from the first layer to the last
 _FED = 20.0  # numbers that are large to begin with
 _LAYERS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2")
 FAR = 3.0  # times what was fed before
+_TOLD = 90  # characters of an origin and what was made of it, beside the sentence; the chain has the rest
 
 
 class CameFrom:
@@ -105,13 +106,13 @@ class CameFrom:
         sizes = [each for each in sizes if each[1]]
         if len(sizes) < 3 or sizes[-1][1] < _HUGE * sizes[0][1]:
             return []
-        (first, small), (last, large) = sizes[0], sizes[-1]
+        (first, small), (_, large) = sizes[0], sizes[-1]
         factor = (large / small) ** (1 / (len(sizes) - 1))
         fed = [(t, size_of(value)) for t, value in at.feeds.items() if t.dtype.is_floating and size_of(value) > _FED]
-        given = "".join(f"up to {number(size)} was fed for {t.op.name!r}{at_line(place_of(t.op))}, and "
+        given = "".join(f"; up to {number(size)} was fed for {t.op.name!r}{at_line(place_of(t.op))}"
                         for t, size in fed if t.op in ancestors([first.outputs[0]]))
-        text = (f"{given}{len(sizes)} layers enlarge what goes through them from {number(small)} ({first.name}) to "
-                f"{number(large)} ({last.name}), {number(factor)} times each, with the weights as they are there")
+        text = (f"{len(sizes)} layers enlarge what goes through them {number(factor)} times each, from {number(small)} "
+                f"to {number(large)}{at_line(place_of(first))}{given}")
         return [Link(text, place_of(first), "depth", first.name, (), self.state.log.at(at.run).step)]
 
     def _grown(self, op: Operation, at: Moment, before: Sequence[Moment], rate: str) -> list[Link]:
@@ -161,6 +162,10 @@ def origin_of(chain: Sequence[Link]) -> str:
     """The origin, and what was made of it last, in one line; "" where the sentence itself says it all."""
     if len(chain) < 2 and not (chain and chain[0].kind in ("fed", "made", "depth")):
         return ""
-    told = [chain[0], *chain[1:-1][-2:]]  # the last is what the sentence began with
-    where = at_line(chain[0].place) if chain[0].kind in ("op", "depth") else ""
-    return f"because {', then '.join(link.text + where * (link is chain[0]) for link in told)}"
+    if chain[0].kind == "depth":
+        return chain[0].text
+    told = [chain[0].text + (at_line(chain[0].place) if chain[0].kind == "op" else "")]
+    for link in reversed(chain[1:-1][-2:]):  # the last is what the sentence began with
+        if sum(map(len, told)) + len(link.text) <= _TOLD:
+            told.insert(1, link.text)
+    return f"because {', then '.join(told)}"
