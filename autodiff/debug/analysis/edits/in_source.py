@@ -60,13 +60,26 @@ class Rows(NamedTuple):
     more: int
 
 
+class Activation(NamedTuple):
+    """Another activation in place of the one that an op is: `text`, with {tf} for the module; "" for none."""
+
+    op: Operation
+    text: str = ""
+
+
+class Swapped(NamedTuple):
+    """The labels of the call that made an op in place of its logits, and these in place of those."""
+
+    op: Operation
+
+
 class ClipGradients(NamedTuple):
     """The gradients of the one `minimize`, clipped by their norm before they are applied."""
 
     norm: float
 
 
-Line = Rewrite | LowerRate | Number | Rows | Fed | ClipGradients | InNumpy
+Line = Rewrite | LowerRate | Number | Rows | Fed | Activation | Swapped | ClipGradients | InNumpy
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -156,6 +169,30 @@ def _longer(source: Source, rewrite: Rows) -> list[Change]:
     return [(end, end, f" + {rewrite.more}")]
 
 
+def _activated(source: Source, rewrite: Activation) -> list[Change]:
+    """Where a layer's call is given the activation; else at the call of it."""
+    op, text = rewrite
+    calls = [node for node in source.spanned(op) if isinstance(node, ast.Call)]
+    given = [each for call in calls for each in (*call.args, *(word.value for word in call.keywords))
+             if op.type.lower() in (name_of(each), str(getattr(each, "value", "")).replace("_", ""))]
+    if len(given) == 1:
+        return [(*source.range(given[0]), source.spelled(text) if text else "None")]
+    if not text:
+        return _change(source, Rewrite(op, None, "{0}", ((op, 0),)))
+    node = source.expression(op)
+    assert isinstance(node, ast.Call)
+    return [(*source.range(node.func), source.spelled(text))]
+
+
+def _swapped(source: Source, rewrite: Swapped) -> list[Change]:
+    given = [{word.arg: word.value for word in node.keywords} for node in source.spanned(rewrite.op)
+             if isinstance(node, ast.Call)]
+    sides = [source.range(words[name]) for words in given for name in ("labels", "targets", "logits") if name in words]
+    if len(sides) != 2:
+        raise ArgumentError(f"the labels and logits of {rewrite.op.name} are not written by name")
+    return [(*sides[i], source.text[slice(*sides[1 - i])]) for i in (0, 1)]
+
+
 def _clipped(source: Source, rewrite: ClipGradients) -> list[Change]:
     """The statement that calls minimize, with the gradients computed, clipped and applied one after the other."""
     calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)
@@ -224,7 +261,7 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
 
 _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered, Rows: _longer, Fed: _fed,
-    ClipGradients: _clipped}
+    Activation: _activated, Swapped: _swapped, ClipGradients: _clipped}
 
 
 def _has_order(node: ast.expr) -> bool:

@@ -17,10 +17,13 @@ from ..mistakes.heads import Head, heads, through, unbroadcast
 from ..mistakes.last_layer import logits_of
 from ..mistakes.wiring import linear_pairs
 from . import of_training
-from .in_graph import Now, constant, copied
+from .in_graph import Now, around, constant, copied, instead
+from .in_source import Activation, Rewrite, Swapped
 from .of_givens import turned
 from .of_training import Attempt, Way, changed, edit
+from .source_tree import WHOLE
 
+_NAMED = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6")  # as calls of them, or arguments of layers, are too
 _PENALTIES = (1e-2, 1e-3, 1e-4)  # by which a penalty is scaled
 
 
@@ -41,18 +44,20 @@ def _without_activation(op: Operation, case: Case, finding: Finding) -> Iterator
     head = _head(op, case)
     end = op if head is None else head.end
     if end.inputs and end.type != "MatMul":
-        yield Attempt((edit(end, f"without the {end.type.lower()} {end.name}", lambda now: now(logits_of(end))),))
+        yield Attempt((edit(end, f"without the {end.type.lower()} {end.name}", lambda now: now(logits_of(end)), (
+            Activation(end)) if end.type in _NAMED else None),))
 
 
 def _other_way_round(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     words, head = "labels and logits the other way round", _head(op, case)
     if op.type == "SoftmaxCrossEntropyWithLogits":
         a, b = op.inputs
-        yield Attempt((edit(op, words, lambda now: build.SoftmaxCrossEntropyWithLogits(now(b), now(a))[0]),),
+        yield Attempt((edit(op, words, lambda now: build.SoftmaxCrossEntropyWithLogits(now(b), now(a))[0],
+                            Swapped(op)),),
                       is_same=False)
     elif head is not None and head.form == "sigmoid" and head.labels is not None:
-        yield Attempt((edit(op, words, lambda now: _logistic(now(head.labels), now(head.prediction))),),  # type: ignore
-                      is_same=False)
+        yield Attempt((edit(op, words, lambda now: _logistic(now(head.labels), now(head.prediction)),  # type: ignore
+                            Swapped(op)),), is_same=False)
     elif op.type == "Log" and (product := next((c for c in through(op.outputs[0]) if c.type == "Mul"), None)):
         p = next((t for t in product.inputs if t.op in case.trained), None)
         turned = any(t.op.type == "Neg" for t in product.inputs)
@@ -76,7 +81,8 @@ def _as_probability(op: Operation, case: Case, finding: Finding) -> Iterator[Att
     if head is not None and head.end.outputs:
         end = head.end.outputs[0]
         name = "Softmax" if end.dims and (end.dims[-1] or 2) > 1 else "Sigmoid"
-        yield Attempt((changed(end, f"tf.nn.{name.lower()} of {end.name}", getattr(build, name)),), is_same=False)
+        yield Attempt((changed(end, f"tf.nn.{name.lower()} of {end.name}", getattr(build, name),
+                               f"tf.nn.{name.lower()}({{0}})"),), is_same=False)
 
 
 def _entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -87,16 +93,22 @@ def _entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[At
     if head.form == "log":
         yield Attempt((edit(op, "a softmax in its place", lambda now: build.LogSoftmax(now(source))),), is_same=False)
         return
-    if source.dims and source.dims[-1] == 1:
-        yield Attempt((edit(op, "a cross entropy of the logits", lambda now: _logistic(now(source), now(labels))),),
-                      is_same=False)
+    residual = op if len(op.inputs) > 1 else op.inputs[0].op
+    place = next((i for i, t in enumerate(residual.inputs) if t.op not in case.trained), 0)
+    is_one = bool(source.dims) and source.dims[-1] == 1  # type: ignore[index]
+    name = f"{'sigmoid' if is_one else 'softmax'}_cross_entropy_with_logits{'_v2' * (not is_one)}"
+    line = instead(op, f"nn.{name}(labels={{0}}, logits={{1}})", (residual, place), (head.end, 0)) if (
+        head.activation) else None
+    if is_one:
+        yield Attempt((edit(op, "a cross entropy of the logits", lambda now: _logistic(now(source), now(labels)),
+                            line),), is_same=False)
         return
 
     def made(now: Now) -> Tensor:
         error = build.Neg(build.Mul(now(labels), build.LogSoftmax(now(source))))
         return build.Mul(error, constant(float((source.dims or (1,))[-1] or 1), error))  # a mean over classes too
 
-    yield Attempt((edit(op, "a cross entropy of the logits", made),), is_same=False)
+    yield Attempt((edit(op, "a cross entropy of the logits", made, line),), is_same=False)
 
 
 def _one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -104,7 +116,8 @@ def _one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     if head is not None and head.form in ("squared", "absolute"):
         yield from _without_activation(op, case, finding)
     elif op.type == "Softmax":
-        yield Attempt((edit(op, "tf.sigmoid", lambda now: build.Sigmoid(now(op.inputs[0]))),), is_same=False)
+        yield Attempt((edit(op, "tf.sigmoid", lambda now: build.Sigmoid(now(op.inputs[0])), Activation(
+            op, "{tf}.sigmoid")),), is_same=False)
     elif op.type == "SoftmaxCrossEntropyWithLogits":
         x, z = op.inputs
         axis = build_axes(-1)
@@ -120,8 +133,10 @@ def build_axes(*axes: int) -> Callable[[], Tensor]:
 def _column(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """[n] and [n, 1] as columns."""
     shape = build_axes(-1, 1)
+    column = next((i for i, t in enumerate(op.inputs) if t.dims and t.dims[-1] == 1), None)
     yield Attempt((edit(op, "both of shape [n, 1]", lambda now: getattr(build, op.type)(
-        *(build.Reshape(now(unbroadcast(t)), shape()) for t in op.inputs))),), is_same=False)
+        *(build.Reshape(now(unbroadcast(t)), shape()) for t in op.inputs)), None if column is None else Rewrite(
+            op, column, "{tf}.squeeze({0}, 1)", ((op, column),))),), is_same=False)
 
 
 def _over_the_others(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -143,28 +158,31 @@ def _with_the_others(op: Operation, case: Case, finding: Finding) -> Iterator[At
 
 
 def _larger(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt((edit(op, "tf.maximum", lambda now: build.Maximum(*map(now, op.inputs))),), is_same=False)
+    yield Attempt((edit(op, "tf.maximum", lambda now: build.Maximum(*map(now, op.inputs)), instead(
+        op, "maximum({0}, {1})", (op, 0), (op, 1))),), is_same=False)
 
 
 def _stopped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt((changed(op.outputs[0], "tf.stop_gradient", build.StopGradient),))
+    yield Attempt((changed(op.outputs[0], "tf.stop_gradient", build.StopGradient, "tf.stop_gradient({0})"),))
 
 
 def _as_mean(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     sizes = case.series(op.inputs[0])
     if sizes and np.ndim(sizes[0]):
-        yield Attempt((changed(op.outputs[0], "tf.reduce_mean", lambda x: build.Mul(
-            x, constant(1.0 / len(sizes[0]), x))),), is_same=False)
+        mean = instead(op, "reduce_mean({0}{1})", (op, 0), (op, None)) if np.ndim(sizes[0]) == 1 else None
+        yield Attempt((edit(op, "tf.reduce_mean", lambda now: build.Mul(op.outputs[0], constant(
+            1.0 / len(sizes[0]), op.outputs[0])), mean or around(op, f"{{0}} / {len(sizes[0])}")),), is_same=False)
 
 
-def _made_to(words: str, made: Callable[[Tensor], Tensor]) -> Way:
-    """What the op gives is changed."""
-    return lambda op, case, finding: iter([Attempt((changed(op.outputs[0], words, made),), is_same=False)])
+def _made_to(words: str, made: Callable[[Tensor], Tensor], written: str) -> Way:
+    """What the op gives is changed. written: that, with {0} for what it is."""
+    return lambda op, case, finding: iter([Attempt((changed(op.outputs[0], words, made, written),), is_same=False)])
 
 
-def _instead(words: str, made: Callable[[Tensor], Tensor]) -> Way:
-    """Another op of the same input."""
-    return lambda op, case, finding: iter([Attempt((edit(op, words, lambda now: made(now(op.inputs[0]))),))])
+def _instead(words: str, made: Callable[[Tensor], Tensor], name: str = "") -> Way:
+    """Another op of the same input. name: of an activation that it is, as it is written."""
+    return lambda op, case, finding: iter([Attempt((edit(op, words, lambda now: made(now(op.inputs[0])), Activation(
+        op, name) if name else None),))])
 
 
 def _mean_of_squares(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -181,7 +199,7 @@ def _not_dropped(op: Operation, case: Case, finding: Finding) -> Iterator[Attemp
 def _lighter(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     for factor in _PENALTIES:
         yield Attempt((changed(op.outputs[0], f"the penalty times {factor:g}", lambda x, f=factor: build.Mul(
-            x, constant(f, x))),), is_same=False)  # type: ignore[misc]
+            x, constant(f, x)), f"{factor:g} * {{0}}"),), is_same=False)  # type: ignore[misc]
 
 
 def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -192,9 +210,9 @@ def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
         yield Attempt(tuple(edit(u.gradient.op, words, lambda now, g=u.gradient: build.Neg(now(g)),  # type: ignore
                                   late=True) for u in mine))
     elif any(op is head.op for head in heads(case)) and op.type != "Log":
-        yield Attempt((changed(op.outputs[0], words, build.Neg),), is_same=False)
+        yield Attempt((changed(op.outputs[0], words, build.Neg, "-{0}"),), is_same=False)
     elif op.type in ("Sub", "Exp", "Neg") and (term := _term(op, case)) is not None:
-        yield Attempt((changed(term, words, build.Neg),), is_same=False)
+        yield Attempt((changed(term, words, build.Neg, "-{0}"),), is_same=False)
     elif op in case.behind:
         yield Attempt((turned(case.y),), is_same=False)
 
@@ -215,7 +233,7 @@ def _term(op: Operation, case: Case) -> Tensor | None:
 
 
 def _activated(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt(tuple(changed(t, "tf.nn.relu between them", build.Relu) for t in dict.fromkeys(
+    yield Attempt(tuple(changed(t, "tf.nn.relu between them", build.Relu, "tf.nn.relu({0})") for t in dict.fromkeys(
         _last_linear(below, above) for below, above in linear_pairs(case))))
 
 
@@ -227,7 +245,8 @@ def _last_linear(below: Operation, above: Operation) -> Tensor:
 
 
 def _left_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt((edit(op, f"without the {op.type.lower()} {op.name}", lambda now: now(op.inputs[0])),))
+    yield Attempt((edit(op, f"without the {op.type.lower()} {op.name}", lambda now: now(op.inputs[0]),
+                        Activation(op)),))
 
 
 def _all_relu(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -235,7 +254,7 @@ def _all_relu(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     squashing = [o for o in case.behind if o.type in SATURATING and o in case.trained and o not in ends]
     if squashing:
         yield Attempt(tuple(edit(o, "tf.nn.relu in hidden layers", lambda now, o=o: build.Relu(  # type: ignore[misc]
-            now(o.inputs[0]))) for o in squashing))
+            now(o.inputs[0])), Activation(o, "{tf}.nn.relu")) for o in squashing))
 
 
 def _last_axis(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -244,9 +263,11 @@ def _last_axis(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
     inner = outer.inputs[0].op if outer.type == "Transpose" else op
     moved = inner.inputs[0].op if inner.type == "Softmax" else None
     if outer.type == "RealDiv":
-        yield Attempt((edit(outer, "tf.nn.softmax(x, axis=-1)", lambda now: build.Softmax(now(logits_of(outer)))),))
+        yield Attempt((edit(outer, "tf.nn.softmax(x, axis=-1)", lambda now: build.Softmax(now(logits_of(outer))),
+                            instead(op, "nn.softmax({0})", (logits_of(outer).op, WHOLE))),))
     elif moved is not None and moved.type == "Transpose":
-        yield Attempt((edit(outer, "tf.nn.softmax(x, axis=-1)", lambda now: build.Softmax(now(moved.inputs[0]))),))
+        yield Attempt((edit(outer, "tf.nn.softmax(x, axis=-1)", lambda now: build.Softmax(now(moved.inputs[0])),
+                            instead(inner, "nn.softmax({0})", (inner, 0))),))
 
 
 def _bias_after(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -292,12 +313,13 @@ _WAYS: dict[str, Way] = {
     **dict.fromkeys(("squared error of a softmax", "squared error of classes", "sigmoid over classes"),
                     _entropy_instead), "one class": _one_unit, "broadcast": _column,
     "mean counts the masked": _over_the_others, "part of the loss": _with_the_others, "sum for mean": _as_mean,
-    "penalty too large": _lighter, "penalty subtracted": _made_to("the penalty added", build.Neg),
-    "error not squared": _made_to("the square of the error", build.Square), "mean before square": _mean_of_squares,
-    "dropout of the logits": _not_dropped, "wrong sign": _other_sign, "no activation": _activated,
-    "softmax in a hidden layer": _instead("tf.nn.relu in its place", build.Relu),
+    "penalty too large": _lighter, "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
+    "error not squared": _made_to("the square of the error", build.Square, "tf.square({0})"),
+    "mean before square": _mean_of_squares, "dropout of the logits": _not_dropped, "wrong sign": _other_sign,
+    "no activation": _activated,
+    "softmax in a hidden layer": _instead("tf.nn.relu in its place", build.Relu, "{tf}.nn.relu"),
     "two activations": _left_away, "vanishing gradient": _all_relu,
-    **dict.fromkeys(("dead relu", "dead units"), _instead("tf.nn.leaky_relu", build.LeakyRelu)),
+    **dict.fromkeys(("dead relu", "dead units"), _instead("tf.nn.leaky_relu", build.LeakyRelu, "{tf}.nn.leaky_relu")),
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "hinge the wrong way": _larger, "advantage is trained": _stopped,
     "bias in the kernel": _bias_after, "first time step": _last_step,

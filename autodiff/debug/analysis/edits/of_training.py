@@ -12,7 +12,8 @@ from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
 from ..mistakes.case import Case, gradients_of, held
 from ..mistakes.stepping import outgrown
-from .in_graph import Edit, Now, constant
+from .in_graph import Edit, Now, around, constant
+from .in_source import Fed, Line
 from .of_givens import lower_rate
 
 
@@ -29,17 +30,19 @@ class Attempt(NamedTuple):
     pace: float = 1.0
 
 
+_COLUMNS = 12  # whose means and deviations are written as lists
 Way = Callable[[Operation, Case, Finding], Iterator[Attempt]]
 
 
-def edit(op: Operation, words: str, made: Callable[[Now], Tensor], *, late: bool = False) -> Edit:
-    """An op's output, made otherwise. late: what is stored, not what the run computes."""
-    return Edit(op, words, made, is_late=late)
+def edit(op: Operation, words: str, made: Callable[[Now], Tensor], line: Line | None = None, *,
+         late: bool = False) -> Edit:
+    """An op's output, made otherwise. late: what is stored, not what the run computes. line: as of Edit."""
+    return Edit(op, words, made, line, is_late=late)
 
 
-def changed(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor]) -> Edit:
-    """A tensor, changed after it is made."""
-    return Edit(tensor.op, words, lambda now: made(tensor))
+def changed(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor], written: str = "") -> Edit:
+    """A tensor, changed after it is made. written: that, with {0} for what it is."""
+    return Edit(tensor.op, words, lambda now: made(tensor), around(tensor.op, written) if written else None)
 
 
 def _rates(case: Case) -> list[tuple[Tensor, list[float]]]:
@@ -97,8 +100,16 @@ def scaled_feed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
     rows = np.concatenate([a.reshape(-1, a.shape[-1]) if a.ndim == 2 else a.reshape(-1, 1) for a in arrays])
     mean, spread = rows.mean(axis=0), rows.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
-    yield Attempt((changed(tensor, f"(x - mean) / std of {tensor.op.name}", lambda x: build.RealDiv(build.Sub(
-        x, _like(mean, x)), _like(spread, x))),), is_same=not finding.kind.startswith("targets"))
+    yield Attempt((edit(tensor.op, f"(x - mean) / std of {tensor.op.name}", lambda now: build.RealDiv(build.Sub(
+        tensor, _like(mean, tensor)), _like(spread, tensor)), Fed(
+            tensor.op, f"({{0}} - {_written(mean)}) / {_written(spread)}") if len(mean) <= _COLUMNS else None),),
+                  is_same=not finding.kind.startswith("targets"))
+
+
+def _written(numbers: np.ndarray) -> str:
+    """Numbers as a script has them: a list, or the one that there is."""
+    texts = [f"{number:.4g}" for number in numbers]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def _like(value: np.ndarray, tensor: Tensor) -> Tensor:

@@ -98,8 +98,11 @@ class Source:
             return getattr(node, "attr", getattr(node, "id", ""))
 
         line, nodes = placeholder.site.line if placeholder.site is not None else 0, list(ast.walk(self.tree))
-        names = {named(target) for node in nodes if isinstance(node, ast.Assign) for target in node.targets
-                 if node.lineno <= line <= (node.end_lineno or 0)} - {""}
+        made = self.spanned(placeholder)
+        given = [node for node in nodes if isinstance(node, ast.Assign) and node.lineno <= line <= (
+            node.end_lineno or 0)]
+        given = [node for node in given if node.value in made] or given
+        names = {named(target) for node in given for target in node.targets} - {""}
         names = names if len(names) == 1 else names & {placeholder.name}  # several on one line
         return [(key, given) for node in nodes if isinstance(node, ast.Dict)
                 for key, given in zip(node.keys, node.values) if key is not None and named(key) in names]

@@ -1,0 +1,67 @@
+"""The remedies of silent mistakes as changes of the user's file: where they go, and that all else is kept."""
+
+from pathlib import Path
+
+import pytest
+
+from .pains import START
+from .test_trials import loaded, said
+
+BEGIN = """
+rng = np.random.RandomState(0)
+X = rng.randn(500, 10).astype(np.float32)
+K = X[:, :4].argmax(1)
+x = tf.placeholder(tf.float32, [None, 10]); k = tf.placeholder(tf.int32, [None])
+y = tf.one_hot(k, 4)
+h = tf.layers.dense(x, 20, tf.nn.tanh)
+"""
+TRAIN = """
+step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(40):
+        b = rng.randint(0, 500, 32)
+        session.run([step, loss], {x: X[b], k: K[b]})
+"""
+ENTROPY = "loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=z))"
+# name -> the lines, what is wrong in them, and what is written in its place
+WRITTEN = {
+    "a softmax around a layer": (f"z = tf.nn.softmax(tf.layers.dense(h, 4))\n{ENTROPY}",
+                                 "tf.nn.softmax(tf.layers.dense(h, 4))", "tf.layers.dense(h, 4)"),
+    "an activation that a layer is given": (f"z = tf.layers.dense(h, 4, activation=tf.nn.softmax)\n{ENTROPY}",
+                                            "activation=tf.nn.softmax", "activation=None"),
+    "the same by its place": (f"z = tf.layers.dense(h, 4, tf.nn.relu)\n{ENTROPY}", "4, tf.nn.relu", "4, None"),
+    "sides of an entropy": (f"y, z = tf.layers.dense(h, 4), y\n{ENTROPY}", "labels=y, logits=z", "labels=z, logits=y"),
+    "a squared error": ("z = tf.layers.dense(h, 4)\nloss = tf.reduce_mean(tf.square(y - tf.nn.softmax(z)))",
+                        "tf.square(y - tf.nn.softmax(z))",
+                        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=z)"),
+    "an axis": ("z = tf.nn.softmax(tf.layers.dense(h, 4), axis=0)\n"
+                "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(z + 1e-8), 1))", ", axis=0", ""),
+    "a residual": ("loss = tf.reduce_mean(tf.layers.dense(h, 4) - y)", "tf.layers.dense(h, 4) - y",
+                   "tf.square(tf.layers.dense(h, 4) - y)"),
+    "a column": ("loss = tf.reduce_mean(tf.square(x[:, 0] - tf.layers.dense(h, 1)))", "- tf.layers.dense(h, 1)",
+                 "- tf.squeeze(tf.layers.dense(h, 1), 1)"),
+    "a sum": ("z = 9.0 * tf.layers.dense(h, 4)\n" + ENTROPY.replace("reduce_mean", "reduce_sum"), "tf.reduce_sum",
+              "tf.reduce_mean"),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_remedy_of_a_mistake_is_written_where_it_was_made(name: str, tmp_path: Path,
+                                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    script, wrong, right = WRITTEN[name]
+    text = f"{START}import numpy as np\n{BEGIN}{script}{TRAIN}"
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        shell.dbg.doctor()
+        found = [shell.dbg.edits.patch(n) for n in range(1, len(shell.dbg.trials.tried) + 1)]
+        assert "nothing is written" not in said("fix 1 --write", shell)
+    assert text.count(wrong) == 1 and text.replace(wrong, right) in [each.new.decode() for each in found]
+
+
+def test_what_is_fed_is_scaled_where_it_is_fed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"{START}import numpy as np\n{BEGIN}z = tf.layers.dense(h, 4)\n{ENTROPY}{TRAIN}".replace(
+        "h = ", "X = X * 900.0 + 500.0\nh = ")
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        shell.dbg.doctor()
+        found = shell.dbg.edits.patch(1)
+    assert not found.why and "{x: (X[b] - [" in found.new.decode() and "]) / [" in found.new.decode()
