@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ....core.constant_value import static_value
-from ....core.dtypes import int32
 from ....core.errors import ArgumentError
 from ....core.graph import Operation, Tensor
 from ....core.op import build
@@ -187,19 +186,6 @@ def higher_feed(fed: Tensor, low: float) -> Edit:
         x, constant(low, x)))
 
 
-def scaled_feed(fed: Tensor, rank: int, *, explains: bool = False) -> Edit:
-    """What is fed, with a mean of 0 and a size of 1; of a table each column. explains: as of Edit."""
-    words = f"scale the data fed for {fed.op.name}: (x - mean) / std" + " of each column" * (rank == 2)
-    return replace(replaced(fed, words, partial(_scaled, range(rank) if rank != 2 else (0,))), explains=explains)
-
-
-def divided_feed(fed: Tensor, size: float) -> Edit:
-    """Numbers that are fed one by one, as parts of what they reach: the next power of ten above their size by now."""
-    whole = 10.0 ** np.ceil(np.log10(size))
-    return replaced(fed, f"scale the data fed for {fed.op.name}: x / {whole:g}, as they reach {size:.3g}", lambda x:
-                    build.Mul(x, constant(1 / whole, x)))
-
-
 def outside(op: Operation, values: Mapping[Tensor, Any]) -> tuple[Tensor, np.ndarray, int, str] | None:
     """The labels or indices that an op refused: where they come from, they, how many there may be, and that in words;
     None if it takes none, or they are not known."""
@@ -278,13 +264,6 @@ def _ranges(value: Any) -> str:
 def cleaned(x: Tensor) -> Tensor:
     """Of x what is finite, and 0 in the place of the rest."""
     return build.SelectV2(build.IsFinite(x), x, build.ZerosLike(x))
-
-
-def _scaled(axes: Sequence[int], x: Tensor) -> Tensor:
-    axis = build.Const(value=np.array(axes, np.int32), dtype=int32)
-    gaps = build.Sub(x, build.Mean(x, axis, keep_dims=True))
-    return build.RealDiv(gaps, build.Sqrt(build.AddV2(
-        build.Mean(build.Square(gaps), axis, keep_dims=True), constant(1e-5, x))))
 
 
 def _later(tensor: Tensor, words: str, made: Callable[[Now], Tensor], line: LowerRate | None) -> Edit:

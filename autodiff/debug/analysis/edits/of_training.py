@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.op import build
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
 from ..mistakes.case import Case, gradients_of, held
 from ..mistakes.stepping import outgrown
 from .in_graph import Edit, Now, around, constant
-from .in_source import Fed, Line
+from .in_source import Line
+from .of_data import scaled
 from .of_givens import lower_rate
 
 
@@ -30,7 +30,6 @@ class Attempt(NamedTuple):
     pace: float = 1.0
 
 
-_COLUMNS = 12  # whose means and deviations are written as lists
 Way = Callable[[Operation, Case, Finding], Iterator[Attempt]]
 
 
@@ -97,24 +96,9 @@ def scaled_feed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
               if tensor in run.feeds] if tensor is not None else []
     if tensor is None or tensor.op.type not in PLACEHOLDERS or not tensor.dtype.is_floating or not arrays:
         return
-    rows = np.concatenate([a.reshape(-1, a.shape[-1]) if a.ndim == 2 else a.reshape(-1, 1) for a in arrays])
-    mean, spread = rows.mean(axis=0), rows.std(axis=0)
-    spread = np.where(spread > 0, spread, 1.0)
-    yield Attempt((edit(tensor.op, f"(x - mean) / std of {tensor.op.name}", lambda now: build.RealDiv(build.Sub(
-        tensor, _like(mean, tensor)), _like(spread, tensor)), Fed(
-            tensor.op, f"({{0}} - {_written(mean)}) / {_written(spread)}") if len(mean) <= _COLUMNS else None),),
-                  is_same=not finding.kind.startswith("targets"))
-
-
-def _written(numbers: np.ndarray) -> str:
-    """Numbers as a script has them: a list, or the one that there is."""
-    texts = [f"{number:.4g}" for number in numbers]
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-
-
-def _like(value: np.ndarray, tensor: Tensor) -> Tensor:
-    dtype = tensor.dtype.base_dtype
-    return build.Const(value=value.astype(dtype.as_numpy_dtype), dtype=dtype)
+    tables = [a for a in arrays if a.ndim == 2 and a.shape[1:] == arrays[0].shape[1:]]
+    rows = np.concatenate(tables if len(tables) == len(arrays) else [np.ravel(a) for a in arrays])
+    yield Attempt((scaled(tensor, rows),), is_same=not finding.kind.startswith("targets"))
 
 
 def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

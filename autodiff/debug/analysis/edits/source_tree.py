@@ -13,8 +13,8 @@ from typing import Any
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
 
-_WRITTEN = {"Sum": ("reducesum",), "Mean": ("reducemean",), "Prod": ("reduceprod",),
-            "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow",),
+_WRITTEN = {"Const": ("constant", "converttotensor"), "Sum": ("reducesum",), "Mean": ("reducemean",),
+            "Prod": ("reduceprod",), "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow",),
             "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"),
             "Sqrt": ("sqrt", "norm", "std")}
 _OPERATORS: dict[str, type[ast.operator | ast.unaryop]] = {
@@ -99,10 +99,10 @@ class Source:
 
         line, nodes = placeholder.site.line if placeholder.site is not None else 0, list(ast.walk(self.tree))
         made = self.spanned(placeholder)
-        given = [node for node in nodes if isinstance(node, ast.Assign) and node.lineno <= line <= (
-            node.end_lineno or 0)]
-        given = [node for node in given if node.value in made] or given
-        names = {named(target) for node in given for target in node.targets} - {""}
+        given = [(target, node.value) for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
+        given += [pair for each in given for pair in zip(*(getattr(side, "elts", ()) for side in each))]
+        given = [each for each in given if each[1].lineno <= line <= (each[1].end_lineno or 0)]
+        names = {named(target) for target, _ in [each for each in given if each[1] in made] or given} - {""}
         names = names if len(names) == 1 else names & {placeholder.name}  # several on one line
         return [(key, given) for node in nodes if isinstance(node, ast.Dict)
                 for key, given in zip(node.keys, node.values) if key is not None and named(key) in names]

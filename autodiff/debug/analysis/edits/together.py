@@ -24,7 +24,7 @@ def forms_of(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list
     outside = op.type in ("Acos", "Asin") and isinstance(given, float) and abs(given) > 1 - _ROUNDED
     forms = [([*(formulas.normalized(each) if outside else ()), *named(each), *edits_of(each, origin.trap),
                *formulas.better_forms(each, negative=negative)], bounds_of(each)) for each in at_one_place(op)]
-    others = _of_one_squash(op)
+    others = _of_squashes(op)
     forms += [([], bounds_of(each)) for each in others]
     edits, bounds = ([[edit, *(other for more in forms[1:] for other in more[kind] if other.words == edit.words)]
                       for edit in forms[0][kind]] for kind in (0, 1))
@@ -34,14 +34,21 @@ def forms_of(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list
     return edits, bounds
 
 
-def _of_one_squash(log: Operation) -> list[Operation]:
-    """The other logarithms of what the same expression made a probability: one saturates as soon as the other."""
+def _of_squashes(log: Operation) -> list[Operation]:
+    """The other logarithms of what the same expression, or function, made a probability: one saturates as the other."""
     squash = squashed(log)[0] if log.type == "Log" else None
     if squash is None:
         return []
     same = {*at_one_place(squash)}
-    return [each for each in log.graph.operations.values() if each.type == "Log" and each.gradient_of is None
-            and squashed(each)[0] in same and each not in at_one_place(log)]
+    others = [each for each in log.graph.operations.values() if each.type == "Log" and each.gradient_of is None]
+    return [each for each in others if (made := squashed(each)[0]) is not None and each not in at_one_place(log) and (
+        made in same or made.type == squash.type and _function_of(each, made) == _function_of(log, squash) is not None)]
+
+
+def _function_of(log: Operation, squash: Operation) -> tuple[str, str] | None:
+    """The file and function that made both a logarithm and what it is of."""
+    sites = {(op.site.file, op.site.function) if op.site is not None else None for op in (log, squash)}
+    return sites.pop() if len(sites) == 1 else None
 
 
 def further(op: Operation, top: Tensor, form: list[Edit]) -> list[Edit]:

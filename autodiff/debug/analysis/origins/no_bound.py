@@ -18,7 +18,7 @@ _PASSES = ("Identity", "Mean", "Sum", "Reshape", "Squeeze")
 _SQUARES = ("Square", "SquaredDifference", "L2Loss")
 _SUMS = ("Mul", "Add", "AddV2", "AddN")
 _FAR = 20  # ops from the loss
-_LOW = -1e6
+LOW = -1e6
 
 
 def subtracted(y: Tensor, values_of: Callable[..., Mapping[Tensor, Any]], runs: Sequence[Any]) -> Operation | None:
@@ -29,7 +29,7 @@ def subtracted(y: Tensor, values_of: Callable[..., Mapping[Tensor, Any]], runs: 
     for run in runs[:-4:-1]:
         value = values_of([y.op], run).get(y)
         if value is not None and np.isfinite(value).all():
-            return _subtracted(y, partial(values_of, moment=run)) if np.sum(value) < _LOW else None
+            return _subtracted(y, partial(values_of, moment=run)) if np.sum(value) < LOW else None
     return None
 
 

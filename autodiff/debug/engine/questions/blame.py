@@ -18,7 +18,7 @@ from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import growths, rates_of
 from ...analysis.nonfinite import why_nonfinite
 from ...analysis.origins.enlarged import enlarged
-from ...analysis.origins.no_bound import added, is_penalty, subtracted, without_bound
+from ...analysis.origins.no_bound import added, is_penalty, without_bound
 from ...analysis.origins.own_updates import amplified
 from ...analysis.refusals import refusal
 from ...analysis.silent_mistakes import wrong_sign
@@ -29,7 +29,7 @@ from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
 from ..runs.effects import Effects
 from ..state import State
-from .came_from import CameFrom, origin_of, size_of, unusual_feeds
+from .came_from import CameFrom, fallen, origin_of, size_of, unusual_feeds
 from .candidates import UNSCALED
 
 _LATE = 50  # remembered runs
@@ -122,7 +122,7 @@ class Blame:
         if not first.overflows and not leapt:
             return found
         own = amplified(self.model.graph, (m.variables for m in self.state.moments), at.variables)
-        sub = subtracted(top, self.state.values_known, until) if top is not None and not own else None
+        sub = fallen(self.state, top, until) if top is not None and not own else None
         grown = own[0].text if own else without_bound(sub) if sub is not None else leapt if is_odd else self._grown(
             (*until[:_EARLY], at)) if first.overflows else ""
         grown = grown or leapt

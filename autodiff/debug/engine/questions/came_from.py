@@ -12,6 +12,8 @@ from ....core.traversal import ancestors, in_order
 from ...analysis.arithmetic_rules import number
 from ...analysis.findings import Link, WhyNonfinite
 from ...analysis.nonfinite import leading
+from ...analysis.origins.no_bound import LOW, subtracted
+from ...facts.graph_lists import calls_of
 from ...facts.roles import VARIABLES, at_line, place_of
 from ...history.replay import Moment
 from ..state import State
@@ -23,6 +25,7 @@ _LEAP = 1e3  # by which no training moves a number
 _HUGE = 1e5  # from the first layer to the last
 _FED = 20.0  # numbers that are large to begin with
 _LAYERS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2")
+_LAST = 3  # runs
 FAR = 3.0  # times what was fed before
 _TOLD = 90  # characters of an origin and what was made of it, beside the sentence; the chain has the rest
 
@@ -169,3 +172,19 @@ def origin_of(chain: Sequence[Link]) -> str:
         if sum(map(len, told)) + len(link.text) <= _TOLD:
             told.insert(1, link.text)
     return f"because {', then '.join(told)}"
+
+
+def fallen(state: State, y: Tensor, runs: Sequence[Moment]) -> Operation | None:
+    """The Sub or Neg that takes y to minus infinity; None if none does, or if it falls so without being trained.
+
+    A loss that is fed, or weighted with, what another loss trains may fall with that.
+    """
+    sub = subtracted(y, state.values_known, runs)
+    own = {x.op.name for call in calls_of(y.graph) if y in call.ys for x in call.xs}
+    first = next((m.variables for m in runs if own <= m.variables.keys()), {}) if sub is not None else {}
+    begun = {name: first[name] for name in own & first.keys()}
+    for run in runs[:-_LAST - 1:-1] if begun else ():
+        value = np.sum(state.replayer.values(replace(run, variables={**run.variables, **begun}), [y])[0])
+        if np.isfinite(value):
+            return sub if abs(value) < -LOW else None
+    return sub

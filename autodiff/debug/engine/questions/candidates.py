@@ -7,10 +7,11 @@ from itertools import zip_longest
 
 import numpy as np
 
+from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
 from ...analysis.advice import advice_of
-from ...analysis.edits import formulas, of_givens
+from ...analysis.edits import formulas, of_data, of_givens
 from ...analysis.edits.along_chain import along
 from ...analysis.edits.in_graph import CLIP, Edit, at_one_place, source_of
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
@@ -18,7 +19,7 @@ from ...analysis.findings import Link, Remedy, WhyNonfinite
 from ...analysis.mistakes.stepping import outgrown, rates_of, updates_of
 from ...analysis.origins.chain import NEEDS_SIGN
 from ...analysis.origins.enlarged import enlarged
-from ...analysis.origins.no_bound import added, is_penalty, subtracted
+from ...analysis.origins.no_bound import added, is_penalty
 from ...analysis.origins.own_updates import amplified, averaged
 from ...analysis.silent_mistakes import wrong_sign
 from ...analysis.update_blame import RATES, is_store, operands_of
@@ -28,7 +29,7 @@ from ...facts.training_runs import trains
 from ...history.replay import Moment
 from ..overlay import Overlay
 from ..state import State
-from .came_from import FAR, size_of, unusual_feeds, usual_size
+from .came_from import FAR, fallen, size_of, unusual_feeds, usual_size
 from .fed_back import FedBack
 from .trials_told import DEAD, STEEP
 
@@ -38,6 +39,7 @@ UNSCALED = 100.0  # what nobody feeds who has scaled the data
 _LARGE, _ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is to blame
 _ORIGINS = 4  # to whose ops edits are tried
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
+_ROWS_OF_DATA = 10  # of a constant, that are no parameters
 _SOON = 3  # runs: a training that diverges within them began badly
 _FEW = 5  # training steps, where the first has a loss that is far too large
 _GROWN = 1.5  # times the first rate
@@ -147,10 +149,10 @@ class Candidates:
             yield [CLIP]
         if self.first.kind in ("variable", "depth"):
             is_deep = self.first.kind == "depth"
-            yield from self._scaled_feeds() if is_deep else ()
+            yield from self._scaled_data() if is_deep else ()
             yield from self._first_of(self._smaller_weights([self.y]) if is_deep else ())
             yield from self._first_of(self._lower_rates())
-            yield from self._scaled_feeds()
+            yield from self._scaled_data()
         elif self.fed is not None:
             yield from self._first_of(self._other_feeds(self.fed.outputs[0]))
         overflows = any(each.overflows for each in self.why.origins[:1])  # a gradient of 0 is then the bound's
@@ -171,11 +173,11 @@ class Candidates:
         yield from ([of_givens.clipped_feed(t, -usual, usual)] for t, usual in odd.items())  # as it was at first
         begun = (m.variables for m in self.moments)
         updates = amplified(self.model.graph, begun, self.failed.variables)
-        fallen = subtracted(self.y, self.state.values_known, before)
-        if fallen is not None and is_penalty(fallen):
-            yield [added(fallen)]
+        fell = fallen(self.state, self.y, before)
+        if fell is not None and is_penalty(fell):
+            yield [added(fell)]
             return
-        if fallen is not None:
+        if fell is not None:
             reads = [c for t in trainable_tensors(self.model.graph) for c in _reads(t.op)]
             yield from self._first_of([of_givens.within(c.outputs[0], size) for c in reads] for size in (0.1, 0.01))
         yield from filter(None, [[each for update in updates for each in averaged(update)]])
@@ -183,13 +185,13 @@ class Candidates:
         if heavy:
             yield [of_givens.usual(t, value, "momentum", "0.9") for t, value in heavy]
             return
-        yield from self._scaled_feeds(UNSCALED)
+        yield from self._scaled_data(UNSCALED)
         yield from self._less_enlarged()
         if len(before) <= _SOON or self._began_badly(before):
             yield from self._first_of(self._smaller_weights([self.y]))
         count = len(self.tried)
         yield from self._first_of(self._lower_rates(range(1, 4)))
-        yield from self._scaled_feeds()
+        yield from self._scaled_data()
         # rates with which it hardly learns
         yield from self._first_of(self._lower_rates(range(4, 7)) if len(self.tried) == count else ())
         yield [CLIP]
@@ -219,15 +221,30 @@ class Candidates:
                   default=0.0)
         return bool(np.abs(first).max(initial=0.0) > UNSCALED) and fed < _ODD
 
-    def _scaled_feeds(self, least: float = _LARGE) -> Iterable[list[Edit]]:
-        """All data that are larger than `least`, scaled."""
-        large = [of_givens.scaled_feed(t, np.ndim(value)) for t, value in self.failed.feeds.items() if np.ndim(value)
-                 and self._is_data(t) and len(value) > 1 and np.abs(value).max(initial=0.0) > least]
+    def _scaled_data(self, least: float = _LARGE) -> Iterable[list[Edit]]:
+        """The largest of what data are larger than `least`, scaled; if that is not enough, all of these."""
+        known = [(t, self._known_of(t)) for t, value in self.failed.feeds.items() if np.ndim(value)
+                 and self._is_data(t) and len(value) > 1]
+        known += [(op.outputs[0], value) for op in ancestors([self.y]) if op.type == "Const"
+                  and op.outputs[0].dtype.is_floating and (value := static_value(op.outputs[0])) is not None
+                  and value.ndim and len(value) >= _ROWS_OF_DATA]
+        sizes = {t: np.abs(rows).max(initial=0.0) for t, rows in known}
+        large = [of_data.scaled(t, rows) for t, rows in sorted(known, key=lambda each: -sizes[each[0]])
+                 if sizes[t] > least]
         single = {t: {float(np.max(np.abs(m.feeds[t]))) for m in self.moments if np.size(m.feeds.get(t, ())) == 1}
                   for t in self.failed.feeds if self._is_data(t)}
-        large += [of_givens.divided_feed(t, max(sizes)) for t, sizes in single.items() if len(sizes) > _SOON and max(
+        large += [of_data.divided_feed(t, max(sizes)) for t, sizes in single.items() if len(sizes) > _SOON and max(
             sizes) > _LARGE]
-        yield from [large] if large else []
+        yield from self._first_of([large[:1], large] if len(large) > 1 else [large] if large else [])
+
+    def _known_of(self, fed: Tensor) -> np.ndarray:
+        """What was fed for a placeholder in all steps that are remembered: of tables the rows, else all numbers."""
+        arrays = [np.asarray(m.feeds[fed], np.float64) for m in self.moments if fed in m.feeds]
+        width = np.shape(self.failed.feeds[fed])[1:]
+        is_table = len(width) == 1 and all(each.shape[1:] == width for each in arrays)
+        rows = np.concatenate(arrays if is_table else [np.ravel(each) for each in arrays])
+        finite = np.isfinite(rows).all(axis=-1) if is_table else np.isfinite(rows)
+        return rows[finite]
 
     def _is_data(self, fed: Tensor) -> bool:
         """Whether real numbers are fed that no run gave, as a target or the old probability of an action was."""
@@ -251,7 +268,7 @@ class Candidates:
         elif usual and value > FAR * usual:
             yield [of_givens.clipped_feed(fed, -usual, usual)]
         elif value > _ODD and len(array) > 1 and self._is_data(fed):  # one row has no mean
-            yield [of_givens.scaled_feed(fed, array.ndim, explains=bool(value > UNSCALED))]
+            yield [of_data.scaled(fed, self._known_of(fed), explains=bool(value > UNSCALED))]
 
     def _other_constants(self) -> Iterable[list[Edit]]:
         """Of constants that are not finite: finite numbers in their places."""

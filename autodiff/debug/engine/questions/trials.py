@@ -20,9 +20,10 @@ from ...analysis.edits.in_source import Rows
 from ...analysis.edits.of_givens import fed_at, repairs_of
 from ...analysis.edits.together import elsewhere, logits_of
 from ...analysis.findings import Remedy, WhyFailed, WhyNonfinite
+from ...analysis.mistakes.stepping import outgrown, updates_of
 from ...analysis.remedies import of_products
 from ...analysis.update_blame import is_store
-from ...facts.graph_lists import trainable_tensors
+from ...facts.graph_lists import calls_of, trainable_tensors
 from ...facts.records import Place
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ...facts.stats import has_nonfinite
@@ -74,6 +75,7 @@ class Trials:
             ran = [m for m in self.state.moments if self.state.log.at(m.run).step == why.step] if not y else []
             top = self.state.y_at(ran[-1]) if ran else None
             top = self.model.y_of(y) if top is None else top
+            top = self._diverging(top, ran[-1]) if ran and self.diverged else top
         except ArgumentError:
             if isinstance(why, WhyNonfinite) or self.state.last is None or not self.state.last.tensors:
                 return ()
@@ -97,6 +99,12 @@ class Trials:
         if self.model.is_foreign:  # whose fix is one of its text: those that are surely written before others
             self.tried.sort(key=lambda each: "{}" not in each[0].applied)
         return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
+
+    def _diverging(self, top: Tensor, at: Moment) -> Tensor:
+        """Of several losses that are trained in a run the one whose variables have outgrown the others'."""
+        states = [m.variables for m in self.state.moments if m.run <= at.run and trains(self.model.graph, m.ran)]
+        ys = [u.y for u in outgrown(updates_of(at.ran, calls_of(self.model.graph)), states) if u.y is not None]
+        return top if top in ys or not ys else ys[0]
 
     def _candidates(self, why: WhyNonfinite | WhyFailed, top: Tensor, at: Moment) -> Iterable[list[Edit]]:
         if not isinstance(why, WhyFailed):

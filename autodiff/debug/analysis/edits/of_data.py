@@ -1,0 +1,65 @@
+"""Edits of data: to a mean of 0 and a size of 1, by numbers that are written down; a constant column stays as it is."""
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ....core.graph import Tensor
+from ....core.op import build
+from ...facts.roles import PLACEHOLDERS
+from .in_graph import Edit, around, constant, replaced
+from .in_source import Fed
+
+_NARROW = 12  # columns, up to which the mean of each is written
+_ALIKE = 10.0  # times: columns that one mean is enough for
+_STILL = 1e-6  # relative to its size: a column that is constant
+
+
+def scaled(data: Tensor, rows: np.ndarray, *, explains: bool = False) -> Edit:
+    """What is fed, or a constant table, less its mean and over its deviation; of a table each column's.
+
+    rows: what it was, as far as that is known. explains: as of Edit.
+    """
+    rows = np.asarray(rows, np.float64)
+    is_table = rows.ndim == 2 and rows.shape[1] > 1 and not _is_uniform(rows)
+    mean, spread = _measured(rows if is_table else rows.reshape(-1, 1))
+    is_fed = data.op.type in PLACEHOLDERS
+    words = (f"scale the data {'fed for' if is_fed else 'of'} {data.op.name}: (x - mean) / std"
+             + " of each column" * is_table)
+    edit = replace(replaced(data, words, lambda x: build.RealDiv(build.Sub(x, _like(mean, x)), _like(spread, x))),
+                   explains=explains)
+    if len(mean) > _NARROW:
+        return edit
+    less, over = (f"{', '.join(f'{n:.10g}' for n in each)}" for each in (mean, spread))
+    less, over = (f"[{each}]" if is_table else each for each in (less, over))
+    if not is_fed:
+        return replace(edit, line=around(data.op, f"({{0}} - {less}) / {over}"))
+    return replace(edit, line=Fed(data.op, f"({{np}}.asarray({{0}}) - {less}) / {over}"))
+
+
+def divided_feed(fed: Tensor, size: float) -> Edit:
+    """Numbers that are fed one by one, as parts of what they reach: the next power of ten above their size by now."""
+    whole = 10.0 ** np.ceil(np.log10(size))
+    return replaced(fed, f"scale the data fed for {fed.op.name}: x / {whole:g}, as they reach {size:.3g}", lambda x:
+                    build.Mul(x, constant(1 / whole, x)))
+
+
+def _is_uniform(rows: np.ndarray) -> bool:
+    """Whether a table is wide, and of numbers of one kind, as pixels are."""
+    sizes = np.abs(rows).max(axis=0)
+    return rows.shape[1] > _NARROW and sizes[sizes > 0].size > 0 and np.median(sizes[sizes > 0]) * _ALIKE > sizes.max()
+
+
+def _measured(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and deviations of columns, with as many digits as tell; 0 and 1 of one that is constant."""
+    mean, spread = rows.mean(axis=0), rows.std(axis=0)
+    varies = spread > _STILL * np.abs(rows).max(axis=0)
+    digits = [1 - int(np.floor(np.log10(s))) if v else 0 for s, v in zip(spread, varies)]
+    return (np.array([np.round(m, n) if v else 0.0 for m, n, v in zip(mean, digits, varies)]),
+            np.array([np.round(s, n) if v else 1.0 for s, n, v in zip(spread, digits, varies)]))
+
+
+def _like(value: np.ndarray, tensor: Tensor) -> Tensor:
+    dtype = tensor.dtype.base_dtype
+    return build.Const(value=(value if value.size > 1 else value[0]).astype(dtype.as_numpy_dtype), dtype=dtype)

@@ -1,0 +1,85 @@
+"""Data that are too large: scaled where they are fed or made, by numbers that are written; a column of ones stays."""
+
+from pathlib import Path
+
+import pytest
+
+from .pains import START
+from .test_trials import loaded, said
+
+HOUSES = """
+random = np.random.RandomState(0)
+sizes, rooms = random.uniform(800, 4000, 64), random.randint(1, 6, 64)
+data = np.c_[np.ones(64), sizes, rooms]
+target = (50.0 + 0.1 * sizes + 8.0 * rooms).reshape(-1, 1)
+"""
+TRAINED = """
+w = tf.Variable(tf.zeros([3, 1]), name="w")
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y), name="loss")
+step = tf.train.GradientDescentOptimizer(0.05).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(40):
+        session.run([step, loss], FEEDS)
+"""
+FED = ('x, y = tf.placeholder(tf.float32, [None, 3], "x"), tf.placeholder(tf.float32, [None, 1], "y")',
+       "{x: data, y: target}", "{x: (np.asarray(data) - [0, 2400, 2.8]) / [1, 890, 1.3], y: target}")
+KEPT = ("x = tf.constant(data, tf.float32)\ny = tf.constant(target, tf.float32)", "{}",
+        "x = (tf.constant(data, tf.float32) - [0, 2400, 2.8]) / [1, 890, 1.3]")
+
+
+@pytest.mark.parametrize("given", [FED, KEPT], ids=["fed", "constant"])
+def test_columns_are_scaled_but_not_that_of_ones(given: tuple[str, str, str], tmp_path: Path,
+                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+    """As targets that fit then need not be scaled too, they stay what they are."""
+    made, feeds, written = given
+    text = START + HOUSES + made + TRAINED.replace("FEEDS", feeds)
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        assert "remedy: scale the data " in (found := said("why nan", shell)), found
+        text = shell.dbg.edits.patch(1).new.decode()
+    assert written in text
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        assert shell.dbg.records[-1].loss < 0.1 * shell.dbg.records[1].loss
+
+
+def test_the_loss_whose_variables_outgrew_the_others_is_mended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                               ) -> None:
+    """One that is weighted with what another gives falls without a bound, and is not at fault."""
+    text = START + """
+random = np.random.RandomState(0)
+s, a, r = (tf.placeholder(tf.float32, [None, n], name) for n, name in ((4, "s"), (3, "a"), (1, "r")))
+v = tf.layers.dense(s, 1, name="critic")
+log_p = tf.reduce_sum(a * tf.nn.log_softmax(tf.layers.dense(s, 3, name="actor")), 1)
+fit = tf.reduce_mean(tf.square(r - v))
+loss = -tf.reduce_mean(log_p * tf.stop_gradient(r - v)[:, 0])
+steps = [tf.train.GradientDescentOptimizer(rate).minimize(y, var_list=tf.trainable_variables(name))
+         for rate, y, name in ((9.0, fit, "critic"), (0.001, loss, "actor"))]
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(60):
+        states = random.randn(32, 4)
+        session.run([steps, loss], {s: states, a: np.eye(3)[random.randint(0, 3, 32)], r: 3.0 * states[:, :1]})
+"""
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+        assert "no lower bound" not in found and "; critic/kernel grew" in found, found
+        assert "remedy: lower the learning rate from 9 to" in found, found
+
+
+def test_all_logarithms_of_sigmoids_of_a_function_are_mended_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                                      ) -> None:
+    text = START + """
+x = tf.placeholder(tf.float32, [2], "x")
+w = tf.Variable(1.0)
+right = tf.log(tf.sigmoid(x[0] * w))
+wrong = tf.log(1.0 - tf.sigmoid(x[1] * w))
+loss = -right - wrong
+step = tf.train.GradientDescentOptimizer(0.001).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(3):
+        session.run([step, loss], {x: [1.0, 300.0] if i < 2 else [-300.0, 1.0]})
+"""
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        assert "model.py:7, as well as at model.py:6: tf.log_sigmoid(-(x[1] * w))" in said("why nan", shell)
+        assert "right = tf.log_sigmoid(x[0] * w)\n" in shell.dbg.edits.patch(1).new.decode()
