@@ -62,7 +62,7 @@ with tf.Session() as session:
 """
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
         found = said("why nan", shell)
-        assert "no lower bound" not in found and "; critic/kernel grew" in found, found
+        assert "no lower bound" not in found and "; critic/" in found, found
         assert "remedy: lower the learning rate from 9 to" in found, found
 
 

@@ -64,4 +64,4 @@ def test_what_is_fed_is_scaled_where_it_is_fed(tmp_path: Path, monkeypatch: pyte
     with loaded(text, tmp_path, monkeypatch, "run") as shell:
         shell.dbg.doctor()
         found = shell.dbg.edits.patch(1)
-    assert not found.why and "{x: (X[b] - [" in found.new.decode() and "]) / [" in found.new.decode()
+    assert not found.why and "{x: (np.asarray(X[b]) - [" in found.new.decode() and "]) / [" in found.new.decode()

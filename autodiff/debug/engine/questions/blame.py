@@ -30,7 +30,7 @@ from ...history.replay import Moment
 from ..runs.effects import Effects
 from ..state import State
 from .came_from import CameFrom, fallen, origin_of, size_of, unusual_feeds
-from .candidates import UNSCALED
+from .other_data import UNSCALED
 
 _LATE = 50  # remembered runs
 _EARLY = 3  # remembered runs that say how large the variables were at first

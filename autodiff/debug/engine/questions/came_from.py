@@ -16,8 +16,8 @@ from ...analysis.origins.no_bound import LOW, subtracted
 from ...facts.graph_lists import calls_of
 from ...facts.roles import VARIABLES, at_line, place_of
 from ...history.replay import Moment
+from ..fed_back import FedBack
 from ..state import State
-from .fed_back import FedBack
 
 _GREW = 2.0  # times what it was: told of
 _LARGE = 8.0  # a number that grown variables may have made

@@ -7,11 +7,9 @@ from itertools import zip_longest
 
 import numpy as np
 
-from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
-from ...analysis.advice import advice_of
-from ...analysis.edits import formulas, of_data, of_givens
+from ...analysis.edits import formulas, of_givens
 from ...analysis.edits.along_chain import along
 from ...analysis.edits.in_graph import CLIP, Edit, at_one_place, source_of
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
@@ -27,20 +25,17 @@ from ...facts.graph_lists import calls_of, trainable_tensors
 from ...facts.roles import VARIABLES, is_variable
 from ...facts.training_runs import trains
 from ...history.replay import Moment
+from ..fed_back import FedBack
 from ..overlay import Overlay
 from ..state import State
-from .came_from import FAR, fallen, size_of, unusual_feeds, usual_size
-from .fed_back import FedBack
+from .came_from import fallen, size_of, unusual_feeds
+from .other_data import LARGE, ODD, SOON, UNSCALED, OtherData
 from .trials_told import DEAD, STEEP
 
 Tried = list[tuple[Remedy, Overlay, Moment]]
 SHOWN = 3  # remedies of a question
-UNSCALED = 100.0  # what nobody feeds who has scaled the data
-_LARGE, _ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is to blame
 _ORIGINS = 4  # to whose ops edits are tried
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
-_ROWS_OF_DATA = 10  # of a constant, that are no parameters
-_SOON = 3  # runs: a training that diverges within them began badly
 _FEW = 5  # training steps, where the first has a loss that is far too large
 _GROWN = 1.5  # times the first rate
 _ENLARGES = 2.0  # times that a layer's first weights make larger what goes through: more than relu's halving takes back
@@ -57,6 +52,7 @@ class Candidates:
         self.state, self.model, self.carried = state, state.model, carried
         self.why, self.y, self.failed, self.tried, self.last = why, y, failed, tried, last
         self.moments, self.named = list(state.moments), state.model.targets.named
+        self.data = OtherData(state, carried, failed)
         self.first = why.chain[0] if why.chain else Link("", None, "", "")
         self.fed = self.named(self.first.op) if self.first.kind == "fed" else None
 
@@ -99,7 +95,7 @@ class Candidates:
             yield from self._less_enlarged() if len(self.tried) == before else ()
         yield from ([edit] for edit in formulas.without_exponential(self.y, self.why.origins))
         if self.fed is not None:
-            yield from other_number(self.fed.outputs[0], self.failed, self.moments)
+            yield from self.data.other_number(self.fed.outputs[0])
             op = self.named(self.why.origins[0].forward_op)
             counts = np.asarray(self.failed.feeds.get(self.fed.outputs[0]))
             if op is not None and op.type == "Log" and source_of(op.inputs[0])[0] is self.fed and (
@@ -119,7 +115,7 @@ class Candidates:
             for form in edits:
                 yield from self._first_of(widened(form) if op.type in EXPONENTIALS else [form])
             if self.fed is not None and self.why.origins[0].overflows:
-                yield from self._other_feeds(self.fed.outputs[0])
+                yield from self.data.otherwise(self.fed.outputs[0], self.first.index)
             if any(remedy.steepest <= STEEP for remedy, *_ in self.tried[before:]):
                 bounds = bounds[:1]
             yield from self._first_of(bounds)
@@ -154,7 +150,7 @@ class Candidates:
             yield from self._first_of(self._lower_rates())
             yield from self._scaled_data()
         elif self.fed is not None:
-            yield from self._first_of(self._other_feeds(self.fed.outputs[0]))
+            yield from self._first_of(self.data.otherwise(self.fed.outputs[0], self.first.index))
         overflows = any(each.overflows for each in self.why.origins[:1])  # a gradient of 0 is then the bound's
         if self.why.origins and all(remedy.steepest > STEEP and (overflows or remedy.steepest < DEAD)
                                for remedy, *_ in self.tried):
@@ -187,7 +183,7 @@ class Candidates:
             return
         yield from self._scaled_data(UNSCALED)
         yield from self._less_enlarged()
-        if len(before) <= _SOON or self._began_badly(before):
+        if len(before) <= SOON or self._began_badly(before):
             yield from self._first_of(self._smaller_weights([self.y]))
         count = len(self.tried)
         yield from self._first_of(self._lower_rates(range(1, 4)))
@@ -200,6 +196,11 @@ class Candidates:
         """A mean for a sum, and no large factor, in the loss."""
         yield from ([each.edit] for each in enlarged(self.y, trainable_tensors(self.model.graph), partial(
             self.state.values_known, moment=self.failed)))
+
+    def _scaled_data(self, least: float = LARGE) -> Iterable[list[Edit]]:
+        """The largest of what data are larger than `least`, scaled; if that is not enough, all of these."""
+        large = self.data.scaled(self.y, least)
+        yield from self._first_of([large[:1], large] if len(large) > 1 else filter(None, [large]))
 
     def _first_of(self, candidates: Iterable[list[Edit]]) -> Iterable[list[Edit]]:
         """Up to the first that helps and learns, without gradients that are too large; else the last that helps."""
@@ -219,56 +220,7 @@ class Candidates:
         first = self.state.values_known([self.y.op], steps[0]).get(self.y, 0.0) if 0 < len(steps) <= _FEW else 0.0
         fed = max((size_of(np.asarray(v, np.float64)) for t, v in self.failed.feeds.items() if t.dtype.is_floating),
                   default=0.0)
-        return bool(np.abs(first).max(initial=0.0) > UNSCALED) and fed < _ODD
-
-    def _scaled_data(self, least: float = _LARGE) -> Iterable[list[Edit]]:
-        """The largest of what data are larger than `least`, scaled; if that is not enough, all of these."""
-        known = [(t, self._known_of(t)) for t, value in self.failed.feeds.items() if np.ndim(value)
-                 and self._is_data(t) and len(value) > 1]
-        known += [(op.outputs[0], value) for op in ancestors([self.y]) if op.type == "Const"
-                  and op.outputs[0].dtype.is_floating and (value := static_value(op.outputs[0])) is not None
-                  and value.ndim and len(value) >= _ROWS_OF_DATA]
-        sizes = {t: np.abs(rows).max(initial=0.0) for t, rows in known}
-        large = [of_data.scaled(t, rows) for t, rows in sorted(known, key=lambda each: -sizes[each[0]])
-                 if sizes[t] > least]
-        single = {t: {float(np.max(np.abs(m.feeds[t]))) for m in self.moments if np.size(m.feeds.get(t, ())) == 1}
-                  for t in self.failed.feeds if self._is_data(t)}
-        large += [of_data.divided_feed(t, max(sizes)) for t, sizes in single.items() if len(sizes) > _SOON and max(
-            sizes) > _LARGE]
-        yield from self._first_of([large[:1], large] if len(large) > 1 else [large] if large else [])
-
-    def _known_of(self, fed: Tensor) -> np.ndarray:
-        """What was fed for a placeholder in all steps that are remembered: of tables the rows, else all numbers."""
-        arrays = [np.asarray(m.feeds[fed], np.float64) for m in self.moments if fed in m.feeds]
-        width = np.shape(self.failed.feeds[fed])[1:]
-        is_table = len(width) == 1 and all(each.shape[1:] == width for each in arrays)
-        rows = np.concatenate(arrays if is_table else [np.ravel(each) for each in arrays])
-        finite = np.isfinite(rows).all(axis=-1) if is_table else np.isfinite(rows)
-        return rows[finite]
-
-    def _is_data(self, fed: Tensor) -> bool:
-        """Whether real numbers are fed that no run gave, as a target or the old probability of an action was."""
-        return fed.dtype.is_floating and fed not in self.carried.sources(self.failed)
-
-    def _other_feeds(self, fed: Tensor) -> Iterable[list[Edit]]:
-        """Of the placeholder of which an element is the origin: cleaned, within usual bounds, or scaled."""
-        if not fed.dtype.is_floating or not np.ndim(self.failed.feeds.get(fed, 0.0)):
-            return
-        array = np.asarray(self.failed.feeds[fed], np.float64)
-        value = abs(array[self.first.index])
-        usual = usual_size(fed, [m for m in self.moments if m.run < self.failed.run])
-        if not np.isfinite(value):
-            warned = advice_of(self.model.graph).of_feeds
-            edit = of_givens.guarded(fed, warned) or of_givens.guarded(fed, warned[-1:])
-            yield from [[edit]] if edit is not None else []
-            yield [of_givens.clean_feed(fed)]
-        elif value in (0.0, 1.0) and 0.0 <= array.min() < array.max() <= 1.0:
-            yield [of_givens.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
-            yield [of_givens.clipped_feed(fed, 1e-3, 1.0 - 1e-6 * (value == 1.0))]
-        elif usual and value > FAR * usual:
-            yield [of_givens.clipped_feed(fed, -usual, usual)]
-        elif value > _ODD and len(array) > 1 and self._is_data(fed):  # one row has no mean
-            yield [of_data.scaled(fed, self._known_of(fed), explains=bool(value > UNSCALED))]
+        return bool(np.abs(first).max(initial=0.0) > UNSCALED) and fed < ODD
 
     def _other_constants(self) -> Iterable[list[Edit]]:
         """Of constants that are not finite: finite numbers in their places."""
@@ -354,10 +306,3 @@ def _reads(variable: Operation) -> list[Operation]:
     """The forward ops that take a variable's numbers."""
     users = [c for t in variable.outputs for c in t._consumers if not is_store(c) and c.gradient_of is None]
     return [c for c in users if c.outputs and c.outputs[0].dtype.base_dtype.is_floating]
-
-
-def other_number(fed: Tensor, failed: Moment, moments: Sequence[Moment]) -> Iterable[list[Edit]]:
-    """Of a placeholder that is fed one number, 0 now: what it was fed before."""
-    if fed.dtype.is_floating and fed in failed.feeds and not np.any(failed.feeds[fed]):
-        before = [abs(float(m.feeds[fed])) for m in moments if np.ndim(m.feeds.get(fed, ())) == 0]
-        yield from [[of_givens.higher_feed(fed, min(filter(None, before)))]] if any(before) else []

@@ -29,11 +29,11 @@ from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ...facts.stats import has_nonfinite
 from ...facts.training_runs import trains
 from ...history.replay import Moment
+from ..fed_back import FedBack
 from ..overlay import Overlay
 from ..state import State
 from .came_from import size_of
 from .candidates import SHOWN, Candidates, Tried
-from .fed_back import FedBack
 from .patches import expression_of, patch_of
 from .trials_told import DEAD, FAR_OFF, STEEP, apart, told
 

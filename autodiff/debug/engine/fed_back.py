@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....core.graph import Tensor
-from ...analysis.arithmetic_rules import number
-from ...facts.roles import at_line, place_of
-from ...history.replay import Moment
-from ..state import State
+from ...core.graph import Tensor
+from ..analysis.arithmetic_rules import number
+from ..facts.roles import at_line, place_of
+from ..history.replay import Moment
+from .state import State
 
 _NEAR = 4  # runs back
 _GROWN = 100.0  # times its first size

@@ -1,0 +1,83 @@
+"""Other data: what is fed, and tables that are constants, as they may be tried: scaled, within bounds, cleaned."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ....core.constant_value import static_value
+from ....core.graph import Tensor
+from ....core.traversal import ancestors
+from ...analysis.advice import advice_of
+from ...analysis.edits import of_data, of_givens
+from ...analysis.edits.in_graph import Edit
+from ...history.replay import Moment
+from ..fed_back import FedBack
+from ..state import State
+from .came_from import FAR, usual_size
+
+UNSCALED = 100.0  # what nobody feeds who has scaled the data
+LARGE, ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is to blame
+SOON = 3  # runs: a training that diverges within them began badly
+_ROWS = 10  # of a constant, that are no parameters
+
+
+class OtherData:
+    """Edits of what the run that failed was given."""
+
+    def __init__(self, state: State, carried: FedBack, failed: Moment) -> None:
+        self.state, self.carried, self.failed, self.moments = state, carried, failed, list(state.moments)
+
+    def scaled(self, y: Tensor, least: float) -> list[Edit]:
+        """Of what data of y are larger than `least`, each scaled, the largest first."""
+        known = [(t, self._known_of(t)) for t, value in self.failed.feeds.items() if np.ndim(value)
+                 and self._is_data(t) and len(value) > 1]
+        known += [(op.outputs[0], value) for op in ancestors([y]) if op.type == "Const"
+                  and op.outputs[0].dtype.is_floating and (value := static_value(op.outputs[0])) is not None
+                  and value.ndim and len(value) >= _ROWS]
+        largest = {t: np.abs(rows).max(initial=0.0) for t, rows in known}
+        large = [of_data.scaled(t, rows) for t, rows in sorted(known, key=lambda each: -largest[each[0]])
+                 if largest[t] > least]
+        single = {t: {float(np.max(np.abs(m.feeds[t]))) for m in self.moments if np.size(m.feeds.get(t, ())) == 1}
+                  for t in self.failed.feeds if self._is_data(t)}
+        return large + [of_data.divided_feed(t, max(sizes)) for t, sizes in single.items() if len(sizes) > SOON and max(
+            sizes) > LARGE]
+
+    def _known_of(self, fed: Tensor) -> np.ndarray:
+        """What was fed for a placeholder in all steps that are remembered: of tables the rows, else all numbers."""
+        arrays = [np.asarray(m.feeds[fed], np.float64) for m in self.moments if fed in m.feeds]
+        width = np.shape(self.failed.feeds[fed])[1:]
+        is_table = len(width) == 1 and all(each.shape[1:] == width for each in arrays)
+        rows = np.concatenate(arrays if is_table else [np.ravel(each) for each in arrays])
+        finite = np.isfinite(rows).all(axis=-1) if is_table else np.isfinite(rows)
+        return rows[finite]
+
+    def _is_data(self, fed: Tensor) -> bool:
+        """Whether real numbers are fed that no run gave, as a target or the old probability of an action was."""
+        return fed.dtype.is_floating and fed not in self.carried.sources(self.failed)
+
+    def otherwise(self, fed: Tensor, index: tuple[int, ...]) -> Iterable[list[Edit]]:
+        """Of the placeholder of which an element is the origin: cleaned, within usual bounds, or scaled."""
+        if not fed.dtype.is_floating or not np.ndim(self.failed.feeds.get(fed, 0.0)):
+            return
+        array = np.asarray(self.failed.feeds[fed], np.float64)
+        value = abs(array[index])
+        usual = usual_size(fed, [m for m in self.moments if m.run < self.failed.run])
+        if not np.isfinite(value):
+            warned = advice_of(self.state.model.graph).of_feeds
+            edit = of_givens.guarded(fed, warned) or of_givens.guarded(fed, warned[-1:])
+            yield from [[edit]] if edit is not None else []
+            yield [of_givens.clean_feed(fed)]
+        elif value in (0.0, 1.0) and 0.0 <= array.min() < array.max() <= 1.0:
+            yield [of_givens.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
+            yield [of_givens.clipped_feed(fed, 1e-3, 1.0 - 1e-6 * (value == 1.0))]
+        elif usual and value > FAR * usual:
+            yield [of_givens.clipped_feed(fed, -usual, usual)]
+        elif value > ODD and len(array) > 1 and self._is_data(fed):  # one row has no mean
+            yield [of_data.scaled(fed, self._known_of(fed), explains=bool(value > UNSCALED))]
+
+    def other_number(self, fed: Tensor) -> Iterable[list[Edit]]:
+        """Of a placeholder that is fed one number, 0 now: what it was fed before."""
+        if fed.dtype.is_floating and fed in self.failed.feeds and not np.any(self.failed.feeds[fed]):
+            before = [abs(float(m.feeds[fed])) for m in self.moments if np.ndim(m.feeds.get(fed, ())) == 0]
+            yield from [[of_givens.higher_feed(fed, min(filter(None, before)))]] if any(before) else []
