@@ -239,4 +239,24 @@ shares = [tf.nn.log_softmax(each) for each in (table, tf.transpose(table))]
 loss = -tf.reduce_mean(tf.add_n([tf.matrix_diag_part(each) for each in shares]))
 fit([adam(.01).minimize(loss), loss], near, 24)
 ''',
+    "wide first values that are soon forgotten": '''
+wide = tf.random_normal_initializer()
+h = dense(dense(x, 99, tf.nn.relu, kernel_initializer=wide), 99, tf.nn.relu, kernel_initializer=wide)
+loss = tf.reduce_mean(entropy(labels=y, logits=dense(h, 4, kernel_initializer=wide)))
+fit([adam(.001).minimize(loss), loss], steps=24)
+''',
+    "inputs of size 80 that are learnt all the same": '''
+loss = tf.reduce_mean(tf.square(dense(p, 1, use_bias=False) - q))
+fit([sgd(1e-5).minimize(loss), loss], lambda i: {p: 85 + 10 * points, q: 255 + 10 * sums})
+''',
+    "the momentum of a training that goes on": '''
+loss = tf.reduce_mean(tf.square(dense(p, 1, use_bias=False) - q))
+momentum = tf.train.MomentumOptimizer(.01, .9)
+step = momentum.minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    momentum.get_slot(tf.trainable_variables()[0], "momentum").load(np.full([3, 1], 50.0), session)
+    for i in range(3):
+        session.run([step, loss], near(i))
+''',
 }

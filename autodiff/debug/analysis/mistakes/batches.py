@@ -281,7 +281,7 @@ def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool, beyond: f
     if size > _LARGE or are_pixels:
         what = "pixels from 0 to 255" if are_pixels else f"values from {low:.4g} to {high:.4g}"
         squashed = _first(layer.outputs[0], _SQUASHES) is not None
-        weight = 61 if wide or not learns else 46 if beyond > _BEYOND or squashed else 39
+        weight = 61 if wide or not learns else 46 if squashed else 39
         told = f"; the first loss is {beyond:.3g} times what one answer to everything costs" * (beyond > _BEYOND)
         found.append(_fed(weight, "inputs not scaled", layer, tensor, f"{tensor.name} is fed {what} (mean {mean:.3g}, "
                           f"standard deviation {spread:.3g}): {layer.type} makes sums of them that saturate what "

@@ -22,6 +22,7 @@ _HALF = 6  # training runs that are looked at at the beginning, and as many of t
 _PATIENCE = 500.0  # ms: fewer where so many runs take longer than this
 SHAPES = ("Shape", "ShapeN", "Size", "Rank", "OnesLike", "ZerosLike")  # of which only the shape of inputs counts
 _LEARNT = 0.7  # of its first size: a loss below that has fallen
+_BEGUN = 60  # steps of a training that has only begun
 
 Values = Mapping[Tensor, Any]
 
@@ -195,6 +196,11 @@ class Case:
         """Whether the loss has fallen much, and below that of a guess, so that what is unusual did no harm."""
         return len(self.losses) > 3 and self.first_loss > 0 and self.last_loss < _LEARNT * min(
             self.first_loss, self.guess)
+
+    @cached_property
+    def falls(self) -> bool:
+        """Whether the loss of a training that has only begun has fallen by half, wherever it came from."""
+        return 3 < len(self.losses) <= _BEGUN and self.last_loss < self.first_loss / 2
 
     @cached_property
     def guess(self) -> float:

@@ -55,7 +55,8 @@ def _uphill(case: Case) -> list[Finding]:
         if slope and np.isfinite(slope):
             slopes.append(slope)
             rising.append((run.step, slope))
-    if len(slopes) < 2 or not all(s > 0 for s in slopes):
+    is_plain = all(update.op.type.endswith("GradientDescent") for update in case.updates)
+    if len(slopes) < (2 if is_plain else 4) or not all(s > 0 for s in slopes):  # momentum goes on for some steps
         return []
     again = [(step, before, after) for step, before, after in case.again if after > before]
     if not again:
@@ -131,7 +132,8 @@ def _diverges(case: Case) -> list[Finding]:
         case, risen)
     is_raised = max((a for _, b, a in case.again if a > b), default=0) > _RAISED * peak[1]  # not by other batches
     grown = peak[1] > _GROWN * max(abs(start[1]), 1e-6) and (
-        case.nonfinite or is_raised and (finite[-1][1] > _GROWN * abs(start[1]) or case.last_loss > 0.9 * case.guess))
+        case.nonfinite or is_raised and (finite[-1][1] > _GROWN * abs(start[1]) or
+                                         case.last_loss > 0.9 * max(case.guess, start[1])))
     if risen is None or not (grown or overflowed):
         return []
     step, before, after = risen
