@@ -20,6 +20,7 @@ from ..model.shell import Shell
 from ..view.debugger_rows import duration, loss_of, samples, shown, summary
 from ..view.text import count_of, number
 
+_MESSAGE = 60  # characters of an error where its cause is told beside it
 QUESTIONS = {"nan": {"nan", "inf", "nonfinite", "harmful"}, "none": {"none"}}  # why what -> words of conditions
 
 
@@ -119,6 +120,7 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
     says = f": {first}" if first else ""
     says = says.partition(". ")[0] if told else says
     told = told or without_gradients(shell, error) or refused(shell, error)
+    says = _in_short(says) if told else says  # the whole is in the traceback
     hint = getattr(error, "hint", "")
     remedy = remedy_of(error) or f"remedy: {hint}" * (bool(hint) and hint not in told)
     about = told + about
@@ -126,6 +128,13 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
                   "where, list, print and info still work on what there is; load runs it again", status=4,
                   trace=script_traceback(error))
     return grouped(moved_text(shell, records, None), found, lines_around(file, line))
+
+
+def _in_short(text: str) -> str:
+    """The clauses of a message that a line has room for, the first at least."""
+    clauses = re.split(r"(?<=[:;.]) ", text)
+    kept = max((n for n in range(2, len(clauses) + 1) if len(" ".join(clauses[:n])) <= _MESSAGE), default=2)
+    return " ".join(clauses[:kept]).rstrip(":;.") if len(text) > _MESSAGE else text
 
 
 def without_gradients(shell: Shell, error: BaseException) -> str:

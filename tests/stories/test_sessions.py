@@ -260,7 +260,7 @@ def test_post_mortem(shell: Shell, tmp_path: Path) -> None:
     assert "bad.py:6" in error.message
     assert "Traceback (most recent call last):" in error.trace
     assert error.trace.count("File ") == 1, "the script's own frame alone"
-    assert "placeholder 'x:0' must be fed" in error.message
+    assert "must feed a value for placeholder tensor 'x'" in error.message
     source = first(result, Source)
     assert isinstance(source, Source)
     assert source.current == 6

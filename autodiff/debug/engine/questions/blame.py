@@ -14,6 +14,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
+from ...analysis.edits.of_givens import fed_at
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import growths, rates_of
 from ...analysis.nonfinite import why_nonfinite
@@ -27,12 +28,14 @@ from ...facts.graph_lists import calls_of, trainable_tensors
 from ...facts.roles import VARIABLES, at_line, place_of, role_of
 from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
+from ..fed_back import FedBack
 from ..runs.effects import Effects
 from ..state import State
 from .came_from import CameFrom, fallen, origin_of, size_of, unusual_feeds
 from .other_data import UNSCALED
 
 _LATE = 50  # remembered runs
+_LONG = 30  # characters of a name beside which its type is no help
 _EARLY = 3  # remembered runs that say how large the variables were at first
 
 
@@ -137,9 +140,21 @@ class Blame:
             diverges = replace(diverges, remedy="give the optimizer a momentum below 1, as 0.9")
         large = enlarged(top, trainable_tensors(self.model.graph), partial(self.state.values_known, moment=at)
                          ) if top is not None and rate else iter(())
-        told = "; ".join(filter(None, (*(each.text for each in large), rate, grown)))
+        fed = self._unscaled(top, at) if top is not None and rate else ""
+        told = "; ".join(filter(None, (fed, *(each.text for each in large), rate, grown)))
         return replace(found, origins=(diverges, *found.origins[1:]), diverges=True,
                        text=f"the training diverges: {told}\n{found.text}")
+
+    def _unscaled(self, top: Tensor, at: Moment) -> str:
+        """The largest data behind y that nobody has scaled, and where they are fed; "" if there are none."""
+        behind, carried = ancestors([top]), FedBack(self.state).sources(at)
+        sizes = [(size_of(np.asarray(value, np.float64)), t) for t, value in at.feeds.items() if t.dtype.is_floating
+                 and np.ndim(value) and t.op in behind and t not in carried]
+        size, fed = max(sizes, key=lambda each: each[0], default=(0.0, None))
+        if fed is None or size <= UNSCALED:
+            return ""
+        there = fed_at(fed.op, None)
+        return f"up to {number(size)} was fed for {fed.op.name!r}{at_line(there[0] if there else place_of(fed.op))}"
 
     def _grown(self, moments: Sequence[Moment]) -> str:
         """Which variable outgrew all sense: one that is trained, or else another, as a slot of an optimizer."""
@@ -268,7 +283,8 @@ class Blame:
                                        f"{found.text}")
         place = place_of(op)
         of = f" (gradient of {op.forward_op.name})" if op.gradient_of is not None else ""
-        text = f"{self.log.at(at.run)} failed in {op.name} ({op.type}){of}{at_line(place)}: {said}"
+        name = f"{op.name} ({op.type})" if len(op.name) <= _LONG else op.type
+        text = f"{self.log.at(at.run)} failed in {name}{of}{at_line(place)}: {said}"
         because, remedy = refusal(op, error, known, at.feeds)
         return WhyFailed(op.name, op.type, self.log.at(at.run).step, text + f"\n{because}" * bool(because), remedy,
                          place)
