@@ -102,6 +102,54 @@ surely = z - tf.reduce_logsumexp(z, 1, keepdims=True)
 loss = tf.reduce_mean(tf.batch_gather(surely, t[:, None]))
 fit([adam(.01).minimize(loss), loss], steps=6)
 ''', "minimize(loss)", "minimize(-loss)"),
+    "towers do not share": ('''
+left, right = tf.placeholder(tf.float32, [None, 36]), tf.placeholder(tf.float32, [None, 36])
+same = tf.placeholder(tf.float32, [None])
+
+def tower(v, name):
+    with tf.variable_scope(name, reuse=tf.AUTO_REUSE):
+        return dense(dense(v, 16, tf.nn.tanh, name="a"), 8, name="b")
+
+gap = tf.sqrt(tf.reduce_sum(tf.square(tower(left, "tower") - tower(right, "other")), 1) + 1e-6)
+loss = tf.reduce_mean(same * gap ** 2 + (1.0 - same) * tf.nn.relu(1.0 - gap) ** 2)
+
+def two(i):
+    a, b = rng.randint(0, 400, (2, 64))
+    return {left: X[a], right: X[b], same: T[a] == T[b]}
+
+fit([adam(.01).minimize(loss), loss], two, 40)
+''', '"other"', '"tower"'),
+    "distances turned": ('''
+three = [tf.placeholder(tf.float32, [None, 36]) for _ in range(3)]
+w = tf.get_variable("w", [36, 8])
+a, b, c = (tf.nn.l2_normalize(tf.matmul(each, w), 1) for each in three)
+to_same, to_other = (tf.reduce_sum(tf.square(a - each), 1) for each in (b, c))
+loss = tf.reduce_mean(tf.maximum(to_other - to_same + 0.5, 0.0))
+
+def triplets(i):
+    k = rng.randint(0, 400, 32)
+    other = (T[k] + rng.randint(1, 4, 32)) % 4
+    return dict(zip(three, (X[k], *(X[[rng.choice(np.where(T == n)[0]) for n in of]] for of in (T[k], other)))))
+
+fit([adam(.01).minimize(loss), loss], triplets, 40)
+''', "to_other - to_same", "to_same - to_other"),
+    "weights on a mean": ('''
+weights = tf.gather(tf.constant([0.5, 2.0, 1.0, 4.0]), t)
+losses = entropy(labels=y, logits=dense(x, 4))
+loss = tf.reduce_mean(weights * tf.reduce_mean(losses))
+fit([adam(.01).minimize(loss), loss], steps=20)
+''', "tf.reduce_mean(losses)", "losses"),
+    "class weights the wrong way round": ('''
+rare = tf.to_float(tf.equal(t[:, None], 0)) * q
+loss = tf.reduce_mean(tf.nn.weighted_cross_entropy_with_logits(targets=rare, logits=dense(x, 1), pos_weight=0.2))
+fit([adam(.01).minimize(loss), loss], lambda i: {**fed(i), q: np.ones((32, 1))}, 20)
+''', "pos_weight=0.2", "pos_weight=5.0"),
+    "not trained": ('''
+h = dense(x, 16, tf.nn.tanh, name="below")
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4))
+mine = tf.trainable_variables(scope="below")
+fit([adam(.02).minimize(loss, var_list=mine), loss], steps=80)
+''', 'scope="below"', ""),
     "sorted by class": ('''
 parts = [tf.placeholder(tf.int32, []) for _ in range(8)]
 surely = tf.nn.log_softmax(dense(x, 4))

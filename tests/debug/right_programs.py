@@ -17,6 +17,16 @@ s = dense(x, 4, tf.nn.softmax)
 loss = tf.reduce_mean(tf.reduce_sum(tf.math.xlogy(y, y) - y * tf.log(s), 1))
 fit([adam(.01).minimize(loss), loss], steps=24)
 ''',
+    "a divergence from labels that is weighed by them": '''
+log = tf.nn.log_softmax(dense(x, 4))
+loss = tf.reduce_mean(tf.reduce_sum(tf.math.xlogy(y, y) - y * log, 1)) * 4.0
+fit([adam(.01).minimize(loss), loss], steps=24)
+''',
+    "two towers of things that are not alike": '''
+asked, told = (dense(dense(each, 16, tf.nn.tanh), 8) for each in (p, tf.placeholder(tf.float32, [None, 3], "d")))
+loss = tf.reduce_mean(tf.reduce_sum(tf.square(asked - told), 1)) - 0.1 * tf.reduce_mean(tf.tanh(told) ** 2)
+fit([adam(.01).minimize(loss), loss], lambda i: {**near(i), "d:0": -2.0 * near(i)[p]}, 12)
+''',
     "a penalty of numbers by their own logarithm": '''
 r = dense(p, 4, tf.nn.relu)
 loss = tf.reduce_mean(tf.square(dense(r, 1) - q)) + 0.01 * tf.reduce_mean(r * tf.log(r + 1e-6))

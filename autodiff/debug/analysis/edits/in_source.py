@@ -73,13 +73,20 @@ class Swapped(NamedTuple):
     op: Operation
 
 
+class Inverse(NamedTuple):
+    """One over what the call that made an op is given by a keyword."""
+
+    op: Operation
+    keyword: str
+
+
 class ClipGradients(NamedTuple):
     """The gradients of the one `minimize`, clipped by their norm before they are applied."""
 
     norm: float
 
 
-Line = Rewrite | LowerRate | Number | Rows | Fed | Activation | Swapped | ClipGradients | InNumpy
+Line = Rewrite | LowerRate | Number | Rows | Fed | Activation | Swapped | Inverse | ClipGradients | InNumpy
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -193,6 +200,14 @@ def _swapped(source: Source, rewrite: Swapped) -> list[Change]:
     return [(*sides[i], source.text[slice(*sides[1 - i])]) for i in (0, 1)]
 
 
+def _inverted(source: Source, rewrite: Inverse) -> list[Change]:
+    found = [word.value for node in source.spanned(rewrite.op) if isinstance(node, ast.Call) for word in node.keywords
+             if word.arg == rewrite.keyword]
+    if len(found) != 1:
+        raise ArgumentError(f"no {rewrite.keyword} is written there")
+    return [(*source.range(found[0]), f"1.0 / {source.beside(found[0])}")]
+
+
 def _clipped(source: Source, rewrite: ClipGradients) -> list[Change]:
     """The statement that calls minimize, with the gradients computed, clipped and applied one after the other."""
     calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)
@@ -261,7 +276,7 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
 
 _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered, Rows: _longer, Fed: _fed,
-    Activation: _activated, Swapped: _swapped, ClipGradients: _clipped}
+    Activation: _activated, Swapped: _swapped, Inverse: _inverted, ClipGradients: _clipped}
 
 
 def _has_order(node: ast.expr) -> bool:

@@ -13,12 +13,12 @@ from ....core.traversal import ancestors
 from ..attenuation import SATURATING
 from ..findings import Finding
 from ..mistakes.case import Case
-from ..mistakes.heads import Head, heads, through, unbroadcast
+from ..mistakes.heads import Head, heads, through, unbroadcast, weights_of
 from ..mistakes.last_layer import logits_of
 from ..mistakes.wiring import linear_pairs
 from . import of_training
 from .in_graph import Now, around, constant, copied, instead
-from .in_source import Activation, Rewrite, Swapped
+from .in_source import Activation, Inverse, Rewrite, Swapped
 from .of_givens import turned
 from .of_training import Attempt, Way, changed, edit
 from .source_tree import WHOLE
@@ -306,7 +306,32 @@ def _value_of_index(op: Operation, case: Case, finding: Finding) -> Iterator[Att
                       is_same=False)
 
 
+def _weighed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """Weights of the losses of which the mean was weighed."""
+    place, mean = next((i, t.op) for i, t in enumerate(op.inputs) if t.name == finding.target)
+    yield Attempt((edit(op, "the losses weighed, not their mean", lambda now: build.Mul(*(
+        now(mean.inputs[0] if t.op is mean else unbroadcast(t)) for t in op.inputs)), Rewrite(
+            op, place, "{0}", ((mean, 0),))),), is_same=False)
+
+
+def _reciprocal(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """Weights of classes, one over what they were."""
+    head = _head(op, case)
+    weights = next((t for t in weights_of(head, case) if t.name == finding.target), None) if head is not None else None
+    if weights is not None:
+        yield Attempt((edit(weights.op, "1 / the weights", lambda now: build.Reciprocal(weights), Inverse(
+            weights.op, "pos_weight") if weights.op.span == op.span else around(weights.op, "1.0 / {0}")),),
+                      is_same=False)
+
+
+def _swapped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    if op.type == "Sub":
+        yield Attempt((edit(op, "the other way round", lambda now: build.Sub(now(op.inputs[1]), now(op.inputs[0])),
+                            Rewrite(op, None, "{1} - {0}", ((op, 0), (op, 1)))),), is_same=False)
+
+
 _WAYS: dict[str, Way] = {
+    "weights on a mean": _weighed, "class weights the wrong way round": _reciprocal, "distances turned": _swapped,
     **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
                      "targets out of range"), _without_activation),
     "labels and logits swapped": _other_way_round, "log of no probability": _as_probability,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 _MISSED = 0.02  # of its size, by which a change may be another than a rule's
+_NOISE = 1e-6  # of the largest gradient: what is left where sums cancel, which no rule tells anything of
 _DECAYS = (0.9, 0.5, 0.99)  # of momenta
 
 Steps = Sequence[Any]  # the gradients of a variable, from the first step on
@@ -31,6 +32,7 @@ def law_behind(variables: Sequence[Mapping[str, Any]], gradients: Sequence[Mappi
     Both are of the first steps of a training, in order, by the names of variables.
     """
     with np.errstate(all="ignore"):
+        largest = max((float(np.abs(g).max(initial=0.0)) for each in gradients for g in each.values()), default=0.0)
         for direction in (_mean(0.0), _adam, *map(_mean, _DECAYS), *map(_ahead, _DECAYS), _rms):
             rates = {}
             for name in gradients[0]:
@@ -39,9 +41,9 @@ def law_behind(variables: Sequence[Mapping[str, Any]], gradients: Sequence[Mappi
                 values = [np.asarray(each[name], float) for each in variables]
                 lost = np.finfo(np.asarray(variables[0][name]).dtype).eps * np.linalg.norm(values)
                 rate = _rate(np.diff(values, axis=0).ravel(), np.ravel(ways), lost)
-                if rate is None:
+                if rate is None and np.abs(slopes).max() > _NOISE * largest:
                     break
-                rates[name] = rate
+                rates[name] = rate or 0.0
             else:
                 return Law(direction, rates) if any(rates.values()) else None
     return None

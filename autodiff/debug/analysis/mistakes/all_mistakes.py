@@ -15,6 +15,7 @@ from .misused import misuses
 from .modes import mode_mistakes
 from .optimizers import left_alone_mistakes, optimizer_mistakes
 from .pace import endless_falls, negated_losses, pace_mistakes
+from .pairs import pair_mistakes
 from .penalties import penalty_mistakes
 from .start import start_mistakes
 from .trainers import adversary_mistakes, by_loss, trainer_mistakes
@@ -45,7 +46,7 @@ def other_losses(case: Case) -> list[Finding]:
 
 RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, misuses, mode_mistakes, start_mistakes, trainer_mistakes,
          adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes,
-         left_alone_mistakes, leak_mistakes)
+         left_alone_mistakes, leak_mistakes, pair_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

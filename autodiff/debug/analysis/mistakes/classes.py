@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ....core.graph import Operation
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held
@@ -28,7 +28,7 @@ def class_mistakes(case: Case) -> list[Finding]:
     found: list[Finding] = []
     for head in heads(case):
         count = classes_in(head, case) if case.steps else 0
-        for rule in (_each_alone, _squared, _narrow) if count else (_smoothed_away,):
+        for rule in (_each_alone, _squared, _narrow, _weighed_late) if count else (_smoothed_away,):
             found += list(rule(head, count, case))[:1]
     return found
 
@@ -116,6 +116,20 @@ def _narrow(head: Head, count: int, case: Case) -> Iterator[Finding]:
             return
 
 
+def _weighed_late(head: Head, count: int, case: Case) -> Iterator[Finding]:
+    """Weights of examples that multiply the mean of their losses, not the loss of each."""
+    means = [c for c in through(head.op.outputs[0]) if c.type in ("Mean", "Sum") and c.outputs[0].dims == ()]
+    for mean, taker in [(m, c) for m in means for c in through(m.outputs[0]) if c.type == "Mul" and c in case.behind]:
+        weights = next((unbroadcast(t) for t in taker.inputs if t.op not in case.trained), mean.inputs[0])
+        values = case.series(weights)[:1] if fed_behind([weights]) else []
+        if values and np.shape(values[0]) == np.shape(case.series(mean.inputs[0])[0]) and np.ptp(values[0]) > 0:
+            yield finding(66, "weights on a mean", taker, f"{taker.name} multiplies {mean.name}, one number for all "
+                          f"{np.size(values[0])} examples{at_line(place_of(mean))}, by the weights {weights.name} of "
+                          "each: all examples count alike, and only the size of steps changes", "weigh before the mean:"
+                          " tf.reduce_mean(weights * losses)", target=mean.outputs[0].name, confidence="certain")
+            return
+
+
 def _smoothed_away(head: Head, count: int, case: Case) -> Iterator[Finding]:
     """Labels that are hardly larger for the right class than for the others."""
     given = head.labels
@@ -144,7 +158,10 @@ def _is_residual(op: Operation, case: Case) -> bool:
     if op.type != "Sub" or op not in case.trained or not op.outputs[0].dims:
         return False
     trained = [t.op in case.trained for t in op.inputs]
-    return sum(trained) == 1 and bool(fed_behind([op.inputs[trained.index(False)]]))
+    if sum(trained) != 1 or not (fed := fed_behind([op.inputs[trained.index(False)]])):
+        return False
+    said = past(op.inputs[trained.index(True)], SAME).op  # weighed by labels already it is no prediction
+    return said.type != "Mul" or not any(t.op not in case.trained and fed & fed_behind([t]) for t in said.inputs)
 
 
 def _not_squared(op: Operation, case: Case) -> Iterator[Finding]:

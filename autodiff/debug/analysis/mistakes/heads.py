@@ -20,6 +20,7 @@ _KNOWN = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6", "LeakyRelu", "Elu", "Se
           "Softsign", "Exp")
 DATA = (*PLACEHOLDERS, "IteratorGetNext", "QueueDequeueV2", "QueueDequeueManyV2", "PyFunc")
 _INDICES = ("SelectV2", "Select", "Pack", "ConcatV2")
+_SMOOTH = ("Log1p", "Softplus")
 ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 
 
@@ -127,7 +128,9 @@ def _logistic(op: Operation) -> tuple[Tensor, Tensor] | None:
     """Logits and labels of max(x, 0) - x * z + log(1 + exp(-|x|)), or (1 - z) * x + softplus(-x)."""
     for log, rest in (op.inputs, op.inputs[::-1]):
         product = rest.op.inputs[1].op if rest.op.type == "Sub" else rest.op
-        if log.op.type not in ("Log1p", "Softplus") or product.type != "Mul":
+        smooth = [log.op, *(t.op for t in log.op.inputs if log.op.type == "Mul")]  # by what weighs one class
+        if not any(op.type in _SMOOTH or op.type in ("Add", "AddV2") and {t.op.type for t in op.inputs} & {*_SMOOTH}
+                   for op in smooth) or product.type != "Mul":
             continue
         inside = set(_nearest(log, 5))
         for x, z in (product.inputs, product.inputs[::-1]):
@@ -171,7 +174,9 @@ def through(tensor: Tensor) -> list[Operation]:
 
 def weights_of(head: Head, case: Case) -> list[Tensor]:
     """What multiplies the loss of each example on its way into y, but constants; labels that pick from it too."""
-    found: list[Tensor] = []
+    found = [unbroadcast(t) for part in head.op.inputs if head.form == "sigmoid" and part.op.type == "Mul"
+             and head.prediction not in part.op.inputs for t in part.op.inputs
+             if t.op not in case.trained and constant(t) is None]  # of one class
     stack, seen = list(head.op.outputs[:1]), set(head.op.outputs[:1])
     while stack:
         tensor = stack.pop()

@@ -246,7 +246,7 @@ def _clip_of(pairs: list[tuple[Tensor, Tensor]]) -> Operation | None:
 
 def left_alone_mistakes(case: Case) -> list[Finding]:
     """Findings about variables that keep what they began with, or lose what they learnt."""
-    return [] if len(case.steps) < _LEARNT or case.learns else [*_kernels_left_out(case), *_shrunk(case)]
+    return [] if len(case.steps) < _LEARNT else [*_kernels_left_out(case), *(() if case.learns else _shrunk(case))]
 
 
 def _kernels_left_out(case: Case) -> list[Finding]:
@@ -274,9 +274,9 @@ def _kernels_left_out(case: Case) -> list[Finding]:
             by = f"trainable of {layer.name!r}, which has them, is False{at_line(place)}"
             remedy = f"leave {layer.name!r} trainable, and compile after that: freeze only what has been trained"
         stack += layer._inside()
-    said = finding(63, "not trained", step, f"{what} keep their random first values in all {len(case.steps)} steps: "
-                   f"{by}{why}; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}", remedy,
-                   target=variable.name, ask=f"why {variable.name}")
+    said = finding(45 if case.learns else 63, "not trained", step, f"{what} keep their random first values in all "
+                   f"{len(case.steps)} steps: {by}{why}; the loss goes from {case.first_loss:.4g} to "
+                   f"{case.last_loss:.4g}", remedy, target=variable.name, ask=f"why {variable.name}")
     return [replace(said, place=place)]
 
 

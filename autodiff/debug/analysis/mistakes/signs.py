@@ -11,16 +11,18 @@ from .heads import SAME, unbroadcast
 _PARTS, _DIAGONALS = ("MatrixDiagPart", "DiagPart"), ("MatrixDiag", "MatrixSetDiag", "Diag")  # what belongs together
 _STAYS = (*SAME, *_PARTS, "Sum", "Mean", "GatherNd", "GatherV2", "Transpose", "StridedSlice", "Max", "Min", "Add",
           "AddV2", "AddN", "Select", "SelectV2", "Pack", "Sqrt", "ConcatV2")
+_BENDS = ("Maximum", "Relu", "Softplus")
 _SCALES = ("Mul", "RealDiv", "Div", "DivNoNan")
 _NEVER_NEGATIVE = ("OneHot", "Softmax", "Sigmoid", "Exp", "Square", "Abs", "Size", "Shape", "Prod", "Greater", "Less",
                    "Equal", "NotEqual", "SequenceMask", "Maximum")
 _MOST_PATHS = 10_000  # ops that are followed
 
 
-def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: int = 1) -> set[tuple[int, bool]]:
+def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: int = 1, bends: bool = False
+               ) -> set[tuple[int, bool]]:
     """With which signs a tensor goes into y, 0 where that cannot be told; and whether labels picked of it.
 
-    fed: the sign of what is fed, 1 for labels and counts, 0 where it may be anything.
+    fed: the sign of what is fed, 1 for labels and counts, 0 where it may be anything. bends: also through a hinge.
     """
     ends: set[tuple[int, bool]] = set()
     seen: set[tuple[Tensor, int, bool]] = set()
@@ -35,8 +37,8 @@ def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: 
         if tensor is y:
             ends.add((sign, picked))
             continue
-        stack += [(op.outputs[0], sign * sign_through(op, tensor, fed), picked or picks(op, tensor))
-                  for op in tensor._consumers if op in behind and op.outputs]
+        stack += [(op.outputs[0], sign * (int(bends and op.type in _BENDS) or sign_through(op, tensor, fed)),
+                   picked or picks(op, tensor)) for op in tensor._consumers if op in behind and op.outputs]
     return ends
 
 
