@@ -6,24 +6,32 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from ....core.constant_value import static_value
-from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors
 from ..attenuation import SATURATING
 from ..findings import Finding
 from ..mistakes.case import Case
-from ..mistakes.heads import Head, heads, through, unbroadcast, weights_of
+from ..mistakes.heads import heads, through, unbroadcast
 from ..mistakes.last_layer import logits_of
 from ..mistakes.wiring import linear_pairs
 from . import of_training
-from .in_graph import Now, around, constant, copied, instead
-from .in_source import Activation, Inverse, Rewrite, Swapped
+from .in_graph import around, constant, copied, instead
+from .in_source import Activation, Rewrite
 from .of_givens import turned
+from .of_heads import (
+    as_probability,
+    build_axes,
+    entropy_instead,
+    one_unit,
+    other_way_round,
+    reciprocal,
+    weighed,
+    without_activation,
+)
 from .of_training import Attempt, Way, changed, edit
 from .source_tree import WHOLE
 
-_NAMED = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6")  # as calls of them, or arguments of layers, are too
 _PENALTIES = (1e-2, 1e-3, 1e-4)  # by which a penalty is scaled
 
 
@@ -34,100 +42,6 @@ def attempts_of(finding: Finding, op: Operation, case: Case) -> Iterator[Attempt
 
 def _none(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     yield from ()
-
-
-def _head(op: Operation, case: Case) -> Head | None:
-    return next((head for head in heads(case) if op in (head.op, head.end)), None)
-
-
-def _without_activation(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    head = _head(op, case)
-    end = op if head is None else head.end
-    if end.inputs and end.type != "MatMul":
-        yield Attempt((edit(end, f"without the {end.type.lower()} {end.name}", lambda now: now(logits_of(end)), (
-            Activation(end)) if end.type in _NAMED else None),))
-
-
-def _other_way_round(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    words, head = "labels and logits the other way round", _head(op, case)
-    if op.type == "SoftmaxCrossEntropyWithLogits":
-        a, b = op.inputs
-        yield Attempt((edit(op, words, lambda now: build.SoftmaxCrossEntropyWithLogits(now(b), now(a))[0],
-                            Swapped(op)),),
-                      is_same=False)
-    elif head is not None and head.form == "sigmoid" and head.labels is not None:
-        yield Attempt((edit(op, words, lambda now: _logistic(now(head.labels), now(head.prediction)),  # type: ignore
-                            Swapped(op)),), is_same=False)
-    elif op.type == "Log" and (product := next((c for c in through(op.outputs[0]) if c.type == "Mul"), None)):
-        p = next((t for t in product.inputs if t.op in case.trained), None)
-        turned = any(t.op.type == "Neg" for t in product.inputs)
-        if p is not None:
-            yield Attempt((edit(product, words, lambda now: _signed(turned, build.Mul(
-                op.inputs[0], build.Log(build.Maximum(now(p), constant(1e-12, p)))))),), is_same=False)
-
-
-def _signed(turned: bool, x: Tensor) -> Tensor:
-    return build.Neg(x) if turned else x
-
-
-def _logistic(x: Tensor, z: Tensor) -> Tensor:
-    """The cross entropy of sigmoid(x) and z, in nats."""
-    rest = build.Softplus(build.Neg(build.Abs(x)))
-    return build.AddV2(build.Sub(build.Maximum(x, constant(0.0, x)), build.Mul(x, z)), rest)
-
-
-def _as_probability(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    head = _head(op, case)
-    if head is not None and head.end.outputs:
-        end = head.end.outputs[0]
-        name = "Softmax" if end.dims and (end.dims[-1] or 2) > 1 else "Sigmoid"
-        yield Attempt((changed(end, f"tf.nn.{name.lower()} of {end.name}", getattr(build, name),
-                               f"tf.nn.{name.lower()}({{0}})"),), is_same=False)
-
-
-def _entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    head = _head(op, case)
-    if head is None or head.labels is None or head.labels.dims != head.prediction.dims:
-        return
-    labels, source = head.labels, logits_of(head.end) if head.activation else head.prediction
-    if head.form == "log":
-        yield Attempt((edit(op, "a softmax in its place", lambda now: build.LogSoftmax(now(source))),), is_same=False)
-        return
-    residual = op if len(op.inputs) > 1 else op.inputs[0].op
-    place = next((i for i, t in enumerate(residual.inputs) if t.op not in case.trained), 0)
-    is_one = bool(source.dims) and source.dims[-1] == 1  # type: ignore[index]
-    name = f"{'sigmoid' if is_one else 'softmax'}_cross_entropy_with_logits{'_v2' * (not is_one)}"
-    line = instead(op, f"nn.{name}(labels={{0}}, logits={{1}})", (residual, place), (head.end, 0)) if (
-        head.activation) else None
-    if is_one:
-        yield Attempt((edit(op, "a cross entropy of the logits", lambda now: _logistic(now(source), now(labels)),
-                            line),), is_same=False)
-        return
-
-    def made(now: Now) -> Tensor:
-        error = build.Neg(build.Mul(now(labels), build.LogSoftmax(now(source))))
-        return build.Mul(error, constant(float((source.dims or (1,))[-1] or 1), error))  # a mean over classes too
-
-    yield Attempt((edit(op, "a cross entropy of the logits", made, line),), is_same=False)
-
-
-def _one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    head = _head(op, case)
-    if head is not None and head.form in ("squared", "absolute"):
-        yield from _without_activation(op, case, finding)
-    elif op.type == "Softmax":
-        yield Attempt((edit(op, "tf.sigmoid", lambda now: build.Sigmoid(now(op.inputs[0])), Activation(
-            op, "{tf}.sigmoid")),), is_same=False)
-    elif op.type == "SoftmaxCrossEntropyWithLogits":
-        x, z = op.inputs
-        axis = build_axes(-1)
-        yield Attempt((edit(op, "tf.nn.sigmoid_cross_entropy_with_logits", lambda now: build.Sum(
-            _logistic(now(x), now(z)), axis())),), is_same=False)
-
-
-def build_axes(*axes: int) -> Callable[[], Tensor]:
-    """Axes, or another list of small integers, as a constant of the graph that is built then."""
-    return lambda: build.Const(value=np.array(axes, np.int32), dtype=int32)
 
 
 def _column(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -306,24 +220,6 @@ def _value_of_index(op: Operation, case: Case, finding: Finding) -> Iterator[Att
                       is_same=False)
 
 
-def _weighed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    """Weights of the losses of which the mean was weighed."""
-    place, mean = next((i, t.op) for i, t in enumerate(op.inputs) if t.name == finding.target)
-    yield Attempt((edit(op, "the losses weighed, not their mean", lambda now: build.Mul(*(
-        now(mean.inputs[0] if t.op is mean else unbroadcast(t)) for t in op.inputs)), Rewrite(
-            op, place, "{0}", ((mean, 0),))),), is_same=False)
-
-
-def _reciprocal(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    """Weights of classes, one over what they were."""
-    head = _head(op, case)
-    weights = next((t for t in weights_of(head, case) if t.name == finding.target), None) if head is not None else None
-    if weights is not None:
-        yield Attempt((edit(weights.op, "1 / the weights", lambda now: build.Reciprocal(weights), Inverse(
-            weights.op, "pos_weight") if weights.op.span == op.span else around(weights.op, "1.0 / {0}")),),
-                      is_same=False)
-
-
 def _swapped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     if op.type == "Sub":
         yield Attempt((edit(op, "the other way round", lambda now: build.Sub(now(op.inputs[1]), now(op.inputs[0])),
@@ -331,12 +227,12 @@ def _swapped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
 
 
 _WAYS: dict[str, Way] = {
-    "weights on a mean": _weighed, "class weights the wrong way round": _reciprocal, "distances turned": _swapped,
+    "weights on a mean": weighed, "class weights the wrong way round": reciprocal, "distances turned": _swapped,
     **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
-                     "targets out of range"), _without_activation),
-    "labels and logits swapped": _other_way_round, "log of no probability": _as_probability,
+                     "targets out of range"), without_activation),
+    "labels and logits swapped": other_way_round, "log of no probability": as_probability,
     **dict.fromkeys(("squared error of a softmax", "squared error of classes", "sigmoid over classes"),
-                    _entropy_instead), "one class": _one_unit, "broadcast": _column,
+                    entropy_instead), "one class": one_unit, "broadcast": _column,
     "mean counts the masked": _over_the_others, "part of the loss": _with_the_others, "sum for mean": _as_mean,
     "penalty too large": _lighter, "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
     "error not squared": _made_to("the square of the error", build.Square, "tf.square({0})"),

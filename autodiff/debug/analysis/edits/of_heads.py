@@ -1,0 +1,137 @@
+"""What mends a mistake where predictions meet labels: activations, sides, errors of another form, weights."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ....core.dtypes import int32
+from ....core.graph import Operation, Tensor
+from ....core.op import build
+from ..findings import Finding
+from ..mistakes.case import Case
+from ..mistakes.heads import Head, heads, through, unbroadcast, weights_of
+from ..mistakes.last_layer import logits_of
+from .in_graph import Now, around, constant, instead
+from .in_source import Activation, Inverse, Rewrite, Swapped
+from .of_training import Attempt, changed, edit
+
+_NAMED = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6")  # as calls of them, or arguments of layers, are too
+
+
+def head_of(op: Operation, case: Case) -> Head | None:
+    """The place where predictions meet labels that an op is, or ends in."""
+    return next((head for head in heads(case) if op in (head.op, head.end)), None)
+
+
+def without_activation(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The last layer, without its activation."""
+    head = head_of(op, case)
+    end = op if head is None else head.end
+    if end.inputs and end.type != "MatMul":
+        yield Attempt((edit(end, f"without the {end.type.lower()} {end.name}", lambda now: now(logits_of(end)), (
+            Activation(end)) if end.type in _NAMED else None),))
+
+
+def other_way_round(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The two sides of a cross entropy, each in place of the other."""
+    words, head = "labels and logits the other way round", head_of(op, case)
+    if op.type == "SoftmaxCrossEntropyWithLogits":
+        a, b = op.inputs
+        yield Attempt((edit(op, words, lambda now: build.SoftmaxCrossEntropyWithLogits(now(b), now(a))[0],
+                            Swapped(op)),),
+                      is_same=False)
+    elif head is not None and head.form == "sigmoid" and head.labels is not None:
+        yield Attempt((edit(op, words, lambda now: _logistic(now(head.labels), now(head.prediction)),  # type: ignore
+                            Swapped(op)),), is_same=False)
+    elif op.type == "Log" and (product := next((c for c in through(op.outputs[0]) if c.type == "Mul"), None)):
+        p = next((t for t in product.inputs if t.op in case.trained), None)
+        turned = any(t.op.type == "Neg" for t in product.inputs)
+        if p is not None:
+            yield Attempt((edit(product, words, lambda now: _signed(turned, build.Mul(
+                op.inputs[0], build.Log(build.Maximum(now(p), constant(1e-12, p)))))),), is_same=False)
+
+
+def _signed(turned: bool, x: Tensor) -> Tensor:
+    return build.Neg(x) if turned else x
+
+
+def _logistic(x: Tensor, z: Tensor) -> Tensor:
+    """The cross entropy of sigmoid(x) and z, in nats."""
+    rest = build.Softplus(build.Neg(build.Abs(x)))
+    return build.AddV2(build.Sub(build.Maximum(x, constant(0.0, x)), build.Mul(x, z)), rest)
+
+
+def as_probability(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """A softmax or sigmoid of what a logarithm takes for a probability."""
+    head = head_of(op, case)
+    if head is not None and head.end.outputs:
+        end = head.end.outputs[0]
+        name = "Softmax" if end.dims and (end.dims[-1] or 2) > 1 else "Sigmoid"
+        yield Attempt((changed(end, f"tf.nn.{name.lower()} of {end.name}", getattr(build, name),
+                               f"tf.nn.{name.lower()}({{0}})"),), is_same=False)
+
+
+def entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """A cross entropy of the logits, in place of another error."""
+    head = head_of(op, case)
+    if head is None or head.labels is None or head.labels.dims != head.prediction.dims:
+        return
+    labels, source = head.labels, logits_of(head.end) if head.activation else head.prediction
+    if head.form == "log":
+        yield Attempt((edit(op, "a softmax in its place", lambda now: build.LogSoftmax(now(source))),), is_same=False)
+        return
+    residual = op if len(op.inputs) > 1 else op.inputs[0].op
+    place = next((i for i, t in enumerate(residual.inputs) if t.op not in case.trained), 0)
+    is_one = bool(source.dims) and source.dims[-1] == 1  # type: ignore[index]
+    name = f"{'sigmoid' if is_one else 'softmax'}_cross_entropy_with_logits{'_v2' * (not is_one)}"
+    line = instead(op, f"nn.{name}(labels={{0}}, logits={{1}})", (residual, place), (head.end, 0)) if (
+        head.activation) else None
+    if is_one:
+        yield Attempt((edit(op, "a cross entropy of the logits", lambda now: _logistic(now(source), now(labels)),
+                            line),), is_same=False)
+        return
+
+    def made(now: Now) -> Tensor:
+        error = build.Neg(build.Mul(now(labels), build.LogSoftmax(now(source))))
+        return build.Mul(error, constant(float((source.dims or (1,))[-1] or 1), error))  # a mean over classes too
+
+    yield Attempt((edit(op, "a cross entropy of the logits", made, line),), is_same=False)
+
+
+def one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """What suits one output, in place of a softmax."""
+    head = head_of(op, case)
+    if head is not None and head.form in ("squared", "absolute"):
+        yield from without_activation(op, case, finding)
+    elif op.type == "Softmax":
+        yield Attempt((edit(op, "tf.sigmoid", lambda now: build.Sigmoid(now(op.inputs[0])), Activation(
+            op, "{tf}.sigmoid")),), is_same=False)
+    elif op.type == "SoftmaxCrossEntropyWithLogits":
+        x, z = op.inputs
+        axis = build_axes(-1)
+        yield Attempt((edit(op, "tf.nn.sigmoid_cross_entropy_with_logits", lambda now: build.Sum(
+            _logistic(now(x), now(z)), axis())),), is_same=False)
+
+
+def build_axes(*axes: int) -> Callable[[], Tensor]:
+    """Axes, or another list of small integers, as a constant of the graph that is built then."""
+    return lambda: build.Const(value=np.array(axes, np.int32), dtype=int32)
+
+
+def weighed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """Weights of the losses of which the mean was weighed."""
+    place, mean = next((i, t.op) for i, t in enumerate(op.inputs) if t.name == finding.target)
+    yield Attempt((edit(op, "the losses weighed, not their mean", lambda now: build.Mul(*(
+        now(mean.inputs[0] if t.op is mean else unbroadcast(t)) for t in op.inputs)), Rewrite(
+            op, place, "{0}", ((mean, 0),))),), is_same=False)
+
+
+def reciprocal(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """Weights of classes, one over what they were."""
+    head = head_of(op, case)
+    weights = next((t for t in weights_of(head, case) if t.name == finding.target), None) if head is not None else None
+    if weights is not None:
+        yield Attempt((edit(weights.op, "1 / the weights", lambda now: build.Reciprocal(weights), Inverse(
+            weights.op, "pos_weight") if weights.op.span == op.span else around(weights.op, "1.0 / {0}")),),
+                      is_same=False)
