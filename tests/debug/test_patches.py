@@ -263,6 +263,17 @@ run([slow, fast], loss)
 """
 
 
+def test_of_two_optimizers_the_gradients_of_the_one_that_diverged_are_clipped(tmp_path: Path,
+                                                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the loss falls by that as well as with a lower rate, it is told too."""
+    text = START + RUN + TWO.replace("SLOW", "GradientDescentOptimizer")
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite", "why nan") as shell:
+        number = 1 + next(i for i, (each, *_) in enumerate(shell.dbg.trials.tried) if each.words.startswith("clip"))
+        written = shell.dbg.edits.patch(number).new.decode()
+    assert "gradients, _ = tf.clip_by_global_norm(gradients, 1.0)\nfast = optimizer.apply_gradients(" in written
+    assert "slow = tf.train.GradientDescentOptimizer(1e-3).minimize(" in written
+
+
 @pytest.mark.parametrize("slow", ["GradientDescentOptimizer", "AdamOptimizer"])
 def test_of_two_optimizers_the_rate_of_the_one_that_diverged_is_lowered(slow: str, tmp_path: Path,
                                                                         monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,6 +312,10 @@ def test_a_momentum_is_lowered_where_it_is_written() -> None:
      "    a = 1; optimizer = Adam(0.1); gradients, variables = zip(*optimizer.compute_gradients(a)); "
      "gradients, _ = tf.clip_by_global_norm(gradients, 1.0); "
      "t = optimizer.apply_gradients(zip(gradients, variables), name='n')\n"),
+    ("    t = opt.apply_gradients([(g, v) for g, v in pairs if g is not None], global_step=gs)\n",
+     "    gradients, variables = zip(*[(g, v) for g, v in pairs if g is not None])\n"
+     "    gradients, _ = tf.clip_by_global_norm(gradients, 1.0)\n"
+     "    t = opt.apply_gradients(zip(gradients, variables), global_step=gs)\n"),
 ])
 def test_gradients_are_clipped_where_they_are_applied(before: str, after: str) -> None:
     head = "import tensorflow as tf\nif True:\n"

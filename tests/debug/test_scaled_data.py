@@ -1,4 +1,4 @@
-"""Data that are too large: scaled where they are fed or made, by numbers that are written; a column of ones stays."""
+"""What mends a divergence: data scaled by numbers that are written, the loss at fault, what goes down furthest."""
 
 from pathlib import Path
 
@@ -83,3 +83,26 @@ with tf.Session() as session:
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
         assert "model.py:7, as well as at model.py:6: tf.log_sigmoid(-(x[1] * w))" in said("why nan", shell)
         assert "right = tf.log_sigmoid(x[0] * w)\n" in shell.dbg.edits.patch(1).new.decode()
+
+
+SUMMED = START + """
+random = np.random.RandomState(0)
+u, v = (tf.Variable(random.randn(n, 4).astype("f") * 1.5, name=name) for n, name in ((30, "u"), (20, "v")))
+ratings = 3.0 + random.randn(30, 2).dot(random.randn(2, 20))
+loss = tf.reduce_sum(tf.square(tf.matmul(u, v, transpose_b=True) - ratings), name="loss")
+step = tf.train.GradientDescentOptimizer(0.02).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(40):
+        session.run([step, loss])
+"""
+
+
+def test_a_mean_that_hardly_learns_is_told_after_a_rate_that_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                                  ) -> None:
+    """A mean of 600 numbers makes the steps 600 times smaller, where a tenth of the rate is enough."""
+    with loaded(SUMMED, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+        words = [remedy.words for remedy, *_ in shell.dbg.trials.tried]
+    assert "the loss is a sum of 600 numbers" in found and not words[0].startswith("tf.reduce_mean"), found
+    assert any(each.startswith("lower the learning rate") for each in words), words

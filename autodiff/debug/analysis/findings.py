@@ -110,7 +110,7 @@ class Remedy:
     change: by how much the losses of other steps differ with it, relative to their size. steepest: the largest
     gradient in the step that had failed, of a loss above 1 relative to that. last: the loss in that step. also: where
     else the same is to be written. here: the script's expression as it would be, "" where it is not surely found.
-    dead: gradients that are 0 there. learns: False where the loss did not fall later. applied: how, {} its number."""
+    dead: gradients that are 0 there. falls: by what part the loss of a divergence does. applied: how, {} its number."""
 
     words: str
     text: str
@@ -121,7 +121,7 @@ class Remedy:
     also: str = ""
     here: str = ""
     dead: int = 0
-    learns: bool = True
+    falls: float = 1.0
     applied: str = "fix {} applies it"
 
     @property

@@ -12,7 +12,7 @@ from ...core.indexed_slices import IndexedSlices, dense
 from ...core.traversal import ancestors, in_order
 from ...gradients.backprop import gradients
 from ...gradients.blocked_reasons import GradientCall
-from ..analysis.edits.in_graph import CLIP, Edit, copied
+from ..analysis.edits.in_graph import Edit, copied
 from ..analysis.findings import Finding
 from ..derivatives.derivatives import is_plain
 from ..derivatives.hidden_ops import HiddenOps
@@ -34,7 +34,7 @@ class Overlay:
     """
 
     def __init__(self, model: Model, y: Tensor, edits: Sequence[Edit]) -> None:
-        self.edits, self.y = tuple(edits), y
+        self.edits, self.y, self.clips = tuple(edits), y, any(edit.op is None for edit in edits)
         self.pairs: dict[Tensor, Tensor] = {}
         calls = [call for call in calls_of(model.graph) if len(call.ys) == 1 and is_plain(call)]
         changed = [model.targets.inner.outer_op(edit.op) for edit in edits if edit.op is not None]
@@ -43,7 +43,7 @@ class Overlay:
             now = self.now
             for call in calls:  # those of first derivatives before what is made of them
                 self._copy([call.ys[0]], now, changed)
-                if call.ys[0] in now or CLIP in edits:
+                if call.ys[0] in now or self.clips:
                     self._derive(call, now)
             edited = [t for op in changed for t in op.outputs if t.dtype.name != "variant"]
             self._copy([y, *edited], now, changed)
@@ -61,7 +61,7 @@ class Overlay:
     @property
     def is_late(self) -> bool:
         """Whether it changes what is stored, not what a run computes."""
-        return any(edit.is_late or edit is CLIP for edit in self.edits)
+        return any(edit.is_late or edit.op is None for edit in self.edits)
 
     @property
     def is_exact(self) -> bool:
@@ -97,7 +97,7 @@ class Overlay:
         old = [call.found[x] for x in asked]
         new = gradients(now[top], [now.get(x, x) for x in asked], stop_gradients=[now.get(x, x) for x in call.stops]
                         ) if top in now else old
-        if CLIP in self.edits:
+        if self.clips:
             new = clip_by_global_norm(new, 1.0)[0]
         for before, after in zip(old, new):
             self._pair(before, after)

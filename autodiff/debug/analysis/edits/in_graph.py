@@ -63,7 +63,9 @@ class Edit:
         return found if isinstance(found, tuple) else (found,)
 
 
-CLIP = Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)", line=ClipGradients(1.0))
+def clipped(updates: tuple[Operation, ...]) -> Edit:
+    """The gradients that updates apply, clipped."""
+    return Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)", line=ClipGradients(1.0, updates))
 
 
 def edits_of(op: Operation, trap: str) -> list[Edit]:

@@ -15,7 +15,7 @@ from .in_numpy import InNumpy, kept_from_zero
 from .source_tree import LOOSE, WHOLE, Change, Source, is_within, name_of
 
 _MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method")
-_APPLIED = ("global_step", "name")  # which apply_gradients takes
+_APPLY = ("grads_and_vars", "global_step", "name")
 
 _PART = re.compile(r"\{(\d+)\}")
 _ALONE = re.compile(r"(?:(?<=\()|(?<=, ))\{\d+\}(?=[),{])")  # no operator is next to it
@@ -81,9 +81,13 @@ class Inverse(NamedTuple):
 
 
 class ClipGradients(NamedTuple):
-    """The gradients of the one `minimize`, clipped by their norm before they are applied."""
+    """The gradients of `minimize` or `apply_gradients`, clipped by their norm before they are applied.
+
+    updates: ops that these made, which tell calls from others; () where there is but one.
+    """
 
     norm: float
+    updates: tuple[Operation, ...] = ()
 
 
 Line = Rewrite | LowerRate | Number | Rows | Fed | Activation | Swapped | Inverse | ClipGradients | InNumpy
@@ -209,30 +213,39 @@ def _inverted(source: Source, rewrite: Inverse) -> list[Change]:
 
 
 def _clipped(source: Source, rewrite: ClipGradients) -> list[Change]:
-    """The statement that calls minimize, with the gradients computed, clipped and applied one after the other."""
-    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)
-             and isinstance(node.func, ast.Attribute) and node.func.attr == "minimize"]
-    if len(calls) != 1 or any(isinstance(each, ast.Starred) for each in calls[0].args) or any(
-            word.arg is None for word in calls[0].keywords):
-        raise ArgumentError(f"minimize is called in {len(calls) or 'no'} places" if len(calls) != 1 else
-                            "the arguments of minimize are not written one by one")
-    call, = calls
+    """The statements that make updates, with the gradients computed, clipped and applied one after the other."""
+    made = [node for op in rewrite.updates for node in source.spanned(op)]
+    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and (not made or node in made)
+             and isinstance(node.func, ast.Attribute) and node.func.attr in ("minimize", "apply_gradients")]
+    if not calls or len(calls) > 1 and not made:
+        raise ArgumentError(f"minimize is called in {len(calls) or 'no'} places")
+    return [change for call in calls for change in _clipped_in(source, call, rewrite.norm)]
+
+
+def _clipped_in(source: Source, call: ast.Call, norm: float) -> list[Change]:
+    """The statement of one call."""
     statement = source.statement(call)
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(word.arg is None for word in call.keywords):
+        raise ArgumentError("the arguments of minimize are not written one by one")
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)):
         raise ArgumentError("minimize is called within another statement")
     assert isinstance(call.func, ast.Attribute)
-    given = dict(zip(_MINIMIZE, call.args)) | {str(word.arg): word.value for word in call.keywords}
+    is_whole = call.func.attr == "minimize"
+    given = dict(zip(_MINIMIZE if is_whole else _APPLY, call.args)) | {
+        str(word.arg): word.value for word in call.keywords}
     texts = {name: source.text[slice(*source.range(node))] for name, node in given.items()}
     words = {late: "".join(f", {name}={text}" for name, text in texts.items()
-                           if (name in _APPLIED) == late and name != "loss") for late in (False, True)}
+                           if (name in _APPLY) == late and name not in ("loss", _APPLY[0])) for late in (False, True)}
     start, (begun, end) = source.range(statement)[0], source.range(call)
     made = source.text[slice(*source.range(call.func.value))]
     optimizer = made if isinstance(call.func.value, (ast.Name, ast.Attribute)) else "optimizer"
-    lines = [*([f"optimizer = {made}"] if optimizer != made else ()),
-             f"gradients, variables = zip(*{optimizer}.compute_gradients({texts.get('loss', '')}{words[False]}))",
-             f"gradients, _ = {source.module()}.clip_by_global_norm(gradients, {rewrite.norm})",
-             f"{source.text[start:begun]}{optimizer}.apply_gradients(zip(gradients, variables){words[True]})"]
-    return [(start, end, source.lines(start, lines))]
+    pairs = f"{optimizer}.compute_gradients({texts.get('loss', '')}{words[False]})" if is_whole else texts.get(
+        _APPLY[0], "")
+    lines = [*([f"optimizer = {made}"] if optimizer != made else ()), f"gradients, variables = zip(*{pairs})",
+             f"gradients, _ = {source.module()}.clip_by_global_norm(gradients, {norm})",
+             f"{source.text[start:begun]}{optimizer}.apply_gradients(zip(gradients, variables){words[True]})"
+             f"{source.text[end:source.range(statement)[1]]}"]
+    return [(start, source.range(statement)[1], source.lines(start, lines))]
 
 
 def _change(source: Source, rewrite: Rewrite) -> list[Change]:

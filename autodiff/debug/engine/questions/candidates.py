@@ -11,7 +11,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
 from ...analysis.edits import formulas, of_givens
 from ...analysis.edits.along_chain import along
-from ...analysis.edits.in_graph import CLIP, Edit, at_one_place, source_of
+from ...analysis.edits.in_graph import Edit, at_one_place, clipped, source_of
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
 from ...analysis.mistakes.stepping import outgrown, rates_of, updates_of
@@ -30,7 +30,7 @@ from ..overlay import Overlay
 from ..state import State
 from .came_from import fallen, size_of, unusual_feeds
 from .other_data import LARGE, ODD, SOON, UNSCALED, OtherData
-from .trials_told import DEAD, STEEP
+from .trials_told import DEAD, SLIGHT, STEEP
 
 Tried = list[tuple[Remedy, Overlay, Moment]]
 SHOWN = 3  # remedies of a question
@@ -142,7 +142,7 @@ class Candidates:
     def _of_what_came_before(self) -> Iterable[list[Edit]]:
         """Updates, data and weights."""
         if self.why.origins and self.why.origins[0].phase == "update":
-            yield [CLIP]
+            yield [self._clipped()]
         if self.first.kind in ("variable", "depth"):
             is_deep = self.first.kind == "depth"
             yield from self._scaled_data() if is_deep else ()
@@ -190,7 +190,14 @@ class Candidates:
         yield from self._scaled_data()
         # rates with which it hardly learns
         yield from self._first_of(self._lower_rates(range(4, 7)) if len(self.tried) == count else ())
-        yield [CLIP]
+        yield [self._clipped()]
+
+    def _clipped(self) -> Edit:
+        """Clipped gradients, where those updates are made whose variables grew the most."""
+        updates = updates_of(self.failed.ran, calls_of(self.model.graph))
+        began = next((m for m in self.moments if trains(self.model.graph, m.ran)), self.failed)
+        grown = outgrown(updates, [m.variables for m in self.moments if began.run <= m.run]) if updates else []
+        return clipped(tuple(u.op for u in grown))
 
     def _less_enlarged(self) -> Iterable[list[Edit]]:
         """A mean for a sum, and no large factor, in the loss."""
@@ -209,7 +216,7 @@ class Candidates:
         for edits in candidates:
             yield edits
             if len(self.tried) > before:
-                if self.tried[-1][0].steepest <= STEEP and self.tried[-1][0].learns:
+                if self.tried[-1][0].steepest <= STEEP and self.tried[-1][0].falls > SLIGHT:
                     return
                 steep.append(self.tried.pop())
         self.tried += [each for each in steep if any(edit.explains for edit in each[1].edits)][:1] or steep[-1:]

@@ -41,7 +41,9 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
     Never fails: says why if the line is not the user's own, or the expression is not surely found in it.
     """
     sites = [edit.op.site for edit in edits if edit.op is not None and edit.op.site is not None]
-    file = sites[0].file if sites else script if any(isinstance(edit.line, ClipGradients) for edit in edits) else ""
+    clips = [edit.line for edit in edits if isinstance(edit.line, ClipGradients)]
+    made = [op.site.file for line in clips for op in line.updates if op.site is not None]
+    file = sites[0].file if sites else next(iter(made), script) if clips else ""
     where = f"{os.path.basename(file)}:{sites[0].line}" if sites else os.path.basename(file) or "no line"
     why = "" if file else "no line of a file made what is to change"
     if not why and len({site.file for site in sites}) > 1:

@@ -35,13 +35,13 @@ from ..state import State
 from .came_from import size_of
 from .candidates import SHOWN, Candidates, Tried
 from .patches import expression_of, patch_of
-from .trials_told import DEAD, FAR_OFF, STEEP, apart, told
+from .trials_told import DEAD, FAR_OFF, SLIGHT, STEEP, apart, told
 
 _BEFORE = 20  # steps before the one that failed
 _MORE = 20  # steps after it, made of those before, for what has to last
 _SECONDS = 3.0  # of this thread, for all trials of one question: what else the machine does counts little
 _RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
-_SLIGHT = 1e-2  # a change of a loss
+_QUICK = 0.4  # of a loss: by which a cure takes it down in the steps of a trial
 _USUAL = 100.0  # a loss up to which gradients may be as much larger
 _LEAP = 100.0  # times its size: a variable that no step should make so large
 
@@ -94,6 +94,7 @@ class Trials:
             self.tried = self.tried or sorted(self._last, key=lambda each: each[0].last)
             grown = any(o.overflows for o in why.origins[:1]) and any(each.kind == "variable" for each in why.chain[:1])
             self.tried.sort(key=partial(_rank, why.diverges, grown))
+            self.tried = _by_ends(self.tried) if why.diverges else self.tried
         self.tried = [(self._placed(remedy, overlay, steps[-1]), overlay, at) for remedy, overlay, at in
                       self.tried[:SHOWN]]
         if self.model.is_foreign:  # whose fix is one of its text: those that are surely written before others
@@ -171,7 +172,7 @@ class Trials:
             is_late = overlay.is_late
             loss = None if is_late else self._losses(overlay, steps[-1:], until)
             losses = self._losses(overlay, steps, until) if len(steps) > 1 or loss is None else loss
-            later, holds, learns = self._lasting(overlay, steps, losses, until)
+            later, holds, falls = self._lasting(overlay, steps, losses, until)
         except (AutodiffError, ValueError, TypeError):
             return  # the graph does not allow it here: it is not said to help
         if not losses or loss is None and len(losses) < len(steps):  # no time to go through them all
@@ -182,7 +183,7 @@ class Trials:
                 _RISEN * np.abs(losses[0]).max(), 0.0 if is_late else 1.0):
             return  # it goes the same way, later
         old = [self.state.values_known([top.op], m).get(top, np.nan) for m in steps[-len(losses):]]  # or it failed
-        if self._steepest == DEAD and np.max(np.abs(old[-1] - losses[-1])) < _SLIGHT:
+        if self._steepest == DEAD and np.max(np.abs(old[-1] - losses[-1])) < SLIGHT:
             self._steepest, self._dead = 0.0, 0  # y is at its least there, as where the error is 0
         leaves_nothing = self._steepest == DEAD and all(edit.is_bound for edit in edits) or not holds
         change = max((apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
@@ -195,27 +196,27 @@ class Trials:
         text = told(runs, old, losses, change=change, steepest=self._reach if self._steepest > STEEP else 0.0) + later
         last = float(np.abs(losses[-1]).max(initial=0.0))
         remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits), dead=self._dead,
-                        learns=learns)
+                        falls=falls)
         anew = is_late or self.diverged or self._grew and change > FAR_OFF and len(losses) == len(steps)
         (self._last if leaves_nothing else self.tried).append((remedy, overlay, steps[0 if anew else -1]))
 
     def _lasting(self, overlay: Overlay, steps: Sequence[Moment], losses: Sequence[Any] | None,
-                 until: float) -> tuple[str, bool, bool]:
+                 until: float) -> tuple[str, bool, float]:
         """Of what changes updates, or mends a divergence: what it gives as the steps are made again and again, whether
-        it holds, and whether y falls."""
+        it holds, and by what part of it y falls; 1 where that is not known."""
         if not losses or not (overlay.is_late or self.diverged):
-            return "", True, True
+            return "", True, 1.0
         kept, found = (self._reach, self._dead, self._steepest), list[Any]()
         again = [*steps, *itertools.islice(itertools.cycle(steps), _MORE)]
         is_finite = self._losses(overlay, again, until, found) is not None
         self._reach, self._dead, self._steepest = kept
         count, ys = len(found) - len(steps), [float(np.mean(each)) for each in found]
         if not is_finite:
-            return f"; but {count + 1} more steps on the same data end as before", False, True
+            return f"; but {count + 1} more steps on the same data end as before", False, 1.0
         if count < _MORE:
-            return "", True, True  # no time
+            return "", True, 1.0  # no time
         return (f"; {count} more steps on the same data end at {number(ys[-1])}", max(ys[-len(steps):]) - ys[0] <= (
-            _RISEN - 1.0) * max(abs(ys[0]), 1.0), ys[-1] < ys[0] - _SLIGHT * abs(ys[0]))
+            _RISEN - 1.0) * max(abs(ys[0]), 1.0), (ys[0] - ys[-1]) / max(abs(ys[0]), 1e-12))
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float, found: list[Any] | None = None
                 ) -> list[Any] | None:
@@ -296,6 +297,19 @@ def _rank(diverges: bool, grown: bool, each: tuple[Remedy, Overlay, Moment]) -> 
     hides = all(edit.is_bound for edit in overlay.edits) if grown else overlay.is_late
     mends = overlay.is_exact or any(edit.explains for edit in overlay.edits)
     if diverges:
-        return is_steep, not remedy.learns
+        return is_steep, remedy.falls <= SLIGHT
     return (is_steep, remedy.dead, hides, not mends, round(remedy.change, 4), not overlay.is_exact,
             overlay.words.count("; "))
+
+
+def _by_ends(tried: Tried) -> Tried:
+    """What mends a divergence, by where it led: of cures of the updates, which share a loss, first that which ended
+    lowest; last what changes the loss, and hardly takes it down where such a cure does."""
+    found, late = list(tried), [i for i, (remedy, overlay, _) in enumerate(tried) if overlay.is_late and (
+        SLIGHT < remedy.falls and remedy.steepest <= STEEP)]
+    for i, each in zip(late, sorted((tried[i] for i in late), key=lambda each: -each[0].falls)):
+        found[i] = each
+    quick = [found[i] for i in late if found[i][0].falls > _QUICK]
+    slow = [each for each in found if quick and not each[1].is_late and each[0].falls < _QUICK and not any(
+        edit.op is not None and edit.op.type in (*PLACEHOLDERS, "Const") for edit in each[1].edits)]
+    return [*(each for each in found if each not in slow), *slow]

@@ -12,6 +12,7 @@ from ...facts.steps import When
 
 _OTHER = 0.01  # relative: a loss that is told beside the old one
 FAR_OFF = 0.5  # relative: losses of steps that are told beside the old ones
+SLIGHT = 1e-2  # a change of a loss
 STEEP = 1e3  # times 1: gradients as large as that are told of, and count against a remedy
 DEAD = float("inf")  # in place of gradients that are all 0, which help as little as those that are too large
 
