@@ -13,7 +13,7 @@ from autodiff.debug.analysis.findings import WhyFailed
 from autodiff.debug.facts.graph_lists import lacking
 
 from ..model.results import Error, Group, Result, Source, Stop, Text
-from ..model.script_errors import remedy_of, told_of
+from ..model.script_errors import no_chances, remedy_of, told_of
 from ..model.script_events import Event
 from ..model.script_frames import script_line, script_traceback
 from ..model.shell import Shell
@@ -119,7 +119,7 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
     first = rest.strip().partition("\n")[0] if first.endswith("Original error:") else first
     says = f": {first}" if first else ""
     says = says.partition(". ")[0] if told else says
-    told = told or without_gradients(shell, error) or refused(shell, error)
+    told = told or without_gradients(shell, error) or refused(shell, error) or no_chances(error, shell.dbg)
     says = _in_short(says) if told else says  # the whole is in the traceback
     hint = getattr(error, "hint", "")
     remedy = remedy_of(error) or f"remedy: {hint}" * (bool(hint) and hint not in told)

@@ -7,10 +7,13 @@ import re
 import sys
 from typing import Any
 
+import numpy as np
+
 from autodiff.core.errors import ShapeError
 from autodiff.core.graph import Graph
+from autodiff.debug import Debugger
 from autodiff.debug.analysis.edits.of_givens import fed_at
-from autodiff.debug.facts.roles import at_line
+from autodiff.debug.facts.roles import at_line, place_of
 
 from .script_frames import frames_of_error, script_line
 
@@ -27,6 +30,31 @@ def remedy_of(error: BaseException | None) -> str:
     if isinstance(error, EOFError) and str(error).startswith("EOF when reading"):
         return "it asks for input, and standard input is at its end: answer at a terminal, or pipe the answers in"
     return _of_network(error) if isinstance(error, OSError) else ""
+
+
+def advice_on(error: BaseException | None, dbg: Debugger) -> str:
+    """What to do about an error, where more is known than its line; else ""."""
+    told = told_of(error, dbg.graph) or no_chances(error, dbg)
+    return (told.partition("remedy: ")[2].partition("; fix 1")[0] or remedy_of(error)
+            or str(getattr(error, "hint", "")))
+
+
+def no_chances(error: BaseException | None, dbg: Debugger) -> str:
+    """Of probabilities that NumPy refuses to draw by: what the last run gave in their place; else ""."""
+    if not isinstance(error, ValueError) or not str(error).startswith("probabilities ") or not dbg.state.moments:
+        return ""
+    at = dbg.state.moments[-1]
+    for tensor in at.wanted.tensors if at.wanted is not None else ():
+        value = np.asarray(dbg.state.look_up(tensor, at)) if tensor.dtype.is_floating else np.zeros(())
+        if value.ndim and not (np.isfinite(value).all() and np.allclose(value.sum(-1), 1, atol=1e-4)
+                               and value.min() >= 0):
+            what = f"{tensor.name} ({tensor.op.type}{at_line(place_of(tensor.op))})"
+            if not np.isfinite(value).all():
+                return f"\nbecause {what} gave nan or inf\nremedy: why nan tells where it comes from"
+            return (f"\nbecause {what}, of the last run, gave {value.min():.3g} to {value.max():.3g}, which sum to "
+                    f"{value.sum(-1).ravel()[0]:.3g}: no probabilities\nremedy: end that layer in tf.nn.softmax, as by "
+                    "activation=tf.nn.softmax")
+    return ""
 
 
 def told_of(error: BaseException | None, graph: Graph) -> str:

@@ -50,9 +50,12 @@ def in_words(error: BaseException | None) -> tuple[str, records.Place | None]:
 
 
 def script_line(error: BaseException) -> tuple[str, int]:
-    """File and line of the script's innermost own frame in a traceback; ("", 0) if there is none."""
-    return next(((place.file, place.line) for place in frames_of_error(error) if not place.file.startswith(LIBRARIES)),
-                ("", 0))
+    """File and line of the script's innermost own frame in a traceback; ("", 0) if there is none.
+
+    A frame whose line cannot be read is of a compiled library.
+    """
+    return next(((place.file, place.line) for place in frames_of_error(error) if not place.file.startswith(LIBRARIES)
+                 and linecache.getline(place.file, place.line)), ("", 0))
 
 
 class Place(NamedTuple):

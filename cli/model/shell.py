@@ -20,6 +20,7 @@ from autodiff.runtime.session import Session
 from .line_stops import holds_in
 from .results import Result
 from .script import ModelScript
+from .script_errors import advice_on
 from .script_events import Event
 from .script_frames import in_words, script_line
 from .usage_error import UsageError
@@ -195,7 +196,8 @@ class Shell:
             if session is None and self.dbg_session() is not None and self.dbg_session().graph is graph:
                 session = self.dbg_session()
             self.dbg.attach(graph, session, handles=script.handles())
-        self.dbg.model.is_alone, self.dbg.model.raised = not script.is_live, in_words(event.error)
+        self.dbg.model.is_alone = not script.is_live
+        self.dbg.model.raised = *in_words(event.error), advice_on(event.error, self.dbg)
         if not script.is_live:
             self.dbg.log.steps.expect(training=False)
         if self._renewed is not None:

@@ -189,6 +189,8 @@ RAISED = {
     "rows of a loop": (ROWS + 'loss = tf.reduce_sum(tf.while_loop(lambda s: tf.reduce_sum(s) < 99., lambda s: s + '
                        'tf.matmul(x, w), [state], [tf.TensorShape([8, 2])]))\n' + TRAIN,
                        "because 8 rows are built in at model.py:6", "remedy: tf.shape(x)[0] of what"),
+    "rows of one example": (ROWS + 'y = tf.reshape(tf.matmul(x, w), [-1, 4, 2])[-1] + tf.zeros([tf.shape(x)[0], 2])\n'
+                            'loss = tf.reduce_sum(y)\n' + TRAIN, "takes one of", "remedy: take that row of each"),
     "rows of a reshape": (ROWS + 'loss = tf.reduce_sum(tf.reshape(tf.matmul(x, w), [8, 2]))\n' + TRAIN,
                           "because 8 rows are built in at model.py:7, and 5 came", "remedy: tf.reshape(x, [-1, 2])"),
     "size of rows": (ROWS + 'loss = tf.reduce_sum(tf.reshape(tf.matmul(x, w), [-1, 3]))\n' + TRAIN,

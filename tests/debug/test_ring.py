@@ -9,6 +9,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.debug import Debugger
+from autodiff.debug.history import ring
 from autodiff.debug.history.ring import Later
 
 from ..expect import expect_run
@@ -116,6 +117,46 @@ def test_more_steps_are_kept_than_values_of_variables_would_fit() -> None:
         at = dbg.history.position
         assert at.kept > 150 and at.bytes <= dbg.state.budget and abs(at.fit - at.kept) <= 30
         assert np.isfinite(dbg.value("w", step=at.first.run).array).all() and at.first.run == 401 - at.kept
+
+
+def trained_beyond_its_budget(steps: int) -> tuple[Debugger, list[dict[str, Any]], dict[str, Any]]:
+    """As `trained`, where nine of the steps fit what may be kept of the last ones."""
+    dbg, session, named = noisy()
+    dbg.state.budget = 9 * sum(np.asarray(v).nbytes for v in session.variables.values())
+    before = []
+    for i in range(steps):
+        before.append(dict(session.variables))
+        dbg.on_run(session, [named["loss"], named["step"]], {named["x"]: np.full((4, 3), i % 7, np.float32)})
+    return dbg, before, named
+
+
+def test_the_first_runs_are_kept_beside_the_last() -> None:
+    dbg, before, _ = trained_beyond_its_budget(120)
+    first_ones = dbg.state.moments.beginning
+    assert [m.run for m in first_ones] == [*range(1, len(first_ones) + 1)] and len(first_ones) > 3
+    assert dbg.state.moments[0].run > len(first_ones) and dbg.history.position.bytes <= dbg.state.budget
+    for moment in reversed(first_ones):
+        for name, value in before[moment.run - 1].items():
+            np.testing.assert_array_equal(moment.variables[name], value)
+
+
+def test_the_beginning_ends_where_there_is_no_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ring, "_FIRST", 5)
+    first_ones = trained_beyond_its_budget(60)[0].state.moments.beginning
+    assert [m.run for m in first_ones] == [1, 2, 3, 4, 5]
+
+
+def test_what_changed_variables_unseen_is_no_run_that_is_made_again() -> None:
+    dbg, session, named = noisy()
+    dbg.state.budget = 9 * sum(np.asarray(v).nbytes for v in session.variables.values())
+    before = []
+    for i in range(60):
+        if i == 3:
+            session.run(named["w"].assign(np.zeros((3, 3))))
+        before.append(session.variables["w"])
+        dbg.on_run(session, named["step"], {named["x"]: np.ones((4, 3), np.float32)})
+    for moment in dbg.state.moments.beginning:
+        np.testing.assert_array_equal(moment.variables["w"], before[moment.run - 1])
 
 
 def test_a_buffer_that_is_filled_again_does_not_change_the_past() -> None:

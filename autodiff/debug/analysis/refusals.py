@@ -65,9 +65,19 @@ def _rows_built_in(op: Operation, found: list[tuple[int, ...]], feeds: Mapping[T
     maker, (count,) = _maker(fixed), rows
     whose = f"fed for {fed[0].op.name!r}" if fed else "in this batch"
     made = place_of(maker)
+    if _is_of_one(maker):
+        return (f"{maker.name}{at_line(made)}{f': {made.text}' if made else ''} takes one of {count} examples, with "
+                f"all {fixed.dims[0]} of its rows",  # type: ignore[index]
+                "take that row of each example, x[:, -1] in place of x[-1], there; or transpose it first")
     return (f"{fixed.dims[0]} rows are built in{at_line(made)}{f': {made.text}' if made else ''}; {count} were {whose}",  # type: ignore[index]
             f"{_FOLLOWS.format(fixed.dims[0])}; or only whole batches: drop_remainder=True"  # type: ignore[index]
             " in a Dataset's batch, the last rows left out of a loop")
+
+
+def _is_of_one(op: Operation) -> bool:
+    """Whether an op picks one element along an axis whose size is left open, as that of examples is."""
+    dims = op.inputs[0].dims if op.type == "StridedSlice" else None
+    return bool(dims) and dims[0] is None and op.attrs.get("shrink_axis_mask", 0) & 1 == 1  # type: ignore[index]
 
 
 def _reshaped(op: Operation, given: tuple[int, ...]) -> tuple[str, str] | None:

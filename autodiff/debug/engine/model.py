@@ -24,7 +24,8 @@ class Model:
 
     targets: finds tensors by what the user types. derivatives: gradients, the script's and those built on demand.
     reader: reads feed_dicts. chosen_y: the tensor the user named to differentiate, or None. is_alone: no script is
-    left that would initialize its variables. raised: the error that it ended with, in words, and its line.
+    left that would initialize its variables. raised: the error that it ended with, in words, its line, and what
+    to do.
     """
 
     def __init__(self, graph: Graph, session: Session | None = None, *, handles: dict[str, Any] | None = None,
@@ -36,7 +37,7 @@ class Model:
         self.reader = Feeds(graph)
         self.chosen_y: Tensor | None = None
         self.is_alone = False
-        self.raised: tuple[str, Place | None] = "", None
+        self.raised: tuple[str, Place | None, str] = "", None, ""
         self._notes: list[str] = []
         self._session, self._own_session = session, None  # type: Session | None, Session | None
         self._told: Any = None

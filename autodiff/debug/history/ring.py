@@ -21,6 +21,7 @@ _MOST = 512  # runs remembered in memory
 _MOST_STORED = 10_000  # and on disk
 _APART = 16  # runs from one whose variables are kept to the next
 _AGAIN = 40.0  # ms: what making runs again may take
+_FIRST, _FIRST_AGAIN, _FIRST_SHARE = 48, 1000.0, 2  # runs of the beginning; ms of making them again; part of the budget
 _FOUND, _SMALL = 4, 32 * 2**20  # groups of values made again that are kept, more of them within so many bytes
 
 
@@ -57,12 +58,14 @@ class Later(Mapping[str, Any]):
 class Ring(Sequence[Moment]):
     """Moments, oldest first; first those on disk. spent: bytes that feeds and variables of the others take.
 
+    beginning: the first runs of all, once they are forgotten otherwise: how a training began says what it came from.
     disk: where runs go that memory has no room for, or None. trouble: why no more of them do, "" if none or told.
     """
 
     def __init__(self, replayer: Replayer) -> None:
         self.spent = 0
         self.disk: Disk | None = None
+        self.beginning: list[Moment] = []
         self.trouble = ""
         self._replayer = replayer
         self._moments: deque[Moment] = deque()
@@ -71,6 +74,9 @@ class Ring(Sequence[Moment]):
         self._left: dict[str, Any] | None = None  # variables after the last run, if making it again gives them
         self._since, self._again, self._group = 0, 0.0, 0  # runs, ms and bytes since variables were kept
         self._usual = float("inf")  # ms: what runs take of late
+        self._is_short, self._goes_on = False, False  # the time since variables were kept; the run before leads here
+        self._first: deque[tuple[bool, float]] = deque()  # of the first runs: whether that led to it, and ms
+        self._room: list[float] = [_FIRST, _FIRST_AGAIN, float("inf")]  # for the beginning: runs, ms, bytes
 
     def __len__(self) -> int:
         return len(self._moments)
@@ -91,10 +97,10 @@ class Ring(Sequence[Moment]):
         """The variables that a session's next run begins with; made again later where the last run left them."""
         present, left = session.variables, self._left
         self._left = None  # or the run could not use the memory of the values that it replaces
-        if left is None or (names := tuple(present)) != tuple(left) or not all(
-                map(operator.is_, left.values(), present.values())):
-            return present.snapshot()
-        return Later(self, self._moments[-1], names)
+        names = tuple(present)
+        self._goes_on = left is not None and names == tuple(left) and all(
+            map(operator.is_, left.values(), present.values()))
+        return Later(self, self._moments[-1], names) if self._goes_on and self._is_short else present.snapshot()
 
     def keep(self, moment: Moment, budget: int, ms: float = 0.0, left: Mapping[str, Any] | None = None) -> None:
         """Remember a run; the oldest go when there are too many, or take more than `budget` bytes.
@@ -107,9 +113,12 @@ class Ring(Sequence[Moment]):
             self._since, self._again, self._group = self._since + 1, self._again + ms, self._group + cost
         else:
             self._since, self._again, self._group = 1, ms, cost
-        self._left = None
-        if left is not None and self._since < _APART and self._again < _AGAIN and self._group < budget // 8:
-            self._left = dict(left)
+        is_first = len(self.beginning) + len(self._first) < _FIRST and min(self._room) >= 0 and self.disk is None
+        self._is_short = self._since < _APART and self._again < _AGAIN and self._group < budget // 8
+        self._left = dict(left) if left is not None and (self._is_short or is_first) else None
+        if is_first:
+            self._first.append((self._goes_on, ms))
+            self._room[2] = budget / _FIRST_SHARE
         self.spent += cost
         self._moments.append(moment)
         self._costs.append(cost)
@@ -126,7 +135,8 @@ class Ring(Sequence[Moment]):
             return False
         next_one = self._moments[away + following]
         whole = sum(v.nbytes for side in (_parts(next_one), next_one.feeds) for v in side.values())
-        if not self._spill(list(islice(self._moments, away, away + following))):
+        if not self._spill(group := list(islice(self._moments, away, away + following))):
+            self._set_aside(group)
             for _ in range(following):
                 self._moments.popleft()
         for _ in range(following):
@@ -134,6 +144,19 @@ class Ring(Sequence[Moment]):
         self.spent += whole - self._costs[0]  # what it shared with those before it is its own now
         self._costs[0] = whole
         return True
+
+    def _set_aside(self, group: Sequence[Moment]) -> None:
+        """Add runs that are forgotten to the beginning while there is room, with variables that it makes again."""
+        for moment, (goes_on, ms) in zip(group, list(self._first)):
+            self._first.popleft()
+            if goes_on and self.beginning and not isinstance(moment.variables, Later):
+                moment.variables = Later(self, self.beginning[-1], tuple(moment.variables))
+            need = (1, ms, _cost_after(moment, self.beginning[-1] if self.beginning else None))
+            self._room = [left - taken for left, taken in zip(self._room, need)]
+            if min(self._room) < 0:
+                self._first.clear()
+                break
+            self.beginning.append(moment)
 
     @property
     def away(self) -> int:

@@ -17,17 +17,22 @@ from .in_graph import DIVISIONS, Edit, alike, copied, instead, is_squared, sourc
 from .in_source import Part, Rewrite
 
 _REDUCED = {"Mean": "reduce_mean", "Sum": "reduce_sum"}
+_LAYERS = ("MatMul", "BiasAdd", "Add", "AddV2")
 _CALLED = {"Softmax": "softmax", "Sigmoid": "sigmoid"}
 
 
 class _Share(NamedTuple):
-    """`weight` times the logarithm of what `squash` gives, or, turned, of 1 less that. sign: of the whole."""
+    """`weight` times the logarithm of what `squash` gives, or, turned, of 1 less that. sign: of the whole.
+
+    squash: a softmax or sigmoid of `logits`; or a layer that gives these, where that was forgotten.
+    """
 
     sign: int
     weight: Tensor
     label: Part
     squash: Operation
     is_turned: bool
+    logits: Part
 
 
 def named(op: Operation) -> list[Edit]:
@@ -85,7 +90,7 @@ def _cross_entropy(total: Operation) -> list[Edit]:
     if total.type == "Sum":
         rank, axes = len(total.inputs[0].dims or ()), np.ravel(np.asarray(static_value(total.inputs[1]))).tolist()
         is_whole = rank == 2 and len(axes) == 2
-        if first.squash.type != "Softmax" or not is_whole and axes not in ([-1], [rank - 1]) or (
+        if first.squash.type not in ("Softmax", *_LAYERS) or not is_whole and axes not in ([-1], [rank - 1]) or (
                 total.attrs.get("keep_dims")):
             return []
         entropy: Callable[..., Tensor] = softmax_cross_entropy_with_logits_v2
@@ -107,13 +112,15 @@ def _cross_entropy(total: Operation) -> list[Edit]:
         0].outputs[0].dims and [each.type for each in users_of(users[0])] == ["Neg"] else None
     at = users_of(means)[0] if means else at  # of minus the mean
     turns = sign > 0 and at is total
-    takes = _squashed(first.squash) or first.squash
-    label, z = first.weight, takes.inputs[0]
-    called = _CALLED.get(first.squash.type, "sigmoid")
+    label, z = first.weight, first.logits[0].inputs[first.logits[1] or 0]
+    is_raw = _squashed(first.squash) is None
+    if is_raw and ((z.dims or [None])[-1] == 1) == (total.type == "Sum"):
+        return []  # one output has a sigmoid, and both halves of the loss
+    called = _CALLED.get("Softmax" if total.type == "Sum" else "Sigmoid", "")
     call = f"{{tf}}.nn.{called}_cross_entropy_with_logits(labels={{0}}, logits={{1}})"
     call = f"{{tf}}.reduce_sum({call})" if is_whole else call
     call = f"{{tf}}.{_REDUCED[means.type]}({call})" if means else call
-    line = Rewrite(at, None, "-" * turns + call, (first.label, (takes, 0)))
+    line = Rewrite(at, None, "-" * turns + call, (first.label, first.logits))
 
     def made(now: Callable[[Tensor], Tensor]) -> Tensor:
         loss = entropy(labels=now(label), logits=now(z))
@@ -121,7 +128,7 @@ def _cross_entropy(total: Operation) -> list[Edit]:
         loss = copied(means, (loss, now(means.inputs[1]))).outputs[0] if means else loss
         return build.Neg(loss) if turns else loss
 
-    return [Edit(at, call.format("labels", "logits", tf="tf"), made, line, is_exact=True)]
+    return [Edit(at, call.format("labels", "logits", tf="tf"), made, line, is_exact=not is_raw, explains=is_raw)]
 
 
 def _share(t: Tensor) -> _Share | None:
@@ -133,12 +140,20 @@ def _share(t: Tensor) -> _Share | None:
         source = log.inputs[0].op
         is_turned = source.type == "Sub" and is_one(source.inputs[0])
         source = source.inputs[1].op if is_turned else source
-        if _squashed(source) is None:
+        takes = _squashed(source)
+        if takes is None and not _is_layer(source):
             continue
+        logits: Part = (takes, 0) if takes is not None else (log.inputs[0].op, 1) if is_turned else (log, 0)
         if weight.op.type == "Neg":
-            return _Share(-sign, weight.op.inputs[0], (weight.op, 0), source, is_turned)
-        return _Share(sign, weight, (op, i), source, is_turned)
+            return _Share(-sign, weight.op.inputs[0], (weight.op, 0), source, is_turned, logits)
+        return _Share(sign, weight, (op, i), source, is_turned, logits)
     return None
+
+
+def _is_layer(op: Operation) -> bool:
+    """Whether an op ends a linear layer, with its bias."""
+    products = [t.op for t in op.inputs] if op.type in ("Add", "AddV2", "BiasAdd") else [op]
+    return any(each.type in ("MatMul", "Conv2D") for each in products)
 
 
 def _of_length_one(division: Operation) -> list[Edit]:

@@ -239,7 +239,7 @@ def _with_ridge(by: float, x: Tensor) -> Tensor:
 
 
 def fed_at(placeholder: Operation, value: Any) -> tuple[Place, str] | None:
-    """The first line that feeds a placeholder, in its file, and `x: train_x[i], from 0 to 255`; None if none is."""
+    """The first line that feeds a placeholder, in a loop if any does, and `x: train_x[i], from 0 to 255`; else None."""
     file = placeholder.site.file if placeholder.site is not None else ""
     try:
         found = Source("".join(source_lines(file))).fed(placeholder)

@@ -125,6 +125,10 @@ def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
                                   late=True) for u in mine))
     elif any(op is head.op for head in heads(case)) and op.type != "Log":
         yield Attempt((changed(op.outputs[0], words, build.Neg, "-{0}"),), is_same=False)
+    elif op.type == "Sub" and [any(head.op in ancestors([t]) for head in heads(case)) for t in op.inputs] == [
+            True, False]:
+        yield Attempt((edit(op, "a + b in place of a - b", lambda now: build.AddV2(*map(now, op.inputs))),),
+                      is_same=False)
     elif op.type in ("Sub", "Exp", "Neg") and (term := _term(op, case)) is not None:
         yield Attempt((changed(term, words, build.Neg, "-{0}"),), is_same=False)
     elif op in case.behind:

@@ -93,7 +93,10 @@ class Source:
                 and (not exact or (node.lineno, node.col_offset) == (span.line, span.column))]
 
     def fed(self, placeholder: Operation) -> list[tuple[ast.expr, ast.expr]]:
-        """The keys and values of dicts that have the name, or attribute, which a placeholder was assigned to."""
+        """The keys and values of dicts that have the name, or attribute, which a placeholder was assigned to.
+
+        Those in loops come first, where a training feeds it, then the others, each as they stand in the file.
+        """
         def named(node: Any) -> str:
             return getattr(node, "attr", getattr(node, "id", ""))
 
@@ -104,8 +107,14 @@ class Source:
         given = [each for each in given if each[1].lineno <= line <= (each[1].end_lineno or 0)]
         names = {named(target) for target, _ in [each for each in given if each[1] in made] or given} - {""}
         names = names if len(names) == 1 else names & {placeholder.name}  # several on one line
-        return [(key, given) for node in nodes if isinstance(node, ast.Dict)
-                for key, given in zip(node.keys, node.values) if key is not None and named(key) in names]
+        found = [(key, given) for node in nodes if isinstance(node, ast.Dict)
+                 for key, given in zip(node.keys, node.values) if key is not None and named(key) in names]
+        return sorted(found, key=lambda each: (not self._is_in_loop(each[0]), each[0].lineno))
+
+    def _is_in_loop(self, node: ast.AST) -> bool:
+        while node in self._around and not isinstance(node, _LOOPS):
+            node = self._around[node]
+        return isinstance(node, _LOOPS)
 
     def loads(self, name: str) -> int:
         """How often a name is read."""

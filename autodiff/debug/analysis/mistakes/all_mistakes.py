@@ -70,6 +70,9 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     if "broadcast" in kinds:  # a loss that falls only as far as that lets it, and then rises again
         found = [replace(f, severity=min(f.severity, kinds["broadcast"] - 1)) if f.kind == "learning rate too high"
                  else f for f in found]
+    if "no activation" in kinds:  # sums of sums are large, and what follows is to squash them
+        found = [replace(f, severity=min(f.severity, kinds["no activation"] - 1)) if f.kind ==
+                 "initial values too large" else f for f in found]
     to_blame = {f.op for f in found if f.kind in _CAUSES}
     return [replace(f, severity=min(f.severity, cause - 1)) if cause and f.kind in _SYMPTOMS else f for f in found
             if kinds.keys().isdisjoint(_SAME.get(f.kind, ())) and (f.kind != "zero gradient" or f.op not in to_blame)]

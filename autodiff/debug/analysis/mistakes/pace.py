@@ -16,7 +16,8 @@ from .signs import sign_through, signs_into
 from .slow import too_few, too_low
 
 _GROWN = 10.0  # times its first size: a loss that has diverged
-_FAST = 0.3  # change of a kernel by a step, relative to its size
+_FAST, _WHOLE = 0.3, 1.0  # change of a kernel by a step, relative to its size; that leaves nothing of what it was
+_WORSE = 1.2  # times the loss of a guess
 _HASTY, _PEAK = 6, 3.0  # first steps, and times its size that a loss grows in them if they are too long
 _RESTLESS, _MANY = 0.1, 20  # the same of the last of so many steps
 _RAISED = 0.5  # of the highest loss, that a step should leave where steps are what raised it
@@ -99,7 +100,8 @@ def endless_falls(case: Case) -> list[Finding]:
             below = descendants([op.outputs[0]])
             turn = max((c for c in case.behind if any(sign_through(c, t, 0) < 0 for t in c.inputs if t.op in below or
                                                       t.op is op)), key=lambda c: c.index, default=op)
-            return [finding(82, "wrong sign", turn, f"{op.name}, the exponential of {op.inputs[0].name}, goes into "
+            weight = 103 if case.is_spoiled else 82  # what overflowed by it follows from it
+            return [finding(weight, "wrong sign", turn, f"{op.name}, the exponential of {op.inputs[0].name}, goes into "
                             f"{case.y.name} with a minus{_where(case)}: the loss falls without end as it grows, as "
                             "where the sign of a divergence or a likelihood is turned", "turn the sign of the term: "
                             "the divergence of a normal code is -0.5 * sum(1 + logvar - mu^2 - exp(logvar))")]
@@ -164,7 +166,7 @@ def _too_high(case: Case) -> list[Finding]:
         step, before, after = max(risen, key=lambda each: (each[2] - each[1]) / (abs(each[1]) + 1e-9))
         said = (f"the learning rate is too high: after {len(risen)} of {len(case.again)} steps looked at the loss of "
                 f"the same batch is higher than before (at step {step} {before:.4g}, then {after:.4g})")
-    elif far and stuck and risen or _grown(case) and case.last_loss > case.first_loss:
+    elif far and stuck and (risen or _is_lost(case, far)) or _grown(case) and case.last_loss > case.first_loss:
         said, step = "the learning rate is too high", far[0][0] if far else case.looked[-1].step
     elif stuck and (risen or case.last_loss > 0.95 * case.first_loss) and (late := _fast_in_the_end(case)):
         said = "the learning rate is too high"
@@ -185,6 +187,11 @@ def _too_high(case: Case) -> list[Finding]:
         said += f"; step {far[0][0]} changes {variable.name} by {pace:.3g} times its size, where 0.001 is usual"
     said += f"; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}"
     return [_cause(case, said, step, severity)]
+
+
+def _is_lost(case: Case, far: list[tuple[int, Tensor, float]]) -> bool:
+    """Whether first steps left nothing of a kernel, and the loss stays where even a guess is better."""
+    return len(case.steps) >= _MANY and case.last_loss > _WORSE * case.guess and max(p for *_, p in far) > _WHOLE
 
 
 def _killed(case: Case) -> tuple[Operation, int] | None:

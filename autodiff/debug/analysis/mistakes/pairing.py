@@ -30,7 +30,7 @@ def batches_of(case: Case, labels: Tensor) -> list[np.ndarray]:
 
 def source_of_labels(labels: Tensor) -> Tensor | None:
     """What is fed, or comes of an iterator, that labels are up to their shape, their type or a one-hot code."""
-    labels = past(labels, (*SAME, "OneHot"))
+    labels = past(labels, (*SAME, "OneHot", "StopGradient"))
     return labels if is_data(labels) else None
 
 

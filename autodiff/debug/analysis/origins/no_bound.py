@@ -52,8 +52,19 @@ def _subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Te
 
 
 def is_penalty(sub: Operation) -> bool:
-    """Whether what is subtracted is never negative."""
-    return _is_square(sub.inputs[-1], _FAR)
+    """Whether what is subtracted is never negative, or has squares or exponentials in it, as a divergence has."""
+    return _is_square(sub.inputs[-1], _FAR) or sub.type == "Sub" and _bends_up(sub.inputs[1], _FAR)
+
+
+def _bends_up(t: Tensor, far: int) -> bool:
+    """Whether something in a sum is a square or an exponential, times no negative number."""
+    op = t.op
+    if op.type == "Exp" or is_sum_of_squares(t, _SQUARES):
+        return True
+    parts = op.inputs[:1] if op.type in (*_PASSES, "Sub") else op.inputs if op.type in _SUMS and (
+        op.type != "Mul" or any((value := static_value(x)) is not None and not np.any(value < 0) for x in op.inputs)
+    ) else ()
+    return far > 0 and any(_bends_up(x, far - 1) for x in parts)
 
 
 def _is_square(t: Tensor, far: int) -> bool:
@@ -77,5 +88,6 @@ def added(sub: Operation) -> Edit:
     if sub.type == "Neg":
         return Edit(sub, f"minimize {sub.inputs[0].op.name} itself, without the minus", lambda now: build.Identity(
             now(sub.inputs[0])))
-    words = "add it, a + b in place of a - b, if it is a penalty"
+    kind = "penalty" if _is_square(sub.inputs[-1], _FAR) else "divergence"
+    words = f"add it, a + b in place of a - b, if it is a {kind}"
     return Edit(sub, words, lambda now: build.AddV2(*map(now, sub.inputs)))

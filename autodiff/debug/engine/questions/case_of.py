@@ -24,11 +24,13 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
     variables = trainable_tensors(graph)
     if static:
         return Case(graph, y, variables)
-    moments = {m.run: m for m in state.moments}
+    moments = {m.run: m for m in (*state.moments.beginning, *state.moments)}
     runs = _as_now(state, _runs(state, list(moments.values())))
     known = {run.number for run in runs}
 
     def look(run: Run, tensors: Sequence[Tensor], changed: Mapping[str, Any] | None) -> Mapping[Tensor, Any]:
+        if isinstance(run.before, dict) and moments[run.number].variables is not run.before:  # which are made again
+            moments[run.number] = replace(moments[run.number], variables=run.before)
         at = moments[run.number]
         if changed is not None:
             at = replace(at, variables=dict(changed))
@@ -60,7 +62,10 @@ def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:
     ran: dict[tuple[Any, ...], frozenset[Operation]] = {}
     found, is_beside = [], bool(advice_of(state.model.graph).call)  # what steps is then not in the graph
     following = [m.variables for m in moments[1:]] + [state.model.session.variables]
+    unknown = state.moments.beginning[-1:]  # what the last run of the beginning left
     for moment, after in zip(moments, following):
+        if moment in unknown:
+            continue
         wanted, record = moment.wanted, records.get(moment.run)
         key = () if wanted is None else (wanted.tensors, wanted.targets)
         if key not in ran:

@@ -122,12 +122,12 @@ class Checkup:
 
     def _raised(self, weight: int = 110) -> list[Finding]:
         """An error that the script itself ended with, in none of its runs; it may follow from a loss that is nan."""
-        text, place = self.model.raised
+        text, place, remedy = self.model.raised
         last = self.state.log.records[-1] if self.state.log.records else None
         if not text or last is not None and last.error and last.error.splitlines()[0] in text:
             return []
         return [Finding(weight, "script error", "", "", "", f"the script ended with {text}: what comes after that line "
-                        "was not done", "mend that line first", "where", place)]
+                        "was not done", remedy or "mend that line first", "where", place)]
 
     def _without_gradient(self, case: Case, variables: list[Tensor]) -> list[Finding]:
         found, untrained, y = [], advice_of(self.model.graph).untrained, case.y

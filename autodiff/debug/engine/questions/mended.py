@@ -162,7 +162,9 @@ class Mended:
 
     def _steps(self, case: Case) -> list[Moment]:
         """The first remembered training steps, with what else changed variables between them."""
-        moments = [m for m in self.state.moments if m.wanted is not None]
+        first_ones = self.state.moments.beginning
+        is_known = sum(self._is_training(m, case) for m in first_ones) >= _LEAST
+        moments = [m for m in (first_ones if is_known else self.state.moments) if m.wanted is not None]
         training = [m for m in moments if self._is_training(m, case)][:_STEPS]
         if not training:
             return []

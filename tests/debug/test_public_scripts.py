@@ -1,0 +1,170 @@
+"""Mistakes put into programs written as public scripts are: early steps forgotten, feeds in loops, formulas by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from autodiff.debug import debugger
+from cli.language.interpreter import execute
+from cli.model.shell import Shell
+from cli.view.render import plain
+
+from .mistaken_programs import HEAD
+
+WIDE = """
+def layer(x, size, relu=True):
+    w = tf.Variable(tf.truncated_normal([int(x.shape[1]), size], stddev=0.05, seed=2))
+    h = tf.matmul(x, w) + tf.Variable(tf.zeros([size]))
+    return tf.nn.relu(h) if relu else h
+
+logits = layer(layer(layer(x, 100), 100), 4, relu=False)
+cost = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits))
+train_op = adam(.001).minimize(cost)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for i in range(30):
+        sess.run(train_op, fed(i))
+"""
+BY_HAND = """
+w, b = tf.Variable(tf.truncated_normal([36, 4], stddev=.1, seed=1)), tf.Variable(tf.zeros([4]))
+pred = tf.matmul(x, w) + b
+cost = tf.reduce_mean(-tf.reduce_sum(y * tf.log(pred), reduction_indices=1))
+step = sgd(.5).minimize(cost)
+fit([step, cost], steps=30)
+"""
+ONE_BY_HAND = """
+w, b = tf.Variable(tf.truncated_normal([3, 1], stddev=.1, seed=1)), tf.Variable([.5])
+p1 = tf.matmul(p, w) + b
+cost = -tf.reduce_mean(q * tf.log(p1) + (1 - q) * tf.log(1 - p1))
+fit([adam(.5).minimize(cost), cost], lambda i: {p: points[:32], q: (sums[:32] > 0) + 0.}, steps=30)
+"""
+CODE = """
+mu, logvar = dense(x, 3), dense(x, 3)
+z = mu + tf.exp(logvar / 2) * tf.random_normal(tf.shape(mu), seed=1)
+recon = tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=dense(z, 36)), 1)
+kl = 0.5 * tf.reduce_sum(tf.exp(logvar) + mu ** 2 - 1. - logvar, 1)
+loss = tf.reduce_mean(recon - kl)
+fit([adam(.1).minimize(loss), loss], steps=200)
+"""
+FEEDS = """
+images = tf.placeholder(tf.float32, [None, 36])
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(images, 4))
+step = sgd(.1).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(3):
+        k = rng.randint(0, 400, 32)
+        session.run(step, {images: X[k].reshape(32, 6, 6), t: T[k]})
+    session.run(loss, {images: X, t: T})
+"""
+ACTOR = """
+probs = dense(p, 3)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    chances = session.run(probs, {p: points[:1]})
+    np.random.choice(3, p=chances.ravel())
+"""
+UNPAIRED = """
+def batch(i):
+    k = rng.randint(0, 400, 40)
+    return X[k], Y[rng.permutation(k)].astype(float)
+
+images, labels = tf.data.Dataset.from_tensor_slices([*range(60)]).map(lambda i: tf.py_func(
+    batch, [i], [tf.float32, tf.float64])).make_one_shot_iterator().get_next()
+images.set_shape([None, 36]), labels.set_shape([None, 4])
+loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=dense(images, 4)))
+step = adam(.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(50):
+        session.run([step, loss])
+"""
+
+
+def asked(text: str, folder: Path, *lines: str) -> list[str]:
+    """What is said to each line, after the script has run."""
+    (folder / "model.py").write_text(HEAD + text)
+    shell = Shell()
+    try:
+        execute(f"load {folder / 'model.py'}", shell)
+        return [" ".join(plain(execute(line, shell)).split()) for line in ("run", *lines)]
+    finally:
+        shell.close()
+
+
+def first(text: str, folder: Path) -> str:
+    """The finding that doctor tells first, "" for none above a remark."""
+    (folder / "model.py").write_text(HEAD + text)
+    shell = Shell()
+    try:
+        for line in (f"load {folder / 'model.py'}", "run"):
+            execute(line, shell)
+        found = [f for f in shell.dbg.doctor().findings if f.level != "remark"]
+        return f"{found[0].kind}: {found[0].text}; {found[0].remedy}" if found else ""
+    finally:
+        shell.close()
+
+
+def test_remedies_are_tried_on_first_steps_that_are_remembered_of_large_models(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(debugger, "BUDGET", 1 << 20)
+    turned = first(WIDE.replace("minimize(cost)", "minimize(-cost)"), tmp_path)
+    assert turned.startswith("wrong sign") and "in steps 1-" in turned and "fix 1 applies it" in turned, turned
+    assert first(WIDE, tmp_path) == ""
+
+
+def test_a_forgotten_softmax_of_a_formula_by_hand_is_written_as_the_function(tmp_path: Path) -> None:
+    _, why, diff = asked(BY_HAND, tmp_path, "why nan", "fix 1 --write")
+    call = "tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=pred)"
+    assert f"remedy: {call}" in why and f"+cost = tf.reduce_mean({call})" in diff, (why, diff)
+    _, why = asked(ONE_BY_HAND, tmp_path, "why nan")
+    assert "remedy: tf.nn.sigmoid_cross_entropy_with_logits(labels=q, logits=p1)" in why.replace(
+        "tf.reduce_mean(", ""), why
+
+
+def test_a_divergence_that_is_subtracted_is_added(tmp_path: Path) -> None:
+    _, why, doctor = asked(CODE, tmp_path, "why nan", "doctor")
+    assert why.partition("remedy: ")[2].startswith("add it, a + b in place of a - b, if it is a divergence"), why
+    assert "1 error wrong sign" in doctor and "tried: a + b in place of a - b" in doctor, doctor
+    assert first(CODE.replace("recon - kl", "recon + kl").replace("adam(.1)", "adam(.01)"), tmp_path) == ""
+
+
+def test_of_several_feeds_the_one_in_the_loop_is_named(tmp_path: Path) -> None:
+    raised, doctor = asked(FEEDS.replace("with", "feeds = {images: X, t: T}\nwith"), tmp_path, "doctor")
+    assert "images: X[k].reshape(32, 6, 6)" in raised and "images: X[k].reshape(32, 6, 6)" in doctor, (raised, doctor)
+
+
+def test_what_is_no_probability_is_told_where_numpy_will_not_draw_by_it(tmp_path: Path) -> None:
+    raised, doctor = asked(ACTOR, tmp_path, "doctor")
+    assert "model.py" in raised.partition("no probabilities remedy: end that layer in tf.nn.softmax")[0], raised
+    assert ".pyx" not in raised.partition("Traceback")[0] and "end that layer in tf.nn.softmax" in doctor, doctor
+    assert "no probabilities" not in asked(ACTOR.replace("dense(p, 3)", "dense(p, 3, tf.nn.softmax)"), tmp_path)[0]
+
+
+def test_labels_of_another_type_from_a_dataset_are_compared_with_the_inputs(tmp_path: Path) -> None:
+    found = first(UNPAIRED, tmp_path)
+    assert found.startswith("labels do not follow from inputs"), found
+    assert first(UNPAIRED.replace("Y[rng.permutation(k)]", "Y[k]"), tmp_path) == ""
+
+
+def test_a_first_step_that_leaves_nothing_of_a_kernel_was_too_long(tmp_path: Path) -> None:
+    text = """
+w = tf.Variable(tf.random_uniform([36, 20], -.4, .4, seed=1))
+code = tf.nn.sigmoid(tf.matmul(x, w))
+cost = tf.reduce_sum(tf.pow(x - tf.nn.sigmoid(tf.matmul(code, tf.transpose(w))), 2))
+fit(sgd(20.).minimize(cost), steps=40)
+"""
+    found = first(text, tmp_path)
+    assert found.startswith(("sum for mean", "learning rate too high")), found
+    assert first(text.replace("20.", ".002"), tmp_path) == ""
+
+
+@pytest.mark.parametrize("activation", ["", "tf.nn.tanh"])
+def test_a_missing_activation_comes_before_what_it_makes_large(activation: str, tmp_path: Path) -> None:
+    text = f"""
+w1, w2 = (tf.Variable(tf.random_normal(shape, seed=1)) for shape in ([36, 81], [81, 4]))
+h = {activation}(tf.matmul(x, w1))
+loss = tf.reduce_mean(entropy(labels=y, logits=tf.matmul(h, w2)))
+fit([adam(1e-3).minimize(loss), loss], steps=30)
+"""
+    assert ("no activation" in first(text, tmp_path)) == (not activation)
