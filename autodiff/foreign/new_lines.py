@@ -15,24 +15,42 @@ NewLines = dict[tuple[str, int], str]  # by file and number
 
 def before(file: str, line: int, text: str) -> NewLines:
     """A statement of its own in front of that on a line."""
-    old = _line(file, line)
+    node = on_lines(file).get(line)
+    line = line if node is None else node.lineno
+    old = text_on(file, line)
     return {(file, line): old[:len(old) - len(old.lstrip())] + f"{text}\n{old}"}
+
+
+def after(file: str, line: int, text: str) -> NewLines:
+    """A statement of its own behind that on a line; {} where others stand beside it."""
+    node = on_lines(file).get(line)
+    if node is None or not _is_alone(file, node):
+        return {}
+    end = node.end_lineno or line
+    return {(file, end): f"{text_on(file, end)}\n{' ' * node.col_offset}{text}"}
+
+
+def moved(file: str, line: int, to: NewLines) -> NewLines:
+    """Without the statement on a line, which stands elsewhere then; {} where it is not alone on one line."""
+    node = on_lines(file).get(line)
+    is_whole = node is not None and node.lineno == node.end_lineno and _is_alone(file, node)
+    return {(file, line): "", **to} if is_whole and to else {}
 
 
 def out_of_place(file: str, line: int) -> NewLines:
     """A new tensor in place of a change of an old one: `x += y`, `x.mul_(y)`, `x[0] = y`, inplace=True."""
-    for node in _nodes(file, line):
+    for node in nodes_on(file, line):
         if isinstance(node, ast.AugAssign) and isinstance(node.target, (ast.Name, ast.Attribute)):
-            return _replaced(file, node, f"{ast.unparse(node.target)} = "
+            return replaced(file, node, f"{ast.unparse(node.target)} = "
                              f"{ast.unparse(ast.BinOp(node.target, node.op, node.value))}")
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
             return before(file, line, f"{(name := ast.unparse(node.value))} = {name}.clone()")
         if isinstance(node, ast.keyword) and node.arg == "inplace":
-            return _replaced(file, node, "inplace=False")
+            return replaced(file, node, "inplace=False")
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(
                 function := node.value.func, ast.Attribute) and function.attr.endswith("_"):
             name, arguments = ast.unparse(function.value), ", ".join(map(ast.unparse, node.value.args))
-            return _replaced(file, node, f"{name} = {name}.{function.attr[:-1]}({arguments})")
+            return replaced(file, node, f"{name} = {name}.{function.attr[:-1]}({arguments})")
     return {}
 
 
@@ -40,7 +58,7 @@ def without_recording(file: str, line: int) -> NewLines:
     """A statement, and those after it that change names in place, as ones of no_grad."""
     found: NewLines = {}
     while (node := on_lines(file).get(line)) is not None and (not found or isinstance(node, ast.AugAssign)):
-        found |= _replaced(file, node, "with torch.no_grad(): {}")
+        found |= replaced(file, node, "with torch.no_grad(): {}")
         line += 1
     return found
 
@@ -50,50 +68,58 @@ def argument(file: str, line: int, word: str, position: int, new: str, is_it: Ca
 
     The only call of all is taken, if it is none of these.
     """
-    calls = [node for node in _nodes(file, line) if isinstance(node, ast.Call)]
+    calls = [node for node in nodes_on(file, line) if isinstance(node, ast.Call)]
     for call in [call for call in calls if is_it(call.func)] or calls[:len(calls) == 1]:
         given = [each.value for each in call.keywords if each.arg == word] + call.args[position:position + 1]
         if given and not isinstance(given[0], ast.Starred):
-            return _replaced(file, given[0], new)
+            return replaced(file, given[0], new)
     return {}
 
 
 def value(file: str, line: int, new: str) -> NewLines:
     """Another text, with {} for what it was, for what a name is given on a line."""
     node = getattr(on_lines(file).get(line), "value", None)
-    return _replaced(file, node, new) if node is not None else {}
+    return replaced(file, node, new) if node is not None else {}
 
 
 def text_of_argument(file: str, line: int, position: int) -> str:
     """That of the first call on a line which has so many."""
-    return next((ast.unparse(node.args[position]) for node in _nodes(file, line) if isinstance(node, ast.Call)
+    return next((ast.unparse(node.args[position]) for node in nodes_on(file, line) if isinstance(node, ast.Call)
                  and len(node.args) > position), "")
 
 
 def first_of(file: str, line: int, method: str, added: str) -> NewLines:
     """Another method called before one."""
-    for node in _nodes(file, line):
+    for node in nodes_on(file, line):
         if isinstance(node, ast.Attribute) and node.attr == method:
-            found = _replaced(file, node, "{}")
+            found = replaced(file, node, "{}")
             return {at: text.replace(f".{method}(", f".{added}.{method}(", 1) for at, text in found.items()}
     return {}
 
 
-def _nodes(file: str, line: int) -> Iterator[ast.AST]:
+def _is_alone(file: str, node: ast.stmt) -> bool:
+    """Whether nothing else than a comment stands on a statement's lines."""
+    rest = text_on(file, node.end_lineno or node.lineno).encode()[node.end_col_offset or 0:].strip()
+    return not text_on(file, node.lineno)[:node.col_offset].strip() and (not rest or rest.startswith(b"#"))
+
+
+def nodes_on(file: str, line: int) -> Iterator[ast.AST]:
+    """The parts of the statement on a line, outer ones first."""
     statement = on_lines(file).get(line)
     return ast.walk(statement) if statement is not None else iter(())
 
 
-def _line(file: str, line: int) -> str:
+def text_on(file: str, line: int) -> str:
+    """A line without its end."""
     return source_lines(file)[line - 1].rstrip("\n")
 
 
-def _replaced(file: str, node: ast.AST, new: str) -> NewLines:
+def replaced(file: str, node: ast.AST, new: str) -> NewLines:
     """A line with another text for a node, {} in it for what it was; {} where that is not on one line."""
     at, end = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
     if not at or at != end:
         return {}
-    old = _line(file, at).encode()
+    old = text_on(file, at).encode()
     start, stop = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
     was = old[start:stop].decode()
     return {(file, at): old[:start].decode() + new.replace("{}", was) + old[stop:].decode()}

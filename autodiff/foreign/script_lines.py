@@ -108,20 +108,37 @@ def assigned_names(operations: Iterable[Operation]) -> dict[str, Tensor]:
 
 def first_name(site: Site) -> list[str]:
     """The first of the names that the statement on a line assigns, which is that of a value and gradients; or none."""
-    return _assigned(on_lines(site.file).get(site.line))[:1]
+    return assigned_on(site.file, site.line)[:1]
+
+
+def assigned_on(file: str, line: int) -> list[str]:
+    """The names that the statement on a line assigns."""
+    return _assigned(on_lines(file).get(line))
 
 
 @functools.lru_cache(256)
 def loop_around(file: str, line: int) -> range | None:
     """The lines of the innermost loop that a line is in, within its function; None if it is in none."""
-    tree, found = _parsed(file), None
-    for node in ast.walk(tree) if tree is not None else ():  # outer ones come first
-        if getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", None) or 0):
-            if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
-                found = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-                found = None
+    loops = loops_around(file, line)
+    return range(loops[-1].lineno, (loops[-1].end_lineno or loops[-1].lineno) + 1) if loops else None
+
+
+def loops_around(file: str, line: int) -> list[ast.For | ast.While | ast.AsyncFor]:
+    """The loops that a line is in, within its function, outer ones first."""
+    found: list[ast.For | ast.While | ast.AsyncFor] = []
+    for node in holding(file, line):
+        if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+            found.append(node)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            found = []
     return found
+
+
+def holding(file: str, line: int) -> list[ast.AST]:
+    """What has a body that a line is in, outer ones first."""
+    tree = _parsed(file)
+    return [node for node in ast.walk(tree) if hasattr(node, "body") and getattr(node, "lineno", line + 1) <= line
+            <= (getattr(node, "end_lineno", None) or 0)] if tree is not None else []
 
 
 @functools.lru_cache(4096)

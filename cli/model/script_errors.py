@@ -13,6 +13,7 @@ from autodiff.core.errors import ShapeError
 from autodiff.core.graph import Graph
 from autodiff.debug import Debugger
 from autodiff.debug.analysis.edits.of_givens import fed_at
+from autodiff.debug.engine.questions.trials_told import ANEW
 from autodiff.debug.facts.roles import at_line, place_of
 
 from .script_frames import frames_of_error, script_line
@@ -33,10 +34,9 @@ def remedy_of(error: BaseException | None) -> str:
 
 
 def advice_on(error: BaseException | None, dbg: Debugger) -> str:
-    """What to do about an error, where more is known than its line; else ""."""
-    told = told_of(error, dbg.graph) or no_chances(error, dbg)
-    return (told.partition("remedy: ")[2].partition("; fix 1")[0] or remedy_of(error)
-            or str(getattr(error, "hint", "")))
+    """The cause of an error and what to do, where more is known than its line; else ""."""
+    remedy = remedy_of(error) or str(getattr(error, "hint", ""))
+    return told_of(error, dbg.graph) or no_chances(error, dbg) or f"\nremedy: {remedy}" * bool(remedy)
 
 
 def no_chances(error: BaseException | None, dbg: Debugger) -> str:
@@ -62,7 +62,7 @@ def told_of(error: BaseException | None, graph: Graph) -> str:
     if (told := getattr(error, "told", None)) is not None:
         at = at_line(told.place)
         return f"\nbecause {told.text}{at * (at not in told.text)}" * bool(told.text) + f"\nremedy: {told.remedy}" + (
-            "; fix 1 runs it so from its beginning" * bool(told.lines))
+            f"; {ANEW.format(1)}" * bool(told.lines))
     if isinstance(error, ShapeError) and error.what.startswith("Cannot feed") and error.hint:
         named = re.search(r"Tensor '(.+?):0'", error.what)
         op = graph.operations.get(named[1]) if named is not None else None

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.analysis.findings import Finding
 from cli.language.interpreter import execute
 from cli.model.results import Text
@@ -38,6 +39,29 @@ def findings(text: str, folder: Path) -> tuple[Finding, ...]:
     found = shell.dbg.doctor().findings
     shell.close()
     return found
+
+
+def test_a_remedy_that_somebody_has_as_lines_can_be_written(tmp_path: Path) -> None:
+    shell = trained("x = tf.Variable(1.0)\nstep = tf.train.GradientDescentOptimizer(0.1).minimize(x * x)\n"
+                    "session = tf.Session()\nsession.run(tf.global_variables_initializer())\nsession.run(step)\n",
+                    tmp_path)
+    file, advice = str(tmp_path / "model.py"), advice_of(shell.dbg.graph)
+    advice.findings = lambda: [Finding(90, "habit", "", "", "", "it is bad", "call f()", "doctor", None)]
+    advice.written = lambda finding: {(file, 1): "f()"} if finding.kind == "habit" else {}
+    first = shell.dbg.doctor().findings[0]
+    assert first.remedy == "call f(); fix 1 runs it so from its beginning"
+    assert shell.dbg.edits.patch(1).new.startswith(b"f()\n")
+    advice.written = lambda finding: {}
+    assert shell.dbg.doctor().findings[0].remedy == "call f()"
+    shell.close()
+
+
+def test_an_error_of_the_script_has_its_cause_and_remedy(tmp_path: Path) -> None:
+    shell = trained("x = tf.placeholder(tf.float32, [2])\nsession = tf.Session()\nsession.run(x * 2, {x: [1.0] * 3})\n",
+                    tmp_path)
+    found = next(f for f in shell.dbg.doctor().findings if f.kind == "script error")
+    assert shell.dbg.model.raised[2].strip() == f"remedy: {found.remedy}"
+    shell.close()
 
 
 @pytest.mark.parametrize(("kind", "program"), [*PROGRAMS.items(), *MORE_PROGRAMS.items(),

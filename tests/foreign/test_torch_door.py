@@ -58,6 +58,9 @@ def test_each_backward_is_a_step_with_the_values_that_torch_had(told):
 @pytest.mark.parametrize("lines, line, text, remedy", [
     (["v = w * torch.tensor(0.1)", LOSS.replace("w", "v"), "loss.backward()", "v.grad * torch.tensor(0.05)"],
      7, "v.grad stays None", "v = (…).detach().requires_grad_() at train.py:7"),
+    (["v = w * torch.tensor(0.1)", "u = w * torch.tensor(2.0)", LOSS.replace("@ w", "@ (v * u)"), "loss.backward()",
+      "v.grad * torch.tensor(0.05)", "u.grad * torch.tensor(0.05)"], 7, "v.grad stays None: v is no leaf, as mul made "
+     "it at train.py:7 of what requires a gradient; and so is u, made at train.py:8", "v = (…)"),
     ([LOSS, "loss.backward()", "with torch.no_grad():", "    w = w * torch.tensor(0.5)", "w.grad * 2"],
      10, "w.grad is None: w does not require a gradient, as mul made it anew at train.py:10 under no_grad", "w -= …"),
     (["h = h if step else w", "h = h * torch.tensor(0.5)", LOSS.replace("w", "h"),
@@ -213,6 +216,27 @@ def test_what_is_assigned_to_data_is_where_the_way_ends(told):
     made = "v = v if step else torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)"
     found = told(made, "w.data = v * torch.tensor(0.5)", LOSS, *DOWN).advice.remarks
     assert [(name, ".data = " in r.text, r.place.line) for name, r in found.items()] == [("v", True, 8)]
+
+
+def test_the_way_ended_before_the_step_that_takes_the_numbers(told):
+    made = "v = v if step else torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)"
+    first = ["h = x @ v", "h._needs = False", "(x @ w * h).mean().backward()"]
+    found = told(made, *first, LOSS.replace("- y", "* h"), *DOWN)
+    assert [(name, r.place.line) for name, r in found.advice.remarks.items()] == [("v", 8)]
+
+
+def test_a_state_that_is_detached_before_each_step_makes_no_step_part_of_another(told):
+    state = ["h = (h if step else y) * torch.tensor(0.5)", "h._needs = False", "h = x @ w - h"]
+    found = told(*state, LOSS.replace("x @ w", "h"), *DOWN)
+    assert len({s.loss for _, s, _ in found.steps}) < 3
+    assert np.allclose(found.slopes()[0], found.steps[-1][1].gradients["w"], rtol=1e-6)
+
+
+def test_the_remedy_of_a_finding_is_known_as_lines(told):
+    found = told("descent = descent if step else torch.optim.Optimizer([w])", LOSS, "loss.backward()", "descent.step()")
+    finding = next(f for f in found.steps[-1][2] if f.kind == "gradients accumulate")
+    (_, line), = written = found.advice.written(finding)
+    assert line == 10 and [*written.values()] == ["    descent.step()\n    descent.zero_grad()"]
 
 
 def test_the_way_ends_where_a_gradient_still_flowed(told):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.graph import Graph, Tensor
-from ..facts.records import Place
+from ..facts.records import NewLines, Place
 from .findings import Finding, RuleCheck
 
 _SENTENCES = ("text", "words", "remedy", "reason", "rule", "note")  # fields of answers that are read, not looked up
@@ -23,7 +23,7 @@ class Remark(NamedTuple):
     text: str
     place: Place | None
     remedy: str = ""
-    lines: Mapping[tuple[str, int], str] = MappingProxyType({})
+    lines: NewLines = MappingProxyType({})
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Advice:
     where NumPy met nan or inf in the script's own arithmetic. untrained: names of variables' ops that no optimizer was
     given, where others were. spoilers: by op name, what in an optimizer makes the variable nan. tolerance: how far the
     gradients found may be from the graph's, relative to the largest element. said: what the script computes otherwise
-    under the debugger.
+    under the debugger. written: what the remedy of a finding is in the script, {} where that is not surely known.
     """
 
     findings: Callable[[], Iterable[Finding]] = tuple
@@ -58,6 +58,7 @@ class Advice:
     spoilers: dict[str, Remark] = field(default_factory=dict)
     tolerance: float = _DIFFERS
     said: str = ""
+    written: Callable[[Finding], NewLines] = lambda _: {}
 
     @property
     def of_feeds(self) -> list[Remark]:

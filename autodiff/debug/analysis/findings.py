@@ -1,9 +1,9 @@
 """What the analyses find: names, numbers and sentences."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from ..facts.records import Place
+from ..facts.records import NewLines, Place
 from ..facts.roles import at_line
 
 ERROR, WARNING = 60, 40  # severities from which on a finding is called so
@@ -107,10 +107,10 @@ class Origin:
 class Remedy:
     """A remedy that was tried, and helps. words: what to write. text: what the trial gave. place: the line to change.
 
-    change: by how much the losses of other steps differ with it, relative to their size. steepest: the largest
-    gradient in the step that had failed, of a loss above 1 relative to that. last: the loss in that step. also: where
-    else the same is to be written. here: the script's expression as it would be, "" where it is not surely found.
-    dead: gradients that are 0 there. falls: by what part the loss of a divergence does. applied: how, {} its number."""
+    change: of the losses of other steps, relative to their size. steepest: the largest gradient in the step that had
+    failed, of a loss above 1 relative to that. last: the loss in that step. also: where else the same is to be written.
+    here: the script's expression as it would be, "" where it is not surely found. dead: gradients that are 0 there.
+    falls: by what part the loss of a divergence does. applied: how, {} its number. lines: it in the script."""
 
     words: str
     text: str
@@ -123,6 +123,7 @@ class Remedy:
     dead: int = 0
     falls: float = 1.0
     applied: str = "fix {} applies it"
+    lines: NewLines = field(default_factory=dict, hash=False)
 
     @property
     def what(self) -> str:
@@ -326,8 +327,7 @@ class Check:
 
 @dataclass(frozen=True)
 class WhySmall:
-    """Why a gradient is zero, tiny or exploding. kind: "zero", "tiny", "exploding" or "fine". losses: the hops at which
-    it is lost, or grows."""
+    """Why a gradient is zero, tiny or exploding. kind: one of these words, or "fine". losses: hops where it is so."""
 
     y: str
     x: str

@@ -24,8 +24,8 @@ class Model:
 
     targets: finds tensors by what the user types. derivatives: gradients, the script's and those built on demand.
     reader: reads feed_dicts. chosen_y: the tensor the user named to differentiate, or None. is_alone: no script is
-    left that would initialize its variables. raised: the error that it ended with, in words, its line, and what
-    to do.
+    left that would initialize its variables. raised: the error that it ended with, in words, its line, and its cause
+    and remedy as far as they are known.
     """
 
     def __init__(self, graph: Graph, session: Session | None = None, *, handles: dict[str, Any] | None = None,

@@ -1,6 +1,7 @@
 """What a run left behind: names and numbers, never a Tensor, so that it can be saved and compared."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ class Place(NamedTuple):
     line: int
     function: str
     text: str
+
+
+NewLines = Mapping[tuple[str, int], str]  # by file and number, what stands there instead; "" for nothing
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -23,13 +23,14 @@ from .choices import taken, uncompiled
 from .given import in_loop, without_batches
 from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits
-from .left_behind import remark_on
+from .left_behind import left_before, remark_on
 from .names import data_names, modules_in, parameters_in, user_names
 from .raised import PostMortem
 from .rates import underflowing
 from .record import Call, Calls, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
 from .steps import Builder, Built
 from .words import WORDS
+from .written import written
 
 _OF_16_BITS = 0.5  # how far gradients may differ with them, as relus switch by rounding
 
@@ -197,7 +198,8 @@ class TorchDoor:
             if not parameter.requires_grad:
                 advice.remarks[variable.op.name] = Remark(f"requires_grad of {name} is False", self._habits.frozen(
                     parameter))
-            elif parameter.grad is None and (remark := remark_on(parameter, entries, used, self._habits.assigned)):
+            elif parameter.grad is None and (remark := left_before(parameter, self.recorder.older, used) or remark_on(
+                    parameter, entries, used, self._habits.assigned)):
                 advice.remarks[variable.op.name] = remark
         modules = modules_in(names)
         if len(modules) == 1:  # the module's own name may stand before
@@ -218,6 +220,7 @@ class TorchDoor:
             use = Use(rate.place if rate else None, f"; {rate.text}{at_line(rate.place)}" if rate else "",
                       "let the optimizer minimize: a positive learning rate, without maximize=True")
         advice = self.steps.advice
+        advice.written = lambda finding: written(finding, self._habits.known(self.steps.graph))
         advice.rate, advice.findings = rate, lambda: [*found, *uphill(turns, use), *too_far(turns, use)]
 
     def _refuse(self, error: Exception) -> None:
@@ -235,10 +238,11 @@ def _is_part(tensor: Any) -> bool:
 
 
 def _reaches_back(used: Sequence[Entry], entries: Sequence[Entry], loss: Any) -> bool:
-    """Whether entries use what was differentiable before they began."""
+    """Whether entries differentiate what was made before they began, and do not only take its numbers."""
     made = {id(t) for e in entries for t in tensors_in(e.result)}
+    through = [e for e in used if any(t.requires_grad for t in tensors_in(e.result))]
     return any(t.requires_grad and not is_leaf(t) and id(t) not in made
-               for t in tensors_in([loss, *((e.args, e.kwargs) for e in used)]))
+               for t in tensors_in([loss, *((e.args, e.kwargs) for e in through)]))
 
 
 def _updates(entry: Entry, parameters: dict[str, Any]) -> bool:

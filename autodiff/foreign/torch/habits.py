@@ -14,25 +14,22 @@ import torch.utils.checkpoint
 from torch.nn.modules import module as nn_module
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from ...core.graph import Graph
 from ...core.site import resolve
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
-from ..script_lines import lines_of_use
+from ..script_lines import lines_of_use, on_lines
 from .between import Between
-from .graph import array_of
 from .hooks import Hooks
+from .logarithms import Logarithms
 from .names import modules_in
 from .rates import Rates
 from .record import BYTES, Entry, RawFrames, Recorder, is_leaf, place_of_frames, tensors_in, user_frames
+from .written import Known, lists_layers
 
 MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
-_OF_LOGARITHMS = {  # losses, what they are given in the place of logarithms, and what to give them
-    "kl_div": ("probabilities, which sum to 1 in each row", "give it F.log_softmax(logits, -1) in place of a softmax"),
-    "nll_loss": ("numbers whose exponentials do not sum to 1",
-                 "give it F.log_softmax(logits, 1), or the logits to F.cross_entropy"),
-    "ctc_loss": ("numbers whose exponentials do not sum to 1", "give it F.log_softmax(logits, -1)")}
 _LENT = 16  # arrays of .numpy() that are kept, the last ones of a step
 _SLIPS = {  # kinds of what is seen at a call: severity, text, remedy
     "dropout in evaluation": (43, "F.dropout drops in a module in eval mode: its training is True if it is not told: "
@@ -63,17 +60,18 @@ class Habits:
         self._in_vain: Place | None = None  # the zero_grad before the last step that had nothing to do
         self._at: Place | None = None
         self._undo: list[Callable[[], None]] = []
-        self._of_numbers: tuple[str, Place | None] | None = None  # a loss that was given no logarithms
         self._lent: deque[tuple[np.ndarray, bytes, RawFrames]] = deque(maxlen=_LENT)  # by .numpy(), as it was then
         self._again: RawFrames = ()  # where the step asked for something to be computed again in backward
         self.rates = Rates()
         self.hooks = Hooks()
-        self.between = Between(self.made, recorder.value_of)
+        self.between, self.logarithms = Between(self.made, recorder.value_of), Logarithms(recorder)
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
         self._older: dict[str, weakref.ref[Any]] = {}  # leaves that backwards saw
         self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
         self._remade: set[str] = set()  # names of those that steps make anew
         self.moved, self.last_step = set[int](), RawFrames()
+        self._called: dict[int, RawFrames] = {}  # by identity: where a module was called last for a training
+        self._backward, self._untrained = RawFrames(), RawFrames()  # where a module in eval mode was called
 
     def __enter__(self) -> "Habits":
         saved: list[bool] = []
@@ -88,6 +86,8 @@ class Habits:
             self._recorder.paused = saved.pop()
 
         def enter(module: Any, _: Any) -> None:
+            if not self._recorder.modules and torch.is_grad_enabled():
+                self._called[id(module)] = user_frames()
             self._recorder.modules.append(module)
 
         def leave(module: Any, _: Any, found: Any) -> None:  # what it returned would take the place of the result
@@ -109,8 +109,7 @@ class Habits:
         self.rates.watch(self._noting)
         self.between.watch(self._noting)
         self._undo += self.hooks.watched()
-        for name in _OF_LOGARITHMS:
-            self._noting(torch.nn.functional, name, functools.partial(self._of_logarithms, name))
+        self.logarithms.watch(self._noting)
         self._noting(torch.utils.checkpoint, "checkpoint", self._checkpointed)
         self._noting(torch.Tensor, "numpy", self._lend)
         self._watch("requires_grad", self._switched)
@@ -166,17 +165,6 @@ class Habits:
             number = self._counts[label]
             self._labels[id(parameter)] = label if number == 1 else f"{label}_{number}"
 
-    def _of_logarithms(self, name: str, _: Any, given: Any, *__: Any) -> None:
-        saved, self._recorder.paused = self._recorder.paused, True
-        rows = array_of(given)
-        self._recorder.paused = saved
-        axis = 1 if name == "nll_loss" and rows.ndim > 1 else -1
-        with np.errstate(over="ignore"):
-            sums = (rows if name == "kl_div" else np.exp(rows)).sum(axis) if rows.ndim else rows
-        is_one = np.allclose(sums, 1, atol=1e-3)
-        if rows.ndim and ((rows >= 0).all() and is_one if name == "kl_div" else not is_one and np.isfinite(sums).all()):
-            self._of_numbers = name, place_of_frames(user_frames())
-
     def _lend(self, array: np.ndarray, *_: Any) -> None:
         if not self._recorder.paused and array.nbytes <= BYTES:
             self._lent.append((array, array.tobytes(), user_frames()))
@@ -205,7 +193,7 @@ class Habits:
 
     def before_backward(self, parameters: dict[str, Any], frames: RawFrames) -> None:
         """Look at the gradients that a backward will add to."""
-        self._at = place_of_frames(frames)
+        self._at, self._backward = place_of_frames(frames), frames
         self.rates.is_due = True
         self.hooks.changing.clear()
         self._remade |= {n for n, p in parameters.items() if n in self._older and self._older[n]() is not p}
@@ -265,10 +253,16 @@ class Habits:
         known = {id(p) for optimizer in self.optimizers for group in optimizer.param_groups for p in group["params"]}
         return {name: p for name, p in parameters.items() if known and id(p) not in known}
 
+    def known(self, graph: Graph) -> Known:
+        """What remedies are written by."""
+        stepped, called, backward = (next(iter(resolve(frames[:1])), None) for frames in (
+            self.last_step, self._untrained, self._backward))
+        return Known(graph, stepped, called, backward, self.logarithms.are_shares)
+
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
-                *self._divergence(), *self._slipped(), *self.hooks.findings(), *self.between.findings(),
+                *self.logarithms.findings(), *self._slipped(), *self.hooks.findings(), *self.between.findings(),
                 *self.rates.findings(self.rate())]
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
@@ -294,14 +288,6 @@ class Habits:
                             "doctor", self._at)]
         return []
 
-    def _divergence(self) -> list[Finding]:
-        if self._of_numbers is None:
-            return []
-        name, place = self._of_numbers
-        given, remedy = _OF_LOGARITHMS[name]
-        return [Finding(85, "no logarithms", "", "", "", f"{name} is given {given}, where it takes logarithms of "
-                        "probabilities: what it gives may fall below 0, and means nothing", remedy, "doctor", place)]
-
     def _slipped(self) -> list[Finding]:
         return [Finding(weight, kind, "", "", "", text, remedy, "doctor", self._slips[kind])
                 for kind, (weight, text, remedy) in _SLIPS.items() if kind in self._slips]
@@ -316,6 +302,9 @@ class Habits:
         last = list(self.optimizers)[-1]
         at = place_of_frames(self.made.get(id(last), ()))
         made = place_of_frames(self.made.get(id(parameter), ()))
+        statement = on_lines(made.file).get(made.line) if made else None
+        if lists_layers(statement):
+            at = made
         is_late = made and at and made.file == at.file and made.line > at.line
         return [Finding(91, "not in the optimizer", first, "", first,
                         f"{listed} get gradients, but no optimizer was given them: they are never updated"
@@ -334,6 +323,7 @@ class Habits:
                       and not layer.training and layer not in meant]
             if layers:
                 inner, layer = layers[0]
+                self._untrained = self._called.get(id(module), ())
                 frames = next((self._evaluated[id(m)] for m in (module, layer) if id(m) in self._evaluated), ())
                 found.append(Finding(70, "eval mode", f"{name}.{inner}" if inner else name, type(layer).__name__, "",
                                      f"{name} is trained in eval mode: {len(layers)} layers, such as {inner or name} "

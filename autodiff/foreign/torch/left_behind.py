@@ -11,8 +11,23 @@ from .record import Call, Entry, RawFrames, place_of_frames, storage_of, tensors
 
 _STAY = "compute with the tensors themselves, by torch.stack or torch.cat where there are several"
 _ENDS = {"_local_scalar_dense": ".item() makes a number of it, which carries no gradient",
-         "detach": ".detach(), .tolist() or .numpy() takes its numbers, and what follows is not torch's",
+         "detach": ".detach(), .tolist() or .numpy() takes its numbers, which carry no gradient",
          "lift_fresh": "a new tensor is made of its numbers"}
+
+
+def left_before(parameter: Any, older: Sequence[Entry], used: Sequence[Entry]) -> Remark | None:
+    """Where the way from a parameter ended before this step, the numbers of which the loss then takes; None if it did
+    not."""
+    ids, ends = {id(parameter)}, dict[int, Entry]()
+    for entry in older:
+        given = [t for t in tensors_in((entry.args, entry.kwargs)) if id(t) in ids]
+        made = list(tensors_in(entry.result))
+        if any(t.requires_grad for t in given) and not any(t.requires_grad for t in made):
+            ends.update(dict.fromkeys(map(id, made), entry))
+        elif given:
+            ids.update(map(id, made))
+    taken = (ends.get(id(t)) for e in used for t in tensors_in((e.args, e.kwargs)))
+    return next((_end_of(entry) for entry in taken if entry is not None), None)
 
 
 def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
@@ -48,8 +63,16 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
     if fresh and last.drawn is None and not any(t.requires_grad and id(t) not in own for e in used
                                                 for t in tensors_in((e.args, e.kwargs))):
         last = fresh[-1]  # made of numbers that torch.tensor() has read, unseen
+    return _end_of(last)
+
+
+def _end_of(last: Entry) -> Remark:
+    """What is said of the last op on a way that does not reach the loss."""
     name, place = last.op.name() if isinstance(last.op, Call) else name_of(last.op)[0], place_of_frames(last.frames)
     if last.drawn is not None:
         return Remark(f"the way to the loss ends: what {name} draws of it carries no gradient", place,
                       "draw by rsample(), or weigh the log_prob of what is drawn by its loss")
+    if name == "detach" and place is not None and ".detach()" in place.text:
+        return Remark("the way to the loss ends: .detach() lets no gradient through", place,
+                      "take .detach() away there, and give it to a loss alone that is not to train this")
     return Remark(f"the way to the loss ends: {_ENDS[name]}", place, _STAY) if name in _ENDS else not_used(name, place)

@@ -13,12 +13,22 @@ import torch
 from ...core.site import Site, resolve
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
-from ..new_lines import NewLines, argument, before, first_of, out_of_place, text_of_argument, without_recording
+from ..new_lines import (
+    NewLines,
+    argument,
+    before,
+    first_of,
+    out_of_place,
+    text_of_argument,
+    value,
+    without_recording,
+)
 from ..script_lines import loop_around, names_between, on_lines
 from .graph import name_of, sliced, written_by
 from .habits import Habits
 from .left_behind import remark_on
 from .record import Call, Entry, Recorder, is_leaf, is_library, place_of_frames, tensors_in
+from .written import connected
 
 _REMEDIES = {  # what torch says -> what to do
     "implicitly created only for scalar": "make one number of it before backward(): loss.mean(), or loss.sum()",
@@ -105,12 +115,9 @@ class PostMortem:
                  if isinstance(node, ast.Attribute) and node.attr == "grad"]
         name, x = next((n, x) for n in names if isinstance(x := self._named(n), torch.Tensor) and (
             not is_leaf(x) or x.grad is None))
-        what, place, has_grad = next((_described(e) for e in reversed(self._all) if not written_by(e) and any(
-            t is x for t in tensors_in(e.result))), ("", None, True))
+        what, place, has_grad = self._made(x)
         if not is_leaf(x):
-            return Remark(f"{name}.grad stays None: {name} is no leaf, as {what or 'an op'} made it{at_line(place)} of "
-                          "what requires a gradient", place, "make the result the leaf: "
-                          f"{name} = (…).detach().requires_grad_(){at_line(place)}")
+            return self._no_leaves(name, what, place)
         if not x.requires_grad:
             how = f", as {what} made it anew{at_line(place)}{'' if has_grad else ' under no_grad'}" if what else ""
             return Remark(f"{name}.grad is None: {name} does not require a gradient{how}", place,
@@ -118,8 +125,30 @@ class PostMortem:
                           f"requires_grad=True where {name} is made")
         return remark_on(x, self._all, sliced(self._all, [self._loss]), {})
 
+    def _made(self, x: Any) -> tuple[str, Any, bool]:
+        return next((_described(e) for e in reversed(self._all) if not written_by(e) and any(
+            t is x for t in tensors_in(e.result))), ("", None, True))
+
+    def _no_leaves(self, name: str, what: str, place: Any) -> Remark:
+        """Of what was made of leaves, and of all else that the file asks the same of."""
+        named = {ast.unparse(node.value) for statement in on_lines(self._file).values() for node in ast.walk(statement)
+                 if isinstance(node, ast.Attribute) and node.attr == "grad"}
+        others = {n: self._made(x)[1] for n in sorted(named - {name}) if isinstance(x := self._named(n), torch.Tensor)
+                  and not is_leaf(x)}
+        lines = [value(at.file, at.line, "({}).detach().requires_grad_()") for at in (place, *others.values()) if at]
+        more = "".join(f"; and so is {n}, made{at_line(at)}" for n, at in others.items())
+        return Remark(f"{name}.grad stays None: {name} is no leaf, as {what or 'an op'} made it{at_line(place)} of "
+                      f"what requires a gradient{more}", place, "make the result the leaf: "
+                      f"{name} = (…).detach().requires_grad_(){at_line(place)}",
+                      {at: text for each in lines for at, text in each.items()})
+
     def _cut(self) -> Remark | None:
-        """A loss that nothing differentiable made: where the way from the parameters ends."""
+        """A loss that nothing differentiable made: where the way from the parameters ends, and what mends it."""
+        found = self._ended()
+        at = found.place if found is not None else None
+        return found._replace(lines=connected(at.file, at.line)) if found is not None and at is not None else found
+
+    def _ended(self) -> Remark | None:
         used = sliced(self._entries, [self._loss])
         for entry in reversed(used):
             if any(t.requires_grad for t in tensors_in((entry.args, entry.kwargs))) and not any(

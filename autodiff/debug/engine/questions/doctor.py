@@ -122,12 +122,14 @@ class Checkup:
 
     def _raised(self, weight: int = 110) -> list[Finding]:
         """An error that the script itself ended with, in none of its runs; it may follow from a loss that is nan."""
-        text, place, remedy = self.model.raised
+        text, place, told = self.model.raised
         last = self.state.log.records[-1] if self.state.log.records else None
         if not text or last is not None and last.error and last.error.splitlines()[0] in text:
             return []
-        return [Finding(weight, "script error", "", "", "", f"the script ended with {text}: what comes after that line "
-                        "was not done", remedy or "mend that line first", "where", place)]
+        because, _, remedy = " ".join(told.split()).partition("remedy: ")
+        said = f"the script ended with {text}: what comes after that line was not done" if not because else (
+            f"the script ended with {text.partition('. ')[0]}, {because.strip()}")
+        return [Finding(weight, "script error", "", "", "", said, remedy or "mend that line first", "where", place)]
 
     def _without_gradient(self, case: Case, variables: list[Tensor]) -> list[Finding]:
         found, untrained, y = [], advice_of(self.model.graph).untrained, case.y
@@ -139,7 +141,8 @@ class Checkup:
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
-            is_vain = cut is not None or call is not None and asks_for_nothing(call)
+            told = advice_of(self.model.graph).remarks.get(variable.op.name)
+            is_vain = cut is not None or call is not None and asks_for_nothing(call) or bool(told and told.place)
             weight = 90 if is_vain else 25 if reason.kind == "not asked" else 55
             is_meant = cut is not None and cut.kind == "stop_gradient" and (  # what a run loaded is frozen there
                 op := self.model.targets.named(cut.op)) is not None and not loaded.isdisjoint(ancestors([*op.outputs]))

@@ -19,7 +19,7 @@ from ..overlay import Overlay
 from ..runs.stepper import Stepper
 from ..state import State
 from .evaluate import Values
-from .patches import Patch, patch_of
+from .patches import Patch, patch_of, patch_of_lines
 from .trials import Trials
 
 
@@ -153,7 +153,9 @@ class Edits:
 
     def patch(self, number: int) -> Patch:
         """What a remedy that was tried is in the user's file; nothing is written. Raises ArgumentError, as `fix`."""
-        return patch_of(self.trials.numbered(number)[1].edits, self.model.script_name)
+        remedy, overlay, _ = self.trials.numbered(number)
+        return (patch_of_lines(remedy.lines, self.model.script_name) if remedy.lines else
+                patch_of(overlay.edits, self.model.script_name))
 
     def held(self) -> tuple[str, ...]:
         """Names of what is held: frozen variables, overridden tensors."""

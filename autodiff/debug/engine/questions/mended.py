@@ -10,6 +10,7 @@ import numpy as np
 
 from ....core.errors import AutodiffError
 from ....core.graph import Tensor
+from ...analysis.advice import advice_of
 from ...analysis.edits.of_mistakes import attempts_of
 from ...analysis.edits.of_training import Attempt
 from ...analysis.edits.own_updates import Law, law_behind
@@ -17,10 +18,12 @@ from ...analysis.findings import WARNING, Finding, Remedy
 from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.traps import HAZARDS
 from ...analysis.update_blame import is_store
+from ...facts.records import NewLines
 from ...history.replay import Moment
 from ..overlay import Overlay
 from ..state import State
 from .trials import Trials
+from .trials_told import ANEW
 
 _STEPS, _LEAST = 20, 4  # training steps that are made again, and fewer than which show nothing
 _SECONDS, _EACH = 3.0, 1.5  # for all findings, and for one
@@ -55,6 +58,7 @@ class Mended:
     def __init__(self, state: State, trials: Trials) -> None:
         self.state, self.model, self.trials = state, state.model, trials
         self._laws: dict[Tensor, Law | None] = {}
+        self._lines: NewLines = {}  # of the remedy that is tried
 
     def told(self, found: Sequence[Finding], case: Case) -> list[Finding]:
         """The findings, worst first, with what their remedies gave where they were tried, and else why not.
@@ -69,11 +73,16 @@ class Mended:
             for kind in kinds[:_FINDINGS]:
                 alike = [i for i, f in enumerate(found) if (f.kind, f.op, f.remedy) == kind]
                 first = found[alike[0]]
+                self._lines, said = {} if self.model.raised[0] else advice_of(self.model.graph).written(first), ""
                 if (op := self.model.targets.named(first.op) or first.kind in _OF_NO_OP and case.y.op):
                     attempts = list(attempts_of(first, op, case)) if case.steps else []
                     said = self._said(first, attempts, case, steps, until)
-                    for i in alike:
-                        told[i] = replace(found[i], remedy=f"{found[i].remedy}; {said}")
+                if self._lines and "; fix " not in said and self.state.moments:
+                    number = self._numbered(Remedy(first.remedy, "", 0.0, 0.0, first.place), Overlay(
+                        self.model, case.y, ()), self.state.moments[-1])
+                    said = f"{said}; " * said.startswith("tried") + ANEW.format(number)
+                for i in alike if said else ():
+                    told[i] = replace(found[i], remedy=f"{found[i].remedy}; {said}")
         except KeyboardInterrupt:
             pass
         return told
@@ -120,8 +129,14 @@ class Mended:
         if overlay is None:
             return f"tried: {said}"
         remedy = Remedy(words, said, 0.0, 0.0, finding.place, end, applied=self.trials.applied(overlay))
+        if "{}" not in remedy.applied and self._lines:
+            return f"tried: {said}; {ANEW.format(self._numbered(remedy, overlay, course.moments[0]))}"
         number = self.trials.numbered_as(remedy, overlay, course.moments[0])
         return f"tried: {said}; {remedy.applied.format(number)}"
+
+    def _numbered(self, remedy: Remedy, overlay: Overlay, since: Moment) -> int:
+        """The number of a remedy that is known as lines of the script."""
+        return self.trials.numbered_as(replace(remedy, applied=ANEW, lines=self._lines), overlay, since)
 
     def _course(self, overlay: Overlay | None, attempt: Attempt, case: Case, steps: Sequence[Moment],
                 until: float) -> Course:

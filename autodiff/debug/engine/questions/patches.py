@@ -70,7 +70,7 @@ def patch_of_lines(lines: Mapping[tuple[str, int], str], script: str) -> Patch:
         return Patch(file, "", b"", b"", f"{os.path.basename(file)} is not a file of yours")
     now = [*source_lines(file)]
     for (_, number), text in lines.items():
-        now[number - 1] = f"{text}\n"
+        now[number - 1] = f"{text}\n" if text else ""
     return _between(file, read_bytes(file, _MOST), "".join(now).encode())
 
 

@@ -137,10 +137,10 @@ class Trials:
 
     def numbered_as(self, remedy: Remedy, overlay: Overlay, since: Moment) -> int:
         """The number of a remedy behind those that are told: of one in the same words its own."""
-        words = [known.words for _, known, _ in self.tried]
-        if overlay.words not in words:
+        known = [(each.words, other.lines) for other, each, _ in self.tried]
+        if (overlay.words, remedy.lines) not in known:
             self.tried.append((remedy, overlay, since))
-        return [*words, overlay.words].index(overlay.words) + 1
+        return [*known, (overlay.words, remedy.lines)].index((overlay.words, remedy.lines)) + 1
 
     def numbered(self, number: int) -> tuple[Remedy, Overlay, Moment]:
         """The remedy of that number. Raises ArgumentError if there is none."""

@@ -1,0 +1,254 @@
+"""What the remedies of findings are in a PyTorch script: the lines that they change, where these are surely known."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ...core.graph import Graph
+from ...core.site import Site
+from ...debug.analysis.findings import Finding
+from ...debug.analysis.mistakes.heads import unbroadcast
+from ...debug.facts.roles import VARIABLES
+from ..new_lines import NewLines, after, before, moved, nodes_on, replaced, text_on
+from ..script_lines import assigned_on, holding, loops_around, on_lines
+
+_CONSTANT = ("zeros_", "ones_", "constant_")  # of nn.init
+_MADE = ("zeros", "ones", "zeros_like", "ones_like")
+_WRAPPED = ("tensor", "as_tensor", "Variable", "Tensor", "FloatTensor")
+_NUMBERS = ("item", "detach", "cpu", "numpy", "tolist")  # methods that take the numbers of a tensor
+
+
+class Known(NamedTuple):
+    """What is known of a script's last step. stepped, called, backward: the lines of optimizer.step(), of the forward
+    pass and of backward(). are_shares: whether a loss of logarithms was given probabilities."""
+
+    graph: Graph
+    stepped: Site | None = None
+    called: Site | None = None
+    backward: Site | None = None
+    are_shares: bool = False
+
+
+class _At(NamedTuple):
+    """A finding, its line, and what else is known."""
+
+    finding: Finding
+    file: str
+    line: int
+    known: Known
+
+    def calls(self, *names: str) -> Iterator[ast.Call]:
+        """The calls on the line of what has one of these as its last name; of anything, for none."""
+        return _calls(Site(self.file, self.line, ""), *names)
+
+
+def written(finding: Finding, known: Known) -> NewLines:
+    """The script's lines as the remedy of a finding has them."""
+    rule = _RULES.get(finding.kind)
+    if rule is None or finding.place is None:
+        return {}
+    return next(filter(None, rule(_At(finding, finding.place.file, finding.place.line, known))), {})
+
+
+def _calls(at: Site | None, *names: str) -> Iterator[ast.Call]:
+    for node in nodes_on(at.file, at.line) if at is not None else ():
+        if isinstance(node, ast.Call) and (not names or _last(node.func) in names):
+            yield node
+
+
+def _last(function: ast.expr) -> str:
+    return ast.unparse(function).rpartition(".")[2]
+
+
+def _owner(call: ast.Call) -> str:
+    return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+
+
+def _zeroed(at: _At) -> Iterator[NewLines]:
+    """After the step that has used the gradients; a scaler's is given the optimizer."""
+    for call in _calls(site := at.known.stepped, "step"):
+        name = ast.unparse(call.args[0]) if call.args else _owner(call)
+        yield after(site.file, site.line, f"{name}.zero_grad()") if site is not None else {}
+
+
+def _zeroed_first(at: _At) -> Iterator[NewLines]:
+    """Before backward, in place of after it."""
+    site, statement = at.known.backward, on_lines(at.file).get(at.line)
+    if statement is not None and site is not None and site.file == at.file:
+        yield moved(at.file, at.line, before(at.file, site.line, ast.unparse(statement)))
+
+
+def _stepped(at: _At) -> Iterator[NewLines]:
+    """After backward: of the one optimizer whose gradients are zeroed in the loop."""
+    lines = [range(loop.lineno, (loop.end_lineno or 0) + 1) for loop in loops_around(at.file, at.line)[-1:]]
+    names = {_owner(call) for span in lines for line in span for call in _calls(Site(at.file, line, ""), "zero_grad")}
+    if len(names) == 1 and "" not in names:
+        yield after(at.file, at.line, f"{names.pop()}.step()")
+
+
+def _training(at: _At) -> Iterator[NewLines]:
+    """Before the call of the module in the training."""
+    for call in _calls(site := at.known.called):
+        if site is not None and isinstance(call.func, (ast.Name, ast.Attribute)) and _last(
+                call.func) in at.finding.op.split("."):
+            yield before(site.file, site.line, f"{ast.unparse(call.func)}.train()")
+
+
+def _once_an_epoch(at: _At) -> Iterator[NewLines]:
+    """Behind the loop over the batches, in that over the epochs."""
+    loops, statement = loops_around(at.file, at.line), on_lines(at.file).get(at.line)
+    if len(loops) > 1 and statement is not None:
+        inner, text = loops[-1], f"{' ' * loops[-1].col_offset}{ast.unparse(statement)}"
+        end = inner.end_lineno or at.line
+        if end == at.line:
+            yield {(at.file, end): text}
+        yield moved(at.file, at.line, {(at.file, end): f"{text_on(at.file, end)}\n{text}"})
+
+
+def _one_shape(at: _At) -> Iterator[NewLines]:
+    """The last axis, of one, is dropped of what is given to the loss, or subtracted."""
+    op = at.known.graph.operations.get(at.finding.op)
+    dims = [unbroadcast(t).dims or () for t in op.inputs] if op is not None else []
+    if sorted(map(len, dims)) != [1, 2] or (column := max(dims, key=len))[-1] != 1:
+        return
+    position = dims.index(column)
+    for node in nodes_on(at.file, at.line):
+        sides = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) else (
+            node.args if isinstance(node, ast.Call) else [])
+        if len(sides) == 2:
+            is_simple = isinstance(sides[position], (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+            yield replaced(at.file, sides[position], "{}.squeeze(1)" if is_simple else "({}).squeeze(1)")
+
+
+def _reached(at: _At) -> Iterator[NewLines]:
+    op = at.known.graph.operations.get(at.finding.op)
+    if op is None or op.type in ("StopGradient", *VARIABLES):
+        yield connected(at.file, at.line)
+
+
+def connected(file: str, line: int) -> NewLines:
+    """Tensors themselves, not their numbers; and what was computed without a gradient with it."""
+    return next(filter(None, _connections(file, line)), {})
+
+
+def _connections(file: str, line: int) -> Iterator[NewLines]:
+    for call in _calls(Site(file, line, ""), *_WRAPPED):
+        if call.args:
+            first = call.args[0]
+            source = _itself(first)
+            if isinstance(first, (ast.List, ast.Tuple)):
+                source = ast.List([_itself(part) for part in first.elts], ast.Load())
+            is_one = source is not first and not isinstance(source, ast.List)
+            yield replaced(file, call, ast.unparse(source) if is_one else f"torch.stack({ast.unparse(source)})")
+    for node in holding(file, line)[::-1]:
+        for item in node.items if isinstance(node, ast.With) else ():
+            if isinstance(item.context_expr, ast.Call) and _last(item.context_expr.func) == "no_grad":
+                yield replaced(file, item.context_expr.func, "torch.enable_grad")
+    for node in nodes_on(file, line):
+        if isinstance(node, ast.Attribute) and node.attr == "data":
+            yield replaced(file, node, ast.unparse(node.value))
+        if isinstance(node, ast.Call) and _last(node.func) == "detach" and (cut := _owner(node)):
+            yield _detached_later(file, line, replaced(file, node, cut))
+
+
+def _itself(node: ast.expr) -> ast.expr:
+    """The tensor whose numbers an expression takes."""
+    while True:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _NUMBERS:
+            node = node.func.value
+        elif isinstance(node, ast.Attribute) and node.attr == "data":
+            node = node.value
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "float" and node.args:
+            node = node.args[0]
+        else:
+            return node
+
+
+def _detached_later(file: str, line: int, uncut: NewLines) -> NewLines:
+    """Where one loss is differentiated before another, what the first takes stays without a gradient."""
+    loops = loops_around(file, line)
+    rest = range(line + 1, (loops[-1].end_lineno or 0) + 1) if loops else range(0)
+    ends = [at for at in rest if any(_calls(Site(file, at, ""), "backward"))]
+    names, found = assigned_on(file, line), dict(uncut)
+    for at in range(line + 1, ends[0] if len(ends) > 1 else 0):
+        uses = [node for node in nodes_on(file, at) if isinstance(node, ast.Name) and node.id in names]
+        if len(uses) > 1:
+            return {}
+        for use in uses:
+            found |= replaced(file, use, "{}.detach()")
+    return found
+
+
+def _drawn(at: _At) -> Iterator[NewLines]:
+    """Values at random in place of one number."""
+    for call in at.calls(*_CONSTANT):
+        if call.args:
+            name, module = ast.unparse(call.args[0]), _owner(call)
+            yield replaced(at.file, call, f"{module}.xavier_uniform_({name})" if name.endswith("weight") else
+                           f"{module}.normal_({name}, std=0.1)")
+    for call in at.calls("fill_", "zero_"):
+        yield replaced(at.file, call, f"{_owner(call)}.normal_(0, 0.1)")
+    for call in at.calls(*_MADE):
+        text = ast.unparse(call)
+        yield replaced(at.file, call, "0.1 * " + text.replace("zeros", "randn").replace("ones", "randn"))
+
+
+def _batch_first(at: _At) -> Iterator[NewLines]:
+    for call in at.calls("RNN", "LSTM", "GRU"):
+        given = [word for word in call.keywords if word.arg == "batch_first"]
+        yield replaced(at.file, given[0], "batch_first=True") if given else _with_word(at, call, "batch_first=True")
+
+
+def _with_word(at: _At, call: ast.Call, text: str) -> NewLines:
+    """A call with another word at its end."""
+    given = [*call.args, *call.keywords]
+    return replaced(at.file, given[-1], f"{{}}, {text}") if given else {}
+
+
+def _scaled(at: _At) -> Iterator[NewLines]:
+    """After the last line outside of loops that makes what is fed."""
+    name = at.finding.target.partition(":")[0]
+    lines = [line for line in on_lines(at.file) if name in assigned_on(at.file, line)]
+    if lines and name.isidentifier() and not loops_around(at.file, max(lines)):
+        how = f"{name} / 255" if "pixels" in at.finding.text else f"({name} - {name}.mean(0)) / ({name}.std(0) + 1e-8)"
+        yield after(at.file, max(lines), f"{name} = {how}")
+
+
+def _logarithms(at: _At) -> Iterator[NewLines]:
+    how = "({} + 1e-9).log()" if at.known.are_shares else "{}.log_softmax(1)"
+    for call in at.calls():
+        if len(call.args) > 1:
+            yield replaced(at.file, call.args[0], how)
+
+
+def _numbers_summed(at: _At) -> Iterator[NewLines]:
+    for node in nodes_on(at.file, at.line):
+        if isinstance(node, ast.AugAssign) and isinstance(node.value, (ast.Name, ast.Attribute)):
+            yield replaced(at.file, node.value, "{}.item()")
+
+
+def _as_the_module(at: _At) -> Iterator[NewLines]:
+    for call in at.calls("dropout"):
+        if any(isinstance(node, ast.ClassDef) for node in holding(at.file, at.line)):
+            yield _with_word(at, call, "training=self.training")
+
+
+def _registered(at: _At) -> Iterator[NewLines]:
+    """A plain list of layers as one that parameters() looks into."""
+    statement = on_lines(at.file).get(at.line)
+    if isinstance(statement, ast.Assign) and lists_layers(statement):
+        yield replaced(at.file, statement.value, "torch.nn.ModuleList({})")
+
+
+def lists_layers(statement: ast.stmt | None) -> bool:
+    """Whether it keeps what is made on its line in a plain list."""
+    return isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.List, ast.ListComp))
+
+
+_RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
+    "gradients accumulate": _zeroed, "nothing to step by": _zeroed_first, "no step": _stepped, "eval mode": _training,
+    "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
+    "axes of batch and time": _batch_first, "inputs not scaled": _scaled, "no logarithms": _logarithms,
+    "losses keep their graphs": _numbers_summed, "dropout in evaluation": _as_the_module,
+    "not in the optimizer": _registered}

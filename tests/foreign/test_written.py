@@ -1,0 +1,97 @@
+"""What the remedies of findings are in a PyTorch script's text."""
+from __future__ import annotations
+
+import linecache
+from pathlib import Path
+
+import pytest
+
+from autodiff.core.graph import Graph
+from autodiff.core.site import Site
+from autodiff.debug.analysis.findings import Finding
+from autodiff.debug.engine.questions.patches import patch_of_lines
+from autodiff.debug.facts.records import Place
+from autodiff.foreign.model import tf
+from autodiff.foreign.torch.written import Known, connected, written
+
+EPOCHS = ["for e in n:", "    for x in l:", "        f(x).backward()", "        o.step()", "        s.step()", "    p"]
+# kind, or "kind of an op"; the line it is about; those of step, call and backward; the text, and as it is remedied
+CASES = [
+    ("gradients accumulate", 1, (2, 0, 0), "l.backward()|self.o.step()  # all", "l.backward()|self.o.step()  # all|"
+     "self.o.zero_grad()"),
+    ("gradients accumulate", 1, (2, 0, 0), "l.backward()|scaler.step(o)", "l.backward()|scaler.step(o)|o.zero_grad()"),
+    ("gradients accumulate", 1, (2, 0, 0), "l.backward()|o.step(); i += 1", ""),
+    ("nothing to step by", 2, (3, 0, 1), "l.backward()|o.zero_grad()|o.step()", "o.zero_grad()|l.backward()|o.step()"),
+    ("no step", 3, (0, 0, 3), "for x in l:|    o.zero_grad()|    f(x).backward()",
+     "for x in l:|    o.zero_grad()|    f(x).backward()|    o.step()"),
+    ("no step", 4, (0, 0, 4), "for x in l:|    o.zero_grad()|    q.zero_grad()|    f(x).backward()", ""),
+    ("eval mode of self.net.bn", 1, (0, 2, 0), "self.net.eval()|h = f(self.net(x), y)",
+     "self.net.eval()|self.net.train()|h = f(self.net(x), y)"),
+    ("eval mode of net.bn", 1, (0, 2, 0), "net.eval()|h = other(x)", ""),
+    ("rate fades", 5, (4, 0, 3), "|".join(EPOCHS), "|".join([*EPOCHS[:4], "    s.step()", EPOCHS[5]])),
+    ("rate fades", 4, (5, 0, 3), "|".join([*EPOCHS[:3], EPOCHS[4], EPOCHS[3], EPOCHS[5]]),
+     "|".join([*EPOCHS[:4], "    s.step()", EPOCHS[5]])),
+    ("rate fades", 2, (), "for x in l:|    s.step()", ""),
+    ("broadcast of column", 1, (), "l = loss(net(x, 1), y)", "l = loss(net(x, 1).squeeze(1), y)"),
+    ("broadcast of column", 1, (), "l = ((a * b - y) ** 2).mean()", "l = (((a * b).squeeze(1) - y) ** 2).mean()"),
+    ("broadcast of rows", 1, (), "l = loss(net(x), y)", ""),
+    ("no gradient of cut", 1, (), "h = f(x).detach() * 2", "h = f(x) * 2"),
+    ("no gradient of cut", 1, (), "h = f(x.data)", "h = f(x)"),
+    ("no gradient of cut", 2, (), "with torch.no_grad(), f:|    h = n(x)", "with torch.enable_grad(), f:|    h = n(x)"),
+    ("no gradient of chosen", 2, (), "with torch.no_grad():|    h = n(x)", ""),
+    ("no gradient of cut", 2, (), "for x in l:|    h = g(x).detach()|    a = d(h)|    a.backward()|"
+     "    b = d(h)|    b.backward()", "for x in l:|    h = g(x)|    a = d(h.detach())|    a.backward()|    b = d(h)|"
+     "    b.backward()"),
+    ("equal initial values", 1, (), "nn.init.zeros_(m.weight)", "nn.init.xavier_uniform_(m.weight)"),
+    ("equal initial values", 1, (), "init.constant_(p, 0.5)", "init.normal_(p, std=0.1)"),
+    ("equal initial values", 1, (), "w = P(torch.zeros(3, n))", "w = P(0.1 * torch.randn(3, n))"),
+    ("equal initial values", 1, (), "p.data.fill_(0.5)", "p.data.normal_(0, 0.1)"),
+    ("axes of batch and time", 1, (), "r = nn.GRU(4, 5)", "r = nn.GRU(4, 5, batch_first=True)"),
+    ("axes of batch and time", 1, (), "r = nn.GRU(4, batch_first=False)", "r = nn.GRU(4, batch_first=True)"),
+    ("inputs not scaled", 3, (), "x = f()|x = x.float()|o = 0", "x = f()|x = x.float()|"
+     "x = (x - x.mean(0)) / (x.std(0) + 1e-8)|o = 0"),
+    ("inputs not scaled", 1, (), "for i in j:|    x = f()", ""),
+    ("no logarithms", 1, (), "l = loss(h, y)", "l = loss(h.log_softmax(1), y)"),
+    ("losses keep their graphs", 1, (), "total += loss", "total += loss.item()"),
+    ("dropout in evaluation", 3, (), "class N:|  def forward(self, x):|    return F.dropout(x, 0.5)",
+     "class N:|  def forward(self, x):|    return F.dropout(x, 0.5, training=self.training)"),
+    ("not in the optimizer", 1, (), "self.h = [f(i) for i in n]", "self.h = torch.nn.ModuleList([f(i) for i in n])"),
+    ("nan", 1, (), "l = loss(h, y)", "")]
+
+
+@pytest.mark.parametrize("kind, line, lines, old, new", CASES)
+def test_lines_as_the_remedy_has_them(kind: str, line: int, lines: tuple[int, ...], old: str, new: str, tmp_path: Path,
+                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = (text.replace("|", "\n") for text in (old, new))
+    file = _file(old, tmp_path, monkeypatch)
+    with (graph := Graph()).as_default():
+        column, row = tf.placeholder(tf.float32, [3, 1]), tf.placeholder(tf.float32, [3])
+        for made in (tf.subtract(column, row, name="column"), tf.subtract(row, row, name="rows"),
+                     tf.argmax(row, name="chosen"), tf.stop_gradient(row, name="cut")):
+            assert made is not None
+    kind, _, op = kind.partition(" of ") if kind != "axes of batch and time" else (kind, "", "")
+    finding = Finding(90, kind, op, "", "x:0", "", "", "", Place(file, line, "", ""))
+    found = written(finding, Known(graph, *(Site(file, at, "") if at else None for at in lines)))
+    assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)
+
+
+@pytest.mark.parametrize("old, new", [
+    ("l = torch.tensor(l.item(), requires_grad=True)", "l = l"), ("l = -(torch.tensor(logs) * r).sum()",
+     "l = -(torch.stack(logs) * r).sum()"), ("l = torch.tensor([a.item(), float(b)])", "l = torch.stack([a, b])"),
+    ("l = Variable(l.data)", "l = l"), ("l = f(a)", "")])
+def test_the_tensors_themselves_in_place_of_their_numbers(old: str, new: str, tmp_path: Path,
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _file(old, tmp_path, monkeypatch)
+    found = connected(file, 1)
+    assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)
+
+
+def _file(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(folder)
+    Path("train.py").write_text(f"{text}\n")
+    linecache.checkcache()
+    return str(folder / "train.py")
+
+
+def _patched(found: object, file: str, old: str) -> str:
+    return patch_of_lines(found, file).new.decode() if found else f"{old}\n"  # type: ignore[arg-type]
