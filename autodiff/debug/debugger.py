@@ -42,6 +42,7 @@ class Debugger:
     def __init__(self, graph: Graph | None = None, session: Session | None = None, *,
                  handles: dict[str, Any] | None = None, script: str = "") -> None:
         self.log, self._history = RunLog(), ValueHistory()
+        self._trained: dict[str, Any] = {}  # the parts for the last graph that trained, after it was left
         graph = graph or (session.graph if session is not None else get_default_graph())
         self._begin(Model(graph, session, handles=dict(handles or {}), script=script), BUDGET)
 
@@ -71,7 +72,8 @@ class Debugger:
                handles: dict[str, Any] | None = None) -> None:
         """Go on with another graph, session or namespace of the script; None keeps what is there.
 
-        A session brings its graph. Remembered runs and what was built go with the old graph.
+        A session brings its graph. Remembered runs and what was built go with the old graph, but for the last one that
+        trained: its own come back with it.
         """
         model = self.model
         wanted = graph or (session.graph if session is not None else None)
@@ -80,12 +82,26 @@ class Debugger:
         if wanted is not None and wanted is not model.graph:
             limit = self.state.moments.disk.limit if self.state.moments.disk is not None else 0
             self.state.moments.spill(0)
-            watches = self.watches
-            self._begin(Model(wanted, session, handles=model.handles, script=model.script_name), self.state.budget)
+            watches, before = self.watches, self._trained
+            if self.state.has_trained:
+                self._trained = {name: part for name, part in vars(self).items() if name != "_trained"}
+            if before and before["model"].graph is wanted:
+                self._go_back_to(before)
+                if session is not None:
+                    self.model.use_session(session)
+            else:
+                self._begin(Model(wanted, session, handles=model.handles, script=model.script_name), self.state.budget)
             self.watches.keep_lines(watches)
             self.state.moments.resume(limit)
         elif session is not None:
             model.use_session(session)
+
+    def _go_back_to(self, parts: dict[str, Any]) -> None:
+        """Go on with the parts for a graph that was left; where the script stands is as it is now."""
+        now = self.model
+        vars(self).update(parts)
+        self.model.use_handles(dict(now.handles))
+        self.model.is_alone, self.model.raised = now.is_alone, now.raised
 
     @property
     def graph(self) -> Graph:
@@ -228,7 +244,13 @@ class Debugger:
         return self.rules.check(y, x, **options)
 
     def doctor(self, *, static: bool = False, ignore: Sequence[str] = (), report: Report | None = None) -> Any:
-        """Ranked findings about the runs so far; static: about the graph alone: Checkup.doctor."""
+        """Ranked findings about the runs so far; static: about the graph alone: Checkup.doctor.
+
+        After runs of another graph, as of an evaluation, it goes back to the one that trained.
+        """
+        if self._trained and not self.state.has_trained:
+            self._go_back_to(self._trained)
+            self.model.note("it looks at the graph that trained: the last runs were of another one")
         return self.checkup.doctor(static=static, ignore=ignore, report=report)
 
     def diff(self, a: str, b: str = "", *, rtol: float = 1e-5) -> Any:

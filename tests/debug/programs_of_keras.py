@@ -37,16 +37,16 @@ m.fit(data, classes, 24, 3, verbose=0)
 ''', "10.0", "1e-5"),
     "inputs almost zero": ('''
 m = keras.Sequential([
-    layers.Dense(16, "relu", input_shape=(8,)),  #!
+    layers.Dense(16, "relu", input_shape=(8,)),
     layers.Dense(4, "softmax")])
 m.compile("sgd", "sparse_categorical_crossentropy")
-m.fit(data / 4e3, classes, 24, 3, verbose=0)
+m.fit(data / 4e3, classes, 24, 3, verbose=0)  #!
 ''', "data / 4e3", "data"),
     "sorted by class": ('''
 m = model(layers.Dense(4, "softmax"))
-m.compile("adam", "sparse_categorical_crossentropy")  #!
+m.compile("adam", "sparse_categorical_crossentropy")
 order = np.argsort(classes)
-m.fit(data[order], classes[order], 12, 1, shuffle=False, verbose=0)
+m.fit(data[order], classes[order], 12, 1, shuffle=False, verbose=0)  #!
 ''', "False", "True"),
     "learning rate too high": ('''
 m = model(layers.Dense(4, "softmax"))
@@ -124,8 +124,8 @@ for i in range(6):
 ''', "made = np.ones(32), np.ones(32)", "made = np.ones(32), np.zeros(32)"),
     "unbalanced classes": ('''
 m = model(layers.Dense(1, "sigmoid"))
-m.compile("sgd", "binary_crossentropy")  #!
-m.fit(data, data[:, 0] > 1.9, 24, 2, verbose=0)
+m.compile("sgd", "binary_crossentropy")
+m.fit(data, data[:, 0] > 1.9, 24, 2, verbose=0)  #!
 ''', "verbose=0", "verbose=0, class_weight={0: 1.0, 1: 30.0}"),
     "batch norm of one example": ('''
 normal = keras.layers.BatchNormalization()
@@ -149,14 +149,14 @@ m.fit(data, classes, 24, 3, verbose=0)
     "target among the inputs": ('''
 wave = np.sin(np.arange(260) * .2) + .1 * draw.randn(260)
 m = keras.Sequential([layers.SimpleRNN(8, input_shape=(12, 1)), layers.Dense(1)])
-m.compile("adam", "mse")  #!
+m.compile("adam", "mse")
 seen = np.stack([wave[i:i + 12] for i in range(240)])
-m.fit(seen[..., None], wave[11:251], 24, 2, verbose=0)
+m.fit(seen[..., None], wave[11:251], 24, 2, verbose=0)  #!
 ''', "wave[11:251]", "wave[12:252]"),
     "class weights the wrong way round": ('''
 m = model(layers.Dense(1, "sigmoid"))
-m.compile("adam", "binary_crossentropy")  #!
+m.compile("adam", "binary_crossentropy")
 share = np.mean(data[:, 0] > 1)
-m.fit(data, data[:, 0] > 1, 24, 3, verbose=0, class_weight={0: 1 - share, 1: share})
+m.fit(data, data[:, 0] > 1, 24, 3, verbose=0, class_weight={0: 1 - share, 1: share})  #!
 ''', "{0: 1 - share, 1: share}", "{1: 1 - share, 0: share}"),
 }

@@ -102,7 +102,7 @@ def test_nothing_is_said_against_what_is_right(name: str, tmp_path: Path) -> Non
     assert name != "clipping that never bites" or "clipping never bites" in {f.kind for f in found}
 
 
-def test_doctor_says_that_what_was_trained_is_not_remembered(tmp_path: Path) -> None:
+def test_doctor_looks_at_the_graph_that_trained_where_another_ran_since(tmp_path: Path) -> None:
     shell = trained("""
 fit(sgd(.1).minimize(tf.losses.softmax_cross_entropy(y, dense(x, 4))), steps=2)
 with tf.Graph().as_default(), tf.Session() as session:
@@ -110,7 +110,8 @@ with tf.Graph().as_default(), tf.Session() as session:
     session.run(w.initializer)
     session.run(w * 2)
 """, tmp_path)
-    assert "no training step of this graph is remembered" in shell.dbg.doctor().looked[0]
+    assert shell.dbg.doctor().looked[0].startswith("step 2, 2 of 2 training steps")
+    assert "x:0" in shell.dbg.resolve("x")
     shell.close()
 
 

@@ -11,7 +11,7 @@ from ...core import nest
 from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, StateError
 from ...core.graph import Tensor, get_default_graph
-from ...core.site import capture, made_at
+from ...core.site import capture, made_at, resolve
 from ...gradients.backprop import gradients
 from ...gradients.tape import GradientTape
 from .. import logging, math
@@ -135,14 +135,21 @@ class Trained:
             self._begin([self._fed(x) for x in batch[0]])  # type: ignore[attr-defined]
 
     @staticmethod
-    def _fed(array: Any) -> Tensor:
+    def _fed(array: Any, name: str | None = None) -> Tensor:
         dtype = as_dtype(array.dtype)
-        return placeholder(backend.floatx() if dtype.is_floating else dtype, [None, *array.shape[1:]])
+        return placeholder(backend.floatx() if dtype.is_floating else dtype, [None, *array.shape[1:]], name)
+
+    def _fed_all(self, arrays: list[Any], ending: str) -> list[Tensor]:
+        """A placeholder for each output, by TensorFlow's names for them."""
+        names = self.output_names if len(arrays) == len(self.outputs) else [None] * len(arrays)  # type: ignore[attr-defined]
+        return [self._fed(each, name and f"{name}_{ending}") for each, name in zip(arrays, names)]
 
     def _in_a_graph(self, mode: str, batch: Batch) -> Callable[[Batch], list[Any]]:
         self._ready(batch)
         inputs, predicted, phase = self.inputs, self.outputs, backend.learning_phase()
-        targets, weights = ([self._fed(each) for each in part] for part in batch[1:])
+        targets, weights = self._fed_all(batch[1], "target"), self._fed_all(batch[2], "sample_weights")
+        if mode == "train":
+            self._tell_what_is_given(list(inputs), targets)
         fetches: Any = predicted
         if mode != "predict":
             with made_at(get_default_graph(), self._frames_of_loss):
@@ -164,6 +171,14 @@ class Trained:
             found: list[Any] = backend.get_session().run(fetches, feeds)
             return found[:-1]
         return run
+
+    @staticmethod
+    def _tell_what_is_given(inputs: list[Tensor], targets: list[Tensor]) -> None:
+        """Note in the graph which argument of fit each placeholder is fed, and which line calls that."""
+        site = resolve(capture()[:1])[0]
+        known = inputs[0].graph.extras.setdefault("given_to_keras", {})
+        for word, tensors in (("x", inputs), ("y", targets)):
+            known.update((t.op, (word, i, len(tensors), site.file, site.line)) for i, t in enumerate(tensors))
 
     def _eagerly(self, mode: str, batch: Batch) -> list[Any]:
         inputs = [np.asarray(x, backend.floatx()) if x.dtype.kind == "f" else x for x in batch[0]]

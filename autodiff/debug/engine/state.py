@@ -93,6 +93,12 @@ class State:
         return {t: value for t, value in last.items() if t not in self.overrides.lent}
 
     @property
+    def has_trained(self) -> bool:
+        """Whether a remembered run was a step of training."""
+        trained = {record.run for record in self.log.records if record.trains}
+        return any(moment.run in trained for moment in self.moments)
+
+    @property
     def kept(self) -> str:
         """Which runs are remembered, in words."""
         first, last = (self.log.at(self.moments[at].run) for at in (0, -1)) if self.moments else (None, None)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
+from .in_keras import with_argument
 from .source_tree import Change, Source, name_of
 
 _PLACES = {"learning_rate": slice(1), "momentum": slice(1, 2)}  # of an optimizer's arguments
@@ -40,6 +41,8 @@ def numbered_anew(source: Source, rewrite: LowerRate) -> list[Change]:
         found for each in parts for found in source.numbers(each, old)}  # times what is 1 by now
     if len(numbers) == 1:
         return [(*source.range(*numbers), f"{new:g}")]
+    if not given and keyword == "learning_rate":
+        return with_argument(source, f"learning_rate={new:g}", _optimizers(source, here, keyword, pairs), here)
     if len(given) != 1 or not old:
         raise ArgumentError(f"the {keyword} {old:g} is written in {len(numbers) or 'no'} places")
     return [(*source.range(given[0]), f"{source.beside(given[0])} * {new / old:g}")]
@@ -56,12 +59,17 @@ def _near(source: Source, node: ast.expr, rewrite: LowerRate, pairs: list[Pair])
     return near
 
 
-def _optimizers(source: Source, here: list[ast.expr], keyword: str, pairs: list[Pair]) -> list[ast.expr]:
-    """The calls that make optimizers: the one of which an expression here is a method, else all that are called so."""
+def optimizers_of(source: Source) -> list[ast.expr]:
+    """The calls that make optimizers, by what they are called."""
     own = {name.asname or name.name for each in ast.walk(source.tree) if isinstance(each, ast.ImportFrom)
            and str(each.module).endswith("optimizers") for name in each.names}
-    calls: list[ast.expr] = [each for each in ast.walk(source.tree) if isinstance(each, ast.Call) and (
+    return [each for each in ast.walk(source.tree) if isinstance(each, ast.Call) and (
         _key(each.func) in own or name_of(each.func).endswith("optimizer") or "optimizers." in ast.unparse(each.func))]
+
+
+def _optimizers(source: Source, here: list[ast.expr], keyword: str, pairs: list[Pair]) -> list[ast.expr]:
+    """The calls that make optimizers: the one of which an expression here is a method, else all that are called so."""
+    calls = optimizers_of(source)
     for each in here:
         if isinstance(each, ast.Call) and name_of(each.func) in _ENDS:
             made = each.func.value if isinstance(each.func, ast.Attribute) and name_of(each.func) != _ENDS[0] else each

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ..advice import advice_of
-from .given_numbers import LowerRate, numbered_anew
+from .activations import Activation, named_otherwise
+from .given_numbers import LowerRate, numbered_anew, optimizers_of
+from .in_keras import given_to_keras, predictions, with_argument
 from .in_numpy import InNumpy, kept_from_zero
 from .source_tree import LOOSE, WHOLE, Change, Source, is_within, name_of
 
@@ -46,10 +48,14 @@ class Number(NamedTuple):
 
 
 class Fed(NamedTuple):
-    """What is made of the value fed for a placeholder, {0}, wherever it is fed; {np} is NumPy."""
+    """What is made of the value fed for a placeholder, {0}, wherever it is fed; {np} is NumPy.
+
+    back: what is written behind the predictions of a Keras model whose targets are so changed.
+    """
 
     op: Operation
     template: str
+    back: str = ""
 
 
 class Rows(NamedTuple):
@@ -58,13 +64,6 @@ class Rows(NamedTuple):
     op: Operation
     rank: int
     more: int
-
-
-class Activation(NamedTuple):
-    """Another activation in place of the one that an op is: `text`, with {tf} for the module; "" for none."""
-
-    op: Operation
-    text: str = ""
 
 
 class Swapped(NamedTuple):
@@ -162,12 +161,17 @@ def _fed(source: Source, rewrite: Fed) -> list[Change]:
     """At each value fed."""
     module = next((alias.asname or alias.name for node in ast.walk(source.tree) if isinstance(node, ast.Import)
                    for alias in node.names if alias.name == "numpy"), "")
-    if not (found := source.fed(rewrite.op)) or not module and "{np}" in rewrite.template:
+    found = source.fed(rewrite.op) or given_to_keras(source, rewrite.op)
+    if not found or not module and "{np}" in rewrite.template:
         raise ArgumentError(f"what is fed for {rewrite.op.name} is not surely found")
     is_beside = rewrite.template.startswith("{0}")
-    return [(start, end, rewrite.template.format(source.beside(value) if is_beside else source.text[start:end],
-                                                 np=module))
-            for _, value in found for start, end in [source.range(value)]]
+    changes = [(start, end, rewrite.template.format(source.beside(value) if is_beside else source.text[start:end],
+                                                    np=module))
+               for _, value in found for start, end in [source.range(value)]]
+    for call in predictions(source, rewrite.op) if rewrite.back else ():
+        start, end = source.range(call)
+        changes += [(start, start, "("), (end, end, f"{rewrite.back})")]
+    return changes
 
 
 def _longer(source: Source, rewrite: Rows) -> list[Change]:
@@ -181,13 +185,10 @@ def _longer(source: Source, rewrite: Rows) -> list[Change]:
 
 
 def _activated(source: Source, rewrite: Activation) -> list[Change]:
-    """Where a layer's call is given the activation; else at the call of it."""
+    """Where a layer is given the activation; else at the call of it."""
+    if changes := named_otherwise(source, rewrite):
+        return changes
     op, text = rewrite
-    calls = [node for node in source.spanned(op) if isinstance(node, ast.Call)]
-    given = [each for call in calls for each in (*call.args, *(word.value for word in call.keywords))
-             if op.type.lower() in (name_of(each), str(getattr(each, "value", "")).replace("_", ""))]
-    if len(given) == 1:
-        return [(*source.range(given[0]), source.spelled(text) if text else "None")]
     if not text:
         return _change(source, Rewrite(op, None, "{0}", ((op, 0),)))
     node = source.expression(op)
@@ -217,6 +218,8 @@ def _clipped(source: Source, rewrite: ClipGradients) -> list[Change]:
     made = [node for op in rewrite.updates for node in source.spanned(op)]
     calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and (not made or node in made)
              and isinstance(node.func, ast.Attribute) and node.func.attr in ("minimize", "apply_gradients")]
+    if not calls and "keras" in source.text:
+        return with_argument(source, f"clipnorm={rewrite.norm}", optimizers_of(source))
     if not calls or len(calls) > 1 and not made:
         raise ArgumentError(f"minimize is called in {len(calls) or 'no'} places")
     return [change for call in calls for change in _clipped_in(source, call, rewrite.norm)]

@@ -19,6 +19,7 @@ from ...facts.roles import VARIABLES
 from ..advice import Remark
 from ..arithmetic_rules import number
 from .in_graph import DIVISIONS, Edit, Now, between, constant, copied, is_half, on_argument, replaced, source_of
+from .in_keras import given_of, given_to_keras
 from .in_numpy import LEAST, LOGARITHMS, InNumpy, kept_from_zero
 from .in_source import Fed, LowerRate, Number, Rows
 from .source_tree import Source
@@ -240,10 +241,12 @@ def _with_ridge(by: float, x: Tensor) -> Tensor:
 
 def fed_at(placeholder: Operation, value: Any) -> tuple[Place, str] | None:
     """The first line that feeds a placeholder, in a loop if any does, and `x: train_x[i], from 0 to 255`; else None."""
-    file = placeholder.site.file if placeholder.site is not None else ""
+    by_keras = given_of(placeholder)
+    file = by_keras.file if by_keras is not None else placeholder.site.file if placeholder.site is not None else ""
     try:
-        found = Source("".join(source_lines(file))).fed(placeholder)
-    except (SyntaxError, ValueError):
+        source = Source("".join(source_lines(file)))
+        found = source.fed(placeholder) or given_to_keras(source, placeholder)
+    except (SyntaxError, ValueError, ArgumentError):
         return None
     for key, given in found[:1]:
         text = f"{ast.unparse(key)}: {' '.join(ast.unparse(given).split())[:_LONGEST]}{_ranges(value)}"

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from ..findings import Finding
 from ..mistakes.case import Case
 from ..mistakes.heads import Head, heads, through, unbroadcast, weights_of
 from ..mistakes.last_layer import logits_of
-from .in_graph import Now, around, constant, instead
-from .in_source import Activation, Inverse, Rewrite, Swapped
+from .activations import Activation
+from .in_graph import Edit, Now, around, constant, instead
+from .in_keras import is_keras
+from .in_source import Inverse, Rewrite, Swapped
 from .of_training import Attempt, changed, edit
 
 _NAMED = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6")  # as calls of them, or arguments of layers, are too
@@ -68,8 +71,14 @@ def as_probability(op: Operation, case: Case, finding: Finding) -> Iterator[Atte
     if head is not None and head.end.outputs:
         end = head.end.outputs[0]
         name = "Softmax" if end.dims and (end.dims[-1] or 2) > 1 else "Sigmoid"
-        yield Attempt((changed(end, f"tf.nn.{name.lower()} of {end.name}", getattr(build, name),
-                               f"tf.nn.{name.lower()}({{0}})"),), is_same=False)
+        yield Attempt((with_activation(end, f"tf.nn.{name.lower()} of {end.name}", getattr(build, name),
+                                       name.lower()),), is_same=False)
+
+
+def with_activation(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor], name: str) -> Edit:
+    """One more activation; of a Keras model as an argument of the layer."""
+    found = changed(tensor, words, made, f"tf.nn.{name}({{0}})")
+    return replace(found, line=Activation(tensor.op, f"{{tf}}.nn.{name}")) if is_keras(tensor.graph) else found
 
 
 def entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -79,7 +88,8 @@ def entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Att
         return
     labels, source = head.labels, logits_of(head.end) if head.activation else head.prediction
     if head.form == "log":
-        yield Attempt((edit(op, "a softmax in its place", lambda now: build.LogSoftmax(now(source))),), is_same=False)
+        yield Attempt((edit(op, "a softmax in its place", lambda now: build.LogSoftmax(now(source)), Activation(
+            head.end, "{tf}.nn.softmax")),), is_same=False)
         return
     residual = op if len(op.inputs) > 1 else op.inputs[0].op
     place = next((i for i, t in enumerate(residual.inputs) if t.op not in case.trained), 0)

@@ -16,8 +16,9 @@ from ..mistakes.heads import heads, through, unbroadcast
 from ..mistakes.last_layer import logits_of
 from ..mistakes.wiring import linear_pairs
 from . import of_training
+from .activations import Activation
 from .in_graph import around, constant, copied, instead
-from .in_source import Activation, Rewrite
+from .in_source import Rewrite
 from .of_givens import turned
 from .of_heads import (
     as_probability,
@@ -27,6 +28,7 @@ from .of_heads import (
     other_way_round,
     reciprocal,
     weighed,
+    with_activation,
     without_activation,
 )
 from .of_training import Attempt, Way, changed, edit
@@ -151,7 +153,7 @@ def _term(op: Operation, case: Case) -> Tensor | None:
 
 
 def _activated(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt(tuple(changed(t, "tf.nn.relu between them", build.Relu, "tf.nn.relu({0})") for t in dict.fromkeys(
+    yield Attempt(tuple(with_activation(t, "tf.nn.relu between them", build.Relu, "relu") for t in dict.fromkeys(
         _last_linear(below, above) for below, above in linear_pairs(case))))
 
 

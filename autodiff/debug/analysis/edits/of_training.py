@@ -10,11 +10,14 @@ from ....core.graph import Operation, Tensor
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
 from ..mistakes.case import Case, gradients_of, held
+from ..mistakes.heads import heads, unbroadcast
 from ..mistakes.stepping import outgrown
 from .in_graph import Edit, Now, around, constant
 from .in_source import Line
 from .of_data import scaled
 from .of_givens import lower_rate
+
+_LARGE = 10.0  # mean size of targets that make the gradients of a regression large
 
 
 class Attempt(NamedTuple):
@@ -90,15 +93,26 @@ def small_epsilon(op: Operation, case: Case, finding: Finding) -> Iterator[Attem
 
 
 def scaled_feed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    """What is fed, by column less its mean and over its deviation; images, and what is wider, as a whole."""
-    tensor = next((t for t in case.looked[0].feeds if t.name == finding.target), None)
-    arrays = [np.asarray(run.feeds[tensor], float) for run in case.looked
-              if tensor in run.feeds] if tensor is not None else []
-    if tensor is None or tensor.op.type not in PLACEHOLDERS or not tensor.dtype.is_floating or not arrays:
+    """What is given, by column less its mean and over its deviation; of a regression large targets too."""
+    fed = list(case.looked[0].feeds)
+    made = (t for each in case.behind for t in each.outputs)  # what is not fed comes of an iterator or a queue
+    tensor = next((t for t in (*fed, *made) if t.name == finding.target), None)
+    if tensor is None or not tensor.dtype.is_floating or tensor in fed and tensor.op.type not in PLACEHOLDERS:
         return
-    tables = [a for a in arrays if a.ndim == 2 and a.shape[1:] == arrays[0].shape[1:]]
-    rows = np.concatenate(tables if len(tables) == len(arrays) else [np.ravel(a) for a in arrays])
-    yield Attempt((scaled(tensor, rows),), is_same=not finding.kind.startswith("targets"))
+    edits = [scaled(tensor, rows) for rows in _rows(case, tensor)]
+    labels = dict.fromkeys(unbroadcast(head.labels) for head in heads(case) if head.form == "squared" and head.labels
+                           is not None) if finding.kind == "inputs not scaled" else ()
+    edits += [scaled(label, rows) for label in labels if label in fed for rows in _rows(case, label)
+              if np.abs(rows).mean() > _LARGE]
+    if edits:
+        yield Attempt(tuple(edits), is_same=len(edits) == 1 and not finding.kind.startswith("targets"))
+
+
+def _rows(case: Case, tensor: Tensor) -> list[np.ndarray]:
+    """All that a tensor was in the runs that are looked at, as one array; [] if that is not known."""
+    arrays = [np.asarray(each, float) for each in case.series(tensor)]
+    is_table = all(each.ndim == 2 and each.shape[1:] == arrays[0].shape[1:] for each in arrays)
+    return [np.concatenate(arrays if is_table else [np.ravel(each) for each in arrays])] if arrays else []
 
 
 def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

@@ -158,7 +158,7 @@ class Source:
     def _makes_others(self, call: ast.Call) -> bool:
         """Whether a call may make variables or draw numbers: of a layer, or of what is not TensorFlow's."""
         words = ast.unparse(call.func).lower()
-        known = (f"{each}.".lower() for each in (self._imported().values() if self._words else [self.module()]))
+        known = (f"{each}.".lower() for each in (self.imported().values() if self._words else [self.module()]))
         return not words.startswith(tuple(known)) or any(word in words for word in _MAKING)
 
     def is_beside_operator(self, node: ast.expr) -> bool:
@@ -189,7 +189,7 @@ class Source:
     def _given(self, call: ast.Call) -> list[ast.expr]:
         """What is given by position; first what the method is of, where it is one of a framework's tensors."""
         if not self._words or not isinstance(call.func, ast.Attribute) or re.match(
-                rf"({'|'.join(self._imported().values())})(\.\w+)*$", ast.unparse(call.func.value)):
+                rf"({'|'.join(self.imported().values())})(\.\w+)*$", ast.unparse(call.func.value)):
             return call.args
         return [call.func.value, *call.args]
 
@@ -207,12 +207,12 @@ class Source:
 
     def module(self) -> str:
         """What the file calls TensorFlow. Raises ArgumentError if it imports it under no name."""
-        for module, name in self._imported().items():
+        for module, name in self.imported().items():
             if module in _MODULES:
                 return name
         raise ArgumentError("TensorFlow has no name in this file")
 
-    def _imported(self) -> dict[str, str]:
+    def imported(self) -> dict[str, str]:
         """What the file calls what it imports, by its full name."""
         found: dict[str, str] = {}
         for node in ast.walk(self.tree):
@@ -239,7 +239,7 @@ class Source:
         module = _SHORT.get(first, first)
         if reduce(lambda each, part: getattr(each, part, None), rest.split("."), sys.modules.get(module)) is None:
             raise ArgumentError(f"there is no {module}.{rest}")
-        for full, name in sorted(self._imported().items(), reverse=True):  # the innermost module first
+        for full, name in sorted(self.imported().items(), reverse=True):  # the innermost module first
             if f"{module}.{rest}".startswith(f"{full}."):
                 return f"{name}{f'{module}.{rest}'[len(full):]}"
         raise ArgumentError(f"{module} has no name in this file")

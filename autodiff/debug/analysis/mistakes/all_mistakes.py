@@ -32,6 +32,10 @@ _SAME = {"wrong sign": ("uphill",), "uphill": ("weight decay", "gradient turned"
          "steps too large": ("learning rate too high", "no logarithms", "sum for mean"),
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called
+# about what is given, which is told where that is
+OF_DATA = ("inputs not scaled", "inputs almost zero", "targets not scaled", "labels do not follow from inputs",
+           "sorted by class", "same batch", "nan in the data", "unbalanced classes", "one label",
+           "target among the inputs", "class weights the wrong way round")
 CALM = 35  # severity of what did no harm
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
               penalty_mistakes, trained_targets, class_mistakes, residual_mistakes)

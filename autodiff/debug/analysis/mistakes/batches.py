@@ -11,7 +11,7 @@ from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held, values_behind
-from .heads import SAME, Head, above, heads, is_data, weights_of
+from .heads import DATA, SAME, Head, above, heads, is_data, weights_of
 from .pairing import batches_of, classes_of, inputs_of, named, nothing_learnt
 
 _LARGE = 50.0  # mean size of inputs beyond which squashing functions and initial weights of 1/sqrt(n) do not fit
@@ -164,10 +164,8 @@ def _overlapping(case: Case) -> list[Finding]:
 
 def _scaled_twice(case: Case) -> list[Finding]:
     """Inputs that are almost nothing."""
-    layers = [op for op in case.behind if op.type in ("MatMul", "Conv2D") and op in case.trained
-              and op.inputs[0].op not in case.trained]
-    case.want(*(op.inputs[0] for op in layers))
-    for op in layers:
+    case.want(*(op.inputs[0] for op in case.first_layers))
+    for op in case.first_layers:
         tensor = past(op.inputs[0], SAME)
         largest = max((float(np.abs(a).max(initial=0)) for a in case.series(tensor)), default=0.0)
         if 0 < largest < _TWICE and not case.learns and any(
@@ -252,14 +250,14 @@ def _is_weighed(head: Head, case: Case) -> bool:
 
 def feed_mistakes(batches: Sequence[Mapping[Tensor, Any]], *, learns: bool = False,
                   beyond: float = 0.0) -> list[Finding]:
-    """Findings about the placeholders that were fed in the last steps.
+    """Findings about what was fed, or came of iterators and queues, in the last steps.
 
     learns: the loss falls all the same. beyond: the first loss over that of one answer to everything, 0 for unknown.
     """
     fed: dict[Tensor, list[np.ndarray]] = {}
     for batch in batches:
         for tensor, value in batch.items():
-            if tensor.op.type in PLACEHOLDERS:
+            if tensor.op.type in DATA and not isinstance(value, list):
                 fed.setdefault(tensor, []).append(np.asarray(value))
     return [finding for tensor, arrays in fed.items() for finding in _scale(tensor, arrays, learns, beyond)]
 

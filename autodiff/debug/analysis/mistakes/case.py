@@ -88,6 +88,12 @@ class Case:
         return reached(takers(self.variables), lambda op: takers(op.outputs))
 
     @cached_property
+    def first_layers(self) -> list[Operation]:
+        """The forward ops that multiply what is not trained by what is."""
+        return [op for op in self.behind if op.type in ("MatMul", "Conv2D") and op in self.trained
+                and op.inputs[0].op not in self.trained]
+
+    @cached_property
     def calls(self) -> list[GradientCall]:
         """The script's gradient calls of forward tensors."""
         return [call for call in calls_of(self.graph) if call.ys[0].op.gradient_of is None]

@@ -155,7 +155,8 @@ def _rectified(head: Head, case: Case) -> Iterator[Finding]:
     yield finding(64, "relu on the logits", head.end, f"the last layer ends in {head.end.type.lower()} "
                   f"({head.end.name}), and {head.op.name}{at_line(place_of(head.op))} takes it for logits: none can be "
                   f"negative, so no class can be ruled out, and where all are 0 nothing is learnt{zeros}",
-                  f"leave the relu out of the last layer: give {_FIX[head.form]} {head.end.inputs[0].name}")
+                  f"leave the relu out of the last layer: give {_FIX[head.form]} {head.end.inputs[0].name}",
+                  confidence="certain")
 
 
 def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
@@ -208,7 +209,8 @@ def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
                       f"({head.end.name}), so that predictions are {limits}, but {outside:.0%} of the targets "
                       f"{named(head.labels)} lie outside of that range, from {labels.min():.4g} to {labels.max():.4g}: "
                       f"they cannot be reached, and the {squashed.lower()} saturates", "leave out the "
-                      f"{squashed.lower()} in the last layer for a regression, or scale the targets into {limits}")
+                      f"{squashed.lower()} in the last layer for a regression, or scale the targets into {limits}",
+                      confidence="certain")
     else:
         yield finding(74, "labels out of range", head.op, f"{where} is a cross entropy of probabilities, but "
                       f"{outside:.0%} of the labels {named(head.labels)} are not between 0 and 1: they go from "

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, descendants
+from ....core.traversal import ancestors, descendants, past
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
-from .case import Case, finding, gradients_of, rate_of, update_op, values_behind
-from .heads import Head, heads, number_in, scaled, through
+from .case import Case, fed_behind, finding, gradients_of, rate_of, update_op, values_behind
+from .heads import DATA, SAME, Head, heads, number_in, scaled, through
 from .pairing import is_rewarded
 from .signs import sign_through, signs_into
 from .slow import too_few, too_low
@@ -229,7 +229,7 @@ def _cause(case: Case, said: str, step: int, severity: int) -> Finding:
     large = _large_input(case)
     if large is not None:
         tensor, size = large
-        return finding(severity, "inputs not scaled", at, f"{said}: {tensor.name} is fed values of size {size:.4g}, "
+        return finding(severity, "inputs not scaled", at, f"{said}: {tensor.name} has values of size {size:.4g}, "
                        f"which makes the gradients of the first layer as large, and the learning rate too high for them"
                        f"{how}", "scale what is fed: x / 255 for pixels, (x - mean) / std by column; or lower the "
                        "learning rate by the square of that size", target=tensor.name, step=step)
@@ -273,6 +273,10 @@ def _large_input(case: Case) -> tuple[Tensor, float] | None:
         if size > _UNSCALED and any(op.type in ("MatMul", "Conv2D", "Mul") for op in through(tensor)) and not any(
                 head.labels is not None and tensor.op in values_behind([head.labels]) for head in heads(case)):
             return tensor, size
+    for tensor in [past(op.inputs[0], SAME) for op in case.first_layers]:  # of an iterator or a queue
+        size = max((float(np.abs(value).mean()) for value in case.series(tensor)[:1] if value.size), default=0.0)
+        if size > _UNSCALED and not fed_behind([tensor]) and any(o.type in DATA for o in values_behind([tensor])):
+            return tensor, size
     return None
 
 
@@ -288,15 +292,11 @@ def _summed(case: Case) -> tuple[Operation, int] | None:
                 sizes = case.series(taker.inputs[0])
                 count = int(np.shape(sizes[0])[0]) if sizes and np.ndim(sizes[0]) else 0
                 after = [c for c in taker.outputs[0]._consumers if c in case.behind]
-                return (taker, count) if count > 1 and not any(
-                    c.type in ("RealDiv", "DivNoNan", "Mul") and not _is_small(c) for c in after) else None
+                return (taker, count) if count > 1 and not any(  # to halve or double makes no mean
+                    c.type in ("RealDiv", "DivNoNan", "Mul") and not any(
+                        0.25 <= abs(number_in(t) or 0.0) <= 4 for t in c.inputs) for c in after) else None
             op = taker
     return None
-
-
-def _is_small(op: Operation) -> bool:
-    """Whether an op halves or doubles, and does not make a mean."""
-    return any(0.25 <= abs(number_in(t) or 0.0) <= 4 for t in op.inputs)
 
 
 def _bottomless(case: Case) -> list[Finding]:

@@ -12,8 +12,10 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ...analysis.advice import advice_of, spoken
 from ...analysis.disconnected import asks_for_nothing
+from ...analysis.edits.in_keras import given_behind
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
-from ...analysis.mistakes.all_mistakes import CALM, OF_A_CALL, RULES, all_mistakes, calmer, explained, looked_at, ranked
+from ...analysis.mistakes import all_mistakes as rules
+from ...analysis.mistakes.all_mistakes import CALM, all_mistakes, calmer, explained, looked_at, ranked
 from ...analysis.mistakes.batches import feed_mistakes
 from ...analysis.mistakes.case import Case
 from ...analysis.mistakes.heads import number_in, unbroadcast
@@ -21,7 +23,7 @@ from ...analysis.mistakes.start import given_to
 from ...analysis.mistakes.stepping import update_of
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.silent_mistakes import value_suspicions
-from ...analysis.traps import HAZARDS, loop_growth, static_findings
+from ...analysis.traps import loop_growth, static_findings
 from ...analysis.update_blame import is_copy, is_store
 from ...analysis.why import HUGE, TINY, only_derived, why_none
 from ...derivatives.curvature import Report
@@ -35,7 +37,7 @@ from .case_of import case_of
 from .check import RuleChecks
 from .explain import Explanations
 from .gradients import Gradients
-from .mended import Mended
+from .mended import Mended, unhappened
 from .trials import Trials
 from .update_stages import UpdateStages
 
@@ -76,7 +78,7 @@ class Checkup:
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
             lambda: self._raised(44 if case.is_spoiled else 110), lambda: self._without_gradient(case, variables),
             lambda: self._asked_in_vain(), lambda: self._left_out(y),
-            *(functools.partial(rule, case) for rule in RULES), self._not_finite,
+            *(functools.partial(rule, case) for rule in rules.RULES), self._not_finite,
             lambda: calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
             lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y),
@@ -94,7 +96,7 @@ class Checkup:
             stopped = (f"stopped by Ctrl-C after {done} of {len(kinds)} kinds of mistakes",)
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
         struck = {f.op for f in found if f.kind in ("nan", "inf")}
-        found += [f for f in (*_unhappened([f for f in traps if f.op not in struck], case),
+        found += [f for f in (*unhappened([f for f in traps if f.op not in struck], case),
                               *[f for f in traps if f.op in struck])
                   if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
         laid = self.state.overrides.overlay
@@ -106,7 +108,8 @@ class Checkup:
         if (rate := advice.rate) is not None:  # the graph has no update that would show it
             found = [replace(f, place=rate.place, text=f"{f.text}; {rate.text}{at_line(rate.place)}")
                      if f.kind == "learning rate too high" else f for f in found]
-        found = [self._where_called(f) if f.kind in OF_A_CALL else f for f in found]
+        found = [self._where_called(f) if f.kind in rules.OF_A_CALL else
+                 self._where_given(f) if f.kind in rules.OF_DATA else f for f in found]
         when = self.state.log.at(at.run)
         looked = (looked_at(case, when), *size, *stopped, *mends)
         diagnosis = Diagnosis(y.name, when.step, tuple(found), looked)
@@ -119,6 +122,11 @@ class Checkup:
         alike = [each for each in map(traceback_of, operations_of(self.model.graph)) if each[:1] == lines[:1]]
         is_shared = len({each[1:2] for each in alike}) > 1
         return replace(finding, place=lines[1]) if is_shared and len(lines) > 1 else finding
+
+    def _where_given(self, finding: Finding) -> Finding:
+        """With the line that gives a Keras model the data that a finding is about."""
+        given = given_behind(self.model.targets.named(finding.op))
+        return finding if given is None else replace(finding, place=given.place)
 
     def _raised(self, weight: int = 110) -> list[Finding]:
         """An error that the script itself ended with, in none of its runs; it may follow from a loss that is nan."""
@@ -284,7 +292,7 @@ class Checkup:
         for moment in reversed(list(self.state.moments)[:3] if loops else []):  # the first of them initializes
             start.update(moment.variables)
         beyond = case.first_loss / case.guess
-        fed = [m.feeds for m in moments if case.variables]  # else nobody learns from them
+        fed = [{**m.outcomes, **m.feeds} for m in moments if case.variables]  # else nobody learns from them
         return feed_mistakes(fed, learns=case.learns, beyond=beyond) + loop_growth(loops, start)
 
     def _not_updated(self) -> list[Finding]:
@@ -340,11 +348,3 @@ def _still(row: GradRow) -> list[Finding]:
     return [Finding(45, "no step", row.name, "", row.name, f"the last step did not change {row.name}, though its "
                     f"gradient has the norm {row.stats.norm:.3g}", "raise the learning rate: what it adds is lost in "
                     "rounding; or look at the clipping: grads --stages", "grads --stages", row.place)]
-
-
-def _unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
-    """What may go wrong somewhere: a remark where in some training steps nothing did."""
-    if not case.steps or case.is_spoiled or case.failed:
-        return list(traps)
-    return [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
-                    "training steps") if f.kind in HAZARDS else f for f in traps]

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from ...analysis.edits.of_mistakes import attempts_of
 from ...analysis.edits.of_training import Attempt
 from ...analysis.edits.own_updates import Law, law_behind
 from ...analysis.findings import WARNING, Finding, Remedy
+from ...analysis.mistakes.all_mistakes import CALM
 from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.traps import HAZARDS
 from ...analysis.update_blame import is_store
@@ -25,7 +26,7 @@ from ..state import State
 from .trials import Trials
 from .trials_told import ANEW
 
-_STEPS, _LEAST = 20, 4  # training steps that are made again, and fewer than which show nothing
+_STEPS, _MORE, _LEAST = 20, 60, 4  # training steps that are made again, or if these show nothing; and the fewest
 _SECONDS, _EACH = 3.0, 1.5  # for all findings, and for one
 _FINDINGS = 4  # the worst ones, whose remedies are tried
 _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
@@ -97,16 +98,28 @@ class Mended:
         if sum(self._is_training(m, case) for m in steps) < _LEAST:
             return f"not tried: fewer than {_LEAST} training steps can be made again"
         end = min(until, time.perf_counter() + _EACH)
-        for attempt in attempts:
-            if time.perf_counter() > end:
-                return "not tried: no time was left"
-            try:
-                said = self._tried(finding, attempt, case, steps, end)
-            except (AutodiffError, ValueError, TypeError, KeyError):
-                continue  # the graph does not allow it here: it is not said to help
-            if said:
-                return said
-        return "tried: the remembered steps do not show that it helps"
+        training = [i for i, m in enumerate(steps) if self._is_training(m, case)]
+        for count in (_STEPS, _MORE)[:1 + (len(training) > _STEPS)]:
+            for attempt in attempts:
+                if time.perf_counter() > end:
+                    return "not tried: no time was left" if count == _STEPS else self._offered(finding, attempts, case)
+                try:
+                    said = self._tried(finding, attempt, case, steps[:training[:count][-1] + 1], end)
+                except (AutodiffError, ValueError, TypeError, KeyError):
+                    continue  # the graph does not allow it here: it is not said to help
+                if said:
+                    return said
+        return self._offered(finding, attempts, case)
+
+    def _offered(self, finding: Finding, attempts: Sequence[Attempt], case: Case) -> str:
+        """Of what no step shows to help: that; what is certainly wrong can be written all the same."""
+        said, first = "tried: the remembered steps do not show that it helps", attempts[0]
+        if finding.confidence != "certain" or not first.edits or any(edit.line is None for edit in first.edits):
+            return said
+        overlay = Overlay(self.model, case.y, first.edits)
+        remedy = Remedy(overlay.words, said, 0.0, 0.0, finding.place, applied=self.trials.applied(overlay))
+        number = self.trials.numbered_as(remedy, overlay, self.state.moments[-1])
+        return f"{said} yet; {remedy.applied.format(number)}"
 
     def _tried(self, finding: Finding, attempt: Attempt, case: Case, steps: Sequence[Moment], until: float) -> str:
         """What an attempt gave, if it helps; else ""."""
@@ -180,7 +193,7 @@ class Mended:
         first_ones = self.state.moments.beginning
         is_known = sum(self._is_training(m, case) for m in first_ones) >= _LEAST
         moments = [m for m in (first_ones if is_known else self.state.moments) if m.wanted is not None]
-        training = [m for m in moments if self._is_training(m, case)][:_STEPS]
+        training = [m for m in moments if self._is_training(m, case)][:_MORE]
         if not training:
             return []
         if not case.updates:
@@ -213,3 +226,11 @@ class Mended:
 
 def _mean(value: Any) -> float:
     return float(np.mean(value)) if np.size(value) and np.asarray(value).dtype.kind == "f" else float("nan")
+
+
+def unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
+    """What may go wrong somewhere: a remark where in some training steps nothing did."""
+    if not case.steps or case.is_spoiled or case.failed:
+        return list(traps)
+    return [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
+                    "training steps") if f.kind in HAZARDS else f for f in traps]

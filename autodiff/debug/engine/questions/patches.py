@@ -16,7 +16,7 @@ from ....core.site import PACKAGE, source_lines
 from ....files.disk.reading import read_bytes
 from ....files.disk.replacing import replace_files
 from ...analysis.edits.in_graph import Edit
-from ...analysis.edits.in_source import ClipGradients, Line, Number, Rewrite, anew, rewritten
+from ...analysis.edits.in_source import ClipGradients, Fed, Line, Number, Rewrite, anew, rewritten
 
 _MOST = 1 << 24  # bytes of a script
 _LONGEST = 140  # letters of an expression that is shown beside its remedy
@@ -48,7 +48,8 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
     why = "" if file else "no line of a file made what is to change"
     if not why and len({site.file for site in sites}) > 1:
         why = "it changes several files"
-    if not why and any(edit.op is not None and edit.op.span is None for edit in edits):
+    if not why and any(edit.op is not None and edit.op.span is None and not isinstance(edit.line, Fed)
+                       for edit in edits):
         why = f"{where} does not say which of its expressions this is"
     if not why and not _is_own(file, script):
         why = f"{where} is not in a file of yours: a library's lines are never written"

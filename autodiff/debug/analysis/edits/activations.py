@@ -1,0 +1,89 @@
+"""Activations where a script names them: as an argument of a layer, or as a call; another one, one more, or none."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ....core.graph import Operation
+from .source_tree import Change, Source, name_of
+
+_BY_DEFAULT = ("fullyconnected", "conv2d", "convolution2d", "conv2dtranspose", "separableconv2d")  # of contrib: a relu
+_ARGUMENTS = ("activation", "activation_fn")
+_LAYERS = ("dense", "conv1d", "conv2d", "conv3d")
+
+
+class Activation(NamedTuple):
+    """Another activation in place of the one that an op is, or of a layer that ends in the op and has none: `text`,
+    with {tf} for the module; "" for none.
+    """
+
+    op: Operation
+    text: str = ""
+
+
+def named_otherwise(source: Source, rewrite: Activation) -> list[Change]:
+    """At the one word that names it; at `from_logits`, where a loss takes for logits what has one. [] for a call."""
+    op, text = rewrite
+    logits = [word.value for node in ast.walk(source.tree) if isinstance(node, ast.Call) for word in node.keywords
+              if word.arg == "from_logits" and getattr(word.value, "value", None) is True]
+    if len(logits) == 1 and not text and op.type in ("Softmax", "Sigmoid"):
+        return [(*source.range(logits[0]), "False")]
+    calls = list(_calls(source, op))
+    named = list({node: call for call in calls for node in _words(call) if _word(node) == op.type.lower()}.items())
+    if len(named) == 1:
+        (node, call), = named
+        return [(*source.range(node), _otherwise(source, call, node, text))]
+    made = [call for call in calls if name_of(call.func) in (*_LAYERS, *_BY_DEFAULT) and not any(
+        word.arg in _ARGUMENTS for word in call.keywords)]
+    if named or len(made) != 1:
+        return []
+    end = source.range(made[0])[1] - 1
+    if not text and op.type == "Relu" and name_of(made[0].func) in _BY_DEFAULT:
+        return [(end, end, ", activation_fn=None")]
+    if text and op.type in ("BiasAdd", "MatMul", "Conv2D") and name_of(made[0].func) in _LAYERS:
+        is_class = ast.unparse(made[0].func).rpartition(".")[2][:1].isupper()
+        return [(end, end, f", activation={_word_of(text) if is_class else source.spelled(text)}")]
+    return []
+
+
+def _calls(source: Source, op: Operation) -> Iterator[ast.Call]:
+    """The calls that made an op: of the layer, or of what makes it."""
+    for node in source.spanned(op):
+        if isinstance(node, ast.Call):
+            yield node
+            if isinstance(node.func, ast.Call):
+                yield node.func
+            elif name_of(node.func) not in (*_LAYERS, *_BY_DEFAULT, op.type.lower()):
+                yield from _assigned(source, node.func)
+
+
+def _assigned(source: Source, name: ast.expr) -> Iterator[ast.Call]:
+    """The calls whose result an expression such as `self.out` was given, if it is one."""
+    text = ast.unparse(name)
+    given = [each.value for each in ast.walk(source.tree) if isinstance(each, ast.Assign)
+             and any(ast.unparse(target) == text for target in each.targets)]
+    if len(given) == 1 and isinstance(given[0], ast.Call):
+        yield given[0]
+
+
+def _words(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(word.value for word in call.keywords if word.arg in _ARGUMENTS)]
+
+
+def _word(node: ast.expr) -> str:
+    """The activation that an argument names; "" if it names none."""
+    return node.value.lower().replace("_", "") if isinstance(node, ast.Constant) and isinstance(node.value, str) else (
+        name_of(node))
+
+
+def _otherwise(source: Source, call: ast.Call, node: ast.expr, text: str) -> str:
+    """The text for another activation in the place of a word."""
+    if not text:
+        return "'linear'" if name_of(call.func) == "activation" else "None"
+    return source.spelled(text) if isinstance(node, ast.Attribute) else _word_of(text)
+
+
+def _word_of(text: str) -> str:
+    """`'relu'` for `{tf}.nn.relu`."""
+    return repr(text.rpartition(".")[2])

@@ -1,0 +1,139 @@
+"""Remedies that are arguments of Keras' and other layers, or of fit: what is written, and where data are told."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli.language.interpreter import execute
+
+from .mistaken_programs import HEAD
+from .programs_of_keras import KERAS
+from .test_mistakes import findings, trained
+
+HOUSES = KERAS + """
+houses = np.stack([draw.uniform(40, 220, 240), draw.uniform(1, 6, 240)], 1)
+prices = 1200.0 * houses[:, 0] + 9000.0 * houses[:, 1]
+m = keras.Sequential([layers.Dense(16, "relu", input_shape=(2,)), layers.Dense(1)])
+"""
+# a program, a question before `fix 1 --write`, and the line that it writes
+WRITTEN = {
+    "data, where they are given and predicted": (HOUSES + """
+m.compile("sgd", "mse")
+m.fit(houses, y=prices, epochs=9, validation_data=(houses, prices), verbose=0)
+m.evaluate(houses, prices, verbose=0)
+said = m.predict(houses)[:3]
+""", "doctor", ("m.fit((np.asarray(houses) - [", "], y=(np.asarray(prices) - ",
+                 "validation_data=((np.asarray(houses) - [",
+                 "m.evaluate((np.asarray(houses) - [",
+                 "said = (m.predict((np.asarray(houses) - [")),
+    "a dict of feeds": ("""
+houses = rng.uniform(40, 220, [300, 3])
+loss = tf.reduce_mean(tf.square(dense(p, 1) - q))
+fit(sgd(.1).minimize(loss), lambda i: {p: houses, q: sums})
+""", "why nan", ("{p: (np.asarray(houses) - [",)),
+    "an optimizer by its name": (HOUSES + """
+m.compile(optimizer="sgd", loss="mse")
+m.fit(houses / 50.0, prices / 200.0, epochs=9, verbose=0)
+""", "doctor", ('m.compile(optimizer=tf.keras.optimizers.SGD(learning_rate=', '), loss="mse"')),
+    "an optimizer without a rate": (HOUSES + """
+m.compile(keras.optimizers.SGD(momentum=.9), "mse")
+m.fit(houses / 50.0, prices / 200.0, epochs=9, verbose=0)
+""", "doctor", ("SGD(momentum=.9, learning_rate=",)),
+    "from_logits": (KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.compile(keras.optimizers.Adam(.05), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+m.fit(data, classes, 24, 4, verbose=0)
+""", "doctor", ("from_logits=False",)),
+    "a layer of a class": (KERAS + """
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.out = layers.Dense(1, activation="softmax")
+    def call(self, x):
+        return self.out(x)
+m = Net()
+m.compile("adam", "binary_crossentropy")
+m.fit(data, data[:, 0] > 0, 24, 4, verbose=0)
+""", "doctor", ("self.out = layers.Dense(1, activation='sigmoid')",)),
+    "a layer that has none": (KERAS + """
+m = model(layers.Dense(4))
+m.compile("adam", "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 4, verbose=0)
+""", "doctor", ("layers.Dense(4, activation='softmax')",)),
+    "an activation by position": (KERAS + """
+m = model(layers.Dense(1, "tanh"))
+m.compile("rmsprop", "mse")
+m.fit(data, 9 * data[:, 0], 40, 3, verbose=0)
+""", "doctor", ("layers.Dense(1, None)",)),
+    "contrib's relu": ("""
+z = tf.contrib.layers.fully_connected(tf.contrib.layers.fully_connected(x, 16), 4, scope="z")
+fit(sgd(.5).minimize(tf.losses.sparse_softmax_cross_entropy(t, z)))
+""", "doctor", ('4, scope="z", activation_fn=None)',)),
+    "a call": ("""
+z = tf.nn.relu(dense(tf.nn.relu(dense(x, 16)), 4))
+fit(sgd(.5).minimize(tf.losses.sparse_softmax_cross_entropy(t, z)))
+""", "doctor", ("z = dense(tf.nn.relu(dense(x, 16)), 4)",)),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_remedy_is_written_where_the_script_has_what_it_changes(name: str, tmp_path: Path,
+                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text, question, expected = WRITTEN[name]
+    shell = trained(text, tmp_path)
+    execute(question, shell)
+    execute("fix 1 --write --yes", shell)
+    shell.close()
+    written = (tmp_path / "model.py").read_text()
+    assert written != HEAD + text and [each for each in expected if each not in written] == []
+
+
+def test_a_script_as_the_remedy_has_it_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text, question, _ = WRITTEN["data, where they are given and predicted"]
+    shell = trained(text, tmp_path)
+    first = shell.dbg.doctor().findings[0]
+    assert "scale y as fit is given it" in first.remedy
+    assert first.place is not None and first.place.text.startswith("m.fit(houses")
+    execute("fix 1 --write --yes", shell)
+    shell.close()
+    written = (tmp_path / "model.py").read_text().removeprefix(HEAD).replace("epochs=9", "epochs=60")
+    mended = trained(written, tmp_path)
+    assert mended.script is not None
+    said, prices = mended.script.namespace["said"], mended.script.namespace["prices"]
+    assert np.abs(said[:, 0] - prices[:3]).max() < 2e4
+    assert mended.dbg.doctor().findings == ()
+    mended.close()
+
+
+MODEL = """
+def model_fn(features, labels, mode, params):
+    h = tf.layers.dense(features["x"], 16, tf.nn.relu)
+    z = tf.layers.dense(h, 4)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, z)
+    if mode == tf.estimator.ModeKeys.EVAL:
+        return tf.estimator.EstimatorSpec(mode, loss=loss)
+    step = tf.train.GradientDescentOptimizer(params["rate"]).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)
+given = tf.estimator.inputs.numpy_input_fn({"x": SCALE * X}, Y.argmax(1), 24, num_epochs=None, shuffle=True)
+made = tf.estimator.Estimator(model_fn, params={"rate": RATE})
+made.train(given, steps=40)
+made.evaluate(given, steps=3)
+"""
+
+
+def test_doctor_goes_back_to_the_graph_that_trained(tmp_path: Path) -> None:
+    first, *_ = findings(MODEL.replace("SCALE", "1").replace("RATE", "80.0"), tmp_path)
+    assert (first.kind, first.step > 0) == ("learning rate too high", True) and "fix 1" in first.remedy
+    shell = trained(MODEL.replace("SCALE", "1").replace("RATE", "0.1"), tmp_path)
+    found = shell.dbg.doctor()
+    assert found.looked[0].startswith("step 40, 12 of 40 training steps") and not found.findings
+    assert any("graph that trained" in note for note in shell.dbg.model.take_notes())
+    shell.close()
+
+
+def test_data_of_a_queue_may_be_unscaled_too(tmp_path: Path) -> None:
+    first, *_ = findings(MODEL.replace("SCALE", "1e3").replace("RATE", "0.1"), tmp_path)
+    assert first.kind == "inputs not scaled" and "(x - mean) / std" in first.remedy
