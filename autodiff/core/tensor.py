@@ -188,8 +188,8 @@ class Tensor:
     def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(f"using a `tf.Tensor` as a Python `bool` is {STACKS.conversions[-1]}. "
                                              f"{self.describe()} has no value while the graph is built",
-                                             hint="use tf.cond for a choice in the graph, or `is not None` to test "
-                                                  "for presence")
+                                             hint="use tf.where for a choice in the graph, element by element, tf.cond "
+                                                  "for one of all, or `is not None` to test for presence")
 
     __nonzero__ = __bool__  # as Python 2 called it, and libraries still ask for it
 

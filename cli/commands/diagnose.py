@@ -63,7 +63,7 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     """
     raised = shell.script.error if shell.script is not None else None
     error = None if target else raised
-    if error is not None and (told := told_of(error, shell.dbg.graph)):
+    if error is not None and (told := told_of(error)):
         return Text(told.strip(), "warning")
     target = target or _last_stop(shell)
     kind = KINDS.get(target, "")
@@ -74,8 +74,8 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
         raise UsageError("nothing was run yet", "run -f nan", code="wrong_moment")
     found = shell.dbg.why("" if kind else target, of, kind=kind, order=order)
     many = found if isinstance(found, (list, tuple)) else (found,)
-    if error is not None and isinstance(found, WhyNonfinite) and not found.origins:
-        return standing.raised(shell, error)
+    if raised is not None and isinstance(found, WhyNonfinite) and not found.origins:
+        return standing.raised(shell, raised)
     if isinstance(found, WhyNonfinite) and order == 1:
         remedies = shell.dbg.trials.of(found, of)
         first, *rest = nonfinite(found)

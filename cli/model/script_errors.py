@@ -1,22 +1,20 @@
 """What a person can do about an error of the script's surroundings: files, modules, the network, standard input."""
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
-import re
 import sys
 from typing import Any
 
 import numpy as np
 
-from autodiff.core.errors import ShapeError
-from autodiff.core.graph import Graph
 from autodiff.debug import Debugger
-from autodiff.debug.analysis.edits.of_givens import fed_at
+from autodiff.debug.analysis.edits.of_raised import remark_on
 from autodiff.debug.engine.questions.trials_told import ANEW
 from autodiff.debug.facts.roles import at_line, place_of
 
-from .script_frames import frames_of_error, script_line
+from .script_frames import LIBRARIES, frames_of_error, script_line
 
 PROJECTS = {"PIL": "pillow", "absl": "absl-py", "cv2": "opencv-python", "google": "protobuf", "skimage": "scikit-image",
             "sklearn": "scikit-learn", "yaml": "pyyaml"}  # module -> the project that has it, of another name
@@ -34,9 +32,13 @@ def remedy_of(error: BaseException | None) -> str:
 
 
 def advice_on(error: BaseException | None, dbg: Debugger) -> str:
-    """The cause of an error and what to do, where more is known than its line; else ""."""
+    """The cause of an error and what to do, where more is known than its line; else "". The error keeps it."""
+    if error is not None and getattr(error, "told", None) is None:
+        with contextlib.suppress(Exception):  # what is said of an error is never another one
+            place = next(each for each in frames_of_error(error) if not each.file.startswith(LIBRARIES))
+            error.told = remark_on(error, place.frame, place.instruction)  # type: ignore[attr-defined]
     remedy = remedy_of(error) or str(getattr(error, "hint", ""))
-    return told_of(error, dbg.graph) or no_chances(error, dbg) or f"\nremedy: {remedy}" * bool(remedy)
+    return told_of(error) or no_chances(error, dbg) or f"\nremedy: {remedy}" * bool(remedy)
 
 
 def no_chances(error: BaseException | None, dbg: Debugger) -> str:
@@ -57,17 +59,13 @@ def no_chances(error: BaseException | None, dbg: Debugger) -> str:
     return ""
 
 
-def told_of(error: BaseException | None, graph: Graph) -> str:
-    """What the door of its framework has found out, or how to feed another shape: cause and remedy, or ""."""
+def told_of(error: BaseException | None) -> str:
+    """What the door of its framework has found out, or its line tells: cause and remedy, or ""."""
     if (told := getattr(error, "told", None)) is not None:
         at = at_line(told.place)
-        return f"\nbecause {told.text}{at * (at not in told.text)}" * bool(told.text) + f"\nremedy: {told.remedy}" + (
+        return f"\nbecause {told.text}{at * (at not in told.text)}" * bool(told.text) + (
+            f"\nremedy: {told.remedy}{at * (not told.text and at not in told.remedy)}") + (
             f"; {ANEW.format(1)}" * bool(told.lines))
-    if isinstance(error, ShapeError) and error.what.startswith("Cannot feed") and error.hint:
-        named = re.search(r"Tensor '(.+?):0'", error.what)
-        op = graph.operations.get(named[1]) if named is not None else None
-        there = fed_at(op, None) if op is not None else None
-        return f"\nremedy: {error.hint}" + (f"{at_line(there[0])}: {there[1]}" if there is not None else "")
     return ""
 
 

@@ -59,11 +59,12 @@ def script_line(error: BaseException) -> tuple[str, int]:
 
 
 class Place(NamedTuple):
-    """A frame of the script and the line where it stands."""
+    """A frame of the script and the line where it stands; of an error's, the instruction too."""
 
     frame: FrameType
     file: str
     line: int
+    instruction: int = -1
 
     @property
     def function(self) -> str:
@@ -103,7 +104,8 @@ def frames_of_error(error: BaseException) -> list[Place]:
     step = error.__traceback__
     while step is not None:
         if not step.tb_frame.f_code.co_filename.startswith((*OWN, "<frozen", "<plan>")):
-            found.append(Place(step.tb_frame, step.tb_frame.f_code.co_filename, step.tb_lineno))
+            found.append(Place(step.tb_frame, step.tb_frame.f_code.co_filename, step.tb_lineno,
+                               step.tb_lasti))
         step = step.tb_next
     return found[::-1]
 

@@ -5,7 +5,8 @@ import ast
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import count
 from typing import Any
@@ -25,7 +26,7 @@ _SHORT = {"F": "torch.nn.functional", "nn": "torch.nn", "jnp": "jax.numpy", "np"
 _DOTTED = re.compile(r"\b(?:F|nn|torch|jnp|jax|np)(?:\.\w+)+")
 _FIRST = ("x", "logits", "input", "input_tensor", "features", "tensor", "condition", "a")  # parameters that come first
 _MODULES = ("tensorflow", "tensorflow.compat.v1", "autodiff")
-_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 LOOSE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await)
 _LEAST, _MOST = 3e-8, 65520.0  # what float16 takes for 0 and for inf
@@ -112,9 +113,9 @@ class Source:
         return sorted(found, key=lambda each: (not self._is_in_loop(each[0]), each[0].lineno))
 
     def _is_in_loop(self, node: ast.AST) -> bool:
-        while node in self._around and not isinstance(node, _LOOPS):
+        while node in self._around and not isinstance(node, LOOPS):
             node = self._around[node]
-        return isinstance(node, _LOOPS)
+        return isinstance(node, LOOPS)
 
     def loads(self, name: str) -> int:
         """How often a name is read."""
@@ -126,6 +127,18 @@ class Source:
         before = self.text[self.text.rfind("\n", 0, start) + 1:start]
         return ("; " if before.strip() else ("\r\n" if "\r\n" in self.text else "\n") + before).join(lines)
 
+    def rows(self, changes: Iterable[Change], file: str) -> dict[tuple[str, int], str]:
+        """The lines that changes make anew, by file and number. Raises ArgumentError where one spans several lines."""
+        found: dict[tuple[str, int], str] = {}
+        for start, end, new in sorted(set(changes), reverse=True):
+            number = bisect_right(self._starts, start)
+            first = self._starts[number - 1]
+            line = found.get((file, number), self.text[first:].partition("\n")[0])
+            if "\n" in self.text[start:end]:
+                raise ArgumentError("it is written in several lines")
+            found[file, number] = line[:start - first] + new + line[end - first:]
+        return found
+
     def named_first(self, part: ast.expr, target: ast.expr, word: str) -> list[Change]:
         """The line that gives an expression with calls a name, then the name where it was; `target` reads it too.
 
@@ -136,10 +149,10 @@ class Source:
         if not calls:
             return []
         if part not in self.named:
-            statement, scope = self.statement(part), self._scope(part)
+            statement, scope = self.statement(part), self.scope(part)
             inner, other = ({*self._all_around(each, scope)} for each in (part, target))
-            if not isinstance(statement, _SIMPLE) or scope is not self._scope(target) or any(
-                    isinstance(each, (*_LOOPS, *_CONDITIONS)) for each in inner - other):
+            if not isinstance(statement, _SIMPLE) or scope is not self.scope(target) or any(
+                    isinstance(each, (*LOOPS, *_CONDITIONS)) for each in inner - other):
                 if any(self._makes_others(call) for call in calls):
                     raise ArgumentError("what it is made of would be made twice")
                 return []
@@ -246,15 +259,15 @@ class Source:
 
     def check_alike(self, part: ast.expr, target: ast.expr) -> None:
         """Raises ArgumentError unless the names of `part` mean the same where `target` stands."""
-        scope = self._scope(target)
-        if self._scope(part) is not scope:
+        scope = self.scope(target)
+        if self.scope(part) is not scope:
             raise ArgumentError("what it is made of is written in another function")
         ranges = [self.range(part), self.range(target)]
         for inner, other in ((part, target), (target, part)):
             around: ast.AST = inner
             while around is not scope:
                 around = self._around[around]
-                if isinstance(around, _LOOPS) and not is_within(other, around):
+                if isinstance(around, LOOPS) and not is_within(other, around):
                     ranges.append(self.range(around))  # which goes through all of it before it comes back
         start, end = min(start for start, _ in ranges), max(end for _, end in ranges)
         names = {node.id for node in ast.walk(part) if isinstance(node, ast.Name)}
@@ -263,7 +276,7 @@ class Source:
                     start <= self.range(node)[0] < end:
                 raise ArgumentError(f"{node.id!r} is something else there")
 
-    def _scope(self, node: ast.AST) -> ast.AST:
+    def scope(self, node: ast.AST) -> ast.AST:
         while not isinstance(node, _SCOPES):
             node = self._around[node]
         return node

@@ -70,10 +70,10 @@ class Checkup:
         own = [v for v in variables if not self._gets_another(v, y)]
         traps = static_findings(y, own, self.model.graph.operations.values())
         if y is None:
-            return Diagnosis("", 0, ranked([*self._raised(), *traps], ignore), size)
+            return Diagnosis("", 0, ranked([*self._raised(of_a_run=True), *traps], ignore), size)
         case = case_of(self.state, y, static=static)
-        if static:
-            return Diagnosis(y.name, 0, ranked([*all_mistakes(case), *traps], ignore), size)
+        if static or self.model.raised[0] and not self.state.log.records:
+            return Diagnosis(y.name, 0, ranked([*self._raised(), *all_mistakes(case), *traps], ignore), size)
         at = self.state.moment_for([y])
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
             lambda: self._raised(44 if case.is_spoiled else 110), lambda: self._without_gradient(case, variables),
@@ -83,8 +83,7 @@ class Checkup:
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
             lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y),
             advice_of(self.model.graph).findings)
-        found: list[Finding] = []
-        stopped: tuple[str, ...] = ()
+        found, stopped = list[Finding](), tuple[str, ...]()
         try:
             for done, look in enumerate(kinds):
                 if report is not None:
@@ -94,6 +93,8 @@ class Checkup:
             if not found:
                 raise
             stopped = (f"stopped by Ctrl-C after {done} of {len(kinds)} kinds of mistakes",)
+        if {"failed", "script error"}.isdisjoint(f.kind for f in found):
+            found += self._raised(44 if found else 110, of_a_run=True)
         known = {(f.op, f.kind) for f in found} | {(f.target, f.kind) for f in found}
         struck = {f.op for f in found if f.kind in ("nan", "inf")}
         found += [f for f in (*unhappened([f for f in traps if f.op not in struck], case),
@@ -112,8 +113,7 @@ class Checkup:
                  self._where_given(f) if f.kind in rules.OF_DATA else f for f in found]
         when = self.state.log.at(at.run)
         looked = (looked_at(case, when), *size, *stopped, *mends)
-        diagnosis = Diagnosis(y.name, when.step, tuple(found), looked)
-        return spoken(diagnosis, advice.words)
+        return spoken(Diagnosis(y.name, when.step, tuple(found), looked), advice.words)
 
     def _where_called(self, finding: Finding) -> Finding:
         """With the line that called a function of the script's, where others call it too, as of a loss."""
@@ -128,11 +128,11 @@ class Checkup:
         given = given_behind(self.model.targets.named(finding.op))
         return finding if given is None else replace(finding, place=given.place)
 
-    def _raised(self, weight: int = 110) -> list[Finding]:
-        """An error that the script itself ended with, in none of its runs; it may follow from a loss that is nan."""
+    def _raised(self, weight: int = 110, *, of_a_run: bool = False) -> list[Finding]:
+        """An error that the script ended with, in none of its runs or in one; it may follow from a loss that is nan."""
         text, place, told = self.model.raised
         last = self.state.log.records[-1] if self.state.log.records else None
-        if not text or last is not None and last.error and last.error.splitlines()[0] in text:
+        if not text or not of_a_run and last is not None and last.error and last.error.splitlines()[0] in text:
             return []
         because, _, remedy = " ".join(told.split()).partition("remedy: ")
         said = f"the script ended with {text}: what comes after that line was not done" if not because else (

@@ -69,10 +69,12 @@ def patch_of_lines(lines: Mapping[tuple[str, int], str], script: str) -> Patch:
     (file, _), *others = lines
     if not _is_own(file, script) or any(each != file for each, _ in others):
         return Patch(file, "", b"", b"", f"{os.path.basename(file)} is not a file of yours")
-    now = [*source_lines(file)]
+    old, now = read_bytes(file, _MOST), [*source_lines(file)]
     for (_, number), text in lines.items():
         now[number - 1] = f"{text}\n" if text else ""
-    return _between(file, read_bytes(file, _MOST), "".join(now).encode())
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(old).readline)
+    text = "".join(now).replace("\n", "\r\n" if b"\r\n" in old else "\n")
+    return _between(file, old, text.encode(encoding), encoding)
 
 
 def expression_of(edits: Sequence[Edit], *, by_hand: bool = False) -> str:

@@ -1,0 +1,157 @@
+"""What a line of the script is to be that an error comes from: the cause, and the line anew."""
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterable
+from math import prod
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from ....core.errors import ArgumentError
+from ....core.graph import Operation, Tensor
+from ....core.site import Site, source_lines, span
+from ...facts.roles import VARIABLES, as_place, at_line, place_of
+from ..advice import Remark
+from .source_tree import LOOPS, Change, Source, is_within
+
+_TYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float64")  # what is cast first; float32 last
+
+
+class RaisedAt(Source):
+    """A frame of the script that an error has passed, at an instruction of it. node: the expression that raised there.
+
+    Raises StopIteration where it was none that is known.
+    """
+
+    def __init__(self, error: BaseException, frame: FrameType, instruction: int) -> None:
+        self.file, self.said, self.hint = frame.f_code.co_filename, str(error), getattr(error, "hint", "")
+        super().__init__("".join(source_lines(self.file)))
+        self.names, place = frame.f_globals | frame.f_locals, (span(((frame.f_code, instruction),)) or ())[1:]
+        self.node: Any = next(node for node in ast.walk(self.tree) if isinstance(node, ast.expr) and place == (
+            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+
+    def written(self, node: ast.AST) -> str:
+        """An expression as it stands in the file."""
+        return self.text[slice(*self.range(node))]
+
+    def value(self, node: ast.AST | None) -> Any:
+        """What an expression of names, attributes, keys and lists is there; None for all else. No code of it is run."""
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id)
+        if isinstance(node, ast.Attribute):
+            return getattr(self.value(node.value), "__dict__", {}).get(node.attr)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            held = self.value(node.value)
+            return held.get(node.slice.value) if isinstance(held, dict) else None
+        return [self.value(each) for each in node.elts] if isinstance(node, (ast.List, ast.Tuple)) else None
+
+    def tensor(self, node: ast.AST | None) -> Tensor | None:
+        """What an expression is, if that is a tensor or a variable."""
+        value = self.value(node)
+        value = value.handle_tensor if inspect.getattr_static(value, "handle_tensor", None) is not None else value
+        return value if isinstance(value, Tensor) else None
+
+    def calls(self, name: str) -> list[ast.Call]:
+        """The calls in the file of methods of a name."""
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)
+                and getattr(node.func, "attr", "") == name]
+
+    def remark(self, text: str, remedy: str, changes: Iterable[Change], node: ast.AST | None = None) -> Remark:
+        """What is to be said, of the line of a node, by default of what raised; with the lines that changes make."""
+        place = as_place(Site(self.file, getattr(node or self.node, "lineno", 0), ""))
+        return Remark(text, place, remedy, self.rows(changes, self.file))
+
+
+def remark_on(error: BaseException, frame: FrameType, instruction: int) -> Remark | None:
+    """What is known of an error beyond what it says; None for nothing, or where its line is not surely found."""
+    rule = next((rule for pattern, rule in _RULES.items() if re.search(pattern, str(error))), None)
+    try:
+        return rule(RaisedAt(error, frame, instruction)) if rule is not None else None
+    except (ArgumentError, OSError, ValueError, SyntaxError, LookupError, StopIteration):
+        return None
+
+
+def _renamed(at: RaisedAt) -> Remark | None:
+    """Names of tensors that were given to something else, as to what a run gave, before they are used again."""
+    asked: list[ast.AST | None] = [key for node in ast.walk(at.tree) if isinstance(node, ast.Dict) for key in node.keys]
+    asked += [node for call in at.calls("run") for given in call.args[:1] for node in ast.walk(given)]
+    names = sorted({node.id for node in asked if isinstance(node, ast.Name) and is_within(node, at.node)
+                    and isinstance(at.value(node), (np.ndarray, np.generic, float, int))})
+    changes: list[Change] = []
+    for name in names:
+        named = [node for node in ast.walk(at.scope(at.node)) if isinstance(node, ast.Name) and node.id == name]
+        *_, _, last = sorted((node for node in named if isinstance(node.ctx, ast.Store)), key=lambda node: node.lineno)
+        after = last.lineno if isinstance(at.statement(last), LOOPS) else getattr(at.statement(last), "end_lineno", 0)
+        changes += [(*at.range(node), f"{name}_value") for node in named
+                    if node is last or node.lineno > after and node not in asked]
+    return at.remark(f"{' and '.join(names)} stood for a tensor, and is given to something else",
+                     f"give that another name: {names[0]}_value", changes, last)
+
+
+def _of_operation(at: RaisedAt) -> Remark | None:
+    """None, of an operation that was run, where a number is wanted."""
+    for call in at.calls("run"):
+        node, fetched = at.statement(call), call.args[0] if call.args else call
+        target = node.targets[0] if isinstance(node, ast.Assign) and node.value is call else None
+        is_none = isinstance(target, ast.Name) and at.names.get(target.id, call) is None
+        is_it = target is not None and (is_none or node is at.statement(at.node))
+        if is_it and isinstance(at.value(fetched), Operation):
+            loss = next((at.written(given) for each in at.calls("minimize") for given in each.args[:1]
+                         if at.tensor(given) is not None), "loss")
+            changes = [(*at.range(fetched), f"[{at.written(fetched)}, {loss}]")]
+            changes += [(*at.range(target), f"_, {at.written(target)}")] if isinstance(target, ast.Name) else []
+            return at.remark(f"{at.written(fetched)} is an operation, of which a run gives None",
+                             f"fetch the loss too, [{at.written(fetched)}, {loss}]", changes, node)
+    return None
+
+
+def _operands(at: RaisedAt) -> list[ast.expr]:
+    """What is on both sides of the operator that raised, or the first two arguments of the call."""
+    return [at.node.left, at.node.right] if isinstance(at.node, ast.BinOp) else at.node.args[:2]
+
+
+def _other_type(at: RaisedAt) -> Remark | None:
+    """Two types of numbers in one operation: what has the narrower one, or the wider one of two floats, is cast."""
+    old, new = sorted(re.findall(r"\b(float\d+|u?int\d+|bool)", at.said.partition("\n")[0])[:2],
+                      key=lambda name: _TYPES.index(name) if name in _TYPES else len(_TYPES))
+    node, tensor = next((node, t) for node in _operands(at) if (t := at.tensor(node)) is not None
+                        and t.dtype.base_dtype.name == old != new)
+    cast = f"{at.module()}.cast({at.written(node)}, {at.module()}.{new})"
+    return at.remark(f"{at.written(node)}, made{at_line(place_of(tensor.op))}, is {old}", f"{cast} in place of it",
+                     [(*at.range(node), cast)])
+
+
+def _inner_sizes(at: RaisedAt) -> Remark | None:
+    """A matrix of other rows than there are columns, or what is no table and meets a matrix."""
+    (left, x, inner), (right, w, shape) = ((node, t, t.dims or ()) for node in _operands(at)
+                                           if (t := at.tensor(node)) is not None)
+    size, (rows, columns), made = prod(each or 0 for each in inner[1:]), shape, at_line(place_of(w.op))
+    flat = f"{at.module()}.reshape({at.written(left)}, [-1, {size}])"
+    if len(inner) > 2 and size == rows:
+        return at.remark(f"{at.written(left)} has {len(inner) - 1} axes after the first, {size} numbers together",
+                         f"{flat} in place of it", [(*at.range(left), flat)])
+    lists = (each for node in at.spanned(w.op, exact=False) for each in ast.walk(node)
+             if isinstance(each, (ast.List, ast.Tuple)) and len(each.elts) == 2)
+    return at.remark(f"{at.written(right)}, made{made}, has {rows} rows, and {at.written(left)} {size} columns",
+                     f"[{size}, {columns}]{made}", [(*at.range(next(lists).elts[0]), str(size))]
+                     ) if len(inner) == 2 and size and w.op.type in VARIABLES else None
+
+
+def _of_another_shape(at: RaisedAt) -> Remark | None:
+    """What is fed in another shape than its placeholder has, wherever it is fed."""
+    key, given, fed = next((key, value, at.fed(t.op)) for node in ast.walk(at.node) if isinstance(node, ast.Dict)
+                           for key, value in zip(node.keys, node.values)
+                           if (t := at.tensor(key)) is not None and f"Tensor {t.name!r}" in at.said)
+    call = re.search(r"(np\S*)value(.*[)\]])|$", at.hint)
+    changes = [(*at.range(value), f"{call[1]}{at.written(value)}{call[2]}") for _, value in fed if call and call[1]]
+    return at.remark("", f"{at.hint}: {at.written(key)}: {at.written(given)}", changes if "np" in at.names else ()
+                     ) if at.hint and key is not None else None
+
+
+_RULES = {"^Fetch argument|unhashable type: 'numpy|Cannot interpret feed_dict key": _renamed,
+          "NoneType": _of_operation, "does not match type|conversion requested dtype": _other_type,
+          "^(Dimensions|Shape) must be": _inner_sizes, "^Cannot feed value": _of_another_shape}

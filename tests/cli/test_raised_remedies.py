@@ -1,0 +1,105 @@
+"""A line of the script that an error is to blame for: its cause and line, and the line anew, which then runs."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.language.interpreter import execute
+from cli.model.shell import Shell
+from cli.view.plain import plain
+
+START = """\
+import numpy as np
+import tensorflow as tf
+rows = np.arange(12, dtype=np.float32).reshape(6, 2) / 10
+x, y = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.float32, [None, 1])
+w = tf.Variable(tf.zeros([2, 1]))
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
+train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
+"""
+SESSION = "sess = tf.Session()\nsess.run(tf.global_variables_initializer())\n"
+LOOP = "for i in range(3):\n    "
+FED = "{x: rows, y: rows[:, :1]}"
+MORE = ("import tensorflow as tf\nx = tf.placeholder(tf.float32, [None, 4, 4])\n"
+        "labels = tf.placeholder(tf.int32, [None])\n")
+
+# the script; what is said of it; what is then in its file
+RAISED = {
+    "a result takes the loss's name": (
+        START + SESSION + LOOP + f"_, loss = sess.run([train, loss], {FED})\n    print(loss)\n",
+        "because loss stood for a tensor, and is given to something else at model.py:11", "    print(loss_value)\n"),
+    "batches take the placeholders' names": (
+        START + SESSION + "for x, y in [(rows, rows[:, :1])] * 3:\n    sess.run(train, feed_dict={x: x, y: y})\n",
+        "because x and y stood for a tensor, and is given to something else at model.py:10",
+        "{x: x_value, y: y_value}"),
+    "an operation's None": (
+        START + SESSION + LOOP + f"cost = sess.run(train, {FED})\n    print('%.3f' % cost)\n",
+        "because train is an operation, of which a run gives None at model.py:11",
+        "_, cost = sess.run([train, loss], "),
+    "an operation's None in parts": (
+        START + SESSION + LOOP + f"_, cost = sess.run(train, {FED})\n",
+        "because train is an operation", "_, cost = sess.run([train, loss], "),
+    "float64 data": (
+        "import numpy as np\nimport tensorflow as tf\ndata = tf.constant(np.ones((3, 2)))\n"
+        "tf.matmul(data, tf.Variable(tf.zeros([2, 1])))\n",
+        "because data, made at model.py:3, is float64 at model.py:4 remedy: tf.cast(data, tf.float32)",
+        "tf.matmul(tf.cast(data, tf.float32), "),
+    "integers of an operator": (
+        MORE + "x - labels\n", "because labels, made at model.py:3, is int32 at model.py:4",
+        "x - tf.cast(labels, tf.float32)"),
+    "a matrix for what has no name": (
+        MORE + "w = tf.Variable(tf.zeros([5, 2]))\ntf.matmul(tf.layers.flatten(x), w)\n",
+        "the inner ones of [?,16] and [5,2]", ""),
+    "a matrix of the columns of another": (
+        "import tensorflow as tf\nx = tf.placeholder(tf.float32, [None, 16])\nw = tf.Variable(\n    tf.zeros([5, 2]))\n"
+        "tf.matmul(x, w)\n",
+        "because w, made at model.py:3, has 5 rows, and x 16 columns at model.py:5 remedy: [16, 2] at model.py:3",
+        "tf.zeros([16, 2])"),
+    "no table for a matrix": (
+        MORE + "w = tf.Variable(tf.zeros([16, 2]))\ntf.matmul(x, w)\n",
+        "because x has 2 axes after the first, 16 numbers together at model.py:5",
+        "tf.matmul(tf.reshape(x, [-1, 16]), w)"),
+    "a vector for a column": (
+        START + SESSION + LOOP + "sess.run(train, {x: rows, y: rows[:, 0]})\n",
+        "np.reshape(value, (-1, 1)): y: rows[:, 0] at model.py:11", "y: np.reshape(rows[:, 0], (-1, 1))}"),
+}
+
+
+def said(folder: Path, monkeypatch: pytest.MonkeyPatch, *lines: str) -> list[str]:
+    """What each line says of the script there."""
+    monkeypatch.chdir(folder)
+    shell = Shell()
+    try:
+        return [" ".join(plain(execute(line, shell)).split()) for line in ("load model.py", *lines)]
+    finally:
+        shell.close()
+
+
+@pytest.mark.parametrize("case", RAISED)
+def test_an_error_is_told_with_a_line_that_mends_it(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, cause, line = RAISED[case]
+    (tmp_path / "model.py").write_text(text)
+    found = said(tmp_path, monkeypatch, "run", "why", "why nan", "doctor", *["fix 1 --write --yes"] * bool(line))
+    assert any(cause in each for each in found[:2])
+    assert cause in found[3] and "is finite" not in found[3]
+    assert cause.partition("because")[0] in found[2]
+    assert "script error" in found[4] or "failed" in found[4]
+    assert line in (tmp_path / "model.py").read_text()
+    if line:
+        assert "model.py ended" in "".join(said(tmp_path, monkeypatch, "run"))
+
+
+def test_lines_keep_the_ends_that_the_file_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = RAISED["integers of an operator"][0].replace("\n", "\r\n")
+    (tmp_path / "model.py").write_bytes(text.encode())
+    said(tmp_path, monkeypatch, "run", "fix 1 --write --yes")
+    assert (tmp_path / "model.py").read_bytes().count(b"\n") == text.count("\r\n")
+    assert b"x - tf.cast(labels, tf.float32)\r\n" in (tmp_path / "model.py").read_bytes()
+
+
+def test_what_is_not_surely_found_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "rate = 0.1\ndef fed(value):\n    return {rate: value}\nsess.run(train, {**fed(0.2), x: rows})\n"
+    (tmp_path / "model.py").write_text(START + SESSION + text)
+    found = said(tmp_path, monkeypatch, "run", "why", "fix 1 --write")
+    assert "Cannot interpret feed_dict key" in found[1]
+    assert "_value" not in "".join(found)
