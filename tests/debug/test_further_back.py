@@ -26,7 +26,7 @@ ANSWERS = {
     "cap = np.float32('nan')\nloss = tf.reduce_sum(tf.minimum(tf.matmul(x, w), cap))":
         ("run -f nonfinite", "why nan", "the script gave it as nan: a missing value"),
     "v = tf.Variable([[np.inf, 2.0]])\nloss = tf.reduce_sum(tf.matmul(x, w) * v)":
-        ("run -f nonfinite", "why nan", "the script itself computed these first values of Variable"),
+        ("run -f nonfinite", "why nan", "the script itself computed these first values of v"),
     "d = tf.data.Dataset.from_tensor_slices(np.float32([[1, np.nan], [2, np.nan]])).repeat().batch(2)\n"
     "loss = tf.reduce_sum(tf.matmul(d.make_one_shot_iterator().get_next(), w))":
         ("run -f nonfinite", "why nan", "the dataset gave nan throughout column 1 of its component 0"),
@@ -78,7 +78,7 @@ ANSWERS = {
         ("next 2", "why zero", "in its own gradient function at model.py:5, factor gradients/Ident"),
     "kept = tf.Variable(0.0, trainable=False)\nloss = tf.reduce_sum(tf.matmul(x, w)) / tf.cond("
     "tf.reduce_sum(x) > 1e3, lambda: tf.reduce_sum(x), lambda: kept.read_value() * 2.0)":
-        ("run -f nonfinite", "why nan", "because Variable is 0, as it was in the beginning"),
+        ("run -f nonfinite", "why nan", "because kept is 0, as it was in the beginning"),
     "loss = tf.reduce_sum(tf.matmul(x, w)) + tf.reduce_sum(tf.pow(x - 2.0, 0.9))":
         ("run -f nonfinite", "why nan", "remedy: tf.pow(tf.maximum(tf.abs(x - 2.0), 1e-6), 0.9) at model.py:5"),
     "gate = tf.clip_by_value(x * 0.2 - 90.0, 0.0, 1.0)\nloss = tf.reduce_sum(tf.matmul(x * gate, w))":

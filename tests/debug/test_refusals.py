@@ -24,15 +24,15 @@ REFUSED = {
                  "tf.cholesky(x + 1e-06 * tf.eye(tf.shape(x)[-1], dtype=tf.float64))"),
     "labels": ('data = np.array([1, 3, 2])\nx = tf.placeholder(tf.int64, [None])\nw = tf.Variable(tf.zeros([3, 3]))\n'
                'loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=x, logits=w))\n' + TRAIN,
-               "Placeholder:0 holds 1 to 3, 3 first at [1], where 0 to 2 may be",
-               "Placeholder - 1: they count from 0, and these from 1 at model.py:11: x: data, from 1 to 3"),
+               "x holds 1 to 3, 3 first at [1], where 0 to 2 may be",
+               "x - 1: they count from 0, and these from 1 at model.py:11: x: data, from 1 to 3"),
     "rows": ('data = np.array([[0, 4, 2]])\nx = tf.placeholder(tf.int64, [None, 3])\nw = tf.Variable(tf.ones([3, 3]))\n'
              'loss = tf.reduce_sum(tf.nn.embedding_lookup(w, x))\n' + TRAIN,
-             "Placeholder:0 holds 0 to 4, 4 first at [0, 1], where 0 to 2 may be",
-             "give Variable 5 rows in place of 3 at model.py:5"),
+             "x holds 0 to 4, 4 first at [0, 1], where 0 to 2 may be",
+             "give w 5 rows in place of 3 at model.py:5"),
     "row": ('data = 4\nx = tf.placeholder(tf.int64, [])\nw = tf.Variable(tf.ones([3, 3]))\n'
             'loss = tf.reduce_sum(tf.gather(w, x))\n' + TRAIN,
-            "Placeholder:0 is 4, where 0 to 2 may be", "give Variable 5 rows in place of 3 at model.py:5"),
+            "x is 4, where 0 to 2 may be", "give w 5 rows in place of 3 at model.py:5"),
 }
 
 
@@ -83,7 +83,7 @@ def test_ids_out_of_range_have_a_remedy_each(number: str, tmp_path: Path, monkey
     text = ('data = np.array([[1, 3, 2]])\nx = tf.placeholder(tf.int64, [None, 3])\nw = tf.Variable(tf.ones([3, 3]))\n'
             'loss = tf.reduce_sum(tf.nn.embedding_lookup(w, x))\n' + TRAIN)
     said = told(text + FEED, tmp_path, monkeypatch, "run", "why", f"fix {number} --write --yes", "load model.py", "run")
-    assert "give Variable 4 rows" in said[2] and "fix 3 applies it" in said[2]
+    assert "give w 4 rows" in said[2] and "fix 3 applies it" in said[2]
     assert WRITTEN[number] in (tmp_path / "model.py").read_text()
     assert "error" not in said[5]
 
@@ -165,7 +165,7 @@ def test_large_initial_weights_and_numbers_fed_one_by_one_are_told_before_the_ra
               'loss = tf.square(w * x * x - x)\n' + TRAIN)
     fed = FEED.replace("x: data", "x: 3.0 + i").replace("range(8)", "range(30)")
     said = told(single + fed, tmp_path, monkeypatch, "run -f nonfinite", "why")[2]
-    assert "remedy: scale the data fed for Placeholder: x / 10, as they reach" in said
+    assert "remedy: scale the data fed for x: x / 10, as they reach" in said
 
 
 def test_what_nobody_learns_from_need_not_be_scaled_and_why_without_a_stop_tells_missing_gradients(
@@ -265,7 +265,7 @@ def test_a_focal_loss_is_told_of_its_softmax_and_trains_no_critic(tmp_path: Path
     ('data, y = np.ones((4, 8, 8, 3), np.float32), np.eye(2)[[0, 1, 1, 0]]\n'
      'x, t = tf.placeholder(tf.float32, [None, 8, 8, 3]), tf.placeholder(tf.float32, [None, 2])\n'
      'w = tf.Variable(tf.ones([48, 2]))\nz = tf.matmul(tf.reshape(x, [-1, 48]), w)\n',
-     "reshapes Placeholder:0 of shape [?, 8, 8, 3] to [-1, 48], but an example has 8 * 8 * 3 = 192 elements: each "
+     "reshapes x of shape [?, 8, 8, 3] to [-1, 48], but an example has 8 * 8 * 3 = 192 elements: each "
      "becomes 4 rows", "remedy: tf.reshape(x, [-1, 192]), or tf.layers.flatten(x) at model.py:6"),
     ('data, y = np.ones((4, 3), np.float32), [0, 1, 1, 0]\nx = tf.placeholder(tf.float32, [None, 3])\n'
      't = tf.placeholder(tf.int32, [None], name="ids")\nw = tf.Variable(tf.ones([3, 2]))\nz = tf.matmul(x, w)\n',

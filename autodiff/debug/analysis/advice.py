@@ -1,6 +1,7 @@
 """What somebody beside the graph knows of a program: a front end whose steps are not Session.runs fills it."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from ...core.graph import Graph, Tensor
 from ..facts.records import NewLines, Place
 from .findings import Finding, RuleCheck
 
+Words = Sequence[tuple[str | re.Pattern[str], str]]
 _SENTENCES = ("text", "words", "remedy", "reason", "rule", "note")  # fields of answers that are read, not looked up
 _DIFFERS, _NOTHING = 1e-2, 1e-6  # relative to the largest, and absolute: what other rounding does not make
 _ROUNDING = 1e-5  # of the largest gradient there is: what may be left of terms as large that cancel
@@ -97,7 +99,7 @@ def differences(advice: Advice, ours: Mapping[Tensor, np.ndarray | None]) -> lis
     return found
 
 
-def spoken(found: Any, words: Sequence[tuple[str, str]]) -> Any:
+def spoken(found: Any, words: Words) -> Any:
     """An answer with its sentences in somebody else's words; names of tensors and ops stay."""
     if not words:
         return found
@@ -110,7 +112,7 @@ def spoken(found: Any, words: Sequence[tuple[str, str]]) -> Any:
     return replace(found, **changed)
 
 
-def _said(text: str, words: Sequence[tuple[str, str]]) -> str:
+def _said(text: str, words: Words) -> str:
     for theirs, ours in words:
-        text = text.replace(theirs, ours)
+        text = text.replace(theirs, ours) if isinstance(theirs, str) else theirs.sub(ours, text)
     return text

@@ -1,6 +1,7 @@
 """Model: what is under the debugger: a graph and its session, the script's names, and which y gradients are of."""
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ...core.errors import ArgumentError, AutodiffError
@@ -9,10 +10,11 @@ from ...core.indexed_slices import IndexedSlices, dense
 from ...runtime.feed import Feeds
 from ...runtime.plan.variable_values import Variables
 from ...runtime.session import Session
+from ..analysis.advice import advice_of, spoken
 from ..derivatives.derivatives import Derivatives
 from ..facts.graph_lists import calls_of, collected_in, operations_of, trainable_tensors, variables_of, version_of
 from ..facts.records import Place
-from ..facts.roles import PLACEHOLDERS, at_line, is_named_by_type, place_of
+from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, is_named_by_type, place_of
 from ..history.replay import continue_from
 from ..language.targets import Targets, tensors_of
 
@@ -110,6 +112,16 @@ class Model:
             return plain
         held = [self.targets.handle_of(tensor) for tensor in op.outputs if tensor.name == name]
         return next(filter(None, held), plain + at_line(place_of(op)))
+
+    def told(self, found: Any) -> Any:
+        """An answer with its sentences in the words of who reads it: placeholders and variables that nobody has named
+        by the script's names, and what a front end says in place of TensorFlow's names.
+        """
+        held = {t.op: name for t, name in self.targets.handles_by_tensor().items() if name.isidentifier()
+                and (t.op.type in PLACEHOLDERS or t.op.type in VARIABLES) and is_named_by_type(t.op)}
+        pairs = [(re.compile(rf"(?<![\w/.(]){re.escape(op.name)}(:0)?(?![\w/]|:\d)"), name)
+                 for op, name in held.items()]
+        return spoken(found, [*advice_of(self.graph).words, *pairs])
 
     @property
     def y(self) -> str:

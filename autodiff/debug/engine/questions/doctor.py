@@ -10,7 +10,7 @@ import numpy as np
 from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
-from ...analysis.advice import advice_of, spoken
+from ...analysis.advice import advice_of
 from ...analysis.disconnected import asks_for_nothing
 from ...analysis.edits.in_keras import given_behind
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
@@ -113,7 +113,7 @@ class Checkup:
                  self._where_given(f) if f.kind in rules.OF_DATA else f for f in found]
         when = self.state.log.at(at.run)
         looked = (looked_at(case, when), *size, *stopped, *mends)
-        return spoken(Diagnosis(y.name, when.step, tuple(found), looked), advice.words)
+        return self.model.told(Diagnosis(y.name, when.step, tuple(found), looked))
 
     def _where_called(self, finding: Finding) -> Finding:
         """With the line that called a function of the script's, where others call it too, as of a loss."""

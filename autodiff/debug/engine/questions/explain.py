@@ -13,7 +13,7 @@ from ....core.function_graph import functions_of
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors
-from ...analysis.advice import advice_of, differences, spoken
+from ...analysis.advice import advice_of, differences
 from ...analysis.attenuation import flat_inside, noted, remedy
 from ...analysis.backward_through_calls import lost_inside, nodes_inside
 from ...analysis.chain_rule import Chain, factors, size_of
@@ -53,15 +53,14 @@ class Explanations:
         and "exploding" one of WhySmall, for the trainable variables concerned; of a target, "gradient" leaves out what
         an update made of the gradient. order: up to which derivatives are asked about.
         """
-        found = self._why(target, y, kind, order)
-        return spoken(found, advice_of(self.model.graph).words)
+        return self.model.told(self._why(target, y, kind, order))
 
     def why_raised(self, error: OpError) -> Any:
         """Why an op raised what ended the last run: a WhyFailed or WhyNonfinite; None where it was no run's error."""
         at, last = [*self.state.moments][-1:], [*self.state.log.records][-1:]
         if not at or not isinstance(error.op, Operation) or not last[0].error or last[0].run != at[0].run:
             return None
-        return spoken(self.blame.why_failed(error, at[0]), advice_of(self.model.graph).words)
+        return self.model.told(self.blame.why_failed(error, at[0]))
 
     def _why(self, target: str, y: str, kind: str, order: int) -> Any:
         if not target:

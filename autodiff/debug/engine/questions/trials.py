@@ -12,7 +12,6 @@ import numpy as np
 
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Tensor
-from ...analysis.advice import advice_of, spoken
 from ...analysis.arithmetic_rules import number
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.in_numpy import InNumpy
@@ -99,7 +98,7 @@ class Trials:
                       self.tried[:SHOWN]]
         if self.model.is_foreign:  # whose fix is one of its text: those that are surely written before others
             self.tried.sort(key=lambda each: "{}" not in each[0].applied)
-        return spoken(tuple(remedy for remedy, *_ in self.tried), advice_of(self.model.graph).words)
+        return self.model.told(tuple(remedy for remedy, *_ in self.tried))
 
     def _diverging(self, top: Tensor, at: Moment) -> Tensor:
         """Of several losses that are trained in a run the one whose variables have outgrown the others'."""
@@ -150,7 +149,7 @@ class Trials:
                                 hint="why nan tries remedies, and numbers those that help; what is told "
                                      "without a number is for you to write")
         remedy, overlay, since = self.tried[number - 1]
-        return spoken(remedy, advice_of(self.model.graph).words), overlay, since
+        return self.model.told(remedy), overlay, since
 
     def _steps(self, why: WhyNonfinite | WhyFailed, top: Tensor) -> list[Moment]:
         """The remembered run that failed, last, after those that trained before it."""
