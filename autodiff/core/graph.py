@@ -62,7 +62,8 @@ class Graph(Placed, Collected):
               name: str) -> Operation:
         """`add`, for inputs that are of this graph."""
         if self.finalized:
-            raise StateError(f"Graph is finalized and cannot be modified: cannot add {definition.name} {name!r}")
+            raise StateError(f"Graph is finalized and cannot be modified: cannot add {definition.name} {name!r}",
+                             hint="make it once, before the session and outside of the loop that runs it")
         scope, name = ("", self.names.literal(name[:-1])) if name[-1:] == "/" else self._name_in_scope(name)
         op = _NEW(Operation)
         op.begin(self, definition, scope, name, inputs, attrs, specs)
@@ -321,6 +322,7 @@ def graph_of(values: Iterable[Any]) -> Graph:
         if isinstance(graph, Graph) and graph is not found and not graph.executing_eagerly:
             if found is not None:
                 raise GraphError(f"{value!r} must be from the same graph as the other inputs",
-                                 hint="build all of them in the same `with graph.as_default()` block")
+                                 hint="build all of them in the same `with graph.as_default()` block, and nothing "
+                                      "before tf.reset_default_graph()")
             found = graph
     return found or default

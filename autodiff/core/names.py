@@ -200,7 +200,7 @@ def element_named(name: str, operations: Mapping[str, Any], *, allow_tensor: boo
     if op is not None and allow_operation:
         return op
     if op is not None:
-        raise ArgumentError(f"The name {name!r} refers to an Operation, not a Tensor. {_FORM}", hint=f"{name}:0")
+        raise ArgumentError(f"The name {name!r} refers to an Operation, not a Tensor. {_FORM}", hint=f"say '{name}:0'")
     if not allow_operation:
         raise ArgumentError(f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. {_FORM}")
     raise UnknownNameError(f"The name {name!r} refers to an Operation not in the graph.").explain(

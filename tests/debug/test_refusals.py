@@ -73,6 +73,25 @@ def test_why_after_what_no_number_explains_is_what_was_raised(text: str, cause: 
     assert cause in said[-1] and "is finite" not in said[-1]
 
 
+@pytest.mark.parametrize(("text", "remedy"), [
+    ("x, y = tf.placeholder(tf.float32, []), tf.Variable(1.0)\ns = tf.Session()\ns.run(y.initializer)\n"
+     "s.run(x * y, {x: 2.0})\ns.run(x * y)\n", "remedy: feed it in this run too, as at model.py:6: x: 2.0"),
+    ("y = tf.placeholder(tf.int32, [None, 3])\n"
+     "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=tf.zeros([2, 3]))\n",
+     "remedy: one number a row is wanted, the class: labels=tf.argmax(labels, -1)"),
+    ("y = tf.placeholder(tf.int32, [None, 1])\n"
+     "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=tf.zeros([2, 3]))\n",
+     "remedy: one number a row is wanted, the class: labels=tf.squeeze(labels, -1)"),
+    ("for i in range(2):\n    tf.get_variable('w', [2])\n",
+     "as in a loop or a notebook, after tf.reset_default_graph()"),
+    ("x = tf.ones([2])\ntf.reset_default_graph()\nx * tf.ones([2])\n", "nothing before tf.reset_default_graph()"),
+    ("s = tf.Session()\ns.graph.finalize()\ns.run(tf.ones([]))\n", "remedy: make it once, before the session"),
+    ("x = tf.placeholder(tf.float32, [], name='x')\ntf.Session().run(x + 1.0, {'x': 1.0})\n", "remedy: say 'x:0'")])
+def test_what_a_call_refused_is_told_with_a_remedy(text: str, remedy: str, tmp_path: Path,
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    assert remedy in "".join(told(text, tmp_path, monkeypatch, *["run"] * ("run" in text)))
+
+
 WRITTEN = {  # what `fix N --write` makes of the line
     "1": "w = tf.Variable(tf.ones([3 + 1, 3]))", "2": "session.run([step, loss], {x: data - 1})",
     "3": "session.run([step, loss], {x: np.clip(data, 0, 2)})"}

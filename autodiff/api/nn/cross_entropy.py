@@ -164,7 +164,9 @@ def _check_sparse(labels: Tensor, logits: Tensor) -> None:
         raise ShapeError(f"Rank mismatch: Rank of labels (received {len(labels.dims)}) should equal rank of logits "
                          f"minus 1 (received {len(logits.dims)}).", hint=(
             f"the logits have shape {show(logits.dims)}: one row an example is wanted, so flatten what the layers "
-            "before them take, tf.layers.flatten(x)") * (len(logits.dims) > len(labels.dims) + 1))
+            "before them take, tf.layers.flatten(x)") * (len(logits.dims) > len(labels.dims) + 1) or (
+            "one number a row is wanted, the class: labels=tf.squeeze(labels, -1)" if labels.dims[-1:] == (1,) else
+            "one number a row is wanted, the class: labels=tf.argmax(labels, -1), of a number for each class"))
     if not compatible(labels.dims, logits.dims[:-1]):
         raise ShapeError(f"shape of labels is {show(labels.dims)}, expected that of logits but for the classes, "
                          f"{show(logits.dims[:-1])}")

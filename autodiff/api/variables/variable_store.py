@@ -79,7 +79,8 @@ def _shared(variable: Variable, name: str, dims: Any, dtype: DType, reuse: Any) 
         raise GraphError(f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
                          f"reuse=tf.AUTO_REUSE in VarScope? Originally defined at:\n{variable.op.site}",
                          hint=f"it was made at {variable.op.site}: to share it, with reuse=tf.AUTO_REUSE in a "
-                              "tf.variable_scope around both; to have another, in a variable_scope of another name")
+                              "tf.variable_scope around both; to have another, in a variable_scope of another name; to "
+                              "make the model anew, as in a loop or a notebook, after tf.reset_default_graph()")
     if not compatible(dims, variable.shape.dims_tuple):
         raise ShapeError(f"Trying to share variable {name}, but specified shape {show(dims)} and found shape "
                          f"{show(variable.shape.dims_tuple)}.\nmade at {variable.op.site}")

@@ -16,7 +16,7 @@ from ...runtime.plan.state import how_to_initialize
 from ..facts.inner_ops import InnerOps
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
 from .edits.in_graph import source_of
-from .edits.of_givens import outside
+from .edits.of_givens import fed_at, outside
 from .mistakes.wiring import regrouped
 from .remedies import REMEDIES
 
@@ -42,6 +42,8 @@ def refusal(op: Operation, error: Exception, values: Mapping[Tensor, Any], feeds
     if op.type.startswith(_ROW_BY_ROW) and (told := next(filter(None, (
             _flattened(each) for each in in_order(ancestors(op.inputs)))), None) or _class_ids(op, feeds)):
         return told
+    if op.type in PLACEHOLDERS and (there := fed_at(op, None)) is not None:
+        return "", f"feed it in this run too, as{at_line(there[0])}: {there[1]}"
     if op.type in PLACEHOLDERS or takes_elements(op):
         return "", getattr(error, "hint", "")
     if (odd := outside(op, values)) is not None:
