@@ -100,8 +100,7 @@ class Debugger:
         """Go on with the parts for a graph that was left; where the script stands is as it is now."""
         now = self.model
         vars(self).update(parts)
-        self.model.use_handles(dict(now.handles))
-        self.model.is_alone, self.model.raised = now.is_alone, now.raised
+        self.model.stand_where(now)
 
     @property
     def graph(self) -> Graph:

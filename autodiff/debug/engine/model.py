@@ -57,6 +57,11 @@ class Model:
         self._told = None
         self._spoken.clear()
 
+    def stand_where(self, other: Model) -> None:
+        """Take from another graph's model what is of the script: its names, and how it ended."""
+        self.use_handles(dict(other.handles))
+        self.is_alone, self.raised = other.is_alone, other.raised
+
     def use_script_name(self, name: str) -> None:
         """Go on under another name."""
         self.script_name = name
