@@ -105,7 +105,8 @@ def fix(shell: Shell, n: Annotated[int, IntKind(1)] = 1, *, write: bool = False,
         return Text("nothing was written: the file is as it was", "quiet")
     if write or yes:
         return _written(shell, n, confirmed=yes)
-    if shell.script is not None and (_of_error(shell) or shell.dbg.model.is_foreign):
+    if shell.script is not None and (
+            _of_error(shell) or shell.dbg.model.is_foreign or shell.dbg.trials.numbered(n)[0].lines):
         return _anew(shell, shell.script, n)
     made, failed = shell.dbg.edits.fix(n)
     again = f"\nvariables are what they were before {failed}" if failed else ""

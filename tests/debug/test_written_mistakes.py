@@ -41,6 +41,18 @@ WRITTEN = {
                    "tf.square(tf.layers.dense(h, 4) - y)"),
     "a column": ("loss = tf.reduce_mean(tf.square(x[:, 0] - tf.layers.dense(h, 1)))", "- tf.layers.dense(h, 1)",
                  "- tf.squeeze(tf.layers.dense(h, 1), 1)"),
+    "a weight of one class": ("z = tf.layers.dense(h, 1)\nloss = tf.reduce_mean("
+                              "tf.nn.weighted_cross_entropy_with_logits(y[:, :1] * tf.nn.relu(tf.sign(x[:, 4:5])), z, "
+                              "pos_weight=0.2))", "pos_weight=0.2", "pos_weight=1.0 / 0.2"),
+    "weights of a mean": ("z = tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=tf.layers.dense(h, 4))\n"
+                          "loss = tf.reduce_mean(tf.gather([0.2, 1.0, 2.0, 3.0], k) * tf.reduce_mean(z))",
+                          "tf.reduce_mean(z)", "z"),
+    "averages that no run updates": ("z = tf.layers.dense(tf.layers.batch_normalization(h, training=True), 4)\n"
+                                     + ENTROPY, "tf.train.GradientDescentOptimizer(0.1).minimize(loss)",
+                                     "tf.group(tf.train.GradientDescentOptimizer(0.1).minimize(loss), "
+                                     "tf.get_collection(tf.GraphKeys.UPDATE_OPS))"),
+    "a list of variables": ("z = tf.layers.dense(h, 4, name='last')\n" + ENTROPY + "\nmine = tf.trainable_variables("
+                            "'dense')", "minimize(loss, var_list=mine)", "minimize(loss)"),
     "a sum": ("z = 9.0 * tf.layers.dense(h, 4)\n" + ENTROPY.replace("reduce_mean", "reduce_sum"), "tf.reduce_sum",
               "tf.reduce_mean"),
 }
@@ -50,12 +62,22 @@ WRITTEN = {
 def test_the_remedy_of_a_mistake_is_written_where_it_was_made(name: str, tmp_path: Path,
                                                               monkeypatch: pytest.MonkeyPatch) -> None:
     script, wrong, right = WRITTEN[name]
-    text = f"{START}import numpy as np\n{BEGIN}{script}{TRAIN}"
+    text = f"{START}import numpy as np\n{BEGIN}{script}{TRAIN}".replace(right, wrong, "var_list" in wrong)
     with loaded(text, tmp_path, monkeypatch, "run") as shell:
         shell.dbg.doctor()
         found = [shell.dbg.edits.patch(n) for n in range(1, len(shell.dbg.trials.tried) + 1)]
         assert "nothing is written" not in said("fix 1 --write", shell)
     assert text.count(wrong) == 1 and text.replace(wrong, right) in [each.new.decode() for each in found]
+
+
+def test_a_line_that_no_graph_can_change_is_run_from_the_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                                   ) -> None:
+    text = f"{START}import numpy as np\n{BEGIN}{WRITTEN['averages that no run updates'][0]}{TRAIN}"
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        assert "; fix 1 runs it so from its beginning" in said("doctor", shell)
+        assert "runs from its beginning with that" in said("fix 1", shell)
+        assert "not updated" not in said("run", shell) + said("doctor", shell)
+        assert "not updated" in said("load", shell) + said("run", shell) + said("doctor", shell)  # as it is again
 
 
 def test_what_is_fed_is_scaled_where_it_is_fed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

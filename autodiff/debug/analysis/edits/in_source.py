@@ -72,11 +72,15 @@ class Swapped(NamedTuple):
     op: Operation
 
 
-class Inverse(NamedTuple):
-    """One over what the call that made an op is given by a keyword."""
+class Argument(NamedTuple):
+    """What the call that made an op is given by a keyword: `text`, with {0} for what it was; "" for nothing any more.
+
+    For the keyword "" it is what is written around the call.
+    """
 
     op: Operation
     keyword: str
+    text: str = ""
 
 
 class ClipGradients(NamedTuple):
@@ -89,7 +93,7 @@ class ClipGradients(NamedTuple):
     updates: tuple[Operation, ...] = ()
 
 
-Line = Rewrite | LowerRate | Number | Rows | Fed | Activation | Swapped | Inverse | ClipGradients | InNumpy
+Line = Rewrite | LowerRate | Number | Rows | Fed | Activation | Swapped | Argument | ClipGradients | InNumpy
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -205,12 +209,20 @@ def _swapped(source: Source, rewrite: Swapped) -> list[Change]:
     return [(*sides[i], source.text[slice(*sides[1 - i])]) for i in (0, 1)]
 
 
-def _inverted(source: Source, rewrite: Inverse) -> list[Change]:
-    found = [word.value for node in source.spanned(rewrite.op) if isinstance(node, ast.Call) for word in node.keywords
-             if word.arg == rewrite.keyword]
-    if len(found) != 1:
-        raise ArgumentError(f"no {rewrite.keyword} is written there")
-    return [(*source.range(found[0]), f"1.0 / {source.beside(found[0])}")]
+def _given(source: Source, rewrite: Argument) -> list[Change]:
+    op, keyword, text = rewrite
+    calls = [node for node in source.spanned(op) if isinstance(node, ast.Call)]
+    words = [word for call in calls for word in call.keywords if word.arg == keyword]
+    if len(calls) != 1 or not words and ("{0}" in text) == bool(keyword):
+        raise ArgumentError(f"no {keyword} is written there")
+    start, end = source.range(words[0] if words else calls[0])
+    if not keyword:
+        return [(start, end, source.spelled(text.replace("{0}", "{}")).format(source.text[start:end]))]
+    if not words:
+        return [(end - 1, end - 1, f"{', ' * bool(calls[0].args or calls[0].keywords)}{keyword}={text}")]
+    if not text:
+        return [(len(source.text[:start].rstrip(", \n")), end, "")]
+    return [(*source.range(words[0].value), text.format(source.beside(words[0].value)))]
 
 
 def _clipped(source: Source, rewrite: ClipGradients) -> list[Change]:
@@ -292,7 +304,7 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
 
 _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered, Rows: _longer, Fed: _fed,
-    Activation: _activated, Swapped: _swapped, Inverse: _inverted, ClipGradients: _clipped}
+    Activation: _activated, Swapped: _swapped, Argument: _given, ClipGradients: _clipped}
 
 
 def _has_order(node: ast.expr) -> bool:

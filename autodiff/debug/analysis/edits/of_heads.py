@@ -16,7 +16,7 @@ from ..mistakes.last_layer import logits_of
 from .activations import Activation
 from .in_graph import Edit, Now, around, constant, instead
 from .in_keras import is_keras
-from .in_source import Inverse, Rewrite, Swapped
+from .in_source import Argument, Rewrite, Swapped
 from .of_training import Attempt, changed, edit
 
 _NAMED = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6")  # as calls of them, or arguments of layers, are too
@@ -142,6 +142,7 @@ def reciprocal(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
     head = head_of(op, case)
     weights = next((t for t in weights_of(head, case) if t.name == finding.target), None) if head is not None else None
     if weights is not None:
-        yield Attempt((edit(weights.op, "1 / the weights", lambda now: build.Reciprocal(weights), Inverse(
-            weights.op, "pos_weight") if weights.op.span == op.span else around(weights.op, "1.0 / {0}")),),
+        line = Argument(op, "pos_weight", "1.0 / {0}") if weights.op.span == op.span else around(
+            weights.op, "1.0 / {0}")
+        yield Attempt((edit(weights.op, "1 / the weights", lambda now: build.Reciprocal(weights), line),),
                       is_same=False)

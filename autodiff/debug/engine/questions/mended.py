@@ -12,6 +12,7 @@ from ....core.errors import AutodiffError
 from ....core.graph import Tensor
 from ...analysis.advice import advice_of
 from ...analysis.edits.of_mistakes import attempts_of
+from ...analysis.edits.of_script import lines_of
 from ...analysis.edits.of_training import Attempt
 from ...analysis.edits.own_updates import Law, law_behind
 from ...analysis.findings import WARNING, Finding, Remedy
@@ -74,8 +75,10 @@ class Mended:
             for kind in kinds[:_FINDINGS]:
                 alike = [i for i, f in enumerate(found) if (f.kind, f.op, f.remedy) == kind]
                 first = found[alike[0]]
-                self._lines, said = {} if self.model.raised[0] else advice_of(self.model.graph).written(first), ""
-                if (op := self.model.targets.named(first.op) or first.kind in _OF_NO_OP and case.y.op):
+                op, said = self.model.targets.named(first.op) or (case.y.op if first.kind in _OF_NO_OP else None), ""
+                self._lines = {} if self.model.raised[0] else advice_of(self.model.graph).written(first) or lines_of(
+                    first, op, case)
+                if op is not None:
                     attempts = list(attempts_of(first, op, case)) if case.steps else []
                     said = self._said(first, attempts, case, steps, until)
                 if self._lines and "; fix " not in said and self.state.moments:

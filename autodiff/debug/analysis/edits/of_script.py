@@ -1,0 +1,45 @@
+"""What mends a mistake that is in no op: lines of the script, as they are to be."""
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+
+from ....core.errors import ArgumentError
+from ....core.graph import Operation
+from ....core.site import source_lines
+from ....core.traversal import ancestors
+from ...facts.records import NewLines
+from ..findings import Finding
+from ..mistakes.case import Case, update_op
+from .in_source import Argument, rewritten
+
+_GROUP = "{tf}.group({0}, {tf}.get_collection({tf}.GraphKeys.UPDATE_OPS))"
+
+
+def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
+    """New lines for what a finding about an op says; {} where they are not surely known."""
+    line = _line(finding, op, case) if op is not None and case.steps else None
+    if line is None or line.op.site is None or line.op.span is None:
+        return {}
+    file, lines = line.op.site.file, {}
+    try:
+        old = [*source_lines(file)]
+        new = rewritten("".join(old), [line]).splitlines(keepends=True)
+    except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
+        return {}
+    for tag, first, last, i, j in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            lines.update({(file, number): "" for number in range(first + 1, last + 1)})
+            lines[file, first + 1] = "".join(new[i:j]).rstrip("\r\n")
+    return lines
+
+
+def _line(finding: Finding, op: Operation, case: Case) -> Argument | None:
+    update = update_op(case)
+    if finding.kind == "not updated":
+        return Argument(update, "", _GROUP)
+    if finding.kind == "not trained":
+        return Argument(update, "var_list")
+    looks = [o for o in case.behind if o.type in ("GatherV2", "ResourceGather") and any(
+        finding.target == t.name for each in ancestors([o.inputs[1]]) for t in each.outputs)
+             ] if finding.kind == "padding is read" else []
+    return Argument(looks[0], "mask_zero", "True") if looks and case.graph.extras.get("compiled") else None
