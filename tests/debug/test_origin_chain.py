@@ -19,8 +19,8 @@ HEAD = START + "x = tf.placeholder(tf.float32, [None, 2], name='x')\nw = tf.Vari
 CHAINS = {
     ("p = tf.sigmoid(tf.matmul(x, w))\nloss = tf.reduce_mean(tf.log(1.0 - p))", "1e-9",
      "{x: [[1.0, 2.0], [3.0, 30.0 if i == 5 else 0.5]]}"):
-        "because 30 was fed for 'x' at row 1, column 1, where most steps before had 3 at most, then 1 - 1 = 0 | "
-        "step 6 30 was fed",
+        "because 30 was fed for 'x' at row 1, column 1, where most steps before had 3 at most, then sigmoid(46.5) = 1: "
+        "it is saturated | step 6 30 was fed",
     ("h = tf.nn.relu(tf.matmul(x, w) - 3.0)\nloss = tf.reduce_sum(h / tf.reduce_sum(h, 0))", "1e-9",
      "{x: [[1.0, 0.5 + 3 * (i != 4)]]}"): "because relu(-1.75) = 0 at model.py:6 | step 5 relu(-1.75) = 0 model.py:6",
     ("loss = tf.reduce_mean(tf.matmul(x, w) ** 2)", "0.01", "{x: np.ones((0 if i == 3 else 4, 2))}"):
@@ -45,7 +45,7 @@ CHAINS = {
      "loss = tf.reduce_sum(tf.exp(rows.stack()[-1]) * w[0])", "1e-9", "{x: [[1.0, 1.0]]}"):
         "it grows from 3 to 4.24e+28 in 60 iterations, 3 times in each at model.py:7 | step 1",
     ("p = tf.sigmoid(tf.matmul(x, w))[:, 0]\nt = x[:, 1]\nloss = tf.reduce_sum(tf.log(t * p + (1.0 - t) * (1.0 - p)))",
-     "1e-9", "{x: [[90.0 * (i == 3), 0.0]]}"): "at most, then 1 - 1 = 0 | step 4 90 was fed",
+     "1e-9", "{x: [[90.0 * (i == 3), 0.0]]}"): "at most, then sigmoid(45) = 1: it is saturated | step 4 90 was fed",
     ("b = tf.Variable([0.0])\nh = tf.reduce_sum(tf.abs(tf.matmul(x, w) + b), 1)\nloss = tf.reduce_mean(h / h)", "1e-9",
      "{x: [[1.0, 2.0], [0.0 if i == 2 else 3.0, 0.0]]}"): "because 0 was fed for 'x' throughout row 1 | step 3 0 was",
     ("loss = tf.reduce_sum(x * w[0])", "0.1", "{x: [[1.0, 2.0], [3.0, np.nan if i == 2 else 4.0]]}"):

@@ -168,8 +168,12 @@ def origin_of(chain: Sequence[Link]) -> str:
     if chain[0].kind == "depth":
         return chain[0].text
     told = [chain[0].text + (at_line(chain[0].place) if chain[0].kind == "op" else "")]
-    for link in reversed(chain[1:-1][-2:]):  # the last is what the sentence began with
-        if sum(map(len, told)) + len(link.text) <= _TOLD:
+    between = chain[1:-1][-2:]  # the last is what the sentence began with
+    flat = [link for link in between if link.kind == "op" and ": " in link.text]  # saturated, or too small for the type
+    if flat and chain[0].kind == "variable":  # which grows in any training
+        return f"because {', then '.join(link.text for link in between)}"
+    for link in flat or between[::-1]:
+        if flat or sum(map(len, told)) + len(link.text) <= _TOLD:
             told.insert(1, link.text)
     return f"because {', then '.join(told)}"
 
