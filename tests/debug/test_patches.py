@@ -1,5 +1,6 @@
 """A remedy as a change of the user's file: where it goes, what is kept, and what is never written."""
 
+import ast
 import os
 import sysconfig
 from pathlib import Path
@@ -7,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import autodiff as tf
 from autodiff.core.errors import ArgumentError
 from autodiff.debug.analysis.edits.in_source import ClipGradients, LowerRate, rewritten
+from autodiff.debug.analysis.edits.source_tree import Source
 from autodiff.debug.engine.questions.patches import _is_own
 from autodiff.debug.engine.questions.trials import Trials
 from cli.language.interpreter import execute, typed
@@ -387,3 +390,12 @@ def test_a_remedy_of_two_functions_is_told_in_the_names_of_both_and_not_as_appli
     assert "fix 1 applies it" not in why and "it is to be written by hand" in why, why
     assert "x * [200.0, -200.0] as at line 5" in why and "labels=target" in why, why
     assert "made of is written in another function" in fixed and "<ast" not in fixed, fixed
+
+
+@pytest.mark.parametrize("call, first", [("self.softmax(x)", "x"), ("x.softmax(1)", "x"), ("self.softmax()", "self"),
+                                         ("other.softmax(x)", "other")])
+def test_what_an_objects_own_layer_is_given_comes_first(call: str, first: str) -> None:
+    source = Source(f"import torch\nclass Net:\n    def forward(self, x, other):\n        return {call}\n",
+                    (("tf.nn.relu", "torch.relu"),))
+    made = next(node for node in ast.walk(source.tree) if isinstance(node, ast.Call))
+    assert ast.unparse(source.operand(made, tf.constant(1.0).op, 0)) == first

@@ -353,6 +353,41 @@ def test_doctor_tells_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert "(0.001)" in said("fix 1 --write", shell)
 
 
+def test_what_another_run_computes_is_not_asked_of_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + """
+w = tf.Variable([[0.5], [0.5]], name="w")
+def distance(given):
+    return tf.reduce_mean(tf.sqrt(tf.reduce_sum(tf.square(tf.matmul(given, w)), 1)))
+held, x = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.float32, [None, 2])
+test, loss = distance(held), distance(x)
+slope, step = tf.gradients(test, w), tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    session.run(slope, {held: [[1.0, 2.0]]})
+    for i in range(5):
+        session.run([step, loss], {x: [[1.0, 1.0 - i], [2.0, 1.0]] if i < 4 else [[0.0, 0.0], [2.0, 1.0]]})
+"""
+    with loaded(text, tmp_path, monkeypatch, "run -f nan") as shell:
+        assert "1) + 1e-12) at model.py:6 tried: step 5" in (found := said("why nan", shell)), found
+
+
+def test_what_follows_from_an_edit_has_its_shape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + """
+import numpy as np
+X = np.random.RandomState(0).randn(40, 3)
+x, y = tf.placeholder(tf.float32, [40, 3]), tf.placeholder(tf.float32, [40])
+loss = tf.reduce_mean(tf.square(tf.matmul(x, tf.Variable([[0.1], [0.2], [0.3]])) - y))
+step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(30):
+        session.run([step, loss], {x: X, y: X[:, 0] - X[:, 2]})
+"""
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        found = " ".join(said("doctor", shell).split())
+    assert "tried: both of shape [n, 1]: the loss so mended goes from" in found, found
+
+
 def test_an_update_is_tried_with_other_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = GROWS.replace("GradientDescentOptimizer(300.0)", "AdamOptimizer(0.1, epsilon=0.0)").replace("30.0", "0.0")
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:

@@ -168,8 +168,11 @@ def at_one_place(op: Operation) -> list[Operation]:
 
 
 def copied(op: Operation, inputs: tuple[Tensor, ...]) -> Operation:
-    """The same operation of other inputs, in the graph that is built in."""
-    specs = [Spec(t.dtype, t.dims) for t in op.outputs]
+    """The same operation of other inputs, in the graph that is built in. Raises ShapeError where they do not fit."""
+    specs: Any = [Spec(t.dtype, t.dims) for t in op.outputs]
+    if [t.dims for t in inputs] != [t.dims for t in op.inputs]:
+        inferred = op.definition.infer(*inputs, **op.attrs)
+        specs = [inferred] if isinstance(inferred, Spec) else inferred
     return get_default_graph().add(op.definition, inputs, op.attrs, specs, op.name.rpartition("/")[2])
 
 

@@ -204,7 +204,13 @@ class Source:
         if not self._words or not isinstance(call.func, ast.Attribute) or re.match(
                 rf"({'|'.join(self.imported().values())})(\.\w+)*$", ast.unparse(call.func.value)):
             return call.args
-        return [call.func.value, *call.args]
+        return call.args if self._is_of_layers(call.func.value) and call.args else [call.func.value, *call.args]
+
+    def _is_of_layers(self, node: ast.expr) -> bool:
+        """Whether an expression is the object that a method is of: what it calls by a name is a layer, no tensor."""
+        scope = self.scope(node)
+        return isinstance(node, ast.Name) and isinstance(scope, ast.FunctionDef) and isinstance(
+            self._around[scope], ast.ClassDef) and [each.arg for each in scope.args.args[:1]] == [node.id]
 
     def arguments(self, node: ast.expr, op: Operation, number: int | None, *, beside: bool = False) -> str:
         """The text of an operand; or, for None, of the arguments after the first. beside: an operator is next to it."""

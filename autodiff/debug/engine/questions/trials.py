@@ -235,9 +235,11 @@ class Trials:
             at = replace(moment, variables=variables, feeds={**moment.feeds, **self._fed_back(overlay, given, moment)})
             given[moment.run] = at
             pairs = overlay.pairs_of(moment.ran)
-            wanted = list(dict.fromkeys((*overlay.checked, *pairs.values())))
+            top, *others = overlay.checked  # of these, what other runs alone compute is theirs
+            checked = [top, *(t for t in others if self.state.can_compute(t, moment))]
+            wanted = list(dict.fromkeys((*checked, *pairs.values())))
             known = dict(zip(wanted, self.state.replayer.values(at, wanted)))
-            values = [known[t] for t in overlay.checked]
+            values = [known[t] for t in checked]
             if any(map(has_nonfinite, values)):
                 return None
             if found or len(steps) > 1 or self._trains(moment):
@@ -245,7 +247,7 @@ class Trials:
                 if any(map(has_nonfinite, variables.values())) or self._leaps(overlay, at, variables):
                     return None
             found.append(values[0])
-            sizes = [float(np.abs(value).max(initial=0.0)) for value in values[1:1 + len(overlay.slopes)]]
+            sizes = [float(np.abs(known[t]).max(initial=0.0)) for t in overlay.slopes if t in known]
             self._reach, self._dead = max(sizes, default=0.0), sizes.count(0.0)
             if sizes and not self._reach:
                 self._reach = DEAD
