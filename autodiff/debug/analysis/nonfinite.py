@@ -13,10 +13,10 @@ from ...core.traversal import reached
 from ...runtime.plan.state import OUTSIDE
 from ..facts.function_calls import Inside
 from ..facts.known import inputs_read
-from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, of_data, place_of, takes_elements
+from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, of_data, place_of, takes_elements, traceback_of
 from ..facts.stats import bad_elements, has_nonfinite
 from .arithmetic_rules import in_words, number, overflows
-from .edits.in_graph import is_half
+from .edits.in_graph import at_one_place, is_half
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import chain_of
 from .origins.sources import Scene
@@ -93,7 +93,17 @@ def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Te
     harmful = tuple(origin for origin in described if origin.harmful)
     masked = tuple(origin for origin in described if not origin.harmful)
     name = target.name if target is not None else ""
-    return WhyNonfinite(name, step, harmful, masked, count - len(made), len(ops), _text(harmful, masked, name))
+    first = next((op for op in made if harmful and op.name == leading(harmful).op), None)
+    text = _text(harmful, masked, name) + (_called(first, made) if first is not None else "")
+    return WhyNonfinite(name, step, harmful, masked, count - len(made), len(ops), text)
+
+
+def _called(op: Operation, made: Collection[Operation]) -> str:
+    """`, called at model.py:22`: which call of a function gave an op its numbers, where others gave it good ones."""
+    mine, blamed = traceback_of(op), {each.forward_op for each in made}
+    others = [traceback_of(each) for each in at_one_place(op.forward_op) if each not in blamed]
+    calls = (a for other in others for a, b in zip(mine[1:], other[1:]) if a != b)
+    return next((f", called{at_line(place)}" for place in calls), "")
 
 
 def _described(op: Operation, scene: Scene, harmful: bool, note: Callable[[str], str], depth: int = 0) -> list[Origin]:

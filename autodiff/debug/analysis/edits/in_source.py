@@ -154,6 +154,9 @@ def _words(*lines: Line) -> Sequence[tuple[str, str]]:
 def _numbered(source: Source, rewrite: Number) -> list[Change]:
     """At the one number in the op's expression, or of the one name there that nothing else reads."""
     nodes = [each for node in source.spanned(rewrite.op) for each in ast.walk(node) if isinstance(each, ast.expr)]
+    zeros = [each for each in nodes if name_of(each).startswith("zeros")]
+    if len(zeros) == 1 and (rewrite.value, float(rewrite.text)) == (0.0, 1.0):
+        return [(*source.range(*zeros), source.text[slice(*source.range(*zeros))].replace("zeros", "ones"))]
     found = {number for each in nodes for number in source.numbers(each, rewrite.value)
              if not isinstance(each, ast.Name) or source.loads(each.id) == 1}
     if len(found) != 1:

@@ -15,10 +15,10 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.site import source_lines
 from ...facts.records import Place
-from ...facts.roles import VARIABLES
+from ...facts.roles import STORES, VARIABLES
 from ..advice import Remark
 from ..arithmetic_rules import number
-from .in_graph import DIVISIONS, Edit, Now, between, constant, copied, is_half, on_argument, replaced, source_of
+from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
 from .in_keras import given_of, given_to_keras
 from .in_numpy import LEAST, LOGARITHMS, InNumpy, kept_from_zero
 from .in_source import Fed, LowerRate, Number, Rows
@@ -49,9 +49,15 @@ def held_rate(rate: Tensor, value: float, first: float) -> Edit:
 
 def kept_above(read: Tensor, name: str, low: float) -> Edit:
     """A variable as it is read, not below a number; for 0 by what is positive everywhere."""
-    written = f"tf.maximum({name}, {low:.3g})" if low else f"tf.nn.softplus({name})"
-    return replace(replaced(read, f"keep {name} above 0 where it is read, {written}", lambda x: build.Maximum(
-        x, constant(low, x)) if low else build.Softplus(x)), explains=True)
+    written, variable = f"tf.maximum({{0}}, {low:.3g})" if low else "tf.nn.softplus({0})", _variable_of(read)
+    is_assigned = sum(c.type in STORES for t in variable.outputs for c in t._consumers) > 1  # than by its initializer
+    return replace(replaced(read, f"keep {name} above 0 where it is read, {written.format(name)}", lambda x:
+                            build.Maximum(x, constant(low, x)) if low else build.Softplus(x)), explains=True,
+                   line=None if is_assigned else around(variable, written))
+
+
+def _variable_of(read: Tensor) -> Operation:
+    return (read.op.inputs or [read])[0].op
 
 
 def usual(operand: Tensor, value: float, name: str, written: str) -> Edit:
@@ -115,8 +121,8 @@ def one_more(log: Operation) -> Edit:
 
 def begun_at_one(read: Tensor, name: str) -> Edit:
     """A variable of zeros, as it is read, with ones."""
-    return replaced(read, f"initialize {name} with ones, tf.ones_initializer(), in place of zeros", lambda x:
-                     build.AddV2(x, constant(1.0, x)))
+    return replace(replaced(read, f"initialize {name} with ones, tf.ones_initializer(), in place of zeros", lambda x:
+                            build.AddV2(x, constant(1.0, x))), line=Number(_variable_of(read), 0.0, "1.0"))
 
 
 def begun_at_random(read: Operation, name: str) -> Edit:

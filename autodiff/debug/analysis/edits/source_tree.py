@@ -17,7 +17,8 @@ from ....core.graph import Operation
 _WRITTEN = {"Const": ("constant", "converttotensor"), "Sum": ("reducesum",), "Mean": ("reducemean",),
             "Prod": ("reduceprod",), "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow",),
             "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"),
-            "Sqrt": ("sqrt", "norm", "std")}
+            "Sqrt": ("sqrt", "norm", "std"),
+            **dict.fromkeys(("VariableV2", "VarHandleOp"), ("variable", "getvariable"))}
 _OPERATORS: dict[str, type[ast.operator | ast.unaryop]] = {
     "RealDiv": ast.Div, "Div": ast.Div, "TrueDiv": ast.Div, "Pow": ast.Pow, "Sub": ast.Sub, "Add": ast.Add,
     "AddV2": ast.Add, "Mul": ast.Mult, "MatMul": ast.MatMult,

@@ -22,8 +22,11 @@ def forms_of(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list
     given = origin.operands[0].value if origin.operands and origin.phase == "forward" else None
     negative = isinstance(given, (int, float)) and given < _ROUNDED
     outside = op.type in ("Acos", "Asin") and isinstance(given, float) and abs(given) > 1 - _ROUNDED
+    here = at_one_place(op)
     forms = [([*(formulas.normalized(each) if outside else ()), *named(each), *edits_of(each, origin.trap),
-               *formulas.better_forms(each, negative=negative)], bounds_of(each)) for each in at_one_place(op)]
+               *formulas.better_forms(each, negative=negative)], bounds_of(each)) for each in here]
+    forms[0] = ([edit for edit in forms[0][0] if edit.op not in here or not forms[0][1] or all(
+        any(other.words == edit.words for other in form) for form, _ in forms)], forms[0][1])  # it is of all calls
     others = _of_squashes(op)
     forms += [([], bounds_of(each)) for each in others]
     edits, bounds = ([[edit, *(other for more in forms[1:] for other in more[kind] if other.words == edit.words)]

@@ -63,11 +63,24 @@ class Blame:
                 break
             found, at = earlier, spoiled[run, name]
             spoiled = {key: moment for key, moment in self._spoilers(found).items() if key[0] < run}
+        if (given := self._given(found, at)) is not None:
+            return given
         found = self._with_divergence(found, at)
         chain = self.came_from.chain(found, at, self._learning_rate(at))
         because = "" if found.diverges else origin_of(chain)
         lines = (found.text, because) if not chain or chain[0].kind != "depth" else (because, found.text)
         return replace(found, chain=chain, text="\n".join(filter(None, lines)))
+
+    def _given(self, found: WhyNonfinite, at: Moment) -> WhyNonfinite | None:
+        """Of what is fed: why a run before gave it, None where none did."""
+        first = found.origins[0].op if found.origins and found.origins[0].phase == "input" else ""
+        before = next(((*source, fed.op) for fed, source in FedBack(self.state).sources(at).items()
+                       if fed.op.name == first), None)
+        if before is None or not (earlier := self.why_value(before[1], before[0])).origins:
+            return None
+        run, tensor, fed = before
+        return replace(earlier, text=f"{fed.name!r} is fed what {self.log.at(run.run)} gave for {tensor.op.name}"
+                                     f"{at_line(place_of(tensor.op))}: {earlier.text}")
 
     def _spoilers(self, found: WhyNonfinite) -> dict[tuple[int, str], Moment]:
         """The runs that spoiled the variables among the origins, by their number and the variable's name."""

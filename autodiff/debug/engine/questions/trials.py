@@ -75,11 +75,13 @@ class Trials:
             top = self.state.y_at(ran[-1]) if ran else None
             top = self.model.y_of(y) if top is None else top
             top = self._diverging(top, ran[-1]) if ran and self.diverged else top
+            target = getattr(why, "target", "") if ran and not self._trains(ran[-1]) else ""
+            top = self.model.targets.one(target) if target else top
         except ArgumentError:
             if isinstance(why, WhyNonfinite) or self.state.last is None or not self.state.last.tensors:
                 return ()
-            top = min(self.state.last.tensors, key=lambda t: len(t.dims or ()))  # nothing is trained
-        steps = self._steps(why, top)
+            top, target = min(self.state.last.tensors, key=lambda t: len(t.dims or ())), ""  # nothing is trained
+        steps = ran[-1:] if target and self.state.can_compute(top, ran[-1]) else self._steps(why, top)
         try:
             for edits in self._candidates(why, top, steps[-1]) if steps else ():
                 if time.thread_time() < until:
@@ -116,14 +118,16 @@ class Trials:
         """The same with the script's expression as it would be; of what is fed, where it feeds it."""
         sites = [site for edit in overlay.edits if (site := _site(edit, failed)) is not None]
         here = "; ".join(text for _, text in sites) or expression_of(
-            overlay.edits, by_hand=self.model.is_foreign) or logits_of(overlay.edits)
+            overlay.edits, by_hand=self.model.is_foreign)
+        logits = "" if here else logits_of(overlay.edits)
         refused = any(record.run == failed.run and record.error for record in self.state.log.records)
         said = remedy.text.replace("of nan", "of an error") if refused else remedy.text
         lines = [edit.line for edit in overlay.edits if isinstance(edit.line, InNumpy)]
         others = [at_line(place) for line in lines for place in line.others]
         return replace(remedy, here=here, applied=self.applied(overlay), text=said,
                        place=sites[0][0] if sites else remedy.place,
-                       also=", as well as" + " and".join(others) if others else remedy.also)
+                       also=(", as well as" + " and".join(others) if others else remedy.also)
+                       + f": {logits}" * bool(logits))
 
     def applied(self, overlay: Overlay) -> str:
         """How a remedy is: a script that computes its steps itself would have to be written anew, and cannot always."""
