@@ -183,7 +183,7 @@ class Session:
 
     def _check_open(self) -> None:
         if self.closed:
-            raise StateError("Attempted to use a closed Session.")
+            raise StateError("Attempted to use a closed Session.", hint="run it inside of the session's with block")
         if not self.graph.operations:
             raise StateError("The Session graph is empty.  Add operations to the graph before calling run().",
                              hint="the model is in another tf.Graph: make the session of it, tf.Session(graph=graph)")

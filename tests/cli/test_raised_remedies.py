@@ -47,6 +47,23 @@ RAISED = {
     "integers of an operator": (
         MORE + "x - labels\n", "because labels, made at model.py:3, is int32 at model.py:4",
         "x - tf.cast(labels, tf.float32)"),
+    "an operation's None in a sum": (
+        START + SESSION + "total = 0.0\n" + LOOP + f"cost = sess.run(train, {FED})\n    total += cost\n",
+        "because train is an operation, of which a run gives None at model.py:12",
+        "_, cost = sess.run([train, loss], "),
+    "integers of a sum": (
+        MORE + "x / (1 + labels)\n", "because 1 + labels is int32 at model.py:4",
+        "x / (tf.cast(1 + labels, tf.float32))"),
+    "a matrix of a layer's": (
+        MORE + "def layer(x, shape):\n    w = tf.Variable(tf.zeros(shape))\n    return tf.matmul(x, w)\n"
+        "layer(tf.ones([2, 3]), [4, 5])\n", "because w, made at model.py:7, has 4 rows, and x 3 columns", ""),
+    "a matrix that is turned": (
+        MORE + "w = tf.Variable(tf.zeros([5, 2]))\ntf.matmul(w, w, transpose_b=False)\n", "the inner ones of", ""),
+    "a sum of a matrix": (
+        MORE + "w = tf.Variable(tf.zeros([5, 2]))\ntf.add(tf.zeros([5, 3]), w)\n", "Dimensions must be equal", ""),
+    "a session that is closed": (
+        START + "with tf.Session() as sess:\n    pass\nsess.run(train)\n",
+        "remedy: run it inside of the session's with block", ""),
     "a matrix for what has no name": (
         MORE + "w = tf.Variable(tf.zeros([5, 2]))\ntf.matmul(tf.layers.flatten(x), w)\n",
         "the inner ones of [?,16] and [5,2]", ""),

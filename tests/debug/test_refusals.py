@@ -221,7 +221,7 @@ RAISED = {
                    "log(0) = -inf", "remedy: "),
     "not begun": (ROWS + 'ds = tf.data.Dataset.from_tensor_slices(x).make_initializable_iterator()\n'
                   'loss = tf.reduce_sum(ds.get_next() * w)\n' + TRAIN, "GetNext() failed",
-                  "remedy: run sess.run(iterator.initializer, {Placeholder: …}) before the first step"),
+                  "remedy: run sess.run(iterator.initializer, {x: …}) before the first step"),
     "at its end": (ROWS + 'ds = tf.data.Dataset.from_tensor_slices(data[:3]).make_one_shot_iterator()\n'
                    'loss = tf.reduce_sum(ds.get_next() * w)\n' + TRAIN, "OutOfRangeError at model.py:13: End of",
                    "remedy: the dataset of model.py:7 is at its end after 3 elements: .repeat() it"),

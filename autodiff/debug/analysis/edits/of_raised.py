@@ -14,7 +14,7 @@ import numpy as np
 from ....core.errors import ArgumentError
 from ....core.graph import Operation, Tensor
 from ....core.site import Site, source_lines, span
-from ...facts.roles import VARIABLES, as_place, at_line, place_of
+from ...facts.roles import VARIABLES, as_place, at_line, place_of, traceback_of
 from ..advice import Remark
 from .source_tree import LOOPS, Change, Source, is_within
 
@@ -24,15 +24,15 @@ _TYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float6
 class RaisedAt(Source):
     """A frame of the script that an error has passed, at an instruction of it. node: the expression that raised there.
 
-    Raises StopIteration where it was none that is known.
+    Raises IndexError where it was none that is known.
     """
 
     def __init__(self, error: BaseException, frame: FrameType, instruction: int) -> None:
         self.file, self.said, self.hint = frame.f_code.co_filename, str(error), getattr(error, "hint", "")
         super().__init__("".join(source_lines(self.file)))
-        self.names, place = frame.f_globals | frame.f_locals, (span(((frame.f_code, instruction),)) or ())[1:]
-        self.node: Any = next(node for node in ast.walk(self.tree) if isinstance(node, ast.expr) and place == (
-            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        self.names, at = frame.f_globals | frame.f_locals, (span(((frame.f_code, instruction),)) or ())[1:]
+        self.node: Any = [node for node in ast.walk(self.tree) if isinstance(node, (ast.expr, ast.stmt)) and at == (
+            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)][-1]
 
     def written(self, node: ast.AST) -> str:
         """An expression as it stands in the file."""
@@ -57,8 +57,7 @@ class RaisedAt(Source):
 
     def calls(self, name: str) -> list[ast.Call]:
         """The calls in the file of methods of a name."""
-        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)
-                and getattr(node.func, "attr", "") == name]
+        return [c for c in ast.walk(self.tree) if isinstance(c, ast.Call) and getattr(c.func, "attr", "") == name]
 
     def remark(self, text: str, remedy: str, changes: Iterable[Change], node: ast.AST | None = None) -> Remark:
         """What is to be said, of the line of a node, by default of what raised; with the lines that changes make."""
@@ -118,27 +117,29 @@ def _other_type(at: RaisedAt) -> Remark | None:
     """Two types of numbers in one operation: what has the narrower one, or the wider one of two floats, is cast."""
     old, new = sorted(re.findall(r"\b(float\d+|u?int\d+|bool)", at.said.partition("\n")[0])[:2],
                       key=lambda name: _TYPES.index(name) if name in _TYPES else len(_TYPES))
-    node, tensor = next((node, t) for node in _operands(at) if (t := at.tensor(node)) is not None
-                        and t.dtype.base_dtype.name == old != new)
+    known = {node: t.dtype.base_dtype.name for node in _operands(at) if (t := at.tensor(node)) is not None}
+    node = next(node for node in _operands(at) if known.get(node, old if new in known.values() else "") == old != new)
+    made = f", made{at_line(place_of(tensor.op))}," if (tensor := at.tensor(node)) is not None else ""
     cast = f"{at.module()}.cast({at.written(node)}, {at.module()}.{new})"
-    return at.remark(f"{at.written(node)}, made{at_line(place_of(tensor.op))}, is {old}", f"{cast} in place of it",
-                     [(*at.range(node), cast)])
+    return at.remark(f"{at.written(node)}{made} is {old}", f"{cast} in place of it", [(*at.range(node), cast)])
 
 
 def _inner_sizes(at: RaisedAt) -> Remark | None:
     """A matrix of other rows than there are columns, or what is no table and meets a matrix."""
     (left, x, inner), (right, w, shape) = ((node, t, t.dims or ()) for node in _operands(at)
                                            if (t := at.tensor(node)) is not None)
-    size, (rows, columns), made = prod(each or 0 for each in inner[1:]), shape, at_line(place_of(w.op))
+    size, (rows, columns) = prod(each or 0 for each in inner[1:]), shape
     flat = f"{at.module()}.reshape({at.written(left)}, [-1, {size}])"
+    if "transpose" in at.written(at.node) or w.op.type not in VARIABLES:
+        return None
     if len(inner) > 2 and size == rows:
         return at.remark(f"{at.written(left)} has {len(inner) - 1} axes after the first, {size} numbers together",
                          f"{flat} in place of it", [(*at.range(left), flat)])
-    lists = (each for node in at.spanned(w.op, exact=False) for each in ast.walk(node)
-             if isinstance(each, (ast.List, ast.Tuple)) and len(each.elts) == 2)
+    changes = [(*at.range(each.elts[0]), str(size)) for node in at.spanned(w.op, exact=False) for each in ast.walk(node)
+               if isinstance(each, (ast.List, ast.Tuple)) and len(each.elts) == 2][:1]
+    made = at_line(traceback_of(w.op)[:1 if changes else 2][-1])  # or where the layer that makes it is called
     return at.remark(f"{at.written(right)}, made{made}, has {rows} rows, and {at.written(left)} {size} columns",
-                     f"[{size}, {columns}]{made}", [(*at.range(next(lists).elts[0]), str(size))]
-                     ) if len(inner) == 2 and size and w.op.type in VARIABLES else None
+                     f"[{size}, {columns}]{made}", changes) if len(inner) == 2 and size != rows else None
 
 
 def _of_another_shape(at: RaisedAt) -> Remark | None:
@@ -153,5 +154,5 @@ def _of_another_shape(at: RaisedAt) -> Remark | None:
 
 
 _RULES = {"^Fetch argument|unhashable type: 'numpy|Cannot interpret feed_dict key": _renamed,
-          "NoneType": _of_operation, "does not match type|conversion requested dtype": _other_type,
-          "^(Dimensions|Shape) must be": _inner_sizes, "^Cannot feed value": _of_another_shape}
+          "NoneType": _of_operation, "does not match type|different dtypes|requested dtype": _other_type,
+          r"^(Dimensions|Shape) must be.*op: '(Batch)?MatMul": _inner_sizes, "^Cannot feed value": _of_another_shape}
