@@ -66,6 +66,8 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     if error is not None and (told := told_of(error)):
         return Text(told.strip(), "warning")
     target = target or _last_stop(shell)
+    if not target:
+        return _worst(shell.dbg)
     kind = KINDS.get(target, "")
     if raised is not None and kind == "nan" and not any(not record.error or record.error.splitlines()[0] in str(raised)
                                                         for record in shell.dbg.records):
@@ -88,7 +90,7 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
 
 
 def _last_stop(shell: Shell) -> str:
-    """What the last stop was about: "nan", "none", or a tensor. Raises UsageError if nothing has stopped."""
+    """What the last stop was about: "nan", "none", or a tensor; "" if nothing has stopped."""
     record = shell.dbg.records[-1] if shell.dbg.records else None
     stop = record.stops[0] if record is not None and record.stops else None
     rows = [row for row in shell.dbg.stops() if stop is not None and row.number == stop.number]
@@ -101,11 +103,17 @@ def _last_stop(shell: Shell) -> str:
     about = next(filter(None, named), "") or shell.question.removeprefix("why ")
     if not about and lacking(shell.dbg.graph):
         return "none"
-    if not about:
-        raise UsageError("why what? nothing has stopped that could be explained",
-                         "doctor says what is wrong so far; or why nan, why none, why zero, why TARGET",
-                         code="wrong_moment")
     return about
+
+
+def _worst(dbg: Debugger) -> Text:
+    """What doctor tells first. Raises UsageError if it has nothing to say but remarks."""
+    for worst in dbg.doctor().findings[:1]:
+        if worst.level != "remark":
+            return Text(f"{worst.text}{at_line(worst.place)}\nremedy: {worst.remedy}", "warning")
+    raise UsageError("why what? nothing has stopped that could be explained",
+                     "doctor says what is wrong so far; or why nan, why none, why zero, why TARGET",
+                     code="wrong_moment")
 
 
 def explained(finding: Any) -> tuple[Result, ...]:

@@ -47,8 +47,8 @@ def chain(finding: WhyNonfinite) -> tuple[Result, ...]:
 
 def tried(remedies: Sequence[Remedy], *, offered: bool = True) -> tuple[Result, ...]:
     """What was tried and helps; offered: with the command that applies it."""
-    return tuple(Text(f"remedy: {remedy.what}\ntried: {remedy.text}" + (
-        f"; {remedy.applied.format(i)}" if offered else ""), "good") for i, remedy in enumerate(remedies, 1))
+    return tuple(Text(f"remedy: {remedy.what}\n" + (f"tried: {remedy.text}" if remedy.text else "not tried")
+                      + f"; {remedy.applied.format(i)}" * offered, "good") for i, remedy in enumerate(remedies, 1))
 
 
 def _origin(origin: Origin, rank: int, *, with_line: bool) -> list[str]:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autodiff.debug.analysis.advice import advice_of
+from autodiff.debug.analysis.advice import Remark, advice_of
 from autodiff.debug.analysis.findings import Finding
+from autodiff.debug.facts.records import Place
 from cli.language.interpreter import execute
 from cli.model.results import Text
 from cli.model.shell import Shell
@@ -51,6 +52,9 @@ def test_a_remedy_that_somebody_has_as_lines_can_be_written(tmp_path: Path) -> N
     first = shell.dbg.doctor().findings[0]
     assert first.remedy == "call f(); fix 1 runs it so from its beginning"
     assert shell.dbg.edits.patch(1).new.startswith(b"f()\n")
+    assert execute("why", shell).text.startswith("it is bad\nremedy: call f()")  # nothing has stopped
+    advice.rate, advice.written = Remark("it is 2", Place(file, 1, "", "")), lambda finding: {(file, 2): finding.kind}
+    assert [remedy.lines for remedy in shell.dbg.trials._slower()] == [{(file, 2): "learning rate too high"}]
     advice.written = lambda finding: {}
     assert shell.dbg.doctor().findings[0].remedy == "call f()"
     shell.close()

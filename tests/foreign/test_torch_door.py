@@ -218,6 +218,20 @@ def test_what_is_assigned_to_data_is_where_the_way_ends(told):
     assert [(name, ".data = " in r.text, r.place.line) for name, r in found.items()] == [("v", True, 8)]
 
 
+def test_a_loss_without_a_step_and_parameters_that_are_all_frozen_are_told(told):
+    made = "descent = descent if step else torch.optim.Optimizer([w])"
+    assert ("never stepped", 10) in told(made, LOSS, "descent.zero_grad()", "loss.backward()").found
+    with pytest.raises(RuntimeError) as error:
+        raise RuntimeError("element 0 of tensors does not require grad")
+    with installed("autodiff.foreign.torch"):
+        from autodiff.foreign.torch.raised import PostMortem
+        nothing, frozen = SimpleNamespace(entries=[], older=[]), SimpleNamespace(frozen=lambda _: None)
+        from torch import Tensor
+        loss, given = Tensor(np.zeros(1)), {"w": SimpleNamespace(requires_grad=False)}
+        found = PostMortem(error.value, nothing, frozen, loss, given).remark()
+    assert found.text == "requires_grad of all 1 parameters is False"
+
+
 def test_the_way_ended_before_the_step_that_takes_the_numbers(told):
     made = "v = v if step else torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)"
     first = ["h = x @ v", "h._needs = False", "(x @ w * h).mean().backward()"]

@@ -22,9 +22,9 @@ CASES = [
     ("gradients accumulate", 1, (2, 0, 0), "l.backward()|scaler.step(o)", "l.backward()|scaler.step(o)|o.zero_grad()"),
     ("gradients accumulate", 1, (2, 0, 0), "l.backward()|o.step(); i += 1", ""),
     ("nothing to step by", 2, (3, 0, 1), "l.backward()|o.zero_grad()|o.step()", "o.zero_grad()|l.backward()|o.step()"),
-    ("no step", 3, (0, 0, 3), "for x in l:|    o.zero_grad()|    f(x).backward()",
+    ("never stepped", 3, (0, 0, 3), "for x in l:|    o.zero_grad()|    f(x).backward()",
      "for x in l:|    o.zero_grad()|    f(x).backward()|    o.step()"),
-    ("no step", 4, (0, 0, 4), "for x in l:|    o.zero_grad()|    q.zero_grad()|    f(x).backward()", ""),
+    ("never stepped", 4, (0, 0, 4), "for x in l:|    o.zero_grad()|    q.zero_grad()|    f(x).backward()", ""),
     ("eval mode of self.net.bn", 1, (0, 2, 0), "self.net.eval()|h = f(self.net(x), y)",
      "self.net.eval()|self.net.train()|h = f(self.net(x), y)"),
     ("eval mode of net.bn", 1, (0, 2, 0), "net.eval()|h = other(x)", ""),
@@ -56,6 +56,12 @@ CASES = [
     ("dropout in evaluation", 3, (), "class N:|  def forward(self, x):|    return F.dropout(x, 0.5)",
      "class N:|  def forward(self, x):|    return F.dropout(x, 0.5, training=self.training)"),
     ("not in the optimizer", 1, (), "self.h = [f(i) for i in n]", "self.h = torch.nn.ModuleList([f(i) for i in n])"),
+    ("learning rate too high", 1, (0, 0, 0, 2), "l.backward()|o = SGD(p, lr=0.5)", "l.backward()|o = SGD(p, lr=0.05)"),
+    ("steps too large", 1, (0, 0, 0, 1), "o = optim.Adam(p, c['lr'] + a)", "o = optim.Adam(p, (c['lr'] + a) * 0.1)"),
+    ("softmax over the batch of scores", 1, (), "w = F.softmax(s, dim=0)", "w = F.softmax(s, dim=1)"),
+    ("softmax over the batch of classes", 1, (), "w = s.softmax(0)", "w = s.softmax(-1)"),
+    ("never stepped", 3, (0, 0, 3), "def f(x):|    o.zero_grad()|    f(x).backward()",
+     "def f(x):|    o.zero_grad()|    f(x).backward()|    o.step()"),
     ("nan", 1, (), "l = loss(h, y)", "")]
 
 
@@ -69,7 +75,9 @@ def test_lines_as_the_remedy_has_them(kind: str, line: int, lines: tuple[int, ..
         for made in (tf.subtract(column, row, name="column"), tf.subtract(row, row, name="rows"),
                      tf.argmax(row, name="chosen"), tf.stop_gradient(row, name="cut")):
             assert made is not None
-    kind, _, op = kind.partition(" of ") if kind != "axes of batch and time" else (kind, "", "")
+        for name, last in (("scores", 1), ("classes", 4)):
+            tf.nn.softmax(tf.transpose(tf.placeholder(tf.float32, [5, 3, last]), [2, 1, 0]), name=name)
+    kind, _, op = kind.rpartition(" of ") if kind[-5:] != " time" and " of " in kind else (kind, "", "")
     finding = Finding(90, kind, op, "", "x:0", "", "", "", Place(file, line, "", ""))
     found = written(finding, Known(graph, *(Site(file, at, "") if at else None for at in lines)))
     assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)

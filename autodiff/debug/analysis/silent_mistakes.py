@@ -53,8 +53,10 @@ def _over_the_batch(op: Operation) -> list[Finding]:
             what = what if over == {0} else "all examples together: their whole table sums to 1, not each row"
     if source is None or source.dims is None or not _is_batch(source) or source.dims[0] == source.dims[-1]:
         return []  # of a table of all pairs both axes are examples
+    axis = 1 if source.dims[-1] == 1 else -1  # of scores, one for each place
     return [finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over {what}, so one example's "
-                    "probabilities depend on the others", "take it over the classes: tf.nn.softmax(logits, axis=-1)")]
+                    "probabilities depend on the others", "take it over the classes: tf.nn.softmax(logits, "
+                    f"axis={axis})" if axis < 0 else "take it over the places: tf.nn.softmax(scores, axis=1)")]
 
 
 def _is_batch(tensor: Tensor) -> bool:

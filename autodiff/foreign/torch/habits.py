@@ -15,7 +15,7 @@ from torch.nn.modules import module as nn_module
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from ...core.graph import Graph
-from ...core.site import resolve
+from ...core.site import Site, resolve
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
@@ -257,7 +257,9 @@ class Habits:
         """What remedies are written by."""
         stepped, called, backward = (next(iter(resolve(frames[:1])), None) for frames in (
             self.last_step, self._untrained, self._backward))
-        return Known(graph, stepped, called, backward, self.logarithms.are_shares)
+        rate = self.rate()
+        rated = Site(*rate.place[:3]) if rate is not None and rate.place is not None else None
+        return Known(graph, stepped, called, backward, rated, self.logarithms.are_shares)
 
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
@@ -283,9 +285,9 @@ class Habits:
                             "call zero_grad() before loss.backward(), or after optimizer.step()", "doctor",
                             self._in_vain)]
         if len(self.optimizers) and self._waiting > PATIENCE:
-            return [Finding(92, "no step", "", "", "", f"optimizer.step() was not called after the last {self._waiting}"
-                            " loss.backward(): no parameter is updated", "call optimizer.step() after loss.backward()",
-                            "doctor", self._at)]
+            return [Finding(92, "never stepped", "", "", "", f"the last {self._waiting} loss.backward() had no "
+                            "optimizer.step() after them: no parameter is updated", "call optimizer.step() after "
+                            "loss.backward()", "doctor", self._at)]
         return []
 
     def _slipped(self) -> list[Finding]:

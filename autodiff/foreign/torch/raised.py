@@ -84,6 +84,8 @@ class PostMortem:
         if x is None:
             return {}
         calls = partial(self._calls, layer)
+        if "of input should be between 0 and 1" in self._said and bool(torch.isfinite(x).all()):
+            return argument(file, line, "input", 0, "torch.sigmoid({})", calls)
         if "type" in self._said and layer is not None:
             is_loss = len(given) > 1
             wanted = given[0].dtype if is_loss else next(layer.parameters()).dtype
@@ -160,6 +162,9 @@ class PostMortem:
                 return Remark(f"the way from the parameters ends in {what}{at_line(place)}, which gives no gradient",
                               place, "keep it out of the loss: a loss of the scores themselves, as F.cross_entropy")
         trained = [p for p in self._parameters.values() if p.requires_grad]
+        for p in [] if trained else self._parameters.values():
+            return Remark(f"requires_grad of all {len(self._parameters)} parameters is False", self._habits.frozen(p),
+                          "freeze those alone that are not to be trained, and set requires_grad = True of the others")
         remarks = (remark_on(p, self._entries, used, self._habits.assigned) for p in trained)
         return next((remark for remark in remarks if remark is not None and remark.place is not None), None)
 
@@ -215,7 +220,9 @@ class PostMortem:
         if "the constraint" in self._said and value is not None:
             return f"it goes down to {float(value.detach().min()):.3g} where no more than 0 is allowed"
         for layer, *given in self._layers():
-            shown = " and ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in given)
+            wrong = given["of target" in self._said:][:1] if "between 0 and 1" in self._said else []
+            shown = " and ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" + "".join(
+                f" from {float(t.min()):.3g} to {float(t.max()):.3g}" for each in wrong if each is t) for t in given)
             name = layer if isinstance(layer, torch.nn.Module) else f"F.{layer.__name__}"
             return f"{name}{self._habits.made_at(layer)} is given {shown}"
         return ""

@@ -20,13 +20,14 @@ _NUMBERS = ("item", "detach", "cpu", "numpy", "tolist")  # methods that take the
 
 
 class Known(NamedTuple):
-    """What is known of a script's last step. stepped, called, backward: the lines of optimizer.step(), of the forward
-    pass and of backward(). are_shares: whether a loss of logarithms was given probabilities."""
+    """What is known of a script. stepped, called, backward: the lines of the last optimizer.step(), forward pass and
+    backward(); rated: of the optimizer that has the rate. are_shares: whether a loss of logarithms was given shares."""
 
     graph: Graph
     stepped: Site | None = None
     called: Site | None = None
     backward: Site | None = None
+    rated: Site | None = None
     are_shares: bool = False
 
 
@@ -80,9 +81,10 @@ def _zeroed_first(at: _At) -> Iterator[NewLines]:
 
 
 def _stepped(at: _At) -> Iterator[NewLines]:
-    """After backward: of the one optimizer whose gradients are zeroed in the loop."""
-    lines = [range(loop.lineno, (loop.end_lineno or 0) + 1) for loop in loops_around(at.file, at.line)[-1:]]
-    names = {_owner(call) for span in lines for line in span for call in _calls(Site(at.file, line, ""), "zero_grad")}
+    """After backward: of the one optimizer whose gradients are zeroed in the loop or function."""
+    parts = [node for node in holding(at.file, at.line) if isinstance(node, (ast.For, ast.While, ast.FunctionDef))]
+    lines = [line for part in parts[-1:] for line in range(part.lineno, (part.end_lineno or 0) + 1)]
+    names = {_owner(call) for line in lines for call in _calls(Site(at.file, line, ""), "zero_grad")}
     if len(names) == 1 and "" not in names:
         yield after(at.file, at.line, f"{names.pop()}.step()")
 
@@ -194,6 +196,30 @@ def _drawn(at: _At) -> Iterator[NewLines]:
         yield replaced(at.file, call, "0.1 * " + text.replace("zeros", "randn").replace("ones", "randn"))
 
 
+def _other_axis(at: _At) -> Iterator[NewLines]:
+    """The last axis; the one before where that is of one, as of scores for places."""
+    op = at.known.graph.operations.get(at.finding.op)
+    while op is not None and op.inputs and op.type != "Transpose":
+        op = op.inputs[0].op
+    dims = op.inputs[0].dims if op is not None and op.inputs else None
+    for call in at.calls("softmax", "log_softmax"):
+        given = [word.value for word in call.keywords if word.arg == "dim"] + call.args[1:2] + call.args[:1] * (
+            _owner(call).rpartition(".")[2] not in ("F", "torch", "functional"))
+        if dims and given:
+            yield replaced(at.file, given[0], "1" if dims[-1] == 1 else "-1")
+
+
+def _slower(at: _At) -> Iterator[NewLines]:
+    """A tenth of the rate, where the optimizer is given it."""
+    if (site := at.known.rated) is not None:
+        for call in _calls(site):
+            for given in [word.value for word in call.keywords if word.arg == "lr"] + call.args[1:2]:
+                is_number = isinstance(given, ast.Constant) and isinstance(given.value, (int, float))
+                is_simple = isinstance(given, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+                yield replaced(site.file, given, f"{ast.literal_eval(given) / 10:g}" if is_number else
+                               "{} * 0.1" if is_simple else "({}) * 0.1")
+
+
 def _batch_first(at: _At) -> Iterator[NewLines]:
     for call in at.calls("RNN", "LSTM", "GRU"):
         given = [word for word in call.keywords if word.arg == "batch_first"]
@@ -247,8 +273,10 @@ def lists_layers(statement: ast.stmt | None) -> bool:
 
 
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
-    "gradients accumulate": _zeroed, "nothing to step by": _zeroed_first, "no step": _stepped, "eval mode": _training,
+    "gradients accumulate": _zeroed, "nothing to step by": _zeroed_first, "never stepped": _stepped,
+    "eval mode": _training,
     "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
     "axes of batch and time": _batch_first, "inputs not scaled": _scaled, "no logarithms": _logarithms,
+    "softmax over the batch": _other_axis, "learning rate too high": _slower, "steps too large": _slower,
     "losses keep their graphs": _numbers_summed, "dropout in evaluation": _as_the_module,
     "not in the optimizer": _registered}

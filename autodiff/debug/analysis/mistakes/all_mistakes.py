@@ -30,6 +30,7 @@ _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "i
 _SAME = {"wrong sign": ("uphill",), "uphill": ("weight decay", "gradient turned"),  # the kinds that say it too
          "no logarithms": ("softmax over the batch", "softmax over the wrong axis"),
          "steps too large": ("learning rate too high", "no logarithms", "sum for mean"),
+         "learning rate too low": ("never stepped", "nothing to step by"),
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called
 # about what is given, which is told where that is

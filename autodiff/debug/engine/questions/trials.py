@@ -12,13 +12,14 @@ import numpy as np
 
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Tensor
+from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.in_numpy import InNumpy
 from ...analysis.edits.in_source import Rows
 from ...analysis.edits.of_givens import fed_at, repairs_of
 from ...analysis.edits.together import elsewhere, logits_of
-from ...analysis.findings import Remedy, WhyFailed, WhyNonfinite
+from ...analysis.findings import Finding, Remedy, WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import outgrown, updates_of
 from ...analysis.remedies import of_products
 from ...analysis.update_blame import is_store
@@ -34,7 +35,7 @@ from ..state import State
 from .came_from import size_of
 from .candidates import SHOWN, Candidates, Tried
 from .patches import expression_of, patch_of
-from .trials_told import DEAD, FAR_OFF, SLIGHT, STEEP, apart, told
+from .trials_told import ANEW, DEAD, FAR_OFF, SLIGHT, STEEP, apart, told
 
 _BEFORE = 20  # steps before the one that failed
 _MORE = 20  # steps after it, made of those before, for what has to last
@@ -100,7 +101,17 @@ class Trials:
                       self.tried[:SHOWN]]
         if self.model.is_foreign:  # whose fix is one of its text: those that are surely written before others
             self.tried.sort(key=lambda each: "{}" not in each[0].applied)
+            if not self.tried and self.diverged and steps:
+                self.tried = [(remedy, Overlay(self.model, top, ()), steps[-1]) for remedy in self._slower()]
         return self.model.told(tuple(remedy for remedy, *_ in self.tried))
+
+    def _slower(self) -> list[Remedy]:
+        """A lower rate, untried, where the lines that have it are known."""
+        advice = advice_of(self.model.graph)
+        place = advice.rate.place if advice.rate is not None else None
+        words = "lower the learning rate, ten times at first"
+        lines = advice.written(Finding(0, "learning rate too high", "", "", "", "", words, "", place))
+        return [Remedy(words, "", 0.0, 0.0, place, applied=ANEW, lines=lines)] if lines else []
 
     def _diverging(self, top: Tensor, at: Moment) -> Tensor:
         """Of several losses that are trained in a run the one whose variables have outgrown the others'."""
