@@ -35,14 +35,12 @@ class Logarithms:
 
     def _given(self, name: str, _: Any, given: Any, *__: Any) -> None:
         saved, self._recorder.paused = self._recorder.paused, True
-        rows = array_of(given)
+        rows = np.atleast_1d(array_of(given))
         self._recorder.paused = saved
-        if not rows.ndim:
-            return
         axis = 1 if name == "nll_loss" and rows.ndim > 1 else -1
+        are_shares = bool((rows >= 0).all() and np.allclose(rows.sum(axis), 1, atol=1e-3))
         with np.errstate(over="ignore"):
             sums = np.exp(rows).sum(axis)
-        are_shares = bool((rows >= 0).all() and np.allclose(rows.sum(axis), 1, atol=1e-3))
         if are_shares if name == "kl_div" else np.isfinite(sums).all() and not np.allclose(sums, 1, atol=1e-3):
             self._seen, self.are_shares = (name, place_of_frames(user_frames())), are_shares
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -10,13 +11,13 @@ from ...core.site import Site
 from ...debug.analysis.findings import Finding
 from ...debug.analysis.mistakes.heads import unbroadcast
 from ...debug.facts.roles import VARIABLES
-from ..new_lines import NewLines, after, before, moved, nodes_on, replaced, text_on
+from ..new_lines import NewLines, after, before, moved, nodes_on, replaced, text_on, value
 from ..script_lines import assigned_on, holding, loops_around, on_lines
 
-_CONSTANT = ("zeros_", "ones_", "constant_")  # of nn.init
-_MADE = ("zeros", "ones", "zeros_like", "ones_like")
+_DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
+          **dict.fromkeys(("fill_", "zero_"), "{0}.normal_(0, 0.1)")}  # what fills with one number, and what at random
 _WRAPPED = ("tensor", "as_tensor", "Variable", "Tensor", "FloatTensor")
-_NUMBERS = ("item", "detach", "cpu", "numpy", "tolist")  # methods that take the numbers of a tensor
+_NUMBERS = ("item", "detach", "data", "cpu", "numpy", "tolist")  # what takes the numbers of a tensor
 
 
 class Known(NamedTuple):
@@ -39,20 +40,16 @@ class _At(NamedTuple):
     line: int
     known: Known
 
-    def calls(self, *names: str) -> Iterator[ast.Call]:
-        """The calls on the line of what has one of these as its last name; of anything, for none."""
-        return _calls(Site(self.file, self.line, ""), *names)
-
 
 def written(finding: Finding, known: Known) -> NewLines:
     """The script's lines as the remedy of a finding has them."""
-    rule = _RULES.get(finding.kind)
-    if rule is None or finding.place is None:
-        return {}
-    return next(filter(None, rule(_At(finding, finding.place.file, finding.place.line, known))), {})
+    rule, place = _RULES.get(finding.kind), finding.place
+    found = rule(_At(finding, place.file, place.line, known)) if rule is not None and place is not None else iter(())
+    return next(filter(None, found), {})
 
 
-def _calls(at: Site | None, *names: str) -> Iterator[ast.Call]:
+def _calls(at: Site | _At | None, *names: str) -> Iterator[ast.Call]:
+    """The calls on a line of what has one of these as its last name; of anything, for none."""
     for node in nodes_on(at.file, at.line) if at is not None else ():
         if isinstance(node, ast.Call) and (not names or _last(node.func) in names):
             yield node
@@ -64,6 +61,11 @@ def _last(function: ast.expr) -> str:
 
 def _owner(call: ast.Call) -> str:
     return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+
+
+def _whole(node: ast.expr) -> str:
+    """What stands for an expression beside an operator."""
+    return "{}" if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else "({})"
 
 
 def _zeroed(at: _At) -> Iterator[NewLines]:
@@ -101,11 +103,9 @@ def _once_an_epoch(at: _At) -> Iterator[NewLines]:
     """Behind the loop over the batches, in that over the epochs."""
     loops, statement = loops_around(at.file, at.line), on_lines(at.file).get(at.line)
     if len(loops) > 1 and statement is not None:
-        inner, text = loops[-1], f"{' ' * loops[-1].col_offset}{ast.unparse(statement)}"
-        end = inner.end_lineno or at.line
-        if end == at.line:
-            yield {(at.file, end): text}
-        yield moved(at.file, at.line, {(at.file, end): f"{text_on(at.file, end)}\n{text}"})
+        end, text = loops[-1].end_lineno or 0, f"{' ' * loops[-1].col_offset}{ast.unparse(statement)}"
+        yield {(at.file, end): text} if end == at.line else moved(
+            at.file, at.line, {(at.file, end): f"{text_on(at.file, end)}\n{text}"})
 
 
 def _one_shape(at: _At) -> Iterator[NewLines]:
@@ -119,8 +119,7 @@ def _one_shape(at: _At) -> Iterator[NewLines]:
         sides = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) else (
             node.args if isinstance(node, ast.Call) else [])
         if len(sides) == 2:
-            is_simple = isinstance(sides[position], (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
-            yield replaced(at.file, sides[position], "{}.squeeze(1)" if is_simple else "({}).squeeze(1)")
+            yield replaced(at.file, sides[position], f"{_whole(sides[position])}.squeeze(1)")
 
 
 def _reached(at: _At) -> Iterator[NewLines]:
@@ -148,20 +147,17 @@ def _connections(file: str, line: int) -> Iterator[NewLines]:
             if isinstance(item.context_expr, ast.Call) and _last(item.context_expr.func) == "no_grad":
                 yield replaced(file, item.context_expr.func, "torch.enable_grad")
     for node in nodes_on(file, line):
-        if isinstance(node, ast.Attribute) and node.attr == "data":
-            yield replaced(file, node, ast.unparse(node.value))
-        if isinstance(node, ast.Call) and _last(node.func) == "detach" and (cut := _owner(node)):
-            yield _detached_later(file, line, replaced(file, node, cut))
+        if isinstance(node, ast.expr) and (source := _itself(node)) is not node:
+            yield _detached_later(file, line, replaced(file, node, ast.unparse(source)))
 
 
 def _itself(node: ast.expr) -> ast.expr:
     """The tensor whose numbers an expression takes."""
     while True:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _NUMBERS:
-            node = node.func.value
-        elif isinstance(node, ast.Attribute) and node.attr == "data":
-            node = node.value
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "float" and node.args:
+        called = node.func if isinstance(node, ast.Call) else node
+        if isinstance(called, ast.Attribute) and called.attr in _NUMBERS:
+            node = called.value
+        elif isinstance(node, ast.Call) and ast.unparse(called) == "float" and node.args:
             node = node.args[0]
         else:
             return node
@@ -184,16 +180,12 @@ def _detached_later(file: str, line: int, uncut: NewLines) -> NewLines:
 
 def _drawn(at: _At) -> Iterator[NewLines]:
     """Values at random in place of one number."""
-    for call in at.calls(*_CONSTANT):
-        if call.args:
-            name, module = ast.unparse(call.args[0]), _owner(call)
-            yield replaced(at.file, call, f"{module}.xavier_uniform_({name})" if name.endswith("weight") else
-                           f"{module}.normal_({name}, std=0.1)")
-    for call in at.calls("fill_", "zero_"):
-        yield replaced(at.file, call, f"{_owner(call)}.normal_(0, 0.1)")
-    for call in at.calls(*_MADE):
-        text = ast.unparse(call)
-        yield replaced(at.file, call, "0.1 * " + text.replace("zeros", "randn").replace("ones", "randn"))
+    for call in _calls(at, *_DRAWN):
+        given = ast.unparse(call.args[0]) if call.args else ""
+        how = "{0}.xavier_uniform_({1})" if given.endswith("weight") else _DRAWN[_last(call.func)]
+        yield replaced(at.file, call, how.format(_owner(call), given))
+    for call in _calls(at, "zeros", "ones", "zeros_like", "ones_like"):
+        yield replaced(at.file, call, "0.1 * " + re.sub("zeros|ones", "randn", ast.unparse(call)))
 
 
 def _other_axis(at: _At) -> Iterator[NewLines]:
@@ -202,7 +194,7 @@ def _other_axis(at: _At) -> Iterator[NewLines]:
     while op is not None and op.inputs and op.type != "Transpose":
         op = op.inputs[0].op
     dims = op.inputs[0].dims if op is not None and op.inputs else None
-    for call in at.calls("softmax", "log_softmax"):
+    for call in _calls(at, "softmax", "log_softmax"):
         given = [word.value for word in call.keywords if word.arg == "dim"] + call.args[1:2] + call.args[:1] * (
             _owner(call).rpartition(".")[2] not in ("F", "torch", "functional"))
         if dims and given:
@@ -211,25 +203,22 @@ def _other_axis(at: _At) -> Iterator[NewLines]:
 
 def _slower(at: _At) -> Iterator[NewLines]:
     """A tenth of the rate, where the optimizer is given it."""
-    if (site := at.known.rated) is not None:
-        for call in _calls(site):
-            for given in [word.value for word in call.keywords if word.arg == "lr"] + call.args[1:2]:
-                is_number = isinstance(given, ast.Constant) and isinstance(given.value, (int, float))
-                is_simple = isinstance(given, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
-                yield replaced(site.file, given, f"{ast.literal_eval(given) / 10:g}" if is_number else
-                               "{} * 0.1" if is_simple else "({}) * 0.1")
+    for call in _calls(site := at.known.rated):
+        for given in [word.value for word in call.keywords if word.arg == "lr"] + call.args[1:2]:
+            is_number = isinstance(given, ast.Constant) and isinstance(given.value, (int, float))
+            new = f"{ast.literal_eval(given) / 10:g}" if is_number else f"{_whole(given)} * 0.1"
+            yield replaced(site.file, given, new) if site is not None else {}
 
 
-def _batch_first(at: _At) -> Iterator[NewLines]:
-    for call in at.calls("RNN", "LSTM", "GRU"):
-        given = [word for word in call.keywords if word.arg == "batch_first"]
-        yield replaced(at.file, given[0], "batch_first=True") if given else _with_word(at, call, "batch_first=True")
-
-
-def _with_word(at: _At, call: ast.Call, text: str) -> NewLines:
-    """A call with another word at its end."""
-    given = [*call.args, *call.keywords]
-    return replaced(at.file, given[-1], f"{{}}, {text}") if given else {}
+def _worded(names: str, word: str, text: str) -> Callable[[_At], Iterator[NewLines]]:
+    """A word of a call of one of these names, as it is to be."""
+    def rule(at: _At) -> Iterator[NewLines]:
+        for call in _calls(at, *names.split()):
+            given = [each.value for each in call.keywords if each.arg == word]
+            yield from (replaced(at.file, node, text) for node in given)
+            yield from (replaced(at.file, node, f"{{}}, {word}={text}") for node in (
+                [] if given else [*call.args, *call.keywords][-1:]))
+    return rule
 
 
 def _scaled(at: _At) -> Iterator[NewLines]:
@@ -243,7 +232,7 @@ def _scaled(at: _At) -> Iterator[NewLines]:
 
 def _logarithms(at: _At) -> Iterator[NewLines]:
     how = "({} + 1e-9).log()" if at.known.are_shares else "{}.log_softmax(1)"
-    for call in at.calls():
+    for call in _calls(at):
         if len(call.args) > 1:
             yield replaced(at.file, call.args[0], how)
 
@@ -254,17 +243,9 @@ def _numbers_summed(at: _At) -> Iterator[NewLines]:
             yield replaced(at.file, node.value, "{}.item()")
 
 
-def _as_the_module(at: _At) -> Iterator[NewLines]:
-    for call in at.calls("dropout"):
-        if any(isinstance(node, ast.ClassDef) for node in holding(at.file, at.line)):
-            yield _with_word(at, call, "training=self.training")
-
-
 def _registered(at: _At) -> Iterator[NewLines]:
     """A plain list of layers as one that parameters() looks into."""
-    statement = on_lines(at.file).get(at.line)
-    if isinstance(statement, ast.Assign) and lists_layers(statement):
-        yield replaced(at.file, statement.value, "torch.nn.ModuleList({})")
+    yield value(at.file, at.line, "torch.nn.ModuleList({})") if lists_layers(on_lines(at.file).get(at.line)) else {}
 
 
 def lists_layers(statement: ast.stmt | None) -> bool:
@@ -274,9 +255,9 @@ def lists_layers(statement: ast.stmt | None) -> bool:
 
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "gradients accumulate": _zeroed, "nothing to step by": _zeroed_first, "never stepped": _stepped,
-    "eval mode": _training,
     "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
-    "axes of batch and time": _batch_first, "inputs not scaled": _scaled, "no logarithms": _logarithms,
-    "softmax over the batch": _other_axis, "learning rate too high": _slower, "steps too large": _slower,
-    "losses keep their graphs": _numbers_summed, "dropout in evaluation": _as_the_module,
-    "not in the optimizer": _registered}
+    "learning rate too high": _slower, "steps too large": _slower, "inputs not scaled": _scaled, "eval mode": _training,
+    "softmax over the batch": _other_axis, "no logarithms": _logarithms, "not in the optimizer": _registered,
+    "losses keep their graphs": _numbers_summed, "axes of batch and time": _worded(
+        "RNN LSTM GRU", "batch_first", "True"), "dropout in evaluation": _worded(
+            "dropout", "training", "self.training")}
