@@ -486,3 +486,14 @@ with tf.Session() as session:
         assert "variables are what they were before step 1" in said("fix 1", shell)
         said("next 10", shell)
         assert 0 < shell.dbg.records[-1].loss < 10
+
+
+def test_nothing_below_0_takes_the_place_of_what_is_divided_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A leaky relu is finite, but a share of numbers below 0 is none."""
+    model = ("m = tf.nn.relu(-tf.matmul(x, w))\nt = tf.nn.relu(x[:, :1] - 1.0)\n"
+             "loss = 1.0 - tf.reduce_mean(2.0 * tf.reduce_sum(m * t, 1) / tf.reduce_sum(m + t, 1))")
+    text = f"{HEAD}{model}{MADE.replace('FEEDS', '{x: [[1.0, 1.0], [4.0, -3.0]]}')}"
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+        words = [remedy.words for remedy, *_ in shell.dbg.trials.tried]
+    assert any("softplus" in each for each in words) and not any("leaky" in each for each in words), found

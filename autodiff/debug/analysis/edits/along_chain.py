@@ -51,10 +51,10 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
         yield [_changed(each, "begin with ones in place of zeros", lambda x: build.AddV2(x, constant(1.0, x)),
                         "{0} + 1") for each in alike]
     elif link.value == 0 and op.type == "Relu":
-        for name, smooth in (("nn.softplus({0}) + 1e-6", lambda x: build.AddV2(build.Softplus(x), constant(1e-6, x))),
-                             ("nn.leaky_relu({0})", build.LeakyRelu)):
-            yield [Edit(each, f"tf.{name.format('x')} in place of relu, which is 0 below 0",
-                        partial(_of_argument, each, smooth), instead(each, name, (each, 0))) for each in alike]
+        name = "nn.softplus({0}) + 1e-6"
+        yield [Edit(each, f"tf.{name.format('x')} in place of relu, which is 0 below 0", partial(
+            _of_argument, each, lambda x: build.AddV2(build.Softplus(x), constant(1e-6, x))),
+                    instead(each, name, (each, 0))) for each in alike]
     elif link.value == 0 and op.type in _ADDS:
         tiny = 1e-3 if is_half(op) else 1e-6
         yield [_changed(each, f"add {tiny:g} to what is 0 there", lambda x: build.AddV2(x, constant(tiny, x)),
