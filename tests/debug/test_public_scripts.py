@@ -64,6 +64,26 @@ with tf.Session() as session:
     chances = session.run(probs, {p: points[:1]})
     np.random.choice(3, p=chances.ravel())
 """
+LATE_NAN = """
+w1, w2 = (tf.Variable(tf.random_normal(shape, seed=1)) for shape in ([36, 200], [200, 36]))
+decoder = tf.nn.sigmoid(tf.matmul(tf.nn.sigmoid(tf.matmul(x, w1)), w2))
+cost = -tf.reduce_mean(x * tf.log(decoder) + (1 - x) * tf.log(1 - decoder))
+fit([tf.train.RMSPropOptimizer(.01).minimize(cost), cost], steps=150)
+"""
+POLICY = """
+sigma = dense(p, 1, name="scale")
+density = tf.distributions.Normal(tf.zeros_like(sigma), sigma).prob(q)
+of_policy = sgd(.01).minimize(-tf.reduce_mean(density))
+value = tf.reduce_mean(tf.square(dense(p, 1, name="value") - q))
+of_value = sgd(.01).minimize(value)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    state = points[:32]
+    for i in range(30):
+        session.run(of_policy, {p: state, q: sums[:32]})
+        session.run(of_value, {p: state, q: sums[:32]})
+        state = .9 * state + session.run(sigma, {p: state})
+"""
 UNPAIRED = """
 def batch(i):
     k = rng.randint(0, 400, 40)
@@ -168,3 +188,74 @@ loss = tf.reduce_mean(entropy(labels=y, logits=tf.matmul(h, w2)))
 fit([adam(1e-3).minimize(loss), loss], steps=30)
 """
     assert ("no activation" in first(text, tmp_path)) == (not activation)
+
+
+def test_what_became_nan_in_first_steps_that_are_forgotten_otherwise_is_told(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(debugger, "BUDGET", 1 << 20)
+    _, why, diff = asked(LATE_NAN, tmp_path, "why nan", "fix 1 --write")
+    assert "is not finite since step 1" in why and "remedy: tf." in why and "fix 1 applies it" in why, why
+    assert "sigmoid_cross_entropy_with_logits(labels=x, logits=" in diff, diff
+
+
+def test_data_that_are_nan_may_come_of_a_variable_that_was_nan_before(tmp_path: Path) -> None:
+    _, why = asked(POLICY, tmp_path, "why nan")
+    assert why.startswith("variable 'scale/") and "log(" in why and "tf.nn.softplus where it is made" in why, why
+    spoiled = POLICY.replace('name="scale")', 'tf.nn.softplus, name="scale")').replace(
+        "session.run(of_policy", "state[:1] = np.nan\n        session.run(of_policy")
+    assert "nan was fed for 'p'" in asked(spoiled, tmp_path, "why nan")[1]
+
+
+def test_local_variables_have_an_initializer_of_their_own(tmp_path: Path) -> None:
+    text = """
+right = tf.metrics.accuracy(t, tf.argmax(dense(x, 4), 1))[1]
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    session.run(right, fed(0))
+"""
+    raised, = asked(text, tmp_path)
+    assert "remedy: run tf.local_variables_initializer() too" in raised, raised
+
+
+def test_a_placeholder_that_is_not_fed_has_the_name_of_the_script(tmp_path: Path) -> None:
+    text = """
+is_train = tf.placeholder(tf.bool, None)
+loss = tf.reduce_mean(tf.square(tf.layers.batch_normalization(dense(p, 1), training=is_train) - q))
+fit(sgd(.1).minimize(loss), near)
+"""
+    raised, doctor = asked(text, tmp_path, "doctor")
+    assert "remedy: pass feed_dict={is_train: value}" in raised and "1 error failed" in doctor, (raised, doctor)
+
+
+def test_an_argmax_along_an_axis_of_one_is_told_where_shapes_do_not_fit(tmp_path: Path) -> None:
+    text = """
+k = tf.placeholder(tf.int32, [None, 1])
+hot = tf.one_hot(k, 4)
+right = tf.equal(tf.argmax(dense(x, 4), 1), tf.argmax(hot, 1))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    session.run(right, {x: X[:9], k: T[:9, None]})
+"""
+    raised, = asked(text, tmp_path)
+    assert "is along axis 1 of one_hot:0, of shape [?, 1, 4]" in raised and "tf.reshape(x, [-1, 4])" in raised, raised
+
+
+def test_classes_beyond_the_depth_of_a_one_hot_code_are_told_through_a_reshape(tmp_path: Path) -> None:
+    text = """
+hot = tf.stop_gradient([tf.reshape(tf.one_hot(t[:, None], 3), [-1, 3])])
+loss = tf.reduce_mean(entropy(labels=hot, logits=dense(x, 3)[None]))
+fit([adam(.01).minimize(loss), loss])
+"""
+    assert first(text, tmp_path).startswith("labels out of range"), first(text, tmp_path)
+    assert first(text.replace("3", "4"), tmp_path) == ""
+
+
+def test_a_forgotten_softmax_of_a_relu_is_written_where_shapes_are_not_known(tmp_path: Path) -> None:
+    text = """
+a, b = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+model = tf.nn.relu(tf.matmul(a, tf.Variable(tf.random_uniform([36, 4], -1., 1., seed=1))))
+cost = tf.reduce_mean(-tf.reduce_sum(b * tf.log(model), axis=1))
+fit(sgd(.01).minimize(cost), lambda i: {a: X[:32], b: Y[:32]})
+"""
+    why = asked(text, tmp_path, "why nan")[1]
+    assert "remedy: tf.nn.softmax_cross_entropy_with_logits(labels=b, logits=model)" in why, why

@@ -44,6 +44,8 @@ def refusal(op: Operation, error: Exception, values: Mapping[Tensor, Any], feeds
         return told
     if op.type in PLACEHOLDERS and (there := fed_at(op, None)) is not None:
         return "", f"feed it in this run too, as{at_line(there[0])}: {there[1]}"
+    if (told := next(filter(None, map(_argmax_of_one, op.inputs)), None)) is not None:
+        return told
     if op.type in PLACEHOLDERS or takes_elements(op):
         return "", getattr(error, "hint", "")
     if (odd := outside(op, values)) is not None:
@@ -100,6 +102,18 @@ def _flattened(op: Operation) -> tuple[str, str] | None:
     """Of what the model flattens to rows of another size than its examples have."""
     told, at = regrouped(op, failed=True) if op.gradient_of is None else None, at_line(place_of(op))
     return (f"{told[0]}{at}", f"{told[1]}{at}; what follows then takes so many numbers a row") if told else None
+
+
+def _argmax_of_one(t: Tensor) -> tuple[str, str] | None:
+    """Of an argmax along an axis of one, beside which the classes are still there."""
+    dims, axis = (t.op.inputs[0].dims, static_value(t.op.inputs[1])) if t.op.type == "ArgMax" else (None, None)
+    if not dims or len(dims) < 3 or axis is None or dims[int(axis)] != 1:
+        return None
+    shape = ", ".join("?" if n is None else str(n) for n in dims)
+    return (f"{t.op.name}{at_line(place_of(t.op))} is along axis {int(axis)} of {t.op.inputs[0].name}, of shape "
+            f"[{shape}], which has one element there",
+            f"take that axis away where {t.op.inputs[0].op.name} is made{at_line(place_of(t.op.inputs[0].op))}: "
+            f"tf.reshape(x, [-1, {dims[-1]}]), or tf.squeeze(x, {int(axis)})")
 
 
 def _class_ids(op: Operation, feeds: Mapping[Tensor, Any]) -> tuple[str, str] | None:

@@ -10,12 +10,12 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors, in_order
+from ...core.traversal import ancestors, in_order, past
 from ..facts.graph_lists import calls_of
 from ..facts.roles import ASSIGNS, VARIABLES, at_line, place_of
 from .findings import Finding
 from .mistakes.case import finding, held
-from .mistakes.heads import is_log_softmax, last_layer, unbroadcast
+from .mistakes.heads import SAME, is_log_softmax, last_layer, unbroadcast
 from .mistakes.signs import picks, signs_into
 from .remedies import origin_of
 from .update_blame import is_store
@@ -192,7 +192,7 @@ def _labels(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
     if not wrong.any():
         return []
     first = int(np.flatnonzero(wrong.ravel())[0])
-    source = origin_of(op.inputs[1])
+    source = past(op.inputs[1], (*SAME, "StopGradient", "Pack")).op
     if source.type == "OneHot" and not sums[wrong].any():
         depth = known[1].shape[-1]
         return [finding(64, "labels out of range", source, f"{wrong.sum()} of {wrong.size} rows that {source.name} "

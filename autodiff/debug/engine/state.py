@@ -69,6 +69,12 @@ class State:
         self._taken.update((t, value) for t, value in moment.outcomes.items() if takes_anew(t.op))
         self.moments.keep(moment, self.budget, ms, left)
 
+    def stretch(self, step: int) -> list[Moment]:
+        """The remembered runs about a step, one after the other: the last ones, or those of the beginning."""
+        first_ones, last_ones = self.moments.beginning, list(self.moments)
+        is_early = last_ones and self.log.at(last_ones[0].run).step > step
+        return first_ones if is_early and first_ones else last_ones
+
     def moment(self, run: int | None = None) -> Moment:
         """The Moment to evaluate at: of a past run, else of the last; the present without a run, or after a set."""
         if run is not None:

@@ -31,6 +31,9 @@ def references_of_base(view: np.ndarray) -> int:
 def how_to_initialize(op: Operation, name: str) -> str:
     """What to do about a variable without a value, which `op` reads: an initializer made before it does not have it."""
     operations = op.graph.get_operations()
+    if any(each.op.name == name for each in op.graph.collected.get("local_variables", ())):
+        return (f"run tf.local_variables_initializer() too: {name} is a local variable, as metrics have, which "
+                "tf.global_variables_initializer() leaves out")
     made = next((each for each in operations if each.name == name), op)
     stores = {"Assign", "AssignVariableOp"}
     last = next((each for each in reversed(operations) if each.type == "NoOp" and each.waits_for

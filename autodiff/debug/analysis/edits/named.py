@@ -17,7 +17,7 @@ from .in_graph import DIVISIONS, Edit, alike, copied, instead, is_squared, sourc
 from .in_source import Part, Rewrite
 
 _REDUCED = {"Mean": "reduce_mean", "Sum": "reduce_sum"}
-_LAYERS = ("MatMul", "BiasAdd", "Add", "AddV2")
+_LAYERS = ("MatMul", "BatchMatMulV2", "BiasAdd", "Add", "AddV2", "Relu", "LeakyRelu", "Elu")
 _CALLED = {"Softmax": "softmax", "Sigmoid": "sigmoid"}
 
 
@@ -90,7 +90,8 @@ def _cross_entropy(total: Operation) -> list[Edit]:
     if total.type == "Sum":
         rank, axes = len(total.inputs[0].dims or ()), np.ravel(np.asarray(static_value(total.inputs[1]))).tolist()
         is_whole = rank == 2 and len(axes) == 2
-        if first.squash.type not in ("Softmax", *_LAYERS) or not is_whole and axes not in ([-1], [rank - 1]) or (
+        last = rank - 1 if rank else 1
+        if first.squash.type not in ("Softmax", *_LAYERS) or not is_whole and axes not in ([-1], [last]) or (
                 total.attrs.get("keep_dims")):
             return []
         entropy: Callable[..., Tensor] = softmax_cross_entropy_with_logits_v2
@@ -151,9 +152,11 @@ def _share(t: Tensor) -> _Share | None:
 
 
 def _is_layer(op: Operation) -> bool:
-    """Whether an op ends a linear layer, with its bias."""
+    """Whether an op ends a linear layer, with its bias, or is its relu."""
+    if op.type in ("Relu", "LeakyRelu", "Elu"):
+        return _is_layer(op.inputs[0].op)
     products = [t.op for t in op.inputs] if op.type in ("Add", "AddV2", "BiasAdd") else [op]
-    return any(each.type in ("MatMul", "Conv2D") for each in products)
+    return any(each.type in ("MatMul", "BatchMatMulV2", "Conv2D") for each in products)
 
 
 def _of_length_one(division: Operation) -> list[Edit]:

@@ -25,7 +25,7 @@ from ...analysis.refusals import refusal
 from ...analysis.silent_mistakes import wrong_sign
 from ...analysis.update_blame import divergence, is_store, leap, learning_rate, operands_of, stores_into, why_update
 from ...facts.graph_lists import calls_of, trainable_tensors
-from ...facts.roles import VARIABLES, at_line, place_of, role_of
+from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, role_of
 from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
 from ..fed_back import FedBack
@@ -34,7 +34,7 @@ from ..state import State
 from .came_from import CameFrom, fallen, origin_of, size_of, unusual_feeds
 from .other_data import UNSCALED
 
-_LATE = 50  # remembered runs
+_LATE, _KNOWN = 50, 1000  # remembered runs; of which it is known what they began with
 _LONG = 30  # characters of a name beside which its type is no help
 _EARLY = 3  # remembered runs that say how large the variables were at first
 
@@ -45,6 +45,7 @@ class Blame:
     def __init__(self, state: State, effects: Effects) -> None:
         self.state, self.model, self.log, self.overrides = state, state.model, state.log, state.overrides
         self.effects, self.came_from = effects, CameFrom(state)
+        self._known: dict[int, frozenset[str]] = {}  # by run: the variables that were not finite before it
 
     def why_value(self, tensor: Tensor, at: Moment) -> WhyNonfinite:
         """Why a tensor's value is not finite in the run `at`."""
@@ -63,6 +64,7 @@ class Blame:
                 break
             found, at = earlier, spoiled[run, name]
             spoiled = {key: moment for key, moment in self._spoilers(found).items() if key[0] < run}
+            spoiled = spoiled or self._spoiled_before_fed(found, at)
         if (given := self._given(found, at)) is not None:
             return given
         found = self._with_divergence(found, at)
@@ -81,6 +83,13 @@ class Blame:
         run, tensor, fed = before
         return replace(earlier, text=f"{fed.name!r} is fed what {self.log.at(run.run)} gave for {tensor.op.name}"
                                      f"{at_line(place_of(tensor.op))}: {earlier.text}")
+
+    def _spoiled_before_fed(self, found: WhyNonfinite, at: Moment) -> dict[tuple[int, str], Moment]:
+        """Where nan was fed: the runs before it that spoiled a variable of finite feeds, which it may have come of."""
+        if not found.origins or found.origins[0].op_type not in PLACEHOLDERS:
+            return {}
+        return {key: m for key, m in self._spoilers_of(self._spoiled_last()).items()
+                if key[0] < at.run and not any(map(has_nonfinite, m.feeds.values()))}
 
     def _spoilers(self, found: WhyNonfinite) -> dict[tuple[int, str], Moment]:
         """The runs that spoiled the variables among the origins, by their number and the variable's name."""
@@ -133,11 +142,11 @@ class Blame:
         if op is not None and op.inputs and top is not None and (wrong := wrong_sign(top, ancestors([top]))):
             return replace(found, origins=(replace(first, remedy=wrong[0].remedy), *found.origins[1:]), diverges=True,
                            text=f"the loss has the wrong sign{at_line(wrong[0].place)}: {wrong[0].text}\n{found.text}")
-        until = [m for m in self.state.moments if m.run <= at.run]
+        until = [m for m in self._about(at) if m.run <= at.run]
         leapt, is_odd = self._leapt(until)
         if not first.overflows and not leapt:
             return found
-        own = amplified(self.model.graph, (m.variables for m in self.state.moments), at.variables)
+        own = amplified(self.model.graph, (m.variables for m in self._about(at)), at.variables)
         sub = fallen(self.state, top, until) if top is not None and not own else None
         grown = own[0].text if own else without_bound(sub) if sub is not None else leapt if is_odd else self._grown(
             (*until[:_EARLY], at)) if first.overflows else ""
@@ -197,14 +206,17 @@ class Blame:
         if (rate := advice_of(self.model.graph).rate) is not None:
             return rate.text + at_line(rate.place)
         ran = at.ran
-        began = next((m for m in self.state.moments if m.wanted == at.wanted), at)
-        until = [m.variables for m in self.state.moments if began.run <= m.run <= at.run]
+        began = next((m for m in self._about(at) if m.wanted == at.wanted), at)
+        until = [m.variables for m in self._about(at) if began.run <= m.run <= at.run]
         grown = growths((op for op in ran if is_store(op) and op.inputs), until)
         updates = sorted(grown, key=grown.__getitem__, reverse=True)  # of several optimizers first what diverged
         rates = rates_of(updates, calls_of(self.model.graph))
         ops = [t.op for t in (*(t for op in updates for t in op.inputs if not t.dims), *rates)]
         now, begun = (learning_rate(updates, self.state.values_known(ops, m), rates) for m in (at, began))
         return now[0] if now[1] == begun[1] else f"{now[0]}, {number(begun[1])} in {self.log.at(began.run)}"
+
+    def _about(self, at: Moment) -> list[Moment]:
+        return self.state.stretch(self.log.at(at.run).step)
 
     def _latest(self) -> Moment | None:
         is_last = self.state.moments and not self.overrides.is_edited and self.state.view is None
@@ -228,6 +240,10 @@ class Blame:
         """
         moments = list(self.state.moments)
         first = self._first_spoiled(variable, moments)
+        if not first and (early := self.state.moments.beginning):  # what was spoiled before all that are left
+            first, moments = self._first_spoiled(variable, early), early
+            is_known = 0 < first < len(moments) and self._spoils(moments[first - 1], variable)
+            return moments[first - 1] if is_known else None
         if first < len(moments):
             by_run = first and moments[first - 1].number > self._loaded(variable)[1]
             last = moments[-2] if len(moments) - 1 > first else None  # after which it may have been set
@@ -238,11 +254,21 @@ class Blame:
     def _first_spoiled(self, variable: str, moments: Sequence[Moment]) -> int:
         """From which on it is not finite. The last ones are looked at one by one, as it may have been set anew."""
         def is_bad(i: int) -> bool:
-            return has_nonfinite(moments[i].variables.get(variable, 0.0))
+            return variable in self._spoiled_before(moments[i])
 
         count = len(moments)
+        for moment in moments[-_LATE:] if count and is_bad(count - 1) else ():
+            self._spoiled_before(moment)  # in their order each is made again from the one before
         last = next((i for i in range(count - 1, max(count - _LATE, 0) - 1, -1) if not is_bad(i)), None)
         return last + 1 if last is not None else bisect.bisect_left(range(max(count - _LATE, 0)), True, key=is_bad)
+
+    def _spoiled_before(self, moment: Moment) -> frozenset[str]:
+        """The variables that were not finite before a run."""
+        if moment.run not in self._known:
+            if len(self._known) > _KNOWN:
+                self._known.clear()
+            self._known[moment.run] = frozenset(n for n, value in moment.variables.items() if has_nonfinite(value))
+        return self._known[moment.run]
 
     def _loaded(self, variable: str) -> tuple[str, int]:
         """The checkpoint that gave a variable a value, "" for none, and how many runs there were before that."""

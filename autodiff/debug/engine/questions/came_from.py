@@ -46,7 +46,7 @@ class CameFrom:
             return (*self.carried(at), *self.through_layers(at)) if origin.phase == "update" else ()
         step = self.state.log.at(at.run).step
         links = [replace(link, step=step) for link in links]
-        first, before = links[0], [m for m in self.state.moments if m.run < at.run]
+        first, before = links[0], [m for m in self.state.stretch(step) if m.run < at.run]
         op = self.state.model.targets.named(first.op)
         if op is None:
             return tuple(links)

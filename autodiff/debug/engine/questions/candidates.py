@@ -51,7 +51,7 @@ class Candidates:
                  tried: Tried, last: Tried) -> None:
         self.state, self.model, self.carried = state, state.model, carried
         self.why, self.y, self.failed, self.tried, self.last = why, y, failed, tried, last
-        self.moments, self.named = list(state.moments), state.model.targets.named
+        self.moments, self.named = state.stretch(state.log.at(failed.run).step), state.model.targets.named
         self.data = OtherData(state, carried, failed)
         self.first = why.chain[0] if why.chain else Link("", None, "", "")
         self.fed = self.named(self.first.op) if self.first.kind == "fed" else None

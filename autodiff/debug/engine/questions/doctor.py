@@ -213,10 +213,10 @@ class Checkup:
             why = self.explain.why(kind="nan")
         except AutodiffError:
             return []
-        if isinstance(why, WhyFailed):
+        if isinstance(why, WhyFailed):  # a run of the debugger's own that was fed nothing weighs less
             if "OutOfRange" in why.text or "end of sequence" in why.text.lower():
                 return []  # a data set at its end is no mistake
-            weight = 45 if why.op_type == "Placeholder" else 100  # the debugger's own run was fed nothing
+            weight = 100 if why.op_type != "Placeholder" or any(r.error for r in [*self.state.log.records][-1:]) else 45
             text = why.text.replace("\n", "; ")
             return [Finding(weight, "failed", why.op, why.op_type, "", text, why.remedy, "why nan", why.place)]
         first = [origin for origin in why.origins if not origin.secondary]

@@ -26,7 +26,8 @@ class OtherData:
     """Edits of what the run that failed was given."""
 
     def __init__(self, state: State, carried: FedBack, failed: Moment) -> None:
-        self.state, self.carried, self.failed, self.moments = state, carried, failed, list(state.moments)
+        self.state, self.carried, self.failed = state, carried, failed
+        self.moments = state.stretch(state.log.at(failed.run).step)
 
     def scaled(self, y: Tensor, least: float) -> list[Edit]:
         """Of what data of y are larger than `least`, each scaled, the largest first."""

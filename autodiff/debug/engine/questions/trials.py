@@ -72,7 +72,8 @@ class Trials:
         self._grew = isinstance(why, WhyNonfinite) and any(each.kind in ("variable", "depth") for each in why.chain)
         until = time.thread_time() + _SECONDS
         try:
-            ran = [m for m in self.state.moments if self.state.log.at(m.run).step == why.step] if not y else []
+            known = self.state.stretch(why.step) if not y else []
+            ran = [m for m in known if self.state.log.at(m.run).step == why.step]
             top = self.state.y_at(ran[-1]) if ran else None
             top = self.model.y_of(y) if top is None else top
             top = self._diverging(top, ran[-1]) if ran and self.diverged else top
@@ -168,8 +169,8 @@ class Trials:
 
     def _steps(self, why: WhyNonfinite | WhyFailed, top: Tensor) -> list[Moment]:
         """The remembered run that failed, last, after those that trained before it."""
-        moments = [m for m in self.state.moments if self.state.log.at(m.run).step <= why.step and m.wanted is not None
-                   and self.state.can_compute(top, m)]
+        moments = [m for m in self.state.stretch(why.step) if self.state.log.at(m.run).step <= why.step
+                   and m.wanted is not None and self.state.can_compute(top, m)]
         failed = next(iter(reversed([m for m in moments if self._trains(m)] or moments)), None)
         if failed is None or self.state.log.at(failed.run).step != why.step:
             return []
@@ -285,7 +286,8 @@ class Trials:
 
     def _between(self, before: Moment, moment: Moment) -> list[Moment]:
         """The runs between two that changed variables too, as those that update a target network."""
-        return [m for m in self.state.moments if before.run < m.run < moment.run and m.wanted is not None
+        known = self.state.stretch(self.state.log.at(moment.run).step)
+        return [m for m in known if before.run < m.run < moment.run and m.wanted is not None
                 and any(is_store(op) for op in m.ran)]
 
     def _after(self, moment: Moment, variables: Mapping[str, Any], fed: Mapping[Tensor, Any]) -> Mapping[str, Any]:
