@@ -269,4 +269,10 @@ with tf.Session() as session:
     for i in range(3):
         session.run([step, loss], near(i))
 ''',
+    "a learning rate that is a variable": '''
+rate = tf.Variable(.1)
+slower = tf.assign(rate, rate * .9)
+loss = tf.reduce_mean(tf.square(dense(p, 1) - q))
+fit([tf.train.GradientDescentOptimizer(rate).minimize(loss), loss, slower], near, 12)
+''',
 }

@@ -17,7 +17,7 @@ from .flow import cuts_between, live_ops
 from .mistakes.case import finding
 from .remedies import is_sum_of_squares
 from .silent_mistakes import silent_mistakes, suspicions
-from .update_blame import is_copy
+from .update_blame import is_no_weight
 from .why import CHAIN, why_none
 
 _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'(0) is inf", "Rsqrt": "rsqrt(0) is inf",
@@ -184,8 +184,8 @@ def _is_risky_power(op: Operation) -> bool:
 def _of_variable(y: Tensor, variable: Tensor) -> list[Finding]:
     """Why a variable will get no gradient, and where one of several paths to it is cut."""
     cuts, flows = cuts_between(y, variable)
-    if not flows and is_copy(variable):
-        return []  # a target network's: it is not meant to be trained
+    if not flows and is_no_weight(variable):
+        return []  # a target network's, or a learning rate: it is not meant to be trained
     if not flows:
         found = why_none(y, variable)
         first = next((cut for cut in found.cuts if cut.first), None)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors
+from ...core.traversal import ancestors, descendants
 from ..facts.roles import ASSIGNS, at_line, is_variable, place_of
 from ..facts.stats import bad_elements
 from ..facts.steps import When
@@ -230,3 +230,11 @@ def is_copy(variable: Tensor) -> bool:
     return any(op.type in ASSIGNS and op.inputs[0] is variable
                and any(below.type in ("VariableV2", "VarHandleOp") and below is not variable.op
                        for below in ancestors(op.inputs[1:])) for op in variable._consumers)
+
+
+def is_no_weight(variable: Tensor) -> bool:
+    """Whether a variable is none that a loss should train: a copy of another, or a rate of updates and nothing else."""
+    after = descendants([variable])
+    stores = [op for op in after if is_store(op) and op.inputs[0] is not variable]
+    return is_copy(variable) or bool(stores) and all(
+        name in RATES or t.op not in after and t is not variable for op in stores for name, t in operands_of(op))

@@ -24,7 +24,7 @@ from ...analysis.mistakes.stepping import update_of
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.silent_mistakes import value_suspicions
 from ...analysis.traps import loop_growth, static_findings
-from ...analysis.update_blame import is_copy, is_store
+from ...analysis.update_blame import is_no_weight, is_store
 from ...analysis.why import HUGE, TINY, only_derived, why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import GradRow, StageRow
@@ -145,7 +145,7 @@ class Checkup:
         call = self.model.derivatives.script_call(y)
         for variable in variables:
             reason = why_none(y, variable, call)
-            if reason.kind == "flows" or self._gets_another(variable, y) or is_copy(variable):
+            if reason.kind == "flows" or self._gets_another(variable, y) or is_no_weight(variable):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             at = cut.place if cut is not None else reason.place
