@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....core.graph import Operation, Tensor
+from ...facts.records import NewLines
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
 from ..mistakes.case import Case, gradients_of, held
 from ..mistakes.heads import heads, unbroadcast
 from ..mistakes.stepping import outgrown
+from .first_values import drawn_lines
 from .in_graph import Edit, Now, around, constant
 from .in_source import Line
 from .of_data import scaled
@@ -24,13 +26,15 @@ class Attempt(NamedTuple):
     """One way to mend a mistake. edits: of the graph. start: other first values of variables. pace: the rate is times
     this, where the script makes its updates itself.
 
-    is_same: the loss measures the same with it, so that both trainings can be compared by their own.
+    is_same: the loss measures the same with it, so that both trainings can be compared by their own. lines: of the
+    script, where it is these that mend it.
     """
 
     edits: tuple[Edit, ...] = ()
     start: Mapping[str, np.ndarray] = {}
     is_same: bool = True
     pace: float = 1.0
+    lines: NewLines = {}
 
 
 Way = Callable[[Operation, Case, Finding], Iterator[Attempt]]
@@ -119,6 +123,7 @@ def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """Kernels of other first values: where units are equal drawn anew, elsewhere of the usual size."""
     rng = np.random.default_rng(0)
     start: dict[str, np.ndarray] = {}
+    alike: list[Operation] = []
     kernels = {held(t) for o in case.behind for t in o.inputs[1:] if held(t).outputs[0] in case.variables
                and len(held(t).attrs["shape"] or ()) > 1}
     for kernel in sorted(kernels, key=lambda o: o.index):
@@ -129,7 +134,8 @@ def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
         usual = 1.0 / np.sqrt(len(flat))
         if np.ptp(flat, axis=1).max(initial=0) == 0:
             start[kernel.name] = (usual * rng.standard_normal(value.shape)).astype(value.dtype)
+            alike.append(kernel)
         elif not 1 / 3 < flat.std() / usual < 3:
             start[kernel.name] = (value * (usual / flat.std())).astype(value.dtype)
     if start:
-        yield Attempt((), start)
+        yield Attempt((), start, lines=drawn_lines(alike))

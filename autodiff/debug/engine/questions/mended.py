@@ -80,6 +80,7 @@ class Mended:
                     first, op, case)
                 if op is not None:
                     attempts = list(attempts_of(first, op, case)) if case.steps else []
+                    self._lines = self._lines or next((each.lines for each in attempts if each.lines), {})
                     said = self._said(first, attempts, case, steps, until)
                 if self._lines and "; fix " not in said and self.state.moments:
                     number = self._numbered(Remedy(first.remedy, "", 0.0, 0.0, first.place), Overlay(
