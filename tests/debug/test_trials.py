@@ -497,3 +497,14 @@ def test_nothing_below_0_takes_the_place_of_what_is_divided_by(tmp_path: Path, m
         found = said("why nan", shell)
         words = [remedy.words for remedy, *_ in shell.dbg.trials.tried]
     assert any("softplus" in each for each in words) and not any("leaky" in each for each in words), found
+
+
+def test_the_activation_of_a_layer_is_written_where_the_layer_is_given_it(tmp_path: Path,
+                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ("m = tf.layers.dense(-x, 1, activation=tf.nn.relu, kernel_initializer=tf.ones_initializer())\n"
+             "loss = tf.reduce_mean(m * w / tf.reduce_sum(m, 1, keepdims=True))")
+    text = f"{HEAD}{model}{MADE.replace('FEEDS', '{x: [[1.0, 1.0], [4.0, -9.0]]}')}"
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        said("why nan", shell)
+        number = 1 + next(i for i, (each, *_) in enumerate(shell.dbg.trials.tried) if "in place of relu" in each.words)
+        assert "dense(-x, 1, activation=tf.nn.softplus, " in shell.dbg.edits.patch(number).new.decode()

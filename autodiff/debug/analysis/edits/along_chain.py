@@ -9,6 +9,7 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors
 from ..findings import Link
+from .activations import Activation
 from .in_graph import Edit, Now, around, at_one_place, between, bounds_of, constant, copied, instead, is_half
 from .in_source import Number
 
@@ -51,10 +52,11 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
         yield [_changed(each, "begin with ones in place of zeros", lambda x: build.AddV2(x, constant(1.0, x)),
                         "{0} + 1") for each in alike]
     elif link.value == 0 and op.type == "Relu":
-        name = "nn.softplus({0}) + 1e-6"
+        name, is_called = "nn.softplus({0}) + 1e-6", op.site is not None and "relu(" in op.site.text
         yield [Edit(each, f"tf.{name.format('x')} in place of relu, which is 0 below 0", partial(
             _of_argument, each, lambda x: build.AddV2(build.Softplus(x), constant(1e-6, x))),
-                    instead(each, name, (each, 0))) for each in alike]
+                    instead(each, name, (each, 0)) if is_called else Activation(each, "{tf}.nn.softplus"))
+               for each in alike]
     elif link.value == 0 and op.type in _ADDS:
         tiny = 1e-3 if is_half(op) else 1e-6
         yield [_changed(each, f"add {tiny:g} to what is 0 there", lambda x: build.AddV2(x, constant(tiny, x)),
