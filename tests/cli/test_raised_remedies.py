@@ -32,6 +32,9 @@ RAISED = {
         START + SESSION + "for x, y in [(rows, rows[:, :1])] * 3:\n    sess.run(train, feed_dict={x: x, y: y})\n",
         "because x and y stood for a tensor, and is given to something else at model.py:10",
         "{x: x_value, y: y_value}"),
+    "a name that was never a tensor's": (
+        START + "rate = 0.1\n" + SESSION + LOOP + "rate = rate / 2\n    sess.run(train, {x: rows, rate: 0.1})\n",
+        "Cannot interpret feed_dict key as Tensor", ""),
     "an operation's None": (
         START + SESSION + LOOP + f"cost = sess.run(train, {FED})\n    print('%.3f' % cost)\n",
         "because train is an operation, of which a run gives None at model.py:11",
@@ -102,6 +105,7 @@ def test_an_error_is_told_with_a_line_that_mends_it(case: str, tmp_path: Path, m
     assert cause.partition("because")[0] in found[2]
     assert "script error" in found[4] or "failed" in found[4]
     assert line in (tmp_path / "model.py").read_text()
+    assert ("fix 1" in found[2]) == bool(line)
     if line:
         assert "model.py ended" in "".join(said(tmp_path, monkeypatch, "run"))
 

@@ -22,7 +22,8 @@ _TYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float6
 
 
 class RaisedAt(Source):
-    """A frame of the script that an error has passed, at an instruction of it. node: the expression that raised there.
+    """A frame of the script that an error has passed, at an instruction of it. node: the expression that raised there;
+    operands: what is on both sides of its operator, or its first two arguments.
 
     Raises IndexError where it was none that is known.
     """
@@ -33,6 +34,8 @@ class RaisedAt(Source):
         self.names, at = frame.f_globals | frame.f_locals, (span(((frame.f_code, instruction),)) or ())[1:]
         self.node: Any = [node for node in ast.walk(self.tree) if isinstance(node, (ast.expr, ast.stmt)) and at == (
             node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)][-1]
+        node = self.node
+        self.operands: Any = [node.left, node.right] if isinstance(node, ast.BinOp) else getattr(node, "args", [])[:2]
 
     def written(self, node: ast.AST) -> str:
         """An expression as it stands in the file."""
@@ -83,7 +86,9 @@ def _renamed(at: RaisedAt) -> Remark | None:
     changes: list[Change] = []
     for name in names:
         named = [node for node in ast.walk(at.scope(at.node)) if isinstance(node, ast.Name) and node.id == name]
-        *_, _, last = sorted((node for node in named if isinstance(node.ctx, ast.Store)), key=lambda node: node.lineno)
+        first, *_, last = sorted((node for node in named if isinstance(node.ctx, ast.Store)), key=at.range)
+        if isinstance(getattr(at.statement(first), "value", None), ast.Constant):
+            return None  # it was no tensor before
         after = last.lineno if isinstance(at.statement(last), LOOPS) else getattr(at.statement(last), "end_lineno", 0)
         changes += [(*at.range(node), f"{name}_value") for node in named
                     if node is last or node.lineno > after and node not in asked]
@@ -108,17 +113,12 @@ def _of_operation(at: RaisedAt) -> Remark | None:
     return None
 
 
-def _operands(at: RaisedAt) -> list[ast.expr]:
-    """What is on both sides of the operator that raised, or the first two arguments of the call."""
-    return [at.node.left, at.node.right] if isinstance(at.node, ast.BinOp) else at.node.args[:2]
-
-
 def _other_type(at: RaisedAt) -> Remark | None:
     """Two types of numbers in one operation: what has the narrower one, or the wider one of two floats, is cast."""
     old, new = sorted(re.findall(r"\b(float\d+|u?int\d+|bool)", at.said.partition("\n")[0])[:2],
                       key=lambda name: _TYPES.index(name) if name in _TYPES else len(_TYPES))
-    known = {node: t.dtype.base_dtype.name for node in _operands(at) if (t := at.tensor(node)) is not None}
-    node = next(node for node in _operands(at) if known.get(node, old if new in known.values() else "") == old != new)
+    known = {node: t.dtype.base_dtype.name for node in at.operands if (t := at.tensor(node)) is not None}
+    node = next(node for node in at.operands if known.get(node, old if new in known.values() else "") == old != new)
     made = f", made{at_line(place_of(tensor.op))}," if (tensor := at.tensor(node)) is not None else ""
     cast = f"{at.module()}.cast({at.written(node)}, {at.module()}.{new})"
     return at.remark(f"{at.written(node)}{made} is {old}", f"{cast} in place of it", [(*at.range(node), cast)])
@@ -126,7 +126,7 @@ def _other_type(at: RaisedAt) -> Remark | None:
 
 def _inner_sizes(at: RaisedAt) -> Remark | None:
     """A matrix of other rows than there are columns, or what is no table and meets a matrix."""
-    (left, x, inner), (right, w, shape) = ((node, t, t.dims or ()) for node in _operands(at)
+    (left, x, inner), (right, w, shape) = ((node, t, t.dims or ()) for node in at.operands
                                            if (t := at.tensor(node)) is not None)
     size, (rows, columns) = prod(each or 0 for each in inner[1:]), shape
     flat = f"{at.module()}.reshape({at.written(left)}, [-1, {size}])"
