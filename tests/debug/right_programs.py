@@ -22,6 +22,11 @@ log = tf.nn.log_softmax(dense(x, 4))
 loss = tf.reduce_mean(tf.reduce_sum(tf.math.xlogy(y, y) - y * log, 1)) * 4.0
 fit([adam(.01).minimize(loss), loss], steps=24)
 ''',
+    "a target that stays random": '''
+fixed, mine = (dense(dense(p, 16, tf.nn.relu, name=f"{name}a"), 8, name=f"{name}b") for name in ("fixed", "mine"))
+loss = tf.reduce_mean(tf.squared_difference(mine, tf.stop_gradient(fixed)))
+fit([adam(.01).minimize(loss, var_list=tf.trainable_variables("mine")), loss], near, 12)
+''',
     "two towers of things that are not alike": '''
 asked, told = (dense(dense(each, 16, tf.nn.tanh), 8) for each in (p, tf.placeholder(tf.float32, [None, 3], "d")))
 loss = tf.reduce_mean(tf.reduce_sum(tf.square(asked - told), 1)) - 0.1 * tf.reduce_mean(tf.tanh(told) ** 2)

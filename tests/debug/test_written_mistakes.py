@@ -80,6 +80,15 @@ def test_the_remedy_of_a_mistake_is_written_where_it_was_made(name: str, tmp_pat
     assert text.count(wrong) == 1 and text.replace(wrong, right) in [each.new.decode() for each in found]
 
 
+def test_a_schedule_is_given_the_counter_that_it_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule = "counted = tf.Variable(0, trainable=False)\nrate = tf.train.exponential_decay(0.1, counted, 10, 0.5)\n"
+    text = f"{START}import numpy as np\n{BEGIN}{schedule}z = tf.layers.dense(h, 4)\n{ENTROPY}{TRAIN}".replace(
+        "Optimizer(0.1)", "Optimizer(rate)")
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        assert "; fix 1 runs it so from its beginning" in said("doctor", shell)
+        assert shell.dbg.edits.patch(1).new.decode() == text.replace("(loss)", "(loss, global_step=counted)")
+
+
 def test_a_line_that_no_graph_can_change_is_run_from_the_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
                                                                    ) -> None:
     text = f"{START}import numpy as np\n{BEGIN}{WRITTEN['averages that no run updates'][0]}{TRAIN}"

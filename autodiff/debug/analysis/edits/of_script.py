@@ -8,6 +8,7 @@ from ....core.graph import Operation
 from ....core.site import source_lines
 from ....core.traversal import ancestors
 from ...facts.records import NewLines
+from ...facts.roles import place_of
 from ..findings import Finding
 from ..mistakes.case import Case, update_op
 from .in_source import Argument, rewritten
@@ -39,6 +40,10 @@ def _line(finding: Finding, op: Operation, case: Case) -> Argument | None:
         return Argument(update, "", _GROUP)
     if finding.kind == "not trained":
         return Argument(update, "var_list")
+    made, there = place_of(op), place_of(update)
+    if finding.kind == "global_step not advanced" and made and there and made.function == there.function:
+        name = source_lines(made.file)[made.line - 1].partition(" = ")[0].strip()
+        return Argument(update, "global_step", name) if name.isidentifier() else None
     looks = [o for o in case.behind if o.type in ("GatherV2", "ResourceGather") and any(
         finding.target == t.name for each in ancestors([o.inputs[1]]) for t in each.outputs)
              ] if finding.kind == "padding is read" else []

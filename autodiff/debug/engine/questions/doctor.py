@@ -17,7 +17,7 @@ from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from ...analysis.mistakes import all_mistakes as rules
 from ...analysis.mistakes.all_mistakes import CALM, all_mistakes, calmer, explained, looked_at, ranked
 from ...analysis.mistakes.batches import feed_mistakes
-from ...analysis.mistakes.case import Case
+from ...analysis.mistakes.case import Case, held
 from ...analysis.mistakes.heads import number_in, unbroadcast
 from ...analysis.mistakes.start import given_to
 from ...analysis.mistakes.stepping import update_of
@@ -148,17 +148,17 @@ class Checkup:
             if reason.kind == "flows" or self._gets_another(variable, y) or is_no_weight(variable):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
-            at = cut.place if cut is not None else reason.place
             told = advice_of(self.model.graph).remarks.get(variable.op.name)
             is_vain = cut is not None or call is not None and asks_for_nothing(call) or bool(told and told.place)
             weight = 90 if is_vain else 25 if reason.kind == "not asked" else 55
             is_meant = cut is not None and cut.kind == "stop_gradient" and (  # what a run loaded is frozen there
-                op := self.model.targets.named(cut.op)) is not None and not loaded.isdisjoint(ancestors([*op.outputs]))
+                op := self.model.targets.named(cut.op)) is not None and (call is not None and variable.op not in map(
+                    held, call.xs) or not loaded.isdisjoint(ancestors([*op.outputs])))
             is_meant |= cut is None and variable.dtype.base_dtype.is_integer  # a number that is only kept
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
-            found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name,
-                                 cut.op_type if cut else variable.op.type, variable.name, "no gradient reaches "
-                                 f"{variable.name}: {reason.text}", reason.remedy, f"why {variable.name}", at))
+            found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name, cut.op_type if cut else
+                                 variable.op.type, variable.name, f"no gradient reaches {variable.name}: {reason.text}",
+                                 reason.remedy, f"why {variable.name}", cut.place if cut else reason.place))
         return found
 
     def _asked_in_vain(self) -> list[Finding]:
