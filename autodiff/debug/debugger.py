@@ -4,10 +4,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.graph import Graph, get_default_graph
 from ..runtime.session import Session
+from .analysis.mistakes.all_mistakes import ranked
+from .analysis.mistakes.modes import left_on
 from .derivatives.curvature import Report
 from .engine.log import RunLog
 from .engine.model import Model
@@ -248,8 +251,11 @@ class Debugger:
         After runs of another graph, as of an evaluation, it goes back to the one that trained.
         """
         if self._trained and not self.state.has_trained:
+            beside = left_on(op for moment in self.state.moments for op in moment.ran)
             self._go_back_to(self._trained)
             self.model.note("it looks at the graph that trained: the last runs were of another one")
+            found = self.checkup.doctor(static=static, ignore=ignore, report=report)
+            return replace(found, findings=ranked((*found.findings, *beside), ignore))
         return self.checkup.doctor(static=static, ignore=ignore, report=report)
 
     def diff(self, a: str, b: str = "", *, rtol: float = 1e-5) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cli.language.interpreter import execute
+from cli.view.render import plain
 
 from .mistaken_programs import HEAD
 from .programs_of_keras import KERAS
@@ -66,6 +67,18 @@ m = model(layers.Dense(1, "tanh"))
 m.compile("rmsprop", "mse")
 m.fit(data, 9 * data[:, 0], 40, 3, verbose=0)
 """, "doctor", ("layers.Dense(1, None)",)),
+    "a decay": (KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.compile(keras.optimizers.SGD(.3, decay=9.0, momentum=.9), "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 4, verbose=0)
+""", "doctor", ("SGD(.3, decay=0, momentum=.9)",)),
+    "a regularizer": (KERAS + """
+m = keras.Sequential([
+    layers.Dense(16, "relu", kernel_regularizer=keras.regularizers.l2(2.0)),
+    layers.Dense(4, "softmax")])
+m.compile(keras.optimizers.Adam(.01), "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 4, verbose=0)
+""", "doctor", ("keras.regularizers.l2(0.0",)),
     "contrib's relu": ("""
 z = tf.contrib.layers.fully_connected(tf.contrib.layers.fully_connected(x, 16), 4, scope="z")
 fit(sgd(.5).minimize(tf.losses.sparse_softmax_cross_entropy(t, z)))
@@ -104,7 +117,7 @@ def test_a_script_as_the_remedy_has_it_learns(tmp_path: Path, monkeypatch: pytes
     assert mended.script is not None
     said, prices = mended.script.namespace["said"], mended.script.namespace["prices"]
     assert np.abs(said[:, 0] - prices[:3]).max() < 2e4
-    assert mended.dbg.doctor().findings == ()
+    assert [f for f in mended.dbg.doctor().findings if f.level != "remark"] == []
     mended.close()
 
 
@@ -129,7 +142,8 @@ def test_doctor_goes_back_to_the_graph_that_trained(tmp_path: Path) -> None:
     assert (first.kind, first.step > 0) == ("learning rate too high", True) and "fix 1" in first.remedy
     shell = trained(MODEL.replace("SCALE", "1").replace("RATE", "0.1"), tmp_path)
     found = shell.dbg.doctor()
-    assert found.looked[0].startswith("step 40, 12 of 40 training steps") and not found.findings
+    assert found.looked[0].startswith("step 40, 12 of 40 training steps")
+    assert [f for f in found.findings if f.level != "remark"] == []
     assert any("graph that trained" in note for note in shell.dbg.model.take_notes())
     shell.close()
 
@@ -137,3 +151,27 @@ def test_doctor_goes_back_to_the_graph_that_trained(tmp_path: Path) -> None:
 def test_data_of_a_queue_may_be_unscaled_too(tmp_path: Path) -> None:
     first, *_ = findings(MODEL.replace("SCALE", "1e3").replace("RATE", "0.1"), tmp_path)
     assert first.kind == "inputs not scaled" and "(x - mean) / std" in first.remedy
+
+
+def test_dropout_that_an_evaluation_does_too_is_told(tmp_path: Path) -> None:
+    text = "x = y = t = p = q = tf.reset_default_graph()" + MODEL.replace("SCALE", "1").replace("RATE", "0.1").replace(
+        "    z =", "    h = tf.layers.dropout(h, 0.3, training=WHEN)\n    z =")
+    found = findings(text.replace("WHEN", "True"), tmp_path)
+    assert [(f.kind, f.level) for f in found if f.level != "remark"] == [("dropout in evaluation", "warning")]
+    assert found[0].place is not None and "WHEN" in text.splitlines()[found[0].place.line - len(HEAD.splitlines()) - 1]
+    assert [f for f in findings(text.replace("WHEN", 'mode == "train"'), tmp_path) if f.level != "remark"] == []
+
+
+def test_elements_of_a_dataset_that_fit_feeds_are_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are no state that is fed back; and what is no array is not written anew."""
+    monkeypatch.chdir(tmp_path)
+    shell = trained(HOUSES + """
+m = keras.Sequential([layers.Dense(1, input_shape=(2,))])
+m.compile("sgd", "mse")
+pairs = tf.data.Dataset.from_tensor_slices((houses.astype(np.float32), prices[:, None].astype(np.float32)))
+m.fit(pairs.batch(24).repeat(), steps_per_epoch=10, epochs=3, verbose=0)
+""", tmp_path)
+    told = plain(execute("why nan", shell))
+    assert "scale x as fit is given it" in told.partition("remedy: lower the learning rate")[0]
+    assert "what trains is no pair of arrays" in plain(execute("fix 1 --write", shell))
+    shell.close()

@@ -10,11 +10,11 @@ from ..common.unsupported import unsupported_name
 from ..common.wrong_arguments import check_names
 
 ROOMS = frozenset({
-    "crf", "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "metrics", "nn", "rnn", "seq2seq",
-    "slim", "tensorboard", "tpu", "training"})
+    "crf", "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "losses", "metrics", "nn", "rnn",
+    "seq2seq", "slim", "tensorboard", "tpu", "training"})
 # Rooms that are the same as one of `tf`'s own.
 ELSEWHERE = {"data": "data.experimental", "distribute": "distribute", "distributions": "distributions",
-             "keras": "keras", "losses": "losses", "util": "tensor_messages"}
+             "keras": "keras", "util": "tensor_messages"}
 
 
 def __getattr__(name: str) -> Any:

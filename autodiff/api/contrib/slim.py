@@ -1,12 +1,11 @@
-"""tf.contrib.slim: tf.contrib.layers, .framework and tf.losses under one name."""
+"""tf.contrib.slim: tf.contrib.layers, .framework and .losses under one name."""
 from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
 
-from .. import losses  # noqa: F401  slim.losses
 from ..common.unsupported import refusing
-from . import layers, learning, metrics  # noqa: F401  slim.layers, .learning, .metrics
+from . import layers, learning, losses, metrics  # noqa: F401  slim.layers, .learning, .losses, .metrics
 from .framework import *
 from .layers import *
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.function_graph import takes_anew
 from ...core.graph import Tensor
 from ..analysis.arithmetic_rules import number
 from ..facts.roles import at_line, place_of
@@ -32,7 +33,8 @@ class FedBack:
         for fed, value in at.feeds.items():
             array = np.asarray(value)
             if array.dtype.kind == "f" and array.size > 1 and np.ptp(array):
-                source = next(((m, t) for m in before for t in m.wanted.tensors if self._gave(m, t, array)), None)
+                source = next(((m, t) for m in before for t in m.wanted.tensors
+                               if not takes_anew(t.op) and self._gave(m, t, array)), None)
                 if source is not None:
                     found[fed] = source
         return found

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ....core.errors import ArgumentError
-from ....core.graph import Graph, Operation
+from ....core.graph import Operation
 from ....core.site import source_lines
 from ....core.traversal import ancestors
 from ...facts.records import Place
@@ -15,6 +15,7 @@ from .source_tree import Change, Source, name_of
 _TRAIN = ("fit", "trainonbatch")
 _TAKE = (*_TRAIN, "evaluate", "testonbatch")
 _PREDICT = ("predict", "predictonbatch")
+_PENALTIES = ("l1", "l2", "l1l2", "l1regularizer", "l2regularizer", "l1l2regularizer")
 _OPTIMIZERS = {name.lower(): name for name in ("SGD", "Adam", "RMSprop", "Adagrad", "Adadelta", "Adamax", "Nadam")}
 _MODULES = {"tensorflow.keras.optimizers": "", "tensorflow.keras": "optimizers.", "tensorflow": "keras.optimizers.",
             "keras.optimizers": "", "keras": "optimizers."}  # and where the optimizers are in them
@@ -46,11 +47,6 @@ def given_behind(op: Operation | None) -> Given | None:
     return next(filter(None, map(given_of, (op, *ancestors(op.inputs)))), None) if op is not None else None
 
 
-def is_keras(graph: Graph) -> bool:
-    """Whether a Keras model trains there."""
-    return "given_to_keras" in graph.extras
-
-
 def given_to_keras(source: Source, placeholder: Operation) -> list[tuple[ast.expr, ast.expr]]:
     """The word x or y and the expression given for a placeholder, by each call of that model, training first.
 
@@ -60,6 +56,8 @@ def given_to_keras(source: Source, placeholder: Operation) -> list[tuple[ast.exp
     found = []
     for call in _calls(source, given, _TAKE + _PREDICT * (given is not None and given.word == "x")):
         assert given is not None
+        if name_of(call.func) in _TAKE and len(call.args) < 2 and "y" not in [word.arg for word in call.keywords]:
+            raise ArgumentError("what trains is no pair of arrays")
         at = "xy".index(given.word)
         values = [*call.args[at:at + 1], *(word.value for word in call.keywords if word.arg == given.word)]
         held = [word.value for word in call.keywords if word.arg == "validation_data"]
@@ -96,6 +94,22 @@ def _owner(call: ast.Call) -> str:
 
 def _word(word: str, at: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name(word), at)
+
+
+class Weight(NamedTuple):
+    """The numbers that regularizers are given, times a factor."""
+
+    op: Operation
+    factor: float
+
+
+def weighed_anew(source: Source, rewrite: Weight) -> list[Change]:
+    """At each number that a call of l1, l2 or both is given. Raises ArgumentError if there is none."""
+    given = [each for call in ast.walk(source.tree) if isinstance(call, ast.Call) and name_of(call.func) in _PENALTIES
+             for each in (*call.args[:2], *(word.value for word in call.keywords)) if getattr(each, "value", None)]
+    if not given:
+        raise ArgumentError("the weight of the penalty is not written as a number")
+    return [(*source.range(each), f"{rewrite.factor * float(ast.unparse(each)):g}") for each in given]
 
 
 def with_argument(source: Source, given: str, made: Sequence[ast.expr], here: Sequence[ast.expr] = ()) -> list[Change]:

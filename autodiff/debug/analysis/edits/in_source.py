@@ -12,7 +12,7 @@ from ....core.graph import Operation
 from ..advice import advice_of
 from .activations import Activation, named_otherwise
 from .given_numbers import LowerRate, numbered_anew, optimizers_of
-from .in_keras import given_to_keras, predictions, with_argument
+from .in_keras import Weight, given_to_keras, predictions, weighed_anew, with_argument
 from .in_numpy import InNumpy, kept_from_zero
 from .source_tree import LOOSE, WHOLE, Change, Source, is_within, name_of
 
@@ -93,7 +93,8 @@ class ClipGradients(NamedTuple):
     updates: tuple[Operation, ...] = ()
 
 
-Line = Rewrite | LowerRate | Number | Rows | Fed | Activation | Swapped | Argument | ClipGradients | InNumpy
+Line = (Rewrite | LowerRate | Number | Rows | Fed | Activation | Swapped | Argument | ClipGradients | InNumpy |
+        Weight)
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -307,7 +308,7 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
 
 _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered, Rows: _longer, Fed: _fed,
-    Activation: _activated, Swapped: _swapped, Argument: _given, ClipGradients: _clipped}
+    Weight: weighed_anew, Activation: _activated, Swapped: _swapped, Argument: _given, ClipGradients: _clipped}
 
 
 def _has_order(node: ast.expr) -> bool:

@@ -15,7 +15,7 @@ from ..mistakes.heads import Head, heads, through, unbroadcast, weights_of
 from ..mistakes.last_layer import logits_of
 from .activations import Activation
 from .in_graph import Edit, Now, around, constant, instead
-from .in_keras import is_keras
+from .in_keras import given_behind
 from .in_source import Argument, Rewrite, Swapped
 from .of_training import Attempt, changed, edit
 
@@ -78,7 +78,7 @@ def as_probability(op: Operation, case: Case, finding: Finding) -> Iterator[Atte
 def with_activation(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor], name: str) -> Edit:
     """One more activation; of a Keras model as an argument of the layer."""
     found = changed(tensor, words, made, f"tf.nn.{name}({{0}})")
-    return replace(found, line=Activation(tensor.op, f"{{tf}}.nn.{name}")) if is_keras(tensor.graph) else found
+    return replace(found, line=Activation(tensor.op, f"{{tf}}.nn.{name}")) if given_behind(tensor.op) else found
 
 
 def entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ..mistakes.wiring import linear_pairs
 from . import of_training
 from .activations import Activation
 from .in_graph import around, constant, copied, instead
+from .in_keras import Weight
 from .in_source import Rewrite
 from .of_givens import turned
 from .of_heads import (
@@ -34,6 +36,7 @@ from .of_heads import (
 from .of_training import Attempt, Way, changed, edit
 from .source_tree import WHOLE
 
+_REGULARIZER = "/Regularizer/"  # in the names of what one computes
 _PENALTIES = (1e-2, 1e-3, 1e-4)  # by which a penalty is scaled
 
 
@@ -114,8 +117,9 @@ def _not_dropped(op: Operation, case: Case, finding: Finding) -> Iterator[Attemp
 
 def _lighter(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     for factor in _PENALTIES:
-        yield Attempt((changed(op.outputs[0], f"the penalty times {factor:g}", lambda x, f=factor: build.Mul(
-            x, constant(f, x)), f"{factor:g} * {{0}}"),), is_same=False)  # type: ignore[misc]
+        mended = changed(op.outputs[0], f"the penalty times {factor:g}", lambda x, f=factor: build.Mul(
+            x, constant(f, x)), f"{factor:g} * {{0}}")  # type: ignore[misc]
+        yield Attempt((replace(mended, line=Weight(op, factor)) if _REGULARIZER in op.name else mended,), is_same=False)
 
 
 def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

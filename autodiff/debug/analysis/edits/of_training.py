@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
 from ...facts.records import NewLines
 from ...facts.roles import PLACEHOLDERS
 from ..findings import Finding
@@ -14,6 +15,7 @@ from ..mistakes.case import Case, gradients_of, held
 from ..mistakes.heads import heads, unbroadcast
 from ..mistakes.stepping import outgrown
 from .first_values import drawn_lines
+from .given_numbers import LowerRate
 from .in_graph import Edit, Now, around, constant
 from .in_source import Line
 from .of_data import scaled
@@ -74,8 +76,14 @@ def other_rate(factors: Sequence[float]) -> Way:
 def not_decayed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """The learning rate that a schedule began with, throughout."""
     if edits := tuple(edit(t.op, f"the rate {known[0]:g} throughout", lambda now, t=t, first=known[0]: constant(
-            first, t), late=True) for t, known in _rates(case) if known):  # type: ignore[misc]
+            first, t), _no_decay(t, case), late=True) for t, known in _rates(case) if known):  # type: ignore[misc]
         yield Attempt(edits)
+
+
+def _no_decay(rate: Tensor, case: Case) -> LowerRate | None:
+    """Of a Keras optimizer that makes its rate smaller by `decay` in each step: none of that."""
+    known = [case.looked[0].before.get(op.name) for op in ancestors([rate]) if op.name.endswith("/decay")]
+    return LowerRate(float(np.ravel(known[0])[0]), 0.0, "decay", rate.op) if known and known[0] is not None else None
 
 
 def unclipped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 import numpy as np
@@ -213,6 +213,14 @@ def _never_dropped(case: Case) -> list[Finding]:
                     f": in {len(case.steps)} training steps they dropped nothing", "tf.layers.dropout(x, rate, training"
                     "=is_training), with a placeholder that is True in training runs", confidence="certain")
             ] if passed else []
+
+
+def left_on(ran: Iterable[Operation]) -> list[Finding]:
+    """Dropout in runs of a graph that trains nothing, as of an evaluation."""
+    return [finding(43, "dropout in evaluation", op, f"dropout ({op.name}) drops {rate:.0%} in the graph that "
+                    "evaluates, which trains nothing: what that says of the model is noisy and too low", "drop in "
+                    "training alone: training=(mode == tf.estimator.ModeKeys.TRAIN)", confidence="certain")
+            for op in ran if (tensor := _rate_of(op)) is not None and (rate := number_in(tensor) or 0.0) > 0][:1]
 
 
 def _too_much(op: Operation, what: str, dropped: float, case: Case) -> Finding:
