@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from ..core.site import source_lines
-from .script_lines import on_lines
+from .script_lines import holding, on_lines
 
 NewLines = dict[tuple[str, int], str]  # by file and number
 
@@ -52,6 +52,15 @@ def out_of_place(file: str, line: int) -> NewLines:
             name, arguments = ast.unparse(function.value), ", ".join(map(ast.unparse, node.value.args))
             return replaced(file, node, f"{name} = {name}.{function.attr[:-1]}({arguments})")
     return {}
+
+
+def in_place(file: str, line: int) -> NewLines:
+    """`w -= y` for `w = w - y` on a line, and on those beside it in the same block."""
+    alike = {at: (node, ast.AugAssign(node.targets[0], made.op, made.right))  # type: ignore[arg-type]
+             for at, node in on_lines(file).items() if isinstance(node, ast.Assign) and isinstance(
+                 made := node.value, ast.BinOp) and ast.unparse(made.left) == ast.unparse(node.targets[0])}
+    changed = [alike[at] for at in alike if line in alike and holding(file, at)[-1:] == holding(file, line)[-1:]]
+    return {at: text for node, new in changed for at, text in replaced(file, node, ast.unparse(new)).items()}
 
 
 def without_recording(file: str, line: int) -> NewLines:

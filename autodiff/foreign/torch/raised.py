@@ -13,16 +13,8 @@ import torch
 from ...core.site import Site, resolve
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
-from ..new_lines import (
-    NewLines,
-    argument,
-    before,
-    first_of,
-    out_of_place,
-    text_of_argument,
-    value,
-    without_recording,
-)
+from ..new_lines import NewLines, argument, before, first_of, in_place, out_of_place, text_of_argument, value
+from ..new_lines import without_recording as unrecorded
 from ..script_lines import loop_around, names_between, on_lines
 from .graph import name_of, sliced, written_by
 from .habits import Habits
@@ -80,7 +72,7 @@ class PostMortem:
         if "scalar" in self._said:
             return first_of(file, line, "backward", "mean()")
         if "leaf Variable" in self._said:
-            return without_recording(file, line)
+            return unrecorded(file, line)
         if x is None:
             return {}
         calls = partial(self._calls, layer)
@@ -147,8 +139,9 @@ class PostMortem:
     def _cut(self) -> Remark | None:
         """A loss that nothing differentiable made: where the way from the parameters ends, and what mends it."""
         found = self._ended()
-        at = found.place if found is not None else None
-        return found._replace(lines=connected(at.file, at.line)) if found is not None and at is not None else found
+        if found is None or found.place is None or found.lines:
+            return found
+        return found._replace(lines=connected(found.place.file, found.place.line))
 
     def _ended(self) -> Remark | None:
         used = sliced(self._entries, [self._loss])
@@ -156,6 +149,9 @@ class PostMortem:
             if any(t.requires_grad for t in tensors_in((entry.args, entry.kwargs))) and not any(
                     t.requires_grad for t in tensors_in(entry.result)) and not written_by(entry):
                 what, place, has_grad = _described(entry)
+                if lines := {} if has_grad or place is None else in_place(place.file, place.line):
+                    return Remark(f"{what} made a new tensor{at_line(place)} under no_grad, which requires no gradient",
+                                  place, "change the leaf in place: w -= … for w = w - …", lines)
                 if not has_grad:
                     return Remark(f"it is computed under torch.no_grad(), {what}{at_line(place)} for one", place,
                                   "compute the loss outside of no_grad(), which is for tests")
