@@ -2,7 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import autodiff as tf
+from autodiff.debug import Debugger
+from autodiff.debug.analysis.advice import advice_of
 
 from .pains import START
 from .test_trials import loaded, said
@@ -106,3 +111,25 @@ def test_a_mean_that_hardly_learns_is_told_after_a_rate_that_does(tmp_path: Path
         words = [remedy.words for remedy, *_ in shell.dbg.trials.tried]
     assert "the loss is a sum of 600 numbers" in found and not words[0].startswith("tf.reduce_mean"), found
     assert any(each.startswith("lower the learning rate") for each in words), words
+
+
+def test_a_script_that_makes_its_own_steps_is_offered_scaled_data_before_a_lower_rate() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        w = tf.Variable([[0.5], [0.25]], name="w")
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w)), name="loss")
+        slope = tf.gradients(loss, w)[0]
+    graph.extras["step_call"] = "loss.backward()"
+    advice_of(graph).written = lambda finding: {("train.py", 1): finding.kind}
+    with tf.Session(graph=graph) as session:
+        session.run(w.initializer)
+        dbg = Debugger(graph, session)
+        for scale in (1.0, 1e14, 1e34):
+            w.load(np.full([2, 1], scale, np.float32), session)
+            dbg.on_run(session, [loss, slope], {x: [[300.0, 1.0], [200.0, 2.0], [290.0, 7.0]]})
+        why = dbg.why(kind="nan")
+        remedies = dbg.trials.of(why)
+    assert why.diverges and [*remedies[0].lines.values()] == ["inputs not scaled"]
+    assert [remedy.words.partition(":")[0] for remedy in remedies] == [
+        "scale what is fed for x", "lower the learning rate, ten times at first"]

@@ -137,7 +137,7 @@ class Remedy:
     @property
     def sentence(self) -> str:
         """What to write, where, and what that gave."""
-        return f"{self.what}; tried: {self.text}"
+        return f"{self.what}; tried: {self.text}" if self.text else f"{self.what}; not tried"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
-from ...analysis.edits.of_givens import fed_at
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import growths, rates_of
 from ...analysis.nonfinite import why_nonfinite
@@ -32,7 +31,7 @@ from ..fed_back import FedBack
 from ..runs.effects import Effects
 from ..state import State
 from .came_from import CameFrom, fallen, origin_of, size_of, unusual_feeds
-from .other_data import UNSCALED
+from .other_data import UNSCALED, unscaled
 
 _LATE, _KNOWN = 50, 1000  # remembered runs; of which it is known what they began with
 _LONG = 30  # characters of a name beside which its type is no help
@@ -162,21 +161,11 @@ class Blame:
             diverges = replace(diverges, remedy="give the optimizer a momentum below 1, as 0.9")
         large = enlarged(top, trainable_tensors(self.model.graph), partial(self.state.values_known, moment=at)
                          ) if top is not None and rate else iter(())
-        fed = self._unscaled(top, at) if top is not None and rate else ""
-        told = "; ".join(filter(None, (fed, *(each.text for each in large), rate, grown)))
+        fed = unscaled(self.state, top, at) if top is not None and rate else None
+        given = f"up to {number(fed.size)} was fed for {fed.tensor.op.name!r}{at_line(fed.place)}" if fed else ""
+        told = "; ".join(filter(None, (given, *(each.text for each in large), rate, grown)))
         return replace(found, origins=(diverges, *found.origins[1:]), diverges=True,
                        text=f"the training diverges: {told}\n{found.text}")
-
-    def _unscaled(self, top: Tensor, at: Moment) -> str:
-        """The largest data behind y that nobody has scaled, and where they are fed; "" if there are none."""
-        behind, carried = ancestors([top]), FedBack(self.state).sources(at)
-        sizes = [(size_of(np.asarray(value, np.float64)), t) for t, value in at.feeds.items() if t.dtype.is_floating
-                 and np.ndim(value) and t.op in behind and t not in carried]
-        size, fed = max(sizes, key=lambda each: each[0], default=(0.0, None))
-        if fed is None or size <= UNSCALED:
-            return ""
-        there = fed_at(fed.op, None)
-        return f"up to {number(size)} was fed for {fed.op.name!r}{at_line(there[0] if there else place_of(fed.op))}"
 
     def _grown(self, moments: Sequence[Moment]) -> str:
         """Which variable outgrew all sense: one that is trained, or else another, as a slot of an optimizer."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,15 +12,38 @@ from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
 from ...analysis.edits import of_data, of_givens
 from ...analysis.edits.in_graph import Edit
+from ...analysis.edits.of_givens import fed_at
+from ...facts.records import Place
+from ...facts.roles import place_of
 from ...history.replay import Moment
 from ..fed_back import FedBack
 from ..state import State
-from .came_from import FAR, usual_size
+from .came_from import FAR, size_of, usual_size
 
 UNSCALED = 100.0  # what nobody feeds who has scaled the data
 LARGE, ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is to blame
 SOON = 3  # runs: a training that diverges within them began badly
 _ROWS = 10  # of a constant, that are no parameters
+
+
+class Unscaled(NamedTuple):
+    """Data as large as nobody feeds who has scaled them, their largest number, and the line that feeds them."""
+
+    size: float
+    tensor: Tensor
+    place: Place | None
+
+
+def unscaled(state: State, y: Tensor, at: Moment) -> Unscaled | None:
+    """The largest data behind y in a run that nobody has scaled; None if all are."""
+    behind, carried = ancestors([y]), FedBack(state).sources(at)
+    sizes = [(size_of(np.asarray(value, np.float64)), t) for t, value in at.feeds.items() if t.dtype.is_floating
+             and np.ndim(value) and t.op in behind and t not in carried]
+    size, fed = max(sizes, key=lambda each: each[0], default=(0.0, None))
+    if fed is None or size <= UNSCALED:
+        return None
+    there = fed_at(fed.op, None)
+    return Unscaled(size, fed, there[0] if there is not None else place_of(fed.op))
 
 
 class OtherData:

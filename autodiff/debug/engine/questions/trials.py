@@ -34,6 +34,7 @@ from ..overlay import Overlay
 from ..state import State
 from .came_from import size_of
 from .candidates import SHOWN, Candidates, Tried
+from .other_data import unscaled
 from .patches import expression_of, patch_of
 from .trials_told import ANEW, DEAD, FAR_OFF, SLIGHT, STEEP, apart, told
 
@@ -103,16 +104,21 @@ class Trials:
         if self.model.is_foreign:  # whose fix is one of its text: those that are surely written before others
             self.tried.sort(key=lambda each: "{}" not in each[0].applied)
             if not self.tried and self.diverged and steps:
-                self.tried = [(remedy, Overlay(self.model, top, ()), steps[-1]) for remedy in self._slower()]
+                none = Overlay(self.model, top, ())
+                self.tried = [(remedy, none, steps[-1]) for remedy in self._written(top, steps[-1])]
         return self.model.told(tuple(remedy for remedy, *_ in self.tried))
 
-    def _slower(self) -> list[Remedy]:
-        """A lower rate, untried, where the lines that have it are known."""
-        advice = advice_of(self.model.graph)
-        place = advice.rate.place if advice.rate is not None else None
-        words = "lower the learning rate, ten times at first"
-        lines = advice.written(Finding(0, "learning rate too high", "", "", "", "", words, "", place))
-        return [Remedy(words, "", 0.0, 0.0, place, applied=ANEW, lines=lines)] if lines else []
+    def _written(self, top: Tensor, at: Moment) -> list[Remedy]:
+        """Scaled data, and a lower rate, untried, where the lines that have them are known."""
+        advice, fed = advice_of(self.model.graph), unscaled(self.state, top, at)
+        found = [Finding(0, "learning rate too high", "", "", "", "", "lower the learning rate, ten times at first", "",
+                         advice.rate.place if advice.rate is not None else None)]
+        found[:0] = [] if fed is None else [
+            Finding(0, "inputs not scaled", fed.tensor.op.name, fed.tensor.op.type, fed.tensor.name, "",
+                    f"scale what is fed for {fed.tensor.op.name}: (x - mean) / std of each column", "", fed.place)]
+        known = [(each, advice.written(each)) for each in found]
+        return [Remedy(each.remedy, "", 0.0, 0.0, each.place, applied=ANEW, lines=lines)
+                for each, lines in known if lines]
 
     def _diverging(self, top: Tensor, at: Moment) -> Tensor:
         """Of several losses that are trained in a run the one whose variables have outgrown the others'."""
