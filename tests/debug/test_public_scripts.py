@@ -143,7 +143,8 @@ def test_a_forgotten_softmax_of_a_formula_by_hand_is_written_as_the_function(tmp
 
 
 def test_a_divergence_that_is_subtracted_is_added(tmp_path: Path) -> None:
-    _, why, doctor = asked(CODE, tmp_path, "why nan", "doctor")
+    _, why, diff, doctor = asked(CODE, tmp_path, "why nan", "fix 1 --write", "doctor")
+    assert "+loss = tf.reduce_mean(recon + kl)" in diff, diff
     assert why.partition("remedy: ")[2].startswith("add it, a + b in place of a - b, if it is a divergence"), why
     assert "1 error wrong sign" in doctor and "tried: a + b in place of a - b" in doctor, doctor
     assert first(CODE.replace("recon - kl", "recon + kl").replace("adam(.1)", "adam(.01)"), tmp_path) == ""

@@ -12,6 +12,7 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ...facts.roles import at_line, place_of
 from ..edits.in_graph import Edit
+from ..edits.in_source import Rewrite
 from ..remedies import is_sum_of_squares
 
 _PASSES = ("Identity", "Mean", "Sum", "Reshape", "Squeeze")
@@ -90,4 +91,5 @@ def added(sub: Operation) -> Edit:
             now(sub.inputs[0])))
     kind = "penalty" if _is_square(sub.inputs[-1], _FAR) else "divergence"
     words = f"add it, a + b in place of a - b, if it is a {kind}"
-    return Edit(sub, words, lambda now: build.AddV2(*map(now, sub.inputs)))
+    line = Rewrite(sub, None, "{0} + {1}", ((sub, 0), (sub, 1)))
+    return Edit(sub, words, lambda now: build.AddV2(*map(now, sub.inputs)), line)
