@@ -458,3 +458,23 @@ loss = -tf.reduce_mean(tf.reduce_sum(tf.one_hot(t, 4) * tf.log(p), 1))
 fit([adam(.01).minimize(loss), loss], steps=30)
 ''', tmp_path)
     assert found[0].kind in ("nan", "inf")
+
+
+def test_a_number_that_is_no_other_than_itself_is_asked_for_nan(tmp_path: Path) -> None:
+    text = """scores = dense(x, 4)
+odd = tf.not_equal(y, y)
+fit([adam(.01).minimize(tf.reduce_mean(entropy(labels=y, logits=scores))), odd], steps=3)
+"""
+    assert "compared with itself" not in {f.kind for f in findings(text, tmp_path)}
+    assert "compared with itself" in {f.kind for f in findings(text.replace("tf.not_", "tf."), tmp_path)}
+
+
+def test_logits_that_labels_pick_from_their_sum_of_exp_are_no_probabilities(tmp_path: Path) -> None:
+    text = """scores = tf.nn.softmax(dense(x, 4))
+picked = tf.squeeze(tf.batch_gather(scores, t[:, None]), 1)
+fit([adam(.01).minimize(tf.reduce_mean(tf.reduce_logsumexp(scores, 1) - picked))])
+"""
+    first, *_ = findings(text, tmp_path)
+    assert (first.kind, first.level) == ("double softmax", "error") and "from before the softmax" in first.remedy
+    right = findings(text.replace("tf.nn.softmax(dense(x, 4))", "dense(x, 4)"), tmp_path)
+    assert [f for f in right if f.level != "remark"] == []

@@ -20,6 +20,7 @@ _KNOWN = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6", "LeakyRelu", "Elu", "Se
           "Softsign", "Exp")
 DATA = (*PLACEHOLDERS, "IteratorGetNext", "QueueDequeueV2", "QueueDequeueManyV2", "PyFunc")
 _INDICES = ("SelectV2", "Select", "Pack", "ConcatV2")
+_PICKING = ("GatherV2", "GatherNd", "Select", "SelectV2")
 _SMOOTH = ("Log1p", "Softplus")
 ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 
@@ -60,6 +61,8 @@ def _head(op: Operation, case: Case) -> Head | None:
         return _logarithm(op, case)
     if op.type == "Neg":
         return _picked_from(op, case)
+    if op.type == "Sub" and (logits := _left_of_picked(op, case)) is not None:
+        return Head("sparse", op, logits, None, last_layer(logits))
     difference = _difference(op)
     if difference is None:
         return None
@@ -87,11 +90,24 @@ def is_log_softmax(op: Operation) -> bool:
     """Whether an op gives the logarithms of a softmax: as one op, or as logits less the log of their sum of exp."""
     if op.type != "Sub":
         return op.type == "LogSoftmax"
-    x, log = op.inputs[0], unbroadcast(op.inputs[1]).op
+    return any(t is op.inputs[0] for t in _summed(op.inputs[1]))
+
+
+def _left_of_picked(op: Operation, case: Case) -> Tensor | None:
+    """The logits of a log of their sum of exp, less those of them that labels pick: a cross entropy in steps."""
+    logits, picked = [t for t in _summed(op.inputs[0]) if t.op in case.trained], op.inputs[1]
+    while logits and picked not in logits and picked.op.type in (*_PICKING, *_ARRANGED):
+        picked = picked.op.inputs[picked.op.type in _INDICES]
+    return picked if picked in logits and picked is not op.inputs[1] else None
+
+
+def _summed(tensor: Tensor) -> list[Tensor]:
+    """What a tensor may be the log of the sum of exp of, with the largest taken out or not."""
+    log = unbroadcast(tensor).op
     log = log.inputs[0].op if log.type in ("Add", "AddV2") else log  # the largest, which was taken out, comes back
-    above = [t.op for t in _nearest(log.outputs[0], 2)] if log.type == "Log" else []
+    above = [t.op for t in _nearest(log.outputs[0], 3)] if log.type == "Log" else []
     exps = [o.inputs[0] for o in above if o.type == "Exp"]
-    return any(t is x or t.op.type == "Sub" and t.op.inputs[0] is x for t in exps)
+    return [*exps, *(t.op.inputs[0] for t in exps if t.op.type == "Sub")]
 
 
 def gathered(op: Operation, case: Case) -> tuple[Operation, Tensor | None]:
