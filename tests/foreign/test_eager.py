@@ -162,3 +162,22 @@ def test_the_script_computes_what_it_computes_alone(tmp_path: Path) -> None:
     assert not isinstance(execute("detach", shell), Error)
     np.testing.assert_array_equal(shell.script.namespace["found"], alone["found"])
     shell.close()
+
+
+def test_a_variable_that_the_steps_leave_as_it_is_has_no_rate(tmp_path: Path) -> None:
+    file = tmp_path / "model.py"
+    file.write_text(START + """
+image = tf.constant(np.random.RandomState(0).rand(1, 8), tf.float32)
+w = tf.Variable(np.random.RandomState(1).randn(8, 2), dtype=tf.float32)
+for _ in range(25):
+    with tf.GradientTape() as tape:
+        tape.watch(image)
+        loss = tf.reduce_mean(tf.square(tf.sigmoid(tf.matmul(image, w)) - [[0.2, 0.9]]))
+    image = image - 5.0 * tape.gradient(loss, image)
+""")
+    shell = Shell()
+    with standing_in():
+        for line in (f"load {file}", "run"):
+            execute(line, shell)
+        assert {f.kind for f in shell.dbg.doctor().findings if f.level != "remark"} == set()
+    shell.close()

@@ -23,8 +23,8 @@ def too_low(case: Case) -> list[Finding]:
     first, then = case.again[0][1], case.with_variables(case.looked[0], case.y, case.looked[-1].after)
     if then is None or not abs(then - first) < _MOVED * abs(first):
         return []
-    pace = float(np.median(_largest_paces(case)))
-    if not pace < _MILD:
+    pace, rate = float(np.median(_largest_paces(case))), rate_of(case, case.looked[0])
+    if not pace < _MILD or not pace and rate is None:  # no rule is seen to change these variables at all
         return []
     losses = dict(case.losses)
     gains = [(run.step, gain) for run in case.looked[:3] if (gain := _gain(case, run, _USUAL)) is not None]
@@ -39,7 +39,6 @@ def too_low(case: Case) -> list[Finding]:
         return smaller[:1]
     if _speeds_up(case):
         return []
-    rate = rate_of(case, case.looked[0])
     value = "" if rate is None else f" ({rate:.3g})"
     more = f", up to {_USUAL / pace:.0g} times" if pace else ""
     promise = "" if is_blind else (f"; moved by {_USUAL:g} along the gradient of step {gains[0][0]} it would fall by "
