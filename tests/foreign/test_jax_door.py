@@ -1,11 +1,13 @@
 """The door of JAX around scripts of a few primitives: which calls are steps, what they hold, what is told."""
 
 import linecache
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from autodiff.debug.facts.roles import place_of
 from autodiff.foreign.doors import View
 
 from .mini_jax import installed, jax
@@ -114,3 +116,13 @@ def test_an_error_of_jax_is_told_with_its_line_and_what_to_do(told, said, line, 
         told("k = np.array([1, 2])", f"raise TypeError({said!r}, k)")
     found = error.value.told
     assert found.text.startswith(text) and remedy in found.remedy and found.place.line == line, found
+
+
+def test_what_an_installed_package_does_is_done_on_the_line_that_asked_for_it(told, tmp_path, monkeypatch):
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "losses_train.py").write_text("def squared(e):\n    return (e * e).sum()\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "site-packages"))
+    monkeypatch.delitem(sys.modules, "losses_train", raising=False)
+    head = HEAD.replace("import jax", "import losses_train, jax").replace("(e * e).sum()", "losses_train.squared(e)")
+    place = place_of(told(STEP, head=head).steps[-1][1].loss.op)
+    assert (place.file.rpartition("/")[2], place.line) == ("train.py", 6)

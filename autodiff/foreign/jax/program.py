@@ -166,7 +166,10 @@ class _Seen(Site):
 
 
 def _sites(traceback: Any) -> tuple[Site, ...]:
-    """The user's lines, innermost first, as far as the library's own files, from which JAX was called."""
+    """The user's lines, innermost first, as far as the library's own files, from which JAX was called.
+
+    Those of installed packages, such as optax, only where there are no others.
+    """
     found: list[Site] = []
     for raw in zip(*traceback.raw_frames()) if traceback is not None else ():
         if raw[0].co_filename.startswith(PACKAGE) or len(found) == _DEPTH:
@@ -174,7 +177,8 @@ def _sites(traceback: Any) -> tuple[Site, ...]:
         if source_info_util.is_user_filename(raw[0].co_filename):
             found.append(_Seen(*resolve((raw,))[0]))
             found[-1].raw = raw  # type: ignore[attr-defined]
-    return tuple(found)
+    own = [site for site in found if "-packages" not in site.file]
+    return tuple(own or found)
 
 
 def _source(jaxpr: Any) -> tuple[str, Site | None]:

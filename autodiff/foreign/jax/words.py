@@ -3,9 +3,9 @@
 WORDS = tuple(sorted({
     "tf.stop_gradient": "jax.lax.stop_gradient", "tf.rsqrt": "jax.lax.rsqrt", "tf.pow": "jnp.power",
     "tf.one_hot": "jax.nn.one_hot", "tf.sigmoid": "jax.nn.sigmoid", "tf.log_sigmoid": "jax.nn.log_sigmoid",
-    "tf.reduce_logsumexp": "jax.nn.logsumexp", "tf.nn.softmax_cross_entropy_with_logits_v2": "jax.nn.log_softmax",
-    "tf.nn.softmax_cross_entropy_with_logits": "jax.nn.log_softmax",
-    "tf.nn.sigmoid_cross_entropy_with_logits": "jax.nn.log_sigmoid of the logits and of their negatives",
+    "tf.reduce_logsumexp": "jax.nn.logsumexp", "tf.nn.softmax_cross_entropy_with_logits_v2":
+    "optax.softmax_cross_entropy", "tf.nn.softmax_cross_entropy_with_logits": "optax.softmax_cross_entropy",
+    "tf.nn.sigmoid_cross_entropy_with_logits": "optax.sigmoid_binary_cross_entropy",
     "tf.clip_by_global_norm": "optax.clip_by_global_norm", "tf.clip_by_value": "jnp.clip", "tf.reduce_sum": "jnp.sum",
     "tf.reduce_mean": "jnp.mean", "tf.math.xlogy": "jax.scipy.special.xlogy",
     "tf.div_no_nan(x, y), or x / (y + 1e-12)": "x / (y + 1e-12)",
@@ -23,7 +23,7 @@ WORDS = tuple(sorted({
     "activation=tf.nn.relu in tf.layers": "jax.nn.relu after a layer", "tf.squeeze(x, 1)": "x.squeeze(1)",
     "tf.cast(correct, tf.float32)": "correct.astype(jnp.float32)", ", or tf.layers.flatten(x)": "",
     "loss + tf.losses.get_regularization_loss()": "loss + penalty",
-    "tf.nn.sparse_softmax_cross_entropy_with_logits": "jax.nn.log_softmax",
+    "tf.nn.sparse_softmax_cross_entropy_with_logits": "optax.softmax_cross_entropy_with_integer_labels",
     "run total.assign(tf.zeros_like(total)) after each update": "set total to 0 after each update",
     "tf.cast(x, tf.float32)": "x.astype(jnp.float32)", "tf.range": "jnp.arange", "tf.reduce_max": "jnp.max",
     "tf.is_finite": "jnp.isfinite", "tf.nn.top_k": "jax.lax.top_k", "tf.Variable": "parameter",
