@@ -38,6 +38,11 @@ def test_a_bound_is_written_as_pytorch_takes_it() -> None:
     assert said("tf.exp(tf.minimum(x, 0.0))", TORCH) == "torch.exp(torch.clamp(x, max=0.0))"
 
 
+def test_pytorch_is_told_the_axis_of_a_softmax() -> None:
+    assert said("tf.nn.softmax(x)", TORCH) == "torch.softmax(x, -1)"
+    assert said("tf.nn.log_softmax(x)", TORCH) == "F.log_softmax(x, -1)"
+
+
 def test_a_bound_is_written_in_the_ops_of_onnx() -> None:
     assert said("tf.log(tf.maximum(x, 1e-12))", ONNX) == "Log(Max(x, 1e-12))"
     assert said("tf.where(x > 0, tf.sqrt(x), 0)", ONNX) == "Where(x > 0, Sqrt(x), 0)"

@@ -13,6 +13,7 @@ WORDS = tuple(sorted({
        for theirs, ours in {"softmax": "cross_entropy", "sigmoid": "binary_cross_entropy_with_logits"}.items()},
     ", logits=": ", input=", "tf.nn.softmax_cross_entropy_with_logits_v2": "F.cross_entropy",
     "tf.nn.softmax_cross_entropy_with_logits": "F.cross_entropy", "tf.nn.softmax": "torch.softmax",
+    "tf.nn.softmax(x)": "torch.softmax(x, -1)", "tf.nn.log_softmax(x)": "F.log_softmax(x, -1)",
     "tf.nn.sigmoid_cross_entropy_with_logits": "F.binary_cross_entropy_with_logits",
     "tf.clip_by_global_norm": "torch.nn.utils.clip_grad_norm_", "tf.clip_by_value": "torch.clamp",
     "tf.reduce_logsumexp": "torch.logsumexp", "tf.reduce_sum": "torch.sum", "tf.reduce_mean": "torch.mean",
