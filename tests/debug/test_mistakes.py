@@ -160,7 +160,8 @@ fit(adam(.01).minimize(one + other), near, 4)
 @pytest.mark.parametrize(("kind", "text"), [
     ("inputs not scaled", "loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 32, tf.sigmoid), 4))\n"
      "fit([adam(.05).minimize(loss), loss], lambda i: {x: X[i * 8:][:32] * 255, t: T[i * 8:][:32]})"),
-    ("broadcast", "loss = tf.reduce_mean(tf.square(dense(p, 1) - q[:, 0]))\nfit([adam(.3).minimize(loss), loss])"),
+    ("broadcast", "loss = tf.reduce_mean(tf.square(dense(p, 1) - q[:, 0]))\n"
+     "fit([adam(.3).minimize(loss), loss], near)"),
     ("wrong sign", "won, done = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int32, [None])\n"
      "better = tf.stop_gradient(won - dense(p, 1)[:, 0])\n"
      "likely = tf.reduce_sum(tf.nn.softmax(dense(p, 2)) * tf.one_hot(done, 2), 1)\n"
