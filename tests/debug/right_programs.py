@@ -280,4 +280,10 @@ slower = tf.assign(rate, rate * .9)
 loss = tf.reduce_mean(tf.square(dense(p, 1) - q))
 fit([tf.train.GradientDescentOptimizer(rate).minimize(loss), loss, slower], near, 12)
 ''',
+    "real examples told from noise by labels that are made": '''
+judge = lambda v: dense(dense(v, 16, tf.nn.relu, name="a", reuse=tf.AUTO_REUSE), 2, name="b", reuse=tf.AUTO_REUSE)
+told = lambda v, k: tf.losses.sparse_softmax_cross_entropy(k([32], tf.int32), judge(v))
+loss = told(x, tf.ones) + told(tf.random_uniform([32, 36]), tf.zeros)
+fit([adam(.01).minimize(loss), loss])
+''',
 }

@@ -2,12 +2,13 @@
 
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from autodiff.debug.analysis.advice import Remark, advice_of
+from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.analysis.findings import Finding
-from autodiff.debug.facts.records import Place
+from autodiff.debug.analysis.mistakes.modes import _is_of_a_step
 from cli.language.interpreter import execute
 from cli.model.results import Text
 from cli.model.shell import Shell
@@ -53,8 +54,6 @@ def test_a_remedy_that_somebody_has_as_lines_can_be_written(tmp_path: Path) -> N
     assert first.remedy == "call f(); fix 1 runs it so from its beginning"
     assert shell.dbg.edits.patch(1).new.startswith(b"f()\n")
     assert execute("why", shell).text.startswith("it is bad\nremedy: call f()")  # nothing has stopped
-    advice.rate, advice.written = Remark("it is 2", Place(file, 1, "", "")), lambda finding: {(file, 2): finding.kind}
-    assert [remedy.lines for remedy in shell.dbg.trials._slower()] == [{(file, 2): "learning rate too high"}]
     advice.written = lambda finding: {}
     assert shell.dbg.doctor().findings[0].remedy == "call f()"
     shell.close()
@@ -479,3 +478,9 @@ fit([adam(.01).minimize(tf.reduce_mean(tf.reduce_logsumexp(scores, 1) - picked))
     assert (first.kind, first.level) == ("double softmax", "error") and "from before the softmax" in first.remedy
     right = findings(text.replace("tf.nn.softmax(dense(x, 4))", "dense(x, 4)"), tmp_path)
     assert [f for f in right if f.level != "remark"] == []
+
+
+def test_a_run_behind_a_forgotten_one_may_ask_for_the_loss_of_that_step() -> None:
+    after, before = (SimpleNamespace(number=number, trains=False, fetched=(), feeds={}) for number in (27, 26))
+    assert _is_of_a_step(after, SimpleNamespace(runs=[after], y=None))
+    assert not _is_of_a_step(after, SimpleNamespace(runs=[before, after], y=None))

@@ -34,3 +34,8 @@ def test_the_rule_and_the_rate_are_found_and_go_on(rule: str) -> None:
     assert np.allclose(law.after(values[-2], slopes[:-1], 1.0)["w"], values[-1]["w"], rtol=1e-3)
     halfway = law.after(values[-2], slopes[:-1], 0.5)["w"]
     assert np.allclose(halfway, (values[-2]["w"] + values[-1]["w"]) / 2, rtol=1e-3)
+
+
+def test_variables_that_move_without_a_gradient_follow_no_rule() -> None:
+    values, slopes = _steps("sgd")
+    assert law_behind(values, [{"w": np.zeros(3)} for _ in slopes]) is None

@@ -111,3 +111,22 @@ loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(outputs[-1], 3)
 def test_a_right_program_has_no_finding_that_counts(name: str, tmp_path: Path) -> None:
     text = START + "SCALE, CLASSES = 1.0, 3\n" + CORRECT[name] + END
     assert not {"dead units", "where trap", "squashing chain"} & set(kinds(text, tmp_path))
+
+
+def test_a_class_that_weighs_more_has_labels_of_0_and_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + """
+y = tf.cast(tf.expand_dims(tf.minimum(t, LABEL), 1), tf.float32)
+p = tf.sigmoid(tf.layers.dense(x, 1))
+loss = -tf.reduce_mean(3.0 * y * tf.log(p + 1e-7) + (1.0 - y) * tf.log(1.0 - p + 1e-7))
+""" + END.replace("SCALE", "1.0").replace("CLASSES", "4")
+    monkeypatch.chdir(tmp_path)
+    for label, is_told in (("1", False), ("2", True)):
+        (tmp_path / "model.py").write_text(text.replace("LABEL", label))
+        shell = Shell()
+        try:
+            execute("load model.py", shell)
+            execute("next 5", shell)
+            told = [each.kind for each in shell.dbg.doctor().findings]
+        finally:
+            shell.close()
+        assert ("labels out of range" in told) == is_told, told

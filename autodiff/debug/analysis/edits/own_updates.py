@@ -53,6 +53,8 @@ def _rate(changes: np.ndarray, ways: np.ndarray, lost: float) -> float | None:
     """By which the ways are multiplied to give the changes; None if they are others. lost: what rounding may make."""
     if not changes.any():
         return 0.0
+    if not ways.any():
+        return None
     rate = -float(changes @ ways) / float(ways @ ways)
     return rate if np.linalg.norm(changes + rate * ways) <= _MISSED * np.linalg.norm(changes) + lost else None
 

@@ -11,7 +11,7 @@ from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
-from .heads import SAME, Head, constant, heads, last_layer, through, unbroadcast
+from .heads import SAME, Head, constant, heads, last_layer, number_in, through, unbroadcast
 from .pairing import named
 from .signs import source_of
 
@@ -195,6 +195,9 @@ def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
     if not arrays:
         return
     labels = np.concatenate([np.asarray(a, float).ravel() for a in arrays])
+    factors = [n for t in head.labels.op.inputs if (n := number_in(t)) is not None] if head.form == "log" else []
+    if head.labels.op.type == "Mul" and factors and factors[0] > 0:
+        labels /= factors[0]  # of a class that weighs more
     low, high = _moved(_RANGES[squashed], head) if squashed == head.activation else _RANGES[squashed]
     slack = 1e-3 * (1 + abs(low))
     if head.form in ("squared", "absolute") and any(np.nanmin(p) < low - slack or np.nanmax(p) > high + slack

@@ -260,7 +260,10 @@ def _of_the_logits(op: Operation, dropped: float, case: Case) -> list[Finding]:
 
 
 def _is_of_a_step(run: Run, case: Case) -> bool:
-    """Whether a run only reads the loss of a training step, with all that was fed for it."""
+    """Whether a run only reads the loss of a training step, with all that was fed for it; the one before may have been
+    that, if it is forgotten."""
+    if run.number - 1 not in {each.number for each in case.runs}:
+        return True
     return case.y in run.fetched and any(step.feeds.keys() == run.feeds.keys() and all(
         np.array_equal(value, step.feeds[t]) for t, value in run.feeds.items()) for step in case.runs if step.trains)
 
