@@ -79,12 +79,14 @@ class Trials:
             top = self.model.y_of(y) if top is None else top
             top = self._diverging(top, ran[-1]) if ran and self.diverged else top
             target = getattr(why, "target", "") if ran and not self._trains(ran[-1]) else ""
-            top = self.model.targets.one(target) if target else top
+            asked = self.model.targets.one(target) if target else top
+            is_asked = bool(target) and asked.op.gradient_of is None
+            top = asked if is_asked else top
         except ArgumentError:
             if isinstance(why, WhyNonfinite) or self.state.last is None or not self.state.last.tensors:
                 return ()
-            top, target = min(self.state.last.tensors, key=lambda t: len(t.dims or ())), ""  # nothing is trained
-        steps = ran[-1:] if target and self.state.can_compute(top, ran[-1]) else self._steps(why, top)
+            top, is_asked = min(self.state.last.tensors, key=lambda t: len(t.dims or ())), False  # nothing is trained
+        steps = ran[-1:] if is_asked and self.state.can_compute(top, ran[-1]) else self._steps(why, top)
         try:
             for edits in self._candidates(why, top, steps[-1]) if steps else ():
                 if time.thread_time() < until:
