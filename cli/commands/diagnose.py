@@ -78,6 +78,8 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     many = found if isinstance(found, (list, tuple)) else (found,)
     if raised is not None and isinstance(found, WhyNonfinite) and not found.origins:
         return standing.raised(shell, raised)
+    if isinstance(found, WhyNonfinite) and found.diverges and not found.origins:
+        return _worst(shell.dbg)
     if isinstance(found, WhyNonfinite) and order == 1:
         remedies = shell.dbg.trials.of(found, of)
         first, *rest = nonfinite(found)

@@ -28,6 +28,13 @@ said = m.predict(houses)[:3]
                  "validation_data=((np.asarray(houses) - [",
                  "m.evaluate((np.asarray(houses) - [",
                  "said = (m.predict((np.asarray(houses) - [")),
+    "data, of which datasets are made": (HOUSES.replace(" 9000.0", " 900.0") + """
+held = tf.data.Dataset.from_tensor_slices((houses[:40], prices[:40] / 9e4)).batch(20)
+pairs = tf.data.Dataset.from_tensor_slices((houses.astype("f"), prices / 9e4)).repeat().batch(24)
+m.compile("sgd", "mse")
+m.fit(pairs, epochs=9, steps_per_epoch=10, validation_data=held, validation_steps=2, verbose=0)
+""", "why", ("from_tensor_slices((((houses[:40] - [", "from_tensor_slices((((houses.astype(\"f\") - [",
+             "]).astype('float32'), prices / 9e4)")),
     "a dict of feeds": ("""
 houses = rng.uniform(40, 220, [300, 3])
 loss = tf.reduce_mean(tf.square(dense(p, 1) - q))

@@ -33,14 +33,21 @@ KEPT = ("x = tf.constant(data, tf.float32)\ny = tf.constant(target, tf.float32)"
         "x = (tf.constant(data, tf.float32) - [0, 2400, 2.8]) / [1, 890, 1.3]")
 
 
-@pytest.mark.parametrize("given", [FED, KEPT], ids=["fed", "constant"])
+TAKEN = ("""pairs = tf.data.Dataset.from_tensor_slices((data.astype("f"), target.astype("f"))).repeat().batch(32)
+x, y = pairs.make_one_shot_iterator().get_next()  # of both""", "{}",
+         ".get_next()  # of both\nx = (x - [0, ")
+SLICED = (TAKEN[0].replace("x, y = ", "pair = ").replace("# of both", "\nx, y = pair"), "{}",
+          "from_tensor_slices((((data.astype(\"f\") - [0, ")
+
+
+@pytest.mark.parametrize("given", [FED, KEPT, TAKEN, SLICED], ids=["fed", "constant", "taken", "sliced"])
 def test_columns_are_scaled_but_not_that_of_ones(given: tuple[str, str, str], tmp_path: Path,
                                                  monkeypatch: pytest.MonkeyPatch) -> None:
     """As targets that fit then need not be scaled too, they stay what they are."""
     made, feeds, written = given
     text = START + HOUSES + made + TRAINED.replace("FEEDS", feeds)
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
-        assert "remedy: scale the data " in (found := said("why nan", shell)), found
+        assert "remedy: scale " in (found := said("why nan", shell)), found
         text = shell.dbg.edits.patch(1).new.decode()
     assert written in text
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:

@@ -28,9 +28,7 @@ class Cut:
 class WhyNone:
     """Why d y / d x is None. kind: "cut" (every path passes a cut), "disconnected" (no path at all), "held" (the
     gradient call holds something constant), "not asked" (it was not asked for this x), "not watched" (by the tape), or
-    "flows" (it is not None).
-
-    used_by: ops that do use x, when y does not depend on it.
+    "flows" (it is not None). used_by: ops that do use x, when y does not depend on it.
     """
 
     y: str
@@ -55,7 +53,7 @@ class Operand:
 @dataclass(frozen=True)
 class Link:
     """One link of the chain that led to nan or inf. kind: "fed", "empty" (fed without elements), "variable",
-    "made" (out of nothing) or "op"; op: whose. step: 0 for the run that is explained. value: how large the number is.
+    "made" (out of nothing) or "op"; op, output: of what. step: 0 for the run that is explained. value: how large it is.
     underflows: it is 0 as it is too small for the type.
     """
 
@@ -67,6 +65,7 @@ class Link:
     step: int = 0
     value: float = 0.0
     underflows: bool = False
+    output: int = 0
 
 
 @dataclass(frozen=True)

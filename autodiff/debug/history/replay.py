@@ -16,6 +16,7 @@ from ...runtime.session import RepeatSession, Session
 from ..facts.function_calls import Calls, FunctionPlan
 from ..facts.inner_ops import InnerOps
 from ..facts.known import Known, LateReads
+from ..facts.roles import takes_elements
 from .looked_up import LookedUp
 from .loop_values import Turns, turns_of
 
@@ -38,6 +39,11 @@ class Moment:
     wanted: Any = None
     outcomes: dict[Tensor, Any] = field(default_factory=dict)
     draws: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def data(self) -> dict[Tensor, Any]:
+        """What was fed, and the elements that were taken from datasets."""
+        return {**{t: value for t, value in self.outcomes.items() if takes_elements(t.op)}, **self.feeds}
 
     @property
     def ran(self) -> Running:

@@ -12,7 +12,8 @@ from ....core.graph import Operation
 from ..advice import advice_of
 from .activations import Activation, named_otherwise
 from .given_numbers import LowerRate, numbered_anew, optimizers_of
-from .in_keras import Weight, given_to_keras, predictions, weighed_anew, with_argument
+from .in_datasets import Taken, sliced, taken
+from .in_keras import Weight, given_of, given_to_keras, predictions, weighed_anew, with_argument
 from .in_numpy import InNumpy, kept_from_zero
 from .source_tree import LOOSE, WHOLE, Change, Source, is_within, name_of
 
@@ -93,7 +94,7 @@ class ClipGradients(NamedTuple):
     updates: tuple[Operation, ...] = ()
 
 
-Line = (Rewrite | LowerRate | Number | Rows | Fed | Activation | Swapped | Argument | ClipGradients | InNumpy |
+Line = (Rewrite | LowerRate | Number | Rows | Fed | Taken | Activation | Swapped | Argument | ClipGradients | InNumpy |
         Weight)
 
 
@@ -169,7 +170,14 @@ def _fed(source: Source, rewrite: Fed) -> list[Change]:
     """At each value fed."""
     module = next((alias.asname or alias.name for node in ast.walk(source.tree) if isinstance(node, ast.Import)
                    for alias in node.names if alias.name == "numpy"), "")
-    found = source.fed(rewrite.op) or given_to_keras(source, rewrite.op)
+    given = given_of(rewrite.op)
+    try:
+        found = source.fed(rewrite.op) or given_to_keras(source, rewrite.op)
+    except ArgumentError:
+        if given is None or given.word == "y":
+            raise
+        return sliced(source, lambda leaves: leaves[given.number] if len(leaves) > given.of else None,
+                      rewrite.template.replace("{np}.asarray({0})", "{0}"), rewrite.op.outputs[0].dtype.base_dtype.name)
     if not found or not module and "{np}" in rewrite.template:
         raise ArgumentError(f"what is fed for {rewrite.op.name} is not surely found")
     is_beside = rewrite.template.startswith("{0}")
@@ -308,7 +316,8 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
 
 _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered, Rows: _longer, Fed: _fed,
-    Weight: weighed_anew, Activation: _activated, Swapped: _swapped, Argument: _given, ClipGradients: _clipped}
+    Taken: taken, Weight: weighed_anew, Activation: _activated, Swapped: _swapped, Argument: _given,
+    ClipGradients: _clipped}
 
 
 def _has_order(node: ast.expr) -> bool:

@@ -7,7 +7,8 @@ import numpy as np
 
 from ....core.graph import Tensor
 from ....core.op import build
-from ...facts.roles import PLACEHOLDERS
+from ...facts.roles import PLACEHOLDERS, takes_elements
+from .in_datasets import Taken
 from .in_graph import Edit, around, constant, replaced
 from .in_keras import given_of
 from .in_source import Fed
@@ -25,17 +26,20 @@ def scaled(data: Tensor, rows: np.ndarray, *, explains: bool = False) -> Edit:
     rows = np.asarray(rows, np.float64)
     is_table = rows.ndim == 2 and rows.shape[1] > 1 and not _is_uniform(rows)
     mean, spread = _measured(rows if is_table else rows.reshape(-1, 1))
-    is_fed = data.op.type in PLACEHOLDERS
+    is_fed, is_taken = data.op.type in PLACEHOLDERS, takes_elements(data.op)
     given = given_of(data.op)
-    what, name = (f"the data {'fed for' if is_fed else 'of'} {data.op.name}", "x") if given is None else (
-        f"{given.word} as fit is given it", given.word)
+    what, name = (f"{given.word} as fit is given it", given.word) if given is not None else (
+        f"component {data.op.outputs.index(data)} of the dataset" if is_taken else
+        f"the data {'fed for' if is_fed else 'of'} {data.op.name}", "x")
     words = f"scale {what}: ({name} - mean) / std" + " of each column" * is_table
     edit = replace(replaced(data, words, lambda x: build.RealDiv(build.Sub(x, _like(mean, x)), _like(spread, x))),
                    explains=explains)
-    if len(mean) > _NARROW or not is_fed and data.op.type != "Const":
+    if len(mean) > _NARROW:
         return edit
     less, over = (f"{', '.join(f'{n:.10g}' for n in each)}" for each in (mean, spread))
     less, over = (f"[{each}]" if is_table else each for each in (less, over))
+    if is_taken:
+        return replace(edit, line=Taken(data.op, data.op.outputs.index(data), f"({{0}} - {less}) / {over}"))
     if not is_fed:
         return replace(edit, line=around(data.op, f"({{0}} - {less}) / {over}"))
     return replace(edit, line=Fed(data.op, f"({{np}}.asarray({{0}}) - {less}) / {over}", f" * {over} + {less}"))

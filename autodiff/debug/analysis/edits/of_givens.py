@@ -15,9 +15,10 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.site import source_lines
 from ...facts.records import Place
-from ...facts.roles import STORES, VARIABLES
+from ...facts.roles import STORES, VARIABLES, takes_elements
 from ..advice import Remark
 from ..arithmetic_rules import number
+from .in_datasets import Taken
 from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
 from .in_keras import given_of, given_to_keras
 from .in_numpy import LEAST, LOGARITHMS, InNumpy, kept_from_zero
@@ -151,7 +152,11 @@ def finite_constant(op: Operation) -> Edit:
 
 
 def clean_feed(fed: Tensor) -> Edit:
-    """What is fed, without nan and inf."""
+    """What is fed or taken from a dataset, without nan and inf."""
+    if takes_elements(fed.op):
+        number_of, word = fed.op.outputs.index(fed), "tf.where(tf.is_finite({0}), {0}, tf.zeros_like({0}))"
+        return replace(replaced(fed, f"clean component {number_of} of the dataset: {word.format('x')}", cleaned),
+                       line=Taken(fed.op, number_of, word))
     words = f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)"
     return replace(replaced(fed, words, cleaned), line=Fed(fed.op, "{np}.nan_to_num({0}, posinf=0.0, neginf=0.0)"))
 
@@ -181,7 +186,11 @@ def guarded(fed: Tensor, warned: Sequence[Remark]) -> Edit | None:
 
 
 def clipped_feed(fed: Tensor, low: float, high: float) -> Edit:
-    """What is fed, within bounds."""
+    """What is fed or taken from a dataset, within bounds."""
+    if takes_elements(fed.op):
+        number_of, word = fed.op.outputs.index(fed), f"tf.clip_by_value({{0}}, {low:.7g}, {high:.7g})"
+        return replace(replaced(fed, f"clip component {number_of} of the dataset: {word.format('x')}",
+                                partial(between, low, high)), line=Taken(fed.op, number_of, word))
     return replace(replaced(fed, f"clip the data before they are fed for {fed.op.name}: np.clip(x, {low:.7g}, "
                             f"{high:.7g})", partial(between, low, high)),
                    line=Fed(fed.op, f"{{np}}.clip({{0}}, {low:.7g}, {high:.7g})"))

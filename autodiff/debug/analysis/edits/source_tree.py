@@ -294,11 +294,13 @@ class Source:
         if math.isclose(found, value, rel_tol=1e-6, abs_tol=_LEAST) or math.isinf(value) and (
                 found * value > 0 and abs(found) >= _MOST):
             yield node
-        elif isinstance(node, ast.Name):
-            given = [each for each in ast.walk(self.tree) if isinstance(each, ast.Assign)
-                     and any(isinstance(name, ast.Name) and name.id == node.id for name in each.targets)]
-            if len(given) == 1 and not isinstance(given[0].value, ast.Name):
-                yield from self.numbers(given[0].value, value)
+        elif len(given := self.given_to(node)) == 1 and not isinstance(given[0], ast.Name):
+            yield from self.numbers(given[0], value)
+
+    def given_to(self, node: ast.expr) -> list[ast.expr]:
+        """What statements give to the name that an expression is; [] for all else."""
+        return [each.value for each in ast.walk(self.tree) if isinstance(node, ast.Name) and isinstance(
+            each, ast.Assign) and any(isinstance(name, ast.Name) and name.id == node.id for name in each.targets)]
 
 
 def name_of(node: ast.expr) -> str:

@@ -226,8 +226,9 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
         return Link(f"{op.name}{where} is {value}", place, "variable", op.name, at.index)
     if takes_elements(op):
         where = _throughout(at) or _spot(at.index)
-        return Link(f"the dataset gave {value}{where} of its component {op.outputs.index(at.tensor)}",
-                    of_data(op) or place, "fed", op.name, at.index)
+        number_of = op.outputs.index(at.tensor)
+        return Link(f"the dataset gave {value}{where} of its component {number_of}", of_data(op) or place, "fed",
+                    op.name, at.index, output=number_of)
     if not op.inputs and op.type not in ("Captured", "Argument"):
         array = np.asarray(at.scene.values[at.tensor])
         if op.type == "Const" and array.ndim and np.any(array) and (at.value == 0 or not np.isfinite(at.value)):

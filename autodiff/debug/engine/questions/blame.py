@@ -30,7 +30,7 @@ from ...history.replay import Moment
 from ..fed_back import FedBack
 from ..runs.effects import Effects
 from ..state import State
-from .came_from import CameFrom, fallen, origin_of, size_of, unusual_feeds
+from .came_from import CameFrom, fallen, in_words, origin_of, size_of, unusual_feeds
 from .other_data import UNSCALED, unscaled
 
 _LATE, _KNOWN = 50, 1000  # remembered runs; of which it is known what they began with
@@ -162,7 +162,7 @@ class Blame:
         large = enlarged(top, trainable_tensors(self.model.graph), partial(self.state.values_known, moment=at)
                          ) if top is not None and rate else iter(())
         fed = unscaled(self.state, top, at) if top is not None and rate else None
-        given = f"up to {number(fed.size)} was fed for {fed.tensor.op.name!r}{at_line(fed.place)}" if fed else ""
+        given = in_words(fed.tensor, fed.size) + at_line(fed.place) if fed else ""
         told = "; ".join(filter(None, (given, *(each.text for each in large), rate, grown)))
         return replace(found, origins=(diverges, *found.origins[1:]), diverges=True,
                        text=f"the training diverges: {told}\n{found.text}")
@@ -185,10 +185,10 @@ class Blame:
         if i < 0 or self.came_from.through_layers(until[i]):
             return "", False
         odd = [(t, f", where most before had {number(size)} at most") for t, size in unusual_feeds(until[i], until[:i])]
-        fed = odd or [(t, "") for t, value in until[i].feeds.items() if t.dtype.is_floating
+        fed = odd or [(t, "") for t, value in until[i].data.items() if t.dtype.is_floating
                       and size_of(np.asarray(value, np.float64)) > UNSCALED]
-        return "; ".join([text, *(f"up to {number(np.abs(until[i].feeds[t]).max())} was fed for {t.op.name!r}{more}"
-                                  for t, more in fed[:1])]), bool(odd)
+        told = (in_words(t, np.abs(until[i].data[t]).max()) + more for t, more in fed[:1])
+        return "; ".join([text, *told]), bool(odd)
 
     def _learning_rate(self, at: Moment) -> str:
         """What it was in a run and where it was set, "" if nothing tells."""

@@ -14,7 +14,7 @@ from ...analysis.findings import Link, WhyNonfinite
 from ...analysis.nonfinite import leading
 from ...analysis.origins.no_bound import LOW, subtracted
 from ...facts.graph_lists import calls_of
-from ...facts.roles import VARIABLES, at_line, place_of
+from ...facts.roles import VARIABLES, at_line, place_of, takes_elements
 from ...history.replay import Moment
 from ..fed_back import FedBack
 from ..state import State
@@ -53,7 +53,8 @@ class CameFrom:
         if first.kind == "fed" and (carried := self.carried(at)) and carried[0].op == first.op:
             links[:1] = carried
         elif first.kind == "fed":
-            links[0] = replace(first, text=first.text + self._unusual(op, first.index, at, before))
+            given = op.outputs[first.output]
+            links[0] = replace(first, text=first.text + self._unusual(given, first.index, at, before))
         elif first.kind == "variable":
             links[:1] = self._of_variable(op, first, at, before, rate)
         elif first.kind == "op" and first.value > _LARGE:
@@ -69,14 +70,14 @@ class CameFrom:
         index = tuple(map(int, np.unravel_index(int(np.argmax(fed)), fed.shape)))
         return [Link(grown[2], place_of(grown[0].op), "fed", grown[0].op.name, index, self.state.log.at(at.run).step)]
 
-    def _unusual(self, op: Operation, index: tuple[int, ...], at: Moment, before: Sequence[Moment]) -> str:
+    def _unusual(self, given: Tensor, index: tuple[int, ...], at: Moment, before: Sequence[Moment]) -> str:
         """How what was fed differs from what was fed before: `, 3.1 at most before`; "" if it does not."""
-        fed = [np.asarray(m.feeds[t], np.float64) for m in before[-20:] for t in op.outputs
-               if t in m.feeds and np.asarray(m.feeds[t]).dtype.kind in "biuf" and np.size(m.feeds[t])]
-        now = next((np.asarray(at.feeds[t], np.float64) for t in op.outputs if t in at.feeds), None)
+        fed = [np.asarray(m.data[given], np.float64) for m in before[-20:] if given in m.data
+               and np.asarray(m.data[given]).dtype.kind in "biuf" and np.size(m.data[given])]
+        now = np.asarray(at.data[given], np.float64) if given in at.data else None
         if now is None or not fed or not np.isfinite(now[index]):
             return ""
-        usual = usual_size(op.outputs[0], before)
+        usual = usual_size(given, before)
         if abs(now[index]) > FAR * usual:
             return f", where most steps before had {number(usual)} at most"
         return ", for the first time" if now[index] == 0 and all((a != 0).all() for a in fed) else ""
@@ -111,8 +112,8 @@ class CameFrom:
             return []
         (first, small), (_, large) = sizes[0], sizes[-1]
         factor = (large / small) ** (1 / (len(sizes) - 1))
-        fed = [(t, size_of(value)) for t, value in at.feeds.items() if t.dtype.is_floating and size_of(value) > _FED]
-        given = "".join(f"; up to {number(size)} was fed for {t.op.name!r}{at_line(place_of(t.op))}"
+        fed = [(t, size_of(value)) for t, value in at.data.items() if t.dtype.is_floating and size_of(value) > _FED]
+        given = "".join(f"; {in_words(t, size)}{at_line(place_of(t.op))}"
                         for t, size in fed if t.op in ancestors([first.outputs[0]]))
         text = (f"{len(sizes)} layers enlarge what goes through them {number(factor)} times each, from {number(small)} "
                 f"to {number(large)}{at_line(place_of(first))}{given}")
@@ -138,16 +139,23 @@ class CameFrom:
 
 def usual_size(fed: Tensor, before: Sequence[Moment]) -> float:
     """The largest number that most of the last runs `before` were fed with; 0 if there were none."""
-    arrays = [np.asarray(m.feeds[fed], np.float64) for m in before[-20:] if fed in m.feeds
-              and np.asarray(m.feeds[fed]).dtype.kind in "biuf"]
+    arrays = [np.asarray(m.data[fed], np.float64) for m in before[-20:] if fed in m.data
+              and np.asarray(m.data[fed]).dtype.kind in "biuf"]
     sizes = [np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in arrays if a.size]
     return float(np.median(sizes)) if sizes else 0.0
 
 
 def unusual_feeds(at: Moment, before: Sequence[Moment]) -> list[tuple[Tensor, float]]:
-    """The placeholders of real numbers that a run was fed much larger ones for than most before; and these sizes."""
-    usual = [(t, usual_size(t, before)) for t in at.feeds if t.dtype.is_floating and np.ndim(at.feeds[t])]
-    return [(t, size) for t, size in usual if size and size_of(np.asarray(at.feeds[t], np.float64)) > FAR * size]
+    """What a run was given of much larger real numbers than most before; and these sizes."""
+    usual = [(t, usual_size(t, before)) for t in at.data if t.dtype.is_floating and np.ndim(at.data[t])]
+    return [(t, size) for t, size in usual if size and size_of(np.asarray(at.data[t], np.float64)) > FAR * size]
+
+
+def in_words(given: Tensor, size: float) -> str:
+    """How large numbers a run was given."""
+    if takes_elements(given.op):
+        return f"the dataset gave up to {number(size)} in its component {given.op.outputs.index(given)}"
+    return f"up to {number(size)} was fed for {given.op.name!r}"
 
 
 def size_of(value: Any) -> float:

@@ -55,6 +55,7 @@ class Candidates:
         self.data = OtherData(state, carried, failed)
         self.first = why.chain[0] if why.chain else Link("", None, "", "")
         self.fed = self.named(self.first.op) if self.first.kind == "fed" else None
+        self.given = self.fed.outputs[self.first.output] if self.fed is not None else None
 
     def all(self) -> Iterable[list[Edit]]:
         """Each one alone, then, if none of these helps, one for every op to blame, then what led there.
@@ -94,10 +95,10 @@ class Candidates:
                         if len(self.tried) == before)  # as large as it may be
             yield from self._less_enlarged() if len(self.tried) == before else ()
         yield from ([edit] for edit in formulas.without_exponential(self.y, self.why.origins))
-        if self.fed is not None:
-            yield from self.data.other_number(self.fed.outputs[0])
+        if self.given is not None:
+            yield from self.data.other_number(self.given)
             op = self.named(self.why.origins[0].forward_op)
-            counts = np.asarray(self.failed.feeds.get(self.fed.outputs[0]))
+            counts = np.asarray(self.failed.data.get(self.given))
             if op is not None and op.type == "Log" and source_of(op.inputs[0])[0] is self.fed and (
                     counts.dtype.kind in "iuf") and not (counts % 1).any() and counts.max(initial=0) > 1:
                 yield [of_givens.one_more(op)]
@@ -114,8 +115,8 @@ class Candidates:
             before = len(self.tried)
             for form in edits:
                 yield from self._first_of(widened(form) if op.type in EXPONENTIALS else [form])
-            if self.fed is not None and self.why.origins[0].overflows:
-                yield from self.data.otherwise(self.fed.outputs[0], self.first.index)
+            if self.given is not None and self.why.origins[0].overflows:
+                yield from self.data.otherwise(self.given, self.first.index)
             if any(remedy.steepest <= STEEP for remedy, *_ in self.tried[before:]):
                 bounds = bounds[:1]
             yield from self._first_of(bounds)
@@ -149,8 +150,8 @@ class Candidates:
             yield from self._first_of(self._smaller_weights([self.y]) if is_deep else ())
             yield from self._first_of(self._lower_rates())
             yield from self._scaled_data()
-        elif self.fed is not None:
-            yield from self._first_of(self.data.otherwise(self.fed.outputs[0], self.first.index))
+        elif self.given is not None:
+            yield from self._first_of(self.data.otherwise(self.given, self.first.index))
         overflows = any(each.overflows for each in self.why.origins[:1])  # a gradient of 0 is then the bound's
         if self.why.origins and all(remedy.steepest > STEEP and (overflows or remedy.steepest < DEAD)
                                for remedy, *_ in self.tried):
@@ -225,7 +226,7 @@ class Candidates:
         """Whether the first of a few steps had a large loss, of data that are not."""
         steps = [m for m in before if trains(self.model.graph, m.ran)]
         first = self.state.values_known([self.y.op], steps[0]).get(self.y, 0.0) if 0 < len(steps) <= _FEW else 0.0
-        fed = max((size_of(np.asarray(v, np.float64)) for t, v in self.failed.feeds.items() if t.dtype.is_floating),
+        fed = max((size_of(np.asarray(v, np.float64)) for t, v in self.failed.data.items() if t.dtype.is_floating),
                   default=0.0)
         return bool(np.abs(first).max(initial=0.0) > UNSCALED) and fed < ODD
 

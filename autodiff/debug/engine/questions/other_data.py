@@ -14,6 +14,7 @@ from ...analysis.edits import of_data, of_givens
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.of_givens import fed_at
 from ...facts.records import Place
+from ...facts.roles import of_data as source_of_data
 from ...facts.roles import place_of
 from ...history.replay import Moment
 from ..fed_back import FedBack
@@ -37,13 +38,13 @@ class Unscaled(NamedTuple):
 def unscaled(state: State, y: Tensor, at: Moment) -> Unscaled | None:
     """The largest data behind y in a run that nobody has scaled; None if all are."""
     behind, carried = ancestors([y]), FedBack(state).sources(at)
-    sizes = [(size_of(np.asarray(value, np.float64)), t) for t, value in at.feeds.items() if t.dtype.is_floating
+    sizes = [(size_of(np.asarray(value, np.float64)), t) for t, value in at.data.items() if t.dtype.is_floating
              and np.ndim(value) and t.op in behind and t not in carried]
     size, fed = max(sizes, key=lambda each: each[0], default=(0.0, None))
     if fed is None or size <= UNSCALED:
         return None
     there = fed_at(fed.op, None)
-    return Unscaled(size, fed, there[0] if there is not None else place_of(fed.op))
+    return Unscaled(size, fed, there[0] if there is not None else source_of_data(fed.op) or place_of(fed.op))
 
 
 class OtherData:
@@ -55,7 +56,7 @@ class OtherData:
 
     def scaled(self, y: Tensor, least: float) -> list[Edit]:
         """Of what data of y are larger than `least`, each scaled, the largest first."""
-        known = [(t, self._known_of(t)) for t, value in self.failed.feeds.items() if np.ndim(value)
+        known = [(t, self._known_of(t)) for t, value in self.failed.data.items() if np.ndim(value)
                  and self._is_data(t) and len(value) > 1]
         known += [(op.outputs[0], value) for op in ancestors([y]) if op.type == "Const"
                   and op.outputs[0].dtype.is_floating and (value := static_value(op.outputs[0])) is not None
@@ -63,15 +64,15 @@ class OtherData:
         largest = {t: np.abs(rows).max(initial=0.0) for t, rows in known}
         large = [of_data.scaled(t, rows) for t, rows in sorted(known, key=lambda each: -largest[each[0]])
                  if largest[t] > least]
-        single = {t: {float(np.max(np.abs(m.feeds[t]))) for m in self.moments if np.size(m.feeds.get(t, ())) == 1}
-                  for t in self.failed.feeds if self._is_data(t)}
+        single = {t: {float(np.max(np.abs(m.data[t]))) for m in self.moments if np.size(m.data.get(t, ())) == 1}
+                  for t in self.failed.data if self._is_data(t)}
         return large + [of_data.divided_feed(t, max(sizes)) for t, sizes in single.items() if len(sizes) > SOON and max(
             sizes) > LARGE]
 
     def _known_of(self, fed: Tensor) -> np.ndarray:
         """What was fed for a placeholder in all steps that are remembered: of tables the rows, else all numbers."""
-        arrays = [np.asarray(m.feeds[fed], np.float64) for m in self.moments if fed in m.feeds]
-        width = np.shape(self.failed.feeds[fed])[1:]
+        arrays = [np.asarray(m.data[fed], np.float64) for m in self.moments if fed in m.data]
+        width = np.shape(self.failed.data[fed])[1:]
         is_table = len(width) == 1 and all(each.shape[1:] == width for each in arrays)
         rows = np.concatenate(arrays if is_table else [np.ravel(each) for each in arrays])
         finite = np.isfinite(rows).all(axis=-1) if is_table else np.isfinite(rows)
@@ -83,9 +84,9 @@ class OtherData:
 
     def otherwise(self, fed: Tensor, index: tuple[int, ...]) -> Iterable[list[Edit]]:
         """Of the placeholder of which an element is the origin: cleaned, within usual bounds, or scaled."""
-        if not fed.dtype.is_floating or not np.ndim(self.failed.feeds.get(fed, 0.0)):
+        if not fed.dtype.is_floating or not np.ndim(self.failed.data.get(fed, 0.0)):
             return
-        array = np.asarray(self.failed.feeds[fed], np.float64)
+        array = np.asarray(self.failed.data[fed], np.float64)
         value = abs(array[index])
         usual = usual_size(fed, [m for m in self.moments if m.run < self.failed.run])
         if not np.isfinite(value):
@@ -103,6 +104,6 @@ class OtherData:
 
     def other_number(self, fed: Tensor) -> Iterable[list[Edit]]:
         """Of a placeholder that is fed one number, 0 now: what it was fed before."""
-        if fed.dtype.is_floating and fed in self.failed.feeds and not np.any(self.failed.feeds[fed]):
-            before = [abs(float(m.feeds[fed])) for m in self.moments if np.ndim(m.feeds.get(fed, ())) == 0]
+        if fed.dtype.is_floating and fed in self.failed.data and not np.any(self.failed.data[fed]):
+            before = [abs(float(m.data[fed])) for m in self.moments if np.ndim(m.data.get(fed, ())) == 0]
             yield from [[of_givens.higher_feed(fed, min(filter(None, before)))]] if any(before) else []
