@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from typing import Annotated
 
+from autodiff.core.errors import AutodiffError
 from autodiff.debug.analysis.advice import Remark
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.questions.patches import Patch as FilePatch
@@ -20,7 +22,7 @@ from ..model.shell import CHOICES, OPTIONS, Shell
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import bytes_in_words, shape
 from ..view.text import number
-from . import standing
+from . import diagnose, standing
 
 
 @command("set", group="Change", shorthands={"m mouse": "set mouse"})
@@ -103,6 +105,8 @@ def fix(shell: Shell, n: Annotated[int, IntKind(1)] = 1, *, write: bool = False,
     """
     if no:
         return Text("nothing was written: the file is as it was", "quiet")
+    if not shell.dbg.trials.tried and shell.dbg.records and _of_error(shell) is None:
+        _ask(shell)
     if write or yes:
         return _written(shell, n, confirmed=yes)
     if shell.script is not None and (
@@ -111,6 +115,12 @@ def fix(shell: Shell, n: Annotated[int, IntKind(1)] = 1, *, write: bool = False,
     made, failed = shell.dbg.edits.fix(n)
     again = f"\nvariables are what they were before {failed}" if failed else ""
     return Text(f"{made.words}: runs compute with that from here on; undo takes it back{again}")
+
+
+def _ask(shell: Shell) -> None:
+    """What `why` would tell now, if anything: its remedies are numbered by it."""
+    with suppress(AutodiffError):
+        diagnose.why(shell)
 
 
 def _anew(shell: Shell, script: ModelScript, n: int) -> Result:

@@ -21,8 +21,9 @@ from autodiff.debug.analysis.findings import (
     WhySmall,
 )
 from autodiff.debug.debugger import Debugger
-from autodiff.debug.facts.graph_lists import lacking
+from autodiff.debug.facts.graph_lists import lacking, trainable_tensors
 from autodiff.debug.facts.roles import at_line
+from autodiff.debug.facts.stats import has_nonfinite
 
 from ..language.argument_kinds import FileKind, FloatKind, IntKind, WordKind, Workers
 from ..language.command import command
@@ -105,7 +106,9 @@ def _last_stop(shell: Shell) -> str:
     about = next(filter(None, named), "") or shell.question.removeprefix("why ")
     if not about and lacking(shell.dbg.graph):
         return "none"
-    return about
+    known = shell.dbg.model.session.variables
+    trained = [known.get(t.op.name, 0.0) for t in trainable_tensors(shell.dbg.graph)] if shell.dbg.records else []
+    return "nan" if not about and any(map(has_nonfinite, trained)) else about
 
 
 def _worst(dbg: Debugger) -> Text:

@@ -80,7 +80,10 @@ WRITTEN = {
     "z = w * 200.0\np = tf.nn.softmax(z)\nz = w\nloss = -tf.reduce_sum(tf.log(p))": "'z' is something else there",
     "def p():\n    return tf.nn.softmax(w * 200.0)\nloss = -tf.reduce_sum(tf.log(p()))": "in another function",
     "args = (w * 0.0,)\nloss = tf.reduce_sum(tf.log(*args))": "not written one by one",
-    "loss = w[0] * 0.0\nloss /= w[0] * 0.0": "no expression there surely is",
+    "loss = w[0] * 0.0\nloss /= w[0] * 0.0": ("loss /= w[0] * 0.0", "loss = tf.div_no_nan(loss, w[0] * 0.0)"),
+    "loss = w[0] * 0.0\nloss **= 0.5": ("loss **= 0.5", "loss = tf.maximum(loss, 1e-12) ** 0.5"),
+    "z = w * 0.0\nz /= tf.reduce_sum(tf.abs(z))\nloss = tf.reduce_sum(z)":
+        ("tf.reduce_sum(tf.abs(z))", "(tf.reduce_sum(tf.abs(z)) + 1e-08)"),
 }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autodiff.debug.history import ring
 from cli.language.interpreter import execute
 from cli.model.results import error_in
 from cli.model.shell import Shell
@@ -508,3 +509,20 @@ def test_the_activation_of_a_layer_is_written_where_the_layer_is_given_it(tmp_pa
         said("why nan", shell)
         number = 1 + next(i for i, (each, *_) in enumerate(shell.dbg.trials.tried) if "in place of relu" in each.words)
         assert "dense(-x, 1, activation=tf.nn.softplus, " in shell.dbg.edits.patch(number).new.decode()
+
+
+def test_a_fix_needs_no_question_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with loaded(GROWS, tmp_path, monkeypatch, "run") as shell:
+        assert said("fix 1 --write", shell).startswith("--- model.py +++ model.py @@")
+
+
+def test_what_became_of_a_training_long_ago_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runs by which variables came to be nan are kept beside the first and the last."""
+    monkeypatch.setattr(ring, "_MOST", 40)
+    text = FED.replace("range(8)", "range(400)").replace("if i < 5", "if i < 200") + (
+        "    session.run(p, {x: [[1.0, 1.0], [1.0, 1.0]]})\n")
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        for question in ("why", "why w", "why nan"):
+            answer = said(question, shell)
+            assert answer.startswith("variable 'w' is not finite since step 201: log(0) = -inf in Log"), answer
+        assert "steps 181-201 replayed with it stay finite" in answer

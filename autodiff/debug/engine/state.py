@@ -70,10 +70,10 @@ class State:
         self.moments.keep(moment, self.budget, ms, left)
 
     def stretch(self, step: int) -> list[Moment]:
-        """The remembered runs about a step, one after the other: the last ones, or those of the beginning."""
-        first_ones, last_ones = self.moments.beginning, list(self.moments)
-        is_early = last_ones and self.log.at(last_ones[0].run).step > step
-        return first_ones if is_early and first_ones else last_ones
+        """The remembered runs about a step, one after the other: the last, those about the first nan, or the first."""
+        ways = [list(self.moments), self.moments.turn, self.moments.beginning]
+        known = [moments for moments in ways if moments]
+        return next((moments for moments in known if self.log.at(moments[0].run).step <= step), (known or [[]])[-1])
 
     def moment(self, run: int | None = None) -> Moment:
         """The Moment to evaluate at: of a past run, else of the last; the present without a run, or after a set."""

@@ -14,6 +14,7 @@ from typing import Any, overload
 
 from ...runtime.plan.variable_values import Snapshot
 from ...runtime.session import Session
+from ..facts.stats import has_nonfinite
 from .disk_cache import Disk, put_away
 from .replay import Moment, Replayer
 
@@ -59,6 +60,7 @@ class Ring(Sequence[Moment]):
     """Moments, oldest first; first those on disk. spent: bytes that feeds and variables of the others take.
 
     beginning: the first runs of all, once they are forgotten otherwise: how a training began says what it came from.
+    turn: likewise the runs by which variables first came to hold nan or inf, with some before and after these.
     disk: where runs go that memory has no room for, or None. trouble: why no more of them do, "" if none or told.
     """
 
@@ -66,6 +68,7 @@ class Ring(Sequence[Moment]):
         self.spent = 0
         self.disk: Disk | None = None
         self.beginning: list[Moment] = []
+        self.turn: list[Moment] = []
         self.trouble = ""
         self._replayer = replayer
         self._moments: deque[Moment] = deque()
@@ -76,6 +79,7 @@ class Ring(Sequence[Moment]):
         self._usual = float("inf")  # ms: what runs take of late
         self._is_short, self._goes_on = False, False  # the time since variables were kept; the run before leads here
         self._first: deque[tuple[bool, float]] = deque()  # of the first runs: whether that led to it, and ms
+        self._before: list[Moment] | None = []  # the runs that were forgotten last; None once the turn is whole
         self._room: list[float] = [_FIRST, _FIRST_AGAIN, float("inf")]  # for the beginning: runs, ms, bytes
 
     def __len__(self) -> int:
@@ -123,10 +127,10 @@ class Ring(Sequence[Moment]):
         self._moments.append(moment)
         self._costs.append(cost)
         while len(self._costs) > _MOST or self.spent > budget and len(self._costs) > 2:
-            if not self._drop():
+            if not self._drop(budget):
                 break
 
-    def _drop(self) -> bool:
+    def _drop(self, budget: int) -> bool:
         """Let the oldest run go, and those whose variables only it can give; whether any run is left to do so."""
         away = self.away
         following = next((i for i, m in enumerate(islice(self._moments, away, None)) if i and not isinstance(
@@ -137,6 +141,7 @@ class Ring(Sequence[Moment]):
         whole = sum(v.nbytes for side in (_parts(next_one), next_one.feeds) for v in side.values())
         if not self._spill(group := list(islice(self._moments, away, away + following))):
             self._set_aside(group)
+            self._keep_turn(group, next_one, budget)
             for _ in range(following):
                 self._moments.popleft()
         for _ in range(following):
@@ -157,6 +162,17 @@ class Ring(Sequence[Moment]):
                 self._first.clear()
                 break
             self.beginning.append(moment)
+
+    def _keep_turn(self, group: list[Moment], following: Moment, budget: int) -> None:
+        """Of runs that are forgotten keep those after which the first variables are not finite, and their neighbors."""
+        if self._before is None:
+            return
+        if self.turn:
+            self.turn, self._before = [*self.turn, *group], None
+        elif any(has_nonfinite(value) for value in following.variables.values()):
+            self.turn = [*self._before, *group]
+        else:
+            self._before = group if sum(islice(self._costs, len(group))) < budget // 8 else []
 
     @property
     def away(self) -> int:

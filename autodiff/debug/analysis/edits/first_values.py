@@ -8,7 +8,8 @@ from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ....core.site import source_lines
 from ...facts.records import NewLines
-from .source_tree import Change, Source, name_of
+from .expressions import name_of
+from .source_tree import Change, Source
 
 _ALIKE = ("zeros", "ones", "constant", "fill", "full")  # functions that give them, of TensorFlow and NumPy
 _INITIALIZERS = tuple(f"{each}initializer" for each in _ALIKE[:3]) + ("zeros", "ones")

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
-from .source_tree import Change, Source, name_of
+from .expressions import name_of
+from .source_tree import Change, Source
 
 _SLICES = ("fromtensorslices", "fromtensors")
 

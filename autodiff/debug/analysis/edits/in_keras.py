@@ -10,7 +10,8 @@ from ....core.graph import Operation
 from ....core.site import source_lines
 from ....core.traversal import ancestors
 from ...facts.records import Place
-from .source_tree import Change, Source, name_of
+from .expressions import name_of
+from .source_tree import Change, Source
 
 _TRAIN = ("fit", "trainonbatch")
 _TAKE = (*_TRAIN, "evaluate", "testonbatch")

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ...facts.records import Place
-from .source_tree import Change, Source, name_of
+from .expressions import name_of
+from .source_tree import Change, Source
 
 LOGARITHMS = ("log", "log2", "log10")
 LEAST = 1e-8  # what a divisor is raised by, and logarithms are taken of at least
@@ -30,12 +31,11 @@ def kept_from_zero(source: Source, line: InNumpy) -> list[Change]:
 
 
 def _kept(source: Source, what: str, at: int) -> Change:
-    nodes = [node for node in ast.walk(source.tree) if isinstance(node, (ast.BinOp, ast.AugAssign, ast.Call))
+    nodes = [node for node in ast.walk(source.tree) if isinstance(node, (ast.BinOp, ast.Call))
              and node.lineno <= at <= (node.end_lineno or at)]
     calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
              and name_of(node.func) == what and node.args]
-    divisors = [node.right if isinstance(node, ast.BinOp) else node.value for node in nodes
-                if not isinstance(node, ast.Call) and isinstance(node.op, ast.Div)]
+    divisors = [node.right for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
     if len(divisors) > 1:
         divisors = [each for each in divisors if any(isinstance(part, ast.Call) and name_of(part.func) in _SPREADS
                                                      for part in ast.walk(each))]

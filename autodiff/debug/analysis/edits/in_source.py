@@ -11,11 +11,12 @@ from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ..advice import advice_of
 from .activations import Activation, named_otherwise
+from .expressions import name_of
 from .given_numbers import LowerRate, numbered_anew, optimizers_of
 from .in_datasets import Taken, sliced, taken
 from .in_keras import Weight, given_of, given_to_keras, predictions, weighed_anew, with_argument
 from .in_numpy import InNumpy, kept_from_zero
-from .source_tree import LOOSE, WHOLE, Change, Source, is_within, name_of
+from .source_tree import LOOSE, WHOLE, Change, Source, is_within
 
 _MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method")
 _APPLY = ("grads_and_vars", "global_step", "name")
@@ -307,11 +308,10 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
     alone = {found.start() for found in _ALONE.finditer(template)}
     new = _PART.sub(lambda found: texts[int(found[1])][found.start() not in alone], template)
     new = re.sub(r"(, keepdims?=True){2}", r"\1", new)  # as the sum's own arguments have it already
-    start, end = source.range(target)
     made = ast.parse(new, mode="eval").body
     if not made.col_offset and isinstance(made, LOOSE) and source.is_beside_operator(target):
         new = f"({new})"
-    return [*changes, (start, end, new)]
+    return [*changes, source.put(target, new)]
 
 
 _changes: dict[type, Callable[..., list[Change]]] = {

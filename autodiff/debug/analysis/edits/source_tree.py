@@ -13,16 +13,8 @@ from typing import Any
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
+from .expressions import LEAST, MOST, Plainly, makes, number_of
 
-_WRITTEN = {"Const": ("constant", "converttotensor"), "Sum": ("reducesum",), "Mean": ("reducemean",),
-            "Prod": ("reduceprod",), "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow",),
-            "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"),
-            "Sqrt": ("sqrt", "norm", "std"),
-            **dict.fromkeys(("VariableV2", "VarHandleOp"), ("variable", "getvariable"))}
-_OPERATORS: dict[str, type[ast.operator | ast.unaryop]] = {
-    "RealDiv": ast.Div, "Div": ast.Div, "TrueDiv": ast.Div, "Pow": ast.Pow, "Sub": ast.Sub, "Add": ast.Add,
-    "AddV2": ast.Add, "Mul": ast.Mult, "MatMul": ast.MatMult,
-    "Neg": ast.USub}
 _SHORT = {"F": "torch.nn.functional", "nn": "torch.nn", "jnp": "jax.numpy", "np": "numpy"}  # in words of frameworks
 _DOTTED = re.compile(r"\b(?:F|nn|torch|jnp|jax|np)(?:\.\w+)+")
 _FIRST = ("x", "logits", "input", "input_tensor", "features", "tensor", "condition", "a")  # parameters that come first
@@ -30,10 +22,9 @@ _MODULES = ("tensorflow", "tensorflow.compat.v1", "autodiff")
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
 LOOSE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await)
-_LEAST, _MOST = 3e-8, 65520.0  # what float16 takes for 0 and for inf
 _CONDITIONS = (ast.If, ast.Try, ast.IfExp, ast.BoolOp, ast.comprehension, ast.ListComp, ast.SetComp, ast.DictComp,
                ast.GeneratorExp, ast.Match)
-_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
 _MAKING = ("variable", "random", "dropout", "layer", "contrib", "keras")  # in names of what gives others each time
 WHOLE = -1  # in place of an operand's number: all of the expression
 
@@ -47,7 +38,8 @@ class Source:
     """
 
     def __init__(self, text: str, words: Sequence[tuple[str, str]] = ()) -> None:
-        self.text, self.tree, self._words = text, ast.parse(text), words
+        self.text, self._words = text, words
+        self.tree: ast.Module = Plainly().visit(ast.parse(text))
         self._starts = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
         self._around = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
         self.named: dict[ast.expr, str] = {}
@@ -59,8 +51,32 @@ class Source:
 
     def beside(self, node: ast.AST) -> str:
         """A node's text as an operator may stand next to it: in parentheses where it needs them."""
-        text = self.text[slice(*self.range(node))]
+        text = self.written(node)
         return f"({text})" if isinstance(node, LOOSE) else text
+
+    def written(self, node: ast.AST) -> str:
+        """A node's text; of `a /= b` what it computes."""
+        text = self.text[slice(*self.range(node))]
+        if not self._is_augmented(node):
+            return text
+        assert isinstance(node, ast.BinOp)
+        return f"{self.written(node.left)} {self._sign(node)} {self.beside(node.right)}"
+
+    def _is_augmented(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.BinOp) and self.range(node) == self.range(self._around[node])
+
+    def _sign(self, node: ast.BinOp) -> str:
+        return self.text[self.range(node.left)[1]:].partition("=")[0].strip()
+
+    def put(self, node: ast.expr, new: str) -> Change:
+        """The change that has another text in a node's place; of `a /= b`, or its a, `a = `, and that."""
+        around = self._around[node]
+        if isinstance(around, ast.BinOp) and node is around.left and self._is_augmented(around):
+            new, node = f"{new} {self._sign(around)} {self.beside(around.right)}", around
+        if self._is_augmented(node):
+            assert isinstance(node, ast.BinOp)
+            new = f"{self.written(node.left)} = {new}"
+        return (*self.range(node), new)
 
     def _offset(self, line: int, column: int) -> int:
         start = self._starts[line - 1]
@@ -79,7 +95,7 @@ class Source:
         whole: or a call whose result it is, whatever its arguments are.
         """
         ending, spanned = self.spanned(op, exact=False), self.spanned(op)
-        found = [node for node in ending if _makes(node, op)]
+        found = [node for node in ending if makes(node, op)]
         exact = [node for node in found if node in spanned]
         if not found and whole and is_result(op):
             found = [node for node in spanned if isinstance(node, ast.Call)]
@@ -160,8 +176,7 @@ class Source:
             taken = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)} | {*self.named.values()}
             self.named[part] = next(name for name in (f"{word}{n or ''}" for n in count()) if name not in taken)
         name, start = self.named[part], self.range(self.statement(part))[0]
-        text = self.text[slice(*self.range(part))]
-        return [(start, start, self.lines(start, [f"{name} = {text}", ""])), (*self.range(part), name)]
+        return [(start, start, self.lines(start, [f"{name} = {self.written(part)}", ""])), self.put(part, name)]
 
     def _all_around(self, node: ast.AST, scope: ast.AST) -> Iterator[ast.AST]:
         while node is not scope:
@@ -217,7 +232,7 @@ class Source:
         """The text of an operand; or, for None, of the arguments after the first. beside: an operator is next to it."""
         if number is not None:
             found = self.operand(node, op, number)
-            return self.beside(found) if beside else self.text[slice(*self.range(found))]
+            return self.beside(found) if beside else self.written(found)
         assert isinstance(node, ast.Call)
         first = self.operand(node, op, 0)
         rest = [*self._given(node), *node.keywords]
@@ -290,9 +305,9 @@ class Source:
 
     def numbers(self, node: ast.expr, value: float) -> Iterator[ast.expr]:
         """The literal that an expression is, or that the name that it is was given once."""
-        found = _number(node)  # which float32 or 16 may have otherwise
-        if math.isclose(found, value, rel_tol=1e-6, abs_tol=_LEAST) or math.isinf(value) and (
-                found * value > 0 and abs(found) >= _MOST):
+        found = number_of(node)  # which float32 or 16 may have otherwise
+        if math.isclose(found, value, rel_tol=1e-6, abs_tol=LEAST) or math.isinf(value) and (
+                found * value > 0 and abs(found) >= MOST):
             yield node
         elif len(given := self.given_to(node)) == 1 and not isinstance(given[0], ast.Name):
             yield from self.numbers(given[0], value)
@@ -301,32 +316,6 @@ class Source:
         """What statements give to the name that an expression is; [] for all else."""
         return [each.value for each in ast.walk(self.tree) if isinstance(node, ast.Name) and isinstance(
             each, ast.Assign) and any(isinstance(name, ast.Name) and name.id == node.id for name in each.targets)]
-
-
-def name_of(node: ast.expr) -> str:
-    """The last word of a dotted name, in small letters without underscores; "" of anything else."""
-    word = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    return word.replace("_", "").lower()
-
-
-def _makes(node: ast.expr, op: Operation) -> bool:
-    """Whether an expression is one that makes ops of this type."""
-    if op.type == "Reciprocal" and isinstance(node, ast.BinOp):  # with which PyTorch divides 1
-        return isinstance(node.op, ast.Div) and _number(node.left) == 1
-    if isinstance(node, (ast.BinOp, ast.UnaryOp)):
-        return isinstance(node.op, _OPERATORS.get(op.type, ()))
-    return isinstance(node, ast.Call) and name_of(node.func) in (op.type.lower(), *_WRITTEN.get(op.type, ()))
-
-
-def _number(node: ast.expr) -> float:
-    """What a literal, or inf by one of its names, is; nan for all else."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_number(node.operand)
-    if isinstance(node, ast.Attribute) or isinstance(node, ast.Call) and name_of(node.func) == "float" and node.args:
-        word = node.attr if isinstance(node, ast.Attribute) else getattr(node.args[0], "value", "")
-        return {"inf": math.inf, "Inf": math.inf, "-inf": -math.inf, "NINF": -math.inf}.get(word, math.nan)
-    value = getattr(node, "value", None)
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
 
 
 def is_result(op: Operation) -> bool:

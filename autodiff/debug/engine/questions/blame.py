@@ -229,10 +229,12 @@ class Blame:
         """
         moments = list(self.state.moments)
         first = self._first_spoiled(variable, moments)
-        if not first and (early := self.state.moments.beginning):  # what was spoiled before all that are left
-            first, moments = self._first_spoiled(variable, early), early
-            is_known = 0 < first < len(moments) and self._spoils(moments[first - 1], variable)
-            return moments[first - 1] if is_known else None
+        for early in (self.state.moments.turn, self.state.moments.beginning) if not first else ():
+            at = self._first_spoiled(variable, early)  # what was spoiled before all that are left
+            if 0 < at < len(early) and self._spoils(early[at - 1], variable):
+                return early[at - 1]
+        if not first and moments:
+            return None
         if first < len(moments):
             by_run = first and moments[first - 1].number > self._loaded(variable)[1]
             last = moments[-2] if len(moments) - 1 > first else None  # after which it may have been set

@@ -24,7 +24,7 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
     variables = trainable_tensors(graph)
     if static:
         return Case(graph, y, variables)
-    moments = {m.run: m for m in (*state.moments.beginning, *state.moments)}
+    moments = {m.run: m for m in (*state.moments.beginning, *state.moments.turn, *state.moments)}
     runs = _as_now(state, _runs(state, list(moments.values())))
     known = {run.number for run in runs}
 
@@ -62,7 +62,7 @@ def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:
     ran: dict[tuple[Any, ...], frozenset[Operation]] = {}
     found, is_beside = [], bool(advice_of(state.model.graph).call)  # what steps is then not in the graph
     following = [m.variables for m in moments[1:]] + [state.model.session.variables]
-    unknown = state.moments.beginning[-1:]  # what the last run of the beginning left
+    unknown = [*state.moments.beginning[-1:], *state.moments.turn[-1:]]  # what the last one there left
     for moment, after in zip(moments, following):
         if moment in unknown:
             continue
