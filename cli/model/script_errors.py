@@ -35,8 +35,8 @@ def advice_on(error: BaseException | None, dbg: Debugger) -> str:
     """The cause of an error and what to do, where more is known than its line; else "". The error keeps it."""
     if error is not None and getattr(error, "told", None) is None:
         with contextlib.suppress(Exception):  # what is said of an error is never another one
-            place = next(each for each in frames_of_error(error) if not each.file.startswith(LIBRARIES))
-            error.told = remark_on(error, place.frame, place.instruction)  # type: ignore[attr-defined]
+            own = [each for each in frames_of_error(error) if not each.file.startswith(LIBRARIES)]
+            error.told = remark_on(error, [(each.frame, each.instruction) for each in own])  # type: ignore[attr-defined]
     remedy = remedy_of(error) or str(getattr(error, "hint", ""))
     return told_of(error) or no_chances(error, dbg) or f"\nremedy: {remedy}" * bool(remedy)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ....core.graph import Operation
+from .changes import Change
 from .expressions import name_of
-from .source_tree import Change, Source
+from .source_tree import Source
 
 _BY_DEFAULT = ("fullyconnected", "conv2d", "convolution2d", "conv2dtranspose", "separableconv2d")  # of contrib: a relu
 _ARGUMENTS = ("activation", "activation_fn")

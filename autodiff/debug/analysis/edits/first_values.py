@@ -8,8 +8,9 @@ from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ....core.site import source_lines
 from ...facts.records import NewLines
+from .changes import Change
 from .expressions import name_of
-from .source_tree import Change, Source
+from .source_tree import Source
 
 _ALIKE = ("zeros", "ones", "constant", "fill", "full")  # functions that give them, of TensorFlow and NumPy
 _INITIALIZERS = tuple(f"{each}initializer" for each in _ALIKE[:3]) + ("zeros", "ones")

@@ -10,8 +10,9 @@ from ....core.graph import Operation
 from ....core.site import source_lines
 from ....core.traversal import ancestors
 from ...facts.records import Place
+from .changes import Change
 from .expressions import name_of
-from .source_tree import Change, Source
+from .source_tree import Source
 
 _TRAIN = ("fit", "trainonbatch")
 _TAKE = (*_TRAIN, "evaluate", "testonbatch")

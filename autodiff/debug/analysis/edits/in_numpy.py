@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ...facts.records import Place
+from .changes import Change
 from .expressions import name_of
-from .source_tree import Change, Source
+from .source_tree import Source
 
 LOGARITHMS = ("log", "log2", "log10")
 LEAST = 1e-8  # what a divisor is raised by, and logarithms are taken of at least

@@ -11,12 +11,13 @@ from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ..advice import advice_of
 from .activations import Activation, named_otherwise
+from .changes import Change, changed
 from .expressions import name_of
 from .given_numbers import LowerRate, numbered_anew, optimizers_of
 from .in_datasets import Taken, sliced, taken
 from .in_keras import Weight, given_of, given_to_keras, predictions, weighed_anew, with_argument
 from .in_numpy import InNumpy, kept_from_zero
-from .source_tree import LOOSE, WHOLE, Change, Source, is_within
+from .source_tree import LOOSE, WHOLE, Source, is_within
 
 _MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method")
 _APPLY = ("grads_and_vars", "global_step", "name")
@@ -105,16 +106,7 @@ def rewritten(text: str, rewrites: Sequence[Line]) -> str:
         source = Source(text, _words(*rewrites[:1]))
     except (SyntaxError, ValueError) as error:
         raise ArgumentError(f"it is no Python now: {error}") from None
-    changes = {change for each in rewrites for change in _changes[type(each)](source, each)}
-    for at, (start, end, new) in enumerate(ordered := sorted(changes, reverse=True)):
-        if at and end > ordered[at - 1][0]:
-            raise ArgumentError("two edits of one expression")
-        text = text[:start] + new + text[end:]
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError):
-        raise ArgumentError("the edit does not fit there") from None
-    return text
+    return changed(text, [change for each in rewrites for change in _changes[type(each)](source, each)])
 
 
 def anew(text: str, line: Rewrite | Number, *, by_hand: bool = False) -> tuple[str, str]:

@@ -2,77 +2,27 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
-from collections.abc import Iterable
 from math import prod
-from types import FrameType
-from typing import Any
 
 import numpy as np
 
 from ....core.errors import ArgumentError
-from ....core.graph import Operation, Tensor
-from ....core.site import Site, source_lines, span
-from ...facts.roles import VARIABLES, as_place, at_line, place_of, traceback_of
+from ....core.graph import Operation
+from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..advice import Remark
-from .source_tree import LOOPS, Change, Source, is_within
+from .changes import Change
+from .raised_at import Frames, RaisedAt
+from .source_tree import LOOPS, is_within
 
 _TYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float64")  # what is cast first; float32 last
 
 
-class RaisedAt(Source):
-    """A frame of the script that an error has passed, at an instruction of it. node: the expression that raised there;
-    operands: what is on both sides of its operator, or its first two arguments.
-
-    Raises IndexError where it was none that is known.
-    """
-
-    def __init__(self, error: BaseException, frame: FrameType, instruction: int) -> None:
-        self.file, self.said, self.hint = frame.f_code.co_filename, str(error), getattr(error, "hint", "")
-        super().__init__("".join(source_lines(self.file)))
-        self.names, at = frame.f_globals | frame.f_locals, (span(((frame.f_code, instruction),)) or ())[1:]
-        self.node: Any = [node for node in ast.walk(self.tree) if isinstance(node, (ast.expr, ast.stmt)) and at == (
-            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)][-1]
-        node = self.node
-        self.operands: Any = [node.left, node.right] if isinstance(node, ast.BinOp) else getattr(node, "args", [])[:2]
-
-    def written(self, node: ast.AST) -> str:
-        """An expression as it stands in the file."""
-        return self.text[slice(*self.range(node))]
-
-    def value(self, node: ast.AST | None) -> Any:
-        """What an expression of names, attributes, keys and lists is there; None for all else. No code of it is run."""
-        if isinstance(node, ast.Name):
-            return self.names.get(node.id)
-        if isinstance(node, ast.Attribute):
-            return getattr(self.value(node.value), "__dict__", {}).get(node.attr)
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            held = self.value(node.value)
-            return held.get(node.slice.value) if isinstance(held, dict) else None
-        return [self.value(each) for each in node.elts] if isinstance(node, (ast.List, ast.Tuple)) else None
-
-    def tensor(self, node: ast.AST | None) -> Tensor | None:
-        """What an expression is, if that is a tensor or a variable."""
-        value = self.value(node)
-        value = value.handle_tensor if inspect.getattr_static(value, "handle_tensor", None) is not None else value
-        return value if isinstance(value, Tensor) else None
-
-    def calls(self, name: str) -> list[ast.Call]:
-        """The calls in the file of methods of a name."""
-        return [c for c in ast.walk(self.tree) if isinstance(c, ast.Call) and getattr(c.func, "attr", "") == name]
-
-    def remark(self, text: str, remedy: str, changes: Iterable[Change], node: ast.AST | None = None) -> Remark:
-        """What is to be said, of the line of a node, by default of what raised; with the lines that changes make."""
-        place = as_place(Site(self.file, getattr(node or self.node, "lineno", 0), ""))
-        return Remark(text, place, remedy, self.rows(changes, self.file))
-
-
-def remark_on(error: BaseException, frame: FrameType, instruction: int) -> Remark | None:
+def remark_on(error: BaseException, frames: Frames) -> Remark | None:
     """What is known of an error beyond what it says; None for nothing, or where its line is not surely found."""
     rule = next((rule for pattern, rule in _RULES.items() if re.search(pattern, str(error))), None)
     try:
-        return rule(RaisedAt(error, frame, instruction)) if rule is not None else None
+        return rule(RaisedAt(error, frames)) if rule is not None else None
     except (ArgumentError, OSError, ValueError, SyntaxError, LookupError, StopIteration):
         return None
 

@@ -1,8 +1,6 @@
 """What mends a mistake that is in no op: lines of the script, as they are to be."""
 from __future__ import annotations
 
-from difflib import SequenceMatcher
-
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ....core.site import source_lines
@@ -11,6 +9,7 @@ from ...facts.records import NewLines
 from ...facts.roles import place_of
 from ..findings import Finding
 from ..mistakes.case import Case, update_op
+from .changes import rows_of
 from .in_source import Argument, rewritten
 
 _GROUP = "{tf}.group({0}, {tf}.get_collection({tf}.GraphKeys.UPDATE_OPS))"
@@ -21,17 +20,11 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
     line = _line(finding, op, case) if op is not None and case.steps else None
     if line is None or line.op.site is None or line.op.span is None:
         return {}
-    file, lines = line.op.site.file, {}
     try:
-        old = [*source_lines(file)]
-        new = rewritten("".join(old), [line]).splitlines(keepends=True)
+        old = "".join(source_lines(line.op.site.file))
+        return rows_of(old, rewritten(old, [line]), line.op.site.file)
     except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
         return {}
-    for tag, first, last, i, j in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag != "equal":
-            lines.update({(file, number): "" for number in range(first + 1, last + 1)})
-            lines[file, first + 1] = "".join(new[i:j]).rstrip("\r\n")
-    return lines
 
 
 def _line(finding: Finding, op: Operation, case: Case) -> Argument | None:

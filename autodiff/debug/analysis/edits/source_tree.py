@@ -5,7 +5,6 @@ import ast
 import math
 import re
 import sys
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import count
@@ -13,6 +12,7 @@ from typing import Any
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
+from .changes import Change, changed, rows_of
 from .expressions import LEAST, MOST, Plainly, makes, number_of
 
 _SHORT = {"F": "torch.nn.functional", "nn": "torch.nn", "jnp": "jax.numpy", "np": "numpy"}  # in words of frameworks
@@ -27,8 +27,6 @@ _CONDITIONS = (ast.If, ast.Try, ast.IfExp, ast.BoolOp, ast.comprehension, ast.Li
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
 _MAKING = ("variable", "random", "dropout", "layer", "contrib", "keras")  # in names of what gives others each time
 WHOLE = -1  # in place of an operand's number: all of the expression
-
-Change = tuple[int, int, str]  # from where to where, and the new text
 
 
 class Source:
@@ -145,16 +143,8 @@ class Source:
         return ("; " if before.strip() else ("\r\n" if "\r\n" in self.text else "\n") + before).join(lines)
 
     def rows(self, changes: Iterable[Change], file: str) -> dict[tuple[str, int], str]:
-        """The lines that changes make anew, by file and number. Raises ArgumentError where one spans several lines."""
-        found: dict[tuple[str, int], str] = {}
-        for start, end, new in sorted(set(changes), reverse=True):
-            number = bisect_right(self._starts, start)
-            first = self._starts[number - 1]
-            line = found.get((file, number), self.text[first:].partition("\n")[0])
-            if "\n" in self.text[start:end]:
-                raise ArgumentError("it is written in several lines")
-            found[file, number] = line[:start - first] + new + line[end - first:]
-        return found
+        """The lines that changes make anew, by file and number. Raises ArgumentError where they do not fit."""
+        return rows_of(self.text, changed(self.text, changes), file)
 
     def named_first(self, part: ast.expr, target: ast.expr, word: str) -> list[Change]:
         """The line that gives an expression with calls a name, then the name where it was; `target` reads it too.

@@ -1,0 +1,37 @@
+"""Changes of a text: made, and as lines."""
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+from ....core.errors import ArgumentError
+
+Change = tuple[int, int, str]  # from where to where, and the new text
+
+
+def changed(text: str, changes: Iterable[Change]) -> str:
+    """A file's text with changes in it. Raises ArgumentError where two meet, or no Python comes of it."""
+    for at, (start, end, new) in enumerate(ordered := sorted(set(changes), reverse=True)):
+        if at and end > ordered[at - 1][0]:
+            raise ArgumentError("two edits of one expression")
+        text = text[:start] + new + text[end:]
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        raise ArgumentError("the edit does not fit there") from None
+    return text
+
+
+def rows_of(old: str, new: str, file: str) -> dict[tuple[str, int], str]:
+    """The lines of a text that are others in another, by file and number: "" for none, several for one and more."""
+    before, after = (re.split("(?<=\n)", text) for text in (old, new))
+    found: dict[tuple[str, int], str] = {}
+    for tag, first, last, i, j in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag != "equal":
+            if first == last:  # beside the line that it is put in front of, or after
+                first, last, i, j = (first, last + 1, i, j + 1) if last < len(before) else (first - 1, last, i - 1, j)
+            found.update({(file, number): "" for number in range(first + 1, last + 1)})
+            found[file, first + 1] = "".join(after[i:j]).rstrip("\r\n")
+    return found

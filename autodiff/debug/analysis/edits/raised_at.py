@@ -1,0 +1,184 @@
+"""Where in a script an error was raised: its frames, its expression, what names are there; and changes around it."""
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+from ....core.errors import ArgumentError
+from ....core.graph import Operation, Tensor
+from ....core.site import Site, source_lines, span
+from ....runtime.session import Session
+from ...facts.roles import as_place
+from ..advice import Remark
+from .changes import Change
+from .source_tree import LOOPS, Source
+
+Frames = Sequence[tuple[FrameType, int]]  # the script's, innermost first, and at which instruction each is
+
+
+class RaisedAt(Source):
+    """A frame of the script that an error has passed, at an instruction of it. node: the expression that raised there;
+    operands: what is on both sides of its operator, or its first two arguments. outer: the frames around it.
+
+    Raises IndexError where it was none that is known.
+    """
+
+    def __init__(self, error: BaseException, frames: Frames) -> None:
+        (frame, instruction), *self.outer = frames
+        self.error, self.said, self.hint = error, str(error), getattr(error, "hint", "")
+        self.file, self.function = frame.f_code.co_filename, frame.f_code.co_name
+        super().__init__("".join(source_lines(self.file)))
+        self.local, at = frame.f_locals, (span(((frame.f_code, instruction),)) or ())[1:]
+        self.names = frame.f_globals | frame.f_locals
+        self.node: Any = [node for node in ast.walk(self.tree) if isinstance(node, (ast.expr, ast.stmt)) and at == (
+            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)][-1]
+        node = self.node
+        self.operands: Any = [node.left, node.right] if isinstance(node, ast.BinOp) else getattr(node, "args", [])[:2]
+
+    def callers(self) -> Iterator[RaisedAt]:
+        """The frames of the same file around this one, with itself, from the outermost."""
+        for first in range(len(self.outer), -1, -1):
+            frames = self.outer[first - 1:] if first else ()
+            if not first:
+                yield self
+            elif frames[0][0].f_code.co_filename == self.file:
+                yield RaisedAt(self.error, frames)
+
+    def written(self, node: ast.AST) -> str:
+        """An expression as it stands in the file."""
+        return self.text[slice(*self.range(node))]
+
+    def value(self, node: ast.AST | None) -> Any:
+        """What an expression of names, attributes, keys and lists is there; None for all else. No code of it is run."""
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id)
+        if isinstance(node, ast.Attribute):
+            return getattr(self.value(node.value), "__dict__", {}).get(node.attr)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            held = self.value(node.value)
+            return held.get(node.slice.value) if isinstance(held, dict) else None
+        return [self.value(each) for each in node.elts] if isinstance(node, (ast.List, ast.Tuple)) else None
+
+    def tensor(self, node: ast.AST | None) -> Tensor | None:
+        """What an expression is, if that is a tensor or a variable."""
+        value = _tensor_of(self.value(node))
+        return value if isinstance(value, Tensor) else None
+
+    def spelling(self, thing: Any) -> str:
+        """What the frame calls a thing: a name, a key of a dict or an attribute; "" for what it has no name for."""
+        for names in (self.local, self.names):
+            named = [(name, value) for name, value in names.items() if not name.startswith("_")]
+            for name, value in named:
+                if _tensor_of(value) is thing:
+                    return name
+            for name, value in named:
+                held = value if isinstance(value, dict) else {}
+                for key, each in held.items():
+                    if _tensor_of(each) is thing:
+                        return f"{name}[{key!r}]".replace("'", '"')
+                own = {} if inspect.ismodule(value) or isinstance(value, type) else getattr(value, "__dict__", {})
+                for key, each in own.items():
+                    if _tensor_of(each) is thing and f".{key}" in self.text:
+                        return f"{name}.{key}"
+        return ""
+
+    def calls(self, *names: str) -> list[ast.Call]:
+        """The calls in the file of functions and methods of these names, as they stand."""
+        found = [c for c in ast.walk(self.tree) if isinstance(c, ast.Call)
+                 and getattr(c.func, "attr", getattr(c.func, "id", "")) in names]
+        return sorted(found, key=self.range)
+
+    def session(self) -> Session | None:
+        """The session that ran what raised."""
+        func = getattr(self.node, "func", None)
+        of = self.value(getattr(func, "value", None))
+        given = [self.value(word.value) for word in getattr(self.node, "keywords", ()) if word.arg == "session"]
+        given += [of, *map(self.value, getattr(self.node, "args", ())), *(
+            value for names in (self.local, self.names) for value in names.values())]
+        return next((each for each in given if isinstance(each, Session)), None)
+
+    def run(self, text: str, session: Session | None) -> str:
+        """A run of what is spelled so. Raises LookupError where nothing names the session."""
+        if getattr(getattr(self.node, "func", None), "attr", "") == "run" and isinstance(self.value(
+                self.node.func.value), Session):
+            return f"{self.written(self.node.func.value)}.run({text})"
+        if isinstance(session, Session) and (name := self.spelling(session)):
+            return f"{name}.run({text})"
+        raise LookupError("the session has no name there")
+
+    def out_of_loops(self, node: ast.AST, *, within: type | tuple[type, ...] = ()) -> ast.AST:
+        """The statement with a node that stands in no loop of its function; nor beyond a statement of these kinds."""
+        found = self.statement(node)
+        for each in self.around(found):
+            if isinstance(each, within):
+                break
+            found = each if isinstance(each, LOOPS) else found
+        return found
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What is around a node in its function, from inside."""
+        scope = self.scope(self._around.get(node, node))
+        while node in self._around and (node := self._around[node]) is not scope:
+            yield node
+
+    def beside_of(self, node: ast.AST, other: ast.AST) -> ast.AST | None:
+        """The statement with a node that stands in the same block as another one; None for none."""
+        chain = [self.statement(node), *self.around(self.statement(node))]
+        return next((each for each in chain if self._around.get(each) is self._around[other]), None)
+
+    def before(self, statement: ast.AST, *lines: str) -> Change:
+        """Statements in front of another."""
+        start = self.range(statement)[0]
+        return start, start, self.lines(start, [*lines, ""])
+
+    def after(self, statement: ast.AST, line: str) -> Change:
+        """A statement behind another."""
+        start, end = self.range(statement)
+        begin = self.text.rfind("\n", 0, start) + 1
+        if self.text[begin:start].strip():
+            return end, end, f"; {line}"
+        rest = self.text[end:].partition("\n")[0]
+        end += len(rest) if not rest.strip() or rest.strip().startswith("#") else 0
+        return end, end, f"\n{self.text[begin:start]}{line}"
+
+    def gone(self, statement: ast.AST) -> Change:
+        """Nothing in place of a statement that has its lines for itself. Raises ArgumentError for others."""
+        start, end = self._whole(statement, statement)
+        is_alone = any(each == [statement] for _, each in ast.iter_fields(self._around[statement]))
+        return (*self.range(statement), "pass") if is_alone else (start, min(end + 1, len(self.text)), "")
+
+    def wrapped(self, first: ast.AST, last: ast.AST, head: str, tail: Iterable[str] = ()) -> Change:
+        """Statements of one block, in another one's."""
+        start, end = self._whole(first, last)
+        text = self.text[start:end]
+        if '"""' in text or "'''" in text:
+            raise ArgumentError("a text of several lines would be moved")
+        indent = text[:len(text) - len(text.lstrip())]
+        return start, end, "\n".join([*([indent + head] if head else ()), textwrap.indent(text, "    "),
+                                      *(indent + each for each in tail)])
+
+    def _whole(self, first: ast.AST, last: ast.AST) -> tuple[int, int]:
+        start, end = self.range(first)[0], self.range(last)[1]
+        begin = self.text.rfind("\n", 0, start) + 1
+        stop = end + len(self.text[end:].partition("\n")[0])
+        if self.text[begin:start].strip() or self.text[end:stop].partition("#")[0].strip():
+            raise ArgumentError("it stands beside another statement")
+        return begin, stop
+
+    def remark(self, text: str, remedy: str, changes: Iterable[Change], node: ast.AST | None = None) -> Remark:
+        """What is to be said, of the line of a node, by default of what raised; with the lines that changes make."""
+        place = as_place(Site(self.file, getattr(node or self.node, "lineno", 0), ""))
+        return Remark(text, place, remedy, self.rows(changes, self.file))
+
+
+def _tensor_of(value: Any) -> Any:
+    """A variable's tensor, and what else a thing stands for."""
+    return value.handle_tensor if inspect.getattr_static(value, "handle_tensor", None) is not None else value
+
+
+def is_operation(value: Any) -> bool:
+    return isinstance(value, Operation)
