@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
+from collections.abc import Callable
 from math import prod
 
 import numpy as np
@@ -13,18 +15,23 @@ from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..advice import Remark
 from .changes import Change
 from .raised_at import Frames, RaisedAt
+from .raised_in_feeds import unfed
+from .raised_in_runs import at_its_end, closed, not_begun, tensor_fed, uninitialized
 from .source_tree import LOOPS, is_within
 
 _TYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float64")  # what is cast first; float32 last
 
+Rule = Callable[[RaisedAt], Remark | None]
+
 
 def remark_on(error: BaseException, frames: Frames) -> Remark | None:
     """What is known of an error beyond what it says; None for nothing, or where its line is not surely found."""
-    rule = next((rule for pattern, rule in _RULES.items() if re.search(pattern, str(error))), None)
-    try:
-        return rule(RaisedAt(error, frames)) if rule is not None else None
-    except (ArgumentError, OSError, ValueError, SyntaxError, LookupError, StopIteration):
-        return None
+    for pattern, rule in _RULES:
+        with contextlib.suppress(ArgumentError, AttributeError, OSError, ValueError, SyntaxError, LookupError,
+                                 StopIteration):
+            if re.search(pattern, str(error)) and (found := rule(RaisedAt(error, frames))) is not None:
+                return found
+    return None
 
 
 def _renamed(at: RaisedAt) -> Remark | None:
@@ -103,6 +110,15 @@ def _of_another_shape(at: RaisedAt) -> Remark | None:
                      ) if at.hint and key is not None else None
 
 
-_RULES = {"^Fetch argument|unhashable type: 'numpy|Cannot interpret feed_dict key": _renamed,
-          "NoneType": _of_operation, "does not match type|different dtypes|requested dtype": _other_type,
-          r"^(Dimensions|Shape) must be.*op: '(Batch)?MatMul": _inner_sizes, "^Cannot feed value": _of_another_shape}
+_RULES: tuple[tuple[str, Rule], ...] = (
+    ("^Fetch argument|unhashable type: 'numpy|Cannot interpret feed_dict key", _renamed),
+    ("NoneType", _of_operation),
+    ("does not match type|different dtypes|requested dtype", _other_type),
+    (r"^(Dimensions|Shape) must be.*op: '(Batch)?MatMul", _inner_sizes),
+    ("^Cannot feed value", _of_another_shape),
+    ("uninitialized value |^Error while reading resource variable", uninitialized),
+    (r"^GetNext\(\) failed because the iterator has not", not_begun),
+    ("^End of sequence", at_its_end),
+    ("closed Session", closed),
+    ("feed cannot be a tf.Tensor", tensor_fed),
+    ("^You must feed a value for placeholder", unfed))

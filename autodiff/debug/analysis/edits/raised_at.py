@@ -68,6 +68,11 @@ class RaisedAt(Source):
         value = _tensor_of(self.value(node))
         return value if isinstance(value, Tensor) else None
 
+    def thing(self, node: ast.AST | None) -> Tensor | Operation | None:
+        """What an expression is, if that is a tensor, a variable or an operation."""
+        value = _tensor_of(self.value(node))
+        return value if isinstance(value, (Tensor, Operation)) else None
+
     def spelling(self, thing: Any) -> str:
         """What the frame calls a thing: a name, a key of a dict or an attribute; "" for what it has no name for."""
         for names in (self.local, self.names):
@@ -180,5 +185,3 @@ def _tensor_of(value: Any) -> Any:
     return value.handle_tensor if inspect.getattr_static(value, "handle_tensor", None) is not None else value
 
 
-def is_operation(value: Any) -> bool:
-    return isinstance(value, Operation)

@@ -1,0 +1,194 @@
+"""Errors of runs that come too early or too late: nothing initialized, a dataset at its end, a session that is closed."""
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ....core.graph import Operation
+from ...facts.roles import ASSIGNS, at_line, place_of
+from ..advice import Remark
+from .changes import Change
+from .raised_at import RaisedAt
+from .source_tree import is_within
+
+_ALL = ("global_variables_initializer", "initialize_all_variables")
+_RUNS = ("run", "eval", "restore", "save")
+_ONLY = ("{tf}.variables_initializer([v for v in {tf}.global_variables() if not {run}])",
+         "{tf}.is_variable_initialized(v)")
+
+
+def uninitialized(at: RaisedAt) -> Remark | None:
+    """A variable that is read before its initializer was run, or that one made earlier does not have."""
+    graph, name = at.error.op.graph, (re.search(r"value (\S+)|variable (\S+) from", at.said) or [""])[0].split()[-1 if (
+        "value" in at.said) else 1]
+    made = graph.operations[name]
+    if any(each.op.name == name for each in graph.collected.get("local_variables", ())):
+        return _local(at, made)
+    initializers = [op for op in graph.operations.values() if op.type == "NoOp" and op.waits_for
+                    and {*ASSIGNS} >= {each.type for each in op.waits_for}]
+    run = [(op, call) for op in reversed(initializers) for call in _runs_of(at, op)][:1]
+    has_it = any(each.inputs[0].op is made for op, _ in run for each in op.waits_for)
+    if run and not has_it:
+        return _made_before(at, made, *run[0])
+    ready = next((op for op in reversed(initializers) if any(each.inputs[0].op is made for each in op.waits_for)), None)
+    text = at.spelling(ready) if ready is not None else ""
+    return _run_first(at, made, text or f"{at.module()}.global_variables_initializer()",
+                      f"no initializer of {name} was run before")
+
+
+def _runs_of(at: RaisedAt, initializer: Operation) -> list[ast.Call]:
+    """The calls that run an initializer: by its name, or where it is made."""
+    name, made = at.spelling(initializer), at.spanned(initializer)
+    return [call for call in at.calls("run") if any(
+        given in made or isinstance(given, (ast.Name, ast.Attribute)) and name and at.written(given).endswith(
+            name.rpartition(".")[2]) for part in [*call.args[:1], getattr(call.func, "value", call)]
+        for given in ast.walk(part)) and not is_within(call, at.node)]
+
+
+def _made_before(at: RaisedAt, made: Operation, initializer: Operation, call: ast.Call) -> Remark | None:
+    """What was run is moved behind what makes the variable, or made where it is run."""
+    there = at_line(place_of(initializer))
+    said = f"the initializer{there} was made before {made.name}{at_line(place_of(made))}, which so has no value"
+    run, line = at.statement(call), _line_in(at, made, at.scope(call))
+    creates = next((at.beside_of(node, run) for node in ast.walk(at.scope(call)) if isinstance(node, ast.stmt)
+                    and node.lineno == line), None) if line else None
+    if line and line < call.lineno and not any(node in at.spanned(initializer) for node in ast.walk(call)):
+        new = f"{at.module()}.global_variables_initializer()"
+        changes = [(*at.range(each), new) for each in (*call.args[:1], getattr(call.func, "value", call))
+                   if at.value(each) is initializer][:1]
+        return at.remark(said, f"make it where it is run: {new}", changes, call)
+    if creates is None or creates.lineno < run.lineno:
+        return _run_first(at, made, "", said)
+    end = getattr(creates, "end_lineno", 0)
+    is_used = any(run.end_lineno < each.lineno <= end for each in at.calls(*_RUNS))
+    if is_used:
+        only = _ONLY[0].format(tf=at.module(), run=at.run(_ONLY[1].format(tf=at.module()), at.session()))
+        changes = [at.after(creates, at.run(only, at.session()))]
+        return at.remark(said, "run that of the new ones too, behind what makes them", changes, creates)
+    return at.remark(said, f"run it behind line {end}, when all variables are there", [
+        at.gone(run), at.after(creates, at.written(run))], run)
+
+
+def _line_in(at: RaisedAt, made: Operation, scope: ast.AST) -> int:
+    """The line of a function from which a variable was made; 0 for none."""
+    name = getattr(scope, "name", "<module>")
+    return next((site.line for site in reversed(made.traceback) if site.file == at.file and site.function == name), 0)
+
+
+def _run_first(at: RaisedAt, made: Operation, text: str, said: str) -> Remark:
+    """An initializer that is run once, before what raised. text: it; "" for one of what has no value yet."""
+    frame, statement = next(_places(at, made))
+    session = at.session()
+    if not text:
+        text = _ONLY[0].format(tf=at.module(), run=frame.run(_ONLY[1].format(tf=at.module()), session))
+    try:
+        line = frame.run(text, session)
+    except LookupError:
+        line = f"{text}.run()"
+    return at.remark(said, f"{line} before line {statement.lineno}", [frame.before(statement, line)], statement)
+
+
+def _places(at: RaisedAt, made: Operation | None) -> Iterator[tuple[RaisedAt, Any]]:
+    """Frames, and statements of these, before which all that a run needs is there; the outermost first."""
+    session, handlers = at.session(), [node for node in at.around(at.node) if isinstance(node, ast.Try)]
+    for frame in at.callers():
+        statement: Any = frame.out_of_loops(frame.node, within=ast.Try if handlers else ())
+        if handlers and isinstance(frame.node, ast.AST) and frame is at:
+            loops = [each for each in frame.around(handlers[0]) if isinstance(each, (ast.For, ast.While))]
+            statement = loops[0] if loops and isinstance(loops[0], ast.While) else frame.statement(frame.node)
+        line = _line_in(frame, made, frame.scope(frame.node)) if made is not None else 0
+        is_inside = statement.lineno <= line <= statement.end_lineno
+        if frame.outer and frame is not at and is_inside or frame is not at and session is not None and not (
+                frame.spelling(session)):
+            continue
+        yield frame, statement
+
+
+def _local(at: RaisedAt, made: Operation) -> Remark | None:
+    """What metrics count in, which the initializer of all others leaves out."""
+    module = at.module()
+    local, said = f"{module}.local_variables_initializer()", (
+        f"{made.name}{at_line(place_of(made))} is a local variable, as metrics have, and no initializer of those was run")
+    calls = at.calls(*_ALL)
+    lines = [_line_in(at, made, at.scope(call)) for call in calls]
+    if len(calls) == 1 and 0 < lines[0] < calls[0].lineno:
+        text = f"{module}.group({at.written(calls[0])}, {local})"
+        return at.remark(said, f"{text} in place of {at.written(calls[0])}", [(*at.range(calls[0]), text)], calls[0])
+    return _run_first(at, made, local, said)
+
+
+def not_begun(at: RaisedAt) -> Remark | None:
+    """An iterator of a dataset that is to be initialized."""
+    iterator = at.error.op.attrs["function"].iterator
+    name = at.spelling(iterator)
+    text = f"{name}.initializer" if name and iterator.initializer is not None else ""
+    if not text:
+        return None
+    behind = iterator.initializer.inputs
+    if any(t.op.type == "Placeholder" for t in behind):
+        return None  # which its initializer is to be fed
+    return _run_first(at, at.error.op, text, f"the iterator {name} was never initialized")
+
+
+def at_its_end(at: RaisedAt) -> Remark | None:
+    """A dataset with fewer elements than there are steps."""
+    iterator = at.error.op.attrs["function"].iterator
+    calls = at.calls("make_one_shot_iterator", "make_initializable_iterator", "make_initializer")
+    said = f"the dataset{at_line(place_of(at.error.op))} is at its end after {iterator.given} elements"
+    endless = next((each for each in at.around(at.node) if isinstance(each, ast.While) and getattr(
+        each.test, "value", None)), None)
+    if endless is not None and not any(isinstance(each, ast.Break) for each in ast.walk(endless)):
+        return at.remark(said, f"end the loop there: except {at.module()}.errors.OutOfRangeError: pass", [at.wrapped(
+            endless, endless, "try:", [f"except {at.module()}.errors.OutOfRangeError:", "    pass"])], endless)
+    made = [call for call in calls if len(calls) == 1 or at.value(at.statement(call).targets[0]) is iterator]
+    call = made[0] if len(made) == 1 else None
+    if call is None or not isinstance(call.func, ast.Attribute):
+        return None
+    dataset = call.args[0] if call.args else call.func.value
+    return at.remark(said, f"{at.beside(dataset)}.repeat() at line {call.lineno}", [
+        (*at.range(dataset), f"{at.beside(dataset)}.repeat()")], call)
+
+
+def closed(at: RaisedAt) -> Remark | None:
+    """A run behind the session's with block, or behind its close."""
+    session = at.session()
+    name = at.spelling(session) if session is not None else ""
+    scope = at.scope(at.node)
+    ends = [node for node in ast.walk(scope) if isinstance(node, ast.With) and any(
+        name and getattr(item.optional_vars, "id", "") == name for item in node.items)
+        and (node.end_lineno or 0) < at.node.lineno]
+    closes = [at.statement(call) for call in at.calls("close") if at.value(getattr(call.func, "value", None)) is session
+              and at.scope(call) is scope and call.lineno < at.node.lineno]
+    if closes:
+        last = at.statement([call for call in at.calls(*_RUNS) if at.scope(call) is scope][-1])
+        last = at.out_of_loops(last)
+        changes: list[Change] = [at.gone(closes[-1]), at.after(last, at.written(closes[-1]))]
+        return at.remark(f"{name} was closed{at_line(None)} at line {closes[-1].lineno}", "close it behind the last run",
+                         changes, closes[-1])
+    if not ends:
+        return None
+    block, first = ends[-1], at.beside_of(at.node, ends[-1])
+    siblings = next(each for _, each in ast.iter_fields(at._around[block]) if isinstance(each, list) and block in each)
+    behind = siblings[siblings.index(block) + 1:]
+    last = next(each for each in reversed(behind) if each is first or name in {
+        node.id for node in ast.walk(each) if isinstance(node, ast.Name)})
+    return at.remark(f"the with block at line {block.lineno} has closed {name} before", f"put lines {behind[0].lineno} "
+                     f"to {last.end_lineno} into that block", [at.wrapped(behind[0], last, "")], at.node)
+
+
+def tensor_fed(at: RaisedAt) -> Remark | None:
+    """Tensors that are fed, where numbers are wanted: these are fetched first."""
+    dicts = [node for node in ast.walk(at.node) if isinstance(node, ast.Dict)] or [
+        node.value for node in ast.walk(at.scope(at.node)) if isinstance(node, ast.Assign) and isinstance(
+            node.value, ast.Dict) and any(at.written(target) in {at.written(each) for each in ast.walk(at.node) if
+                                                                 isinstance(each, ast.Name)} for target in node.targets)]
+    fed = [value for each in dicts for value in each.values if at.tensor(value) is not None]
+    names = [f"{at.written(value).replace('.', '_')}_value" for value in fed]
+    if not fed or not all(each.isidentifier() for each in names):
+        return None
+    tensors = ", ".join(map(at.written, fed))
+    line = f"{', '.join(names)} = {at.run(f'[{tensors}]' if len(fed) > 1 else tensors, at.session())}"
+    return at.remark(f"{tensors} {'is a tensor' if len(fed) == 1 else 'are tensors'}, and numbers are fed", line, [
+        at.before(at.statement(fed[0]), line), *((*at.range(value), name) for value, name in zip(fed, names))])
