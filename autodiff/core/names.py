@@ -167,10 +167,15 @@ def check_scope_name(name: str, *, top: bool) -> None:
 
 def did_you_mean(name: str, candidates: Iterable[str], likeness: float = 0.5) -> str:
     """A line that names up to three near candidates, or an empty text. likeness: from 0 to 1, the least that counts."""
+    near = closest(name, candidates, likeness)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def closest(name: str, candidates: Iterable[str], likeness: float = 0.5) -> list[str]:
+    """Up to three near candidates, the nearest first."""
     import difflib  # only for a message
 
-    close = difflib.get_close_matches(name, list(candidates), n=3, cutoff=likeness)
-    return f"did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return difflib.get_close_matches(name, list(candidates), n=3, cutoff=likeness)
 
 
 _FORM = 'Tensor names must be of the form "<op_name>:<output_index>".'

@@ -63,8 +63,7 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     API:      dbg.why("hidden1/weights"), dbg.trials.of(dbg.why(kind="nan")), dbg.explain.why_missing("hidden1/weights")
     """
     raised = shell.script.error if shell.script is not None else None
-    error = None if target else raised
-    if error is not None and (told := told_of(error)):
+    if raised is not None and (target == "" or target == "nan" and _is_finite(shell)) and (told := told_of(raised)):
         return Text(told.strip(), "warning")
     target = target or _last_stop(shell)
     if not target:
@@ -90,6 +89,12 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
                   if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
     return Group(parts) if parts else Text(f"nothing to explain: no gradient is {target}", "good")
+
+
+def _is_finite(shell: Shell) -> bool:
+    """Whether the last run's loss was, or it had none."""
+    last = shell.dbg.records[-1].loss if shell.dbg.records else None
+    return last is None or math.isfinite(last)
 
 
 def _last_stop(shell: Shell) -> str:

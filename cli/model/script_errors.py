@@ -36,7 +36,8 @@ def advice_on(error: BaseException | None, dbg: Debugger) -> str:
     if error is not None and getattr(error, "told", None) is None:
         with contextlib.suppress(Exception):  # what is said of an error is never another one
             own = [each for each in frames_of_error(error) if not each.file.startswith(LIBRARIES)]
-            error.told = remark_on(error, [(each.frame, each.instruction) for each in own])  # type: ignore[attr-defined]
+            frames = [(each.frame, each.instruction) for each in own]
+            error.told = remark_on(error, frames, dbg.graph)  # type: ignore[attr-defined]
     remedy = remedy_of(error) or str(getattr(error, "hint", ""))
     return told_of(error) or no_chances(error, dbg) or f"\nremedy: {remedy}" * bool(remedy)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.dtypes import DType
+from ...core.errors import GraphError
 from ...core.graph import Graph
 from ...core.op import build
 from ...core.shapes import is_known
@@ -22,6 +23,9 @@ def create_slot(primary: Any, initial_value: Any, name: str, dtype: DType | None
     known = is_known(primary.shape.dims_tuple if callable(initial_value) else initial_value.dims)
     owner = primary._shared_name if isinstance(primary, Variable) else primary.op.name
     with init_scope(), variable_scope(None, f"{owner}/{name}") as scope:
+        if scope.reuse is True:  # as get_variable, which TensorFlow makes slots with
+            raise GraphError(f"Variable {scope.name}/ does not exist, or was not created with tf.get_variable(). Did "
+                             "you mean to set reuse=tf.AUTO_REUSE in VarScope?")
         return Variable(initial_value, name=f"{scope.name}/", trainable=False, dtype=dtype, validate_shape=known,
                         use_resource=getattr(primary, "is_resource", False))
 

@@ -10,11 +10,19 @@ from math import prod
 import numpy as np
 
 from ....core.errors import ArgumentError
-from ....core.graph import Operation
+from ....core.graph import Graph, Operation
 from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..advice import Remark
 from .changes import Change
 from .raised_at import Frames, RaisedAt
+from .raised_in_building import (
+    made_in_a_loop,
+    made_twice,
+    no_such_name,
+    no_variables,
+    not_there_yet,
+    of_another_graph,
+)
 from .raised_in_feeds import unfed
 from .raised_in_runs import at_its_end, closed, not_begun, tensor_fed, uninitialized
 from .source_tree import LOOPS, is_within
@@ -24,12 +32,15 @@ _TYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float6
 Rule = Callable[[RaisedAt], Remark | None]
 
 
-def remark_on(error: BaseException, frames: Frames) -> Remark | None:
-    """What is known of an error beyond what it says; None for nothing, or where its line is not surely found."""
+def remark_on(error: BaseException, frames: Frames, graph: Graph) -> Remark | None:
+    """What is known of an error beyond what it says; None for nothing, or where its line is not surely found.
+
+    frames: the script's that it has passed. graph: what was built.
+    """
     for pattern, rule in _RULES:
         with contextlib.suppress(ArgumentError, AttributeError, OSError, ValueError, SyntaxError, LookupError,
                                  StopIteration):
-            if re.search(pattern, str(error)) and (found := rule(RaisedAt(error, frames))) is not None:
+            if re.search(pattern, str(error)) and (found := rule(RaisedAt(error, frames, graph))) is not None:
                 return found
     return None
 
@@ -121,4 +132,10 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     ("^End of sequence", at_its_end),
     ("closed Session", closed),
     ("feed cannot be a tf.Tensor", tensor_fed),
-    ("^You must feed a value for placeholder", unfed))
+    ("^You must feed a value for placeholder", unfed),
+    ("^Variable .* already exists", made_twice),
+    ("^Variable .* does not exist", not_there_yet),
+    ("must be from the same graph|Session graph is empty|not an element of this graph", of_another_graph),
+    ("^Fetch argument|^The name '.*' refers to|names must be of the form", no_such_name),
+    ("is from inside a control-flow construct", made_in_a_loop),
+    ("^No variables to optimize", no_variables))

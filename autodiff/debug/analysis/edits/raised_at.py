@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from ....core.errors import ArgumentError
-from ....core.graph import Operation, Tensor
+from ....core.graph import Graph, Operation, Tensor
 from ....core.site import Site, source_lines, span
 from ....runtime.session import Session
 from ...facts.roles import as_place
@@ -27,15 +27,18 @@ class RaisedAt(Source):
     Raises IndexError where it was none that is known.
     """
 
-    def __init__(self, error: BaseException, frames: Frames) -> None:
+    def __init__(self, error: BaseException, frames: Frames, graph: Graph) -> None:
         (frame, instruction), *self.outer = frames
-        self.error, self.said, self.hint = error, str(error), getattr(error, "hint", "")
+        self.graph = graph
+        self.error: Any = error
+        self.said, self.hint = str(error), getattr(error, "hint", "")
         self.file, self.function = frame.f_code.co_filename, frame.f_code.co_name
         super().__init__("".join(source_lines(self.file)))
-        self.local, at = frame.f_locals, (span(((frame.f_code, instruction),)) or ())[1:]
+        self.local = frame.f_locals
+        at = [*(span(((frame.f_code, instruction),)) or ())]
         self.names = frame.f_globals | frame.f_locals
-        self.node: Any = [node for node in ast.walk(self.tree) if isinstance(node, (ast.expr, ast.stmt)) and at == (
-            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)][-1]
+        self.node: Any = [node for node in ast.walk(self.tree) if isinstance(node, (ast.expr, ast.stmt)) and at[1:] == [
+            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset]][-1]
         node = self.node
         self.operands: Any = [node.left, node.right] if isinstance(node, ast.BinOp) else getattr(node, "args", [])[:2]
 
@@ -46,7 +49,7 @@ class RaisedAt(Source):
             if not first:
                 yield self
             elif frames[0][0].f_code.co_filename == self.file:
-                yield RaisedAt(self.error, frames)
+                yield RaisedAt(self.error, frames, self.graph)
 
     def written(self, node: ast.AST) -> str:
         """An expression as it stands in the file."""
@@ -115,7 +118,7 @@ class RaisedAt(Source):
             return f"{name}.run({text})"
         raise LookupError("the session has no name there")
 
-    def out_of_loops(self, node: ast.AST, *, within: type | tuple[type, ...] = ()) -> ast.AST:
+    def out_of_loops(self, node: ast.AST, *, within: type | tuple[type, ...] = ()) -> Any:
         """The statement with a node that stands in no loop of its function; nor beyond a statement of these kinds."""
         found = self.statement(node)
         for each in self.around(found):
@@ -130,7 +133,7 @@ class RaisedAt(Source):
         while node in self._around and (node := self._around[node]) is not scope:
             yield node
 
-    def beside_of(self, node: ast.AST, other: ast.AST) -> ast.AST | None:
+    def beside_of(self, node: ast.AST, other: ast.AST) -> Any:
         """The statement with a node that stands in the same block as another one; None for none."""
         chain = [self.statement(node), *self.around(self.statement(node))]
         return next((each for each in chain if self._around.get(each) is self._around[other]), None)

@@ -1,4 +1,4 @@
-"""Placeholders that a run lacks: all of them, what they are called in the script, and what is fed for them elsewhere."""
+"""Placeholders that a run lacks: all of them, what the script calls them, and what is fed for them elsewhere."""
 from __future__ import annotations
 
 import ast
@@ -10,7 +10,7 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
-from ...facts.roles import at_line, place_of, role_of
+from ...facts.roles import at_line, place_of
 from ..advice import Remark
 from .raised_at import RaisedAt
 
@@ -21,7 +21,7 @@ _CAREFUL, _PLAIN = "0.001", "0.01"  # rates of optimizers that scale gradients, 
 
 def unfed(at: RaisedAt) -> Remark | None:
     """What a run lacks, by the script's own names, and a value for each."""
-    call = at.node if isinstance(at.node, ast.Call) else None
+    call: Any = at.node if isinstance(at.node, ast.Call) else None
     given = _dict_of(at, call)
     fetched = [value for part in [*call.args[:1], getattr(call.func, "value", None)] for each in ast.walk(part)
                if (value := at.thing(each)) is not None] if call is not None else []
@@ -29,12 +29,11 @@ def unfed(at: RaisedAt) -> Remark | None:
     behind |= {op for value in fetched if isinstance(value, Operation) for op in value.waits_for}
     behind = ancestors([t for op in behind for t in (*op.inputs, *op.outputs)]) | {
         each for op in behind for w in op.waits_for for each in ancestors(w.outputs)}
-    fed = _keys_of(at, given) if given is not None else {}
+    literal = given if isinstance(given, ast.Dict) else _literal(at, given)
+    fed = _keys_of(at, literal or given) if given is not None else {}
     lacking = [op for op in sorted(behind | {at.error.op}, key=lambda op: op.index)
                if op.type == "Placeholder" and op.outputs[0] not in fed]
-    trains = any(role_of(op) == "training" for value in fetched for op in (
-        behind if isinstance(value, Operation) else ())) and any(op.type.startswith(("Apply", "Resource", "SparseApply"))
-                                                                 for op in behind)
+    trains = any("Apply" in op.type for op in behind)
     names = {op: at.spelling(op.outputs[0]) for op in lacking}
     values = {op: _value(at, op, given, fed, trains=trains) for op in lacking}
     if call is None or not all(names.values()):
@@ -45,7 +44,6 @@ def unfed(at: RaisedAt) -> Remark | None:
     if not all(values.values()):
         missing = ", ".join(names[op] for op in lacking if not values[op])
         return Remark(said, at.remark("", "", ()).place, f"feed a value for {missing} too")
-    literal = given if isinstance(given, ast.Dict) else _literal(at, given)
     if literal is not None:
         end = at.range(literal)[1] - 1
         comma = ", " * (bool(literal.keys) and not at.text[:end].rstrip().endswith(","))

@@ -1,4 +1,4 @@
-"""Errors of runs that come too early or too late: nothing initialized, a dataset at its end, a session that is closed."""
+"""Errors of runs too early or too late: nothing is initialized, a dataset is at its end, a session is closed."""
 from __future__ import annotations
 
 import ast
@@ -110,7 +110,7 @@ def _local(at: RaisedAt, made: Operation) -> Remark | None:
     """What metrics count in, which the initializer of all others leaves out."""
     module = at.module()
     local, said = f"{module}.local_variables_initializer()", (
-        f"{made.name}{at_line(place_of(made))} is a local variable, as metrics have, and no initializer of those was run")
+        f"{made.name}{at_line(place_of(made))} is a local variable, as metrics have: no initializer of those was run")
     calls = at.calls(*_ALL)
     lines = [_line_in(at, made, at.scope(call)) for call in calls]
     if len(calls) == 1 and 0 < lines[0] < calls[0].lineno:
@@ -165,7 +165,7 @@ def closed(at: RaisedAt) -> Remark | None:
         last = at.statement([call for call in at.calls(*_RUNS) if at.scope(call) is scope][-1])
         last = at.out_of_loops(last)
         changes: list[Change] = [at.gone(closes[-1]), at.after(last, at.written(closes[-1]))]
-        return at.remark(f"{name} was closed{at_line(None)} at line {closes[-1].lineno}", "close it behind the last run",
+        return at.remark(f"{name} was closed at line {closes[-1].lineno}", "close it behind the last run",
                          changes, closes[-1])
     if not ends:
         return None
@@ -180,10 +180,10 @@ def closed(at: RaisedAt) -> Remark | None:
 
 def tensor_fed(at: RaisedAt) -> Remark | None:
     """Tensors that are fed, where numbers are wanted: these are fetched first."""
+    used = {at.written(each) for each in ast.walk(at.node) if isinstance(each, ast.Name)}
     dicts = [node for node in ast.walk(at.node) if isinstance(node, ast.Dict)] or [
         node.value for node in ast.walk(at.scope(at.node)) if isinstance(node, ast.Assign) and isinstance(
-            node.value, ast.Dict) and any(at.written(target) in {at.written(each) for each in ast.walk(at.node) if
-                                                                 isinstance(each, ast.Name)} for target in node.targets)]
+            node.value, ast.Dict) and used & {*map(at.written, node.targets)}]
     fed = [value for each in dicts for value in each.values if at.tensor(value) is not None]
     names = [f"{at.written(value).replace('.', '_')}_value" for value in fed]
     if not fed or not all(each.isidentifier() for each in names):

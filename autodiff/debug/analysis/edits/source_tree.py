@@ -81,7 +81,7 @@ class Source:
         end = self._starts[line] if line < len(self._starts) else len(self.text)
         return start + len(self.text[start:end].encode()[:column].decode())
 
-    def statement(self, node: ast.AST) -> ast.AST:
+    def statement(self, node: ast.AST) -> Any:
         """The statement that a node is part of."""
         while not isinstance(node, ast.stmt):
             node = self._around[node]
