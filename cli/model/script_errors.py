@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autodiff.debug import Debugger
-from autodiff.debug.analysis.edits.of_raised import remark_on
+from autodiff.debug.analysis.raised.remarks import remark_on
 from autodiff.debug.engine.questions.trials_told import ANEW
 from autodiff.debug.facts.roles import at_line, place_of
 

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
+from .changes import Change
 from .expressions import name_of
-from .source_tree import Change, Source
+from .source_tree import Source
 
 _SLICES = ("fromtensorslices", "fromtensors")
 

@@ -1,51 +1,23 @@
-"""What a line of the script is to be that an error comes from: the cause, and the line anew."""
+"""Errors of values: of another type, of another shape, numbers where tensors are wanted."""
 from __future__ import annotations
 
 import ast
-import contextlib
 import re
-from collections.abc import Callable
 from math import prod
 
 import numpy as np
 
-from ....core.errors import ArgumentError
-from ....core.graph import Graph, Operation
+from ....core.graph import Operation
 from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..advice import Remark
-from .changes import Change
-from .raised_at import Frames, RaisedAt
-from .raised_in_building import (
-    made_in_a_loop,
-    made_twice,
-    no_such_name,
-    no_variables,
-    not_there_yet,
-    of_another_graph,
-)
-from .raised_in_feeds import unfed
-from .raised_in_runs import at_its_end, closed, not_begun, tensor_fed, uninitialized
-from .source_tree import LOOPS, is_within
+from ..edits.changes import Change
+from ..edits.source_tree import LOOPS, is_within
+from .raised_at import RaisedAt
 
 _TYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float64")  # what is cast first; float32 last
 
-Rule = Callable[[RaisedAt], Remark | None]
 
-
-def remark_on(error: BaseException, frames: Frames, graph: Graph) -> Remark | None:
-    """What is known of an error beyond what it says; None for nothing, or where its line is not surely found.
-
-    frames: the script's that it has passed. graph: what was built.
-    """
-    for pattern, rule in _RULES:
-        with contextlib.suppress(ArgumentError, AttributeError, OSError, ValueError, SyntaxError, LookupError,
-                                 StopIteration):
-            if re.search(pattern, str(error)) and (found := rule(RaisedAt(error, frames, graph))) is not None:
-                return found
-    return None
-
-
-def _renamed(at: RaisedAt) -> Remark | None:
+def renamed(at: RaisedAt) -> Remark | None:
     """Names of tensors that were given to something else, as to what a run gave, before they are used again."""
     asked: list[ast.AST | None] = [key for node in ast.walk(at.tree) if isinstance(node, ast.Dict) for key in node.keys]
     asked += [node for call in at.calls("run") for given in call.args[:1] for node in ast.walk(given)]
@@ -64,7 +36,7 @@ def _renamed(at: RaisedAt) -> Remark | None:
                      f"give that another name: {names[0]}_value", changes, last)
 
 
-def _of_operation(at: RaisedAt) -> Remark | None:
+def of_operation(at: RaisedAt) -> Remark | None:
     """None, of an operation that was run, where a number is wanted."""
     for call in at.calls("run"):
         node, fetched = at.statement(call), call.args[0] if call.args else call
@@ -81,7 +53,7 @@ def _of_operation(at: RaisedAt) -> Remark | None:
     return None
 
 
-def _other_type(at: RaisedAt) -> Remark | None:
+def other_type(at: RaisedAt) -> Remark | None:
     """Two types of numbers in one operation: what has the narrower one, or the wider one of two floats, is cast."""
     old, new = sorted(re.findall(r"\b(float\d+|u?int\d+|bool)", at.said.partition("\n")[0])[:2],
                       key=lambda name: _TYPES.index(name) if name in _TYPES else len(_TYPES))
@@ -92,7 +64,7 @@ def _other_type(at: RaisedAt) -> Remark | None:
     return at.remark(f"{at.written(node)}{made} is {old}", f"{cast} in place of it", [(*at.range(node), cast)])
 
 
-def _inner_sizes(at: RaisedAt) -> Remark | None:
+def inner_sizes(at: RaisedAt) -> Remark | None:
     """A matrix of other rows than there are columns, or what is no table and meets a matrix."""
     (left, x, inner), (right, w, shape) = ((node, t, t.dims or ()) for node in at.operands
                                            if (t := at.tensor(node)) is not None)
@@ -110,7 +82,7 @@ def _inner_sizes(at: RaisedAt) -> Remark | None:
                      f"[{size}, {columns}]{made}", changes) if len(inner) == 2 and size != rows else None
 
 
-def _of_another_shape(at: RaisedAt) -> Remark | None:
+def of_another_shape(at: RaisedAt) -> Remark | None:
     """What is fed in another shape than its placeholder has, wherever it is fed."""
     key, given, fed = next((key, value, at.fed(t.op)) for node in ast.walk(at.node) if isinstance(node, ast.Dict)
                            for key, value in zip(node.keys, node.values)
@@ -119,23 +91,3 @@ def _of_another_shape(at: RaisedAt) -> Remark | None:
     changes = [(*at.range(value), f"{call[1]}{at.written(value)}{call[2]}") for _, value in fed if call and call[1]]
     return at.remark("", f"{at.hint}: {at.written(key)}: {at.written(given)}", changes if "np" in at.names else ()
                      ) if at.hint and key is not None else None
-
-
-_RULES: tuple[tuple[str, Rule], ...] = (
-    ("^Fetch argument|unhashable type: 'numpy|Cannot interpret feed_dict key", _renamed),
-    ("NoneType", _of_operation),
-    ("does not match type|different dtypes|requested dtype", _other_type),
-    (r"^(Dimensions|Shape) must be.*op: '(Batch)?MatMul", _inner_sizes),
-    ("^Cannot feed value", _of_another_shape),
-    ("uninitialized value |^Error while reading resource variable", uninitialized),
-    (r"^GetNext\(\) failed because the iterator has not", not_begun),
-    ("^End of sequence", at_its_end),
-    ("closed Session", closed),
-    ("feed cannot be a tf.Tensor", tensor_fed),
-    ("^You must feed a value for placeholder", unfed),
-    ("^Variable .* already exists", made_twice),
-    ("^Variable .* does not exist", not_there_yet),
-    ("must be from the same graph|Session graph is empty|not an element of this graph", of_another_graph),
-    ("^Fetch argument|^The name '.*' refers to|names must be of the form", no_such_name),
-    ("is from inside a control-flow construct", made_in_a_loop),
-    ("^No variables to optimize", no_variables))

@@ -10,9 +10,9 @@ from ....core.names import closest
 from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..advice import Remark
-from .changes import Change
+from ..edits.changes import Change
+from ..edits.source_tree import LOOPS, is_within
 from .raised_at import RaisedAt
-from .source_tree import LOOPS, is_within
 
 _SCOPE, _LAYERS = "variable_scope", "layers"
 

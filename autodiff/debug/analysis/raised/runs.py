@@ -9,9 +9,9 @@ from typing import Any
 from ....core.graph import Operation
 from ...facts.roles import ASSIGNS, at_line, place_of
 from ..advice import Remark
-from .changes import Change
+from ..edits.changes import Change
+from ..edits.source_tree import is_within
 from .raised_at import RaisedAt
-from .source_tree import is_within
 
 _ALL = ("global_variables_initializer", "initialize_all_variables")
 _RUNS = ("run", "eval", "restore", "save")

@@ -14,8 +14,8 @@ from ....core.site import Site, source_lines, span
 from ....runtime.session import Session
 from ...facts.roles import as_place
 from ..advice import Remark
-from .changes import Change
-from .source_tree import LOOPS, Source
+from ..edits.changes import Change
+from ..edits.source_tree import LOOPS, Source
 
 Frames = Sequence[tuple[FrameType, int]]  # the script's, innermost first, and at which instruction each is
 
@@ -44,12 +44,10 @@ class RaisedAt(Source):
 
     def callers(self) -> Iterator[RaisedAt]:
         """The frames of the same file around this one, with itself, from the outermost."""
-        for first in range(len(self.outer), -1, -1):
-            frames = self.outer[first - 1:] if first else ()
-            if not first:
-                yield self
-            elif frames[0][0].f_code.co_filename == self.file:
-                yield RaisedAt(self.error, frames, self.graph)
+        for first in reversed(range(len(self.outer))):
+            if self.outer[first][0].f_code.co_filename == self.file:
+                yield RaisedAt(self.error, self.outer[first:], self.graph)
+        yield self
 
     def written(self, node: ast.AST) -> str:
         """An expression as it stands in the file."""
