@@ -210,6 +210,12 @@ class Operation(_Changeable):
         return site.span(self._frames)
 
     @property
+    def spans(self) -> tuple[site.Span, ...]:
+        """Where the expressions that led here stand, innermost first."""
+        found = (site.span(self._frames[i:]) for i in range(len(self._frames)))
+        return tuple(each for each in found if each is not None)
+
+    @property
     def traceback(self) -> tuple[site.Site, ...]:
         """The user's lines that led here, innermost first."""
         return site.resolve(self._frames)

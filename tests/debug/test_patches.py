@@ -50,6 +50,31 @@ WRITTEN = {
          "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(p), axis=1))",
          "logits = tf.layers.dense(w[None] * 9e3, 2)\np = tf.nn.softmax(logits)\n"
          "loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits))"),
+    "def net(z):\n    return tf.nn.softmax(z * 200.0, axis=0)\np = net(w)\nloss = -tf.reduce_sum(tf.log(p))":
+        ("return tf.nn.softmax(z * 200.0, axis=0)\np = net(w)\nloss = -tf.reduce_sum(tf.log(p))",
+         "return z * 200.0\nlogits = net(w)\np = tf.nn.softmax(logits, axis=0)\n"
+         "loss = -tf.reduce_sum(tf.nn.log_softmax(logits, axis=0))"),
+    "def net(z):\n    q = tf.sigmoid(z * 200.0)\n    return q\na = net(-w ** 2)\nb = net(w ** 2)\n"
+    "loss = tf.reduce_sum(tf.log(a) + tf.log(1. - b))":
+        ("q = tf.sigmoid(z * 200.0)\n    return q\na = net(-w ** 2)\nb = net(w ** 2)\n"
+         "loss = tf.reduce_sum(tf.log(a) + tf.log(1. - b))",
+         "q = z * 200.0\n    return q\nlogits = net(-w ** 2)\na = tf.sigmoid(logits)\nlogits1 = net(w ** 2)\n"
+         "b = tf.sigmoid(logits1)\nloss = tf.reduce_sum(tf.log_sigmoid(logits) + tf.log_sigmoid(-logits1))"),
+    "def net(z):\n    return tf.nn.softmax(z * 200.0)\nloss = -tf.reduce_sum(tf.log(net(w)))":
+        "gets no name",
+    "p = tf.layers.dense(w[None] * 9e3, 2, activation='softmax')\nloss = -tf.reduce_sum(tf.log(p))":
+        ("p = tf.layers.dense(w[None] * 9e3, 2, activation='softmax')\nloss = -tf.reduce_sum(tf.log(p))",
+         "logits = tf.layers.dense(w[None] * 9e3, 2, activation=None)\np = tf.nn.softmax(logits)\n"
+         "loss = -tf.reduce_sum(tf.nn.log_softmax(logits))"),
+    "class Net:\n    def make(self):\n        self.p = tf.nn.softmax(w * 200.0)\n    def judge(self):\n"
+    "        return -tf.reduce_sum(tf.log(self.p))\nnet = Net()\nnet.make()\nloss = net.judge()":
+        ("self.p = tf.nn.softmax(w * 200.0)\n    def judge(self):\n        return -tf.reduce_sum(tf.log(self.p))",
+         "self.p_logits = w * 200.0\n        self.p = tf.nn.softmax(self.p_logits)\n    def judge(self):\n"
+         "        return -tf.reduce_sum(tf.nn.log_softmax(self.p_logits))"),
+    "def entropy(p, y):\n    return -tf.reduce_mean(tf.reduce_sum(y * tf.log(p), axis=1))\ny = [[0.0, 1.0]]\n"
+    "z = w[None] * 200.0\nloss = entropy(y=y, p=tf.nn.softmax(z))":
+        ("entropy(y=y, p=tf.nn.softmax(z))",
+         "tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=z))"),
     "logits = 2.0\nfor i in range(1): p = tf.nn.softmax(tf.nn.relu(w * 200.0))\nloss = -tf.reduce_sum(tf.log(p))":
         ("tf.log(p)", "tf.nn.log_softmax(tf.nn.relu(w * 200.0))"),
     "logits = 2.0\nfor i in range(1):\n  p = tf.nn.softmax(tf.nn.relu(w * 200.0))\n  loss = -tf.reduce_sum(tf.log(p))":

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ..advice import advice_of
+from .across_functions import AtCall, taken_apart, written_at_call
 from .activations import Activation, named_otherwise
 from .changes import Change, changed
 from .expressions import name_of
@@ -96,8 +97,8 @@ class ClipGradients(NamedTuple):
     updates: tuple[Operation, ...] = ()
 
 
-Line = (Rewrite | LowerRate | Number | Rows | Fed | Taken | Activation | Swapped | Argument | ClipGradients | InNumpy |
-        Weight)
+Line = (Rewrite | AtCall | LowerRate | Number | Rows | Fed | Taken | Activation | Swapped | Argument | ClipGradients |
+        InNumpy | Weight)
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -109,7 +110,14 @@ def rewritten(text: str, rewrites: Sequence[Line]) -> str:
     return changed(text, [change for each in rewrites for change in _changes[type(each)](source, each)])
 
 
-def anew(text: str, line: Rewrite | Number, *, by_hand: bool = False) -> tuple[str, str]:
+def at_call(lines: Sequence[Line]) -> AtCall | None:
+    """The same at the call of the function that returns what is written anew; None if it is no such."""
+    line = lines[0] if len(lines) == 1 else None
+    found = AtCall(line.op, line.template, line.parts) if isinstance(line, Rewrite) and line.operand is None else None
+    return found if found is not None and found.file else None
+
+
+def anew(text: str, line: Rewrite | Number | AtCall, *, by_hand: bool = False) -> tuple[str, str]:
     """The expression that made the op of an edit, as it is with it; what names in it are. Raises ArgumentError.
 
     text: the file's. "" where what is written is elsewhere. by_hand: also where no change of one place makes it; parts
@@ -122,7 +130,7 @@ def anew(text: str, line: Rewrite | Number, *, by_hand: bool = False) -> tuple[s
         if not by_hand:
             raise
         return _by_hand(source, line)
-    first, last = source.range(source.spanned(line.op)[0])
+    first, last = (start, end) if isinstance(line, AtCall) else source.range(source.spanned(line.op)[0])
     names = ", ".join(f"{name} = {text[slice(*source.range(node))]}" for node, name in source.named.items())
     return (text[min(first, start):start] + new + text[end:max(last, end)] if start < last else ""), names
 
@@ -283,6 +291,10 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
     target = node if rewrite.operand is None else source.operand(node, rewrite.op, rewrite.operand)
     texts, changes = [], []
     for index, (op, number) in enumerate(rewrite.parts):
+        if op.type in _OF_LOGITS and number in (0, None) and (apart := _apart(source, op, node)) is not None:
+            texts.append([apart[0] if number == 0 else apart[1]] * 2)
+            changes += apart[2]
+            continue
         where = source.expression(op, whole=number == WHOLE)
         part = where if number is None else source.operand(where, op, number)
         uses = template.count(f"{{{index}}}") + (not is_within(part, target))
@@ -306,10 +318,20 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
     return [*changes, source.put(target, new)]
 
 
+def _apart(source: Source, op: Operation, target: ast.expr) -> tuple[str, str, list[Change]] | None:
+    """The logits of an activation that another function or a layer makes, by a name; None if they stand in reach."""
+    try:
+        if source.scope(source.expression(op)) is source.scope(target):
+            return None
+    except ArgumentError:
+        pass
+    return taken_apart(source, op, target)
+
+
 _changes: dict[type, Callable[..., list[Change]]] = {
-    Rewrite: _change, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered, Rows: _longer, Fed: _fed,
-    Taken: taken, Weight: weighed_anew, Activation: _activated, Swapped: _swapped, Argument: _given,
-    ClipGradients: _clipped}
+    Rewrite: _change, AtCall: written_at_call, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered,
+    Rows: _longer, Fed: _fed, Taken: taken, Weight: weighed_anew, Activation: _activated, Swapped: _swapped,
+    Argument: _given, ClipGradients: _clipped}
 
 
 def _has_order(node: ast.expr) -> bool:

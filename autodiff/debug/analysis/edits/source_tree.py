@@ -128,9 +128,12 @@ class Source:
         return sorted(found, key=lambda each: (not self._is_in_loop(each[0]), each[0].lineno))
 
     def _is_in_loop(self, node: ast.AST) -> bool:
-        while node in self._around and not isinstance(node, LOOPS):
-            node = self._around[node]
-        return isinstance(node, LOOPS)
+        return any(isinstance(each, LOOPS) for each in (node, *self.around(node)))
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node is part of, the innermost first."""
+        while node in self._around:
+            yield (node := self._around[node])
 
     def loads(self, name: str) -> int:
         """How often a name is read."""

@@ -16,9 +16,12 @@ from ....core.site import PACKAGE, source_lines
 from ....files.disk.reading import read_bytes
 from ....files.disk.replacing import replace_files
 from ...analysis.edits.in_graph import Edit
-from ...analysis.edits.in_source import ClipGradients, Fed, Line, Number, Rewrite, anew, rewritten
+from ...analysis.edits.in_source import ClipGradients, Fed, Line, Number, Rewrite, anew, at_call, rewritten
+from ...facts.records import Place
+from ...facts.roles import as_place
 
 _MOST = 1 << 24  # bytes of a script
+_UNSURE = (ArgumentError, OSError, ValueError, SyntaxError, LookupError)
 _LONGEST = 140  # letters of an expression that is shown beside its remedy
 _LIBRARIES = tuple(os.path.join(os.path.realpath(path), "") for path in {
     *(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")), PACKAGE})
@@ -58,10 +61,30 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
     try:
         if not why:
             return _patch(file, [edit.line for edit in edits if edit.line is not None])
-    except (ArgumentError, OSError, ValueError, SyntaxError, LookupError) as error:
+    except _UNSURE as error:
+        if (called := _at_call(edits, script)) is not None:
+            return called[0]
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
         why = f"{where} cannot be edited surely: {said}"
     return Patch(file, "", b"", b"", why)
+
+
+def called_at(edits: Sequence[Edit], script: str) -> tuple[Place, str] | None:
+    """The line that calls the function that returns what an edit changes, and that call as it would be; else None."""
+    found = _at_call(edits, script) if not expression_of(edits) else None
+    return found[1:] if found is not None else None
+
+
+def _at_call(edits: Sequence[Edit], script: str) -> tuple[Patch, Place, str] | None:
+    line = at_call([edit.line for edit in edits if edit.line is not None])
+    if line is None or len(edits) > 1 or not _is_own(line.file, script):
+        return None
+    site = line.op.traceback[1]
+    try:
+        text, _ = anew("".join(source_lines(line.file)), line)
+        return _patch(line.file, [line]), as_place(site), " ".join(text.split())
+    except _UNSURE:
+        return None
 
 
 def patch_of_lines(lines: Mapping[tuple[str, int], str], script: str) -> Patch:
@@ -88,7 +111,7 @@ def expression_of(edits: Sequence[Edit], *, by_hand: bool = False) -> str:
     try:
         file = "\n".join(map(str.rstrip, source_lines(op.site.file)))
         text, names = (" ".join(each.split()) for each in anew(file, line, by_hand=by_hand))
-    except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
+    except _UNSURE:
         return ""
     full = f"{text} with {names}" if text and names else text
     return next((each for each in (full, text) if len(each) <= _LONGEST), "")

@@ -35,7 +35,7 @@ from ..state import State
 from .came_from import size_of
 from .candidates import SHOWN, Candidates, Tried
 from .other_data import unscaled
-from .patches import expression_of, patch_of
+from .patches import called_at, expression_of, patch_of
 from .trials_told import ANEW, DEAD, FAR_OFF, SLIGHT, STEEP, apart, told
 
 _BEFORE = 20  # steps before the one that failed
@@ -137,6 +137,7 @@ class Trials:
     def _placed(self, remedy: Remedy, overlay: Overlay, failed: Moment) -> Remedy:
         """The same with the script's expression as it would be; of what is fed, where it feeds it."""
         sites = [site for edit in overlay.edits if (site := _site(edit, failed)) is not None]
+        sites = sites or [each for each in [called_at(overlay.edits, self.model.script_name)] if each is not None]
         here = "; ".join(text for _, text in sites) or expression_of(
             overlay.edits, by_hand=self.model.is_foreign)
         logits = "" if here else logits_of(overlay.edits)
