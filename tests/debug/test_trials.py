@@ -483,7 +483,8 @@ with tf.Session() as session:
         session.run([step, loss], {x: np.random.RandomState(i).uniform(size=(8, 20, 2))})
 """
     with loaded(text, tmp_path, monkeypatch, "run -f nan") as shell:
-        assert "remedy: smaller initial values: again times 0.2 at model.py:7" in said("why nan", shell)
+        assert "smaller initial values: again as tf.glorot_normal_initializer() has them at model.py:7" in said(
+            "why nan", shell)
         assert "variables are what they were before step 1" in said("fix 1", shell)
         said("next 10", shell)
         assert 0 < shell.dbg.records[-1].loss < 10

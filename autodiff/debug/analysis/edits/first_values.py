@@ -1,20 +1,26 @@
-"""First values of a kernel that are all the same, as a script has them: drawn at random in their place."""
+"""First values of variables, as a script has them: all the same, drawn at random in place of that; or too large."""
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ....core.site import source_lines
 from ...facts.records import NewLines
 from .changes import Change
-from .expressions import name_of
+from .expressions import name_of, number_of
 from .source_tree import Source
 
 _ALIKE = ("zeros", "ones", "constant", "fill", "full")  # functions that give them, of TensorFlow and NumPy
 _INITIALIZERS = tuple(f"{each}initializer" for each in _ALIKE[:3]) + ("zeros", "ones")
 _SIZE = "0.1"
+_DRAWN = ("randomnormal", "truncatednormal", "randomuniform", "normal", "uniform")  # TensorFlow's functions
+_SIZES = ("stddev", "scale", "maxval")  # what such a function, or an initializer, calls its size
+_GIVEN = ("initializer", "kernel_initializer", "weights_initializer", "initial_value")
 
 
 def drawn_lines(kernels: Iterable[Operation]) -> NewLines:
@@ -76,3 +82,79 @@ def _random(source: Source, call: ast.Call) -> str:
     if module == source.module():
         return f"{module}.truncated_normal({sizes}, stddev={_SIZE}{f', dtype={kind}' * bool(kind)})"
     return f"{module}.random.normal(0.0, {_SIZE}, {sizes}){f'.astype({kind})' * bool(kind)}"
+
+
+class Begun(NamedTuple):
+    """The first values of a variable, times `factor`; usual: by TensorFlow's own initializer, where one can be."""
+
+    op: Operation
+    factor: float
+    usual: bool = False
+
+
+def begun_anew(source: Source, rewrite: Begun) -> list[Change]:
+    """Where the script says what a variable begins with. Raises ArgumentError where that is not surely found."""
+    given = {each for node in source.spanned(rewrite.op) if isinstance(node, ast.Call) for each in _given(source, node)}
+    if len(given) != 1:
+        raise ArgumentError(f"what {rewrite.op.name} begins with is written in {len(given) or 'no'} places")
+    node = given.pop()
+    while isinstance(node, ast.Name):
+        values = [each.value for each in ast.walk(source.tree) if isinstance(each, ast.Assign)
+                  and any(isinstance(name, ast.Name) and name.id == node.id for name in each.targets)]
+        if len(values) != 1 or source.scope(values[0]) is not source.scope(node):
+            raise ArgumentError(f"{node.id} is given several values")
+        node = values[0]
+    name = name_of(node.func) if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Call) and (name.endswith("initializer") or name in _DRAWN):
+        if rewrite.usual and (text := _usual(source, node, rewrite.op)):
+            return [(*source.range(node), text)]
+        words = [word.value for word in node.keywords if word.arg in _SIZES]
+        if len(words) == 1 and not np.isnan(number_of(words[0])):
+            return [(*source.range(words[0]), f"{number_of(words[0]) * rewrite.factor:.3g}")]
+    if name.endswith("initializer") or isinstance(node, ast.Constant):
+        raise ArgumentError(f"the size of what {rewrite.op.name} begins with is not written there")
+    shapes = {tuple(each.outputs[0].dims or ()) for each in rewrite.op.graph.operations.values()
+              if each.type == rewrite.op.type and each.span == rewrite.op.span and each.site == rewrite.op.site}
+    rows = _rows(node) if len(shapes) > 1 and {*map(len, shapes)} == {2} and rewrite.usual else ""
+    if len(shapes) > 1 and not rows:
+        raise ArgumentError("variables of several shapes begin with it")
+    text = source.beside(node) + (f" / {rows} ** 0.5" if rows else f" * {rewrite.factor:.2g}")
+    return [(*source.range(node), f"({text})" if source.is_beside_operator(node) else text)]
+
+
+def _rows(node: ast.expr) -> str:
+    """The number of rows that NumPy is to draw, as it is written; "" where that is not one expression."""
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)
+             and ast.unparse(each.func).rpartition(".")[0].endswith("random")]
+    if len(calls) != 1:
+        return ""
+    size = next((word.value for word in calls[0].keywords if word.arg == "size"), None)
+    first = size or next(iter(calls[0].args if name_of(calls[0].func) in ("randn", "rand") else ()), None)
+    if isinstance(first, ast.Starred) or first is size is not None and isinstance(first, (ast.Name, ast.Attribute)):
+        return f"{ast.unparse(getattr(first, 'value', first) if first is not size else first)}[0]"
+    first = first.elts[0] if isinstance(first, (ast.List, ast.Tuple)) and first.elts else first
+    return ast.unparse(first) if isinstance(first, (ast.Name, ast.Constant)) else ""
+
+
+def _given(source: Source, call: ast.Call) -> list[ast.expr]:
+    """What a call that makes variables is given to begin with; of a loop over a cell what the cells are given."""
+    words = [word.value for word in call.keywords if word.arg in _GIVEN]
+    if words or name_of(call.func) == "variable":
+        return words or call.args[:1]
+    if not name_of(call.func).endswith("rnn"):
+        return []
+    cells = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)
+             and name_of(node.func).endswith("cell")]
+    return [word.value for node in cells for word in node.keywords if word.arg == _GIVEN[0]]
+
+
+def _usual(source: Source, call: ast.Call, op: Operation) -> str:
+    """The initializer, or what it gives of the shape that TensorFlow's function is given; "" for NumPy's."""
+    kind = op.outputs[0].dtype.base_dtype.name
+    dtype = f"dtype={{tf}}.{kind}" * (kind != "float32")
+    if name_of(call.func).endswith("initializer"):
+        return source.spelled(f"{{tf}}.glorot_normal_initializer({dtype})")
+    shape = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "shape")]
+    is_theirs = isinstance(call.func, ast.Attribute) and ast.unparse(call.func).startswith(f"{source.module()}.")
+    return source.spelled(f"{{tf}}.glorot_normal_initializer({dtype})") + f"({source.written(shape[0])})" if (
+        is_theirs and len(shape) == 1) else ""

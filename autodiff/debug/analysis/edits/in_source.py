@@ -14,6 +14,7 @@ from .across_functions import AtCall, taken_apart, written_at_call
 from .activations import Activation, named_otherwise
 from .changes import Change, changed
 from .expressions import name_of
+from .first_values import Begun, begun_anew
 from .given_numbers import LowerRate, numbered_anew, optimizers_of
 from .in_datasets import Taken, sliced, taken
 from .in_keras import Weight, given_of, given_to_keras, predictions, weighed_anew, with_argument
@@ -98,7 +99,7 @@ class ClipGradients(NamedTuple):
 
 
 Line = (Rewrite | AtCall | LowerRate | Number | Rows | Fed | Taken | Activation | Swapped | Argument | ClipGradients |
-        InNumpy | Weight)
+        InNumpy | Weight | Begun)
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -330,8 +331,8 @@ def _apart(source: Source, op: Operation, target: ast.expr) -> tuple[str, str, l
 
 _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, AtCall: written_at_call, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered,
-    Rows: _longer, Fed: _fed, Taken: taken, Weight: weighed_anew, Activation: _activated, Swapped: _swapped,
-    Argument: _given, ClipGradients: _clipped}
+    Rows: _longer, Fed: _fed, Taken: taken, Weight: weighed_anew, Begun: begun_anew, Activation: _activated,
+    Swapped: _swapped, Argument: _given, ClipGradients: _clipped}
 
 
 def _has_order(node: ast.expr) -> bool:

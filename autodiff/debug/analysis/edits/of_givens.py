@@ -18,6 +18,7 @@ from ...facts.records import Place
 from ...facts.roles import STORES, VARIABLES, takes_elements
 from ..advice import Remark
 from ..arithmetic_rules import number
+from .first_values import Begun
 from .in_datasets import Taken
 from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
 from .in_keras import given_of, given_to_keras
@@ -25,6 +26,7 @@ from .in_numpy import LEAST, LOGARITHMS, InNumpy, kept_from_zero
 from .in_source import Fed, LowerRate, Number, Rows
 from .source_tree import Source
 
+_MUCH = 1.5  # times the usual size of first values
 _LONGEST = 60  # letters of an expression that is told
 _LOW = 1e-4  # a learning rate; ten times that is Adam's own
 MATRICES = ("Cholesky", "MatrixInverse", "MatrixSolve", "MatrixDeterminant", "LogMatrixDeterminant")
@@ -68,12 +70,36 @@ def usual(operand: Tensor, value: float, name: str, written: str) -> Edit:
                   LowerRate(value, number, name, operand.op))
 
 
+def usual_size(shape: Sequence[int]) -> float:
+    """The deviation of first values with which a layer hardly changes the size of what goes through it."""
+    area = int(np.prod(shape[:-2]))
+    return float(np.sqrt(2.0 / (area * (shape[-2] + shape[-1]))))
+
+
+def begun_as_usual(reads: Mapping[Operation, Any]) -> list[Edit]:
+    """Of variables, by the ops that read them and their first values, those that begin larger than usual, so begun."""
+    sizes = {read: usual_size(np.shape(value)) / float(np.std(value)) for read, value in reads.items()
+             if np.ndim(value) > 1 and np.std(value) > _MUCH * usual_size(np.shape(value))}
+    return _edits(sizes, "as tf.glorot_normal_initializer() has them", usual=True)
+
+
 def smaller_weights(reads: Sequence[Operation], factor: float) -> list[Edit]:
     """Variables as they are read, times `factor`."""
-    names = list(dict.fromkeys((read.inputs[0].op.inputs or read.inputs)[0].op.name for read in reads))
+    return _edits(dict.fromkeys(reads, factor), f"times {factor:g}", usual=False)
+
+
+def _edits(factors: Mapping[Operation, float], how: str, *, usual: bool) -> list[Edit]:
+    made = {read: (read.inputs[0].op.inputs or read.inputs)[0].op for read in factors}
+    names = list(dict.fromkeys(op.name for op in made.values()))
     told = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return [replaced(read.outputs[0], f"smaller initial values: {told} times {factor:g}", lambda x: build.Mul(
-        x, constant(factor, x))) for read in reads]
+
+    def edit(read: Operation, factor: float) -> Edit:
+        def times(x: Tensor) -> Tensor:
+            return build.Mul(x, constant(factor, x))
+        found = replaced(read.outputs[0], f"smaller initial values: {told} {how}", times)
+        return Edit(read, found.words, found.build, Begun(made[read], factor, usual), explains=usual)
+
+    return [edit(read, factor) for read, factor in factors.items()]
 
 
 def turned(y: Tensor) -> Edit:

@@ -14,6 +14,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
+from ...analysis.edits.of_givens import usual_size
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import growths, rates_of
 from ...analysis.nonfinite import why_nonfinite
@@ -26,6 +27,7 @@ from ...analysis.update_blame import divergence, is_store, leap, learning_rate, 
 from ...facts.graph_lists import calls_of, trainable_tensors
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, role_of
 from ...facts.stats import has_nonfinite
+from ...facts.training_runs import trains
 from ...history.replay import Moment
 from ..fed_back import FedBack
 from ..runs.effects import Effects
@@ -35,6 +37,7 @@ from .other_data import UNSCALED, unscaled
 
 _LATE, _KNOWN = 50, 1000  # remembered runs; of which it is known what they began with
 _LONG = 30  # characters of a name beside which its type is no help
+_GIANT = 1000.0  # a loss that no training should begin with
 _EARLY = 3  # remembered runs that say how large the variables were at first
 
 
@@ -163,9 +166,24 @@ class Blame:
                          ) if top is not None and rate else iter(())
         fed = unscaled(self.state, top, at) if top is not None and rate else None
         given = in_words(fed.tensor, fed.size) + at_line(fed.place) if fed else ""
-        told = "; ".join(filter(None, (given, *(each.text for each in large), rate, grown)))
+        begun = self._begun(top, until) if top is not None and rate and not fed else ""
+        told = "; ".join(filter(None, (given, begun, *(each.text for each in large), rate, grown)))
         return replace(found, origins=(diverges, *found.origins[1:]), diverges=True,
                        text=f"the training diverges: {told}\n{found.text}")
+
+    def _begun(self, top: Tensor, until: Sequence[Moment]) -> str:
+        """Of a training that began with a giant loss: which first values are how much too large for that."""
+        at = next((m for m in until if trains(self.model.graph, m.ran)), until[0])
+        if np.abs(self.state.values_known([top.op], at).get(top, 0.0)).max(initial=0.0) < _GIANT:
+            return ""
+        values = {t: np.asarray(at.variables.get(t.op.name, 0.0)) for t in trainable_tensors(self.model.graph)}
+        sizes = {t: (float(value.std()), usual_size(value.shape)) for t, value in values.items() if value.ndim > 1}
+        gains = {t: (size / usual) ** _uses(t) for t, (size, usual) in sizes.items() if size > usual}
+        if not gains or np.prod([*gains.values()]) < np.sqrt(_GIANT):
+            return ""
+        most = max(gains, key=gains.__getitem__)
+        return (f"the initial values of {most.op.name} are too large{at_line(place_of(most.op))}: their standard "
+                "deviation is {:.2g}, where {:.2g} is usual".format(*sizes[most]))
 
     def _grown(self, moments: Sequence[Moment]) -> str:
         """Which variable outgrew all sense: one that is trained, or else another, as a slot of an optimizer."""
@@ -318,3 +336,10 @@ class Blame:
         because, remedy = refusal(op, error, known, at.feeds)
         return WhyFailed(op.name, op.type, self.log.at(at.run).step, text + f"\n{because}" * bool(because), remedy,
                          place)
+
+
+def _uses(variable: Tensor) -> int:
+    """How often one value may go through a variable: up to three times, as in the steps of a loop."""
+    reads = [c for c in variable.op.outputs[0]._consumers if c.gradient_of is None and c.outputs]
+    users = [c for read in reads for c in read.outputs[0]._consumers if c.gradient_of is None]
+    return 3 if any(c.type == "While" for c in users) else min(max(len(users), 1), 3)

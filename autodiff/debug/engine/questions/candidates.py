@@ -217,7 +217,8 @@ class Candidates:
         for edits in candidates:
             yield edits
             if len(self.tried) > before:
-                if self.tried[-1][0].steepest <= STEEP and self.tried[-1][0].falls > SLIGHT:
+                if self.tried[-1][0].steepest <= STEEP and (
+                        self.tried[-1][0].falls > SLIGHT or all(edit.explains for edit in edits)):
                     return
                 steep.append(self.tried.pop())
         self.tried += [each for each in steep if any(edit.explains for edit in each[1].edits)][:1] or steep[-1:]
@@ -299,15 +300,22 @@ class Candidates:
                                                       c.gradient_of is None] or [read])]  # whose gradients are sparse
         gains = {each: self._gain(each) for each in reads}
         large = [each for each in reads if gains[each] > _ENLARGES]
+        yield from filter(None, [of_givens.begun_as_usual({each: self._begun(each) for each in reads
+                                                         if each.type not in _ROWS})])
         for these in filter(None, (large, reads) if len(large) < len(reads) else (reads,)):
             for factor in (0.5, 0.2, 0.1, 0.05, 0.01):
                 yield of_givens.smaller_weights(sorted(these, key=lambda each: -gains[each]), factor)
 
     def _gain(self, read: Operation) -> float:
         """How many times as large a table of first values makes what is multiplied by it, of many rows."""
-        name = (read.inputs[0].op.inputs or read.inputs)[0].op.name
-        begun = np.asarray(next((m.variables[name] for m in self.moments if name in m.variables), 0.0), np.float64)
+        begun = self._begun(read)
         return float(np.sqrt(np.square(begun).sum() / begun.shape[-1])) if begun.ndim > 1 and begun.size else 0.0
+
+
+    def _begun(self, read: Operation) -> np.ndarray:
+        """The first values that are known of the variable that an op reads."""
+        name = (read.inputs[0].op.inputs or read.inputs)[0].op.name
+        return np.asarray(next((m.variables[name] for m in self.moments if name in m.variables), 0.0), np.float64)
 
 
 def _reads(variable: Operation) -> list[Operation]:

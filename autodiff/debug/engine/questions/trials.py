@@ -324,7 +324,7 @@ def _rank(diverges: bool, grown: bool, each: tuple[Remedy, Overlay, Moment]) -> 
     hides = all(edit.is_bound for edit in overlay.edits) if grown else overlay.is_late
     mends = overlay.is_exact or any(edit.explains for edit in overlay.edits)
     if diverges:
-        return is_steep, remedy.falls <= SLIGHT
+        return is_steep, remedy.falls <= SLIGHT and not any(edit.explains for edit in overlay.edits)
     return (is_steep, remedy.dead, hides, not mends, round(remedy.change, 4), not overlay.is_exact,
             overlay.words.count("; "))
 
@@ -338,5 +338,5 @@ def _by_ends(tried: Tried) -> Tried:
         found[i] = each
     quick = [found[i] for i in late if found[i][0].falls > _QUICK]
     slow = [each for each in found if quick and not each[1].is_late and each[0].falls < _QUICK and not any(
-        edit.op is not None and edit.op.type in (*PLACEHOLDERS, "Const") for edit in each[1].edits)]
+        edit.explains or edit.op is not None and edit.op.type in (*PLACEHOLDERS, "Const") for edit in each[1].edits)]
     return [*(each for each in found if each not in slow), *slow]
