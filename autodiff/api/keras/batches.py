@@ -1,6 +1,7 @@
 """What Keras' loops are given, as batches: arrays, datasets, generators and sequences of batches."""
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,11 +30,39 @@ def batch_of(x: Any, y: Any, weights: Any) -> Batch:
     return parts[0], parts[1], parts[2]
 
 
-def endless_source(x: Any, steps: int | None) -> Any:
+def endless_source(x: Any, steps: int | None, shuffle: bool = False) -> Any:
     """A source that goes on from epoch to epoch, where steps are counted; None for one that begins anew."""
     if isinstance(x, Dataset):
         return elements_of(x) if steps is not None else None
+    if is_sequence(x):
+        return _passes(x, shuffle) if steps is not None else None
     return x if hasattr(x, "__next__") else None
+
+
+def is_sequence(x: Any) -> bool:
+    """Whether this gives batches by number."""
+    return hasattr(x, "__getitem__") and hasattr(x, "on_epoch_end")
+
+
+def _passes(sequence: Any, shuffle: bool) -> Iterator[Any]:
+    """Its batches, again and again."""
+    while True:
+        order = list(range(len(sequence)))
+        if shuffle:
+            random.shuffle(order)
+        for i in order:
+            yield sequence[i]
+        sequence.on_epoch_end()
+
+
+def line_of(source: Any) -> tuple[str, int] | None:
+    """The file and line where a generator or sequence gives its batches; None for what is neither."""
+    frame = getattr(source, "gi_frame", None)
+    if frame is not None and frame.f_code is _passes.__code__:
+        code = getattr(type(frame.f_locals["sequence"]).__getitem__, "__code__", None)
+        return None if code is None else (code.co_filename, max(line for *_, line in code.co_lines() if line))
+    return None if frame is None or frame.f_code in (elements_of.__code__,) else (frame.f_code.co_filename,
+                                                                                  frame.f_lineno)
 
 
 def elements_of(dataset: Dataset) -> Iterator[Any]:
@@ -61,7 +90,7 @@ def batches_of(x: Any, y: Any, weights: Any, size: int, *, shuffle: bool = False
                                 "argument.", hint="or give the array, or the Dataset, that the tensors come of")
         parts = x if y is None else [each for each in (x, y, weights) if each is not None]
         source = (backend.get_session().run(parts) for _ in range(steps))
-    if hasattr(source, "__next__") or hasattr(source, "__getitem__") and hasattr(source, "on_epoch_end"):
+    if hasattr(source, "__next__") or is_sequence(source):
         for i, element in enumerate(source if hasattr(source, "__next__") else (source[i] for i in range(len(source)))):
             whole = tuple(element) if isinstance(element, (tuple, list)) else (element,)
             yield _weighted(batch_of(*(*whole, None, None)[:3]), class_weight)

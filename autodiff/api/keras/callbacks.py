@@ -124,10 +124,12 @@ class ModelCheckpoint(_Monitor):
                  **options: Any) -> None:
         super().__init__(monitor, mode)
         self._path, self._best_only, self._period = filepath, save_best_only, period
+        self._whole = not save_weights_only
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         if (epoch + 1) % self._period == 0 and (not self._best_only or self.improved(logs)):
-            self.model.save_weights(self._path.format(epoch=epoch + 1, **(logs or {})))
+            path = self._path.format(epoch=epoch + 1, **(logs or {}))
+            self.model.save(path) if self._whole else self.model.save_weights(path)
 
 
 class ReduceLROnPlateau(_Monitor):
@@ -171,10 +173,56 @@ class LearningRateScheduler(Callback):
         value = self._schedule(epoch, float(backend.get_value(rate))) if several else self._schedule(epoch)
         if not isinstance(value, (float, np.floating)):
             raise ArgumentError('The output of the "schedule" function should be float.', found=repr(value))
-        backend.set_value(rate, value)
+        code = self._schedule.__code__
+        backend.set_value(rate, value, (code.co_filename, max(line for *_, line in code.co_lines() if line)))
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         logs["lr"] = float(backend.get_value(self.model.optimizer.lr))
+
+
+class TerminateOnNaN(Callback):
+    """Ends the training with a loss that is nan or infinite."""
+
+    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+        if not np.isfinite((logs or {}).get("loss", 0.0)):
+            print(f"Batch {batch}: Invalid loss, terminating training")
+            self.model.stop_training = True
+
+
+class CSVLogger(Callback):
+    """Writes the numbers of each epoch as a line of a file, below their names."""
+
+    def __init__(self, filename: str, separator: str = ",", append: bool = False) -> None:
+        self._path, self._separator, self._appends = filename, separator, append
+        self._names: list[str] = []
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        if not self._appends:
+            with open(self._path, "w"):
+                self._names = []
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        with open(self._path, "a") as file:
+            if not self._names:
+                self._names = sorted(logs or ())
+                if not file.tell():
+                    file.write(self._separator.join(["epoch", *self._names]) + "\n")
+            values = [str((logs or {}).get(name, "NA")) for name in self._names]
+            file.write(self._separator.join([str(epoch), *values]) + "\n")
+
+
+class ProgbarLogger(Callback):
+    """Nothing: fit prints a line for each epoch."""
+
+    def __init__(self, count_mode: str = "samples", stateful_metrics: Any = None) -> None:
+        self.count_mode = count_mode
+
+
+class BaseLogger(Callback):
+    """Nothing: fit takes the means itself."""
+
+    def __init__(self, stateful_metrics: Any = None) -> None:
+        self.stateful_metrics = set(stateful_metrics or ())
 
 
 class TensorBoard(Callback):

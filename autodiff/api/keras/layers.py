@@ -2,13 +2,14 @@
 
 from ..common.unsupported import refusing
 from ..layers import InputSpec
-from .elementwise import *  # noqa: F403
-from .models import Input, InputLayer
-from .plain import *  # noqa: F403
-from .plain import Weights as Layer
-from .recurrent import *  # noqa: F403
-from .shaping import *  # noqa: F403
-from .wrappers import *  # noqa: F403
+from .kinds.attention import *  # noqa: F403
+from .kinds.elementwise import *  # noqa: F403
+from .kinds.plain import *  # noqa: F403
+from .kinds.plain import Weights as Layer
+from .kinds.recurrent import *  # noqa: F403
+from .kinds.shaping import *  # noqa: F403
+from .kinds.wrappers import *  # noqa: F403
+from .models import Input, InputLayer, deserialize, serialize  # noqa: F401
 
 __all__ = ["Input", "InputLayer", "InputSpec", "Layer"]
 

@@ -62,8 +62,11 @@ def accuracy_for(loss: Any, true_rank: int | None, predicted: Tensor) -> Any:
     return sparse_categorical_accuracy if sparse else categorical_accuracy
 
 
-mse = MSE = losses.mse
-mae = MAE = losses.mae
+globals().update({name: getattr(losses, name) for name in (
+    "mse", "MSE", "mae", "MAE", "mape", "MAPE", "msle", "MSLE", "kld", "KLD", "cosine", "cosine_proximity", "poisson",
+    "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "mean_squared_logarithmic_error",
+    "kullback_leibler_divergence", "binary_crossentropy", "categorical_crossentropy", "hinge", "squared_hinge",
+    "sparse_categorical_crossentropy")})
 
 
 def _class_of(function: Any, kind: str, told: str) -> Any:

@@ -1,7 +1,8 @@
 """tf.keras.models: layers put together, one after another, by tensors, or in a class of one's own."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import os
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ...core import nest
 from ...core.errors import ArgumentError, KindError, UnsupportedError
 from ...core.graph import Tensor, get_default_graph
 from ...core.site import made_at
+from .. import logging
 from ..arrays.creation import placeholder, zeros
 from ..common.unsupported import refusing
 from ..train.objects.checkpoint import Restoration
@@ -19,11 +21,14 @@ from ..variables.layer_base import Layer, add_once
 from ..variables.layer_calls import HISTORY, Call, takes
 from ..variables.trackable import TrackableReference
 from . import backend
-from .plain import Weights
+from .calls import histories, layers_to, replayed
+from .kinds.plain import Weights
 from .summaries import BEGINS, summary_lines
 from .training import Trained
+from .utils import deserialized
+from .utils import serialized as serialize
 
-__all__ = ["Input", "InputLayer", "Model", "Sequential", "clone_model"]
+__all__ = ["Input", "InputLayer", "Model", "Sequential", "clone_model", "load_model", "model_from_json", "save_model"]
 
 
 def Input(shape: Any = None, batch_size: int | None = None, name: str | None = None, dtype: Any = None,  # noqa: N802
@@ -77,7 +82,7 @@ class Model(Weights, Trained, Layer):
             if outputs is None:
                 raise KindError("a model of `inputs` needs `outputs` too", found="None")
             begins = [vars(tensor)[BEGINS] for tensor in nest.flatten(inputs) if BEGINS in vars(tensor)]
-            self._found = [*begins, *_layers_to(nest.flatten(outputs))]
+            self._found = [*begins, *layers_to(nest.flatten(outputs))]
             self.built = True
 
     _untracked = Layer._untracked | {"_found", "_stack", "to_train", "changed"}
@@ -157,32 +162,59 @@ class Model(Weights, Trained, Layer):
         """The outputs for other inputs."""
         if self._outputs is None:
             raise NotImplementedError(f"{type(self).__name__} has no call(inputs)")
-        return _replayed(self._inputs, self._outputs, inputs, training)
+        return replayed(self._inputs, self._outputs, inputs, training)
 
     def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None) -> None:
         """Print its layers, the shapes of their outputs, and how many numbers they hold."""
-        calls = list(_histories(self.outputs))
+        calls = list(histories(self.outputs))
         in_a_row = isinstance(self, Sequential) or len(self.inputs) < 2 and all(
             len(nest.flatten(history.inputs)) == 1 for _, history in calls)
         outputs = {id(history.layer): tensor for tensor, history in calls}
         for line in summary_lines(self, outputs, in_a_row, line_length, positions):
             (print_fn or print)(line)
 
+    def get_config(self) -> dict[str, Any]:
+        """Its name and layers; of layers put together by tensors, the model that from_config copies."""
+        return {"name": self.name, "layers": [serialize(each) for each in self.layers], "model": self}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """A model of such layers, with variables of its own."""
+        return clone_model(config["model"])
+
+    def to_json(self, **options: Any) -> str:
+        """Its class and config, of a Sequential."""
+        return json.dumps({"class_name": type(self).__name__, "config": self.get_config(),
+                           "keras_version": "2.2.4-tf", "backend": "tensorflow"}, default=_plain, **options)
+
+    def save(self, filepath: Any, overwrite: bool = True, include_optimizer: bool = True, **options: Any) -> None:
+        """Write a checkpoint of its variables; load_model finds the model itself while this program runs."""
+        self.save_weights(filepath)
+        get_default_graph().outermost.extras.setdefault("saved models", {})[str(filepath)] = self
+
     def save_weights(self, filepath: Any, overwrite: bool = True, save_format: str | None = None) -> None:
-        """Write a checkpoint of its variables, by their places in the layers."""
-        _check_path(filepath)
+        """Write a checkpoint of its variables, by their places in the layers; also where HDF5 is asked for."""
+        if _is_hdf5(filepath):
+            logging.log_first_n(logging.WARN, "There is no HDF5 here: %s is written as a checkpoint", 1, filepath)
         write_objects(self, str(filepath), bare_session(backend.get_session()))
 
     def load_weights(self, filepath: Any, by_name: bool = False) -> None:
         """Read a checkpoint that save_weights or a Saver wrote. Variables that are made later get their values then."""
-        _check_path(filepath)
+        if _is_hdf5(filepath) and not os.path.exists(f"{filepath}.index"):
+            raise UnsupportedError("weights are not read from HDF5 files", hint="write them as a checkpoint: a path "
+                                   f"without that ending, as {str(filepath).rpartition('.')[0]!r}")
         Restoration(self, str(filepath)).run_restore_ops(backend.get_session())
 
 
-def _check_path(path: Any) -> None:
-    if str(path).endswith((".h5", ".keras", ".hdf5")):
-        raise UnsupportedError("weights are not written to HDF5 files, and not read from them",
-                               hint=f"a path without that ending, as {str(path).rpartition('.')[0]!r}, is a checkpoint")
+def _is_hdf5(path: Any) -> bool:
+    return str(path).endswith((".h5", ".keras", ".hdf5"))
+
+
+def _plain(value: Any) -> Any:
+    """What a setting is in JSON: a list, a number, the name of a function, or a class with its settings."""
+    if hasattr(value, "get_config") and not isinstance(value, Model):
+        return {"class_name": type(value).__name__, "config": value.get_config()}
+    return value.tolist() if hasattr(value, "tolist") else getattr(value, "__name__", None)
 
 
 class Sequential(Model):
@@ -219,6 +251,18 @@ class Sequential(Model):
             self._outputs = _of_its_line(layer, self._outputs)
             self.built = True
 
+    def get_config(self) -> dict[str, Any]:
+        """Its name and layers."""
+        shape = self.input_shape if self._inputs is not None else None
+        return {"name": self.name, "layers": [serialize(each) for each in self.layers], "build_input_shape": shape}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """A model of such layers, with variables of its own."""
+        shape = config.get("build_input_shape")
+        return cls([*([Input(batch_shape=shape)] if shape else []), *(
+            deserialize(each, custom_objects) for each in config["layers"])], config.get("name"))
+
     def pop(self) -> None:
         """Take the last layer away."""
         self._stack.pop()
@@ -248,28 +292,6 @@ def _of_its_line(layer: Layer, inputs: Any, **options: Any) -> Any:
         return layer(inputs, **options)
 
 
-def _histories(tensors: Any) -> Iterator[tuple[Tensor, Any]]:
-    """Each tensor that a layer made on the way to some, with the call that made it: nearest to the inputs first."""
-    seen: set[int] = set()
-    waiting: list[tuple[Tensor, bool]] = [(tensor, False) for tensor in reversed(list(tensors))]
-    while waiting:
-        tensor, done = waiting.pop()
-        history = vars(tensor).get(HISTORY)
-        if done:
-            yield tensor, history
-        elif id(tensor) not in seen:
-            seen.add(id(tensor))
-            waiting += [(tensor, True)] if history is not None else []
-            made_of = nest.flatten(history.inputs) if history is not None else () if HISTORY in vars(tensor) or \
-                get_default_graph().executing_eagerly else tensor.op.inputs
-            waiting += [(each, False) for each in reversed(list(made_of)) if isinstance(each, Tensor)]
-
-
-def _layers_to(tensors: Any) -> Iterator[Layer]:
-    for _, history in _histories(tensors):
-        yield history.layer
-
-
 def clone_model(model: Model, input_tensors: Any = None, clone_function: Any = None) -> Any:
     """A model of the same layers with variables of their own. clone_function: layer -> another."""
     clones = {id(layer): (clone_function or _another)(layer) for layer in model.layers}
@@ -280,7 +302,7 @@ def clone_model(model: Model, input_tensors: Any = None, clone_function: Any = N
         return Sequential([*given, *clones.values()], name=model.name)
     given = input_tensors or nest.map_structure(lambda x: Input(batch_shape=backend.int_shape(x), dtype=x.dtype),
                                                 model.input)
-    return Model(given, _replayed(model.input, model.output, given, None, clones), name=model.name)
+    return Model(given, replayed(model.input, model.output, given, None, clones), name=model.name)
 
 
 def _another(layer: Layer) -> Any:
@@ -290,29 +312,31 @@ def _another(layer: Layer) -> Any:
     return type(layer).from_config(config)
 
 
-def _replayed(inputs: Any, outputs: Any, given: Any, training: Any, clones: Any = None) -> Any:
-    """The outputs, were the inputs others: each layer, or its clone, is called again."""
-    known = {id(old): new for old, new in zip(nest.flatten(inputs), nest.flatten(given), strict=True)}
-    if all(old is new for old, new in zip(nest.flatten(inputs), nest.flatten(given))):
-        return outputs
-    for tensor, history in _histories(nest.flatten(outputs)):
-        if id(tensor) in known:
-            continue
-        if any(isinstance(x, Tensor) and id(x) not in known for x in nest.flatten(history.inputs)):
-            raise UnsupportedError(f"layer {history.layer.name!r} is given what no layer made, so that the model "
-                                   "cannot be called on other inputs", hint="put the ops before it into a Lambda layer")
-        options = dict(history.options)
-        if training is not None and takes(history.layer, "training"):
-            options["training"] = training
-        given = nest.map_structure(lambda x: known.get(id(x), x), history.inputs)
-        layer = history.layer if clones is None else clones[id(history.layer)]
-        made = layer(given, *history.args, **options)
-        known.update((id(old), new) for old, new in zip(history.outputs, nest.flatten(made)))
-    unknown = [tensor for tensor in nest.flatten(outputs) if id(tensor) not in known]
-    if unknown:
-        raise UnsupportedError(f"{unknown[0].name} is no output of a layer, so that the model cannot be called "
-                               "on other inputs", hint="put the ops behind the last layer into a Lambda layer")
-    return nest.map_structure(lambda x: known[id(x)], outputs)
+def deserialize(config: dict[str, Any], custom_objects: Any = None) -> Any:
+    """The layer or model that `serialize` told of. custom_objects: classes of one's own by name."""
+    kinds, known = [Weights], dict[str, Any]()
+    while kinds:
+        known.update((kind.__name__, kind) for kind in kinds)
+        kinds = [each for kind in kinds for each in kind.__subclasses__()]
+    return deserialized(config, known, custom_objects, "layer")
 
 
+def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
+    """The model that to_json told of, with variables of its own."""
+    return deserialize(json.loads(json_string), custom_objects)
+
+
+def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) -> Any:
+    """A copy of a model that this program has saved, with the values it had then. Raises UnsupportedError."""
+    saved = get_default_graph().outermost.extras.get("saved models", {}).get(str(filepath))
+    if saved is None:
+        raise UnsupportedError(f"{filepath} was not saved by this program", hint="build the model, then load_weights")
+    model = clone_model(saved)
+    model.load_weights(filepath)
+    if saved.optimizer is not None and compile:
+        model.compile(saved.optimizer.from_config(saved.optimizer.get_config()), saved.loss, **saved._told_at_compile)
+    return model
+
+
+save_model = Model.save
 __getattr__ = refusing("tf.keras.models", __name__)

@@ -9,13 +9,14 @@ from ...core.errors import ArgumentError
 from ...core.op import build
 from .. import math
 from ..common.unsupported import refusing
+from ..control.dependencies import group
 from ..train.optimizer import Optimizer as _Optimizer
 from . import schedules
 from .optimizer_base import Optimizer, Rule
 from .utils import deserialized, serialized
 
-__all__ = ["Adadelta", "Adagrad", "Adam", "Adamax", "Nadam", "Optimizer", "RMSprop", "SGD", "deserialize", "get",
-           "schedules", "serialize"]
+__all__ = ["Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Nadam", "Optimizer", "RMSprop", "SGD", "deserialize",
+           "get", "schedules", "serialize"]
 
 
 class SGD(Rule):
@@ -179,7 +180,35 @@ class Nadam(_Moments):
         return new, self._rate * ahead / (build.Sqrt(new["v"] / (1.0 - two ** self._count)) + self.epsilon)
 
 
-_BY_NAME = {kind.__name__.lower(): kind for kind in (SGD, RMSprop, Adagrad, Adam, Adadelta, Adamax, Nadam)}
+class Ftrl(Rule):
+    """Weights of gradients summed, 0 within l1: follow the regularized leader. Source: McMahan et al. (2013)."""
+
+    def __init__(self, learning_rate: Any = 0.001, learning_rate_power: float = -0.5,
+                 initial_accumulator_value: float = 0.1, l1_regularization_strength: float = 0.0,
+                 l2_regularization_strength: float = 0.0, name: str = "Ftrl",
+                 l2_shrinkage_regularization_strength: float = 0.0, **options: Any) -> None:
+        super().__init__(name, learning_rate, options)
+        self.learning_rate_power, self.initial_accumulator_value = learning_rate_power, initial_accumulator_value
+        self.l1_regularization_strength, self.l2_regularization_strength = (
+            l1_regularization_strength, l2_regularization_strength)
+        self.l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
+
+    def _kept(self) -> dict[str, float]:
+        return {"accumulator": self.initial_accumulator_value, "linear": 0.0}
+
+    def _resource_apply_dense(self, grad: Any, var: Any) -> Any:
+        slots: dict[str, Any] = {name: self.get_slot(var, name) for name in self._kept()}
+        before, w = slots["accumulator"].as_tensor(), var.as_tensor()
+        total = before + build.Square(grad)
+        old, new = (build.Pow(each, -self.learning_rate_power) / self._rate for each in (before, total))
+        linear = slots["linear"].as_tensor() + grad - (new - old) * w + (
+            2.0 * self.l2_shrinkage_regularization_strength * w)
+        inside = math.clip_by_value(linear, -self.l1_regularization_strength, self.l1_regularization_strength)
+        value = (inside - linear) / (new + 2.0 * self.l2_regularization_strength)
+        return group(slots["accumulator"].assign(total), slots["linear"].assign(linear), var.assign(value))
+
+
+_BY_NAME = {kind.__name__.lower(): kind for kind in (Ftrl, SGD, RMSprop, Adagrad, Adam, Adadelta, Adamax, Nadam)}
 
 
 def get(identifier: Any) -> Any:

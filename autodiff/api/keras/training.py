@@ -20,9 +20,10 @@ from ..arrays.shaping import reshape
 from ..control.dependencies import group
 from ..variables.layer_calls import mask_of
 from . import backend, losses, metrics, optimizers
-from .batches import Batch, batch_of, batches_of, endless_source
+from .batches import Batch, batch_of, batches_of, endless_source, is_sequence, line_of
 from .callbacks import History
-from .elementwise import mean_of_steps
+from .kinds.elementwise import mean_of_steps
+from .wanted_metrics import Weighted, chosen_metrics, metric_of
 
 
 class Trained:
@@ -33,6 +34,7 @@ class Trained:
     optimizer: Any = None
     loss: Any = None
     stop_training = False
+    _source: Any = None
     changed: list[Any]
     to_train: list[Any] | None
     _losses_of: list[Any]
@@ -42,7 +44,9 @@ class Trained:
                 sample_weight_mode: Any = None, weighted_metrics: Any = None, **options: Any) -> None:
         """Say how to train. loss: a name or function, or one for each output in a list or dict. metrics: as names."""
         self.optimizer, self.loss = optimizers.get(optimizer), loss
-        self._given_metrics, self._loss_weights = nest.map_structure(_metric_of, metrics or []), loss_weights
+        self._given_metrics, self._loss_weights = nest.map_structure(metric_of, metrics or []), loss_weights
+        self._given_weighted = nest.map_structure(metric_of, weighted_metrics or [])
+        self._told_at_compile = {"metrics": metrics, "loss_weights": loss_weights, "weighted_metrics": weighted_metrics}
         self._functions: dict[str, Any] = {}
         self._frames_of_loss = capture()
         self.to_train = list(self.trainable_weights) if self.inputs else None  # type: ignore[attr-defined]
@@ -83,18 +87,12 @@ class Trained:
         for loss, target, output in zip(self._losses_of, targets, self.outputs):
             losses.check_target(loss, target, output)
         self._metrics_of = []
-        for i, wanted in enumerate(self._for_outputs(self._given_metrics, False)):
-            wanted = [] if wanted is None else wanted if isinstance(wanted, (list, tuple)) else [wanted]
-            chosen = []
-            for each in wanted:
-                if each in ("accuracy", "acc"):
-                    rank = len(targets[i].shape) if i < len(targets) else None
-                    label, function = "acc", metrics.accuracy_for(self._losses_of[i], rank, self.outputs[i])
-                else:
-                    function = metrics.get(each)
-                    label = getattr(function, "name", None) or function.__name__
-                chosen.append((f"{names[i]}_{label}" if len(names) > 1 else label, function))
-            self._metrics_of.append(chosen)
+        plain, weighted = (self._for_outputs(each, False) for each in (self._given_metrics, self._given_weighted))
+        for i in range(len(names)):
+            rank = len(targets[i].shape) if i < len(targets) else None
+            chosen = chosen_metrics(plain[i], weighted[i], self._losses_of[i], rank, self.outputs[i])
+            self._metrics_of.append([(f"{names[i]}_{label}" if len(names) > 1 else label, function)
+                                     for label, function in chosen])
 
     def _values(self, targets: list[Any], weights: list[Any], predicted: list[Any]) -> list[Any]:
         """The loss, those of several outputs, and the metrics, as tensors."""
@@ -114,7 +112,8 @@ class Trained:
         total: Any = scaled[0] if scaled else 0.0
         for each in (*scaled[1:], *self.losses):  # type: ignore[attr-defined]
             total = total + each
-        measured = [function(targets[i], predicted[i], sample_weight=mask_of(predicted[i]))
+        measured = [function(targets[i], predicted[i], sample_weight=weights[i] if isinstance(function, Weighted) and
+                             i < len(weights) else mask_of(predicted[i]))
                     if isinstance(function, metrics.Metric) else
                     mean_of_steps(function(targets[i], predicted[i]), mask_of(predicted[i]))
                     for i, several in enumerate(self._metrics_of) for _, function in several]
@@ -172,13 +171,13 @@ class Trained:
             return found[:-1]
         return run
 
-    @staticmethod
-    def _tell_what_is_given(inputs: list[Tensor], targets: list[Tensor]) -> None:
-        """Note in the graph which argument of fit each placeholder is fed, and which line calls that."""
+    def _tell_what_is_given(self, inputs: list[Tensor], targets: list[Tensor]) -> None:
+        """Note in the graph which argument of fit each placeholder is fed, and which line calls or gives that."""
         site = resolve(capture()[:1])[0]
+        file, line = line_of(self._source) or (site.file, site.line)
         known = inputs[0].graph.extras.setdefault("given_to_keras", {})
         for word, tensors in (("x", inputs), ("y", targets)):
-            known.update((t.op, (word, i, len(tensors), site.file, site.line)) for i, t in enumerate(tensors))
+            known.update((t.op, (word, i, len(tensors), file, line)) for i, t in enumerate(tensors))
 
     def _eagerly(self, mode: str, batch: Batch) -> list[Any]:
         inputs = [np.asarray(x, backend.floatx()) if x.dtype.kind == "f" else x for x in batch[0]]
@@ -226,7 +225,8 @@ class Trained:
         self.stop_training = False
         self._as_compiled()
         self._tell(watchers, "on_train_begin", {})
-        endless = endless_source(x, steps_per_epoch)
+        steps_per_epoch = len(x) if steps_per_epoch is None and is_sequence(x) else steps_per_epoch
+        endless = self._source = endless_source(x, steps_per_epoch, shuffle)
         for epoch in range(initial_epoch, epochs):
             began = time.monotonic()
             self._tell(watchers, "on_epoch_begin", epoch, {})
@@ -289,7 +289,8 @@ class Trained:
 
     def reset_metrics(self) -> None:
         """Let metrics that are kept from batch to batch begin anew."""
-        for each in nest.flatten(self._given_metrics):
+        measured = [function for several in getattr(self, "_metrics_of", ()) for _, function in several]
+        for each in dict.fromkeys([*nest.flatten(self._given_metrics), *measured]):
             if isinstance(each, metrics.Metric):
                 each.reset_states()
 
@@ -335,11 +336,6 @@ def _stateful(layer: Any) -> list[Any]:
     """The layers in a model that keep states from batch to batch."""
     inside = [each for part in layer._inside() for each in _stateful(part)] if hasattr(layer, "_inside") else []
     return [*([layer] if getattr(layer, "stateful", False) and hasattr(layer, "states") else []), *inside]
-
-
-def _metric_of(given: Any) -> Any:
-    """A metric of a name, once for all batches; what 'accuracy' means is known when there are targets."""
-    return metrics.get(given) if isinstance(given, str) and given not in ("accuracy", "acc") else given
 
 
 def _only(items: Any) -> Any:

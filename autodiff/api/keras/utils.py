@@ -10,8 +10,27 @@ import numpy as np
 from ...core.errors import ArgumentError
 from ..common.unsupported import refusing
 
-__all__ = ["CustomObjectScope", "custom_object_scope", "get_custom_objects", "normalize", "to_categorical"]
+__all__ = ["CustomObjectScope", "Sequence", "custom_object_scope", "get_custom_objects", "normalize", "to_categorical"]
 _CUSTOM: dict[str, Any] = {}
+
+
+class Sequence:
+    """Batches by number, for fit and its like: a subclass has __getitem__(i) and __len__().
+
+    on_epoch_end: called after each of its passes through all batches.
+    """
+
+    def __getitem__(self, index: int) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no batches")
+
+    def __len__(self) -> int:
+        raise NotImplementedError(f"{type(self).__name__} has no length")
+
+    def on_epoch_end(self) -> None:
+        """Nothing, unless a subclass says what."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
 
 
 def to_categorical(y: Any, num_classes: int | None = None, dtype: Any = "float32") -> np.ndarray:
@@ -52,6 +71,9 @@ CustomObjectScope = custom_object_scope
 def serialized(item: Any) -> dict[str, Any]:
     """The class of an object by its name, and its settings."""
     return {"class_name": type(item).__name__, "config": item.get_config()}
+
+
+serialize_keras_object = serialized
 
 
 def deserialized(config: dict[str, Any], known: dict[str, Any], custom_objects: Any = None,

@@ -9,7 +9,7 @@ from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from .changes import Change
 from .expressions import name_of
-from .in_keras import with_argument
+from .of_keras.given import with_argument
 from .source_tree import Source
 
 _PLACES = {"learning_rate": slice(1), "momentum": slice(1, 2)}  # of an optimizer's arguments

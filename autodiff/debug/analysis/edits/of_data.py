@@ -10,8 +10,8 @@ from ....core.op import build
 from ...facts.roles import PLACEHOLDERS, takes_elements
 from .in_datasets import Taken
 from .in_graph import Edit, around, constant, replaced
-from .in_keras import given_of
 from .in_source import Fed
+from .of_keras.given import given_of
 
 _NARROW = 12  # columns, up to which the mean of each is written
 _ALIKE = 10.0  # times: columns that one mean is enough for

@@ -21,9 +21,10 @@ from ..arithmetic_rules import number
 from .first_values import Begun
 from .in_datasets import Taken
 from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
-from .in_keras import given_of, given_to_keras
 from .in_numpy import LEAST, LOGARITHMS, InNumpy, kept_from_zero
 from .in_source import Fed, LowerRate, Number, Rows
+from .of_keras.given import given_of, given_to_keras
+from .of_keras.schedules import SetRate, rate_set
 from .source_tree import Source
 
 _MUCH = 1.5  # times the usual size of first values
@@ -46,8 +47,9 @@ def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:
 
 def held_rate(rate: Tensor, value: float, first: float) -> Edit:
     """A learning rate as it was in the beginning. value: what it has grown to."""
-    words = f"keep the learning rate at {first:g}, where it began, or let it fall: it grew to {value:g}"
-    return _later(rate, words, lambda now: constant(first, rate), None)
+    words = f"keep the learning rate at {first:g}, where it began" + (
+        f", or let it fall: it grew to {value:g}" if value > first else f": it fell to {value:g}")
+    return _later(rate, words, lambda now: constant(first, rate), rate_set(rate, value, first, is_most=value > first))
 
 
 def kept_above(read: Tensor, name: str, low: float) -> Edit:
@@ -310,5 +312,5 @@ def cleaned(x: Tensor) -> Tensor:
     return build.SelectV2(build.IsFinite(x), x, build.ZerosLike(x))
 
 
-def _later(tensor: Tensor, words: str, made: Callable[[Now], Tensor], line: LowerRate | None) -> Edit:
+def _later(tensor: Tensor, words: str, made: Callable[[Now], Tensor], line: LowerRate | SetRate | None) -> Edit:
     return Edit(tensor.op, words, made, line, is_late=True)

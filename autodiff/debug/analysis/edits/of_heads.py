@@ -15,8 +15,8 @@ from ..mistakes.heads import Head, heads, through, unbroadcast, weights_of
 from ..mistakes.last_layer import logits_of
 from .activations import Activation
 from .in_graph import Edit, Now, around, constant, instead
-from .in_keras import given_behind
 from .in_source import Argument, Rewrite, Swapped
+from .of_keras.given import given_behind
 from .of_training import Attempt, changed, edit
 
 _NAMED = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6")  # as calls of them, or arguments of layers, are too

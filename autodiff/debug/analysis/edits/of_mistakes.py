@@ -19,7 +19,6 @@ from ..mistakes.wiring import linear_pairs
 from . import of_training
 from .activations import Activation
 from .in_graph import around, constant, copied, instead
-from .in_keras import Weight
 from .in_source import Rewrite
 from .of_givens import turned
 from .of_heads import (
@@ -33,6 +32,7 @@ from .of_heads import (
     with_activation,
     without_activation,
 )
+from .of_keras.given import Weight
 from .of_training import Attempt, Way, changed, edit
 from .source_tree import WHOLE
 

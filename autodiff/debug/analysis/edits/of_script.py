@@ -11,12 +11,16 @@ from ..findings import Finding
 from ..mistakes.case import Case, update_op
 from .changes import rows_of
 from .in_source import Argument, rewritten
+from .of_keras.arrays import arranged
 
 _GROUP = "{tf}.group({0}, {tf}.get_collection({tf}.GraphKeys.UPDATE_OPS))"
 
 
 def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
     """New lines for what a finding about an op says; {} where they are not surely known."""
+    done = arranged(finding, op, case) if case.steps else None
+    if done is not None and done.lines:
+        return done.lines
     line = _line(finding, op, case) if op is not None and case.steps else None
     if line is None or line.op.site is None or line.op.span is None:
         return {}

@@ -19,7 +19,8 @@ from .given_numbers import LowerRate
 from .in_graph import Edit, Now, around, constant
 from .in_source import Line
 from .of_data import scaled
-from .of_givens import lower_rate
+from .of_givens import held_rate, lower_rate
+from .of_keras.schedules import rate_set
 
 _LARGE = 10.0  # mean size of targets that make the gradients of a regression large
 
@@ -62,6 +63,11 @@ def other_rate(factors: Sequence[float]) -> Way:
     """Learning rates, times these factors, one after the other."""
     def ways(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
         rates = [(t, known[0]) for t, known in _rates(case) if known]
+        kept = [held_rate(t, known[-1], known[0]) for t, known in _rates(case) if known and known[-1] != known[0]
+                and rate_set(t, known[-1]) is not None]
+        if kept:
+            yield Attempt(tuple(kept))
+            return
         grew = {u.rate for u in outgrown(case.updates, [run.before for run in case.looked])}
         fast = [each for each in rates if each[0] in grew]  # of several optimizers that of what diverged
         for factor in factors:
@@ -75,8 +81,9 @@ def other_rate(factors: Sequence[float]) -> Way:
 
 def not_decayed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """The learning rate that a schedule began with, throughout."""
-    if edits := tuple(edit(t.op, f"the rate {known[0]:g} throughout", lambda now, t=t, first=known[0]: constant(
-            first, t), _no_decay(t, case), late=True) for t, known in _rates(case) if known):  # type: ignore[misc]
+    if edits := tuple(edit(t.op, f"the rate {known[0]:g} throughout", lambda now, t=t, first=known[0]: constant(  # type: ignore
+            first, t), _no_decay(t, case) or rate_set(t, known[-1], known[0], is_most=False), late=True)
+            for t, known in _rates(case) if known):
         yield Attempt(edits)
 
 

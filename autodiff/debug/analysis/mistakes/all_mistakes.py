@@ -34,6 +34,7 @@ _SAME = {"wrong sign": ("uphill",), "uphill": ("weight decay", "gradient turned"
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called
 # about what is given, which is told where that is
+OF_A_RATE = ("learning rate too high", "learning rate too low", "learning rate decayed to nothing", "steps too large")
 OF_DATA = ("inputs not scaled", "inputs almost zero", "targets not scaled", "labels do not follow from inputs",
            "sorted by class", "same batch", "nan in the data", "unbalanced classes", "one label",
            "target among the inputs", "class weights the wrong way round")

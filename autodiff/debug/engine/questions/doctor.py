@@ -12,7 +12,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
 from ...analysis.advice import advice_of
 from ...analysis.disconnected import asks_for_nothing
-from ...analysis.edits.in_keras import given_behind
+from ...analysis.edits.of_keras.lines_to_blame import placed
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from ...analysis.mistakes import all_mistakes as rules
 from ...analysis.mistakes.all_mistakes import CALM, all_mistakes, calmer, explained, looked_at, ranked
@@ -28,8 +28,8 @@ from ...analysis.update_blame import is_no_weight, is_store
 from ...analysis.why import HUGE, TINY, only_derived, why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import GradRow, StageRow
-from ...facts.graph_lists import asked_in_vain, calls_of, operations_of, trainable_tensors, variables_of
-from ...facts.roles import as_place, at_line, place_of, traceback_of
+from ...facts.graph_lists import asked_in_vain, calls_of, trainable_tensors, variables_of
+from ...facts.roles import as_place, at_line, place_of
 from ...history.replay import Moment
 from ..state import State
 from .came_from import origin_of
@@ -109,24 +109,10 @@ class Checkup:
         if (rate := advice.rate) is not None:  # the graph has no update that would show it
             found = [replace(f, place=rate.place, text=f"{f.text}; {rate.text}{at_line(rate.place)}")
                      if f.kind == "learning rate too high" else f for f in found]
-        found = [self._where_called(f) if f.kind in rules.OF_A_CALL else
-                 self._where_given(f) if f.kind in rules.OF_DATA else f for f in found]
+        found = [placed(f, case, self.model.targets.named(f.op)) for f in found]
         when = self.state.log.at(at.run)
         looked = (looked_at(case, when), *size, *stopped, *mends)
         return self.model.told(Diagnosis(y.name, when.step, tuple(found), looked))
-
-    def _where_called(self, finding: Finding) -> Finding:
-        """With the line that called a function of the script's, where others call it too, as of a loss."""
-        op = self.model.targets.named(finding.op)
-        lines = traceback_of(op) if op is not None else ()
-        alike = [each for each in map(traceback_of, operations_of(self.model.graph)) if each[:1] == lines[:1]]
-        is_shared = len({each[1:2] for each in alike}) > 1
-        return replace(finding, place=lines[1]) if is_shared and len(lines) > 1 else finding
-
-    def _where_given(self, finding: Finding) -> Finding:
-        """With the line that gives a Keras model the data that a finding is about."""
-        given = given_behind(self.model.targets.named(finding.op))
-        return finding if given is None else replace(finding, place=given.place)
 
     def _raised(self, weight: int = 110, *, of_a_run: bool = False) -> list[Finding]:
         """An error that the script ended with, in none of its runs or in one; it may follow from a loss that is nan."""

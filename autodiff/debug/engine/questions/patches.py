@@ -17,6 +17,7 @@ from ....files.disk.reading import read_bytes
 from ....files.disk.replacing import replace_files
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.in_source import ClipGradients, Fed, Line, Number, Rewrite, anew, at_call, rewritten
+from ...analysis.edits.of_keras.schedules import SetRate
 from ...facts.records import Place
 from ...facts.roles import as_place
 
@@ -51,7 +52,8 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
     why = "" if file else "no line of a file made what is to change"
     if not why and len({site.file for site in sites}) > 1:
         why = "it changes several files"
-    if not why and any(edit.op is not None and edit.op.span is None and not isinstance(edit.line, Fed)
+    if not why and any(edit.op is not None and edit.op.span is None and not isinstance(edit.line, (
+            Fed, SetRate))
                        for edit in edits):
         why = f"{where} does not say which of its expressions this is"
     if not why and not _is_own(file, script):

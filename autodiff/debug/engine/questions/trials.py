@@ -18,6 +18,7 @@ from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.in_numpy import InNumpy
 from ...analysis.edits.in_source import Rows
 from ...analysis.edits.of_givens import fed_at, repairs_of
+from ...analysis.edits.of_keras.schedules import SetRate
 from ...analysis.edits.together import elsewhere, logits_of
 from ...analysis.findings import Finding, Remedy, WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import outgrown, updates_of
@@ -138,7 +139,7 @@ class Trials:
         """The same with the script's expression as it would be; of what is fed, where it feeds it."""
         sites = [site for edit in overlay.edits if (site := _site(edit, failed)) is not None]
         sites = sites or [each for each in [called_at(overlay.edits, self.model.script_name)] if each is not None]
-        here = "; ".join(text for _, text in sites) or expression_of(
+        here = "; ".join(text for _, text in sites if text) or expression_of(
             overlay.edits, by_hand=self.model.is_foreign)
         logits = "" if here else logits_of(overlay.edits)
         refused = any(record.run == failed.run and record.error for record in self.state.log.records)
@@ -307,8 +308,8 @@ class Trials:
 
 def _site(edit: Edit, failed: Moment) -> tuple[Place | None, str] | None:
     """The line to change, and what stands there, where that is not where the op was made."""
-    if isinstance(edit.line, (InNumpy, Rows)):
-        return edit.line.place if isinstance(edit.line, InNumpy) else place_of(edit.line.op), ""
+    if isinstance(edit.line, (InNumpy, Rows, SetRate)):
+        return edit.line.place if not isinstance(edit.line, Rows) else place_of(edit.line.op), ""
     is_fed = edit.op is not None and edit.op.type in PLACEHOLDERS
     return fed_at(edit.op, failed.feeds.get(edit.op.outputs[0])) if edit.op is not None and is_fed else None
 

@@ -5,33 +5,29 @@ from typing import Any
 
 import numpy as np
 
-from ...core import nest
-from ...core.errors import ArgumentError, StateError, UnsupportedError
-from ...core.graph import get_default_graph
-from ...core.op import build
-from ...core.shapes import TensorShape
-from .. import math
-from ..arrays.creation import ones, zeros
-from ..arrays.shaping import concat, split, stack, transpose, unstack
-from ..common.made import named
-from ..control.map_and_scan import scan
-from ..layers import Layer
-from ..layers.core import chosen
-from ..nn.normalization import dropout
-from ..variables.variable import Variable
-from . import backend
+from ....core import nest
+from ....core.errors import ArgumentError, StateError, UnsupportedError
+from ....core.graph import get_default_graph
+from ....core.op import build
+from ....core.shapes import TensorShape
+from ...arrays.creation import ones, zeros
+from ...arrays.shaping import concat, split, stack, transpose, unstack
+from ...common.made import named
+from ...control.map_and_scan import scan
+from ...layers import Layer
+from ...layers.core import chosen
+from ...nn.convolutions import conv2d
+from ...nn.normalization import dropout
+from ...variables.variable import Variable
+from .. import backend
 from .plain import Weights, function_of
 
-__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "SimpleRNN", "SimpleRNNCell", "StackedRNNCells"]
-
-
-def _hard_sigmoid(x: Any) -> Any:
-    """A line from 0 at -2.5 to 1 at 2.5."""
-    return math.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
+__all__ = ["ConvLSTM2D", "CuDNNGRU", "CuDNNLSTM", "GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "SimpleRNN",
+           "SimpleRNNCell", "StackedRNNCells"]
 
 
 def _activation(value: Any) -> Any:
-    found = _hard_sigmoid if value == "hard_sigmoid" else function_of("activation", value)
+    found = function_of("activation", value)
     return found if found is not None else lambda x: x
 
 
@@ -69,8 +65,7 @@ class _Cell(Weights, Layer):
 
     def build(self, input_shape: Any) -> None:
         first = nest.flatten(input_shape)[0] if isinstance(input_shape, list) else input_shape
-        shapes = [TensorShape(first).as_list()[-1], self._gates * self.units], [self.units, self._gates * self.units], \
-            [self._gates * self.units]
+        shapes = self._shapes(TensorShape(first).as_list()[-1])
         self.kernel: Any
         self.recurrent_kernel: Any
         self.bias: Any
@@ -78,6 +73,12 @@ class _Cell(Weights, Layer):
             self.add_weight(name, shape, initializer=initializer, regularizer=regularizer, constraint=constraint)
             if name != "bias" or self.use_bias else None for name, shape, (initializer, regularizer, constraint) in zip(
                 ("kernel", "recurrent_kernel", "bias"), shapes, self._made))
+
+    def _shapes(self, size: Any) -> Any:
+        return [size, self._gates * self.units], [self.units, self._gates * self.units], [self._gates * self.units]
+
+    def _product(self, x: Any, kernel: Any) -> Any:
+        return build.MatMul(x, kernel)
 
     def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
         """Zeros for a batch like that of the inputs."""
@@ -97,7 +98,7 @@ class _Cell(Weights, Layer):
             inputs = chosen(training, lambda: dropout(x, rate=kept), lambda: build.Identity(x)) if kept else x
             states = [chosen(training, lambda: dropout(h, rate=recurrent), lambda: build.Identity(h)) if recurrent
                       else h, *states[1:]]
-        x = build.MatMul(inputs, self.kernel)
+        x = self._product(inputs, self.kernel)
         return self._step(x + self.bias if self.use_bias else x, states)
 
     def _step(self, x: Any, states: list[Any]) -> Any:
@@ -148,10 +149,37 @@ class LSTMCell(_Cell):
 
     def _step(self, x: Any, states: list[Any]) -> Any:
         h, memory = states
-        taken, kept, new, shown = split(x + build.MatMul(h, self.recurrent_kernel), 4, axis=1)
+        taken, kept, new, shown = split(x + self._product(h, self.recurrent_kernel), 4, axis=-1)
         memory = self.recurrent_activation(kept) * memory + self.recurrent_activation(taken) * self.activation(new)
         h = self.recurrent_activation(shown) * self.activation(memory)
         return h, [h, memory]
+
+
+class _ConvLSTMCell(LSTMCell):
+    """An LSTMCell whose products are convolutions of images, those of the state with zeros around it."""
+
+    def __init__(self, units: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", **options: Any) -> None:
+        super().__init__(units, **options)
+        self._window, self._strides = ([each] * 2 if isinstance(each, int) else [*each] for each in (
+            kernel_size, strides))
+        self._padding = padding.upper()
+
+    def _shapes(self, channels: int) -> Any:
+        return [*self._window, channels, 4 * self.units], [*self._window, self.units, 4 * self.units], [4 * self.units]
+
+    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+        sizes = inputs.dims[-3:-1] if self._padding == "SAME" else [
+            size - width + 1 for size, width in zip(inputs.dims[-3:-1], self._window)]
+        images = [-(-size // step) for size, step in zip(sizes, self._strides)]
+        made = [zeros(stack([build.Shape(inputs)[0], *images, self.units]), inputs.dtype) for _ in range(2)]
+        for state in made:
+            state.set_shape([inputs.dims[0], *images, self.units])
+        return made
+
+    def _product(self, x: Any, kernel: Any) -> Any:
+        is_state = kernel is self.recurrent_kernel
+        return conv2d(x, kernel, [1, 1, 1, 1] if is_state else [1, *self._strides, 1], "SAME" if is_state else
+                      self._padding)
 
 
 class StackedRNNCells(Weights, Layer):
@@ -219,7 +247,7 @@ class RNN(Weights, Layer):
                                     "your input tensors, by batch_input_shape.")
             made = self.cell.get_initial_state(inputs)
             self.states = nest.map_structure(lambda zero: Variable(
-                np.zeros([inputs.dims[0], zero.dims[-1]], np.float32), trainable=False, use_resource=True), made)
+                np.zeros([inputs.dims[0], *zero.dims[1:]], np.float32), trainable=False, use_resource=True), made)
         return nest.map_structure(lambda variable: variable.as_tensor(), self.states)
 
     def call(self, inputs: Any, initial_state: Any = None, training: Any = None, mask: Any = None) -> Any:
@@ -228,7 +256,8 @@ class RNN(Weights, Layer):
             self.cell.get_initial_state(inputs)
         if isinstance(state, (list, tuple)) and len(state) == 1 and not hasattr(self.cell, "cells"):
             state = state[0]
-        steps: Any = transpose(inputs, [1, 0, 2])
+        time_first = [1, 0, *range(2, len(inputs.dims))]
+        steps: Any = transpose(inputs, time_first)
         counted = None if mask is None else transpose(mask, [1, 0])
 
         def step(last: Any, x: Any) -> Any:
@@ -259,7 +288,7 @@ class RNN(Weights, Layer):
             final = nest.map_structure(lambda each: each[-1], states)
         for variable, value in zip(nest.flatten(self.states), nest.flatten(final)) if self.stateful else ():
             self.add_update(variable.assign(value))
-        output = transpose(whole, [1, 0, 2]) if self.return_sequences else whole[-1]
+        output = transpose(whole, time_first) if self.return_sequences else whole[-1]
         return [output, *nest.flatten(final)] if self.return_state else output
 
 
@@ -285,3 +314,8 @@ def _layer_of(kind: Any, name: str, words: str) -> Any:
 SimpleRNN = _layer_of(SimpleRNNCell, "SimpleRNN", "A SimpleRNNCell, step by step, as RNN.")
 GRU = _layer_of(GRUCell, "GRU", "A GRUCell, step by step, as RNN.")
 LSTM = _layer_of(LSTMCell, "LSTM", "An LSTMCell, step by step, as RNN.")
+ConvLSTM2D = _layer_of(_ConvLSTMCell, "ConvLSTM2D", "An LSTM of images: float[b, time, h, w, k], by convolutions.")
+CuDNNLSTM = _layer_of(lambda units, **told: LSTMCell(units, recurrent_activation="sigmoid", **told), "CuDNNLSTM",
+                      "An LSTM with a sigmoid at its gates, on any machine.")
+CuDNNGRU = _layer_of(lambda units, **told: GRUCell(units, recurrent_activation="sigmoid", **told), "CuDNNGRU",
+                     "A GRU with a sigmoid at its gates, on any machine; as GRU, of one bias, without reset_after.")

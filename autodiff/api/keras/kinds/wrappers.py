@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.op import build
-from ..arrays.shaping import concat, reshape, shape
-from ..layers import Layer
+from ....core.op import build
+from ...arrays.shaping import concat, reshape, shape
+from ...layers import Layer
 from .plain import Weights
 from .recurrent import RNN
 

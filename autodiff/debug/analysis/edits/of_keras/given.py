@@ -5,14 +5,14 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ....core.errors import ArgumentError
-from ....core.graph import Operation
-from ....core.site import source_lines
-from ....core.traversal import ancestors
-from ...facts.records import Place
-from .changes import Change
-from .expressions import name_of
-from .source_tree import Source
+from .....core.errors import ArgumentError
+from .....core.graph import Operation
+from .....core.site import source_lines
+from .....core.traversal import ancestors
+from ....facts.records import Place
+from ..changes import Change
+from ..expressions import name_of
+from ..source_tree import Source
 
 _TRAIN = ("fit", "trainonbatch")
 _TAKE = (*_TRAIN, "evaluate", "testonbatch")
@@ -55,7 +55,7 @@ def given_to_keras(source: Source, placeholder: Operation) -> list[tuple[ast.exp
     Raises ArgumentError where one of several inputs is not written there by itself.
     """
     given = given_of(placeholder)
-    found = []
+    found = _yielded(source, given) if given is not None else []
     for call in _calls(source, given, _TAKE + _PREDICT * (given is not None and given.word == "x")):
         assert given is not None
         if name_of(call.func) in _TAKE and len(call.args) < 2 and "y" not in [word.arg for word in call.keywords]:
@@ -72,6 +72,19 @@ def given_to_keras(source: Source, placeholder: Operation) -> list[tuple[ast.exp
             each = value.elts[given.number] if isinstance(value, (ast.List, ast.Tuple)) and given.of > 1 else value
             found.append((_word(given.word, each), each))
     return found
+
+
+def _yielded(source: Source, given: Given) -> list[tuple[ast.expr, ast.expr]]:
+    """The word and the expression of what a generator, or a sequence of batches, gives at its line."""
+    made = [node.value for node in ast.walk(source.tree) if isinstance(node, (ast.Yield, ast.Return))
+            and node.lineno <= given.line <= (node.end_lineno or 0) and isinstance(node.value, ast.Tuple)]
+    if not made or len(made[0].elts) < 2:
+        return []
+    value = made[0].elts["xy".index(given.word)]
+    each = value.elts[given.number] if isinstance(value, (ast.List, ast.Tuple)) and given.of > 1 else value
+    if given.of > 1 and each is value:
+        raise ArgumentError("the inputs are not written one by one")
+    return [(_word(given.word, each), each)]
 
 
 def predictions(source: Source, placeholder: Operation) -> list[ast.Call]:

@@ -4,28 +4,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core import nest
-from ...core.dtypes import int32
-from ...core.errors import ArgumentError, ShapeError, UnsupportedError
-from ...core.op import build
-from ...core.shapes import num_elements
-from .. import math, nn
-from ..arrays.rearrange import pad, repeat, tile
-from ..arrays.shaping import concat, expand_dims, reshape, transpose
-from ..common.made import named
-from ..layers import Layer
-from ..linalg import matmul
-from . import backend
+from ....core import nest
+from ....core.dtypes import int32
+from ....core.errors import ArgumentError, ShapeError, UnsupportedError
+from ....core.op import build
+from ....core.shapes import num_elements
+from ... import math, nn
+from ...arrays.rearrange import pad, repeat, tile
+from ...arrays.shaping import concat, expand_dims, reshape, transpose
+from ...common.made import named
+from ...layers import Layer
+from ...linalg import matmul
+from .. import backend
 from .elementwise import layer_of, mean_of_steps
 from .plain import Weights, function_of
 
-__all__ = ["Activation", "Add", "Average", "Concatenate", "Cropping1D", "Cropping2D", "Dot", "Embedding",
+__all__ = ["Activation", "Add", "Average", "Concatenate", "Cropping1D", "Cropping2D", "Cropping3D", "Dot", "Embedding",
            "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalAvgPool1D",
            "GlobalAvgPool2D", "GlobalAvgPool3D", "GlobalMaxPool1D", "GlobalMaxPool2D", "GlobalMaxPool3D",
            "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D", "Lambda", "Maximum", "Minimum", "Multiply",
-           "Permute", "RepeatVector", "Reshape", "Subtract", "UpSampling1D", "UpSampling2D", "ZeroPadding1D",
-           "ZeroPadding2D", "add", "average", "concatenate", "maximum", "minimum", "multiply",
-           "dot", "subtract"]
+           "Permute", "RepeatVector", "Reshape", "Subtract", "UpSampling1D", "UpSampling2D", "UpSampling3D",
+           "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D", "add", "average", "concatenate", "maximum", "minimum",
+           "multiply", "dot", "subtract"]
 
 
 class Lambda(Weights, Layer):
@@ -98,6 +98,22 @@ Cropping2D = layer_of(
     lambda x, cropping=((0, 0), (0, 0)): x[(slice(None), *map(_between, _pair(cropping)))], keeps_shape=False)
 UpSampling1D = layer_of("UpSampling1D", "Each step so many times. float[b, time, k] -> float[b, size · time, k].",
                         lambda x, size=2: repeat(x, size, axis=1), keeps_shape=False)
+
+
+UpSampling3D = layer_of(
+    "UpSampling3D", "Each plane, row and column so many times. size: one number, or for each axis one.",
+    lambda x, size=(2, 2, 2): repeat(repeat(repeat(x, _three(size)[0], axis=1), _three(size)[1], axis=2),
+                                     _three(size)[2], axis=3), keeps_shape=False)
+ZeroPadding3D = layer_of(
+    "ZeroPadding3D", "Zeros around each volume. padding: one number, or for each axis one or two.",
+    lambda x, padding=1: pad(x, [[0, 0], *map(_pair, _three(padding)), [0, 0]]), keeps_shape=False)
+Cropping3D = layer_of(
+    "Cropping3D", "Each volume without its border. cropping: one number, or for each axis one or two.",
+    lambda x, cropping=1: x[(slice(None), *map(_between, _three(cropping)))], keeps_shape=False)
+
+
+def _three(value: Any) -> Any:
+    return [value] * 3 if isinstance(value, int) else [*value]
 
 
 def _pair(value: Any) -> Any:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import ArgumentError
-from ...core.graph import get_default_graph
-from .. import layers
-from ..common.made import named
-from ..nn.convolutions import depthwise_conv2d
-from ..variables.variable import Variable
-from . import activations, backend, constraints, initializers, regularizers
+from ....core.errors import ArgumentError
+from ....core.graph import get_default_graph
+from ... import layers
+from ...common.made import named
+from ...nn.convolutions import depthwise_conv2d
+from ...variables.variable import Variable
+from .. import activations, backend, constraints, initializers, regularizers
 
 _KINDS = {"activation": activations, "constraint": constraints, "initializer": initializers,
           "regularizer": regularizers}

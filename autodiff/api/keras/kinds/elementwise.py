@@ -5,17 +5,19 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ...core.op import build
-from .. import math, nn
-from ..common.made import named
-from ..layers import Layer
-from ..layers.core import chosen
-from ..random import random_normal
-from . import backend
+from ....core.op import build
+from ... import math, nn
+from ...common.made import named
+from ...layers import Layer
+from ...layers.core import chosen
+from ...random import random_normal, random_uniform
+from .. import backend
+from ..regularizers import L1L2
 from .plain import Weights
 
-__all__ = ["ELU", "GaussianDropout", "GaussianNoise", "LayerNormalization", "LeakyReLU",
-           "Masking", "PReLU", "ReLU", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "ThresholdedReLU"]
+__all__ = ["ActivityRegularization", "AlphaDropout", "ELU", "GaussianDropout", "GaussianNoise", "LayerNormalization",
+           "LeakyReLU", "Masking", "PReLU", "ReLU", "Softmax", "SpatialDropout1D", "SpatialDropout2D",
+           "SpatialDropout3D", "ThresholdedReLU"]
 
 
 def layer_of(name: str, words: str, function: Callable[..., Any], keeps_shape: bool = True, noise: bool = False) -> Any:
@@ -56,6 +58,15 @@ def _noise(x: Any, mean: float, deviation: float) -> Any:
     return random_normal(build.Shape(x), mean=mean, stddev=deviation, dtype=x.dtype)
 
 
+_LEAST = -1.7580993408473766  # what a selu gives for -inf
+
+
+def _alpha_dropped(x: Any, rate: float, noise_shape: Any = None, seed: Any = None) -> Any:
+    kept = math.cast(random_uniform(build.Shape(x) if noise_shape is None else noise_shape, seed=seed) >= rate, x.dtype)
+    scale = ((1.0 - rate) * (1.0 + rate * _LEAST ** 2)) ** -0.5
+    return scale * (x * kept + _LEAST * (1.0 - kept)) - scale * _LEAST * rate
+
+
 LeakyReLU = layer_of("LeakyReLU", "x where it is positive, alpha · x elsewhere.",
                      lambda x, alpha=0.3: nn.leaky_relu(x, alpha))
 ELU = layer_of("ELU", "x where it is positive, alpha · (exp(x) - 1) elsewhere.",
@@ -69,9 +80,25 @@ GaussianNoise = layer_of("GaussianNoise", "x and normal noise of a standard devi
 GaussianDropout = layer_of(
     "GaussianDropout", "x times normal noise of mean one, of the deviation of a dropout of this rate, in training.",
     lambda x, rate: x * _noise(x, 1.0, (rate / (1.0 - rate)) ** 0.5), noise=True)
-SpatialDropout1D, SpatialDropout2D = (layer_of(
+SpatialDropout1D, SpatialDropout2D, SpatialDropout3D = (layer_of(
     name, "Drops channels as wholes, in training.", _channels_dropped, noise=True)
-    for name in ("SpatialDropout1D", "SpatialDropout2D"))
+    for name in ("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"))
+
+
+AlphaDropout = layer_of("AlphaDropout", "The least that a selu gives in place of a share of x, its mean and variance "
+                        "kept, in training.", _alpha_dropped, noise=True)
+
+
+class ActivityRegularization(Weights, Layer):
+    """x itself, and a penalty of l1 · Σ|x| + l2 · Σx²."""
+
+    supports_masking = True
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0, **options: Any) -> None:
+        super().__init__(activity_regularizer=L1L2(l1, l2), **options)
+
+    def call(self, inputs: Any) -> Any:
+        return inputs
 
 
 class PReLU(Weights, Layer):

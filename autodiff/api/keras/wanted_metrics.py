@@ -1,0 +1,29 @@
+"""The metrics that a model is compiled with: of names, of functions, and those of weighted examples."""
+from __future__ import annotations
+
+from typing import Any
+
+from . import metrics
+
+
+class Weighted(metrics.MeanMetricWrapper):
+    """The mean of a metric over examples, each of its weight."""
+
+
+def chosen_metrics(plain: Any, weighted: Any, loss: Any, rank: int | None, output: Any) -> list[tuple[str, Any]]:
+    """The metrics of an output with their labels. plain, weighted: one, several or None. rank: of the targets."""
+    def chosen(wanted: Any) -> list[tuple[str, Any]]:
+        found = []
+        for each in [] if wanted is None else wanted if isinstance(wanted, (list, tuple)) else [wanted]:
+            is_accuracy = each in ("accuracy", "acc")
+            function = metrics.accuracy_for(loss, rank, output) if is_accuracy else metrics.get(each)
+            found.append(("acc" if is_accuracy else getattr(function, "name", None) or function.__name__, function))
+        return found
+
+    return [*chosen(plain), *((f"weighted_{label}", Weighted(function, f"weighted_{label}"))
+                              for label, function in chosen(weighted))]
+
+
+def metric_of(given: Any) -> Any:
+    """A metric of a name, once for all batches; what 'accuracy' means is known when there are targets."""
+    return metrics.get(given) if isinstance(given, str) and given not in ("accuracy", "acc") else given

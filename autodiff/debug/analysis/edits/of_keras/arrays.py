@@ -1,0 +1,168 @@
+"""Where a script arranges the arrays that it trains with: shuffles, pairs of rows, weights of classes; and mends."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .....core.errors import ArgumentError
+from .....core.graph import Operation
+from .....core.site import source_lines
+from ....facts.records import NewLines, Place
+from ...findings import Finding
+from ...mistakes.case import Case
+from ..changes import Change, changed, rows_of
+from ..expressions import name_of
+from ..source_tree import Source
+from .given import given_behind
+
+_APART, _RARE = "labels do not follow from inputs", "unbalanced classes"
+_DRAWS = ("permutation", "randint", "choice", "sample", "randominteger", "integers", "shuffle")
+_SIDES = 2  # arrays that belong together: inputs and labels
+_HEAVIEST = 50.0  # times: what a rare class is weighed by
+
+
+class Arranged(NamedTuple):
+    """Where the arrays of a finding are arranged, and the lines that mend it; {} where they are not known."""
+
+    place: Place
+    lines: NewLines
+
+
+def arranged(finding: Finding, op: Operation | None, case: Case) -> Arranged | None:
+    """What a script does to the arrays that a finding is about; None where no line surely does it."""
+    given = given_behind(op)
+    file = given.file if given is not None else op.site.file if op is not None and op.site is not None else ""
+    try:
+        source = Source("".join(source_lines(file)))
+        line, changes = _FOUND[finding.kind](source, given.line if given is not None else 0, finding, case)
+    except (SyntaxError, ValueError, KeyError, ArgumentError):
+        return None
+    try:
+        lines = rows_of(source.text, changed(source.text, changes), file)
+    except ArgumentError:
+        lines = {}
+    return Arranged(Place(file, line, "", source_lines(file)[line - 1].strip()), lines)
+
+
+def _apart(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
+    """Two arrays that are each brought into an order of its own, or rows that are taken of each by other numbers."""
+    for found in (_shuffled(source), _reordered(source), _taken(source)):
+        if len(found) == _SIDES:
+            (first, one), (second, other) = found
+            return second.lineno, [*one, *other]
+    raise ArgumentError("no two orders are written")
+
+
+_Ordered = list[tuple[ast.expr | ast.stmt, list[Change]]]
+
+
+def _shuffled(source: Source) -> _Ordered:
+    """The statements that shuffle two arrays in place, and the same state of the generator before both."""
+    calls = [node.value for node in ast.walk(source.tree) if isinstance(node, ast.Expr)
+             and isinstance(node.value, ast.Call) and name_of(node.value.func) == "shuffle"
+             and isinstance(node.value.func, ast.Attribute) and len(node.value.args) == 1]
+    states = [node.lineno for node in ast.walk(source.tree) if isinstance(node, ast.Call)
+              and name_of(node.func) in ("seed", "setstate")]
+    pairs = [(one, other) for one, other in zip(calls, calls[1:]) if source.scope(one) is source.scope(other)
+             and ast.unparse(one.func) == ast.unparse(other.func) and ast.unparse(one) != ast.unparse(other)
+             and not any(one.lineno < at <= other.lineno for at in states)]
+    if not pairs:
+        return []
+    owner = ast.unparse(pairs[0][0].func).rpartition(".")[0]
+    kind = next((ast.unparse(value) for name, value in _given(source, owner)), "")
+    save, put = (f"{owner}.bit_generator.state", f"{owner}.bit_generator.state = {{}}") if "default_rng" in kind else (
+        (f"{owner}.getstate()", f"{owner}.setstate({{}})") if owner == "random" else
+        (f"{owner}.get_state()", f"{owner}.set_state({{}})"))
+    starts = [source.range(source.statement(call))[0] for call in pairs[0]]
+    name = _new(source, "order")
+    lines = [f"{name} = {save}", put.format(name)]
+    return [(call, [(at, at, source.lines(at, [line, ""]))]) for call, at, line in zip(pairs[0], starts, lines)]
+
+
+def _reordered(source: Source) -> _Ordered:
+    """The statements that take the rows of two arrays by permutations of their own, and one permutation for both."""
+    found = [(node, each) for node in ast.walk(source.tree) if isinstance(node, ast.Assign)
+             for each in ast.walk(node.value) if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Call)
+             and name_of(each.slice.func) == "permutation"]
+    if len(found) != _SIDES or ast.unparse(found[0][1].value) == ast.unparse(found[1][1].value) or source.scope(
+            found[0][0]) is not source.scope(found[1][0]):
+        return []
+    start, name = source.range(found[0][0])[0], _new(source, "order")
+    made = source.text[slice(*source.range(found[0][1].slice))]
+    changes = [[(*source.range(each.slice), name)] for _, each in found]
+    return [(found[0][0], [(start, start, source.lines(start, [f"{name} = {made}", ""])), *changes[0]]),
+            (found[1][0], changes[1])]
+
+
+def _taken(source: Source) -> _Ordered:
+    """Rows of two arrays by numbers that are drawn one after the other, beside each other; those of the first."""
+    for node in ast.walk(source.tree):
+        sides = node.elts if isinstance(node, ast.Tuple) else node.values if isinstance(node, ast.Dict) else [
+            *node.args, *(word.value for word in node.keywords)] if isinstance(node, ast.Call) else []
+        rows = [(each, each.slice.id) for each in (_rows(source, side) for side in sides)
+                if each is not None and isinstance(each.slice, ast.Name)]
+        if len(rows) == _SIDES and rows[0][1] != rows[1][1] and all(any(
+                isinstance(value, ast.Call) and name_of(value.func) in _DRAWS for _, value in _given(source, name))
+                for _, name in rows):
+            at = rows[1][0].slice
+            return [(rows[0][0], []), (rows[1][0], [(*source.range(at), rows[0][1])])]
+    return []
+
+
+def _rows(source: Source, node: ast.expr | None) -> ast.Subscript | None:
+    """The rows of an array that an expression is, or that the name that it is was given."""
+    if isinstance(node, ast.Name):
+        values = [value for _, value in _given(source, node.id)]
+        node = values[0] if len(values) == 1 else None
+    return node if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) else None
+
+
+def _given(source: Source, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What a name is given anywhere."""
+    for node in (each for each in ast.walk(source.tree) if isinstance(each, ast.Assign)):
+        for target in node.targets:
+            pairs = [(target, node.value), *zip(*(getattr(side, "elts", ()) for side in (target, node.value)))]
+            yield from ((key, value) for key, value in pairs if isinstance(key, ast.Name) and key.id == name)
+
+
+def _new(source: Source, word: str) -> str:
+    taken = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
+    return next(name for name in (word, f"{word}_of_rows", f"{word}_of_both") if name not in taken)
+
+
+def _call_at(source: Source, line: int, names: Sequence[str]) -> ast.Call:
+    """The call of Keras that gives the data. Raises ArgumentError."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and name_of(node.func) in names and node.lineno <= line <= (node.end_lineno or 0):
+            return node
+    raise ArgumentError("no call gives them")
+
+
+def _in_order(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
+    """fit that is told not to shuffle."""
+    call = _call_at(source, line, ("fit", "fitgenerator"))
+    told = [word.value for word in call.keywords if word.arg == "shuffle" and getattr(word.value, "value", 1) is False]
+    if not told:
+        raise ArgumentError("it is not told not to shuffle")
+    return told[0].lineno, [(*source.range(told[0]), "True")]
+
+
+def _weighed(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
+    """fit without weights of classes, of which one is rare."""
+    call = _call_at(source, line, ("fit", "fitgenerator"))
+    fed = next((t for t in case.steps[0].feeds if t.name == finding.target), None)
+    labels = [np.asarray(run.feeds[fed]) for run in case.steps if fed is not None and fed in run.feeds]
+    if not labels or any(word.arg in ("class_weight", "sample_weight") for word in call.keywords):
+        raise ArgumentError("classes are weighed, or not known")
+    share = float(np.mean([each.argmax(-1).mean() if each.ndim > 1 and each.shape[-1] > 1 else each.mean()
+                           for each in labels]))
+    weight = min(max(1 - share, share) / min(1 - share, share), _HEAVIEST)
+    end = source.range(call)[1] - 1
+    weights = f"{{0: 1.0, 1: {weight:.2g}}}" if share < 1 / _SIDES else f"{{0: {weight:.2g}, 1: 1.0}}"
+    return line, [(end, end, f", class_weight={weights}")]
+
+
+_FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed}

@@ -1,0 +1,45 @@
+"""The line that a finding is of, where it is not the one that made its op: data, rates and calls of functions."""
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .....core.graph import Operation
+from ....facts.graph_lists import operations_of
+from ....facts.roles import traceback_of
+from ...findings import Finding
+from ...mistakes.all_mistakes import OF_A_CALL, OF_A_RATE, OF_DATA
+from ...mistakes.case import Case, rate_of
+from .arrays import arranged
+from .given import given_behind
+from .schedules import SetRate, rate_set
+
+
+def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
+    """A finding with the line that called what made its op, that gives its data, or that set the rate."""
+    if finding.kind in OF_A_RATE and (line := _rate_set(case)) is not None:
+        return replace(finding, place=line.place)
+    if finding.kind in OF_A_CALL:
+        return _where_called(finding, op)
+    return _where_given(finding, op, case) if finding.kind in OF_DATA else finding
+
+
+def _rate_set(case: Case) -> SetRate | None:
+    """Where Keras was told the rate of the last step, if it is not that of the first."""
+    known = [rate_of(case, run) for run in (*case.looked[:1], *case.looked[-1:])]
+    rate = next((u.rate for u in case.updates if u.y is case.y and u.rate is not None), None)
+    return rate_set(rate, known[-1]) if rate is not None and known[-1] is not None and len(set(known)) > 1 else None
+
+
+def _where_called(finding: Finding, op: Operation | None) -> Finding:
+    """With the line that called a function of the script's, where others call it too, as of a loss."""
+    lines = traceback_of(op) if op is not None else ()
+    alike = [each for each in map(traceback_of, operations_of(op.graph)) if each[:1] == lines[:1]] if op else []
+    is_shared = len({each[1:2] for each in alike}) > 1
+    return replace(finding, place=lines[1]) if is_shared and len(lines) > 1 else finding
+
+
+def _where_given(finding: Finding, op: Operation | None, case: Case) -> Finding:
+    """With the line that arranges the data that a finding is about, or that gives them to a Keras model."""
+    given, done = given_behind(op), arranged(finding, op, case) if case.steps else None
+    return replace(finding, place=done.place) if done is not None else finding if given is None else replace(
+        finding, place=given.place)

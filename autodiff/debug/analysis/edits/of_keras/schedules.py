@@ -1,0 +1,61 @@
+"""Where a script sets a learning rate while it trains: by a call, or by the function of a schedule; and other ones."""
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from .....core.errors import ArgumentError
+from .....core.graph import Operation, Tensor
+from .....core.site import source_lines
+from .....core.traversal import ancestors
+from ....facts.records import Place
+from ..changes import Change
+from ..expressions import name_of
+from ..source_tree import Source
+
+_ALIKE = 1e-4  # relative: a rate in float32 and what it was set to
+
+
+class SetRate(NamedTuple):
+    """A rate that was set to `value` at a line; there it is `bound` at most, or at least. op: of the rate."""
+
+    op: Operation
+    value: float
+    file: str
+    line: int
+    bound: float
+    is_most: bool = True
+
+    @property
+    def place(self) -> Place:
+        """The line that sets it."""
+        return Place(self.file, self.line, "", source_lines(self.file)[self.line - 1].strip())
+
+
+def rate_set(rate: Tensor, value: float, bound: float = 0.0, *, is_most: bool = True) -> SetRate | None:
+    """Where a rate was last set to a value by Keras; None where it was not."""
+    known = rate.graph.extras.get("set by keras", {})
+    for op in ancestors([rate]) if known else ():
+        for given, (file, line) in reversed(known.get(op.name, ())):
+            if abs(given - value) <= _ALIKE * abs(value) and source_lines(file):
+                return SetRate(rate.op, given, file, line, bound, is_most)
+    return None
+
+
+def set_anew(source: Source, rewrite: SetRate) -> list[Change]:
+    """The number of a call or an assignment, or what a function returns within the bound. Raises ArgumentError."""
+    nodes = [node for node in ast.walk(source.tree) if getattr(node, "lineno", 0) <= rewrite.line <= (getattr(
+        node, "end_lineno", 0) or 0)]
+    given = [node.args[1] for node in nodes if isinstance(node, ast.Call) and name_of(node.func) == "setvalue"
+             and len(node.args) > 1]
+    given += [node.value for node in nodes if isinstance(node, ast.Assign)]
+    numbers = {found for each in given for found in source.numbers(each, rewrite.value)}
+    if len(numbers) == 1:
+        return [(*source.range(*numbers), f"{rewrite.bound:g}")]
+    made = [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
+    made = made or [node.body for node in nodes if isinstance(node, ast.Lambda)]
+    made = made or [each for each in given if not any(isinstance(node, ast.Lambda) for node in ast.walk(each))]
+    if len(made) != 1:
+        raise ArgumentError(f"no one expression of line {rewrite.line} surely is the rate")
+    start, end = source.range(made[0])
+    return [(start, end, f"{'min' if rewrite.is_most else 'max'}({source.text[start:end]}, {rewrite.bound:g})")]

@@ -1,0 +1,131 @@
+"""Layers of Keras that look around, rules, metrics, sequences, models told as text; sums of sizes are TensorFlow's."""
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autodiff as tf
+
+KERAS, LAYERS, K = tf.keras, tf.keras.layers, tf.keras.backend
+DRAW = np.random.RandomState(0)
+Q, V, W = (DRAW.randn(2, n, 4).astype("f") for n in (3, 5, 5))
+IMAGES, FILMS = DRAW.randn(2, 7, 6, 3).astype("f"), DRAW.randn(2, 4, 7, 6, 3).astype("f")
+ROWS = DRAW.randn(40, 4).astype("f")
+KINDS = (ROWS[:, :1] > 0).astype("f")
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    tf.reset_default_graph()
+
+
+@pytest.mark.parametrize(("layer", "given", "shape", "size"), [
+    (lambda: LAYERS.Attention(), [Q, V], (2, 3, 4), 16.0566),
+    (lambda: LAYERS.Attention(use_scale=True), [Q, V, W], (2, 3, 4), 11.0262),
+    (lambda: LAYERS.Attention(causal=True), [V, V], (2, 5, 4), 33.4255),
+    (lambda: LAYERS.AdditiveAttention(), [Q, V, W], (2, 3, 4), 10.6796),
+    (lambda: LAYERS.LocallyConnected2D(4, (3, 2), strides=(2, 1), activation="relu"), [IMAGES], (2, 3, 5, 4), 50.6076),
+    (lambda: LAYERS.LocallyConnected1D(4, 3, strides=2), [Q.repeat(3, 1)], (2, 4, 4), 26.3918),
+    (lambda: LAYERS.ConvLSTM2D(3, 3, padding="same", return_sequences=True), [FILMS], (2, 4, 7, 6, 3), 150.5149),
+    (lambda: LAYERS.ConvLSTM2D(3, (3, 2)), [FILMS], (2, 5, 5, 3), 25.1305),
+    (lambda: LAYERS.UpSampling3D(2), [FILMS], (2, 8, 14, 12, 3), 6228.2315),
+    (lambda: LAYERS.ZeroPadding3D((1, 2, 1)), [FILMS], (2, 6, 11, 8, 3), 778.5289),
+    (lambda: LAYERS.Cropping3D(((1, 0), (1, 1), (0, 1))), [FILMS], (2, 3, 5, 5, 3), 347.113),
+    (lambda: LAYERS.AlphaDropout(.3), [V], (2, 5, 4), 33.2855),
+    (lambda: LAYERS.ActivityRegularization(.1), [V], (2, 5, 4), 33.2855)])
+def test_layers_give_what_tensorflows_give(layer, given, shape, size):
+    draw, inputs = np.random.RandomState(5), [KERAS.Input(x.shape[1:]) for x in given]
+    model = KERAS.Model(inputs, layer()(inputs if len(inputs) > 1 else inputs[0]))
+    model.set_weights([np.asarray(draw.randn(*w.shape) * .3) for w in model.get_weights()])
+    made = model.predict(given if len(given) > 1 else given[0])
+    assert made.shape == shape
+    assert np.abs(made).astype(float).sum() == pytest.approx(size, rel=1e-5)
+
+
+def test_an_alpha_dropout_keeps_mean_and_deviation():
+    made = K.get_session().run(LAYERS.AlphaDropout(.2)(tf.nn.selu(tf.random_normal([400, 400])), training=True))
+    assert (abs(made.mean()), abs(made.std() - 1)) < (.02, .02)
+
+
+class Batches(KERAS.utils.Sequence):
+    """Four batches with weights."""
+
+    ends = 0
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return ROWS[10 * i:10 * i + 10], KINDS[10 * i:10 * i + 10], np.arange(10.) / 5
+
+    def on_epoch_end(self):
+        self.ends += 1
+
+
+def logistic():
+    return KERAS.Sequential([LAYERS.Dense(1, "sigmoid", kernel_initializer="ones", input_shape=(4,))])
+
+
+def test_a_sequence_trains_by_ftrl_and_weighted_metrics_as_in_tensorflow():
+    given, model = Batches(), logistic()
+    model.compile(KERAS.optimizers.Ftrl(.1, l1_regularization_strength=.01, l2_regularization_strength=.02,
+                                        l2_shrinkage_regularization_strength=.01), "binary_crossentropy",
+                  metrics=["mse"], weighted_metrics=["accuracy", "mae"])
+    told = model.fit_generator(given, epochs=3, shuffle=False, verbose=0).history
+    assert {name: round(sum(values), 4) for name, values in told.items()} == {
+        "loss": 1.6451, "mean_squared_error": .575, "weighted_acc": 2.2056, "weighted_mean_absolute_error": 1.3232}
+    assert given.ends == 2  # the last pass ends with the training
+    assert sum(model.evaluate(given, verbose=0)) == pytest.approx(1.9086, abs=1e-4)
+    assert np.shape(model.predict(given)) == (40, 1)
+
+
+def test_models_are_told_as_text_copied_and_kept(tmp_path: Path):
+    model = logistic()
+    model.compile("adam", "mse", metrics=["mae"])
+    model.fit(ROWS, KINDS, verbose=0)
+    other = KERAS.models.model_from_json(model.to_json())
+    assert [other.layers[0].activation.__name__, other.count_params()] == ["sigmoid", 5]
+    copied = KERAS.Sequential.from_config(model.get_config())
+    copied.set_weights(model.get_weights())
+    np.testing.assert_array_equal(copied.predict(ROWS), model.predict(ROWS))
+    path = str(tmp_path / "model.h5")
+    model.save(path)
+    expected = model.predict(ROWS)
+    model.fit(ROWS, KINDS, verbose=0)
+    again = KERAS.models.load_model(path)
+    np.testing.assert_array_equal(again.predict(ROWS), expected)
+    assert again.evaluate(ROWS, KINDS, verbose=0)[1] < 1
+    with pytest.raises(AttributeError, match="not saved by this program"):
+        KERAS.models.load_model("other.h5")
+    with pytest.raises(AttributeError, match="HDF5"):
+        model.load_weights("other.h5")
+
+
+def test_callbacks_write_lines_and_end_what_is_nan(tmp_path: Path, capsys):
+    model = logistic()
+    model.compile(KERAS.optimizers.SGD(.1), "mse")
+    path = tmp_path / "log.csv"
+    model.fit(ROWS, KINDS, epochs=2, verbose=0, callbacks=[KERAS.callbacks.CSVLogger(path)])
+    lines = path.read_text().splitlines()
+    assert (lines[0], lines[2][:2], len(lines)) == ("epoch,loss", "1,", 3)
+    ended = model.fit(ROWS * np.nan, KINDS, epochs=3, verbose=0, callbacks=[KERAS.callbacks.TerminateOnNaN()])
+    assert len(ended.epoch) == 1 and "Invalid loss, terminating training" in capsys.readouterr().out
+
+
+def test_functions_of_the_backend():
+    q, v = K.constant(Q), K.constant(V)
+    values = {
+        "batch_dot": (K.batch_dot(q, K.permute_dimensions(v, (0, 2, 1))), 43.6576),
+        "of vectors": (K.batch_dot(q[:, 0], v[:, 0], axes=1), 3.7851), "by axes": (K.batch_dot(q, v, [2, 2]), 43.6576),
+        "std": (K.std(q, axis=1), 5.8251), "var": (K.var(q, keepdims=True), 1.0556),
+        "repeated": (K.repeat_elements(q, 2, 1), 41.5642), "repeat": (K.repeat(q[:, 0], 3), 21.1323),
+        "switch": (K.switch(q[:, 0, 0] > 0, q, -q), 20.7821), "hard_sigmoid": (K.hard_sigmoid(q), 13.9325),
+        "flat": (K.batch_flatten(q), 20.7821), "phase": (K.in_train_phase(q, 0 * q), 0.0)}
+    for name, (tensor, size) in values.items():
+        assert np.abs(K.eval(tensor)).astype(float).sum() == pytest.approx(size, abs=1e-3), name
+    kept = K.variable(np.ones(3))
+    moved = K.moving_average_update(kept, K.zeros(3), .9)
+    K.get_session().run(moved)
+    np.testing.assert_allclose(K.batch_get_value([kept])[0], .9)
+    with K.learning_phase_scope(1):
+        assert K.in_train_phase(1.0, 2.0) == 1.0

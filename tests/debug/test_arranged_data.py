@@ -1,0 +1,114 @@
+"""Faults of Keras programs outside of the model: generators, shuffled arrays, rare classes, rates that are set."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.language.interpreter import execute
+from cli.view.render import plain
+
+from .mistaken_programs import HEAD
+from .programs_of_keras import KERAS
+from .test_mistakes import findings, trained
+
+BINARY = KERAS + """
+kinds = (data[:, 0] > 0).astype(np.float32)
+m = model(layers.Dense(1, "sigmoid"))
+"""
+ENTROPY = 'm.compile("adam", "binary_crossentropy")\n'
+CLASSES = KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.compile(keras.optimizers.SGD(.1), "sparse_categorical_crossentropy")
+"""
+PIXELS = KERAS + """
+images = draw.randint(0, 256, (240, 30))
+labels = (images[:, :15].sum(1) > images[:, 15:].sum(1)).astype(int)
+class Batches(keras.utils.Sequence):
+    def __len__(self):
+        return 10
+    def __getitem__(self, i):
+        at = slice(24 * i, 24 * i + 24)
+        return images[at].astype("float32"), labels[at]  #!
+def batches():
+    while True:
+        i = np.random.randint(0, 240, 24)
+        yield images[i].astype("float32"), labels[i]  #!
+m = keras.Sequential([layers.Dense(16, "tanh", input_shape=(30,)), layers.Dense(2, "softmax")])
+m.compile("sgd", "sparse_categorical_crossentropy")
+"""
+# a program, the kind of the finding, the line that `fix 1` writes, and what makes the program right
+ARRANGED = {
+    "two shuffles": (BINARY + "np.random.shuffle(data)\nnp.random.shuffle(kinds)  #!\n" + ENTROPY + """
+m.fit(data, kinds, 24, 12, verbose=0)
+""", "labels do not follow from inputs", "np.random.set_state(order)\nnp.random.shuffle(kinds)", (
+        "np.random.shuffle(data)\nnp.random.shuffle(kinds)", "")),
+    "two permutations": (BINARY + """data = data[draw.permutation(240)]
+kinds = kinds[draw.permutation(240)]  #!
+""" + ENTROPY + """
+m.fit(data, kinds, 24, 12, verbose=0)
+""", "labels do not follow from inputs", "kinds = kinds[order]", (
+        "kinds = kinds[draw.permutation(240)]", "kinds = (data[:, 0] > 0).astype(np.float32)")),
+    "rows drawn twice": (BINARY + """def drawn():
+    while True:
+        i, j = np.random.randint(0, 240, 24), np.random.randint(0, 240, 24)
+        yield data[i], kinds[j]  #!
+""" + ENTROPY + """
+m.fit_generator(drawn(), steps_per_epoch=12, epochs=12, verbose=0)
+""", "labels do not follow from inputs", "yield data[i], kinds[i]", ("kinds[j]", "kinds[i]")),
+    "told not to shuffle": (CLASSES + """order = np.argsort(classes)
+m.fit(data[order], classes[order], 12, 2, verbose=0,
+      shuffle=False)  #!
+""", "sorted by class", "shuffle=True)", ("shuffle=False", "shuffle=True")),
+    "a class is rare": (BINARY + 'm.compile("sgd", "binary_crossentropy")\n' + """
+m.fit(data, data[:, 0] > 1.9, 24, 2, verbose=0)  #!
+""", "unbalanced classes", "verbose=0, class_weight={0: 1.0, 1:", ("> 1.9", "> 0.1")),
+    "a generator of pixels": (PIXELS.replace("  #!\ndef", "\ndef") + """
+m.fit_generator(batches(), steps_per_epoch=10, epochs=4, verbose=0)
+""", "inputs not scaled", "yield ", ('astype("float32")', 'astype("float32") / 255')),
+    "a sequence of pixels": (PIXELS.replace("labels[i]  #!", "labels[i]") + """
+m.fit(Batches(), epochs=4, verbose=0)
+""", "inputs not scaled", "return ", ('astype("float32")', 'astype("float32") / 255')),
+    "a rate that is set": (CLASSES + """m.fit(data, classes, 24, 1, verbose=0)
+keras.backend.set_value(m.optimizer.lr, 60.0)  #!
+m.fit(data, classes, 24, 3, verbose=0)
+""", "learning rate too high", "set_value(m.optimizer.lr, 0.1)", ("60.0", "0.05")),
+    "a schedule that ends": (CLASSES + """def schedule(epoch):
+    return 0.1 * 0.001 ** epoch  #!
+m.fit(data, classes, 24, 4, verbose=0, callbacks=[keras.callbacks.LearningRateScheduler(schedule)])
+""", "learning rate decayed to nothing", "return max(0.1 * 0.001 ** epoch, 0.1)", ("0.001 **", "0.9 **")),
+}
+
+
+@pytest.mark.parametrize("name", ARRANGED)
+def test_the_line_that_arranges_the_data_is_told_and_written_anew(name: str, tmp_path: Path,
+                                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text, kind, written, (wrong, right) = ARRANGED[name]
+    shell = trained(text, tmp_path)
+    first = shell.dbg.doctor().findings[0]
+    assert first.kind == kind and first.place is not None and "#!" in first.place.text
+    if "fix 1" in first.remedy:
+        execute("fix 1 --write --yes", shell)
+        now = (tmp_path / "model.py").read_text()
+        assert written in now and now != HEAD + text
+    else:
+        assert name == "a generator of pixels"  # whose first steps do not always show that it helps
+    shell.close()
+    assert wrong in text
+    assert [f for f in findings(text.replace(wrong, right), tmp_path) if f.level != "remark"] == []
+
+
+def test_a_rate_that_grows_to_nan_is_kept_where_it_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shell = trained(KERAS + """
+m = model(layers.Dense(8, "relu"), layers.Dense(1))
+m.compile(keras.optimizers.SGD(.01), "mse")
+rates = keras.callbacks.LearningRateScheduler(lambda epoch: .01 * 9 ** epoch)
+m.fit(data, data.sum(1), 24, 9, verbose=0, callbacks=[rates])
+""", tmp_path)
+    told = plain(execute("why nan", shell))
+    assert "keep the learning rate at 0.01, where it began" in told
+    number = told.partition("keep the learning rate")[2].partition("; fix ")[2][:1]
+    execute(f"fix {number} --write --yes", shell)
+    shell.close()
+    assert "lambda epoch: min(.01 * 9 ** epoch, 0.01)" in (tmp_path / "model.py").read_text()
