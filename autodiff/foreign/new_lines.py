@@ -24,7 +24,7 @@ def before(file: str, line: int, text: str) -> NewLines:
 def after(file: str, line: int, text: str) -> NewLines:
     """A statement of its own behind that on a line; {} where others stand beside it."""
     node = on_lines(file).get(line)
-    if node is None or not _is_alone(file, node):
+    if node is None or not is_alone(file, node):
         return {}
     end = node.end_lineno or line
     return {(file, end): f"{text_on(file, end)}\n{' ' * node.col_offset}{text}"}
@@ -33,7 +33,7 @@ def after(file: str, line: int, text: str) -> NewLines:
 def moved(file: str, line: int, to: NewLines) -> NewLines:
     """Without the statement on a line, which stands elsewhere then; {} where it is not alone on one line."""
     node = on_lines(file).get(line)
-    is_whole = node is not None and node.lineno == node.end_lineno and _is_alone(file, node)
+    is_whole = node is not None and node.lineno == node.end_lineno and is_alone(file, node)
     return {(file, line): "", **to} if is_whole and to else {}
 
 
@@ -106,7 +106,7 @@ def first_of(file: str, line: int, method: str, added: str) -> NewLines:
     return {}
 
 
-def _is_alone(file: str, node: ast.stmt) -> bool:
+def is_alone(file: str, node: ast.stmt) -> bool:
     """Whether nothing else than a comment stands on a statement's lines."""
     rest = text_on(file, node.end_lineno or node.lineno).encode()[node.end_col_offset or 0:].strip()
     return not text_on(file, node.lineno)[:node.col_offset].strip() and (not rest or rest.startswith(b"#"))

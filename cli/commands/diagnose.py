@@ -21,6 +21,7 @@ from autodiff.debug.analysis.findings import (
     WhySmall,
 )
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.engine.questions.mended import numbered
 from autodiff.debug.facts.graph_lists import lacking, trainable_tensors
 from autodiff.debug.facts.roles import at_line
 from autodiff.debug.facts.stats import has_nonfinite
@@ -86,6 +87,8 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
         return Group((first, *(tried(remedies, offered=shell.typed) or not_tried(found)), *chain(found), *rest))
     if isinstance(found, WhyFailed) and (remedies := shell.dbg.trials.of(found, of)):
         return Group((*explained(replace(found, remedy="")), *tried(remedies, offered=shell.typed)))
+    many = tuple(numbered(each, shell.dbg.trials) if i == 0 and isinstance(each, WhyNone) else each
+                 for i, each in enumerate(many))
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
                   if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
     return Group(parts) if parts else Text(f"nothing to explain: no gradient is {target}", "good")

@@ -228,7 +228,7 @@ def test_a_loss_without_a_step_and_parameters_that_are_all_frozen_are_told(told)
         nothing, frozen = SimpleNamespace(entries=[], older=[]), SimpleNamespace(frozen=lambda _: None)
         from torch import Tensor
         loss, given = Tensor(np.zeros(1)), {"w": SimpleNamespace(requires_grad=False)}
-        found = PostMortem(error.value, nothing, frozen, loss, given).remark()
+        found = PostMortem(error.value, nothing, frozen, (None, loss), given).remark()
     assert found.text == "requires_grad of all 1 parameters is False"
 
 

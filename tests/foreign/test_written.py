@@ -12,7 +12,8 @@ from autodiff.debug.analysis.findings import Finding
 from autodiff.debug.engine.questions.patches import patch_of_lines
 from autodiff.debug.facts.records import Place
 from autodiff.foreign.model import tf
-from autodiff.foreign.torch.written import Known, connected, written
+from autodiff.foreign.torch.uncut import connected
+from autodiff.foreign.torch.written import Known, written
 
 EPOCHS = ["for e in n:", "    for x in l:", "        f(x).backward()", "        o.step()", "        s.step()", "    p"]
 # kind, or "kind of an op"; the line it is about; those of step, call and backward; the text, and as it is remedied
@@ -86,11 +87,17 @@ def test_lines_as_the_remedy_has_them(kind: str, line: int, lines: tuple[int, ..
 @pytest.mark.parametrize("old, new", [
     ("l = torch.tensor(l.item(), requires_grad=True)", "l = l"), ("l = -(torch.tensor(logs) * r).sum()",
      "l = -(torch.stack(logs) * r).sum()"), ("l = torch.tensor([a.item(), float(b)])", "l = torch.stack([a, b])"),
-    ("l = Variable(l.data)", "l = l"), ("l = f(a)", "")])
+    ("l = Variable(l.data)", "l = l"), ("l = f(a)", ""), ("l = torch.tensor(f(a), requires_grad=True)", "l = f(a)"),
+    ("l = f(a).item()|l = torch.tensor(l)", "l = f(a)"), ("for a in b:|    s += f(a).item()|l = torch.tensor(s)",
+     "for a in b:|    s += f(a)|l = s"), ("for a in b:|    s.append(f(a).item())|l = torch.tensor(s).mean()",
+     "for a in b:|    s.append(f(a))|l = torch.stack(s).mean()"),
+    ("p = f(a).detach().numpy()|e = np.mean((p - y.numpy()) ** 2)|l = torch.tensor(e)",
+     "p = f(a)|e = torch.mean((p - y) ** 2)|l = e"), ("x = f(a).item(); l = torch.tensor(x)", "")])
 def test_the_tensors_themselves_in_place_of_their_numbers(old: str, new: str, tmp_path: Path,
                                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = (text.replace("|", "\n") for text in (old, new))
     file = _file(old, tmp_path, monkeypatch)
-    found = connected(file, 1)
+    found = connected(file, old.count("\n") + 1)
     assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)
 
 

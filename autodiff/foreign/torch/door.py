@@ -48,7 +48,7 @@ class TorchDoor:
         self._builder = Builder(self.steps, self.recorder, self._habits)
         self._course = Course()
         self._is_inside = False
-        self._loss: Any = None  # that was differentiated last
+        self._losses: tuple[Any, Any] = None, None  # that were differentiated last
         self._asked: list[Any] = []  # what was differentiated by on the way to the loss
         self._refused: set[str] = set()
 
@@ -80,7 +80,7 @@ class TorchDoor:
             with contextlib.suppress(Exception):  # what is said of an error is never another one
                 parameters = parameters_in(user_names(self._view.namespace()))
                 error.told = PostMortem(  # type: ignore[attr-defined]
-                    error, self.recorder, self._habits, self._loss, parameters).remark()
+                    error, self.recorder, self._habits, self._losses, parameters).remark()
             raise
         finally:
             torch.Tensor.backward, torch.autograd.grad = backward, grad
@@ -103,7 +103,7 @@ class TorchDoor:
 
     def _backward(self, loss: Any, is_seeded: bool, run: Any) -> None:
         """One step: torch's backward, then ours."""
-        self._loss = loss
+        self._losses = self._losses[1], loss
         with self._inside():
             names = user_names(self._view.namespace())
             parameters, frames = parameters_in(names), user_frames()

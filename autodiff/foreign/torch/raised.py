@@ -20,7 +20,8 @@ from .graph import name_of, sliced, written_by
 from .habits import Habits
 from .left_behind import remark_on
 from .record import Call, Entry, Recorder, is_leaf, is_library, place_of_frames, tensors_in
-from .written import connected
+from .two_losses import TwoLosses
+from .uncut import connected
 
 _REMEDIES = {  # what torch says -> what to do
     "implicitly created only for scalar": "make one number of it before backward(): loss.mean(), or loss.sum()",
@@ -46,12 +47,14 @@ _SIZES = ("in_features", "in_channels", "num_features", "input_size", "num_embed
 
 
 class PostMortem:
-    """What there is when the script ends with an error. loss: what was to be differentiated last."""
+    """What there is when the script ends with an error. losses: what was differentiated before, and last."""
 
-    def __init__(self, error: BaseException, recorder: Recorder, habits: Habits, loss: Any,
+    def __init__(self, error: BaseException, recorder: Recorder, habits: Habits, losses: tuple[Any, Any],
                  parameters: Mapping[str, Any]) -> None:
+        self._before, loss = losses
         self._said, self._habits, self._loss, self._parameters = str(error), habits, loss, parameters
         self._entries, self._all = recorder.entries, [*recorder.older, *recorder.entries]
+        self._slopes = [e for e in self._all if any(t.requires_grad for t in tensors_in(e.result))]
         self._frames = [*walk_tb(error.__traceback__)]
         self._frame, self._line = [part for part in self._frames if not is_library(part[0].f_code.co_filename)][-1]
         self._file = self._frame.f_code.co_filename
@@ -164,15 +167,39 @@ class PostMortem:
         remarks = (remark_on(p, self._entries, used, self._habits.assigned) for p in trained)
         return next((remark for remark in remarks if remark is not None and remark.place is not None), None)
 
+    def _two_losses(self) -> TwoLosses:
+        step = next((s.line for s in resolve(self._habits.last_step[:1]) if s.file == self._file), 0)
+        moved = self._habits.moved
+        optimizers = [{id(p) for group in o.param_groups for p in group["params"]} for o in self._habits.optimizers]
+        return TwoLosses(self._file, self._line, step if moved else 0, lambda name: self._leaves(self._named(name)),
+                         moved, optimizers)
+
+    def _leaves(self, value: Any) -> set[int]:
+        """The parameters that a value is made of, by identity."""
+        known = {id(p) for p in self._parameters.values() if p.requires_grad}
+        return {id(t) for t in tensors_in(value) if t.requires_grad for e in sliced(self._slopes, [t])
+                for t in tensors_in((e.args, e.kwargs)) if id(t) in known}
+
+    def _in_both(self) -> Any:
+        """The last that both losses are made of, of what has a name; the loss itself if there is none."""
+        first = set(map(id, sliced(self._slopes, [self._before]))) if self._before is not None else set()
+        both = {id(t) for e in sliced(self._slopes, [self._loss]) if id(e) in first for t in tensors_in(e.result)}
+        named = {id(value): value for value in {**self._frame.f_globals, **self._frame.f_locals}.values()
+                 if isinstance(value, torch.Tensor) and id(value) in both}
+        ids = [id(t) for e in self._slopes for t in tensors_in(e.result) if id(t) in named]
+        return named[ids[-1]] if ids else self._loss
+
     def _freed(self) -> Remark | None:
         """What an earlier backward has freed, and this one uses again."""
         made = {id(t) for e in self._entries for t in tensors_in(e.result)}
         uses = [(t, e.frames) for e in sliced(self._entries, [self._loss]) for t in tensors_in((e.args, e.kwargs))]
         tensor, frames = next((t, frames) for t, frames in [*uses, (self._loss, ())]
                               if t.requires_grad and not is_leaf(t) and id(t) not in made)
+        tensor = self._in_both() if tensor is self._loss and self._before is not self._loss else tensor
         use, line = self._here(frames) or self._line, next((self._here(e.frames) for e in reversed(
             self._all) if any(t is tensor for t in tensors_in(e.result))), 0)
-        name = (*names_between(self._file, line, use), "it")[0]
+        names = {**self._frame.f_globals, **self._frame.f_locals}
+        name = (*names_between(self._file, line, use), *(n for n, each in names.items() if each is tensor), "it")[0]
         place, at = as_place(Site(self._file, use, "")), at_line(as_place(Site(self._file, line, ""))) * (line > 0)
         if line not in (loop_around(self._file, self._line) or ()):
             return Remark(f"{name} was computed{at} once, before the loop, and the first backward() has freed what its "
@@ -180,9 +207,12 @@ class PostMortem:
                           "detach() if nothing before it is trained")
         if line < use:
             how = "shares ops with another loss" if tensor is self._loss else "is in two losses"
-            return Remark(f"{name}, made{at}, {how}, and the backward() of the first has freed what its gradient needs",
-                          place, "one backward() of the sum, (loss1 + loss2).backward(); or "
-                          "retain_graph=True in the first")
+            is_same = tensor is self._loss and self._before is self._loss
+            how = "has had its backward() already" if is_same else how
+            mended = self._two_losses().shared(name, use, self._leaves(self._before), is_same)
+            return Remark(f"{name}, made{at}, {how}" + (", which" if is_same else ", and the backward() of the first")
+                          + " has freed what its gradient needs", place, mended.words or "one backward() of the sum, "
+                          "(loss1 + loss2).backward(); or retain_graph=True in the first", mended.lines)
         is_one = not isinstance(self._named(name), (tuple, list))
         cut = f"{name} = {name}.detach()" if is_one else f"{name} = tuple(h.detach() for h in {name})"
         return Remark(f"{name} comes from the step before, made{at}, with that step's graph, which its backward() has "
@@ -196,10 +226,11 @@ class PostMortem:
         for name, p in self._parameters.items():
             if id(p) in self._habits.moved and list(p.shape) in (shape, shape[::-1]):
                 place = place_of_frames(self._habits.last_step)
+                mended = self._two_losses().mended()
                 return Remark(f"optimizer.step(){at_line(place)} changes {name} in place, with whose old value this "
-                              "loss was computed", place, "compute what this loss is made of after the step"
-                              f"{at_line(place)}, with another forward pass; or call every backward() before the first "
-                              "step()")
+                              "loss was computed", place, mended.words or "compute what this loss is made of after the "
+                              f"step{at_line(place)}, with another forward pass; or call every backward() before the "
+                              "first step()", mended.lines)
         wholes = [(e, t, getattr(t, "_base", None)) for e in reversed(self._all) for t in written_by(e)]
         entry = next(e for e, t, base in wholes if shape in (list(t.shape), list((t if base is None else base).shape)))
         what, place, _ = _described(entry)

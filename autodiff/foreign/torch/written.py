@@ -13,11 +13,10 @@ from ...debug.analysis.mistakes.heads import unbroadcast
 from ...debug.facts.roles import VARIABLES
 from ..new_lines import NewLines, after, before, moved, nodes_on, replaced, text_on, value
 from ..script_lines import assigned_on, holding, loops_around, on_lines
+from .uncut import connected, last_name
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
           **dict.fromkeys(("fill_", "zero_"), "{0}.normal_(0, 0.1)")}  # what fills with one number, and what at random
-_WRAPPED = ("tensor", "as_tensor", "Variable", "Tensor", "FloatTensor")
-_NUMBERS = ("item", "detach", "data", "cpu", "numpy", "tolist")  # what takes the numbers of a tensor
 
 
 class Known(NamedTuple):
@@ -51,12 +50,8 @@ def written(finding: Finding, known: Known) -> NewLines:
 def _calls(at: Site | _At | None, *names: str) -> Iterator[ast.Call]:
     """The calls on a line of what has one of these as its last name; of anything, for none."""
     for node in nodes_on(at.file, at.line) if at is not None else ():
-        if isinstance(node, ast.Call) and (not names or _last(node.func) in names):
+        if isinstance(node, ast.Call) and (not names or last_name(node.func) in names):
             yield node
-
-
-def _last(function: ast.expr) -> str:
-    return ast.unparse(function).rpartition(".")[2]
 
 
 def _owner(call: ast.Call) -> str:
@@ -94,7 +89,7 @@ def _stepped(at: _At) -> Iterator[NewLines]:
 def _training(at: _At) -> Iterator[NewLines]:
     """Before the call of the module in the training."""
     for call in _calls(site := at.known.called):
-        if site is not None and isinstance(call.func, (ast.Name, ast.Attribute)) and _last(
+        if site is not None and isinstance(call.func, (ast.Name, ast.Attribute)) and last_name(
                 call.func) in at.finding.op.split("."):
             yield before(site.file, site.line, f"{ast.unparse(call.func)}.train()")
 
@@ -128,61 +123,11 @@ def _reached(at: _At) -> Iterator[NewLines]:
         yield connected(at.file, at.line)
 
 
-def connected(file: str, line: int) -> NewLines:
-    """Tensors themselves, not their numbers; and what was computed without a gradient with it."""
-    return next(filter(None, _connections(file, line)), {})
-
-
-def _connections(file: str, line: int) -> Iterator[NewLines]:
-    for call in _calls(Site(file, line, ""), *_WRAPPED):
-        if call.args:
-            first = call.args[0]
-            source = _itself(first)
-            if isinstance(first, (ast.List, ast.Tuple)):
-                source = ast.List([_itself(part) for part in first.elts], ast.Load())
-            is_one = source is not first and not isinstance(source, ast.List)
-            yield replaced(file, call, ast.unparse(source) if is_one else f"torch.stack({ast.unparse(source)})")
-    for node in holding(file, line)[::-1]:
-        for item in node.items if isinstance(node, ast.With) else ():
-            if isinstance(item.context_expr, ast.Call) and _last(item.context_expr.func) == "no_grad":
-                yield replaced(file, item.context_expr.func, "torch.enable_grad")
-    for node in nodes_on(file, line):
-        if isinstance(node, ast.expr) and (source := _itself(node)) is not node:
-            yield _detached_later(file, line, replaced(file, node, ast.unparse(source)))
-
-
-def _itself(node: ast.expr) -> ast.expr:
-    """The tensor whose numbers an expression takes."""
-    while True:
-        called = node.func if isinstance(node, ast.Call) else node
-        if isinstance(called, ast.Attribute) and called.attr in _NUMBERS:
-            node = called.value
-        elif isinstance(node, ast.Call) and ast.unparse(called) == "float" and node.args:
-            node = node.args[0]
-        else:
-            return node
-
-
-def _detached_later(file: str, line: int, uncut: NewLines) -> NewLines:
-    """Where one loss is differentiated before another, what the first takes stays without a gradient."""
-    loops = loops_around(file, line)
-    rest = range(line + 1, (loops[-1].end_lineno or 0) + 1) if loops else range(0)
-    ends = [at for at in rest if any(_calls(Site(file, at, ""), "backward"))]
-    names, found = assigned_on(file, line), dict(uncut)
-    for at in range(line + 1, ends[0] if len(ends) > 1 else 0):
-        uses = [node for node in nodes_on(file, at) if isinstance(node, ast.Name) and node.id in names]
-        if len(uses) > 1:
-            return {}
-        for use in uses:
-            found |= replaced(file, use, "{}.detach()")
-    return found
-
-
 def _drawn(at: _At) -> Iterator[NewLines]:
     """Values at random in place of one number."""
     for call in _calls(at, *_DRAWN):
         given = ast.unparse(call.args[0]) if call.args else ""
-        how = "{0}.xavier_uniform_({1})" if given.endswith("weight") else _DRAWN[_last(call.func)]
+        how = "{0}.xavier_uniform_({1})" if given.endswith("weight") else _DRAWN[last_name(call.func)]
         yield replaced(at.file, call, how.format(_owner(call), given))
     for call in _calls(at, "zeros", "ones", "zeros_like", "ones_like"):
         yield replaced(at.file, call, "0.1 * " + re.sub("zeros|ones", "randn", ast.unparse(call)))

@@ -15,7 +15,7 @@ from ...analysis.edits.of_mistakes import attempts_of
 from ...analysis.edits.of_script import lines_of
 from ...analysis.edits.of_training import Attempt
 from ...analysis.edits.own_updates import Law, law_behind
-from ...analysis.findings import WARNING, Finding, Remedy
+from ...analysis.findings import WARNING, Finding, Remedy, WhyNone
 from ...analysis.mistakes.all_mistakes import CALM
 from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.traps import HAZARDS
@@ -230,6 +230,23 @@ class Mended:
 
 def _mean(value: Any) -> float:
     return float(np.mean(value)) if np.size(value) and np.asarray(value).dtype.kind == "f" else float("nan")
+
+
+def numbered(why: WhyNone, trials: Trials) -> WhyNone:
+    """Why a gradient is None, its remedy as the first of the trials' where it is known as lines of the script."""
+    model, moments = trials.model, trials.state.moments
+    advice, first = advice_of(model.graph), next(iter(why.cuts), None)
+    remark = advice.remarks.get(why.x.rpartition(":")[0])
+    place = first.place if first is not None else why.place if remark is not None else None
+    lines = (remark.lines if remark is not None else {}) or advice.written(Finding(
+        0, "no gradient", first.op if first is not None else "", "", why.x, why.text, why.remedy, "", place))
+    y = model.targets.named(why.y.rpartition(":")[0])
+    if not lines or y is None or not moments or model.raised[0]:
+        return why
+    trials.tried = []
+    number = trials.numbered_as(Remedy(why.remedy, "", 0.0, 0.0, place, applied=ANEW, lines=lines), Overlay(
+        model, y.outputs[0], ()), moments[-1])
+    return replace(why, remedy=f"{why.remedy}; {ANEW.format(number)}")
 
 
 def unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:

@@ -1,0 +1,164 @@
+"""Tensors themselves in place of their numbers: the lines of a script that a gradient is to pass."""
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+
+from ..new_lines import NewLines, is_alone, nodes_on, replaced
+from ..script_lines import assigned_on, holding, loops_around, on_lines, read_by
+
+_WRAPPED = ("tensor", "as_tensor", "from_numpy", "Variable", "Tensor", "FloatTensor")
+_NUMBERS = ("item", "detach", "data", "numpy", "tolist")  # what takes the numbers of a tensor
+_ALIKE = frozenset("""abs clip concatenate cos dot exp log max maximum mean min minimum sign sin sqrt square stack std
+sum tanh var where""".split())  # of NumPy's functions those that torch has by the same name
+_PLACES = ("cpu", "clone")  # what may stand between, and is kept where no numbers are taken
+
+
+def connected(file: str, line: int) -> NewLines:
+    """Tensors themselves, not their numbers; and what was computed without a gradient with it."""
+    return next(filter(None, _connections(file, line)), {})
+
+
+def last_name(function: ast.expr) -> str:
+    """What is called, without what it belongs to."""
+    return ast.unparse(function).rpartition(".")[2]
+
+
+def _connections(file: str, line: int) -> Iterator[NewLines]:
+    statement = on_lines(file).get(line)
+    for holder in holding(file, line)[::-1]:
+        for item in holder.items if isinstance(holder, ast.With) else ():
+            if isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) in (
+                    "no_grad", "inference_mode"):
+                yield replaced(file, item.context_expr.func, "torch.enable_grad")
+    if statement is not None and any(_is_wrap(node) for node in ast.walk(statement)):
+        yield _with_sources(file, statement)
+    for node in nodes_on(file, line):
+        if isinstance(node, ast.expr) and (source := _itself(node)) is not node:
+            yield _detached_later(file, line, replaced(file, node, ast.unparse(source)))
+
+
+def _is_wrap(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) in _WRAPPED and bool(node.args)
+
+
+def _itself(node: ast.expr) -> ast.expr:
+    """The tensor whose numbers an expression takes."""
+    found = node
+    while True:
+        called = node.func if isinstance(node, ast.Call) else node
+        if isinstance(called, ast.Attribute) and called.attr in (*_NUMBERS, *_PLACES):
+            found = called.value if called.attr in _NUMBERS else found
+            node = called.value
+        elif isinstance(node, ast.Call) and ast.unparse(called) == "float" and node.args:
+            found = node = node.args[0]
+        else:
+            return found
+
+
+class _Tensors(ast.NodeTransformer):
+    """An expression of the tensors whose numbers it takes. lists: names of lists; changed: whether it took any."""
+
+    def __init__(self, lists: set[str]) -> None:
+        self.lists, self.changed = lists, False
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """The same of tensors."""
+        source = _itself(node) if isinstance(node, ast.expr) else node
+        self.changed |= source is not node
+        if isinstance(source, ast.Call) and _is_wrap(source):
+            self.changed, first = True, source.args[0]
+            is_list = isinstance(first, (ast.List, ast.Tuple, ast.ListComp)) or ast.unparse(first) in self.lists
+            made = self.visit(first)
+            return ast.parse(f"torch.stack({ast.unparse(made)})", mode="eval").body if is_list else made
+        made = self.generic_visit(source)
+        if isinstance(made, ast.Attribute) and ast.unparse(made.value) in ("np", "numpy") and made.attr in _ALIKE:
+            made.value = ast.Name("torch", ast.Load())
+        return made
+
+
+def _with_sources(file: str, statement: ast.stmt) -> NewLines:
+    """A statement that makes a tensor of numbers, and those before it that took them of tensors; {} if none did."""
+    lists, found = _lists(file, read_by(statement)), NewLines()
+    todo, seen = [statement], set[int]()
+    while todo:
+        part = todo.pop()
+        seen.add(part.lineno)
+        value = getattr(part, "value", None)
+        appended = part is not statement and isinstance(part, ast.Expr) and isinstance(value, ast.Call)
+        value = value.args[0] if appended and value is not None and value.args else value
+        if not isinstance(value, ast.expr) or not is_alone(file, part):
+            return {}
+        changed = _Tensors(lists)
+        new = changed.visit(copy.deepcopy(value))
+        if changed.changed:
+            is_same = isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == ast.unparse(new) and len(
+                _beside(file, part)) > 1
+            lines = {(file, part.lineno): ""} if is_same else replaced(
+                file, value, ast.unparse(new))
+            if not lines:
+                return {}
+            found |= lines
+        todo += [each for each in _sources(file, part, read_by(part) if not appended else {
+            node.id for node in ast.walk(value) if isinstance(node, ast.Name)}) if each.lineno not in seen]
+    return found if len(found) > 1 or _takes_numbers(statement) or lists else {}
+
+
+def _beside(file: str, part: ast.stmt) -> list[ast.stmt]:
+    """The statements of its block."""
+    holders = holding(file, part.lineno)[-1:]
+    return [*getattr(holders[0], "body", ())] if holders else [*dict.fromkeys(on_lines(file).values())]
+
+
+def _takes_numbers(statement: ast.stmt) -> bool:
+    """Whether what is made anew is no mere name."""
+    return any(_is_wrap(node) and not isinstance(node.args[0], ast.Name)  # type: ignore[attr-defined]
+               for node in ast.walk(statement))
+
+
+def _sources(file: str, use: ast.stmt, names: set[str]) -> Sequence[ast.stmt]:
+    """The statements before one, in its loop or function, that give names their values, or are appended to them."""
+    loops = loops_around(file, use.lineno)
+    inside = [node for node in holding(file, use.lineno) if isinstance(node, ast.FunctionDef)]
+    start = loops[0].lineno if loops else inside[-1].lineno if inside else 1
+    before = {node.lineno: node for at, node in on_lines(file).items() if start <= at < use.lineno}
+    last = {name: node for at, node in sorted(before.items()) for name in assigned_on(file, at) if name in names}
+    return [*last.values(), *(node for node in before.values() if names & {_appends_to(node), _added_to(node)})]
+
+
+def _added_to(statement: ast.stmt) -> str:
+    """The name that a statement adds to, or ""."""
+    return ast.unparse(statement.target) if isinstance(statement, ast.AugAssign) else ""
+
+
+def _appends_to(statement: ast.stmt) -> str:
+    """The name of the list that a statement appends to, or ""."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    is_one = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "append"
+    return ast.unparse(value.func.value) if is_one else ""  # type: ignore[union-attr]
+
+
+def _lists(file: str, names: set[str]) -> set[str]:
+    """Those of names that are lists: they are begun as one, appended to, or given by nothing that is seen."""
+    statements = {node.lineno: node for node in on_lines(file).values()}.values()
+    made = {name: node for node in statements for name in assigned_on(file, node.lineno)}
+    appended, added = ({of(node) for node in statements} for of in (_appends_to, _added_to))
+    return {name for name in names if name in appended or name not in {*made, *added} or isinstance(
+        getattr(made.get(name), "value", None), (ast.List, ast.ListComp))}
+
+
+def _detached_later(file: str, line: int, uncut: NewLines) -> NewLines:
+    """Where one loss is differentiated before another, what the first takes stays without a gradient."""
+    loops = loops_around(file, line)
+    rest = range(line + 1, (loops[-1].end_lineno or 0) + 1) if loops else range(0)
+    ends = [at for at in rest if any(isinstance(node, ast.Call) and last_name(node.func) == "backward"
+                                     for node in nodes_on(file, at))]
+    names, found = assigned_on(file, line), dict(uncut)
+    for at in range(line + 1, ends[0] if len(ends) > 1 else 0):
+        uses = [node for node in nodes_on(file, at) if isinstance(node, ast.Name) and node.id in names]
+        if len(uses) > 1:
+            return {}
+        for use in uses:
+            found |= replaced(file, use, "{}.detach()")
+    return found
