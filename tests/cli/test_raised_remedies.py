@@ -163,6 +163,92 @@ RAISED = {
         "mine = [v for v in tf.trainable_variables() if v.name.startswith('gen_')]\n"
         "tf.train.AdamOptimizer().minimize(w ** 2, var_list=mine)\n",
         "no variable's name has 'gen_'", "startswith('generator')"),
+    "labels in a column": (
+        MORE + "y = tf.placeholder(tf.int32, [None, 1])\n"
+        "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=x[:, 0])\n",
+        "because y at model.py:4 is [?,1] for the examples", "labels=tf.squeeze(y, -1), logits"),
+    "ones and zeros for classes": (
+        MORE + "y = tf.placeholder(tf.int32, [None, 4])\nz = x[:, 0]\n"
+        "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=z)\n",
+        "the number of its class is wanted", "labels=tf.argmax(y, -1), logits"),
+    "classes for probabilities": (
+        MORE + "z = x[:, 0]\ntf.losses.softmax_cross_entropy(labels, z)\n",
+        "a probability of each of the 4 classes", "cross_entropy(tf.one_hot(labels, 4), z)"),
+    "a vector beside a column": (
+        MORE + "y = tf.placeholder(tf.float32, [None])\nz = tf.layers.dense(x[:, 0], 1)\n"
+        "tf.losses.mean_squared_error(y, z)\n", "a column is wanted, as z is", "error(tf.expand_dims(y, -1), z)"),
+    "units of another number": (
+        MORE + "y = tf.placeholder(tf.float32, [None, 3])\nz = tf.layers.dense(x[:, 0], 2)\n"
+        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=z)\n",
+        "has 2 units, and there are 3 classes", "dense(x[:, 0], 3)"),
+    "a type that is not taken": (
+        MORE + "tf.one_hot(x, 3)\n"
+        "", "because x is float32, and tf.one_hot takes", "tf.one_hot(tf.cast(x, tf.int32), 3)"),
+    "a function of NumPy's": (
+        "import numpy as np\n" + MORE + "np.log(x)\n", "np.log is NumPy's, and is given a tensor", "\ntf.log(x)"),
+    "a vector for a matrix": (
+        MORE + "w = tf.Variable(tf.zeros([4]))\ntf.matmul(x[:, 0], w)\n", "w is a vector", "tf.expand_dims(w, 1))"),
+    "images without channels": (
+        MORE + "tf.layers.conv2d(x, 2, 3)\n", "without an axis of channels", "conv2d(tf.expand_dims(x, -1), 2"),
+    "a state of no type": (
+        MORE + "tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(4), x)\n", "neither an initial state nor a dtype",
+        "x, dtype=tf.float32)"),
+    "an axis that comes first": (MORE + "tf.concat(1, [x, x])\n", "then the axis", "tf.concat([x, x], 1)"),
+    "rows of another size": (
+        START.replace("x, w)", "tf.reshape(tf.concat([x, x, x], 1), [-1, 2 * 2]), w)").replace("[2, 1]", "[2 * 2, 1]")
+        + SESSION + f"sess.run(train, {FED})\n", "has 6 = 6 numbers, and not 4", "w = tf.Variable(tf.zeros([6, 1]))"),
+    "a largest score": (
+        MORE + "w = tf.Variable(tf.zeros([4, 3]))\nbest = tf.argmax(tf.matmul(x[:, 0], w), 1)\n"
+        "loss = tf.reduce_mean(tf.square(tf.cast(best, tf.float32) - tf.cast(labels, tf.float32)))\n"
+        "train = tf.train.AdamOptimizer().minimize(loss)\n"
+        "", "w has no gradient: every path from loss to w passes ArgMax",
+        "loss = tf.losses.sparse_softmax_cross_entropy(tf.cast(labels, tf.int32), tf.matmul(x[:, 0], w))"),
+    "a step in the way": (
+        MORE + "w = tf.Variable(tf.zeros([4, 4]))\np = tf.sigmoid(w * x)\nloss = tf.reduce_mean(tf.round(p))\n"
+        "train = tf.train.AdamOptimizer().minimize(loss)\n"
+        "", "w has no gradient: every path from loss to w passes Round",
+        "tf.reduce_mean((p + tf.stop_gradient(tf.round(p) - p)))"),
+    "integers in the way": (
+        MORE + "w = tf.Variable(tf.zeros([4]))\np = tf.reduce_sum(w * x[:, 0], 1)\n"
+        "error = tf.cast(p, tf.int32) - labels\n"
+        "loss = tf.reduce_mean(tf.cast(error, tf.float32) ** 2)\ntrain = tf.train.AdamOptimizer().minimize(loss)\n",
+        "passes Cast", "error = p - tf.cast(labels, tf.float32)"),
+    "a choice in the way": (
+        MORE + "w = tf.Variable(tf.zeros([4, 4]))\np = w * x\nloss = tf.reduce_mean(tf.cast(p > 0, tf.float32))\n"
+        "train = tf.train.AdamOptimizer().minimize(loss)\n", "w has no gradient", "tf.reduce_mean(tf.sigmoid(p))"),
+    "a function of Python in the way": (
+        "import numpy as np\n" + MORE + "def soft(a):\n    return np.log1p(np.exp(a)).astype(np.float32)\n"
+        "w = tf.Variable(tf.zeros([4, 4]))\nloss = tf.reduce_mean(tf.py_func(soft, [w], tf.float32))\n"
+        "train = tf.train.AdamOptimizer().minimize(loss)\n", "passes PyFunc",
+        "return tf.math.log1p(tf.exp(a))\nw = tf.Variable(tf.zeros([4, 4]))\nloss = tf.reduce_mean(soft(w))"),
+    "numbers in the way": (
+        "import tensorflow as tf\nw = tf.Variable(tf.ones([2]))\nz = w * 2\nsess = tf.Session()\n"
+        "sess.run(w.initializer)\n"
+        "p = sess.run(z)\nloss = tf.reduce_sum(p * tf.ones([2]))\ntrain = tf.train.AdamOptimizer().minimize(loss)\n",
+        "p, at line 6, is what a run gave of z: mere numbers", "\np = z\n"),
+    "gradients of copies": (
+        MORE + "w = tf.Variable(tf.zeros([4]))\nloss = tf.reduce_mean(w * x)\ncopy = tf.identity(w)\n"
+        "g, = tf.gradients(loss, [copy])\n0.1 * g\n", "it is a copy made of", "tf.gradients(loss, [w])"),
+    "the gradient of a part": (
+        MORE + "w = tf.Variable(tf.zeros([4]))\nloss = tf.reduce_mean(w * x)\npart = w[:2]\n"
+        "g, = tf.gradients(loss, [part])\n0.1 * g\n", "it is a copy made of", "g, = [tf.gradients(loss, w)[0][:2]]"),
+    "one gradient of several": (
+        MORE + "w, v = tf.Variable(tf.zeros([4])), tf.Variable(tf.zeros([4]))\nloss = tf.reduce_mean(w * x)\n"
+        "optimizer = tf.train.AdamOptimizer()\npairs = optimizer.compute_gradients(loss)\n"
+        "pairs = [(tf.clip_by_norm(g, 1.0), each) for g, each in pairs]\noptimizer.apply_gradients(pairs)\n",
+        "v has no gradient: loss does not depend on v", "in pairs if g is not None]"),
+    "a function that returns nothing": (
+        MORE + "def net(x):\n    h = x * 2\nz = net(x)\ntf.nn.relu(z)\n", "net returns nothing, and z is None",
+        "    h = x * 2\n    return h\n"),
+    "no summary to merge": (
+        START + "merged = tf.summary.merge_all()\n" + SESSION + f"sess.run([train, merged], {FED})\n",
+        "merged is None: no summary was made before line 8", 'tf.summary.scalar("loss", loss)\nmerged'),
+    "a checkpoint that lacks a variable": (
+        "import tensorflow as tf\nw = tf.get_variable('w', [2])\nwith tf.Session() as sess:\n"
+        "    sess.run(w.initializer)\n    path = tf.train.Saver().save(sess, './saved')\n"
+        "    v = tf.get_variable('v', [2])\n"
+        "    tf.train.Saver().restore(sess, path)\n    sess.run(v)\n",
+        "v at model.py:6 is not in the checkpoint", "saved.get(v.op.name) == v.shape.as_list()]).restore(sess, path)"),
 }
 
 

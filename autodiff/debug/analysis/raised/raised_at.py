@@ -34,13 +34,16 @@ class RaisedAt(Source):
         self.said, self.hint = str(error), getattr(error, "hint", "")
         self.file, self.function = frame.f_code.co_filename, frame.f_code.co_name
         super().__init__("".join(source_lines(self.file)))
-        self.local = frame.f_locals
+        is_inner = frame.f_code.co_name in ("<listcomp>", "<genexpr>", "<dictcomp>", "<lambda>") and len(frames) > 1
+        self.outside = frame.f_globals
+        self.local = frames[1][0].f_locals if is_inner else frame.f_locals  # of the function, whatever is within it
         at = [*(span(((frame.f_code, instruction),)) or ())]
-        self.names = frame.f_globals | frame.f_locals
+        self.names = frame.f_globals | self.local | frame.f_locals
         self.node: Any = [node for node in ast.walk(self.tree) if isinstance(node, (ast.expr, ast.stmt)) and at[1:] == [
             node.lineno, node.col_offset, node.end_lineno, node.end_col_offset]][-1]
         node = self.node
-        self.operands: Any = [node.left, node.right] if isinstance(node, ast.BinOp) else getattr(node, "args", [])[:2]
+        self.operands: Any = [node.left, node.right] if isinstance(node, ast.BinOp) else [
+            *getattr(node, "args", ()), *(word.value for word in getattr(node, "keywords", ()))][:2]
 
     def callers(self) -> Iterator[RaisedAt]:
         """The frames of the same file around this one, with itself, from the outermost."""
@@ -76,7 +79,7 @@ class RaisedAt(Source):
 
     def spelling(self, thing: Any) -> str:
         """What the frame calls a thing: a name, a key of a dict or an attribute; "" for what it has no name for."""
-        for names in (self.local, self.names):
+        for names in (self.local, self.outside):
             named = [(name, value) for name, value in names.items() if not name.startswith("_")]
             for name, value in named:
                 if _tensor_of(value) is thing:

@@ -8,8 +8,20 @@ from collections.abc import Callable
 from ....core.errors import ArgumentError
 from ....core.graph import Graph
 from ..advice import Remark
+from .arguments import (
+    axes_of_images,
+    axis_first,
+    given_too,
+    in_numpy,
+    labels,
+    not_allowed,
+    of_one_axis,
+    rows_of_another_size,
+)
 from .building import made_in_a_loop, made_twice, no_such_name, no_variables, not_there_yet, of_another_graph
 from .feeds import unfed
+from .gradients import without
+from .lacking import no_return, no_summaries, of_a_checkpoint
 from .raised_at import Frames, RaisedAt
 from .runs import at_its_end, closed, not_begun, tensor_fed, uninitialized
 from .values import inner_sizes, of_another_shape, of_operation, other_type, renamed
@@ -32,10 +44,23 @@ def remark_on(error: BaseException, frames: Frames, graph: Graph) -> Remark | No
 
 _RULES: tuple[tuple[str, Rule], ...] = (
     ("^Fetch argument|unhashable type: 'numpy|Cannot interpret feed_dict key", renamed),
+    ("NoneType|^None values not supported", no_return),
+    ("^Fetch argument None", no_summaries),
+    ("not found in checkpoint|requires shapes of both tensors to match", of_a_checkpoint),
     ("NoneType", of_operation),
+    ("NoneType|^None values not supported|^No gradients provided", without),
     ("does not match type|different dtypes|requested dtype", other_type),
     (r"^(Dimensions|Shape) must be.*op: '(Batch)?MatMul", inner_sizes),
     ("^Cannot feed value", of_another_shape),
+    ("^Rank mismatch: Rank of labels|Can not squeeze dim|must have the same shape|have different shapes: "
+     "|must be broadcastable|SoftmaxCrossEntropy", labels),
+    ("not in list of allowed values", not_allowed),
+    ("^Cannot convert a symbolic Tensor", in_numpy),
+    ("^Shape must be rank 2 but is rank 1 for '.*MatMul", of_one_axis),
+    ("expected ndim=", axes_of_images),
+    ("^If there is no initial_state|^Only call `.*with named arguments", given_too),
+    ("^expected a scalar axis", axis_first),
+    ("^Input to reshape is a tensor|^Incompatible shapes|must be broadcastable", rows_of_another_size),
     ("uninitialized value |^Error while reading resource variable", uninitialized),
     (r"^GetNext\(\) failed because the iterator has not", not_begun),
     ("^End of sequence", at_its_end),

@@ -1,0 +1,157 @@
+"""Errors of arguments: labels of another rank, types that a function does not take, NumPy's functions, old orders."""
+from __future__ import annotations
+
+import ast
+import re
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ....core.constant_value import static_value
+from ....core.graph import Tensor
+from ....core.shapes import show
+from ....core.traversal import ancestors, in_order
+from ...facts.roles import VARIABLES, at_line, place_of
+from ..advice import Remark
+from ..edits.changes import Change
+from .raised_at import RaisedAt
+
+IN_TENSORFLOW = {"mean": "reduce_mean", "sum": "reduce_sum", "max": "reduce_max", "min": "reduce_min", "dot": "matmul",
+                  "power": "pow", "absolute": "abs", "concatenate": "concat", "log1p": "math.log1p", **{
+                      name: name for name in ("exp", "log", "sqrt", "square", "abs", "tanh", "sin", "cos", "maximum",
+                                              "minimum", "matmul", "multiply", "add", "subtract", "sign", "where")}}
+
+
+def labels(at: RaisedAt) -> Remark | None:
+    """Labels of another rank than a loss takes: a class where ones and zeros are wanted, the reverse, or a column."""
+    op, module = getattr(at.error, "op", None), at.module()
+    call: Any = at.node if op is None else next(node for node in at.spanned(op) if isinstance(node, ast.Call))
+    words = {word.arg: word.value for word in call.keywords}
+    sides = [next((words[name] for name in names if name in words), None) for names in (
+        ("labels", "targets", "onehot_labels", "multi_class_labels"), ("logits", "predictions"))]
+    given, beside = (side if side is not None else next(iter(call.args[i:]), None) for i, side in enumerate(sides))
+    y, z, is_sparse = at.tensor(given), at.tensor(beside), "sparse" in at.written(call.func)
+    if given is None or y is None:
+        return None
+    said = re.findall(r"_size=\[(\d+),(\d+)\]", at.said)
+    dims, wide = [*(y.dims or ())], [int(said[0][1])] if said else [*(z.dims or ())[-1:]] if z is not None else []
+    text, n = at.written(given), len(dims)
+    count = len(z.dims) if z is not None and z.dims is not None else 2
+    if beside is None or (n < 2 if is_sparse else wide[:1] in ([], [None])):
+        return None
+    if is_sparse:
+        new = f"{module}.squeeze({text}, -1)" if dims[-1] == 1 else f"{module}.argmax({text}, -1)"
+        asked = "the number of its class is wanted"
+    elif wide[0] > 1 and (n < count or dims[-1] == 1) and "softmax" in at.written(call.func):
+        ids = text if n < count else f"{module}.reshape({text}, [-1])"
+        new = f"{module}.one_hot({ids if y.dtype.is_integer else f'{module}.cast({ids}, {module}.int32)'}, {wide[0]})"
+        asked = f"a probability of each of the {wide[0]} classes is wanted"
+    elif wide[0] == 1 and n == count - 1:
+        new, asked = f"{module}.expand_dims({text}, -1)", f"a column is wanted, as {at.written(beside)} is"
+    elif n == count + 1 and dims[-1] == 1:
+        new, asked = f"{module}.squeeze({text}, -1)", f"a number is wanted, as {at.written(beside)} is"
+    elif wide[0] > 1 and n == count and isinstance(dims[-1], int) and dims[-1] != wide[0] and z is not None:
+        return _as_many(at, z, wide[0], dims[-1])
+    else:
+        return None
+    return at.remark(f"{text}{at_line(place_of(y.op))} is {show(y.dims)} for the examples, where for each {asked}",
+                     f"{new} in place of {text}", [(*at.range(given), new)], given)
+
+
+def _as_many(at: RaisedAt, logits: Tensor, found: int, wanted: int) -> Remark | None:
+    """A last layer of another number of classes than the labels have."""
+    near = {op for op in ancestors([logits]) if op.type in VARIABLES and (op.attrs.get("shape") or [0])[-1] == found
+            and logits.op.index - op.index < 40}
+    spanned = {node for op in near for node in at.spanned(op, exact=False)}
+    lists = [each for node in spanned for each in ast.walk(node) if isinstance(each, (ast.List, ast.Tuple))]
+    ends = [each.elts[-1] for each in lists if each.elts]
+    ends += [each for node in spanned if isinstance(node, ast.Call) and "dense" in at.written(node.func).lower()
+             for each in (*node.args[1:2], *(word.value for word in node.keywords if word.arg == "units"))]
+    numbers = {number for node in ends for number in at.numbers(node, found)}
+    changes: list[Change] = [(*at.range(number), str(wanted)) for number in numbers]
+    return at.remark(f"the last layer{at_line(place_of(logits.op))} has {found} units, and there are {wanted} classes",
+                     f"{wanted} in place of {found}", changes, min(numbers, key=at.range)) if numbers else None
+
+
+def not_allowed(at: RaisedAt) -> Remark | None:
+    """A type that a function does not take: what has it is cast."""
+    name, old, allowed = re.findall(r"parameter '(\w+)' has DataType (\w+) not in list of allowed values: ([\w, ]+)",
+                                    at.said)[0]
+    new = "float32" if "float32" in allowed.split(", ") else "int32"
+    words = {word.arg: word.value for word in at.node.keywords}
+    nodes = [*([words[name]] if name in words else ()), *at.node.args, *words.values()]
+    node = next(each for each in nodes if (t := at.tensor(each)) is not None and t.dtype.base_dtype.name == old)
+    cast = f"{at.module()}.cast({at.written(node)}, {at.module()}.{new})"
+    return at.remark(f"{at.written(node)} is {old}, and {at.written(at.node.func)} takes {allowed}",
+                     f"{cast} in place of it", [(*at.range(node), cast)])
+
+
+def in_numpy(at: RaisedAt) -> Remark | None:
+    """NumPy's function of a tensor: TensorFlow's of that name."""
+    func, np = at.node.func, at.imported().get("numpy", "")
+    if not isinstance(func, ast.Attribute) or at.written(func.value) != np or func.attr not in IN_TENSORFLOW:
+        return None
+    new = f"{at.module()}.{IN_TENSORFLOW[func.attr]}"
+    return at.remark(f"{at.written(func)} is NumPy's, and is given a tensor", f"{new} in place of it",
+                     [(*at.range(func), new)])
+
+
+def of_one_axis(at: RaisedAt) -> Remark | None:
+    """A vector that is multiplied with a matrix as a row or a column of one."""
+    side = next(i for i, node in enumerate(at.operands)
+                if (t := at.tensor(node)) is not None and len(t.dims or ()) == 1)
+    node = at.operands[side]
+    new = f"{at.module()}.expand_dims({at.written(node)}, {side})"
+    return at.remark(f"{at.written(node)} is a vector, and a matrix is wanted", f"{new} in place of it",
+                     [(*at.range(node), new)])
+
+
+def axes_of_images(at: RaisedAt) -> Remark | None:
+    """Images without an axis of channels."""
+    node = at.node.args[0]
+    t = at.tensor(node)
+    rank = re.search(r"expected ndim=(\d), found ndim=(\d)", at.said)
+    if t is None or rank is None or int(rank[2]) != int(rank[1]) - 1:
+        return None
+    new = f"{at.module()}.expand_dims({at.written(node)}, -1)"
+    return at.remark(f"{at.written(node)}{at_line(place_of(t.op))} is {show(t.dims)}, without an axis of channels",
+                     f"{new} in place of it", [(*at.range(node), new)])
+
+
+def given_too(at: RaisedAt) -> Remark | None:
+    """An argument that is asked for: a dtype, or the names of two."""
+    end = at.range(at.node)[1] - 1
+    if "dtype" in at.said:
+        new = f"dtype={at.module()}.float32"
+        return at.remark("neither an initial state nor a dtype is given", new, [(end, end, f", {new}")])
+    logits, targets = at.node.args[:2]
+    new = f"labels={at.written(targets)}, logits={at.written(logits)}"
+    return at.remark("its arguments changed places, so they are given by their names", new, [
+        (at.range(logits)[0], at.range(targets)[1], new)])
+
+
+def axis_first(at: RaisedAt) -> Remark | None:
+    """An axis in front of the tensors, as it was before TensorFlow 1."""
+    axis, values = at.node.args[:2]
+    new = f"{at.written(values)}, {at.written(axis)}"
+    return at.remark("the tensors come first, then the axis", f"{at.written(at.node.func)}({new})", [
+        (at.range(axis)[0], at.range(values)[1], new)]) if isinstance(axis, ast.Constant) else None
+
+
+def rows_of_another_size(at: RaisedAt) -> Remark | None:
+    """A reshape to rows of another size than these have, and all that is written in that size."""
+    for op in in_order(ancestors([*at.error.op.inputs, *at.error.op.outputs])):
+        wanted = static_value(op.inputs[1]) if op.type == "Reshape" and op.gradient_of is None else None
+        found = op.inputs[0].dims if wanted is not None and np.size(wanted) == 2 else None
+        size = prod(found[1:]) if found and None not in found[1:] else 0
+        call = next((node for node in at.spanned(op) if isinstance(node, ast.Call) and len(node.args) > 1), None)
+        if not size or found is None or wanted is None or wanted[0] != -1 or wanted[1] == size or call is None:
+            continue
+        old = getattr(call.args[1], "elts", [None])[-1]
+        same = [node for node in ast.walk(at.tree) if old is not None and ast.dump(node) == ast.dump(old)]
+        changes: list[Change] = [(*at.range(node), str(size)) for node in same]
+        return at.remark(f"each example of {at.written(call.args[0])} has {' * '.join(map(str, found[1:]))} = {size} "
+                         f"numbers, and not {wanted[1]}", f"{size} in place of {at.written(old)}" if old else str(size),
+                         changes, call)
+    return None

@@ -1,0 +1,214 @@
+"""Errors of gradients that are None: what cuts them, or whose they are, and the line by which they flow."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
+from ....gradients.blocked_reasons import GradientCall
+from ...facts.graph_lists import calls_of, trainable_tensors
+from ...facts.roles import PLACEHOLDERS
+from ..advice import Remark
+from ..edits.changes import Change
+from ..why import why_none
+from .arguments import IN_TENSORFLOW
+from .raised_at import RaisedAt
+
+_STEPS = ("Round", "Rint", "Floor", "Ceil", "Sign")
+_COMPARED = ("Greater", "GreaterEqual", "Less", "LessEqual")
+_SQUASHED = ("Softmax", "Sigmoid")
+
+
+def without(at: RaisedAt) -> Remark | None:
+    """Why the first variable has no gradient, where an optimizer or the script's own lines got none."""
+    call = next((each for each in reversed(calls_of(at.graph)) if {each.found.get(x) for x in each.xs} & {None}), None)
+    given = [*getattr(at.node, "args", ())[:1], *(
+        word.value for word in getattr(at.node, "keywords", ()) if word.arg == "loss")]
+    y = call.ys[0] if call is not None else next((t for each in given if (t := at.tensor(each)) is not None), None)
+    if y is None:
+        return None
+    xs = trainable_tensors(at.graph) if call is None else [x for x in call.xs if call.found.get(x) is None]
+    found, text = why_none(y, xs[0]), ""
+    cuts = [at.graph.operations[cut.op] for cut in found.cuts if cut.op in at.graph.operations]
+    for changes, remedy, cause in _edits(at, y, xs, call, cuts):
+        if changes:
+            text = cause or found.text
+            for t in (y, xs[0]):
+                text = text.replace(t.name, at.spelling(t) or t.name)
+            return Remark(f"{at.spelling(xs[0]) or xs[0].name} has no gradient: {text}",
+                          None if found.cuts or cause else found.place, remedy, at.rows(changes, at.file))
+    return None
+
+
+def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | None, cuts: list[Operation]
+           ) -> Iterator[tuple[list[Change], str, str]]:
+    """What may be done, the surest first: changes, and them in words; a cause, where that says more."""
+    if call is not None and len(xs) < len(call.xs):
+        yield *_left_out(at), ""
+    yield _fetched(at, y)
+    if call is not None:
+        yield *_of_copies(at, xs), ""
+    behind = ancestors([y])
+    chosen = next((op for op in behind if op.type == "ArgMax" and xs[0].op in ancestors([op.outputs[0]])), None)
+    if chosen is not None:
+        yield *_classified(at, y, chosen), ""
+    for op in cuts:
+        node = next(iter(at.spanned(op)), None)
+        if node is not None:
+            yield *_past(at, op, node), ""
+
+
+def _left_out(at: RaisedAt) -> tuple[list[Change], str]:
+    """Gradients that are None are left as they are, or left out."""
+    kinds = (ast.ListComp, ast.GeneratorExp, ast.For)
+    around: Any = next((each for each in at.around(at.node) if isinstance(each, kinds)), None)
+    target: Any = around.generators[0].target if hasattr(around, "generators") else getattr(around, "target", None)
+    name = next((each.id for each in ast.walk(target) if isinstance(each, ast.Name) and any(
+        isinstance(used, ast.Name) and used.id == each.id for used in ast.walk(at.node))), "") if target else ""
+    if not name:
+        return [], ""
+    test = f" if {name} is not None"
+    if isinstance(around, ast.For):
+        made = at.written(target)
+        return [(*at.range(around.iter), f"[{made} for {made} in {at.written(around.iter)}{test}]")], test.strip()
+    if isinstance(around.elt, ast.Tuple):
+        end = at.range(around.generators[0].iter)[1]
+        return [(end, end, test)], test.strip()
+    end = at.range(around.elt)[1]
+    return [(end, end, f"{test} else None")], f"{test.strip()} else None"
+
+
+def _fetched(at: RaisedAt, y: Tensor) -> tuple[list[Change], str, str]:
+    """The tensor itself, where what a run gave of it is computed with."""
+    nodes: list[Any] = [node for node in ast.walk(at.scope(at.node)) if isinstance(node, ast.Assign)]
+    for node in nodes:
+        func = getattr(node.value, "func", None)
+        kind, name = getattr(func, "attr", ""), node.targets[0]
+        fetched = next(iter(node.value.args), None) if kind == "run" else getattr(func, "value", None)
+        tensor = at.tensor(fetched) if kind in ("run", "eval") else None
+        is_number = isinstance(at.value(name), (np.ndarray, np.generic)) and node.lineno < at.node.lineno
+        if fetched is not None and tensor is not None and is_number and tensor.op not in ancestors([y]):
+            text = at.written(fetched)
+            return ([(*at.range(node.value), text)], f"{at.written(name)} = {text}",
+                    f"{at.written(name)}, at line {node.lineno}, is what a run gave of {text}: mere numbers")
+    return [], "", ""
+
+
+def _of_copies(at: RaisedAt, xs: Sequence[Tensor]) -> tuple[list[Change], str]:
+    """The gradients of what was copied, where those of copies were asked for."""
+    calls = [each for each in at.calls("gradients") if len(each.args) > 1]
+    sources = [_copied(x) for x in xs]
+    names = [at.spelling(source) for source in sources]
+    if len(calls) != 1 or not all(names):
+        return [], ""
+    asked, loss = calls[0].args[1], at.written(calls[0].args[0])
+    if all(x.op.type == "Identity" for x in xs):
+        listed = names[0] if len(names) == 1 and not isinstance(asked, ast.List) else f"[{', '.join(names)}]"
+        return [(*at.range(asked), listed)], f"ask for the gradients of {', '.join(names)}, not of their copies"
+    part: Any = next((node for node in at.spanned(xs[0].op) if isinstance(node, ast.Subscript)), None)
+    if len(xs) == 1 and part is not None:
+        new = f"[{at.module()}.gradients({loss}, {names[0]})[0][{at.written(part.slice)}]]"
+        return [(*at.range(calls[0]), new)], f"{new} in place of that of a copy"
+    return [], ""
+
+
+def _copied(x: Tensor) -> Tensor:
+    """The variable that a tensor was read from."""
+    while x.op.type in ("Identity", "StridedSlice", "ReadVariableOp") and x.op.inputs:
+        x = x.op.inputs[0]
+    return x
+
+
+def _classified(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Change], str]:
+    """A cross entropy of the scores, in place of a loss of which one is the largest."""
+    scores = chosen.inputs[0]
+    squash = scores.op if scores.op.type in _SQUASHED else None
+    node: Any = next((each for each in at.spanned(squash or chosen) if isinstance(each, ast.Call)), None)
+    logits = at.spelling(squash.inputs[0] if squash else scores) or (at.written(node.args[0]) if node else "")
+    own = ancestors([scores])
+    fed = [op.outputs[0] for op in ancestors([y]) if op.type in PLACEHOLDERS and op not in own]
+    labels = at.spelling(fed[0]) if len(fed) == 1 else ""
+    loss: Any = next((each for each in ast.walk(at.scope(at.node)) if isinstance(each, ast.Assign)
+                      and at.tensor(each.targets[0]) is y), None)
+    if not labels or not logits or loss is None:
+        return [], ""
+    k, dims = (scores.dims or [None])[-1], fed[0].dims or ()
+    if len(dims) == 2 and dims[-1] == k:
+        new = f"{at.module()}.losses.softmax_cross_entropy({labels}, {logits})"
+    else:
+        ids = labels if len(dims) < 2 else f"{at.module()}.reshape({labels}, [-1])"
+        ids = f"{at.module()}.cast({ids}, {at.module()}.int32)"
+        new = f"{at.module()}.losses.sparse_softmax_cross_entropy({ids}, {logits})"
+    return [(*at.range(loss.value), new)], new
+
+
+def _past(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], str]:
+    """What lets the gradient past an op: its slope taken for 1, no cast, no function of NumPy."""
+    given = next(iter(getattr(node, "args", ())), None)
+    text = at.written(given) if given is not None else ""
+    if op.type == "StopGradient" and text:
+        return [(*at.range(node), text)], f"{text} in place of {at.written(node)}"
+    if op.type in _STEPS and text:
+        return _straight(at, node, given)
+    if op.type in _COMPARED or op.type == "Cast" and op.inputs[0].dtype.is_bool:
+        return _of_choice(at, op, node)
+    if op.type == "Cast" and text and op.outputs[0].dtype.is_integer:
+        changes: list[Change] = [(*at.range(node), text)]
+        for user in op.outputs[0]._consumers:
+            for each in at.spanned(user):
+                sides = [each.left, each.right] if isinstance(each, ast.BinOp) else getattr(each, "args", [])[:2]
+                changes += [(*at.range(side), f"{at.module()}.cast({at.written(side)}, {at.module()}.float32)")
+                            for side in sides if (t := at.tensor(side)) is not None and t.dtype.is_integer
+                            and t is not op.outputs[0]]
+        return changes, f"{text} in place of {at.written(node)}, which an integer lets no gradient through"
+    return _by_tensorflow(at, node) if op.type in ("PyFunc", "EagerPyFunc") else ([], "")
+
+
+def _straight(at: RaisedAt, node: Any, given: Any) -> tuple[list[Change], str]:
+    """The value as it is, and the gradient as if the op were not there."""
+    changes, name = [], at.written(given)
+    if not isinstance(given, (ast.Name, ast.Attribute)):
+        changes, name = [at.before(at.statement(node), f"smooth = {name}")], "smooth"
+    value = at.written(node).replace(at.written(given), name, 1)
+    new = f"{name} + {at.module()}.stop_gradient({value} - {name})"
+    return [*changes, (*at.range(node), f"({new})")], f"{new}: the same value, and a gradient"
+
+
+def _of_choice(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], str]:
+    """A probability in place of whether something is above a bound."""
+    cast = op if op.type == "Cast" else next((c for c in op.outputs[0]._consumers if c.type == "Cast"), None)
+    compared = op.inputs[0].op if op.type == "Cast" else op
+    whole = next((each for each in (at.spanned(cast) if cast is not None else ()) if isinstance(each, ast.Call)), None)
+    inner = next(iter(at.spanned(compared)), None)
+    sides = [] if inner is None else [inner.left, *inner.comparators] if isinstance(inner, ast.Compare) else [
+        *getattr(inner, "args", ())]
+    t = at.tensor(sides[0]) if len(sides) == 2 else None
+    if whole is None or t is None or compared.type not in _COMPARED[:2]:
+        return [], ""
+    smooth = at.written(sides[0])
+    smooth = smooth if t.op.type in _SQUASHED else f"{at.module()}.sigmoid({smooth})"
+    return [(*at.range(whole), smooth)], f"{smooth} in place of {at.written(whole)}, which has no slope"
+
+
+def _by_tensorflow(at: RaisedAt, node: Any) -> tuple[list[Change], str]:
+    """A Python function of NumPy's as one of TensorFlow's, called by itself."""
+    name, np_name, module = getattr(node.args[0], "id", ""), at.imported().get("numpy", ""), at.module()
+    function = next((each for each in ast.walk(at.tree) if isinstance(each, ast.FunctionDef) and each.name == name),
+                    None)
+    given = node.args[1]
+    if function is None or not isinstance(given, (ast.List, ast.Tuple)):
+        return [], ""
+    changes: list[Change] = []
+    for each in ast.walk(function):
+        if isinstance(each, ast.Attribute) and at.written(each.value) == np_name and not each.attr.startswith("float"):
+            if each.attr not in IN_TENSORFLOW:
+                return [], ""
+            changes.append((*at.range(each), f"{module}.{IN_TENSORFLOW[each.attr]}"))
+        if isinstance(each, ast.Call) and getattr(each.func, "attr", "") == "astype":
+            changes.append((at.range(each.func)[1] - len(".astype"), at.range(each)[1], ""))
+    call = f"{name}({', '.join(map(at.written, given.elts))})"
+    return [*changes, (*at.range(node), call)], f"{call}, with {module}'s functions in {name}"

@@ -1,0 +1,80 @@
+"""Errors of what is not there: a function's result, summaries to merge, variables of a checkpoint."""
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from ...facts.roles import at_line, place_of
+from ..advice import Remark
+from ..edits.changes import Change
+from .raised_at import RaisedAt
+
+
+def no_return(at: RaisedAt) -> Remark | None:
+    """What a function of the script computes and does not return."""
+    statement, names = at.statement(at.node), {node.id for node in ast.walk(at.statement(at.node)) if isinstance(
+        node, ast.Name) and node.id in at.names and at.names[node.id] is None}
+    given = [node for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+             and (node is statement or any(getattr(target, "id", "") in names for target in node.targets))]
+    for node in given:
+        called = getattr(node.value, "func", None)
+        name = getattr(called, "attr", getattr(called, "id", ""))
+        functions: list[Any] = [each for each in ast.walk(at.tree) if isinstance(each, ast.FunctionDef)
+                                and each.name == name]
+        if len(functions) != 1 or any(isinstance(each, ast.Return) and at.scope(each) is functions[0]
+                                      for each in ast.walk(functions[0])):
+            continue
+        function, last = functions[0], functions[0].body[-1]
+        made = {at.written(target) for each in ast.walk(function) if isinstance(each, ast.Assign)
+                for target in each.targets}
+        wanted = [at.written(each) for each in getattr(node.targets[0], "elts", [node.targets[0]])]
+        text = ", ".join(wanted) if made.issuperset(wanted) else at.written(last.targets[0]) if isinstance(
+            last, ast.Assign) and len(wanted) == 1 else ""
+        if text:
+            return at.remark(f"{function.name} returns nothing, and {at.written(node.targets[0])} is None",
+                             f"return {text} at its end", [at.after(last, f"return {text}")], last)
+    return None
+
+
+def no_summaries(at: RaisedAt) -> Remark | None:
+    """A merged summary where there was none to merge."""
+    names = [node.id for node in ast.walk(at.node) if isinstance(node, ast.Name) and node.id in at.names
+             and at.names[node.id] is None]
+    made: Any = next((node for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and any(
+        getattr(target, "id", "") in names for target in node.targets)
+        and getattr(getattr(node.value, "func", None), "attr", "") in ("merge_all", "merge_all_summaries")), None)
+    loss = next((at.written(given) for call in at.calls("minimize", "compute_gradients") for given in call.args[:1]
+                 if isinstance(given, (ast.Name, ast.Attribute))), "")
+    if made is None or not loss:
+        return None
+    line = f'{at.module()}.summary.scalar("loss", {loss})'
+    name = at.written(made.targets[0])
+    return at.remark(f"{name} is None: no summary was made before line {made.lineno}", f"{line} before it",
+                     [at.before(made, line)], made)
+
+
+def of_a_checkpoint(at: RaisedAt) -> Remark | None:
+    """Variables that a checkpoint lacks, or has of another shape: the others are restored."""
+    session, path = map(at.written, at.node.args[:2])
+    name = (re.findall(r"Key (\S+) not found", at.said) or [""])[0]
+    saved = [call for call in at.calls("save") if call.lineno < at.node.lineno]
+    if re.search(r"_\d+(/|$)", name) and f"{re.sub(r'_[0-9]+(?=/|$)', '', name)}" in at.said.partition("it holds")[2]:
+        blocks = [node for node in ast.walk(at.scope(at.node)) if isinstance(node, ast.With) and any(
+            each in ast.walk(node) for each in saved)]
+        if blocks:
+            line = f"{at.module()}.reset_default_graph()"
+            return at.remark(f"{name} is there for the second time, the first is still in the graph", f"{line} before "
+                             "the model is made anew", [at.after(blocks[0], line)], blocks[0])
+    kept = "saved.get(v.op.name) == v.shape.as_list()"
+    lines = [f"saved = {at.module()}.train.load_checkpoint({path}).get_variable_to_shape_map()"]
+    some = f"[v for v in {at.module()}.global_variables() if {kept}]"
+    new = f"{at.module()}.train.Saver({some}).restore({session}, {path})"
+    if not any(call.lineno < at.node.lineno and at.scope(call) is at.scope(at.node) for call in at.calls(
+            "global_variables_initializer")):
+        lines.append(f"{session}.run({at.module()}.global_variables_initializer())")
+    changes: list[Change] = [at.before(at.statement(at.node), *lines), (*at.range(at.node), new)]
+    op = at.graph.operations[name] if name in at.graph.operations else None
+    what = f"{name}{at_line(place_of(op))} is not in the checkpoint" if op is not None else (
+        "a variable has another shape in the checkpoint")
+    return at.remark(what, "restore all that fit, and let the initializer give the others their values", changes)
