@@ -50,6 +50,12 @@ WRITTEN = {
          "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(p), axis=1))",
          "logits = tf.layers.dense(w[None] * 9e3, 2)\np = tf.nn.softmax(logits)\n"
          "loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=y, logits=logits))"),
+    "r = tf.constant(np.float32([np.nan, 1.0]) - 0.5)\nloss = tf.reduce_sum(w * r)":
+        ("np.float32([np.nan, 1.0]) - 0.5", "np.nan_to_num(np.float32([np.nan, 1.0]) - 0.5, posinf=0.0, neginf=0.0)"),
+    "c = np.float32([np.inf, 1.0])\nloss = tf.reduce_sum(tf.nn.relu(w - 9.0) * c)":
+        ("* c)", "* np.nan_to_num(c, posinf=0.0, neginf=0.0))"),
+    "loss = tf.reduce_mean(w[:0])":
+        ("tf.reduce_mean(w[:0])", "tf.div_no_nan(tf.reduce_sum(w[:0]), tf.cast(tf.size(w[:0]), tf.float32))"),
     "def net(z):\n    return tf.nn.softmax(z * 200.0, axis=0)\np = net(w)\nloss = -tf.reduce_sum(tf.log(p))":
         ("return tf.nn.softmax(z * 200.0, axis=0)\np = net(w)\nloss = -tf.reduce_sum(tf.log(p))",
          "return z * 200.0\nlogits = net(w)\np = tf.nn.softmax(logits, axis=0)\n"
@@ -427,3 +433,27 @@ def test_what_an_objects_own_layer_is_given_comes_first(call: str, first: str) -
                     (("tf.nn.relu", "torch.relu"),))
     made = next(node for node in ast.walk(source.tree) if isinstance(node, ast.Call))
     assert ast.unparse(source.operand(made, tf.constant(1.0).op, 0)) == first
+
+
+@pytest.mark.parametrize(("start", "made", "old", "new"), [
+    ("w = tf.Variable(np.float16([1e-5, 2.0]), name='w')", "tf.train.AdamOptimizer(2e-3)", "Optimizer(2e-3)",
+     "Optimizer(2e-3, epsilon=0.001)"),
+    ("w = tf.Variable([1.0, -2.0], name='w')\nstep = tf.train.create_global_step()\n"
+     "lr = tf.train.exponential_decay(0.05, step, 10, 1.5)", "tf.train.GradientDescentOptimizer(lr)", "10, 1.5)",
+     "10, 0.95)"),
+], ids=["epsilon of 16 bits", "a rate that grows"])
+def test_what_an_optimizer_is_given_is_written_where_it_is_made(start: str, made: str, old: str, new: str,
+                                                                tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                                ) -> None:
+    text = START + f"""
+{start}
+loss = tf.reduce_sum(tf.square(w))
+train = {made}.minimize(loss, tf.train.get_or_create_global_step())
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(200):
+        session.run([train, loss])
+"""
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        assert "fix 1 applies it" in (found := said("why nan", shell)), found
+        assert shell.dbg.edits.patch(1).new.decode() == text.replace(old, new)

@@ -56,7 +56,10 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
         words = "y = tf.where(tf.is_finite(y), y, tf.zeros_like(y)) of what the function gives, or a guard in it"
         found.append(Edit(op, words, lambda now: cleaned(in_graph.copied(op, tuple(map(now, op.inputs))).outputs[0])))
     if op.type == "Mean":
-        found.append(Edit(op, "tf.div_no_nan of the sum and the count, which is 0 for nothing", partial(_mean, op)))
+        written = "{tf}.div_no_nan({tf}.reduce_sum({0}), {tf}.cast({tf}.size({0}), {tf}.float32))"
+        is_whole = op.outputs[0].dims == () and op.outputs[0].dtype.base_dtype.name == "float32"
+        found.append(Edit(op, "tf.div_no_nan of the sum and the count, which is 0 for nothing", partial(_mean, op),
+                          Rewrite(op, None, written, ((op, 0),)) if is_whole else None))
     if op.type == "Cast" and is_half(op):
         found.append(on_argument(op, "tf.clip_by_value({}, -6e4, 6e4)", lambda x: build.Minimum(
             build.Maximum(x, constant(-6e4, x)), constant(6e4, x))))

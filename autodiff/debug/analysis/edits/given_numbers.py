@@ -43,8 +43,8 @@ def numbered_anew(source: Source, rewrite: LowerRate) -> list[Change]:
         found for each in parts for found in source.numbers(each, old)}  # times what is 1 by now
     if len(numbers) == 1:
         return [(*source.range(*numbers), f"{new:g}")]
-    if not given and keyword == "learning_rate":
-        return with_argument(source, f"learning_rate={new:g}", _optimizers(source, here, keyword, pairs), here)
+    if not given and keyword in ("learning_rate", "epsilon"):
+        return with_argument(source, f"{keyword}={new:g}", _optimizers(source, here, keyword, pairs), here)
     if len(given) != 1 or not old:
         raise ArgumentError(f"the {keyword} {old:g} is written in {len(numbers) or 'no'} places")
     return [(*source.range(given[0]), f"{source.beside(given[0])} * {new / old:g}")]

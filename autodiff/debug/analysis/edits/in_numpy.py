@@ -5,6 +5,7 @@ import ast
 from typing import NamedTuple
 
 from ....core.errors import ArgumentError
+from ....core.graph import Operation
 from ...facts.records import Place
 from .changes import Change
 from .expressions import name_of
@@ -12,6 +13,7 @@ from .source_tree import Source
 
 LOGARITHMS = ("log", "log2", "log10")
 LEAST = 1e-8  # what a divisor is raised by, and logarithms are taken of at least
+_MADE = ("constant", "converttotensor", "variable")
 _SPREADS = ("std", "norm", "ptp", "sum", "max", "var")  # what one divides by to scale
 
 
@@ -21,6 +23,24 @@ class InNumpy(NamedTuple):
     place: Place
     what: str
     others: tuple[Place, ...] = ()
+
+
+class Cleaned(NamedTuple):
+    """The array that a constant is made of, with zeros in place of nan and inf."""
+
+    op: Operation
+
+
+def without_nonfinite(source: Source, line: Cleaned) -> list[Change]:
+    """At what the call that makes the constant is given, or at the operand that became one. Raises ArgumentError."""
+    op, numpy = line.op, source.imported().get("numpy")
+    made = [each for each in source.spanned(op) if isinstance(each, ast.Call) and name_of(each.func) in _MADE]
+    takes = [(each, each.inputs.index(op.outputs[0])) for each in op.outputs[0]._consumers if each.gradient_of is None]
+    if numpy is None or not made and len(takes) != 1:
+        raise ArgumentError("no one array surely is it")
+    given = made[0].args[0] if made and made[0].args else source.operand(source.expression(takes[0][0]), *takes[0])
+    start, end = source.range(given)
+    return [(start, end, f"{numpy}.nan_to_num({source.text[start:end]}, posinf=0.0, neginf=0.0)")]
 
 
 def kept_from_zero(source: Source, line: InNumpy) -> list[Change]:

@@ -17,7 +17,7 @@ from .expressions import name_of
 from .first_values import Begun, begun_anew
 from .given_numbers import LowerRate, numbered_anew, optimizers_of
 from .in_datasets import Taken, sliced, taken
-from .in_numpy import InNumpy, kept_from_zero
+from .in_numpy import Cleaned, InNumpy, kept_from_zero, without_nonfinite
 from .of_keras.given import Weight, given_of, given_to_keras, predictions, weighed_anew, with_argument
 from .of_keras.schedules import SetRate, set_anew
 from .source_tree import LOOSE, WHOLE, Source, is_within
@@ -100,7 +100,7 @@ class ClipGradients(NamedTuple):
 
 
 Line = (Rewrite | AtCall | LowerRate | Number | Rows | Fed | Taken | Activation | Swapped | Argument | ClipGradients |
-        InNumpy | Weight | Begun | SetRate)
+        InNumpy | Cleaned | Weight | Begun | SetRate)
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -333,7 +333,7 @@ def _apart(source: Source, op: Operation, target: ast.expr) -> tuple[str, str, l
 _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, AtCall: written_at_call, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered,
     Rows: _longer, Fed: _fed, Taken: taken, Weight: weighed_anew, Begun: begun_anew, Activation: _activated,
-    Swapped: _swapped, Argument: _given, ClipGradients: _clipped, SetRate: set_anew}
+    Swapped: _swapped, Argument: _given, ClipGradients: _clipped, SetRate: set_anew, Cleaned: without_nonfinite}
 
 
 def _has_order(node: ast.expr) -> bool:

@@ -14,6 +14,7 @@ from ....core.errors import ArgumentError
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.site import source_lines
+from ....core.traversal import ancestors, in_order
 from ...facts.records import Place
 from ...facts.roles import STORES, VARIABLES, takes_elements
 from ..advice import Remark
@@ -21,7 +22,7 @@ from ..arithmetic_rules import number
 from .first_values import Begun
 from .in_datasets import Taken
 from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
-from .in_numpy import LEAST, LOGARITHMS, InNumpy, kept_from_zero
+from .in_numpy import LEAST, LOGARITHMS, Cleaned, InNumpy, kept_from_zero
 from .in_source import Fed, LowerRate, Number, Rows
 from .of_keras.given import given_of, given_to_keras
 from .of_keras.schedules import SetRate, rate_set
@@ -49,7 +50,17 @@ def held_rate(rate: Tensor, value: float, first: float) -> Edit:
     """A learning rate as it was in the beginning. value: what it has grown to."""
     words = f"keep the learning rate at {first:g}, where it began" + (
         f", or let it fall: it grew to {value:g}" if value > first else f": it fell to {value:g}")
-    return _later(rate, words, lambda now: constant(first, rate), rate_set(rate, value, first, is_most=value > first))
+    line = rate_set(rate, value, first, is_most=value > first) or _falling(rate)
+    return _later(rate, words, lambda now: constant(first, rate), line)
+
+
+def _falling(rate: Tensor) -> Number | None:
+    """Of a rate that is multiplied by more than 1 each time: by less."""
+    for op in in_order(ancestors([rate])):
+        base = static_value(op.inputs[0]) if op.type == "Pow" else None
+        if base is not None and base.ndim == 0 and base > 1:
+            return Number(op, float(base), "0.95")
+    return None
 
 
 def kept_above(read: Tensor, name: str, low: float) -> Edit:
@@ -176,7 +187,7 @@ def finite_constant(op: Operation) -> Edit:
     bound = largest if is_large else 0.0
     finite = np.nan_to_num(value, nan=0.0, posinf=bound, neginf=-bound).astype(value.dtype)
     return Edit(op, words, lambda now: build.Const(value=finite, dtype=op.outputs[0].dtype.base_dtype),
-                Number(op, float(given), f"{np.sign(given) * bound:g}") if is_large else None)
+                Number(op, float(given), f"{np.sign(given) * bound:g}") if is_large else Cleaned(op))
 
 
 def clean_feed(fed: Tensor) -> Edit:
@@ -312,5 +323,6 @@ def cleaned(x: Tensor) -> Tensor:
     return build.SelectV2(build.IsFinite(x), x, build.ZerosLike(x))
 
 
-def _later(tensor: Tensor, words: str, made: Callable[[Now], Tensor], line: LowerRate | SetRate | None) -> Edit:
+def _later(tensor: Tensor, words: str, made: Callable[[Now], Tensor], line: LowerRate | SetRate | Number | None
+           ) -> Edit:
     return Edit(tensor.op, words, made, line, is_late=True)

@@ -30,7 +30,8 @@ def subtracted(y: Tensor, values_of: Callable[..., Mapping[Tensor, Any]], runs: 
     for run in runs[:-4:-1]:
         value = values_of([y.op], run).get(y)
         if value is not None and np.isfinite(value).all():
-            return _subtracted(y, partial(values_of, moment=run)) if np.sum(value) < LOW else None
+            total = np.sum(value, dtype=np.float64)  # of 16 bits LOW is beyond all numbers
+            return _subtracted(y, partial(values_of, moment=run)) if total < LOW else None
     return None
 
 

@@ -11,7 +11,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
 from ...analysis.edits import formulas, of_givens
 from ...analysis.edits.along_chain import along
-from ...analysis.edits.in_graph import Edit, at_one_place, clipped, source_of
+from ...analysis.edits.in_graph import Edit, at_one_place, clipped, is_half, source_of
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
 from ...analysis.mistakes.stepping import outgrown, rates_of, updates_of
@@ -36,7 +36,7 @@ Tried = list[tuple[Remedy, Overlay, Moment]]
 SHOWN = 3  # remedies of a question
 _ORIGINS = 4  # to whose ops edits are tried
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
-_FEW = 5  # training steps, where the first has a loss that is far too large
+_FEW = 12  # training steps, where the first has a loss that is far too large
 _GROWN = 1.5  # times the first rate
 _ENLARGES = 2.0  # times that a layer's first weights make larger what goes through: more than relu's halving takes back
 
@@ -78,8 +78,9 @@ class Candidates:
         if carried is not None:
             yield from self._first_of(self._smaller_weights([carried[1]]))
             yield [of_givens.bounded(carried[1])]
-        epsilons = self._operands(self.failed, ("epsilon",))
-        yield from ([of_givens.usual(t, 0.0, "epsilon", "1e-8")] for value, t in epsilons if value == 0)
+        epsilons = [t for value, t in self._operands(self.failed, ("epsilon",)) if value == 0]  # as 1e-8 is in 16 bits
+        yield from filter(None, [[of_givens.usual(t, 0.0, "epsilon", "0.001" if is_half(t.op) else "1e-8")
+                                  for t in epsilons]])
         for name, written in (("beta1", "0.9"), ("beta2", "0.999")):
             if any(value >= 1 for value, _ in self._operands(self.failed, (name,))):
                 yield [of_givens.usual(t, value, name, written)
