@@ -93,12 +93,14 @@ class Reader:
         self._kinds = [(t, np.dtype(d.as_numpy_dtype) if d.kind != "O" else None, d.is_floating and t.dims == ())
                        for t, d in [(t, t.dtype.base_dtype) for t in tensors]]
         self._numbers: list[tuple[Any, Any]] = [(None, None)] * len(tensors)  # the last float of each, and its array
+        self._shapes: list[tuple[Any, Any]] = [(t.dims, t.dims) for t in tensors]  # that fits, and what it fits
 
     def __call__(self, values: Iterable[Any]) -> list[np.ndarray]:
         """Each value converted by `convert`, with a short cut for values that need no conversion."""
         fed: list[np.ndarray] = []
         for (tensor, dtype, is_number), value in zip(self._kinds, values):
-            if type(value) is np.ndarray and value.dtype is dtype and value.shape == tensor.dims \
+            fit, shape = self._shapes[len(fed)]
+            if type(value) is np.ndarray and value.dtype is dtype and value.shape == shape and tensor.dims is fit \
                     and value.flags.c_contiguous:
                 value = value.view()
                 value.setflags(False)  # type: ignore[call-arg]  # by keyword it takes half as long again
@@ -111,6 +113,7 @@ class Reader:
                 value = array
             else:
                 value = convert(tensor, value)
+                self._shapes[len(fed)] = tensor.dims, np.shape(value)
             fed.append(value)
         return fed
 
