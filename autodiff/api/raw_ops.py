@@ -70,7 +70,7 @@ def created(graph: Graph, op_type: str, inputs: Sequence[Any], input_types: Any 
     with graph.as_default():
         made = definition(*inputs, name=name, **given)
     op = made if isinstance(made, Operation) else nest.flatten(made)[0].op
-    op.__dict__.setdefault("_colocated", ())
+    op._colocated = op._colocated or ()
     return op
 
 

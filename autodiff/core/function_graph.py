@@ -99,6 +99,7 @@ class FunctionGraph(Graph):
         for outside, inside in list(self.captures.items()):
             if _was_read_of(outside, updated):
                 reference = self.capture(origin_of(outside))
+                self.operations.link()  # none of them takes it yet
                 del self.captures[outside]
                 inside.op.definition, inside.op.inputs, inside.op.attrs = OPS["Identity"], (reference,), {}
                 reference.add_consumer(inside.op)

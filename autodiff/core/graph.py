@@ -17,7 +17,6 @@ from .operation import Operation
 from .site import Known
 from .tensor import Tensor
 
-_NEW = object.__new__
 _MANY = 1 << 13  # operations
 
 
@@ -64,9 +63,8 @@ class Graph(Placed, Collected):
         if self.finalized:
             raise StateError(f"Graph is finalized and cannot be modified: cannot add {definition.name} {name!r}",
                              hint="make it once, before the session and outside of the loop that runs it")
-        scope, name = ("", self.names.literal(name[:-1])) if name[-1:] == "/" else self._name_in_scope(name)
-        op = _NEW(Operation)
-        op.begin(self, definition, scope, name, inputs, attrs, specs)
+        named = self.names.literal(name[:-1]) if name[-1:] == "/" else self._name_in_scope(name)
+        op = Operation.begun(self, definition, named, inputs, attrs, specs)
         listed = self.operations.listed
         listed.append(op)
         if not len(listed) % _MANY:
@@ -144,22 +142,22 @@ class Graph(Placed, Collected):
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """`name` in the current scope, made unique."""
         if mark_as_used:
-            scope, name = self._name_in_scope(name)
-            if scope and self.in_rule is not None:
-                self.in_rule.has_scopes, name = True, f"{self.in_rule.scope}/{name}"
-            return name
+            found = self._name_in_scope(name)
+            if type(found) is tuple and self.in_rule is not None:
+                self.in_rule.has_scopes, found = True, f"{self.in_rule.scope}/{found[1]}"
+            return found  # type: ignore[return-value]
         scope = self._scopes.value
         return self.names.take(f"{scope}/{name}" if scope else name, mark=False)
 
-    def _name_in_scope(self, name: str) -> tuple[str, str]:
-        """A unique name: the scope around that of a rule and the last part, or "" and all of it."""
+    def _name_in_scope(self, name: str) -> str | tuple[str, str]:
+        """A unique name: all of it, or the scope around that of a rule and the last part."""
         scope = self._scopes.value
         if not scope:
-            return "", self.names.take(name)
+            return self.names.take(name)
         rule, found = self.in_rule, None
         if rule is not None and scope == rule.scope and rule.operation is self.backprop_origin[0]:
             found = rule.leaf(name)
-        return ("", self.names.take(f"{scope}/{name}")) if rule is None or found is None else (rule.outer, found)
+        return found if found is not None else self.names.take(f"{scope}/{name}")
 
     @contextlib.contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:

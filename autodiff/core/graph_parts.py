@@ -55,12 +55,13 @@ PROMOTIONS = _Promotions()
 class Operations(Mapping[str, "Operation"]):
     """Name -> operation, in the order of making. listed: they alone; names are made when the first is asked for."""
 
-    __slots__ = ("listed", "_by_name", "_count", "_numbered")
+    __slots__ = ("listed", "_by_name", "_count", "_numbered", "_linked")
 
     def __init__(self, listed: Iterable["Operation"] = ()) -> None:
         self.listed: list["Operation"] = list(listed)
         self._by_name: dict[str, "Operation"] = {}
         self._count = self._numbered = 0  # of those that are in there, and that have their index
+        self._linked = 0  # that are among the takers of their inputs
 
     def _named(self) -> dict[str, "Operation"]:
         if self._count < len(self.listed):
@@ -75,6 +76,23 @@ class Operations(Mapping[str, "Operation"]):
                 op._index = index
         self._numbered = len(self.listed)
 
+    def link(self) -> None:
+        """Note those that are not yet among the takers of their inputs there."""
+        listed, first = self.listed, self._linked
+        self._linked = len(listed)
+        for op in listed[first:]:
+            for tensor in op.inputs:
+                if tensor._takers is None:
+                    tensor._takers = op
+                else:
+                    tensor.note_taker(op)
+
+    def extend(self, ops: Iterable["Operation"]) -> None:
+        """List some that were cut out; those that they take know of it."""
+        self.link()
+        self.listed.extend(ops)
+        self._linked = len(self.listed)
+
     def put(self, first: int, ops: Sequence["Operation"]) -> None:
         """Have those from a place on in another order."""
         self._named()
@@ -85,9 +103,10 @@ class Operations(Mapping[str, "Operation"]):
     def cut(self, count: int) -> dict[str, "Operation"]:
         """Take out all but the first so many."""
         known = self._named()
+        self.link()
         self.number()
         ops, self.listed[count:] = self.listed[count:], ()
-        self._count = self._numbered = count
+        self._count = self._numbered = self._linked = count
         for op in ops:
             known.pop(op.name, None)
         return {op.name: op for op in ops}

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -78,12 +77,13 @@ class RuleScopes:
     """
 
     __slots__ = ("graph", "outer", "prefix", "operation", "scope", "has_scopes", "_leaves", "_are_implied", "_ruled",
-                 "_innermost")
+                 "_innermost", "_parts")
 
     def __init__(self, graph: Any) -> None:
         self.graph, self.outer, self.prefix = graph, graph.scope, f"{graph.scope.lower()}/"
         self.scope, self.has_scopes, self._innermost = "", False, graph._scopes
         self._leaves = UniqueNames()  # the last parts of the names in the scope
+        self._parts: dict[str, tuple[str, str]] = {}  # as many operations share them
         self._ruled: list[Any] = []
         self._are_implied = bool(self.outer) and not graph.executing_eagerly and graph.names.implies(self)
 
@@ -106,13 +106,19 @@ class RuleScopes:
             self._ruled.append(self.operation)
         self.scope = ""
 
-    def leaf(self, name: str) -> str | None:
-        """The last part of a name, made unique in the scope; None if `take` is to give it."""
-        (key, kept), known = _plain(name), self._leaves._count
+    def leaf(self, name: str) -> tuple[str, str] | None:
+        """`outer` and the last part of a name, made unique in the scope; None if `take` is to give it."""
+        key, known = _plain(name), self._leaves._count
         if key is not None and key not in known:  # as most are: `take`, of a name that it gives as it is
             known[key] = 1
-            return kept
-        return None if "/" in name else sys.intern(self._leaves.take(name))
+        elif "/" in name:
+            return None
+        else:
+            name = self._leaves.take(name)
+        found = self._parts.get(name)
+        if found is None:
+            found = self._parts[name] = self.outer, name
+        return found
 
     def tell(self) -> None:
         """From now on keep the names in here like all others, those given so far too."""
@@ -134,10 +140,9 @@ class RuleScopes:
 
 
 @functools.lru_cache(1 << 10)
-def _plain(name: str) -> tuple[str | None, str]:
-    """The key of a name that is like none but its own, None if it has a number or scopes; and the name, made once."""
-    has_more = "/" in name or name[-1:].isdigit() or OF_RULE in name
-    return None if has_more else sys.intern(name.lower()), sys.intern(name)
+def _plain(name: str) -> str | None:
+    """The key of a name that is like none but its own, None if it has a number or scopes."""
+    return None if "/" in name or name[-1:].isdigit() or OF_RULE in name else name.lower()
 
 
 def is_op_name(name: str) -> bool:

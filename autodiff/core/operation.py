@@ -12,11 +12,13 @@ from .graph_parts import written_as
 from .names import OF_RULE
 from .op import OpDef, Spec
 from .shapes import compatible, show
-from .site import TraceableObject
-from .tensor import Tensor
+from .tensor import Lean, Tensor, TensorSlots, seldom
 
 if TYPE_CHECKING:
     from .graph import Graph
+
+
+_NEW: Any = object.__new__
 
 
 class _Changeable:
@@ -60,13 +62,14 @@ class _Changeable:
         value = None if attr_value is None else written_as("value of AttrValue", attr_value, attr_name)
         if attr_name == "_gradient_op_type":
             self.override = value
-        self.__dict__.setdefault("_given", {})[attr_name] = value
+        self._given = {**self._given, attr_name: value}
 
     def _changed(self: Any, **parts: Any) -> None:
         """Have other inputs, with the graph's operations in an order in which those come first.
 
         Raises InvalidArgumentError for a circle; then nothing has changed.
         """
+        self.graph.operations.link()  # by what they take now
         before = {name: getattr(self, name) for name in parts}
         for name, value in parts.items():
             setattr(self, name, value)
@@ -114,25 +117,43 @@ def _settle(op: Any) -> None:
     op.graph.operations.put(first, sorted(listed[first:end], key=behind.__contains__))
 
 
-class Operation(_Changeable):
+class OperationSlots:
+    """What each operation has, to be set while it is made. `_name`: all of it, or (outer scope, last part) of a rule's.
+
+    `_index` is None until asked for, `_outputs` the tensor if there is one only.
+    """
+
+    __slots__ = ("graph", "definition", "_name", "inputs", "attrs", "_outputs", "origin", "gradient_of", "_index",
+                 "_frames", "_more", "__weakref__")
+    graph: "Graph"
+    definition: OpDef
+    _name: str | tuple[str, str]
+    inputs: tuple[Tensor, ...]
+    attrs: dict[str, Any]
+    _outputs: Any
+    origin: "Operation | None"
+    gradient_of: Tensor | None
+    _index: int | None
+    _frames: site.RawFrames
+
+
+class Operation(_Changeable, Lean, OperationSlots):
     """One node of a graph. Knows the user's line, and for a gradient op the op it belongs to.
 
     type: the op's registered name. attrs: its attributes. origin: the forward Operation whose
     gradient rule made this one, or None. gradient_of: the y of that gradient. index: place in
-    the order of making, from 0. waits_for: its control inputs. What few operations have stands in their `__dict__`;
-    its index, a name in a scope, and the tuple of one output, are made when they are asked for.
+    the order of making, from 0. waits_for: its control inputs. Its index, a name in a scope, and the tuple of one
+    output, are made when they are asked for.
     """
 
-    _given: dict[str, Any]  # attributes set later
-    __slots__ = ("graph", "definition", "_scope", "_name", "inputs", "attrs", "_outputs", "origin", "gradient_of",
-                 "_index", "_frames", "__weakref__", "__dict__")
-    _index: int | None
-    _outputs: Any
-    waits_for: tuple["Operation", ...] = ()
-    override: str | None = None
-    device: str = ""
-    _device_assignments: tuple[TraceableObject, ...] = ()
-    _colocation_dict: dict[str, TraceableObject] = {}
+    __slots__ = ()
+    waits_for = seldom("waits_for", ())
+    override = seldom("override", None)
+    device = seldom("device", "")
+    _device_assignments = seldom("_device_assignments", ())
+    _colocation_dict = seldom("_colocation_dict", {})
+    _colocated = seldom("_colocated", None)
+    _given = seldom("_given", {})  # attributes set later
 
     def __new__(cls, *node_def_and_graph: Any, **options: Any) -> "Operation":
         """The operation of a NodeDef, as TensorFlow's own code makes one; Graph.enter makes all others.
@@ -143,28 +164,29 @@ class Operation(_Changeable):
             return object.__new__(cls)
         return written_as("Operation of NodeDef", *node_def_and_graph, **options)
 
-    def begin(self, graph: "Graph", definition: OpDef, scope: str, name: str, inputs: tuple[Tensor, ...],
-              attrs: dict[str, Any], specs: Sequence[Spec]) -> None:
-        self.graph, self.definition, self._scope, self._name = graph, definition, scope, name
+    @staticmethod
+    def begun(graph: "Graph", definition: OpDef, name: str | tuple[str, str], inputs: tuple[Tensor, ...],
+              attrs: dict[str, Any], specs: Sequence[Spec]) -> "Operation":
+        """An operation that is yet to be listed."""
+        self: Any = _NEW(OperationSlots)
+        self.graph, self.definition, self._name = graph, definition, name
         self.inputs, self.attrs = inputs, attrs
         self.origin, self.gradient_of = graph.backprop_origin
-        if graph.overrides and definition.name in graph.overrides:
-            self.override = graph.overrides[definition.name]
-        self._index = None
+        self._index = self._more = None
         known = graph.made_from
         self._frames = known.frames if known is not None and known.frame is None else site.capture(known, 4)
-        if len(specs) == 1:  # without the constructor's call
-            self._outputs = tensor = object.__new__(Tensor)
-            tensor.op, tensor.value_index, (tensor.dtype, tensor.dims), tensor._takers = self, 0, specs[0], None
+        if len(specs) == 1:  # without a call
+            self._outputs = tensor = _NEW(TensorSlots)
+            tensor.op, (tensor.dtype, tensor.dims), tensor._takers, tensor._more = self, specs[0], None, None
+            tensor.__class__ = Tensor
         else:
-            self._outputs = tuple([Tensor(self, i, spec) for i, spec in enumerate(specs)])
-        for tensor in inputs:
-            if tensor._takers is None:
-                tensor._takers = self
-            else:
-                tensor.add_consumer(self)
+            self._outputs = tuple([Tensor.of(self, spec) for spec in specs])
+        self.__class__ = Operation
+        if graph.overrides and definition.name in graph.overrides:
+            self.override = graph.overrides[definition.name]
         if graph.placement:
             self.device, self._device_assignments = device_of(self, graph.placement), graph.asked
+        return self
 
     @property
     def index(self) -> int:
@@ -178,10 +200,11 @@ class Operation(_Changeable):
 
     @property
     def name(self) -> str:
-        if self._scope:
+        found = self._name
+        if isinstance(found, tuple):
             of_rule = f"{self.origin.name}{OF_RULE}"  # type: ignore[union-attr]
-            self._scope, self._name = "", f"{self._scope}/{of_rule}/{self._name}"
-        return self._name
+            found = self._name = f"{found[0]}/{of_rule}/{found[1]}"
+        return found
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:
@@ -239,7 +262,7 @@ class Operation(_Changeable):
 
     def colocated_names(self) -> tuple[str, ...]:
         """The operations with which this one is placed; itself if there are none."""
-        named = getattr(self, "_colocated", None)  # () for what was made as it is, without a look at its op's arguments
+        named = self._colocated  # () for what was made as it is, without a look at its op's arguments
         of_variables = [name for t in self.inputs if t.dtype.is_ref for name in t.op.colocated_names()]
         return tuple(dict.fromkeys((*(named or ()), *(of_variables if named != () else ())))) or (self.name,)
 
@@ -253,7 +276,7 @@ class Operation(_Changeable):
             return self.colocation_groups()
         if name == "_gradient_op_type" and self.override is not None:
             return self.override.encode()
-        given = getattr(self, "_given", {}).get(name)
+        given = self._given.get(name)
         if given is not None:
             return given.encode() if isinstance(given, str) else given
         if name not in self.attrs:

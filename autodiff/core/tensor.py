@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from . import indexing
 from .defaults import STACKS, joined_graph, session_for
+from .dtypes import DType
 from .errors import KindError, NoValueError, OperatorNotAllowedInGraphError, UnsupportedError
 from .op import NO_ATTRIBUTES, OPS, Spec
-from .shapes import TensorShape, as_dims, merge, show
+from .shapes import Dims, TensorShape, as_dims, merge, show
 
 if TYPE_CHECKING:
     from .graph import Graph
     from .operation import Operation
+
+
+_NONE = object()
+_OWN = {"_more", "__weakref__"}
 
 
 class Reference:
@@ -46,19 +51,83 @@ def _operators(op: str, name: str) -> tuple[Any, Any]:
     return on_left, on_right
 
 
-class Tensor:
+class Lean:
+    """Has no dict of its own, as there are as many as operations, and takes attributes beside its slots nonetheless.
+
+    `_more`, a slot: name -> value of those, None before the first. Each object of a class with a `__dict__` takes 32
+    bytes more, and 8 for each name that any of them was given. A base with the slots alone makes objects, and sets
+    their slots, quickly; last they get the class with this too.
+    """
+
+    __slots__ = ()
+    _more: dict[str, Any] | None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not hasattr(type(self), name):
+            setattr(type(self), name, seldom(name))
+        object.__setattr__(self, name, value)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        found = getattr(self, "_more", None)
+        if found is None:
+            object.__setattr__(self, "_more", found := {})
+        return found
+
+    def __getstate__(self) -> Any:
+        names = {name for kind in type(self).__mro__ for name in kind.__dict__.get("__slots__", ())} - _OWN
+        return dict(self.__dict__), {name: getattr(self, name) for name in names}
+
+
+def seldom(name: str, default: Any = _NONE) -> Any:
+    """An attribute that few objects have: of all others it is the default, and without one they have none."""
+    def read(owner: Any) -> Any:
+        found = default if owner._more is None else owner._more.get(name, default)
+        if found is _NONE:
+            raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}")
+        return found
+
+    def write(owner: Any, value: Any) -> None:
+        vars(owner)[name] = value
+
+    def forget(owner: Any) -> None:
+        if vars(owner).pop(name, _NONE) is _NONE:
+            raise AttributeError(name)
+
+    return property(read, write, forget)
+
+
+class TensorSlots:
+    """What each tensor has, to be set while it is made."""
+
+    __slots__ = ("op", "dtype", "dims", "_takers", "_more", "__weakref__")
+    op: "Operation"
+    dtype: DType
+    dims: Dims | None
+    _takers: Any  # an Operation, from the second on a tuple, a list if there are many
+
+
+class Tensor(Lean, TensorSlots):  # scripts set their own attributes
     """One output of an operation: a name, an element type and a partial shape; no value.
 
     dims: tuple of sizes and Nones, or None for unknown rank. name: `scope/Op_1:0`.
     """
 
-    __slots__ = ("op", "value_index", "dtype", "dims", "_takers", "__weakref__", "__dict__")  # scripts set their own
+    __slots__ = ()
     __array_priority__ = 100  # numpy_array * tensor asks the tensor
 
-    def __init__(self, op: "Operation", value_index: int, spec: Spec) -> None:
-        self.op, self.value_index = op, value_index
-        self.dtype, self.dims = spec
-        self._takers: Any = None  # an Operation, from the second on a tuple, a list if there are many
+    @staticmethod
+    def of(op: "Operation", spec: Spec) -> "Tensor":
+        """A new output of an operation."""
+        made: Any = object.__new__(TensorSlots)
+        made.op, (made.dtype, made.dims), made._takers, made._more = op, spec, None, None
+        made.__class__ = Tensor
+        return made
+
+    @property
+    def value_index(self) -> int:
+        made = self.op._outputs
+        return 0 if made is self else made.index(self)
 
     @property
     def name(self) -> str:
@@ -109,7 +178,12 @@ class Tensor:
         return [op for op in self._consumers if op.graph.operations.get(op.name) is op]
 
     def add_consumer(self, op: "Operation") -> None:
-        """Note an operation that takes this tensor as input."""
+        """Note an operation that takes this tensor as input and that the graph does not list as one that does."""
+        self.op.graph.operations.link()
+        self.note_taker(op)
+
+    def note_taker(self, op: "Operation") -> None:
+        """`add_consumer`, of those that the graph lists, in their order."""
         known = self._takers
         if known is None:
             self._takers = op
@@ -123,6 +197,7 @@ class Tensor:
     @property
     def _consumers(self) -> Sequence["Operation"]:
         """The operations that take this tensor, each as often as it does; not to be written to."""
+        self.op.graph.operations.link()
         known = self._takers
         return () if known is None else known if type(known) is list or type(known) is tuple else (known,)
 

@@ -58,8 +58,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
         between, before = ops_between(ys, xs), len(graph.operations)
         sweep = Sweep(graph, ys, between, ends_of(xs, stops, between), method=method, gate=gate_gradients)
         sweep.run(ys, seeds)
-        graph.extras.setdefault("calls", []).append(GradientCall(tuple(ys), tuple(xs), tuple(stops), sweep.final))
         found = [sweep.gradient_of(x, zeros) for x in xs]
+        graph.extras.setdefault("calls", []).append(GradientCall(tuple(ys), tuple(xs), tuple(stops), sweep.final))
         for op in list(graph.operations.values())[before:] if colocate_gradients_with_ops else ():
             if op.origin is not None:
                 beside = op.origin

@@ -1,20 +1,26 @@
 """The record of a graph's differentiations: the calls, and why an input got no gradient."""
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from functools import cached_property
 
 from ..core.graph import Graph, Operation, Tensor
 from ..core.op import REGISTERED_GRADIENTS
 from .aggregate import Gradient
 
 
-class GradientCall(NamedTuple):
-    """One call of `gradients`, as its graph remembers it. found: tensor -> the total gradient that reached it."""
+class GradientCall:
+    """One call of `gradients`, as its graph remembers it."""
 
-    ys: tuple[Tensor, ...]
-    xs: tuple[Tensor, ...]
-    stops: tuple[Tensor, ...]
-    found: dict[Tensor, Gradient | None]
+    def __init__(self, ys: tuple[Tensor, ...], xs: tuple[Tensor, ...], stops: tuple[Tensor, ...],
+                 found: Mapping[Tensor, Gradient | None]) -> None:
+        self.ys, self.xs, self.stops = ys, xs, stops
+        self._pairs = tuple(found), tuple(found.values())  # a dict of as many as operations takes three times as much
+
+    @cached_property
+    def found(self) -> dict[Tensor, Gradient | None]:
+        """Tensor -> the total gradient that reached it."""
+        return dict(zip(*self._pairs))
 
 
 def gradient_calls(graph: Graph) -> list[GradientCall]:

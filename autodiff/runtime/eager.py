@@ -23,7 +23,9 @@ from ..core.errors import (
 )
 from ..core.graph import Graph, Operation, Tensor
 from ..core.op import OpDef, Spec
+from ..core.operation import OperationSlots
 from ..core.shapes import merge
+from ..core.tensor import TensorSlots
 from .config import ConfigProto
 from .plan.run_sentences import as_in_a_run
 from .plan.words import in_tensorflows_words
@@ -41,18 +43,28 @@ class Cell:
         self.value: np.ndarray | None = None
 
 
-class EagerTensor(Tensor):
+class _EagerSlots(TensorSlots):
+    __slots__ = ("array", "value_index", "_context", "id")
+    array: Any
+    _context: "EagerContext"
+    id: int
+
+
+class EagerTensor(_EagerSlots, Tensor):
     """A tensor that has its value. array: the NumPy value. op: the recorded operation, if a tape records."""
 
-    __slots__ = ("array", "_context", "id")
+    __slots__ = ()
 
-    def __init__(self, context: "EagerContext", spec: Spec, value: Any, op: Any = None, index: int = 0) -> None:
+    def __new__(cls, context: "EagerContext", spec: Spec, value: Any, op: Any = None, index: int = 0) -> "EagerTensor":
+        self: Any = object.__new__(_EagerSlots)
         self.op, self.value_index = op, index
         self.dtype = spec.dtype.base_dtype
         self.array, self._context = value, context
         self.dims = np.shape(value) if self.dtype.kind != "O" or isinstance(value, np.ndarray) else spec.dims
-        self._takers: Any = None
+        self._takers = self._more = None
         self.id = next(_IDS)
+        self.__class__ = cls
+        return self
 
     @property
     def name(self) -> str:
@@ -246,16 +258,17 @@ class EagerOperation(Operation):
 
     __slots__ = ()
 
-    def __new__(cls, *parts: Any) -> "EagerOperation":
-        return object.__new__(cls)
-
-    def __init__(self, context: EagerContext, definition: OpDef, name: str, inputs: tuple[Tensor, ...],
-                 attrs: dict[str, Any]) -> None:
-        self.graph, self.definition, self._scope, self._name = context, definition, "", name
-        self.inputs, self.attrs, self._outputs, self.index = inputs, attrs, (), -1
+    def __new__(cls, context: EagerContext, definition: OpDef, name: str, inputs: tuple[Tensor, ...],
+                attrs: dict[str, Any]) -> "EagerOperation":
+        self: Any = object.__new__(OperationSlots)
+        self.graph, self.definition, self._name = context, definition, name
+        self.inputs, self.attrs, self._outputs, self._index = inputs, attrs, (), -1
         self.origin, self.gradient_of = context.backprop_origin
-        self.override = context.overrides.get(definition.name)
-        self._frames = site.capture()
+        self._frames, self._more = site.capture(), None
+        self.__class__ = cls
+        if definition.name in context.overrides:
+            self.override = context.overrides[definition.name]
+        return self
 
     def describe(self) -> str:
         return f"{self.type}({', '.join(f'{t.dtype.name}{list(t.dims or ())}' for t in self.inputs)})"

@@ -39,7 +39,7 @@ class HiddenOps:
                                                       "backprop_origin", "collected", "placement")}
         lists = {key: graph.extras.get(key) for key in _OWN_LISTS}
         before = len(graph.operations)
-        graph.operations.listed.extend(self.operations.values())
+        graph.operations.extend(self.operations.values())
         self._join()
         calls: list[GradientCall] = []
         graph.extras.update(gradient_observers=[], calls=calls)

@@ -39,7 +39,7 @@ class Layer:
         graph = self.graph
         saved = {key: getattr(graph, key) for key in _STATE}
         count = len(graph.operations)
-        graph.operations.listed.extend(self.operations.values())
+        graph.operations.extend(self.operations.values())
         inside: dict[str, Any] = dict(
             names=self._names, scope="", finalized=False, overrides={}, _control=[], backprop_origin=(None, None),
             placement="", collected=_joined(graph.collected, self.collected), extras=_joined(graph.extras, self.extras))

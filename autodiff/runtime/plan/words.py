@@ -10,7 +10,6 @@ import numpy as np
 
 from ...core.errors import AutodiffError
 from ...core.graph import Operation, Tensor
-from ...core.op import Spec
 from ...core.site import PACKAGE
 from .run_sentences import as_in_a_run
 
@@ -60,8 +59,12 @@ def refusal_of_a_build(op: Operation, args: Sequence[Any]) -> str:
 class _Valued(Tensor):
     """A tensor whose value is known, and so its shape, as inference asks for them."""
 
-    __slots__ = ("array",)
+    __slots__ = ("array", "_tensor")
 
     def __init__(self, tensor: Tensor, value: Any) -> None:
-        super().__init__(tensor.op, tensor.value_index, Spec(tensor.dtype, value.shape))
-        self.array = value
+        self.op, self._takers, self._more, self._tensor = tensor.op, None, None, tensor
+        self.dtype, self.dims, self.array = tensor.dtype, value.shape, value
+
+    @property
+    def value_index(self) -> int:
+        return self._tensor.value_index
