@@ -183,7 +183,7 @@ RAISED = {
         "has 2 units, and there are 3 classes", "dense(x[:, 0], 3)"),
     "a type that is not taken": (
         MORE + "tf.one_hot(x, 3)\n"
-        "", "because x is float32, and tf.one_hot takes", "tf.one_hot(tf.cast(x, tf.int32), 3)"),
+        "", "because x is float32, and tf.one_hot takes no float32", "tf.one_hot(tf.cast(x, tf.int64), 3)"),
     "a function of NumPy's": (
         "import numpy as np\n" + MORE + "np.log(x)\n", "np.log is NumPy's, and is given a tensor", "\ntf.log(x)"),
     "a vector for a matrix": (
@@ -249,6 +249,52 @@ RAISED = {
         "    v = tf.get_variable('v', [2])\n"
         "    tf.train.Saver().restore(sess, path)\n    sess.run(v)\n",
         "v at model.py:6 is not in the checkpoint", "saved.get(v.op.name) == v.shape.as_list()]).restore(sess, path)"),
+    "a cell in two layers": (
+        MORE + "cell = tf.nn.rnn_cell.GRUCell(5)\nboth = tf.nn.rnn_cell.MultiRNNCell([cell] * 2)\n"
+        "tf.nn.dynamic_rnn(both, x, dtype=tf.float32)\n", "cell is in each layer",
+        "MultiRNNCell([tf.nn.rnn_cell.GRUCell(5) for _ in range(2)])"),
+    "labels of a sampled loss": (
+        MORE + "w, b = tf.Variable(tf.zeros([9, 4])), tf.Variable(tf.zeros([9]))\n"
+        "tf.nn.nce_loss(weights=w, biases=b, labels=labels, inputs=x[:, 0], num_sampled=2, num_classes=9)\n",
+        "labels is one label for each example", "labels=tf.expand_dims(labels, 1), inputs"),
+    "names of operations that are fed": (
+        START.replace("[None, 2])", "[None, 2], name='x')") + SESSION + "sess.run(tf.shape(x), {'x': rows})\n",
+        "'x' is an operation, and what is fed is its output", "{'x:0': rows}"),
+    "an eval of no session": (
+        START + SESSION + "print(w.eval())\nprint(loss.eval(" + FED + "))\n", "no session is the default one",
+        f"print(w.eval(session=sess))\nprint(loss.eval({FED}, session=sess))"),
+    "a mean of truths": (
+        MORE + "tf.reduce_mean(tf.equal(labels, 1))\n", "tf.equal(labels, 1) is bool, and tf.reduce_mean takes no bool",
+        "tf.reduce_mean(tf.cast(tf.equal(labels, 1), tf.float32))"),
+    "None in a shape": (
+        MORE + "mean = x[:, 0]\ntf.random_normal([None, 4])\n", "how many rows there are is not known",
+        "tf.random_normal([tf.shape(mean)[0], 4])"),
+    "rows that are built in": (
+        START.replace("x, w)", "x + tf.zeros([SIZE, 2]), w)").replace("w = ", "SIZE = 4\nw = ") + SESSION
+        + f"sess.run(train, {FED})\n", "4 rows are built in at model.py:7", "tf.zeros([tf.shape(x)[0], 2])"),
+    "a last batch that is smaller": (
+        START.replace("[None, 2]", "[4, 2]").replace("[None, 1]", "[4, 1]") + SESSION
+        + "for i in range(0, len(rows), 4):\n    sess.run(train, {x: rows[i:i + 4], y: rows[i:i + 4, :1]})\n",
+        "the last batch has 2 rows", "range(0, len(rows) - 4 + 1, 4)"),
+    "a size that the graph has": (
+        MORE + "for t in range(tf.shape(x)[1]):\n    x[:, t]\n", "has no value while the graph is built",
+        "range(int(x.shape[1]))"),
+    "a table that is too short": (
+        MORE + "words = 5\ntable = tf.Variable(tf.zeros([words, 2]))\nids = tf.placeholder(tf.int32, [None])\n"
+        "found = tf.nn.embedding_lookup(table, ids)\n" + SESSION
+        + "import numpy as np\ngiven = np.array([1, 5])\nsess.run(found, {ids: given})\n",
+        "5 came where words is 5: ids go from 0 to 4", "words = 6"),
+    "an optimizer that is run": (
+        START.replace("train = tf.train.MomentumOptimizer(0.1, 0.9).",
+                      "optimizer = tf.train.AdamOptimizer()\ntrain = optimizer.") + SESSION
+        + f"sess.run(optimizer, {FED})\n", "optimizer is an optimizer, and no operation: train is",
+        "sess.run(train, {"),
+    "gradients of another model": (
+        MORE + "old, new = [tf.Variable(tf.zeros([4]))], [tf.Variable(tf.zeros([4]))]\n"
+        "loss = tf.reduce_mean(x * new[0])\n"
+        "optimizer = tf.train.AdamOptimizer()\ng = tf.gradients(loss, old)\n"
+        "optimizer.apply_gradients(zip(g, old))\n", "loss is not made of old, but of new",
+        "g = tf.gradients(loss, new)\noptimizer.apply_gradients(zip(g, new))"),
 }
 
 

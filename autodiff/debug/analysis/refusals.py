@@ -66,7 +66,7 @@ def _rows_built_in(op: Operation, found: list[tuple[int, ...]], feeds: Mapping[T
     fed = [t for t, value in feeds.items() if t.dims and t.dims[0] is None and {len(value)} == rows]
     if fixed is None or len(rows) != 1 or not fed and feeds:
         return None
-    maker, (count,) = _maker(fixed), rows
+    maker, (count,) = maker_of(fixed), rows
     whose = f"fed for {fed[0].op.name!r}" if fed else "in this batch"
     made = place_of(maker)
     if _is_of_one(maker):
@@ -128,7 +128,7 @@ def _class_ids(op: Operation, feeds: Mapping[Tensor, Any]) -> tuple[str, str] | 
         f"{at_line(place_of(op))}")
 
 
-def _maker(tensor: Tensor) -> Operation:
+def maker_of(tensor: Tensor) -> Operation:
     """The op, outside of all loops, that made as many rows as a tensor has."""
     op, rows = tensor.op, tensor.dims[0] if tensor.dims else None
     while True:

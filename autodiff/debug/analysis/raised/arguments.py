@@ -78,12 +78,13 @@ def not_allowed(at: RaisedAt) -> Remark | None:
     """A type that a function does not take: what has it is cast."""
     name, old, allowed = re.findall(r"parameter '(\w+)' has DataType (\w+) not in list of allowed values: ([\w, ]+)",
                                     at.said)[0]
-    new = "float32" if "float32" in allowed.split(", ") else "int32"
+    new = next(each for each in ("float32", "int64", "int32") if each in allowed.split(", "))
     words = {word.arg: word.value for word in at.node.keywords}
     nodes = [*([words[name]] if name in words else ()), *at.node.args, *words.values()]
-    node = next(each for each in nodes if (t := at.tensor(each)) is not None and t.dtype.base_dtype.name == old)
+    typed = [each for each in nodes if (t := at.tensor(each)) is not None and t.dtype.base_dtype.name == old]
+    node = [*typed, *(each for each in nodes if isinstance(each, (ast.Call, ast.Compare, ast.BinOp)))][0]
     cast = f"{at.module()}.cast({at.written(node)}, {at.module()}.{new})"
-    return at.remark(f"{at.written(node)} is {old}, and {at.written(at.node.func)} takes {allowed}",
+    return at.remark(f"{at.written(node)} is {old}, and {at.written(at.node.func)} takes no {old}",
                      f"{cast} in place of it", [(*at.range(node), cast)])
 
 

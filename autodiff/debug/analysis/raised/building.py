@@ -131,16 +131,18 @@ def not_there_yet(at: RaisedAt) -> Remark | None:
     said = f"{name} is reused, and was not made before"
     for frame in reversed([*at.callers()]):
         words = [word for call in (*_scopes(frame), *([frame.node] if isinstance(frame.node, ast.Call) else ()))
-                 for word in call.keywords if word.arg == "reuse" and getattr(word.value, "value", None) is True]
+                 for word in call.keywords if word.arg == "reuse"]
         if words:
             return frame.remark(said, f"reuse={auto} makes what is not there", [(*frame.range(words[0].value), auto)],
                                 words[0].value)
     statement = at.statement(at.node)
     head = f"with {at.module()}.{_SCOPE}({at.module()}.get_{_SCOPE}(), reuse={auto}):"
+    alike = {statement} | {at.statement(each) for each in at.calls("minimize", "apply_gradients")
+                           if at.scope(each) is at.scope(at.node)}
     if getattr(getattr(at.node, "func", None), "attr", "") not in ("minimize", "apply_gradients"):
         return None
     return at.remark(f"{name} is the optimizer's own, and everything here is reused since reuse_variables()",
-                     head, [at.wrapped(statement, statement, head)])
+                     head, [at.wrapped(each, each, head) for each in alike])
 
 
 def _graph(at: RaisedAt) -> Graph:
@@ -153,6 +155,11 @@ def no_such_name(at: RaisedAt) -> Remark | None:
     """A name of no tensor: a layer's, for what it gives, or one that is written otherwise."""
     graph, name = _graph(at), (re.search(r"name '([^']+)'", at.said) or [""])[1]
     texts = [node for node in ast.walk(at.node) if isinstance(node, ast.Constant) and node.value == name]
+    keys = [key for node in ast.walk(at.node) if isinstance(node, ast.Dict) for key in node.keys if isinstance(
+        key, ast.Constant) and key.value in graph.operations]
+    if texts and texts[0] in keys:
+        changes = [(at.range(key)[1] - 1, at.range(key)[1] - 1, ":0") for key in keys]
+        return at.remark(f"{name!r} is an operation, and what is fed is its output", f"say {name + ':0'!r}", changes)
     op, _, number = name.partition(":")
     inside = [each for each in graph.operations.values() if each.name.startswith(f"{op}/") and each.gradient_of is None]
     results = [each for each in inside if each.outputs and each.inputs and any(

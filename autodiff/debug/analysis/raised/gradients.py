@@ -49,6 +49,8 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
     """What may be done, the surest first: changes, and them in words; a cause, where that says more."""
     if call is not None and len(xs) < len(call.xs):
         yield *_left_out(at), ""
+    elif call is not None:
+        yield _of_others(at, y, xs)
     yield _fetched(at, y)
     if call is not None:
         yield *_of_copies(at, xs), ""
@@ -80,6 +82,19 @@ def _left_out(at: RaisedAt) -> tuple[list[Change], str]:
         return [(end, end, test)], test.strip()
     end = at.range(around.elt)[1]
     return [(end, end, f"{test} else None")], f"{test.strip()} else None"
+
+
+def _of_others(at: RaisedAt, y: Tensor, xs: Sequence[Tensor]) -> tuple[list[Change], str, str]:
+    """The list of the variables that a loss is made of, where it is asked for the gradients of others."""
+    flow = {t for t in trainable_tensors(at.graph) if t not in xs and why_none(y, t).kind in ("flows", "not asked")}
+    lists = {name: {at.variable(each) for each in value} for name, value in at.names.items()
+             if isinstance(value, (list, tuple)) and value}
+    new = next((name for name, tensors in lists.items() if flow and tensors == flow), "")
+    old = next((name for name, tensors in lists.items() if tensors == {*xs}), "")
+    calls = at.calls("gradients", "compute_gradients", "minimize", "zip")
+    changes = [(*at.range(node), new) for call in calls for node in (*call.args, *(w.value for w in call.keywords))
+               if isinstance(node, ast.Name) and node.id == old and old and new]
+    return changes, f"{new} in place of {old}", f"{at.spelling(y)} is not made of {old}, but of {new}"
 
 
 def _fetched(at: RaisedAt, y: Tensor) -> tuple[list[Change], str, str]:

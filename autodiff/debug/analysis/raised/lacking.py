@@ -54,6 +54,17 @@ def no_summaries(at: RaisedAt) -> Remark | None:
                      [at.before(made, line)], made)
 
 
+def an_optimizer(at: RaisedAt) -> Remark | None:
+    """An optimizer that is run, in place of what its minimize gave."""
+    fetched = next(node for node in ast.walk(at.node.args[0]) if hasattr(at.value(node), "apply_gradients"))
+    made = [node for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+            and getattr(node.value.func, "attr", "") in ("minimize", "apply_gradients")]
+    name = next((text for node in made if at.thing(node.targets[0]) is not None and (
+        text := at.spelling(at.thing(node.targets[0])))), "")
+    return at.remark(f"{at.written(fetched)} is an optimizer, and no operation: {name} is", f"{name} in place of it", [
+        (*at.range(fetched), name)]) if name else None
+
+
 def of_a_checkpoint(at: RaisedAt) -> Remark | None:
     """Variables that a checkpoint lacks, or has of another shape: the others are restored."""
     session, path = map(at.written, at.node.args[:2])

@@ -72,6 +72,10 @@ class RaisedAt(Source):
         value = _tensor_of(self.value(node))
         return value if isinstance(value, Tensor) else None
 
+    def variable(self, value: Any) -> Any:
+        """A variable's tensor, or what else a thing is."""
+        return _tensor_of(value)
+
     def thing(self, node: ast.AST | None) -> Tensor | Operation | None:
         """What an expression is, if that is a tensor, a variable or an operation."""
         value = _tensor_of(self.value(node))

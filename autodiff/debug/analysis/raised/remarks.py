@@ -21,9 +21,10 @@ from .arguments import (
 from .building import made_in_a_loop, made_twice, no_such_name, no_variables, not_there_yet, of_another_graph
 from .feeds import unfed
 from .gradients import without
-from .lacking import no_return, no_summaries, of_a_checkpoint
+from .lacking import an_optimizer, no_return, no_summaries, of_a_checkpoint
 from .raised_at import Frames, RaisedAt
-from .runs import at_its_end, closed, not_begun, tensor_fed, uninitialized
+from .runs import at_its_end, closed, no_session, not_begun, tensor_fed, uninitialized
+from .sizes import as_columns, known_size, rows_built_in, shared_cell, size_of_a_run, too_few, whole_batches
 from .values import inner_sizes, of_another_shape, of_operation, other_type, renamed
 
 Rule = Callable[[RaisedAt], Remark | None]
@@ -51,7 +52,16 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     ("NoneType|^None values not supported|^No gradients provided", without),
     ("does not match type|different dtypes|requested dtype", other_type),
     (r"^(Dimensions|Shape) must be.*op: '(Batch)?MatMul", inner_sizes),
+    ("^Cannot feed value", whole_batches),
     ("^Cannot feed value", of_another_shape),
+    ("true_classes", as_columns),
+    ("rnn", shared_cell),
+    ("No default session|no default session", no_session),
+    ("^Fetch argument <.*ptimizer", an_optimizer),
+    ("found None in|^Failed to convert object", size_of_a_run),
+    ("^a tensor has no value while the graph|interpreted as an integer", known_size),
+    ("is not in \\[0, |outside the valid range", too_few),
+    ("^Incompatible shapes|must be broadcastable|^ConcatOp|^Dimensions of inputs should match", rows_built_in),
     ("^Rank mismatch: Rank of labels|Can not squeeze dim|must have the same shape|have different shapes: "
      "|must be broadcastable|SoftmaxCrossEntropy", labels),
     ("not in list of allowed values", not_allowed),

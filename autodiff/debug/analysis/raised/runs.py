@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....core.graph import Operation
+from ....runtime.session import Session
 from ...facts.roles import ASSIGNS, at_line, place_of
 from ..advice import Remark
 from ..edits.changes import Change
@@ -83,10 +84,8 @@ def _run_first(at: RaisedAt, made: Operation, text: str, said: str) -> Remark:
     session = at.session()
     if not text:
         text = _ONLY[0].format(tf=at.module(), run=frame.run(_ONLY[1].format(tf=at.module()), session))
-    try:
-        line = frame.run(text, session)
-    except LookupError:
-        line = f"{text}.run()"
+    is_default = at.thing(getattr(at.node.func, "value", None)) is not None  # as of an eval
+    line = f"{text}.run()" if is_default else frame.run(text, session)
     return at.remark(said, f"{line} before line {statement.lineno}", [frame.before(statement, line)], statement)
 
 
@@ -176,6 +175,16 @@ def closed(at: RaisedAt) -> Remark | None:
         node.id for node in ast.walk(each) if isinstance(node, ast.Name)})
     return at.remark(f"the with block at line {block.lineno} has closed {name} before", f"put lines {behind[0].lineno} "
                      f"to {last.end_lineno} into that block", [at.wrapped(behind[0], last, "")], at.node)
+
+
+def no_session(at: RaisedAt) -> Remark | None:
+    """An eval or run of a tensor's or operation's own, without a session."""
+    name = next((name for name, value in at.names.items() if isinstance(value, Session)), "")
+    calls = [call for call in at.calls("eval", "run") if at.thing(getattr(call.func, "value", None)) is not None
+             and not any(word.arg == "session" for word in call.keywords)]
+    ends = [(at.range(call)[1] - 1, bool(call.args or call.keywords)) for call in {*calls, at.node}]
+    return at.remark(f"no session is the default one: {name} is not, outside of a with block", f"session={name}", [
+        (end, end, f"{', ' * beside}session={name}") for end, beside in ends]) if name else None
 
 
 def tensor_fed(at: RaisedAt) -> Remark | None:

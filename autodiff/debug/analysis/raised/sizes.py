@@ -1,0 +1,134 @@
+"""Errors of sizes: rows that are built in, sizes that only a run has, tables too short, cells that are shared."""
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+import numpy as np
+
+from ....core.graph import Tensor
+from ....core.traversal import ancestors
+from ...facts.roles import PLACEHOLDERS, at_line, place_of
+from ..advice import Remark
+from ..edits.source_tree import is_within
+from ..refusals import maker_of
+from .raised_at import RaisedAt
+
+
+def rows_built_in(at: RaisedAt) -> Remark | None:
+    """A number of rows that a state or constant has for ever, where a batch has fewer."""
+    known = [t for t in at.error.op.inputs if t.dims and (t.dims[0] or 0) > 1]
+    others = [op.outputs[0] for op in ancestors(at.error.op.inputs) if op.type in PLACEHOLDERS]
+    of = next((name for t in others if t.dims and t.dims[0] is None and (name := at.spelling(t))), "")
+    for t in known if of else ():
+        maker, rows = maker_of(t), t.dims[0]
+        for call in at.spanned(maker, exact=False):
+            parts = [each for each in ast.walk(call) if isinstance(each, (ast.Name, ast.Constant)) and (
+                getattr(each, "value", None) == rows or at.value(each) == rows)] if isinstance(call, ast.Call) else []
+            if parts:
+                new = f"{at.module()}.shape({of})[0]"
+                return at.remark(f"{rows} rows are built in{at_line(place_of(maker))}, and a batch has others",
+                                 f"{new} in place of {at.written(parts[0])}", [(*at.range(parts[0]), new)], call)
+    return None
+
+
+def whole_batches(at: RaisedAt) -> Remark | None:
+    """A loop whose last batch is smaller than its placeholder."""
+    shapes = re.search(r"shape \((\d+),.* which has shape '\((\d+),", at.said)
+    for loop in at.around(at.node):
+        call: Any = getattr(loop, "iter", None)
+        given = getattr(call, "args", [])
+        if shapes is not None and int(shapes[1]) < int(shapes[2]) and len(given) == 3 and (
+                getattr(call.func, "id", "") == "range"):
+            new = f"{at.beside(given[1])} - {at.beside(given[2])} + 1"
+            return at.remark(f"the last batch has {shapes[1]} rows, and {shapes[2]} are wanted", "leave it out: "
+                             f"range({at.written(given[0])}, {new}, {at.written(given[2])})", [
+                (*at.range(given[1]), new)], call)
+    return None
+
+
+def size_of_a_run(at: RaisedAt) -> Remark | None:
+    """None in a shape, where the number of rows is wanted."""
+    shapes = [node for node in ast.walk(at.node) if isinstance(node, (ast.List, ast.Tuple)) and any(
+        isinstance(each, ast.Constant) and each.value is None for each in node.elts)]
+    if not shapes:
+        return None
+    none = next(each for each in shapes[0].elts if isinstance(each, ast.Constant) and each.value is None)
+    axis = shapes[0].elts.index(none)
+    rest = [each.value if isinstance(each, ast.Constant) else at.value(each) for each in shapes[0].elts]
+    tensors = {name: t for name in at.names if (t := at.tensor(ast.Name(name, ast.Load()))) is not None
+               and t.dims and len(t.dims) > axis and t.dims[axis] is None}
+    like = [name for name, t in tensors.items() if t.dims is not None and [*t.dims][1:] == rest[1:]]
+    name = next(iter([*like, *(name for name, t in tensors.items() if t.op.type in PLACEHOLDERS)]), "")
+    new = f"{at.module()}.shape({name})[{axis}]"
+    return at.remark("how many rows there are is not known before a run", f"{new} in place of None", [
+        (*at.range(none), new)]) if name else None
+
+
+def known_size(at: RaisedAt) -> Remark | None:
+    """A size of a run's, where the graph has that already."""
+    for node in ast.walk(at.node):
+        inner = node.value if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call) else None
+        t = at.tensor(inner.args[0]) if inner is not None and getattr(inner.func, "attr", "") == "shape" else None
+        index = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
+        if inner is not None and t is not None and t.dims and isinstance(index, int) and t.dims[index] is not None:
+            new = f"int({at.written(inner.args[0])}.shape[{index}])"
+            return at.remark(f"{at.written(node)} has no value while the graph is built", f"{new} in place of it", [
+                (*at.range(node), new)])
+    return None
+
+
+def too_few(at: RaisedAt) -> Remark | None:
+    """Ids up to the number of what there is a row for: as many as there are and one."""
+    said = re.search(r"(?:= |value of )(\d+) (?:is not in|which is outside the valid range of) \[0, (\d+)\)", at.said)
+    low, size = (int(each) for each in said.groups() if each) if said is not None else (0, 0)
+    fed = [np.max(value) for node in ast.walk(at.node) if isinstance(node, ast.Dict) for each in node.values
+           if isinstance(value := at.value(each), np.ndarray) and value.dtype.kind in "iu" and value.size]
+    more = int(max([low, *(most for most in fed if most < size + max(2, size // 10))])) + 1 - size
+    names = [node for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and isinstance(
+        value := at.value(node.targets[0]), int) and value == size]
+    if more < 1 or len(names) != 1:
+        return None
+    node = names[0]
+    old = at.beside(node.value)
+    new = str(size + more) if isinstance(node.value, ast.Constant) else f"{old} + {more}"
+    return at.remark(f"{low} came where {at.written(node.targets[0])} is {size}: ids go from 0 to {size - 1}",
+                     f"{at.written(node.targets[0])} = {new}", [(*at.range(node.value), new)], node)
+
+
+def shared_cell(at: RaisedAt) -> Remark | None:
+    """One cell in several layers, whose weights fit the first: a cell for each."""
+    for call in at.calls("MultiRNNCell"):
+        given = call.args[0]
+        listed = given.left if isinstance(given, ast.BinOp) and isinstance(given.op, ast.Mult) else None
+        cell: Any = listed.elts[0] if isinstance(listed, ast.List) else given.elt if isinstance(
+            given, ast.ListComp) else None
+        text = _made(at, cell) if isinstance(cell, ast.Name) else ""
+        if text:
+            count = at.written(given.right) if isinstance(given, ast.BinOp) else ""
+            change = (*at.range(given), f"[{text} for _ in range({count})]") if count else (*at.range(cell), text)
+            return at.remark(f"{cell.id} is in each layer, with the weights of the first, and the second takes others",
+                             "a cell for each layer", [change], call)
+    return None
+
+
+def _made(at: RaisedAt, name: ast.Name) -> str:
+    """The expression that a name was given, with what the name was before in it."""
+    given = [node for node in ast.walk(at.scope(name)) if isinstance(node, ast.Assign) and any(
+        getattr(target, "id", "") == name.id for target in node.targets) and node.lineno < name.lineno]
+    text = ""
+    for node in given:
+        text = text.join(re.split(rf"\b{name.id}\b", at.written(node.value))) if text else at.written(node.value)
+    return text
+
+
+def as_columns(at: RaisedAt) -> Remark | None:
+    """Labels of a sampled loss, which takes several for each example."""
+    node = next(word.value for word in at.node.keywords if word.arg == "labels")
+    t: Tensor | None = at.tensor(node)
+    if t is not None and len(t.dims or (0, 0)) != 1 or is_within(at.node, node):
+        return None
+    new = f"{at.module()}.expand_dims({at.written(node)}, 1)"
+    return at.remark(f"{at.written(node)} is one label for each example, and a row of them is wanted",
+                     f"{new} in place of it", [(*at.range(node), new)])
