@@ -11,10 +11,11 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors
 from ..attenuation import SATURATING
-from ..findings import Finding
+from ..findings import Finding, Origin
 from ..mistakes.case import Case
 from ..mistakes.heads import heads, through, unbroadcast
 from ..mistakes.last_layer import logits_of
+from ..mistakes.reach import NEAR
 from ..mistakes.wiring import linear_pairs
 from . import of_training
 from .activations import Activation
@@ -35,6 +36,7 @@ from .of_heads import (
 from .of_keras.given import Weight
 from .of_training import Attempt, Way, changed, edit
 from .source_tree import WHOLE
+from .together import forms_of
 
 _REGULARIZER = "/Regularizer/"  # in the names of what one computes
 _PENALTIES = (1e-2, 1e-3, 1e-4)  # by which a penalty is scaled
@@ -236,6 +238,15 @@ def _swapped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
                             Rewrite(op, None, "{1} - {0}", ((op, 0), (op, 1)))),), is_same=False)
 
 
+def _kept_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """A better form of what came near nan, or what it is given within bounds: first what is surely written."""
+    origin = Origin(op.name, op.type, op.outputs[0].name, "forward", "nan", 0, 0, (), (), "", "", op.name, op.type,
+                    harmful=True, secondary=False, trap="", place=None)
+    forms = [form for kind in forms_of(op, origin) for form in kind]
+    yield from (Attempt(tuple(form), is_same=all(edit.op is not case.y.op for edit in form)) for form in sorted(
+        forms, key=lambda form: any(edit.line is None for edit in form)))
+
+
 _WAYS: dict[str, Way] = {
     "weights on a mean": weighed, "class weights the wrong way round": reciprocal, "distances turned": _swapped,
     **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
@@ -257,7 +268,7 @@ _WAYS: dict[str, Way] = {
     "reshape for transpose": _instead("tf.transpose(x, [1, 0, 2])", lambda x: build.Transpose(
         x, build_axes(1, 0, 2)())),
     **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,
-    "learning rate too low": of_training.other_rate([10.0 ** power for power in range(1, 7)]),
+    NEAR: _kept_away, "learning rate too low": of_training.other_rate([10.0 ** power for power in range(1, 7)]),
     **dict.fromkeys(("learning rate too high", "steps too large"),
                     of_training.other_rate([10.0 ** -power for power in range(1, 7)])),
     "learning rate decayed to nothing": of_training.not_decayed,

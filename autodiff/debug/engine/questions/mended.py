@@ -18,6 +18,7 @@ from ...analysis.edits.own_updates import Law, law_behind
 from ...analysis.findings import WARNING, Finding, Remedy, WhyNone
 from ...analysis.mistakes.all_mistakes import CALM
 from ...analysis.mistakes.case import Case, gradients_of, held
+from ...analysis.mistakes.reach import NEAR
 from ...analysis.traps import HAZARDS
 from ...analysis.update_blame import is_store
 from ...facts.records import NewLines
@@ -135,7 +136,9 @@ class Mended:
         start, end = float(np.mean(losses[:count])), float(np.mean(losses[-count:]))
         before = float(np.mean(course.measured[-count:]))
         margin = _BETTER * max(abs(start), 1e-6)
-        if not end < start - margin or np.isfinite(before) and not end < before - margin:
+        is_near = finding.kind == NEAR  # what stayed finite is to stay as it was
+        if is_near and end > before + margin or not is_near and (
+                not end < start - margin or np.isfinite(before) and not end < before - margin):
             return ""
         first, last = (self.state.log.at(course.moments[i].run).step for i in (0, -1))
         then = "as it is, it ends at" if attempt.is_same else "the weights as trained give it"

@@ -1,0 +1,65 @@
+"""What came close to nan in a training that stayed finite: with other random numbers it would have been there."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ....core.constant_value import is_one, static_value
+from ....core.graph import Tensor
+from ..arithmetic_rules import number
+from ..findings import Finding
+from .case import Case, finding
+
+NEAR = "near nan"
+_SEVERITY = 57
+_HIGH = 60.0  # of an exponential, which overflows at 88.7
+_LEAST, _LEAST_OF_REST = 1e-25, 1e-6  # of a probability, which is 0 below 1e-45; of 1 less one, which is below 6e-8
+_SLIGHT = 1e-2
+_SHARE = 0.15  # of what it usually is: how near 0 a number may come that nothing keeps above 0
+_FAR = 6  # ops that are looked back through
+_SELECTS = ("Select", "SelectV2")
+_LINEAR = ("MatMul", "BatchMatMulV2", "Conv2D", "BiasAdd")
+_ADDS = ("Add", "AddV2")
+_PASSES = ("Identity", "Reshape", "Squeeze", "ExpandDims", "StridedSlice", "Transpose", "Sub", "GatherV2",
+           "GatherNd", "Split", "SplitV", *_ADDS, *_SELECTS)
+
+
+def near_misses(case: Case) -> Iterator[Finding]:
+    """Logarithms that are given what nothing keeps above 0, and exponentials, that came near what they cannot take."""
+    logs = [op for op in case.behind if op.type in ("Log", "Exp") and op in case.trained and op.gradient_of is None]
+    if case.is_spoiled or case.failed or len(case.steps) < 2:
+        return
+    kinds = {op: _HIGH if op.type == "Exp" else _bound(op.inputs[0]) for op in logs}
+    case.want(*(op.inputs[0] for op, bound in kinds.items() if bound is not None))
+    for op, bound in kinds.items():
+        values = [v for v in case.series(op.inputs[0]) if v.size and np.isfinite(v).all()] if bound is not None else []
+        if not values or bound is None:
+            continue
+        ends = [float(v.max() if op.type == "Exp" else v.min()) for v in values]
+        at = int(np.argmax(ends) if op.type == "Exp" else np.argmin(ends))
+        limit = bound or _SHARE * float(np.median(values[0]))
+        if ends[at] < limit if op.type == "Exp" else not 0 < ends[at] < limit:
+            continue
+        word, then = ("exp", "beyond 88.7 it is inf") if op.type == "Exp" else (
+            "log", "at 0 it is -inf" if bound else "nothing keeps that above 0, and below it is nan")
+        yield finding(_SEVERITY, NEAR, op, f"{word}({number(ends[at])}) was taken in step {case.looked[at].step}, and "
+                      f"{then}: this training stayed finite, but with another start, or more steps, it may not",
+                      "keep what it is given away from there", step=case.looked[at].step, confidence="certain")
+
+
+def _bound(x: Tensor, turned: bool = False, far: int = _FAR) -> float | None:
+    """Below what a number is near 0: 0.0 for a share of its usual size; None of what is kept from 0, or not known."""
+    op = x.op
+    if op.type in ("Sigmoid", "Softmax"):
+        return _LEAST_OF_REST if turned else _LEAST
+    if op.type in _LINEAR:
+        return 0.0
+    values = [static_value(t) for t in op.inputs] if op.type in _ADDS else []
+    if op.type not in _PASSES or not far or any(value is not None and 0 < np.min(value) < _SLIGHT for value in values):
+        return None  # or that was added to keep it from 0
+    turned = turned or op.type == "Sub" and is_one(op.inputs[0])
+    parts = op.inputs[1:] if op.type in _SELECTS else op.inputs[1:] if turned and op.type == "Sub" else op.inputs
+    bounds = [_bound(t, turned, far - 1) for t in parts if static_value(t) is None]
+    known = [bound for bound in bounds if bound is not None]
+    return None if len(known) < len(bounds) and op.type in _SELECTS else max(known, default=None)
