@@ -10,6 +10,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.core.errors import ArgumentError
+from autodiff.debug.analysis.edits.changes import changed
 from autodiff.debug.analysis.edits.in_source import ClipGradients, LowerRate, rewritten
 from autodiff.debug.analysis.edits.source_tree import Source
 from autodiff.debug.engine.questions.patches import _is_own
@@ -457,3 +458,11 @@ with tf.Session() as session:
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
         assert "fix 1 applies it" in (found := said("why nan", shell)), found
         assert shell.dbg.edits.patch(1).new.decode() == text.replace(old, new)
+
+
+def test_an_edit_within_what_another_one_writes_is_made_in_that() -> None:
+    text = "kl = tf.log(p / q) + tf.log(q / p)\n"
+    inner, outer = (12, 17, "tf.div_no_nan(p, q)"), (12, 17, "tf.maximum(p / q, 1e-12)")
+    assert changed(text, [outer, inner]) == "kl = tf.log(tf.maximum(tf.div_no_nan(p, q), 1e-12)) + tf.log(q / p)\n"
+    with pytest.raises(ArgumentError, match="two edits"):
+        changed(text, [inner, (14, 17, "2 * q")])

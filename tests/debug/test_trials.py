@@ -527,3 +527,36 @@ def test_what_became_of_a_training_long_ago_is_remembered(tmp_path: Path, monkey
             answer = said(question, shell)
             assert answer.startswith("variable 'w' is not finite since step 201: log(0) = -inf in Log"), answer
         assert "steps 181-201 replayed with it stay finite" in answer
+
+
+@pytest.mark.filterwarnings("always")
+def test_all_that_is_fed_nan_is_mended_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + """
+raw = np.array([1.0, 2.0, -0.5, 3.0, 2.0, 4.0])
+logs = np.log(raw)
+x = tf.placeholder(tf.float32, [None, 1], name="x")
+t = tf.placeholder(tf.float32, [None, 1], name="t")
+loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1) - t))
+step = tf.train.GradientDescentOptimizer(0.001).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(4):
+        session.run([step, loss], {x: logs[:-1, None], t: logs[1:, None]})
+"""
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        assert "remedy: np.log is given what is below 0 there: write np.maximum(raw, 1e-08)" in said("why nan", shell)
+        assert shell.dbg.edits.patch(1).new.decode() == text.replace("np.log(raw)", "np.log(np.maximum(raw, 1e-08))")
+
+
+def test_a_number_over_what_is_0_stays_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + """
+x = tf.placeholder(tf.float32, [None, 1], name="x")
+rates = tf.reduce_mean(tf.nn.relu(tf.matmul(x, tf.Variable([[1.0, -1.0]]))), 0)
+loss = tf.reduce_sum(0.05 * tf.log(0.05 / rates))
+step = tf.train.GradientDescentOptimizer(0.001).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    session.run([step, loss], {x: [[1.0], [2.0]]})
+"""
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        assert "remedy: x / (y + 1e-08) at model.py:6: 0.05 / (rates + 1e-08) tried: " in said("why nan", shell)

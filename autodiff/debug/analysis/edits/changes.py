@@ -13,7 +13,7 @@ Change = tuple[int, int, str]  # from where to where, and the new text
 
 def changed(text: str, changes: Iterable[Change]) -> str:
     """A file's text with changes in it. Raises ArgumentError where two meet, or no Python comes of it."""
-    for at, (start, end, new) in enumerate(ordered := sorted(set(changes), reverse=True)):
+    for at, (start, end, new) in enumerate(ordered := sorted(_nested(text, set(changes)), reverse=True)):
         if at and end > ordered[at - 1][0]:
             raise ArgumentError("two edits of one expression")
         text = text[:start] + new + text[end:]
@@ -22,6 +22,19 @@ def changed(text: str, changes: Iterable[Change]) -> str:
     except (SyntaxError, ValueError):
         raise ArgumentError("the edit does not fit there") from None
     return text
+
+
+def _nested(text: str, changes: set[Change]) -> set[Change]:
+    """The same, with what changes a part of what another one writes anew done in that."""
+    for inner in sorted(changes, key=lambda each: each[1] - each[0]):
+        start, end, new = inner
+        old = text[start:end]
+        around = [each for each in changes if each is not inner and each[0] <= start < end <= each[1]
+                  and len(re.findall(rf"(?<!\w){re.escape(old)}(?!\w)", each[2])) == 1]
+        if around and inner in changes:
+            outer = min(around, key=lambda each: each[1] - each[0])
+            changes = (changes - {inner, outer}) | {(*outer[:2], outer[2].replace(old, new))}
+    return changes
 
 
 def rows_of(old: str, new: str, file: str) -> dict[tuple[str, int], str]:

@@ -94,15 +94,16 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
         if below.type == "Sum" and op.inputs[0].op.type == "Exp" and alike(below.inputs[0], op.inputs[0]):
             found += _softmax(op, below)
         root, _ = source_of(op.inputs[1])
+        is_ratio = _normalizes(op) or root.type == "Sum" and is_squared(root.inputs[0].op)
         if root.type == "Sqrt":
             found.append(on_argument(root, "{} + 1e-5", lambda x: build.AddV2(x, constant(1e-5, x))))
-        elif is_ratio := _normalizes(op) or root.type == "Sum" and is_squared(root.inputs[0].op):
+        elif root.type in _COUNTS and not is_ratio:
+            found.append(Edit(op, "x / tf.maximum(y, 1.0)", partial(_of_changed, op, 1, lambda y: build.Maximum(
+                y, constant(1.0, y))), Rewrite(op, 1, "{tf}.maximum({0}, 1.0)", ((op, 1),))))
+        elif is_ratio or (over := static_value(op.inputs[0])) is not None and np.all(over):
             tiny = _fitting(1e-8, op)
             found.append(Edit(op, f"x / (y + {tiny:g})", partial(_of_changed, op, 1, lambda y: build.AddV2(
                 y, constant(tiny, y))), Rewrite(op, 1, f"{{0}} + {tiny:g}", ((op, 1),))))
-        if root.type in _COUNTS and not is_ratio:
-            found.append(Edit(op, "x / tf.maximum(y, 1.0)", partial(_of_changed, op, 1, lambda y: build.Maximum(
-                y, constant(1.0, y))), Rewrite(op, 1, "{tf}.maximum({0}, 1.0)", ((op, 1),))))
         found.append(Edit(op, "tf.div_no_nan(x, y)", lambda now: build.DivNoNan(*map(now, op.inputs)),
                           Rewrite(op, None, "{tf}.div_no_nan({0}, {1})", ((op, 0), (op, 1)))))
     return found

@@ -48,8 +48,9 @@ def scaled(data: Tensor, rows: np.ndarray, *, explains: bool = False) -> Edit:
 def divided_feed(fed: Tensor, size: float) -> Edit:
     """Numbers that are fed one by one, as parts of what they reach: the next power of ten above their size by now."""
     whole = 10.0 ** np.ceil(np.log10(size))
-    return replaced(fed, f"scale the data fed for {fed.op.name}: x / {whole:g}, as they reach {size:.3g}", lambda x:
-                    build.Mul(x, constant(1 / whole, x)))
+    found = replaced(fed, f"scale the data fed for {fed.op.name}: x / {whole:g}, as they reach {size:.3g}", lambda x:
+                     build.Mul(x, constant(1 / whole, x)))
+    return replace(found, line=Fed(fed.op, f"{{0}} / {whole:g}"))
 
 
 def _is_uniform(rows: np.ndarray) -> bool:

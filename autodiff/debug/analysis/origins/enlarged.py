@@ -13,7 +13,7 @@ from ...facts.roles import PLACEHOLDERS, at_line, place_of, takes_elements
 from ..arithmetic_rules import number
 from ..edits.along_chain import averaged
 from ..edits.in_graph import Edit
-from ..edits.of_givens import factor_of, other_constant
+from ..edits.of_givens import factor_of, other_constant, usual_size
 
 _PASSES = ("Identity", "Neg", "Reshape", "Squeeze", "Mean", "Cast")
 _ADDS = ("Add", "AddV2", "AddN", "Sub")
@@ -71,3 +71,32 @@ def _summed(op: Operation, values_of: Callable[[Iterable[Operation]], Mapping[Te
 
 def _is_table(op: Operation) -> bool:
     return op.type == "Const" and op.outputs[0].dtype.is_floating and bool(op.outputs[0].dims)
+
+
+def begun_large(values: Mapping[Tensor, np.ndarray], least: float) -> str:
+    """Which of the first values of variables are too large; "" if they do not enlarge by `least` in all."""
+    sizes = {t: (float(value.std()), usual_size(value.shape)) for t, value in values.items()
+             if value.ndim > 1 and not _gives_rows(t)}
+    gains = {t: (size / usual) ** _uses(t) for t, (size, usual) in sizes.items() if size > usual}
+    if not gains or np.prod([*gains.values()]) < least:
+        return ""
+    most = max(gains, key=gains.__getitem__)
+    return (f"the initial values of {most.op.name} are too large{at_line(place_of(most.op))}: their standard "
+            "deviation is {:.2g}, where {:.2g} is usual".format(*sizes[most]))
+
+
+def _users(variable: Tensor) -> list[Operation]:
+    """The forward ops that take a variable's value."""
+    reads = [variable.op, *(c for c in variable.op.outputs[0]._consumers if c.gradient_of is None and c.outputs)]
+    return [c for read in reads for t in read.outputs for c in t._consumers if c.gradient_of is None]
+
+
+def _gives_rows(variable: Tensor) -> bool:
+    """Whether it is a table, of which rows are taken."""
+    return any(c.type in ("GatherV2", "Gather", "ResourceGather") for c in _users(variable))
+
+
+def _uses(variable: Tensor) -> int:
+    """How often one value may go through a variable: up to three times, as in the steps of a loop."""
+    users = [c for c in _users(variable) if c.type in ("MatMul", "BatchMatMulV2", "Conv2D", "While")]
+    return 3 if any(c.type == "While" for c in users) else min(max(len(users), 1), 3)

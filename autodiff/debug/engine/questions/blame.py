@@ -14,11 +14,10 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
-from ...analysis.edits.of_givens import usual_size
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import growths, rates_of
 from ...analysis.nonfinite import why_nonfinite
-from ...analysis.origins.enlarged import enlarged
+from ...analysis.origins.enlarged import begun_large, enlarged
 from ...analysis.origins.no_bound import added, is_penalty, without_bound
 from ...analysis.origins.own_updates import amplified
 from ...analysis.refusals import refusal
@@ -176,14 +175,8 @@ class Blame:
         at = next((m for m in until if trains(self.model.graph, m.ran)), until[0])
         if np.abs(self.state.values_known([top.op], at).get(top, 0.0)).max(initial=0.0) < _GIANT:
             return ""
-        values = {t: np.asarray(at.variables.get(t.op.name, 0.0)) for t in trainable_tensors(self.model.graph)}
-        sizes = {t: (float(value.std()), usual_size(value.shape)) for t, value in values.items() if value.ndim > 1}
-        gains = {t: (size / usual) ** _uses(t) for t, (size, usual) in sizes.items() if size > usual}
-        if not gains or np.prod([*gains.values()]) < np.sqrt(_GIANT):
-            return ""
-        most = max(gains, key=gains.__getitem__)
-        return (f"the initial values of {most.op.name} are too large{at_line(place_of(most.op))}: their standard "
-                "deviation is {:.2g}, where {:.2g} is usual".format(*sizes[most]))
+        return begun_large({t: np.asarray(at.variables.get(t.op.name, 0.0)) for t in trainable_tensors(
+            self.model.graph)}, float(np.sqrt(_GIANT)))
 
     def _grown(self, moments: Sequence[Moment]) -> str:
         """Which variable outgrew all sense: one that is trained, or else another, as a slot of an optimizer."""
@@ -336,10 +329,3 @@ class Blame:
         because, remedy = refusal(op, error, known, at.feeds)
         return WhyFailed(op.name, op.type, self.log.at(at.run).step, text + f"\n{because}" * bool(because), remedy,
                          place)
-
-
-def _uses(variable: Tensor) -> int:
-    """How often one value may go through a variable: up to three times, as in the steps of a loop."""
-    reads = [c for c in variable.op.outputs[0]._consumers if c.gradient_of is None and c.outputs]
-    users = [c for read in reads for c in read.outputs[0]._consumers if c.gradient_of is None]
-    return 3 if any(c.type == "While" for c in users) else min(max(len(users), 1), 3)

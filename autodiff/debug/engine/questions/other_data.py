@@ -16,6 +16,7 @@ from ...analysis.edits.of_givens import fed_at
 from ...facts.records import Place
 from ...facts.roles import of_data as source_of_data
 from ...facts.roles import place_of
+from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
 from ..fed_back import FedBack
 from ..state import State
@@ -91,9 +92,10 @@ class OtherData:
         usual = usual_size(fed, [m for m in self.moments if m.run < self.failed.run])
         if not np.isfinite(value):
             warned = advice_of(self.state.model.graph).of_feeds
-            edit = of_givens.guarded(fed, warned) or of_givens.guarded(fed, warned[-1:])
-            yield from [[edit]] if edit is not None else []
-            yield [of_givens.clean_feed(fed)]
+            bad = [t for t, given in self.failed.feeds.items() if t.dtype.is_floating and has_nonfinite(given)]
+            edits = [of_givens.guarded(t, warned) or of_givens.guarded(t, warned[-1:]) for t in bad]
+            yield from [found] if len(found := [edit for edit in edits if edit is not None]) == len(bad) else []
+            yield [of_givens.clean_feed(t) for t in bad]
         elif value in (0.0, 1.0) and 0.0 <= array.min() < array.max() <= 1.0:
             yield [of_givens.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
             yield [of_givens.clipped_feed(fed, 1e-3, 1.0 - 1e-6 * (value == 1.0))]
