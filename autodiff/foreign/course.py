@@ -51,13 +51,15 @@ class Course:
         self._turns: dict[Any, list[Turn]] = {}
 
     def note(self, key: Any, turn: Turn) -> list[Turn]:
-        """Keep a step; gives the last steps of the same key, it included."""
+        """Keep a step; gives the last steps of the same key, it included, with finite parameters."""
         turns = self._turns.setdefault(key, [])
         others = [each[-1].step.gradients for each in self._turns.values() if each is not turns]
         turn.shared = {name for gradients in others for name, g in gradients.items() if g is not None}
+        if turns and turns[-1].loss is not None and not np.isfinite(turns[-1].loss):
+            turns.pop()  # nothing is told by what comes after the first that is not finite
         turns.append(turn)
         del turns[:-_KEPT]
-        return turns
+        return [each for each in turns if all(np.isfinite(v).all() for v in each.step.values.values())] or turns
 
 
 def _pairs(turns: Sequence[Turn], name: str) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -112,9 +114,11 @@ def uphill(turns: Sequence[Turn], use: Use) -> list[Finding]:
         if len(cosines) >= TURNS and min(cosines) > _UPHILL and _pushes(pairs) and max(
                 np.abs(g).max() for _, g in pairs) > _NOTHING * np.abs(turns[-1].step.values[name]).max():
             up.append(name)
-    return [Finding(90, "uphill", up[0], "", up[0], f"{_listed(up)} is moved along the gradient, not against it, in "
-                    f"{len(turns)} steps: the sign of the update is wrong, so the loss rises{use.clause}",
-                    use.downhill, "grads", use.place)] if up else []
+    if not up:
+        return []
+    return [Finding(90, "uphill", up[0], "", up[0], f"{_listed(up)} {'are' if len(up) > 1 else 'is'} moved along the "
+                    f"gradient, not against it, in {len(turns)} steps: the sign of the update is wrong, so the loss "
+                    f"rises{use.clause}", use.downhill, "grads", use.place)]
 
 
 def too_far(turns: Sequence[Turn], use: Use) -> list[Finding]:

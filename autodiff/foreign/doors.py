@@ -16,14 +16,15 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-DOORS = {"torch": "torch.door", "jax": "jax.door"}  # framework -> module in this room, which has open_door(view)
+DOORS = {"torch": "torch.door", "jax": "jax.door",
+         "optax": "jax.optimizers"}  # framework -> module in this room, which has open_door(view)
 ALWAYS = ("eager.door",)  # modules of doors that no import opens
 
 
 @dataclass(frozen=True)
 class View:
     """What a door may know of the script, and tell it. namespace: gives its globals. is_left: whether it is to be let
-    alone. handles: what else the prompt is to know by name.
+    alone. handles: what else the prompt is to know by name. doors: those that others work with, by their framework.
 
     offer: takes the graph and the session that the debugger may look at once the script has ended.
     """
@@ -32,6 +33,7 @@ class View:
     is_left: Callable[[], bool]
     offer: Callable[[Any, Any], None] = lambda graph, session: None
     handles: dict[str, Any] = field(default_factory=dict)
+    doors: dict[str, Any] = field(default_factory=dict)
 
 
 @contextlib.contextmanager

@@ -123,6 +123,12 @@ def text_on(file: str, line: int) -> str:
     return source_lines(file)[line - 1].rstrip("\n")
 
 
+def part_of(file: str, node: ast.AST) -> str:
+    """The text of a node that stands on one line."""
+    at, start, stop = (getattr(node, name) for name in ("lineno", "col_offset", "end_col_offset"))
+    return text_on(file, at).encode()[start:stop].decode()
+
+
 def replaced(file: str, node: ast.AST, new: str) -> NewLines:
     """A line with another text for a node, {} in it for what it was; {} where that is not on one line."""
     at, end = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)

@@ -1,5 +1,6 @@
 """The door of JAX around scripts of a few primitives: which calls are steps, what they hold, what is told."""
 
+import itertools
 import linecache
 import sys
 from types import SimpleNamespace
@@ -26,9 +27,12 @@ DOWN = "params = {name: value - np.float32(0.01) * grads[name] for name, value i
 
 @pytest.fixture
 def told(tmp_path, capfd):
+    count = itertools.count()
+
     def run(*lines, head=HEAD):
         """A script of these lines, six times: its namespace, steps, handles, and what was said."""
-        file = tmp_path / "train.py"
+        file = tmp_path / str(next(count)) / "train.py"
+        file.parent.mkdir()
         file.write_text(head + "for step in range(6):\n" + "".join(f"    {line}\n" for line in lines))
         linecache.checkcache()
         names, seen = {}, []
@@ -39,13 +43,14 @@ def told(tmp_path, capfd):
             made.steps.run = lambda step: seen.append((float(ask(step)), step, [*made.steps.advice.findings()])
                                                       ) or seen[-1][0]
             before = jax.grad, jax.value_and_grad, jax.vjp
-            with made.opened():
+            with made.opened(), made.optimizers.watched(sys.modules["optax"]):
                 assert jax.config.jax_disable_jit and jax.grad is not before[0]
                 exec(compile(file.read_text(), str(file), "exec"), names)
             assert before == (jax.grad, jax.value_and_grad, jax.vjp) and not jax.config.jax_disable_jit
         last = seen[-1] if seen else (None, None, ())
         return SimpleNamespace(names=names, steps=seen, said=capfd.readouterr().err, door=made,
-                               found=[(f.kind, f.place and f.place.line) for f in last[2]])
+                               found=[(f.kind, f.place and f.place.line) for f in last[2]],
+                               written=[[*made.steps.advice.written(f).values()] for f in last[2]])
     return run
 
 
@@ -126,3 +131,84 @@ def test_what_an_installed_package_does_is_done_on_the_line_that_asked_for_it(to
     head = HEAD.replace("import jax", "import losses_train, jax").replace("(e * e).sum()", "losses_train.squared(e)")
     place = place_of(told(STEP, head=head).steps[-1][1].loss.op)
     assert (place.file.rpartition("/")[2], place.line) == ("train.py", 6)
+
+
+OPTAX = HEAD.replace("import jax", "import jax, optax") + """optimizer = optax.momentum(0.01)
+state = optimizer.init(params)
+"""
+UPDATE, APPLY = "updates, state = optimizer.update(grads, state)", "params = optax.apply_updates(params, updates)"
+
+
+def test_a_right_program_of_optax_has_no_finding_and_its_rate_is_known(told):
+    found = told(STEP, UPDATE, APPLY, head=OPTAX)
+    assert found.found == [] and "optax.momentum is 0.01" in found.door.steps.advice.rate.text
+    assert [*found.door.steps.advice.slower(0.1).values()] == ["optimizer = optax.momentum(0.001)"]
+
+
+@pytest.mark.parametrize(["lines", "kind", "line", "mended"], [
+    ([STEP, "params = optax.apply_updates(params, grads)"], "gradients for updates", 12,
+     "    updates, state = optimizer.update(grads, state, params)\n    " + APPLY),
+    ([STEP, UPDATE, "params = optax.apply_updates(params, grads)"], "gradients for updates", 13, f"    {APPLY}"),
+    ([STEP, UPDATE.replace(", state =", ", new ="), APPLY], "optimizer state left", 12, f"    {UPDATE}"),
+    ([STEP, UPDATE, APPLY.replace("params =", "new =")], "never updated", 12, f"    {APPLY}"),
+    ([STEP, UPDATE, "params = {n: p - updates[n] for n, p in params.items()}"], "uphill", 12,
+     "    params = {n: p + updates[n] for n, p in params.items()}")])
+def test_what_is_done_with_optax_wrongly_is_told_and_its_line_written(told, lines, kind, line, mended):
+    found = told(*lines, head=OPTAX)
+    assert (kind, line) == found.found[0] and found.written[0] == [mended], (found.found, found.written)
+
+
+def test_an_optimizer_that_each_step_begins_anew_is_begun_before_the_loop(told):
+    found = told(STEP, "state = optimizer.init(params)", UPDATE, APPLY, head=OPTAX.replace("state = opt", "# opt"))
+    assert found.found == [("optimizer state left", 12)]
+    assert found.written == [["", "state = optimizer.init(params)\nfor step in range(6):"]]
+
+
+def test_what_a_function_makes_is_given_to_the_next_step_where_it_is_called(told):
+    function = ("def train_step(p, s):\n    loss, grads = jax.value_and_grad(loss_fn)(p, x)\n"
+                "    u, s = optimizer.update(grads, s)\n    return optax.apply_updates(p, u), s, loss\n")
+    assert told("params, state, loss = train_step(params, state)", head=OPTAX + function).found == []
+    lost = told("new, state, loss = train_step(params, state)", head=OPTAX + function)
+    assert lost.found[0][0] == "never updated"
+    assert lost.written[0] == ["    params, state, loss = train_step(params, state)"]
+    lost = told("params, _, loss = train_step(params, state)", head=OPTAX + function)
+    assert lost.found[0][0] == "optimizer state left"
+    assert lost.written[0] == ["    params, state, loss = train_step(params, state)"]
+    assert told("train_step(params, state)", head=OPTAX + function).written[0] == [
+        "    params, state, _ = train_step(params, state)"]
+
+
+def test_a_gradient_by_data_that_moves_a_parameter_is_asked_by_that_one(told):
+    head = HEAD.replace("def loss_fn(params, x):", "def loss_fn(x, params):")
+    right = told("grads = jax.grad(loss_fn, 1)(x, params)", DOWN, head=head)
+    found = told("grads = jax.grad(loss_fn)(x, params)", "params = {n: np.asarray(p - 0.01 * grads.sum(), 'f')"
+                 " for n, p in params.items()}", head=head.replace("np.float32(0.25)", "np.asarray(0.25, 'f')"))
+    assert right.found == [] and found.found[0] == ("other argument", 9)
+    assert found.written[0] == ["    grads = jax.grad(loss_fn, argnums=1)(x, params)"]
+
+
+def test_what_came_after_the_first_nan_does_not_hide_how_it_began(told):
+    found = told(STEP, DOWN.replace("- np", "+ np"),
+                 "params = {n: p * (np.nan if step > 4 else 1) for n, p in params.items()}")
+    assert ("uphill", 10) in found.found
+    assert [f.kind for f in found.door.steps.advice.uphill()] == ["uphill"]
+
+
+@pytest.mark.parametrize("said, value, call, mended", [
+    ("had shape: (3,)", "e * e", STEP, ["    return jnp.mean(e * e)"]),
+    ("was (1, 2)", "e, e", STEP, ["    (loss, _), grads = jax.value_and_grad(loss_fn, has_aux=True)(params, x)"]),
+    ("was (1, 2)", "e, e", "grads = jax.grad(loss_fn, 0)(params, x)",
+     ["    grads, _ = jax.grad(loss_fn, 0, has_aux=True)(params, x)"])])
+def test_a_loss_that_is_no_number_is_made_one(told, monkeypatch, said, value, call, mended):
+    names = {"said": said}
+    exec(compile("""def refuse(*_):
+    try:
+        raise TypeError("of another")  # which has no line of the script's
+    except TypeError as error:
+        raise TypeError(f"Gradient only defined for scalar-output functions. Output {said}") from error
+""", "site-packages/jax.py", "exec"), names)
+    for name in ("grad", "value_and_grad"):
+        monkeypatch.setattr(jax, name, lambda *_, **__: names["refuse"])
+    with pytest.raises(TypeError) as error:
+        told(call, head=HEAD.replace("(e * e).sum()", value))
+    assert [*error.value.told.lines.values()] == mended and error.value.told.place.line == 6

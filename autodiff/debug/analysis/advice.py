@@ -41,7 +41,8 @@ class Advice:
     where NumPy met nan or inf in the script's own arithmetic. untrained: names of variables' ops that no optimizer was
     given, where others were. spoilers: by op name, what in an optimizer makes the variable nan. tolerance: how far the
     gradients found may be from the graph's, relative to the largest element. said: what the script computes otherwise
-    under the debugger. written: what the remedy of a finding is in the script, {} where that is not surely known.
+    under the debugger. written: what the remedy of a finding is in the script, {} where that is not surely known;
+    slower: what a rate times a number is there. uphill: gives the findings that explain why a loss grows.
     """
 
     findings: Callable[[], Iterable[Finding]] = tuple
@@ -61,6 +62,8 @@ class Advice:
     tolerance: float = _DIFFERS
     said: str = ""
     written: Callable[[Finding], NewLines] = lambda _: {}
+    slower: Callable[[float], NewLines] = lambda _: {}
+    uphill: Callable[[], Iterable[Finding]] = tuple
 
     @property
     def of_feeds(self) -> list[Remark]:

@@ -13,15 +13,16 @@ from typing import Any
 
 import jax
 
-from ...core.site import capture, resolve
 from ..doors import View
 from ..script_lines import first_name
 from ..steps import ForeignSteps
 from .habits import Habits
+from .optimizers import Optimizers, users_sites
 from .program import parameter_names
 from .raised import remark_on
 from .steps import Builder, Call
 from .words import WORDS
+from .written import Known, slower, written
 
 _SAID = ("jax.jit is off while this script runs here, so that every value is at hand: it is slower, and sums "
          "may differ in their last bits")
@@ -35,7 +36,9 @@ class JaxDoor:
         self.steps = ForeignSteps("jax")
         self.steps.advice.words, self.steps.advice.said = WORDS, _SAID
         self._builder = Builder(self.steps)
-        self._habits = Habits()
+        self.optimizers = Optimizers()
+        self._habits = Habits(self.optimizers)
+        view.doors["jax"] = self
         self._is_inside = False
 
     @contextlib.contextmanager
@@ -46,11 +49,13 @@ class JaxDoor:
         jax.config.update("jax_disable_jit", True)
         print(f"gradbg: {_SAID}", file=sys.stderr)  # which a full screen hides: there it stands on the first page
         self._real = real
+        draws = self._habits.draws.watched(lambda: self._is_inside)
         for name in real:
             function = functools.partial(self._vjp if name == "vjp" else functools.partial(self._gradient, name))
             setattr(jax, name, functools.update_wrapper(function, real[name]))
         try:
-            yield
+            with draws:
+                yield
         except Exception as error:
             with contextlib.suppress(Exception):  # what is said of an error is never another one
                 error.told = remark_on(error)  # type: ignore[attr-defined]
@@ -106,7 +111,7 @@ class JaxDoor:
 
     def _step(self, call: Call) -> None:
         """One step: the graph of the call, under the debugger."""
-        sites = resolve(capture())
+        sites = users_sites()
         try:
             step, checked, trees = self._alone(lambda: self._builder.built(call, sites))
         except Exception as error:  # whatever the reader lacks, the script goes on
@@ -121,7 +126,11 @@ class JaxDoor:
         self._view.handles.update({"loss": step.loss, **named})
         self._name(call, trees)
         advice = self.steps.advice
-        turn, advice.findings, advice.rate = self._habits.note(step, sites, lambda: self._alone(checked))
+        self.optimizers.note("step", (call.args, None), (call.gradients, None))
+        known = Known(sites, call.differentiated(sites), self.optimizers)
+        turn, habits = self._habits.note(step, known, lambda: self._alone(checked), call)
+        advice.findings, advice.rate, advice.uphill = habits.all, habits.rate, habits.uphill
+        advice.written, advice.slower = lambda finding: written(finding, known), lambda factor: slower(factor, known)
         turn.loss = float(self.steps.run(step))
 
     def _name(self, call: Call, trees: dict[int, Any]) -> None:

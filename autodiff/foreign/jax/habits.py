@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 from jax._src.source_info_util import is_user_filename
-from jax.experimental import checkify
 
 from ...core.site import PACKAGE, Site
 from ...core.traversal import ancestors, descendants
@@ -20,33 +18,55 @@ from ...debug.facts.roles import as_place, at_line, place_of
 from ..course import TURNS, Course, Turn, Use, not_updated, too_far, uphill
 from ..script_lines import factor_on, lines_of_use
 from ..steps import ForeignStep
+from .draws import Draws, drawn_alike
+from .optimizers import Optimizers
+from .steps import Call
+from .written import Known, other_argument
 
 _LINES = 5  # that a finding names
 
 
+class Told(NamedTuple):
+    """What is wrong, looked for when it is asked for: all, and what explains that a loss grows; where the rate stands.
+    """
+
+    all: Callable[[], list[Finding]]
+    uphill: Callable[[], list[Finding]]
+    rate: Remark | None
+
+
 class Habits:
-    """What the steps of a script have in common."""
+    """What the steps of a script have in common. optimizers: of optax."""
 
-    def __init__(self) -> None:
-        self._course = Course()
+    def __init__(self, optimizers: Optimizers) -> None:
+        self._course, self._optimizers, self.draws = Course(), optimizers, Draws()
 
-    def note(self, step: ForeignStep, sites: tuple[Site, ...], checked: Callable[[], Any],
-             ) -> tuple[Turn, Callable[[], list[Finding]], Remark | None]:
-        """Keep a step; gives what is wrong, looked for when it is asked for, and where the rate stands.
+    def note(self, step: ForeignStep, known: Known, checked: Callable[[], Any], call: Call) -> tuple[Turn, Told]:
+        """Keep a step; gives what is to be told of it.
 
-        sites: the lines that asked for the step. checked: runs the function with every index checked, as
-        jax.experimental.checkify does.
+        checked: runs the function with every index checked, as jax.experimental.checkify does.
         """
+        sites = known.sites
         turn = Turn(step, keys={t: v for t, v in step.feeds.items() if v.dtype in (np.uint32, np.uint64)})
         turns = self._course.note((step.loss, sites[:1]), turn)
         used = _used_at(sites)
+        rated = self._optimizers.rate()
+        rate = _rate(used[0], sites) if rated is None else Remark(
+            f"the learning rate of optax.{rated.name} is " + (
+                "a schedule" if rated.rate is None else f"{rated.rate:g}"), as_place(rated.site))
+        use = Use(*used, "subtract the gradient: p - rate * g", "update every parameter with its gradient: "
+                  "jax.tree.map(lambda p, g: p - rate * g, params, grads), and give the result to the next step")
+        drawn = self.draws.since(call)
+
+        def rising() -> list[Finding]:
+            return [*self._optimizers.gradients_applied(), *uphill(turns, use)]
 
         def look() -> list[Finding]:
-            use = Use(*used, "subtract the gradient: p - rate * g", "update every parameter with its gradient: "
-                      "jax.tree.map(lambda p, g: p - rate * g, params, grads), and give the result to the next step")
-            return [*not_updated(turns, use), *uphill(turns, use), *too_far(turns, use), *_same_key(turns, sites),
-                    *_outside(checked)]
-        return turn, look, _rate(used[0], sites)
+            still = not_updated(turns, use)
+            others = other_argument(turns, call, known)
+            return [*others, *still, *rising(), *self._optimizers.state_left(), *too_far(turns, use),
+                    *_same_key(turns, sites), *drawn_alike(turns, drawn), *_outside(checked)]
+        return turn, Told(look, rising, rate)
 
 
 def _used_at(sites: tuple[Site, ...]) -> tuple[Place | None, str]:
@@ -98,13 +118,3 @@ def _outside(checked: Callable[[], Any]) -> list[Finding]:
     return [Finding(75, "index outside", "", "", "", f"{said}: JAX moves such an index inside, or fills with nan, "
                     "without an error", "count from 0 to size - 1; jax.experimental.checkify with index_checks finds "
                     "them", "doctor", as_place(users[0]) if users else None)]
-
-
-def check_indices(function: Callable[..., Any], values: Sequence[Any]) -> Any:
-    """The exception of the first index outside of its array when function(*values) runs; None if all are inside."""
-    try:
-        with jax.disable_jit(False):
-            error, _ = checkify.checkify(function, errors=checkify.index_checks)(*values)
-    except (NotImplementedError, jax.errors.JAXTypeError):  # what checkify cannot follow it does not judge
-        return None
-    return error.get_exception()

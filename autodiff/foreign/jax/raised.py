@@ -13,6 +13,7 @@ import numpy as np
 from ...core.site import PACKAGE, Site
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
+from ..new_lines import NewLines, nodes_on, replaced, text_on
 from ..new_lines import value as value_on
 from ..script_lines import line_of_name, on_lines, read_by
 
@@ -34,7 +35,8 @@ def remark_on(error: BaseException) -> Remark | None:
     """Cause, line and remedy; None where JAX's own words are all there is."""
     said = str(error)
     remedy = next((words for pattern, words in _REMEDIES.items() if re.search(pattern, said)), "")
-    *_, (frame, line) = ((frame, line) for frame, line in walk_tb((error.__cause__ or error).__traceback__)
+    *_, (frame, line) = ((frame, line) for each in (error, error.__cause__) if each is not None
+                         for frame, line in walk_tb(each.__traceback__)
                          if "-packages" not in frame.f_code.co_filename and PACKAGE not in frame.f_code.co_filename)
     file = frame.f_code.co_filename
     for name in read_by(on_lines(file)[line]) if "requires real-" in said else ():
@@ -52,4 +54,33 @@ def remark_on(error: BaseException) -> Remark | None:
             line = max((n for n, s in on_lines(file).items() if isinstance(s, ast.Return) and n in {
                 at for *_, at in code.co_lines()}), default=line)
     place = as_place(Site(file, line, ""))
-    return Remark(f"it is{at_line(place)}: {place.text}", place, remedy) if remedy else None
+    if not remedy:
+        return None
+    return Remark(f"it is{at_line(place)}: {place.text}", place, remedy, _one_number(file, line, frame, said) if
+                  "scalar-output" in said else {})
+
+
+def _one_number(file: str, line: int, frame: Any, said: str) -> NewLines:
+    """A mean where the function returns an array; has_aux where it returns more than the loss."""
+    statement, at = on_lines(file)[line], frame.f_lineno if frame.f_code.co_filename == file else line
+    if not isinstance(statement, ast.Return) or statement.value is None:
+        return {}
+    if "Output was:" not in said and "Output was (" not in said:
+        return value_on(file, line, "jnp.mean({})")
+    parts = statement.value.elts if isinstance(statement.value, ast.Tuple) else []
+    asked = next((node for node in nodes_on(file, at) if isinstance(node, ast.Assign)), None)
+    target = asked.targets[0] if asked is not None else None
+    if asked is None or len(parts) != 2 or not isinstance(target, (ast.Name, ast.Tuple)):
+        return {}
+    lines = [at, *(line_of_name(file, name) for name in sorted(read_by(asked)))]
+    for call in (node for line in lines for node in nodes_on(file, line) if isinstance(node, ast.Call)):
+        name = ast.unparse(call.func).rpartition(".")[2]
+        if name not in ("grad", "value_and_grad") or not call.args or isinstance(target, ast.Tuple) != (name != "grad"):
+            continue
+        last = [*call.args, *(word.value for word in call.keywords)][-1]
+        taken, new = (target.elts[0], "({}, _)") if isinstance(target, ast.Tuple) else (target, "{}, _")
+        told, given = replaced(file, last, "{}, has_aux=True"), replaced(file, taken, new)
+        rest = text_on(file, call.lineno).encode()[last.end_col_offset or 0:].decode()
+        return {**told, **{at: f"{text.removesuffix(rest)}, has_aux=True{rest}" if at in told else text
+                           for at, text in given.items()}}
+    return {}

@@ -1,6 +1,7 @@
 """Calls of gradient functions as graphs: calls that do the same are the same graph with other values."""
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 from collections.abc import Callable, Sequence
@@ -15,9 +16,10 @@ from ...core.site import Site
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place
 from ..model import legal_name, tf
+from ..new_lines import nodes_on
 from ..steps import ForeignStep, ForeignSteps, not_used
 from .data import Equation, Literal, Program, Variable, last_use
-from .habits import check_indices
+from .indices import check_indices
 from .primitives import JAX
 from .program import array_of, dotted, parameter_names, trace, trace_at_values
 from .walk import build_program
@@ -36,6 +38,25 @@ class Call:
     gradients: Any
     made_by: str
     cotangents: Any = None
+
+    @property
+    def numbers(self) -> list[int]:
+        """Which arguments are differentiated, counted from 0."""
+        asked = [self.argnums] if isinstance(self.argnums, int) else self.argnums
+        return [n % max(len(self.args), 1) for n in asked]
+
+    def names(self, sites: Sequence[Site]) -> list[str]:
+        """What the line that asked gives for each argument by position, "" for what is no name; [] if not known."""
+        for node in nodes_on(sites[0].file, sites[0].line) if sites else ():
+            if isinstance(node, ast.Call) and len(node.args) == len(self.args) and not any(
+                    isinstance(each, (ast.Starred, ast.Lambda)) for each in node.args):
+                return [each.id if isinstance(each, ast.Name) else "" for each in node.args]
+        return []
+
+    def differentiated(self, sites: Sequence[Site]) -> str:
+        """The name of the one argument that is."""
+        names = self.names(sites)
+        return names[self.numbers[0]] if names and len(self.numbers) == 1 else ""
 
 
 class Leaf(NamedTuple):
@@ -133,7 +154,7 @@ def _place(sites: Sequence[Site]) -> Place | None:
 
 def leaves_of(call: Call, everything: bool) -> list[Leaf]:
     """The arrays that a program is traced for: parameters, and (everything) those of other arguments."""
-    wanted = {n % len(call.args) for n in ([call.argnums] if isinstance(call.argnums, int) else call.argnums)}
+    wanted = set(call.numbers)
     arguments = dict(enumerate(call.args)) | {len(call.args) + i: v for i, v in enumerate(call.kwargs.values())}
     titles = [*parameter_names(call.function, call.args), *call.kwargs]
     found, taken = [], set[str]()

@@ -8,7 +8,8 @@ import contextlib
 import functools
 import inspect
 import sys
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ..mini_torch import Room
 NAMES = """jax jax.core jax.tree jax.tree_util jax.numpy jax.dtypes jax.errors jax.extend jax.extend.core jax._src
 jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
 jax._src.interpreters.partial_eval jax.experimental jax.experimental.checkify""".split()
+PARTS = "door draws habits indices optimizers program raised reader steps written".split()  # that import jax
 MODULES = {name: Room(name) for name in NAMES}
 for _name, _module in MODULES.items():
     if "." in _name:
@@ -143,6 +145,27 @@ def grad(function, argnums=0, has_aux=False):
     return functools.wraps(function)(lambda *args: value_and_grad(function, argnums)(*args)[1])
 
 
+# ---- optax ------------------------------------------------------------------------------------------
+
+class GradientTransformation(NamedTuple):
+    init: Any
+    update: Any
+
+
+def momentum(learning_rate, decay=0.9):
+    """Steps of a decaying sum of gradients, which is the state."""
+    def update(updates, state, params=None):
+        state = {name: decay * state[name] + g for name, g in updates.items()}
+        return {name: -np.float32(learning_rate) * s for name, s in state.items()}, state
+
+    optimizer = sys.modules["optax"].GradientTransformation
+    return optimizer(lambda params: {name: 0 * value for name, value in params.items()}, update)
+
+
+def apply_updates(params, updates):
+    return {name: value + updates[name] for name, value in params.items()}
+
+
 class Config:
     """The one flag that the door sets."""
 
@@ -157,12 +180,16 @@ def installed(package):
     """`import jax` finds this; the modules of `package` that were loaded with it are forgotten afterwards."""
     kept = {name: sys.modules.get(name) for name in NAMES}
     before = set(sys.modules)
-    sys.modules.update(MODULES)
+    kept["optax"] = sys.modules.get("optax")
+    sys.modules.update(MODULES, optax=ModuleType("optax"))
+    vars(sys.modules["optax"]).update(
+        GradientTransformation=type("Optimizer", (GradientTransformation,), {}), momentum=momentum,
+        apply_updates=apply_updates)
     try:
         yield jax
     finally:
         for name in set(sys.modules) - before:
-            if name in {f"{package}.{part}" for part in ("door", "habits", "program", "steps", "reader")}:
+            if name in {f"{package}.{part}" for part in PARTS}:
                 del sys.modules[name]
         for name, module in kept.items():
             sys.modules.pop(name, None)

@@ -8,9 +8,10 @@ import math
 from ....core.graph import Operation
 
 _WRITTEN = {"Const": ("constant", "converttotensor"), "Sum": ("reducesum",), "Mean": ("reducemean",),
-            "Prod": ("reduceprod",), "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow",),
+            "Prod": ("reduceprod",), "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow", "power"),
             "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"),
-            "Sqrt": ("sqrt", "norm", "std"),
+            "Sqrt": ("sqrt", "norm", "std"), "Acos": ("arccos",), "Asin": ("arcsin",), "Atanh": ("arctanh",),
+            "Acosh": ("arccosh",),
             **dict.fromkeys(("VariableV2", "VarHandleOp"), ("variable", "getvariable"))}
 _OPERATORS: dict[str, type[ast.operator | ast.unaryop]] = {
     "RealDiv": ast.Div, "Div": ast.Div, "TrueDiv": ast.Div, "Pow": ast.Pow, "Sub": ast.Sub, "Add": ast.Add,

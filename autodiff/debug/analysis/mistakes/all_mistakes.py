@@ -28,9 +28,12 @@ _SYMPTOMS = ("exploding gradient", "zero gradient", "tiny gradient", "vanishing 
 _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1")
-_SAME = {"wrong sign": ("uphill",), "uphill": ("weight decay", "gradient turned"),  # the kinds that say it too
+_SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that say it too
+         "uphill": ("weight decay", "gradient turned", "gradients for updates"),
+         **dict.fromkeys(("never updated", "zero gradient", "tiny gradient"), ("other argument",)),
          "no logarithms": ("softmax over the batch", "softmax over the wrong axis"),
-         "steps too large": ("learning rate too high", "no logarithms", "sum for mean"),
+         "steps too large": ("learning rate too high", "no logarithms", "sum for mean", "gradients for updates"),
+         "learning rate too high": ("uphill", "gradients for updates"),
          "learning rate too low": ("never stepped", "nothing to step by"),
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called

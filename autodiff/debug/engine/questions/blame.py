@@ -116,7 +116,7 @@ class Blame:
         found = self._found(list(dict.fromkeys((*given, *roots, *self._trained()))), None, at)
         since = f"variable {spoiled!r} is not finite since {self.log.at(at.run)}"
         if found.origins:
-            return replace(found, text=f"{since}: {found.text}")
+            return found if self.model.is_foreign else replace(found, text=f"{since}: {found.text}")
         after = self._value_after(spoiled, at)
         if not updates or after is None:
             return None
@@ -154,6 +154,9 @@ class Blame:
         grown = grown or leapt
         if not grown:
             return found
+        for cause in advice_of(self.model.graph).uphill():
+            return replace(found, origins=(replace(first, remedy=cause.remedy), *found.origins[1:]), diverges=True,
+                           text=f"the training diverges: {cause.text}\n{found.text}")
         diverges = replace(first, remedy="let what an average keeps and what it adds make up 1" if own else
                            added(sub).words if sub is not None and is_penalty(sub) else
                            "lower the learning rate, take the mean over the "
@@ -242,10 +245,12 @@ class Blame:
         first = self._first_spoiled(variable, moments)
         for early in (self.state.moments.turn, self.state.moments.beginning) if not first else ():
             at = self._first_spoiled(variable, early)  # what was spoiled before all that are left
-            if 0 < at < len(early) and self._spoils(early[at - 1], variable):
+            if 0 < at < len(early) and (self.model.is_foreign or self._spoils(early[at - 1], variable)):
                 return early[at - 1]
         if not first and moments:
             return None
+        if first and self.model.is_foreign:  # whose script updates it after the run
+            return moments[first - 1] if first < len(moments) else None
         if first < len(moments):
             by_run = first and moments[first - 1].number > self._loaded(variable)[1]
             last = moments[-2] if len(moments) - 1 > first else None  # after which it may have been set

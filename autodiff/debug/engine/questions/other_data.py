@@ -10,17 +10,21 @@ from ....core.constant_value import static_value
 from ....core.graph import Tensor
 from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
+from ...analysis.arithmetic_rules import number
 from ...analysis.edits import of_data, of_givens
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.of_givens import fed_at
+from ...analysis.findings import Finding, Remedy
 from ...facts.records import Place
 from ...facts.roles import of_data as source_of_data
 from ...facts.roles import place_of
 from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
 from ..fed_back import FedBack
+from ..paced import slower
 from ..state import State
 from .came_from import FAR, size_of, usual_size
+from .trials_told import ANEW
 
 UNSCALED = 100.0  # what nobody feeds who has scaled the data
 LARGE, ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is to blame
@@ -109,3 +113,26 @@ class OtherData:
         if fed.dtype.is_floating and fed in self.failed.data and not np.any(self.failed.data[fed]):
             before = [abs(float(m.data[fed])) for m in self.moments if np.ndim(m.data.get(fed, ())) == 0]
             yield from [[of_givens.higher_feed(fed, min(filter(None, before)))]] if any(before) else []
+
+
+def written(state: State, top: Tensor, failed: Moment, is_open: bool) -> list[Remedy]:
+    """What makes the loss rise, mended; else scaled data and a lower rate. Only what is known as lines of the script.
+
+    is_open: whether nothing else helps.
+    """
+    advice, fed, said = advice_of(state.model.graph), unscaled(state, top, failed), ""
+    known = [(each, advice.written(each)) for each in advice.uphill()]
+    if not known and is_open:
+        paced = slower(state, top, failed)
+        rate = Finding(0, "learning rate too high", "", "", "", "", "lower the learning rate, " + (
+            f"to {paced[0]:g} of it" if paced else "ten times at first"), "", advice.rate and advice.rate.place)
+        if paced:
+            said = f"the loss goes from {number(paced[1][0])} to {number(paced[1][-1])} in {len(paced[1])} such steps"
+        known = [(rate, (advice.slower(paced[0]) if paced else {}) or advice.written(rate))]
+        if fed is not None:
+            scaled = Finding(0, "inputs not scaled", fed.tensor.op.name, fed.tensor.op.type, fed.tensor.name, "",
+                             f"scale what is fed for {fed.tensor.op.name}: (x - mean) / std of each column", "",
+                             fed.place)
+            known.insert(0, (scaled, advice.written(scaled)))
+    return [Remedy(each.remedy, said if each.kind == "learning rate too high" else "", 0.0, 0.0, each.place,
+                   applied=ANEW, lines=lines) for each, lines in known if lines]

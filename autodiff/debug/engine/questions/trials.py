@@ -12,7 +12,6 @@ import numpy as np
 
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Tensor
-from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.in_numpy import InNumpy
@@ -20,7 +19,7 @@ from ...analysis.edits.in_source import Rows
 from ...analysis.edits.of_givens import fed_at, repairs_of
 from ...analysis.edits.of_keras.schedules import SetRate
 from ...analysis.edits.together import elsewhere, logits_of
-from ...analysis.findings import Finding, Remedy, WhyFailed, WhyNonfinite
+from ...analysis.findings import Remedy, WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import outgrown, updates_of
 from ...analysis.remedies import of_products
 from ...analysis.update_blame import is_store
@@ -35,9 +34,9 @@ from ..overlay import Overlay
 from ..state import State
 from .came_from import size_of
 from .candidates import SHOWN, Candidates, Tried
-from .other_data import unscaled
+from .other_data import written
 from .patches import called_at, expression_of, patch_of
-from .trials_told import ANEW, DEAD, FAR_OFF, SLIGHT, STEEP, apart, told
+from .trials_told import DEAD, FAR_OFF, SLIGHT, STEEP, apart, told
 
 _BEFORE = 20  # steps before the one that failed
 _MORE = 20  # steps after it, made of those before, for what has to last
@@ -106,22 +105,10 @@ class Trials:
                       self.tried[:SHOWN]]
         if self.model.is_foreign:  # whose fix is one of its text: those that are surely written before others
             self.tried.sort(key=lambda each: "{}" not in each[0].applied)
-            if not self.tried and self.diverged and steps:
-                none = Overlay(self.model, top, ())
-                self.tried = [(remedy, none, steps[-1]) for remedy in self._written(top, steps[-1])]
+            if self.diverged and steps:
+                none, is_open = Overlay(self.model, top, ()), all("{}" not in each.applied for each, *_ in self.tried)
+                self.tried[:0] = [(remedy, none, steps[-1]) for remedy in written(self.state, top, steps[-1], is_open)]
         return self.model.told(tuple(remedy for remedy, *_ in self.tried))
-
-    def _written(self, top: Tensor, at: Moment) -> list[Remedy]:
-        """Scaled data, and a lower rate, untried, where the lines that have them are known."""
-        advice, fed = advice_of(self.model.graph), unscaled(self.state, top, at)
-        found = [Finding(0, "learning rate too high", "", "", "", "", "lower the learning rate, ten times at first", "",
-                         advice.rate.place if advice.rate is not None else None)]
-        found[:0] = [] if fed is None else [
-            Finding(0, "inputs not scaled", fed.tensor.op.name, fed.tensor.op.type, fed.tensor.name, "",
-                    f"scale what is fed for {fed.tensor.op.name}: (x - mean) / std of each column", "", fed.place)]
-        known = [(each, advice.written(each)) for each in found]
-        return [Remedy(each.remedy, "", 0.0, 0.0, each.place, applied=ANEW, lines=lines)
-                for each, lines in known if lines]
 
     def _diverging(self, top: Tensor, at: Moment) -> Tensor:
         """Of several losses that are trained in a run the one whose variables have outgrown the others'."""

@@ -1,0 +1,95 @@
+"""Random numbers that a script draws between its steps, and the keys that it draws them by."""
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ...core.site import Site
+from ...debug.analysis.findings import Finding
+from ...debug.facts.roles import as_place
+from ..course import TURNS, Turn
+from .optimizers import users_sites
+from .steps import Call
+
+_DRAWING = ("normal", "uniform", "randint", "permutation", "choice", "bernoulli", "categorical", "truncated_normal",
+            "gumbel", "exponential", "laplace", "multivariate_normal")
+_KEPT = 12  # steps
+
+
+class Draw(NamedTuple):
+    """What was drawn, by which key, at which line."""
+
+    name: str
+    key: bytes
+    site: Site
+
+
+class Round(NamedTuple):
+    """Of a step: what was drawn before it, and the arrays that it was given and does not differentiate."""
+
+    draws: frozenset[Draw]
+    given: Sequence[Any]
+
+
+class Draws:
+    """The draws before each of the last steps of one line."""
+
+    def __init__(self) -> None:
+        self._now = set[Draw]()
+        self._rounds: dict[Any, deque[Round]] = {}
+
+    @contextlib.contextmanager
+    def watched(self, is_inside: Callable[[], bool]) -> Iterator[None]:
+        """While the script runs. is_inside: whether what is drawn belongs to a step, whose graph has it."""
+        module: Any = getattr(jax, "random", None)
+        kept = {name: getattr(module, name) for name in _DRAWING if callable(getattr(module, name, None))}
+        for name, function in kept.items():
+            setattr(module, name, self._noting(name, function, is_inside))
+        try:
+            yield
+        finally:
+            for name, function in kept.items():
+                setattr(module, name, function)
+
+    def _noting(self, name: str, real: Callable[..., Any], is_inside: Callable[[], bool]) -> Callable[..., Any]:
+        @functools.wraps(real)
+        def draw(*args: Any, **options: Any) -> Any:
+            key = args[0] if args else options.get("key")
+            if not is_inside() and isinstance(key, jax.Array) and not isinstance(key, jax.core.Tracer) and (
+                    sites := users_sites()):
+                is_typed = jax.dtypes.issubdtype(key.dtype, jax.dtypes.prng_key)
+                numbers = jax.random.key_data(key) if is_typed else key
+                self._now.add(Draw(name, np.asarray(numbers).tobytes(), sites[-1]))
+            return real(*args, **options)
+        return draw
+
+    def since(self, call: Call) -> Sequence[Round]:
+        """The last steps of the function, this one included, which begins a new round."""
+        given = [leaf for i, each in enumerate(call.args) if i not in call.numbers for leaf in jax.tree.leaves(each)]
+        rounds = self._rounds.setdefault(getattr(call.function, "__code__", None), deque(maxlen=_KEPT))
+        rounds.append(Round(frozenset(self._now), given))
+        self._now = set()
+        return rounds
+
+
+def drawn_alike(turns: Sequence[Turn], rounds: Sequence[Round]) -> list[Finding]:
+    """Data that each step draws anew by the same key."""
+    last = list(rounds)[-len(turns):]
+    if len(last) <= TURNS:
+        return []
+    always = frozenset.intersection(*(each.draws for each in last[1:]))
+    pairs = [list(zip(a.given, b.given)) for a, b in zip(last, last[1:])]
+    is_anew = all(each and any(x is not y and np.ndim(x) for x, y in each) and all(
+        np.array_equal(x, y) for x, y in each) for each in pairs)
+    if not always or not is_anew:
+        return []
+    draw = min(always, key=lambda each: each.site.line)
+    return [Finding(58, "same random key", "", "", "", f"each of {len(last)} steps is given the same numbers, drawn "
+                    f"anew by the same key at {draw.site}: a key gives the same each time", "split the key in each "
+                    "step, key, sub = jax.random.split(key), and draw with sub", "doctor", as_place(draw.site))]

@@ -1,0 +1,206 @@
+"""What optax is asked for while a script runs: optimizers and their rates, what they gave, what was made of it."""
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ...core.site import Site, capture, resolve
+from ...debug.analysis.findings import Finding
+from ...debug.facts.roles import as_place, at_line
+from ..course import TURNS
+from ..doors import View
+
+_KEPT = 64  # calls
+Leaves = Sequence[Any]
+
+
+class Asked(NamedTuple):
+    """A call. kind: "step" (of a gradient: params, what it gave), "init" (params, state), "update" (gradients and
+    state, updates and state) or "apply" (params and updates, params). of: the optimizer, by a number of its own."""
+
+    kind: str
+    given: tuple[Leaves, Leaves]
+    found: tuple[Leaves, Leaves]
+    sites: tuple[Site, ...]
+    of: int = 0
+
+
+class Rated(NamedTuple):
+    """A learning rate that an optimizer was given. rate: None for a schedule. position: which argument it is."""
+
+    name: str
+    rate: float | None
+    site: Site
+    position: int
+
+
+class Optimizers:
+    """The last calls, in order, and the optimizers that were made."""
+
+    def __init__(self) -> None:
+        self.asked: deque[Asked] = deque(maxlen=_KEPT)
+        self.begun: dict[int, Asked] = {}  # the first init of each optimizer
+        self.rated: list[Rated] = []
+        self._depth, self._count = 0, 0
+
+    def note(self, kind: str, given: tuple[Any, Any], found: tuple[Any, Any], of: int = 0) -> None:
+        """Keep a call, unless something is traced by it."""
+        trees = [jax.tree.leaves(each) for each in (*given, *found)]
+        if not any(isinstance(leaf, jax.core.Tracer) for leaves in trees for leaf in leaves):
+            self.asked.append(Asked(kind, (trees[0], trees[1]), (trees[2], trees[3]), users_sites(), of))
+            if kind == "init":
+                self.begun.setdefault(of, self.asked[-1])
+
+    @contextlib.contextmanager
+    def watched(self, optax: ModuleType) -> Iterator[None]:
+        """While the script runs, once it has imported optax."""
+        kept = {name: getattr(optax, name) for name in ("apply_updates", *_rated_by(optax))}
+        optimizer = optax.GradientTransformation
+        real = optimizer.__new__
+        optimizer.__new__ = functools.wraps(real)(
+            lambda cls, init, update: real(cls, *self._told(init, update)))
+        for name, function in kept.items():
+            setattr(optax, name, self._applying(function) if name == "apply_updates" else self._rating(function))
+        try:
+            yield
+        finally:
+            optimizer.__new__ = real
+            for name, function in kept.items():
+                setattr(optax, name, function)
+
+    def _told(self, init: Callable[..., Any], update: Callable[..., Any]) -> tuple[Any, Any]:
+        """Both functions of an optimizer; what those that it is made of do is not noted."""
+        self._count += 1
+        number = self._count
+
+        @functools.wraps(init)
+        def begun(params: Any) -> Any:
+            state = self._inside(lambda: init(params))
+            if not self._depth:
+                self.note("init", (params, None), (state, None), number)
+            return state
+
+        @functools.wraps(update)
+        def updated(updates: Any, state: Any, *args: Any, **options: Any) -> Any:
+            found = self._inside(lambda: update(updates, state, *args, **options))
+            if not self._depth:
+                self.note("update", (updates, state), found, number)
+            return found
+
+        return begun, updated
+
+    def _inside(self, run: Callable[[], Any]) -> Any:
+        self._depth += 1
+        try:
+            return run()
+        finally:
+            self._depth -= 1
+
+    def _applying(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(real)
+        def apply_updates(params: Any, updates: Any) -> Any:
+            found = real(params, updates)
+            self.note("apply", (params, updates), (found, None))
+            return found
+        return apply_updates
+
+    def _rating(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(real)
+        position = [*signature.parameters].index("learning_rate")
+
+        @functools.wraps(real)
+        def made(*args: Any, **options: Any) -> Any:
+            sites = users_sites()
+            with contextlib.suppress(TypeError):  # which it says itself
+                rate = signature.bind(*args, **options).arguments.get("learning_rate")
+                is_known = isinstance(rate, (int, float, np.ndarray, jax.Array)) and np.ndim(rate) == 0
+                if sites and rate is not None and not self._depth:
+                    self.rated.append(Rated(real.__name__, float(rate) if is_known else None, sites[0], position))
+            return self._inside_of_optax(lambda: real(*args, **options))
+        return made
+
+    def _inside_of_optax(self, run: Callable[[], Any]) -> Any:
+        before = len(self.rated)
+        found = run()
+        del self.rated[before:]  # those that an optimizer makes of its own
+        return found
+
+    def rate(self) -> Rated | None:
+        """That of the only optimizer; None if there are several, or none."""
+        lines = dict.fromkeys(self.rated)
+        return next(iter(lines)) if len(lines) == 1 else None
+
+    def of_kind(self, kind: str) -> list[Asked]:
+        """The last calls of a kind."""
+        return [call for call in self.asked if call.kind == kind]
+
+    def gradients_applied(self) -> list[Finding]:
+        """Gradients given to apply_updates as they are."""
+        found = {id(leaf) for call in self.of_kind("step") for leaf in call.found[0]}
+        applied = self.of_kind("apply")[-TURNS:]
+        if len(applied) < TURNS or not all(call.given[1] and all(id(leaf) in found for leaf in call.given[1])
+                                           for call in applied):
+            return []
+        lost = self.of_kind("update")
+        why = (f"what update gives at {lost[-1].sites[0]} is not used" if lost and lost[-1].sites else
+               "the optimizer's update is never called")
+        place = _place(applied[-1])
+        return [Finding(97, "gradients for updates", "", "", "", "optax.apply_updates is given the gradients "
+                        f"themselves{at_line(place)}, and adds them to the parameters, so the loss rises: {why}",
+                        "updates, opt_state = optimizer.update(grads, opt_state, params), then optax.apply_updates("
+                        "params, updates)", "grads", place, confidence="certain")]
+
+    def state_left(self) -> list[Finding]:
+        """An optimizer whose update begins with the same state each time, though it gives another."""
+        for number in dict.fromkeys(call.of for call in self.of_kind("update")):
+            calls = [call for call in self.of_kind("update") if call.of == number]
+            first = calls[0]
+            if len(calls) <= TURNS or _same(first.given[1], first.found[1]) or not all(
+                    _same(first.given[1], call.given[1]) for call in calls[1:]):
+                continue
+            begun = [call for call in self.of_kind("init") if call.of == number]
+            is_anew = len(begun) >= len(calls) - 1
+            why = (f"init makes it anew each time{f' at {begun[-1].sites[0]}' if begun[-1].sites else ''}" if is_anew
+                   else "what update returns is not given to the next step")
+            return [Finding(66, "optimizer state left", "", "", "", f"the optimizer begins each of {len(calls)} steps "
+                            f"with the same state, so that it has no averages, momentum or count of steps: {why}",
+                            "call init once, before the loop" if is_anew else
+                            "updates, opt_state = optimizer.update(grads, opt_state, params), and give opt_state to "
+                            "the next step", "grads", _place(begun[-1] if is_anew else calls[-1]))]
+        return []
+
+
+def open_door(view: View) -> Any:
+    """A context in which what the script asks of optax is noted, by the door of JAX."""
+    return view.doors["jax"].optimizers.watched(sys.modules["optax"])
+
+
+def users_sites() -> tuple[Site, ...]:
+    """The script's own lines, innermost first."""
+    return tuple(site for site in resolve(capture()) if "-packages" not in site.file)
+
+
+def _place(call: Asked) -> Any:
+    return as_place(call.sites[0]) if call.sites else None
+
+
+def _same(a: Leaves, b: Leaves) -> bool:
+    return len(a) == len(b) and all(x is y or np.array_equal(x, y, equal_nan=True) for x, y in zip(a, b))
+
+
+def _rated_by(optax: ModuleType) -> list[str]:
+    """The names of functions that are given a learning rate."""
+    found = []
+    for name, each in vars(optax).items():
+        if inspect.isfunction(each) and "learning_rate" in inspect.signature(each).parameters:
+            found.append(name)
+    return found

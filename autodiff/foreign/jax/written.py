@@ -1,0 +1,274 @@
+"""What the remedies of findings are in a JAX script: the lines that they change, where these are surely known."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.site import Site
+from ...debug.analysis.findings import Finding
+from ...debug.facts.roles import as_place
+from ..course import TURNS, Turn
+from ..handed_on import function_of, handed_on
+from ..new_lines import NewLines, before, moved, nodes_on, part_of, replaced
+from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, read_by
+from .optimizers import Optimizers
+from .steps import Call
+
+_NAMES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
+
+
+class Known(NamedTuple):
+    """What is known of a script. sites: of the last gradient, innermost first. parameters: what its call was given to
+    differentiate by, as text; "" if that is no name. optimizers: of optax, as far as there are any."""
+
+    sites: tuple[Site, ...]
+    parameters: str
+    optimizers: Optimizers
+
+
+class _At(NamedTuple):
+    finding: Finding
+    file: str
+    line: int
+    known: Known
+
+
+def written(finding: Finding, known: Known) -> NewLines:
+    """The script's lines as the remedy of a finding has them."""
+    rule, place = _RULES.get(finding.kind), finding.place
+    found = rule(_At(finding, place.file, place.line, known)) if rule is not None and place is not None else iter(())
+    return next(filter(None, found), {})
+
+
+def slower(factor: float, known: Known) -> NewLines:
+    """Learning rates times a factor: where an optimizer of optax is given it, or where gradients are multiplied."""
+    rated = known.optimizers.rate()
+    if rated is not None:
+        for call in _calls(rated.site.file, rated.site.line, rated.name):
+            given = [word.value for word in call.keywords if word.arg == "learning_rate"]
+            given += call.args[rated.position:][:1]
+            return replaced(rated.site.file, given[0], _times(given[0], factor, rated.rate is None)) if given else {}
+        return {}
+    found = dict[tuple[str, int], NewLines]()
+    for file, node in _steps(known):
+        for product in ast.walk(node.right if isinstance(node, ast.BinOp) else node.value):
+            if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+                rate = product.left if isinstance(product.left, (ast.Constant, ast.Name, ast.Attribute)) and not (
+                    _is_gradient(product.left, known)) else product.right
+                found[file, node.lineno] = replaced(file, rate, _times(rate, factor, False))
+                break
+    return {at: text for each in found.values() for at, text in each.items()}
+
+
+def _is_gradient(node: ast.expr, known: Known) -> bool:
+    names = assigned_on(known.sites[0].file, known.sites[0].line)[-1:] if known.sites else []
+    return isinstance(node, ast.Name) and node.id in (*names, "g", "grad", "grads")
+
+
+def _times(node: ast.expr, factor: float, is_schedule: bool) -> str:
+    if is_schedule:
+        return f"lambda count: {factor:g} * {'{}' if isinstance(node, _NAMES) else '({})'}(count)"
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return f"{node.value * factor:g}"
+    return f"{'{}' if isinstance(node, _NAMES) else '({})'} * {factor:g}"
+
+
+def _steps(known: Known) -> Iterator[tuple[str, Any]]:
+    """The sums and differences by which lines that use the gradients change the parameters; their files."""
+    uses = [*lines_of_use(known.sites)]
+    for site in tuple(uses):  # what is made of the gradients, as by an optimizer
+        names, scope = {*assigned_on(site.file, site.line)} - {known.parameters}, function_of(site)
+        uses += [Site(site.file, line, site.function) for line, statement in sorted(on_lines(site.file).items())
+                 if line > site.line and function_of(Site(site.file, line, "")) is scope and names & read_by(statement)]
+    for site in dict.fromkeys(uses):
+        for node in nodes_on(site.file, site.line):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) and isinstance(
+                    node.left, (ast.Name, ast.Subscript, ast.Attribute)):
+                yield site.file, node
+            elif isinstance(node, ast.AugAssign) and isinstance(node.op, (ast.Add, ast.Sub)):
+                yield site.file, node
+
+
+def _calls(file: str, line: int, *names: str) -> Iterator[ast.Call]:
+    """The calls on a line of what has one of these as its last name; of anything, for none."""
+    for node in nodes_on(file, line):
+        if isinstance(node, ast.Call) and (not names or ast.unparse(node.func).rpartition(".")[2] in names):
+            yield node
+
+
+def _slower(at: _At) -> Iterator[NewLines]:
+    yield slower(0.1, at.known)
+
+
+def _turned(at: _At) -> Iterator[NewLines]:
+    """Minus for plus where the parameters are changed, or a rate above 0."""
+    rated = at.known.optimizers.rate()
+    if rated is not None and (rated.rate or 0.0) < 0:
+        yield slower(-1.0, at.known)
+    found = list(_steps(at.known))
+    for file, node in found if len({node.lineno for _, node in found}) == len(found) else ():
+        sign = "+" if isinstance(node.op, ast.Sub) else "-"
+        is_sum = isinstance(node, ast.BinOp)
+        left, right = (node.left, node.right) if is_sum else (node.target, node.value)
+        yield replaced(file, node, f"{part_of(file, left)} {sign}{'' if is_sum else '='} {part_of(file, right)}")
+
+
+def _updated(at: _At) -> Iterator[NewLines]:
+    """What the optimizer makes of gradients, in place of these."""
+    lost = at.known.optimizers.of_kind("update")[-1:]
+    for call in _calls(at.file, at.line, "apply_updates"):
+        given = [word.value for word in call.keywords if word.arg == "updates"] + call.args[1:2]
+        for update in lost:
+            names = assigned_on(at.file, update.sites[0].line) if update.sites else []
+            if names and given and update.sites[0].file == at.file:
+                yield replaced(at.file, given[0], names[0])
+        optimizer, state = begun(at.known.optimizers)
+        if optimizer and state and given and len(call.args) + len(call.keywords) == 2:
+            yield _joined(at.file, at.line, f"updates, {state} = {optimizer}.update({ast.unparse(given[0])}, {state}, "
+                          f"{ast.unparse(call.args[0])})", replaced(at.file, given[0], "updates")) if call.args else {}
+        if given and not optimizer:
+            yield replaced(at.file, given[0], "jax.tree.map(lambda g: -0.01 * g, {})")
+
+
+def _joined(file: str, line: int, text: str, changed: NewLines) -> NewLines:
+    """A statement in front of another that is changed, too."""
+    (old,) = changed.values() if changed else ("",)
+    put = before(file, line, text)
+    return {at: f"{new.partition(chr(10))[0]}\n{old}" for at, new in put.items()} if old and put.keys() == (
+        changed.keys()) else {}
+
+
+def begun(optimizers: Optimizers) -> tuple[str, str]:
+    """What the script calls the only optimizer that is begun at one line, and its state; "" where it has no name."""
+    lines = {call.sites[0] for call in optimizers.begun.values() if call.sites}
+    for site in lines if len(lines) == 1 else ():
+        for call in _calls(site.file, site.line, "init"):
+            names = assigned_on(site.file, site.line)
+            if isinstance(call.func, ast.Attribute) and len(names) == 1:
+                return ast.unparse(call.func.value), names[0]
+    return "", ""
+
+
+def _kept(at: _At) -> Iterator[NewLines]:
+    """The state that update returns, given to the next step; an init moved out of the loop."""
+    loops, statement = loops_around(at.file, at.line), on_lines(at.file).get(at.line)
+    if statement is not None and loops and any(_calls(at.file, at.line, "init")):
+        yield moved(at.file, at.line, before(at.file, loops[0].lineno, ast.unparse(statement)))
+    call = at.known.optimizers.of_kind("update")[-1]
+    for update in _calls(at.file, at.line, "update"):
+        given = [word.value for word in update.keywords if word.arg == "state"] + update.args[1:2]
+        if given and isinstance(given[0], ast.Name):
+            yield handed_on(call.sites, given[0].id, 1)
+            yield _all_of_it(at, update, given[0].id)
+
+
+def _all_of_it(at: _At, update: ast.Call, name: str) -> NewLines:
+    """`updates, state = …` for `updates = …[0]`."""
+    for node in nodes_on(at.file, at.line):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript) and node.value.value is update:
+            return replaced(at.file, node, f"{ast.unparse(node.targets[0])}, {name} = {ast.unparse(update)}")
+    return {}
+
+
+def _handed_on(at: _At) -> Iterator[NewLines]:
+    """Parameters that a step makes, given to the next one."""
+    applied = at.known.optimizers.of_kind("apply")[-1:]
+    for call in applied:
+        for each in _calls(call.sites[0].file, call.sites[0].line, "apply_updates") if call.sites else ():
+            if each.args and isinstance(each.args[0], ast.Name):
+                yield handed_on(call.sites, each.args[0].id)
+    for site in lines_of_use(at.known.sites) if not applied else ():
+        statement, name = on_lines(site.file).get(site.line), at.known.parameters
+        if statement is not None and name in read_by(statement) and assigned_on(site.file, site.line) != [name]:
+            depth = next((i for i, each in enumerate(at.known.sites) if each.function == site.function), None)
+            if depth is not None:
+                yield handed_on((site, *at.known.sites[depth + 1:]), name)
+
+
+def _reached(at: _At) -> Iterator[NewLines]:
+    for call in _calls(at.file, at.line, "stop_gradient"):
+        if call.args:
+            yield replaced(at.file, call, part_of(at.file, call.args[0]))
+
+
+def _last_axis(at: _At) -> Iterator[NewLines]:
+    for call in _calls(at.file, at.line, "softmax", "log_softmax", "logsumexp", "sum"):
+        is_plain = "sum" not in ast.unparse(call.func)
+        given = [word.value for word in call.keywords if word.arg in ("axis", "dim")] + call.args[1:2] * is_plain
+        for node in given:
+            yield replaced(at.file, node, "-1")
+
+
+def _drawn(at: _At) -> Iterator[NewLines]:
+    """Values at random in place of one number."""
+    module = next((name for name in ("jax",) if any(name in read_by(s) or isinstance(s, ast.Import)
+                                                    for s in on_lines(at.file).values())), "")
+    for call in _calls(at.file, at.line, "zeros", "ones", "full"):
+        if call.args and module:
+            yield replaced(at.file, call, f"0.1 * {module}.random.normal({module}.random.PRNGKey({at.line}), "
+                           f"{_shape(call.args[0])})")
+
+
+def _shape(node: ast.expr) -> str:
+    return ast.unparse(node) if not isinstance(node, ast.Constant) else f"({ast.unparse(node)},)"
+
+
+def _asked_for(at: _At) -> Iterator[NewLines]:
+    """argnums, where the gradient function is made."""
+    number = at.finding.target.partition(":")[0]
+    for call in _calls(at.file, at.line, "grad", "value_and_grad"):
+        given = [word.value for word in call.keywords if word.arg == "argnums"] + call.args[1:2]
+        yield replaced(at.file, given[0], number) if given else replaced(
+            at.file, call.args[0], f"{{}}, argnums={number}") if call.args else {}
+
+
+def _split(at: _At) -> Iterator[NewLines]:
+    """A key of its own for each step, split before the line that draws."""
+    uses = [node for node in nodes_on(at.file, at.line) if isinstance(node, ast.Name) and _is_key(at.file, node.id)]
+    if len(uses) == 1 and loops_around(at.file, at.line):
+        yield _joined(at.file, at.line, f"{uses[0].id}, subkey = jax.random.split({uses[0].id})", replaced(
+            at.file, uses[0], "subkey"))
+
+
+def _is_key(file: str, name: str) -> bool:
+    """Whether a name is given a random key."""
+    made = [statement.value for line, statement in on_lines(file).items() if isinstance(statement, ast.Assign)
+            and name in assigned_on(file, line)]
+    return any(isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
+        "PRNGKey", "key", "split", "fold_in") for node in made)
+
+
+_RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
+    **dict.fromkeys(("learning rate too high", "steps too large"), _slower),
+    **dict.fromkeys(("uphill", "wrong sign"), _turned), "gradients for updates": _updated,
+    "optimizer state left": _kept, "never updated": _handed_on, "no gradient": _reached,
+    **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
+    "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split}
+
+
+def other_argument(turns: Sequence[Turn], call: Call, known: Known) -> list[Finding]:
+    """A gradient by data, with which something else is changed: argnums says by which argument it is to be."""
+    names, sites = call.names(known.sites), known.sites
+    last = turns[-1].step.values
+    if len(turns) <= TURNS or len(call.numbers) != 1 or not names or any(
+            not np.array_equal(turn.step.values.get(name, value), value) for turn in turns
+            for name, value in last.items()):
+        return []
+    for site in lines_of_use(sites):
+        statement = on_lines(site.file).get(site.line)
+        changed = [name for name in assigned_on(site.file, site.line) if statement is not None and name in read_by(
+            statement) and name in names and names.index(name) != call.numbers[0]]
+        if not changed or site.file != sites[0].file:
+            continue
+        number, title = names.index(changed[0]), getattr(call.function, "__name__", "the function")
+        line = next((node.lineno for at in (sites[0].line, *(line_of_name(site.file, name) for name in sorted(read_by(
+            on_lines(site.file)[sites[0].line])))) for node in _calls(site.file, at, "grad", "value_and_grad")), 0)
+        by = names[call.numbers[0]] or f"argument {call.numbers[0]}"
+        return [Finding(98, "other argument", "", "", str(number), f"{changed[0]} is changed at {site} by the gradient "
+                        f"of {title} with respect to {by}: jax.grad differentiates by the first argument, if it is not "
+                        f"told otherwise, and {changed[0]} is that of number {number}", f"jax.grad({title}, "
+                        f"argnums={number})", "grads", as_place(Site(site.file, line or sites[0].line, site.function)))]
+    return []
