@@ -11,7 +11,8 @@ import pytest
 import autodiff as tf
 from autodiff.core.errors import ArgumentError
 from autodiff.debug.analysis.edits.changes import changed
-from autodiff.debug.analysis.edits.in_source import ClipGradients, LowerRate, rewritten
+from autodiff.debug.analysis.edits.in_source import LowerRate, rewritten
+from autodiff.debug.analysis.edits.of_gradients.clipping import ClipGradients
 from autodiff.debug.analysis.edits.source_tree import Source
 from autodiff.debug.engine.questions.patches import _is_own
 from autodiff.debug.engine.questions.trials import Trials
@@ -466,3 +467,26 @@ def test_an_edit_within_what_another_one_writes_is_made_in_that() -> None:
     assert changed(text, [outer, inner]) == "kl = tf.log(tf.maximum(tf.div_no_nan(p, q), 1e-12)) + tf.log(q / p)\n"
     with pytest.raises(ArgumentError, match="two edits"):
         changed(text, [inner, (14, 17, "2 * q")])
+
+
+def test_what_is_clipped_for_nothing_is_applied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + """
+w = tf.Variable([1.0, -2.0], name="w")
+loss = tf.reduce_sum(w ** 4)
+optimizer = tf.train.GradientDescentOptimizer(0.2)
+pairs = optimizer.compute_gradients(loss)
+slopes, _ = zip(*pairs)
+clipped, _ = tf.clip_by_global_norm(slopes, 0.5)
+train = optimizer.apply_gradients(pairs)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(40):
+        session.run([train, loss])
+"""
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+        assert found.startswith("the training diverges: the gradients are clipped at model.py:9, but applied as they"
+                                " are; "), found
+        assert shell.dbg.edits.patch(1).new.decode() == text.replace("(pairs)\nwith", "(zip(clipped, [v for _, v in "
+                                                                     "pairs]))\nwith")
+        assert "1 error clipping not applied" in said("doctor", shell)

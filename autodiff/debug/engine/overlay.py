@@ -98,7 +98,7 @@ class Overlay:
         new = gradients(now[top], [now.get(x, x) for x in asked], stop_gradients=[now.get(x, x) for x in call.stops]
                         ) if top in now else old
         if self.clips:
-            new = clip_by_global_norm(new, 1.0)[0]
+            new = clip_by_global_norm(new, max(edit.norm for edit in self.edits if edit.op is None))[0]
         for before, after in zip(old, new):
             self._pair(before, after)
             if isinstance(before, Tensor):

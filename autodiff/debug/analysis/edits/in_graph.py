@@ -14,7 +14,7 @@ from ....core.graph import Operation, Tensor, get_default_graph
 from ....core.op import Spec, build
 from ....core.traversal import ancestors, users_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES
-from .in_source import ClipGradients, Line, Part, Rewrite
+from .in_source import Line, Part, Rewrite
 from .source_tree import WHOLE
 
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
@@ -44,7 +44,7 @@ class Edit:
     build: makes the replacement. line: the same in the source, None where only words say it.
     is_late: it changes what is stored, not what the run computes. is_exact: the same number by a better formula.
     is_bound: it keeps the argument in bounds, outside of which its gradient is 0. explains: it mends what the failure
-    came of, so that other steps change as well.
+    came of, so that other steps change as well. norm: that gradients are clipped to.
     """
 
     op: Operation | None
@@ -56,16 +56,12 @@ class Edit:
     is_bound: bool = False
     explains: bool = False
     is_of_logits: bool = False
+    norm: float = 1.0
 
     def made(self, now: Now) -> tuple[Tensor, ...]:
         """What takes the place of the op's outputs."""
         found = self.build(now) if self.build is not None else ()
         return found if isinstance(found, tuple) else (found,)
-
-
-def clipped(updates: tuple[Operation, ...]) -> Edit:
-    """The gradients that updates apply, clipped."""
-    return Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)", line=ClipGradients(1.0, updates))
 
 
 def edits_of(op: Operation, trap: str) -> list[Edit]:

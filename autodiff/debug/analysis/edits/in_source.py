@@ -15,15 +15,13 @@ from .activations import Activation, named_otherwise
 from .changes import Change, changed
 from .expressions import name_of
 from .first_values import Begun, begun_anew
-from .given_numbers import LowerRate, numbered_anew, optimizers_of
+from .given_numbers import LowerRate, numbered_anew
 from .in_datasets import Taken, sliced, taken
 from .in_numpy import Cleaned, InNumpy, kept_from_zero, without_nonfinite
-from .of_keras.given import Weight, given_of, given_to_keras, predictions, weighed_anew, with_argument
+from .of_gradients.clipping import ClipGradients, ClippedApplied, applied_anew, clipped_anew
+from .of_keras.given import Weight, given_of, given_to_keras, predictions, weighed_anew
 from .of_keras.schedules import SetRate, set_anew
 from .source_tree import LOOSE, WHOLE, Source, is_within
-
-_MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method")
-_APPLY = ("grads_and_vars", "global_step", "name")
 
 _PART = re.compile(r"\{(\d+)\}")
 _ALONE = re.compile(r"(?:(?<=\()|(?<=, ))\{\d+\}(?=[),{])")  # no operator is next to it
@@ -89,18 +87,8 @@ class Argument(NamedTuple):
     text: str = ""
 
 
-class ClipGradients(NamedTuple):
-    """The gradients of `minimize` or `apply_gradients`, clipped by their norm before they are applied.
-
-    updates: ops that these made, which tell calls from others; () where there is but one.
-    """
-
-    norm: float
-    updates: tuple[Operation, ...] = ()
-
-
 Line = (Rewrite | AtCall | LowerRate | Number | Rows | Fed | Taken | Activation | Swapped | Argument | ClipGradients |
-        InNumpy | Cleaned | Weight | Begun | SetRate)
+        ClippedApplied | InNumpy | Cleaned | Weight | Begun | SetRate)
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -240,44 +228,6 @@ def _given(source: Source, rewrite: Argument) -> list[Change]:
     return [(*source.range(words[0].value), text.format(source.beside(words[0].value)))]
 
 
-def _clipped(source: Source, rewrite: ClipGradients) -> list[Change]:
-    """The statements that make updates, with the gradients computed, clipped and applied one after the other."""
-    made = [node for op in rewrite.updates for node in source.spanned(op)]
-    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and (not made or node in made)
-             and isinstance(node.func, ast.Attribute) and node.func.attr in ("minimize", "apply_gradients")]
-    if not calls and "keras" in source.text:
-        return with_argument(source, f"clipnorm={rewrite.norm}", optimizers_of(source))
-    if not calls or len(calls) > 1 and not made:
-        raise ArgumentError(f"minimize is called in {len(calls) or 'no'} places")
-    return [change for call in calls for change in _clipped_in(source, call, rewrite.norm)]
-
-
-def _clipped_in(source: Source, call: ast.Call, norm: float) -> list[Change]:
-    """The statement of one call."""
-    statement = source.statement(call)
-    if any(isinstance(each, ast.Starred) for each in call.args) or any(word.arg is None for word in call.keywords):
-        raise ArgumentError("the arguments of minimize are not written one by one")
-    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)):
-        raise ArgumentError("minimize is called within another statement")
-    assert isinstance(call.func, ast.Attribute)
-    is_whole = call.func.attr == "minimize"
-    given = dict(zip(_MINIMIZE if is_whole else _APPLY, call.args)) | {
-        str(word.arg): word.value for word in call.keywords}
-    texts = {name: source.text[slice(*source.range(node))] for name, node in given.items()}
-    words = {late: "".join(f", {name}={text}" for name, text in texts.items()
-                           if (name in _APPLY) == late and name not in ("loss", _APPLY[0])) for late in (False, True)}
-    start, (begun, end) = source.range(statement)[0], source.range(call)
-    made = source.text[slice(*source.range(call.func.value))]
-    optimizer = made if isinstance(call.func.value, (ast.Name, ast.Attribute)) else "optimizer"
-    pairs = f"{optimizer}.compute_gradients({texts.get('loss', '')}{words[False]})" if is_whole else texts.get(
-        _APPLY[0], "")
-    lines = [*([f"optimizer = {made}"] if optimizer != made else ()), f"gradients, variables = zip(*{pairs})",
-             f"gradients, _ = {source.module()}.clip_by_global_norm(gradients, {norm})",
-             f"{source.text[start:begun]}{optimizer}.apply_gradients(zip(gradients, variables){words[True]})"
-             f"{source.text[end:source.range(statement)[1]]}"]
-    return [(start, source.range(statement)[1], source.lines(start, lines))]
-
-
 def _change(source: Source, rewrite: Rewrite) -> list[Change]:
     """The names that parts are given, and the new text last."""
     is_whole = (rewrite.op, WHOLE) in rewrite.parts
@@ -333,7 +283,8 @@ def _apart(source: Source, op: Operation, target: ast.expr) -> tuple[str, str, l
 _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, AtCall: written_at_call, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered,
     Rows: _longer, Fed: _fed, Taken: taken, Weight: weighed_anew, Begun: begun_anew, Activation: _activated,
-    Swapped: _swapped, Argument: _given, ClipGradients: _clipped, SetRate: set_anew, Cleaned: without_nonfinite}
+    Swapped: _swapped, Argument: _given, ClipGradients: clipped_anew, ClippedApplied: applied_anew, SetRate: set_anew,
+    Cleaned: without_nonfinite}
 
 
 def _has_order(node: ast.expr) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.records import NewLines
@@ -20,6 +21,7 @@ from .in_graph import Edit, Now, around, constant
 from .in_source import Line
 from .of_data import scaled
 from .of_givens import held_rate, lower_rate
+from .of_gradients.clipping import ClipGradients, ClippedApplied
 from .of_keras.schedules import rate_set
 
 _LARGE = 10.0  # mean size of targets that make the gradients of a regression large
@@ -154,3 +156,16 @@ def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
             start[kernel.name] = (value * (usual / flat.std())).astype(value.dtype)
     if start:
         yield Attempt((), start, lines=drawn_lines(alike))
+
+
+def clipped(updates: tuple[Operation, ...]) -> Edit:
+    """The gradients that updates apply, clipped."""
+    return Edit(None, "clip the gradients, tf.clip_by_global_norm(gradients, 1.0)", line=ClipGradients(1.0, updates))
+
+
+def clipped_as_made(made: Operation, update: Operation) -> Edit:
+    """The gradients, clipped as the script has clipped them, by `made` and others, for nothing."""
+    bounds = {float(value) for op in ancestors([made.outputs[0]]) if op.type == "Const" and op.gradient_of is None
+              and "clip" in op.name and (value := static_value(op.outputs[0])) is not None and value.ndim == 0} - {1.0}
+    return Edit(None, "give apply_gradients what was clipped, with its variables", line=ClippedApplied(made, update),
+                explains=True, norm=max(bounds, default=1.0))

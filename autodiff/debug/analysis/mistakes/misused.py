@@ -303,7 +303,7 @@ def _last(op: Operation) -> str:
 
 def _clipped_in_vain(case: Case) -> list[Finding]:
     """Gradients that are clipped, or scaled, to what nothing takes, as the update takes them as they are."""
-    found = [(u.gradient, end) for u in case.updates if u.y is not None and (end := _dead_end(u.gradient)) is not None]
+    found = [(u.gradient, end) for u in case.updates if u.y is not None and (end := dead_end(u.gradient)) is not None]
     if not found:
         return []
     gradient, end = found[0]
@@ -313,7 +313,7 @@ def _clipped_in_vain(case: Case) -> list[Finding]:
                     "give apply_gradients what was clipped, with its variables", confidence="certain")]
 
 
-def _dead_end(gradient: Tensor) -> Operation | None:
+def dead_end(gradient: Tensor) -> Operation | None:
     """What a gradient was made into, of its shape, that nobody takes."""
     stack = [c for c in gradient._consumers if c.type in _CUTS and c.gradient_of is None]
     for _ in range(20):

@@ -15,7 +15,8 @@ from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.findings import WhyFailed, WhyNonfinite
-from ...analysis.mistakes.stepping import growths, rates_of
+from ...analysis.mistakes.misused import dead_end
+from ...analysis.mistakes.stepping import growths, rates_of, updates_of
 from ...analysis.nonfinite import why_nonfinite
 from ...analysis.origins.enlarged import begun_large, enlarged
 from ...analysis.origins.no_bound import added, is_penalty, without_bound
@@ -36,7 +37,8 @@ from .other_data import UNSCALED, unscaled
 
 _LATE, _KNOWN = 50, 1000  # remembered runs; of which it is known what they began with
 _LONG = 30  # characters of a name beside which its type is no help
-_GIANT = 1000.0  # a loss that no training should begin with
+_GAIN = 30.0  # times that first values are too large, all layers together
+_GIANT = 100.0  # a loss that no training should begin with
 _EARLY = 3  # remembered runs that say how large the variables were at first
 
 
@@ -169,7 +171,10 @@ class Blame:
         fed = unscaled(self.state, top, at) if top is not None and rate else None
         given = in_words(fed.tensor, fed.size) + at_line(fed.place) if fed else ""
         begun = self._begun(top, until) if top is not None and rate and not fed else ""
-        told = "; ".join(filter(None, (given, begun, *(each.text for each in large), rate, grown)))
+        vain = next(filter(None, (dead_end(u.gradient) for u in updates_of(at.ran, calls_of(self.model.graph))
+                                  if u.y is not None and rate)), None)
+        clipped = f"the gradients are clipped{at_line(place_of(vain))}, but applied as they are" if vain else ""
+        told = "; ".join(filter(None, (clipped, given, begun, *(each.text for each in large), rate, grown)))
         return replace(found, origins=(diverges, *found.origins[1:]), diverges=True,
                        text=f"the training diverges: {told}\n{found.text}")
 
@@ -179,7 +184,7 @@ class Blame:
         if np.abs(self.state.values_known([top.op], at).get(top, 0.0)).max(initial=0.0) < _GIANT:
             return ""
         return begun_large({t: np.asarray(at.variables.get(t.op.name, 0.0)) for t in trainable_tensors(
-            self.model.graph)}, float(np.sqrt(_GIANT)))
+            self.model.graph)}, _GAIN)
 
     def _grown(self, moments: Sequence[Moment]) -> str:
         """Which variable outgrew all sense: one that is trained, or else another, as a slot of an optimizer."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
 from ...analysis.edits import formulas, of_givens
 from ...analysis.edits.along_chain import along
-from ...analysis.edits.in_graph import Edit, at_one_place, clipped, is_half, source_of
+from ...analysis.edits.in_graph import Edit, at_one_place, is_half, source_of
+from ...analysis.edits.of_training import clipped, clipped_as_made
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
+from ...analysis.mistakes.misused import dead_end
 from ...analysis.mistakes.stepping import outgrown, rates_of, updates_of
 from ...analysis.origins.chain import NEEDS_SIGN
 from ...analysis.origins.enlarged import enlarged
@@ -182,6 +184,11 @@ class Candidates:
         heavy = [(t, value) for value, t in self._operands(self.failed, ("momentum",)) if value >= 1]
         if heavy:
             yield [of_givens.usual(t, value, "momentum", "0.9") for t, value in heavy]
+            return
+        trained = [u for u in updates_of(self.failed.ran, calls_of(self.model.graph)) if u.y is not None]
+        in_vain = ((end, u.op) for u in trained if (end := dead_end(u.gradient)) is not None)
+        yield from ([clipped_as_made(*each)] for each in islice(in_vain, 1))
+        if self.tried:
             return
         yield from self._scaled_data(UNSCALED)
         yield from self._less_enlarged()

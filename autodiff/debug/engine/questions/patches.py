@@ -16,7 +16,8 @@ from ....core.site import PACKAGE, source_lines
 from ....files.disk.reading import read_bytes
 from ....files.disk.replacing import replace_files
 from ...analysis.edits.in_graph import Edit
-from ...analysis.edits.in_source import ClipGradients, Fed, Line, Number, Rewrite, anew, at_call, rewritten
+from ...analysis.edits.in_source import Fed, Line, Number, Rewrite, anew, at_call, rewritten
+from ...analysis.edits.of_gradients.clipping import ClipGradients, ClippedApplied
 from ...analysis.edits.of_keras.schedules import SetRate
 from ...facts.records import Place
 from ...facts.roles import as_place
@@ -45,7 +46,7 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
     Never fails: says why if the line is not the user's own, or the expression is not surely found in it.
     """
     sites = [edit.op.site for edit in edits if edit.op is not None and edit.op.site is not None]
-    clips = [edit.line for edit in edits if isinstance(edit.line, ClipGradients)]
+    clips = [edit.line for edit in edits if isinstance(edit.line, (ClipGradients, ClippedApplied))]
     made = [op.site.file for line in clips for op in line.updates if op.site is not None]
     file = sites[0].file if sites else next(iter(made), script) if clips else ""
     where = f"{os.path.basename(file)}:{sites[0].line}" if sites else os.path.basename(file) or "no line"
