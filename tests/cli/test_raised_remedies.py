@@ -295,6 +295,37 @@ RAISED = {
         "optimizer = tf.train.AdamOptimizer()\ng = tf.gradients(loss, old)\n"
         "optimizer.apply_gradients(zip(g, old))\n", "loss is not made of old, but of new",
         "g = tf.gradients(loss, new)\noptimizer.apply_gradients(zip(g, new))"),
+    "a session of its own graph, where nothing is initialized": (
+        "import tensorflow as tf\nclass Model:\n    def __init__(self):\n        graph = tf.Graph()\n"
+        "        with graph.as_default():\n            self.w = tf.Variable(tf.zeros([2]))\n"
+        "        self.session = tf.Session(graph=graph)\n    def fit(self):\n        self.session.run(self.w)\n"
+        "model = Model()\nmodel.fit()\n", "no initializer of",
+        'model.session.run([v.initializer for v in model.session.graph.get_collection("variables")])\nmodel.fit()'),
+    "right answers that are counted": (
+        MORE + "w = tf.Variable(tf.zeros([4, 3]))\nz = tf.matmul(x[:, 0], w)\n"
+        "y = tf.placeholder(tf.float32, [None, 3])\n"
+        "right = tf.reduce_mean(tf.cast(tf.equal(tf.argmax(z, 1), tf.argmax(y, 1)), tf.float32))\n"
+        "train = tf.train.AdamOptimizer().minimize(-right)\n", "w has no gradient",
+        "minimize(tf.losses.softmax_cross_entropy(y, z))"),
+    "a model for each call in a loop": (
+        "import tensorflow as tf\ndef run(n):\n    w = tf.get_variable('w', [n])\n    with tf.Session() as sess:\n"
+        "        sess.run(w.initializer)\nfor n in (2, 3):\n    run(n)\n",
+        "each turn of the loop builds the model anew", "3):\n    tf.reset_default_graph()\n    run(n)"),
+    "two cuts one behind the other": (
+        MORE + "w = tf.Variable(tf.zeros([4]))\nh = tf.stop_gradient(w * x)\n"
+        "loss = tf.stop_gradient(tf.reduce_sum(h))\n"
+        "train = tf.train.AdamOptimizer().minimize(loss)\n", "w has no gradient: every path from loss to w passes",
+        "h = w * x\nloss = tf.reduce_sum(h)"),
+    "integers in two lines": (
+        MORE + "w = tf.Variable(tf.zeros([4, 4]))\na, b = tf.constant([[1], [2]]), tf.constant([3, 4])\n"
+        "z = w[:1, :1] * a\n"
+        "error = z - b\n", "a, made at model.py:5, is int32", "* tf.cast(a, tf.float32)\n"
+        "error = z - tf.cast(b, tf.float32)"),
+    "two names of no tensors": (
+        "import tensorflow as tf\np = tf.ones([2], name='pred')\nm = tf.zeros([2], name='mse')\n"
+        "g = tf.get_default_graph()\n"
+        "g.get_tensor_by_name('predict:0')\ng.get_tensor_by_name('mse')\n", "no tensor is called 'predict:0'",
+        "g.get_tensor_by_name('pred:0')\ng.get_tensor_by_name('mse:0')"),
 }
 
 

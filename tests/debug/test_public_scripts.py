@@ -215,7 +215,7 @@ with tf.Session() as session:
     session.run(right, fed(0))
 """
     raised, = asked(text, tmp_path)
-    assert "remedy: run tf.local_variables_initializer() too" in raised, raised
+    assert "remedy: session.run(tf.local_variables_initializer()) before line" in raised, raised
 
 
 def test_a_placeholder_that_is_not_fed_has_the_name_of_the_script(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ loss = tf.reduce_mean(tf.square(tf.layers.batch_normalization(dense(p, 1), train
 fit(sgd(.1).minimize(loss), near)
 """
     raised, doctor = asked(text, tmp_path, "doctor")
-    assert "remedy: pass feed_dict={is_train: value}" in raised and "1 error failed" in doctor, (raised, doctor)
+    assert "remedy: feed is_train: True" in raised and "1 error failed" in doctor, (raised, doctor)
 
 
 def test_an_argmax_along_an_axis_of_one_is_told_where_shapes_do_not_fit(tmp_path: Path) -> None:

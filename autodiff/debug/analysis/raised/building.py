@@ -28,7 +28,7 @@ def made_twice(at: RaisedAt) -> Remark | None:
     if parts < 0:
         frame, loop = next((each, loop) for each in frames for loop in each.around(each.node)
                            if isinstance(loop, LOOPS))
-        if (told := _whole_model(frame, loop, made)) is not None:
+        if (told := _whole_model(at, frame, loop, made)) is not None:
             return told
     said = f"{made.name} was made{at_line(place_of(made))}" + (" in the turn before" if loop else
                                                               f" for line {before[min(parts, len(before) - 1)]}")
@@ -51,9 +51,13 @@ def _other_shape(at: RaisedAt, made: Operation) -> bool:
                for shape in shapes)
 
 
-def _whole_model(frame: RaisedAt, loop: Any, made: Operation) -> Remark | None:
+def _whole_model(at: RaisedAt, frame: RaisedAt, loop: Any, made: Operation) -> Remark | None:
     """Where each turn of a loop builds the model, and runs it in a session of its own."""
-    is_new = any(is_within(call, loop) for call in frame.calls("Session", "InteractiveSession"))
+    called = {getattr(each.scope(each.node), "name", "") for each in at.callers()}
+    within = [node for node in ast.walk(frame.tree) if isinstance(node, ast.FunctionDef) and node.name in called
+              and node is not frame.scope(loop)]
+    is_new = any(is_within(call, loop) or frame.scope(call) in within
+                 for call in frame.calls("Session", "InteractiveSession"))
     name = frame.scope(loop)
     others = [op for op in made.graph.operations.values() for site in op.traceback if op.type != "Const"
               and site.file == frame.file and site.function == getattr(name, "name", "<module>")
@@ -160,6 +164,24 @@ def no_such_name(at: RaisedAt) -> Remark | None:
     if texts and texts[0] in keys:
         changes = [(at.range(key)[1] - 1, at.range(key)[1] - 1, ":0") for key in keys]
         return at.remark(f"{name!r} is an operation, and what is fed is its output", f"say {name + ':0'!r}", changes)
+    new = _known(graph, name)
+    if not new or len(texts) != 1:
+        return None
+    is_tensor = ":" in name or "get_tensor" in at.written(at.node)
+    others = [node for call in at.calls("get_tensor_by_name") for node in call.args[:1] if isinstance(
+        node, ast.Constant) and isinstance(node.value, str) and (":" not in node.value or node.value.partition(
+            ":")[0] not in graph.operations) and node not in texts and _known(graph, node.value)]
+    changes = [(at.range(node)[0] + 1, at.range(node)[1] - 1, _known(graph, str(node.value))) for node in others]
+    if not is_tensor or "get_operation" in at.written(at.node):
+        new = new.partition(":")[0]
+    changes.append((at.range(texts[0])[0] + 1, at.range(texts[0])[1] - 1, new))
+    made = graph.operations[new.partition(":")[0]]
+    return at.remark(f"no tensor is called {name!r}: {new!r}{at_line(place_of(made))} is", f"{new!r} in place of it",
+                     changes)
+
+
+def _known(graph: Graph, name: str) -> str:
+    """The output that a name means: of a layer what others take, else of the operation of the most like name."""
     op, _, number = name.partition(":")
     inside = [each for each in graph.operations.values() if each.name.startswith(f"{op}/") and each.gradient_of is None]
     results = [each for each in inside if each.outputs and each.inputs and any(
@@ -167,13 +189,7 @@ def no_such_name(at: RaisedAt) -> Remark | None:
         and not each.name.endswith("/read")] or [each for each in inside if each.inputs][-1:]
     near = [results[-1].name] if results else [op] if op in graph.operations else [*closest(op, [
         each.name for each in graph.operations.values() if each.gradient_of is None and each.outputs])][:1]
-    if not near or len(texts) != 1:
-        return None
-    is_tensor = number or "get_tensor" in at.written(at.node)
-    new = f"{near[0]}:{number or 0}" if is_tensor and "get_operation" not in at.written(at.node) else near[0]
-    given = at.written(texts[0])[-1]
-    said = f"no tensor is called {name!r}: {near[0]!r}{at_line(place_of(graph.operations[near[0]]))} is"
-    return at.remark(said, f"{new!r} in place of {name!r}", [(*at.range(texts[0]), f"{given}{new}{given}")])
+    return f"{near[0]}:{number or 0}" if near else ""
 
 
 def of_another_graph(at: RaisedAt) -> Remark | None:

@@ -23,8 +23,10 @@ def unfed(at: RaisedAt) -> Remark | None:
     """What a run lacks, by the script's own names, and a value for each."""
     call: Any = at.node if isinstance(at.node, ast.Call) else None
     given = _dict_of(at, call)
-    fetched = [value for part in [*call.args[:1], getattr(call.func, "value", None)] for each in ast.walk(part)
-               if (value := at.thing(each)) is not None] if call is not None else []
+    held = [at.value(each) for part in [*call.args[:1], getattr(call.func, "value", None)]
+            for each in ast.walk(part)] if call is not None else []
+    fetched = [value for each in held for one in (each if isinstance(each, (list, tuple)) else [each])
+               if isinstance(value := at.variable(one), (Tensor, Operation))]
     behind = ancestors([t for value in fetched for t in (value.inputs if isinstance(value, Operation) else [value])])
     behind |= {op for value in fetched if isinstance(value, Operation) for op in value.waits_for}
     behind = ancestors([t for op in behind for t in (*op.inputs, *op.outputs)]) | {

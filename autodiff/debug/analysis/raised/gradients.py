@@ -58,10 +58,12 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
     chosen = next((op for op in behind if op.type == "ArgMax" and xs[0].op in ancestors([op.outputs[0]])), None)
     if chosen is not None:
         yield *_classified(at, y, chosen), ""
-    for op in cuts:
-        node = next(iter(at.spanned(op)), None)
-        if node is not None:
-            yield *_past(at, op, node), ""
+    past = [_past(at, op, node) for op in cuts for node in at.spanned(op)[:1]]
+    changes: list[Change] = []
+    for made, _ in past:
+        if all(end <= low or start >= high for start, end, _ in made for low, high, _ in changes):
+            changes += made
+    yield changes, " and ".join(dict.fromkeys(words for made, words in past if made and made[-1] in changes)), ""
 
 
 def _left_out(at: RaisedAt) -> tuple[list[Change], str]:
@@ -149,7 +151,9 @@ def _classified(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Change
     labels = at.spelling(fed[0]) if len(fed) == 1 else ""
     loss: Any = next((each for each in ast.walk(at.scope(at.node)) if isinstance(each, ast.Assign)
                       and at.tensor(each.targets[0]) is y), None)
-    if not labels or not logits or loss is None:
+    asked = next(iter(getattr(at.node, "args", ())), None)
+    target = loss.value if loss is not None else asked if not isinstance(asked, ast.Name) else None
+    if not labels or not logits or target is None:
         return [], ""
     k, dims = (scores.dims or [None])[-1], fed[0].dims or ()
     if len(dims) == 2 and dims[-1] == k:
@@ -158,7 +162,7 @@ def _classified(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Change
         ids = labels if len(dims) < 2 else f"{at.module()}.reshape({labels}, [-1])"
         ids = f"{at.module()}.cast({ids}, {at.module()}.int32)"
         new = f"{at.module()}.losses.sparse_softmax_cross_entropy({ids}, {logits})"
-    return [(*at.range(loss.value), new)], new
+    return [(*at.range(target), new)], new
 
 
 def _past(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], str]:

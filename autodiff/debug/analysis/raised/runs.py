@@ -86,6 +86,9 @@ def _run_first(at: RaisedAt, made: Operation, text: str, said: str) -> Remark:
         text = _ONLY[0].format(tf=at.module(), run=frame.run(_ONLY[1].format(tf=at.module()), session))
     is_default = at.thing(getattr(at.node.func, "value", None)) is not None  # as of an eval
     line = f"{text}.run()" if is_default else frame.run(text, session)
+    if not is_default and any(word.arg == "graph" for call in at.calls("Session") for word in call.keywords):
+        name = line.partition(".run(")[0]  # whose graph may be the default one elsewhere only
+        line = f'{name}.run([v.initializer for v in {name}.graph.get_collection("variables")])'
     return at.remark(said, f"{line} before line {statement.lineno}", [frame.before(statement, line)], statement)
 
 

@@ -61,7 +61,15 @@ def other_type(at: RaisedAt) -> Remark | None:
     node = next(node for node in at.operands if known.get(node, old if new in known.values() else "") == old != new)
     made = f", made{at_line(place_of(tensor.op))}," if (tensor := at.tensor(node)) is not None else ""
     cast = f"{at.module()}.cast({at.written(node)}, {at.module()}.{new})"
-    return at.remark(f"{at.written(node)}{made} is {old}", f"{cast} in place of it", [(*at.range(node), cast)])
+    changes = [(*at.range(node), cast)]
+    for each in ast.walk(at.scope(at.node)):  # and others of that type, beside what is not made yet
+        sides = [each.left, each.right] if isinstance(each, ast.BinOp) and each.lineno > at.node.lineno else []
+        for side, other in zip(sides, sides[::-1]):
+            t = at.tensor(side)
+            if t is not None and t.dtype.base_dtype.name == old and isinstance(other, ast.Name) and (
+                    other.id not in at.names):
+                changes.append((*at.range(side), f"{at.module()}.cast({at.written(side)}, {at.module()}.{new})"))
+    return at.remark(f"{at.written(node)}{made} is {old}", f"{cast} in place of it", changes)
 
 
 def inner_sizes(at: RaisedAt) -> Remark | None:
