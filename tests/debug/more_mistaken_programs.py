@@ -258,11 +258,6 @@ found = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=
 apart = -.5 * tf.reduce_sum(1 + spread - mean ** 2 - tf.exp(spread))
 fit([adam(.01).minimize(found + apart), found + apart], steps=6)
 ''', "tf.reduce_sum(1 +", "tf.reduce_mean(1 +"),
-    "dropout is off": ('''
-h = tf.layers.dropout(dense(x, 16, tf.nn.relu), .4)
-loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4))
-fit([adam(.01).minimize(loss), loss])
-''', ", .4)", ", .4, training=True)"),
     "copied to itself": ('''
 with tf.variable_scope("online"):
     now = dense(x, 4, name="q")

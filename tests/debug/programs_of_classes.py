@@ -46,8 +46,9 @@ fit([sgd(.3)"""),
     "labels": (
         _NET + "loss = tf.reduce_mean(entropy(labels=y / 255, logits=z))\n" + _STEP, "y / 255", "y"),
     "two activations": (
-        "s = tf.nn.softmax(dense(dense(x, 24, tf.nn.relu), 4, tf.nn.relu))\n"
-        "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(s + 1e-8), 1))\n" + _STEP, "), 4, tf.nn.relu", "), 4"),
+        "s = tf.nn.softmax(dense(x, 4, tf.nn.relu))\n"
+        "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(s + 1e-8), 1))\nfit([adam(.05).minimize(loss), loss])\n",
+        "4, tf.nn.relu", "4"),
     "momentum of 1": (
         _NET + "loss = tf.reduce_mean(entropy(labels=y, logits=z))\n"
         "fit([tf.train.MomentumOptimizer(.02, 1.0).minimize(loss), loss], steps=24)\n", ".02, 1.0", ".02, .9"),

@@ -83,6 +83,20 @@ def test_a_mistake_comes_first_and_its_twin_has_none(kind: str, program: tuple[s
     assert [f for f in harmless if f.level != "remark"] == []
 
 
+@pytest.mark.parametrize(("kind", "loss"), [
+    ("no activation", "tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 16), 4))"),
+    ("two activations", "-tf.reduce_mean(tf.reduce_sum(y * tf.log(tf.nn.softmax(dense(dense(x, 24, tf.nn.relu), 4, "
+     "tf.nn.relu)) + 1e-8), 1))"),
+    ("relu on the logits", "tf.losses.softmax_cross_entropy(y, dense(dense(x, 24, tf.nn.relu), 4, tf.nn.relu))"),
+    ("initial values too large", "tf.losses.softmax_cross_entropy(y, tf.matmul(tf.sigmoid(tf.matmul(x, "
+     "tf.Variable(tf.random_normal([36, 64], stddev=3.)))), tf.Variable(tf.random_normal([64, 4]))))"),
+    ("dropout is off", "tf.losses.softmax_cross_entropy(y, dense(tf.layers.dropout(dense(x, 16, tf.nn.relu), .4), 4))"),
+])
+def test_what_is_unusual_is_a_remark_where_the_loss_falls(kind: str, loss: str, tmp_path: Path) -> None:
+    first, *others = findings(f"loss = {loss}\nfit([adam(.01).minimize(loss), loss])\n", tmp_path)
+    assert (first.kind, first.level) == (kind, "remark") and all(f.level == "remark" for f in others)
+
+
 def test_tokens_tell_where_sequences_end_as_lengths_do(tmp_path: Path) -> None:
     before, ends, after = MORE_PROGRAMS["padding counts"][0].partition("embedded, ends,")
     assert ends and "padding counts" in {f.kind for f in findings(f"{before}embedded, None,{after}", tmp_path)}

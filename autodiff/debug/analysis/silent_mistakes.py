@@ -11,6 +11,7 @@ import numpy as np
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, in_order, past
+from ..derivatives.derivatives import is_plain
 from ..facts.graph_lists import calls_of
 from ..facts.roles import ASSIGNS, VARIABLES, at_line, place_of
 from .findings import Finding
@@ -161,8 +162,12 @@ def value_suspicions(ops: Sequence[Operation], values: Values) -> list[Finding]:
 
 
 def _trains(y: Tensor) -> bool:
-    """Whether variables are what the gradient of y is asked of, if any is: that of an input shows what it looks at."""
-    asked = [held(x).type in VARIABLES for call in calls_of(y.graph) if y in call.ys for x in call.xs]
+    """Whether variables are what the gradient of y is asked of, if any is: that of an input shows what it looks at.
+
+    What is given a gradient, as an action is that of its critic, is no loss.
+    """
+    asked = [held(x).type in VARIABLES and is_plain(call) for call in calls_of(y.graph) if y in call.ys
+             for x in call.xs]
     return any(asked) or not asked
 
 

@@ -208,7 +208,7 @@ def _dropped_inside(case: Case) -> list[Finding]:
 def _never_dropped(case: Case) -> list[Finding]:
     """Dropout that was built with training=False, which only passes its input on, in what is trained."""
     passed = [op for op in case.behind if op.type == "Identity" and _OF_DROPOUT.search(op.name) and op in case.trained]
-    return [finding(48, "dropout is off", passed[0], f"{len(passed)} layers of dropout, such as {passed[0].name}, are "
+    return [finding(38, "dropout is off", passed[0], f"{len(passed)} layers of dropout, such as {passed[0].name}, are "
                     "built for evaluation, with training=False, which is what tf.layers.dropout takes if it is not told"
                     f": in {len(case.steps)} training steps they dropped nothing", "tf.layers.dropout(x, rate, training"
                     "=is_training), with a placeholder that is True in training runs", confidence="certain")

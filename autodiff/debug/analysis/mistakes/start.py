@@ -23,7 +23,7 @@ _NOTHING = 1e-4  # what all layers together leave of an input
 _FACTORS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2")
 _ROWS = ("GatherV2", "Gather", "ResourceGather", "Transpose", "ReadVariableOp", *SAME)
 _FLAT = {"Relu": lambda x: x <= 0, "Sigmoid": lambda x: np.abs(x) > 8, "Tanh": lambda x: np.abs(x) > 4}
-_FAST = 0.8  # of the first loss, and less, is left where first values are soon forgotten
+_FAST = 0.9  # of the first loss, and less, is left where first values are soon forgotten
 _BEYOND = 5.0  # times the loss of a guess
 _OF_OLD = 1.1  # above the deviation that tf.random_normal has if it is not told: it trains, if late
 

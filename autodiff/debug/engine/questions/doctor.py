@@ -225,7 +225,7 @@ class Checkup:
 
     def _sizes(self, y: Tensor, case: Case) -> list[Finding]:
         try:
-            table = self.gradients.grads(y=y.name, past=False)
+            table = self.gradients.grads(past=False)  # of the default y, in the last run that trained
         except AutodiffError:
             return []
         found = []
@@ -234,7 +234,7 @@ class Checkup:
             if row.stats is None or row.stats.nonfinite:
                 continue
             is_usual = y.dims == () and TINY <= (row.stats.norm or 0.0) <= HUGE
-            why = None if is_usual else self.explain.why(row.name, y.name, kind="gradient")
+            why = None if is_usual else self.explain.why(row.name, kind="gradient")
             kind = getattr(why, "kind", "fine")
             if why is not None and kind in ("zero", "tiny", "exploding"):
                 lost = why.losses[0] if why.losses else None
@@ -262,7 +262,7 @@ class Checkup:
         seen = [at, *(m for m in list(self.state.moments)[-_BATCHES:-1] if m is not at)] if ops else [at]
         known = [self.state.values_known(dict.fromkeys(op.inputs[0].op for op in ops), moment) for moment in seen]
         return [finding for op in ops if op.inputs[0] in known[0] for finding in unit_findings(
-            op, [np.asarray(values[op.inputs[0]]) for values in known if op.inputs[0] in values], learns=case.learns)]
+            op, [np.asarray(values[op.inputs[0]]) for values in known if op.inputs[0] in values], learns=case.learns or case.last_loss == 0)]
 
     def _mistaken(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
         ops = in_order(ancestors([y]) & descendants(variables))

@@ -32,6 +32,9 @@ _STEPS, _MORE, _LEAST = 20, 60, 4  # training steps that are made again, or if t
 _SECONDS, _EACH = 3.0, 1.5  # for all findings, and for one
 _FINDINGS = 4  # the worst ones, whose remedies are tried
 _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
+_NOT_SHOWN = "the remembered steps do not show that it helps"
+_MUCH = 0.5  # of the loss at the end that is left by a remedy for what does harm
+_OF_TASTE = ("no activation", "relu on the logits", "two activations", "initial values too large")
 _OF_NO_OP = ("steps too large", "learning rate too low")  # findings about updates that no op makes
 _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is not that no edit of the graph does it
     **dict.fromkeys(("nan", "inf"), "it follows from others"),  # what comes first has its trials
@@ -62,6 +65,7 @@ class Mended:
         self.state, self.model, self.trials = state, state.model, trials
         self._laws: dict[Tensor, Law | None] = {}
         self._lines: NewLines = {}  # of the remedy that is tried
+        self._left = 1.0  # of the loss at the end, by the remedy that was tried last
 
     def told(self, found: Sequence[Finding], case: Case) -> list[Finding]:
         """The findings, worst first, with what their remedies gave where they were tried, and else why not.
@@ -75,7 +79,7 @@ class Mended:
         try:
             for kind in kinds[:_FINDINGS]:
                 alike = [i for i, f in enumerate(found) if (f.kind, f.op, f.remedy) == kind]
-                first = found[alike[0]]
+                first, self._left = found[alike[0]], 1.0
                 op, said = self.model.targets.named(first.op) or (case.y.op if first.kind in _OF_NO_OP else None), ""
                 self._lines = {} if self.model.raised[0] else advice_of(self.model.graph).written(first) or lines_of(
                     first, op, case)
@@ -88,10 +92,19 @@ class Mended:
                         self.model, case.y, ()), self.state.moments[-1])
                     said = f"{said}; " * said.startswith("tried") + ANEW.format(number)
                 for i in alike if said else ():
-                    told[i] = replace(found[i], remedy=f"{found[i].remedy}; {said}")
+                    told[i] = replace(found[i], remedy=f"{found[i].remedy}; {said}", severity=found[i].severity
+                                      if not self._is_harmless(first, said, case) else CALM + 3)
         except KeyboardInterrupt:
             pass
-        return told
+        return sorted(told, key=lambda f: -f.severity)
+
+    def _is_harmless(self, finding: Finding, said: str, case: Case) -> bool:
+        """Whether what is unusual, and may be meant, is seen to do no harm: the loss falls about as well with it."""
+        if finding.kind not in _OF_TASTE or not said.startswith("tried"):
+            return False
+        is_telling = self._left < _MUCH and case.last_loss < case.guess  # far above a guess any layer helps
+        goes_down = [after < before for _, before, after in case.again]
+        return (case.learns or case.falls) and not is_telling or _NOT_SHOWN in said and sum(goes_down) > len(goes_down) / 2
 
     def _said(self, finding: Finding, attempts: Sequence[Attempt], case: Case, steps: Sequence[Moment],
               until: float) -> str:
@@ -118,7 +131,7 @@ class Mended:
 
     def _offered(self, finding: Finding, attempts: Sequence[Attempt], case: Case) -> str:
         """Of what no step shows to help: that; what is certainly wrong can be written all the same."""
-        said, first = "tried: the remembered steps do not show that it helps", attempts[0]
+        said, first = f"tried: {_NOT_SHOWN}", attempts[0]
         if finding.confidence != "certain" or not first.edits or any(edit.line is None for edit in first.edits):
             return said
         overlay = Overlay(self.model, case.y, first.edits)
@@ -140,6 +153,7 @@ class Mended:
         if is_near and end > before + margin or not is_near and (
                 not end < start - margin or np.isfinite(before) and not end < before - margin):
             return ""
+        self._left = end / before if np.isfinite(before) and before > 0 and attempt.is_same else 0.0
         first, last = (self.state.log.at(course.moments[i].run).step for i in (0, -1))
         then = "as it is, it ends at" if attempt.is_same else "the weights as trained give it"
         which = "the loss" if attempt.is_same else "the loss so mended"
