@@ -22,6 +22,7 @@ ACTIVATIONS = (*_RELUS, *SATURATING)
 _LOST = 1e-3  # of the size of the gradient at the last layer
 _DIMMED, _STUCK, _MANY = 0.05, 0.95, 20  # the same of sigmoids, if in so many steps so much of a guess is left
 _LAYERS = ("MatMul", "Conv2D")
+_FEWEST = 4  # steps that show whether a training gets on
 _REVIVE = "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu"
 
 
@@ -66,7 +67,7 @@ def _saturated(op: Operation, value: np.ndarray) -> list[Finding]:
 
 def depth_mistakes(case: Case) -> list[Finding]:
     """A first layer whose gradient is next to nothing beside that of the last, in a training that does not get on."""
-    if not case.steps or case.learns or case.is_spoiled:
+    if len(case.steps) < _FEWEST or case.learns or case.is_spoiled:
         return []
     squashing = [op for op in case.behind if op.type in SATURATING and op in case.trained]
     is_stuck = len(case.steps) >= _MANY and case.last_loss > _STUCK * min(case.first_loss, case.guess)

@@ -271,4 +271,5 @@ def unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
     if not case.steps or case.is_spoiled or case.failed:
         return list(traps)
     return [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
-                    "training steps") if f.kind in HAZARDS else f for f in traps]
+                    "training steps") if f.kind in HAZARDS else replace(f, severity=min(f.severity, CALM))
+            if f.kind == "loss is no scalar" and case.learns else f for f in traps]
