@@ -106,5 +106,6 @@ def looked_at(case: Case, when: When) -> str:
         is_elsewhere = when.step > 0 and not when.is_step
         return f"{when}" + ", no training step of this graph is remembered: ask after run --times 20" * is_elsewhere
     went = f", loss {case.first_loss:.4g} to {case.last_loss:.4g}" if len(case.losses) > 1 else ""
+    left = f", not all of what they computed: a step takes {case.ms:.3g} ms" if case.refused else ""
     return (f"{when}, {len(case.looked)} of {len(case.steps)} training steps, {case.steps[0].step} to "
-            f"{case.steps[-1].step}{went}")
+            f"{case.steps[-1].step}{left}{went}")

@@ -53,22 +53,24 @@ class Case:
     failed: why the last run raised an error, or "". history: step and y of all training runs that are known, also of
     those that are not remembered. wholes: as of State. nonfinite: the first step at which y was not finite, 0 for none.
     guess_of: what y is for one answer to everything, inf where that is not known. is_over: no more runs will come.
+    refused: how many looks there was no time for.
     """
 
     def __init__(self, graph: Graph, y: Tensor, variables: Sequence[Tensor], runs: Sequence[Run] = (),
                  look: Callable[[Run, Sequence[Tensor], Mapping[str, Any] | None], Values] = lambda *_: {},
                  failed: str = "", history: Sequence[tuple[int, float]] = (), wholes: Mapping[Tensor, int] = {},
-                 guess_of: Callable[[Case], float] = lambda case: float("inf"), is_over: bool = False) -> None:
+                 guess_of: Callable[[Case], float] = lambda case: float("inf"), is_over: bool = False,
+                 refused: Callable[[], int] = lambda: 0) -> None:
         self.graph, self.y, self.variables, self.runs, self.failed = graph, y, list(variables), list(runs), failed
         self._look, self._history, self.wholes, self._guess_of = look, history, wholes, guess_of
-        self.is_over = is_over
+        self.is_over, self._refused = is_over, refused
         self._wanted: dict[Tensor, None] = {y: None}
         self._seen: dict[int, dict[Tensor, Any]] = {}
 
     def about(self, y: Tensor) -> Case:
         """The same runs, asked about another loss."""
         return Case(self.graph, y, self.variables, self.runs, self._look, self.failed, wholes=self.wholes,
-                    guess_of=self._guess_of)
+                    guess_of=self._guess_of, refused=self._refused)
 
     @cached_property
     def operations(self) -> list[Operation]:
@@ -113,13 +115,22 @@ class Case:
         return [run for run in training if not ops.isdisjoint(run.ran)] or training
 
     @cached_property
+    def ms(self) -> float:
+        """How long a training run takes."""
+        return float(np.median([run.ms for run in self.steps])) if self.steps else 0.0
+
+    @property
+    def refused(self) -> int:
+        """How many looks there was no time for."""
+        return self._refused()
+
+    @cached_property
     def looked(self) -> list[Run]:
         """The training runs whose values are looked at: the first, and some of the others to the last.
 
         Fewer of them where a run takes long, as each is made again several times.
         """
-        ms = float(np.median([run.ms for run in self.steps])) if self.steps else 0.0
-        half = int(np.clip(_PATIENCE / max(ms, 1e-3), 2, _HALF))
+        half = int(np.clip(_PATIENCE / max(self.ms, 1e-3), 2, _HALF))
         first, others = self.steps[:half], self.steps[half:]
         places = sorted({int(i) for i in np.linspace(0, len(others) - 1, half)}) if others else []
         looked = first + [others[i] for i in places]

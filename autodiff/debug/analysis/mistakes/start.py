@@ -109,8 +109,8 @@ def _dead_at_first(case: Case) -> list[Finding]:
             continue
         bias = next((b for t in op.inputs[0].op.inputs if (b := held(t)).outputs[0] in case.variables), None)
         start = np.asarray(case.steps[0].before.get(bias.name, 0.0)) if bias is not None else np.zeros(())
-        values = case.series(op.inputs[0])[:1] if start.ndim == 1 else []
-        if bias is None or not values or np.any(np.abs(start) <= 1) or not _FLAT[op.type](values[0]).all():
+        values = case.series(op.inputs[0])[:1] if start.ndim == 1 and np.all(np.abs(start) > 1) else []
+        if bias is None or not values or not _FLAT[op.type](values[0]).all():
             continue
         return [finding(85, "initial values too large", bias, f"the initial values of {bias.name}, {np.min(start):.3g} "
                         f"to {np.max(start):.3g}, put all inputs of {op.name}{at_line(place_of(op))} where it is flat: "

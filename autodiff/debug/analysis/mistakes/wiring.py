@@ -102,15 +102,15 @@ def linear_source(tensor: Tensor, case: Case) -> Operation | None:
     """The product with weights that a tensor is, up to a bias; None if something else is between."""
     op = tensor.op
     for _ in range(12):
+        if sum(c.gradient_of is None for c in op.outputs[0]._consumers) > 1:
+            return None  # also used otherwise, as a code, an embedding or what a shortcut passes on is
         if op.type in _PRODUCTS:
-            return op if _is_weight(op.inputs[1], case) and len(op.outputs[0]._consumers) < 8 and \
+            return op if _is_weight(op.inputs[1], case) and \
                 last_layer(op.inputs[0]).type != "Softmax" else None  # which weighs rows, as of an embedding
         if op.type not in _LINEAR or not op.inputs:
             return None
         if op.type in ("Add", "AddV2") and not any(is_variable_read(t) for t in op.inputs):
             return None  # a sum of branches
-        if sum(c.gradient_of is None for c in op.outputs[0]._consumers) > 1:
-            return None  # also used otherwise, as a code or an embedding is
         op = next((t.op for t in op.inputs if not is_variable_read(t)), op.inputs[0].op)
     return None
 

@@ -1,6 +1,7 @@
 """The Case of a model: its graph and remembered runs, as the analyses of mistakes ask about them."""
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 from ....core.graph import Operation, Tensor
 from ....core.traversal import dependencies
 from ...analysis.advice import advice_of
-from ...analysis.mistakes.case import Case, Run
+from ...analysis.mistakes.case import Case, Run, gradients_of
+from ...analysis.mistakes.heads import heads
 from ...analysis.mistakes.pairing import guess_of
 from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import is_handle, is_variable
@@ -16,6 +18,8 @@ from ...history.replay import Moment
 from ..state import State
 
 _END = "OutOfRangeError"
+_SECONDS = 4.0  # for all that is computed again for one question
+_SLOW = 30.0  # ms of a run
 
 
 def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
@@ -27,8 +31,19 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
     moments = {m.run: m for m in (*state.moments.beginning, *state.moments.turn, *state.moments)}
     runs = _as_now(state, _runs(state, list(moments.values())))
     known = {run.number for run in runs}
+    spent, refused = 0.0, 0
 
     def look(run: Run, tensors: Sequence[Tensor], changed: Mapping[str, Any] | None) -> Mapping[Tensor, Any]:
+        nonlocal spent, refused
+        if spent > _SECONDS:
+            refused += 1
+            return {}
+        began = time.perf_counter()
+        found = computed(run, tensors, changed)
+        spent += time.perf_counter() - began
+        return found
+
+    def computed(run: Run, tensors: Sequence[Tensor], changed: Mapping[str, Any] | None) -> Mapping[Tensor, Any]:
         if isinstance(run.before, dict) and moments[run.number].variables is not run.before:  # which are made again
             moments[run.number] = replace(moments[run.number], variables=run.before)
         at = moments[run.number]
@@ -43,8 +58,11 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
     history = [(state.log.at(record).step, record.loss) for record in state.log.records
                if record.trains and record.loss is not None and record.loss_name == y.name and not record.error
                and (record.run in known or record.run not in moments)]
-    return Case(graph, y, variables, runs, look, failed, history, state.wholes, guess_of,
-                is_over=state.model.is_alone and not state.model.raised[0])
+    case = Case(graph, y, variables, runs, look, failed, history, state.wholes, guess_of,
+                is_over=state.model.is_alone and not state.model.raised[0], refused=lambda: refused)
+    if case.ms > _SLOW:  # what many ask for is computed together
+        case.want(*gradients_of(case).values(), *(head.prediction for head in heads(case)))
+    return case
 
 
 def _as_now(state: State, runs: list[Run]) -> list[Run]:

@@ -17,7 +17,7 @@ from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from ...analysis.mistakes import all_mistakes as rules
 from ...analysis.mistakes.all_mistakes import CALM, all_mistakes, calmer, explained, looked_at, ranked
 from ...analysis.mistakes.batches import feed_mistakes
-from ...analysis.mistakes.case import Case, held
+from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.mistakes.heads import number_in, unbroadcast
 from ...analysis.mistakes.start import given_to
 from ...analysis.mistakes.stepping import update_of
@@ -78,10 +78,10 @@ class Checkup:
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
             lambda: self._raised(44 if case.is_spoiled else 110), lambda: self._without_gradient(case, variables),
             lambda: self._asked_in_vain(), lambda: self._left_out(y),
-            *(functools.partial(rule, case) for rule in rules.RULES), self._not_finite,
+            *(functools.partial(rule, case) for rule in rules.RULES), lambda: self._not_finite(case),
             lambda: calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
-            lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y),
+            lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y, case),
             advice_of(self.model.graph).findings)
         found, stopped = list[Finding](), tuple[str, ...]()
         try:
@@ -194,7 +194,9 @@ class Checkup:
                        if op.inputs[0] is variable)
         return y not in having and any(each.op.gradient_of is None for each in having)
 
-    def _not_finite(self) -> list[Finding]:
+    def _not_finite(self, case: Case) -> list[Finding]:
+        if case.refused and not case.is_spoiled:
+            return []
         try:
             why = self.explain.why(kind="nan")
         except AutodiffError:
@@ -295,7 +297,10 @@ class Checkup:
                         "build the train op under tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS))",
                         "info vars", place_of(updates[0]))]
 
-    def _stage_findings(self, y: Tensor) -> list[Finding]:
+    def _stage_findings(self, y: Tensor, case: Case) -> list[Finding]:
+        raw = {*gradients_of(case).values()}
+        if case.refused or case.updates and all(update.gradient in raw for update in case.updates):
+            return []  # nothing is done with the gradients
         try:
             stages = self.stages.of(y.name)
         except AutodiffError:

@@ -116,6 +116,8 @@ class Mended:
         if sum(self._is_training(m, case) for m in steps) < _LEAST:
             return f"not tried: fewer than {_LEAST} training steps can be made again"
         end = min(until, time.perf_counter() + _EACH)
+        if time.perf_counter() + _LEAST * case.ms / 1000 > end + _EACH:
+            return "not tried: a step takes too long"
         training = [i for i, m in enumerate(steps) if self._is_training(m, case)]
         for count in (_STEPS, _MORE)[:1 + (len(training) > _STEPS)]:
             for attempt in attempts:
