@@ -9,6 +9,7 @@ from ..findings import WARNING, Finding
 from .batches import batch_mistakes
 from .case import Case
 from .classes import class_mistakes, residual_mistakes
+from .formulas import formula_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
 from .leaks import leak_mistakes
 from .misused import misuses
@@ -57,7 +58,7 @@ def other_losses(case: Case) -> list[Finding]:
 
 RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, misuses, mode_mistakes, start_mistakes, trainer_mistakes,
          adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes,
-         left_alone_mistakes, leak_mistakes, pair_mistakes)
+         left_alone_mistakes, leak_mistakes, pair_mistakes, formula_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

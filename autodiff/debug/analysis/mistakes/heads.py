@@ -293,6 +293,11 @@ def number_in(tensor: Tensor) -> float | None:
     return None if value is None or value.size != 1 else float(value.reshape(()))
 
 
+def is_weight(op: Operation | None) -> bool:
+    """Whether an op multiplies by a number of the script's, as by the weight of a part of a loss."""
+    return op is not None and op.type == "Mul" and any(number_in(t) is not None for t in op.inputs)
+
+
 def scaled(tensor: Tensor) -> tuple[Operation, float]:
     """What a number, or a vector, is a multiple of, past constant factors and signs, and the size of their product."""
     factor = 1.0

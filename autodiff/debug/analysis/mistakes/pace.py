@@ -162,7 +162,7 @@ def _too_high(case: Case) -> list[Finding]:
     stuck = case.last_loss > 0.8 * case.first_loss > 0
     far = [each for each in early if each[2] > _FAST]
     said, severity = "", 76
-    if is_more and len(risen) >= max(2, len(case.again) / 2) and case.last_loss > 0.5 * case.first_loss > 0:
+    if is_more and len(risen) >= max(3, len(case.again) / 2) and case.last_loss > 0.5 * case.first_loss > 0:
         step, before, after = max(risen, key=lambda each: (each[2] - each[1]) / (abs(each[1]) + 1e-9))
         said = (f"the learning rate is too high: after {len(risen)} of {len(case.again)} steps looked at the loss of "
                 f"the same batch is higher than before (at step {step} {before:.4g}, then {after:.4g})")

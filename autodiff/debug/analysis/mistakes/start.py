@@ -23,6 +23,7 @@ _NOTHING = 1e-4  # what all layers together leave of an input
 _FACTORS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2")
 _ROWS = ("GatherV2", "Gather", "ResourceGather", "Transpose", "ReadVariableOp", *SAME)
 _FLAT = {"Relu": lambda x: x <= 0, "Sigmoid": lambda x: np.abs(x) > 8, "Tanh": lambda x: np.abs(x) > 4}
+_SHOWN = 10  # steps, fewer of which do not show that a loss stays
 _FAST = 0.9  # of the first loss, and less, is left where first values are soon forgotten
 _BEYOND = 5.0  # times the loss of a guess
 _OF_OLD = 1.1  # above the deviation that tf.random_normal has if it is not told: it trains, if late
@@ -151,7 +152,7 @@ def _wrong_size(case: Case) -> list[Finding]:
     small = [each for each in rated if each[0] < _SMALL]
     if np.prod([min(each[0], 1.0) for each in rated]) < _NOTHING:
         small = sorted(each for each in rated if each[0] < 1 / 3)
-    if len(small) > 2 and case.last_loss > 0.95 * case.first_loss:
+    if len(small) > 2 and len(case.steps) >= _SHOWN and case.last_loss > 0.95 * case.first_loss:
         gain, spread, inputs, variable = small[0]
         return [finding(61, "initial values too small", variable.op, f"the initial values of {variable.name} have the "
                         f"standard deviation {spread:.3g} for {inputs} inputs, and {len(small) - 1} other layers begin "

@@ -18,7 +18,7 @@ from ...analysis.mistakes import all_mistakes as rules
 from ...analysis.mistakes.all_mistakes import CALM, all_mistakes, calmer, explained, looked_at, ranked
 from ...analysis.mistakes.batches import feed_mistakes
 from ...analysis.mistakes.case import Case, gradients_of, held
-from ...analysis.mistakes.heads import number_in, unbroadcast
+from ...analysis.mistakes.heads import is_weight, unbroadcast
 from ...analysis.mistakes.start import given_to
 from ...analysis.mistakes.stepping import update_of
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
@@ -100,8 +100,9 @@ class Checkup:
         found += [f for f in (*unhappened([f for f in traps if f.op not in struck], case),
                               *[f for f in traps if f.op in struck])
                   if (f.op, f.kind) not in known and (f.target, f.kind) not in known]
-        laid = self.state.overrides.overlay
-        found, mends = (found, ()) if laid is None else laid.mends(found, self.model)
+        laid, mends = self.state.overrides.overlay, tuple[str, ...]()
+        if laid is not None:
+            found, mends = laid.mends(found, self.model)
         found = self.mended.told(ranked(explained(found), ignore), case)
         advice = advice_of(self.model.graph)
         makers = advice.makers
@@ -243,7 +244,7 @@ class Checkup:
                 is_meant = lost is not None and ("cancels out" in lost.note or len(row.shape or ()) < 2
                                                  and why is not None and "cancels out" in why.text)
                 is_meant |= row.stats.norm == 0 and case.last_loss == 0  # nothing is left to learn
-                is_meant |= kind == "exploding" and lost is not None and _is_weight(self.model.targets.named(lost.op))
+                is_meant |= kind == "exploding" and lost is not None and is_weight(self.model.targets.named(lost.op))
                 is_meant |= kind == "tiny" and (case.learns or len(row.shape or ()) < 2)  # without its kernel's
                 found.append(Finding(CALM if is_meant else {"zero": 60, "tiny": 55, "exploding": 75}[kind],
                                      f"{kind} gradient",
@@ -263,8 +264,8 @@ class Checkup:
         ops = [op for op in in_order(ancestors([y])) if op in trained and op.type in ACTIVATIONS]
         seen = [at, *(m for m in list(self.state.moments)[-_BATCHES:-1] if m is not at)] if ops else [at]
         known = [self.state.values_known(dict.fromkeys(op.inputs[0].op for op in ops), moment) for moment in seen]
-        return [finding for op in ops if op.inputs[0] in known[0] for finding in unit_findings(
-            op, [np.asarray(values[op.inputs[0]]) for values in known if op.inputs[0] in values], learns=case.learns or case.last_loss == 0)]
+        return [finding for op in ops if op.inputs[0] in known[0] for finding in unit_findings(op, [np.asarray(
+            v[op.inputs[0]]) for v in known if op.inputs[0] in v], learns=case.learns or case.last_loss == 0)]
 
     def _mistaken(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
         ops = in_order(ancestors([y]) & descendants(variables))
@@ -298,8 +299,7 @@ class Checkup:
                         "info vars", place_of(updates[0]))]
 
     def _stage_findings(self, y: Tensor, case: Case) -> list[Finding]:
-        raw = {*gradients_of(case).values()}
-        if case.refused or case.updates and all(update.gradient in raw for update in case.updates):
+        if case.refused or case.updates and {u.gradient for u in case.updates} <= {*gradients_of(case).values()}:
             return []  # nothing is done with the gradients
         try:
             stages = self.stages.of(y.name)
@@ -325,11 +325,6 @@ def _of_origin(origin: Origin, severity: int) -> Finding:
     what = f"{origin.rule} in {origin.op}" + (", without effect" if not origin.harmful else "")
     return Finding(severity, kind if origin.harmful else f"masked {kind}", origin.forward_op or origin.op,
                    origin.forward_type or origin.op_type, origin.tensor, what, origin.remedy, "why nan", origin.place)
-
-
-def _is_weight(op: Operation | None) -> bool:
-    """Whether an op multiplies by a number of the script's, as by the weight of a part of a loss."""
-    return op is not None and op.type == "Mul" and any(number_in(t) is not None for t in op.inputs)
 
 
 def _still(row: GradRow) -> list[Finding]:

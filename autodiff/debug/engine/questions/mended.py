@@ -103,8 +103,8 @@ class Mended:
         if finding.kind not in _OF_TASTE or not said.startswith("tried"):
             return False
         is_telling = self._left < _MUCH and case.last_loss < case.guess  # far above a guess any layer helps
-        goes_down = [after < before for _, before, after in case.again]
-        return (case.learns or case.falls) and not is_telling or _NOT_SHOWN in said and sum(goes_down) > len(goes_down) / 2
+        down = [after < before for _, before, after in case.again]
+        return (case.learns or case.falls) and not is_telling or _NOT_SHOWN in said and sum(down) > len(down) / 2
 
     def _said(self, finding: Finding, attempts: Sequence[Attempt], case: Case, steps: Sequence[Moment],
               until: float) -> str:

@@ -1,0 +1,201 @@
+"""Formulas written by hand, in losses and before them: signs, deviations, masks and bounds that are not meant."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ....core.constant_value import static_value
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors, past
+from ...facts.roles import at_line, place_of
+from ..findings import Finding
+from .case import Case, finding, held
+from .heads import ENTROPIES, SAME, constant, last_layer, unbroadcast
+from .leaks import padding_of
+from .signs import signs_into
+
+_LOGS = ("LogSoftmax", "Log")
+_BLOCKED = -1e4  # what is put in place of scores that are not to count
+_ABOVE = 1.5  # which no cosine is
+_MOST, _TINY = 0.99, 0.01  # share of errors beyond a bound, and its size beside them
+_PLAIN = ("GradientDescent", "Momentum")  # rules to which the size of a gradient counts
+_STEPS = 20  # training steps that show what is never run
+_KEPT = 0.75  # share of positions that have rows of their own, where others have one together
+
+
+def formula_mistakes(case: Case) -> list[Finding]:
+    """Findings about what is computed by hand."""
+    rules = (_entropy_minimized, _advantage_trained, _deviation_of_a_logarithm, _cosine, _bounded_errors, _mask_turned,
+             _positions_clipped)
+    return [*(f for op in case.behind for rule in rules for f in rule(op, case)), *_averages_never_taken(case)]
+
+
+def _policies(case: Case) -> Iterator[tuple[Operation, Tensor, Tensor]]:
+    """Products of the logarithm of what was chosen and of something else: op, the logarithm, and the other."""
+    for op in case.behind:
+        if op.type == "Mul":
+            a, b = map(unbroadcast, op.inputs)
+            for log, other in ((a, b), (b, a)):
+                if _is_of_a_choice(log, case) and constant(other) is None and not _is_of_a_choice(other, case):
+                    yield op, log, other
+
+
+def _is_of_a_choice(tensor: Tensor, case: Case) -> bool:
+    """Whether a tensor is the logarithm of the probability of what was chosen, with any sign."""
+    op = past(tensor, (*SAME, "Neg")).op
+    if op.type in ENTROPIES or op.type in ("GatherNd", "GatherV2") and op.inputs[0].op.type in _LOGS:
+        return op in case.trained
+    if op.type == "Log":
+        op = past(op.inputs[0], ("Add", "AddV2", "Maximum", *SAME)).op
+        return op.type in ("Sum", "GatherNd") and last_layer(op.outputs[0]).type == "Softmax"
+    factors = op.inputs[0].op.inputs if op.type == "Sum" and op.inputs[0].op.type == "Mul" else []
+    return any(t.op.type in _LOGS and t.op in case.trained for t in factors) and any(
+        t.op not in case.trained for t in factors)
+
+
+def _entropy_minimized(op: Operation, case: Case) -> Iterator[Finding]:
+    """The entropy of a policy that goes into what is minimized as a cost, not as a bonus."""
+    if op.type != "Mul":
+        return
+    for p, log in (op.inputs, op.inputs[::-1]):
+        if p.op.type != "Softmax" or log.op.type not in _LOGS or p.op not in case.trained:
+            continue
+        is_own = log.op.inputs[0] is p.op.inputs[0] if log.op.type == "LogSoftmax" else (
+            last_layer(log.op.inputs[0]) is p.op)
+        signs = {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} if is_own else set()
+        if signs == {-1} and any(p.op.inputs[0].op in ancestors([chosen]) for _, chosen, _ in _policies(case)):
+            yield finding(62, "entropy minimized", op, f"{case.y.name} is minimized, and grows with the entropy of the "
+                          f"policy {p.name}, which {op.name} is of: the policy is pressed to be sure of one action "
+                          "before it knows which is best, where a bonus of entropy keeps it trying",
+                          "subtract it: loss = policy_loss + value_loss - beta * entropy", target=p.name)
+
+
+def _advantage_trained(op: Operation, case: Case) -> Iterator[Finding]:
+    """An advantage whose square trains a critic, and which weighs a policy's loss with the gradient through it."""
+    for product, log, other in _policies(case) if op.type == "Sub" and op in case.trained else ():
+        if past(other, (*SAME, "Neg")).op is op and any(
+                c.type == "Square" or c.type == "Mul" and set(c.inputs) == {op.outputs[0]}
+                for c in op.outputs[0]._consumers if c in case.behind):
+            yield finding(66, "advantage is trained", op, f"{op.name}, the error of a critic, weighs {log.name} in "
+                          f"{product.name}{at_line(place_of(product))}, and the gradient goes through it: the critic "
+                          "is moved to make the policy's loss small, not to be right",
+                          "put tf.stop_gradient around the advantage there")
+
+
+def _deviation_of_a_logarithm(op: Operation, case: Case) -> Iterator[Finding]:
+    """Noise that is scaled by the logarithm of a variance, whose exponential the loss takes elsewhere."""
+    for noise, scale in (op.inputs, op.inputs[::-1]) if op.type == "Mul" else ():
+        if noise.op not in case.trained and scale.op in case.trained and any(
+                o.type == "RandomStandardNormal" for o in ancestors([noise])) and (exp := next((
+                    c for c in scale._consumers if c.type == "Exp" and c in case.behind), None)) is not None:
+            yield finding(70, "logarithm for deviation", op, f"{op.name} scales noise by {scale.name}, but {exp.name}"
+                          f"{at_line(place_of(exp))} takes its exponential, so it is the logarithm of a variance: a "
+                          "deviation is never below 0, and the sample does not belong to the divergence",
+                          f"scale the noise by tf.exp(0.5 * {scale.op.name.rpartition('/')[0] or scale.op.name})",
+                          target=scale.name, confidence="certain")
+
+
+def _cosine(op: Operation, case: Case) -> Iterator[Finding]:
+    """1 less a sum of products, as of a cosine, of vectors whose length is not 1."""
+    total = op.inputs[1].op if op.type == "Sub" else op
+    one = constant(op.inputs[0]) if total.type == "Sum" and total.inputs[0].op.type == "Mul" else None
+    if one is None or np.size(one) != 1 or float(np.ravel(one)[0]) != 1.0:
+        return
+    u, v = total.inputs[0].op.inputs
+    if u is v or any(t.op not in case.trained or past(t, SAME).op.type not in ("BiasAdd", "MatMul", "Relu", "Tanh")
+                     for t in (u, v)):
+        return
+    values = case.series(total.outputs[0])
+    most = max((float(np.max(each)) for each in values if each.size), default=0.0)
+    if most > _ABOVE:
+        yield finding(69, "cosine of no unit vectors", total, f"1 - {total.name} is taken for a distance, as of a "
+                      f"cosine, but {u.name} and {v.name} are not of length 1: {total.name} went up to {most:.3g}, and "
+                      f"the loss falls without end as they grow ({case.first_loss:.4g} to {case.last_loss:.4g})",
+                      "normalize both: tf.nn.l2_normalize(x, 1)")
+
+
+def _bounded_errors(op: Operation, case: Case) -> Iterator[Finding]:
+    """A Huber loss whose bound lies so far below the errors that all slopes are that bound."""
+    pair = [(t, float(np.ravel(c)[0])) for t, other in zip(op.inputs, op.inputs[::-1]) if t.op.type == "Abs"
+            and (c := constant(other)) is not None and np.size(c) == 1] if op.type == "Minimum" else []
+    if not pair or op not in case.trained or case.learns or not case.updates or not any(
+            update.op.type.endswith(_PLAIN) for update in case.updates):
+        return
+    errors, bound = pair[0]
+    values = case.series(errors)
+    if len(values) > 3 and bound > 0 and all(np.mean(each > bound) > _MOST for each in values) and (
+            bound < _TINY * float(np.median(values[-1]))):
+        yield finding(64, "bound of errors too low", op, f"{op.name} bounds the errors at {bound:.3g}, and they are "
+                      f"{float(np.median(values[-1])):.3g} as a rule: each example pulls with {bound:.3g}, however "
+                      f"wrong it is, and the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}",
+                      "raise the delta of the Huber loss to the size of usual errors, 1.0 of scaled targets")
+
+
+def _mask_turned(op: Operation, case: Case) -> Iterator[Finding]:
+    """Scores that are blocked where there are tokens, and left where rows have ended."""
+    scores = past(op.inputs[0], SAME).op if op.type == "Softmax" and op in case.trained else op
+    if scores.type not in ("Select", "SelectV2", "Add", "AddV2", "Sub") or scores is op:
+        return
+    case.want(op.inputs[0])
+    given: Tensor | None = None
+    for run in case.looked:
+        value = case.values(run).get(op.inputs[0])
+        if value is None or np.ndim(value) < 2:
+            return
+        blocked = np.asarray(value).reshape(len(value), -1, np.shape(value)[-1])[:, -1] <= _BLOCKED
+        ended = [(t, ends) for t, fed in run.feeds.items() if (ends := _ends(np.asarray(fed), blocked)) is not None]
+        given = next((t for t, ends in ended if np.array_equal(blocked, ~ends)), None)
+        if given is None or not blocked.any() or blocked.all():
+            return
+    if given is not None:
+        yield finding(73, "mask the wrong way round", scores, f"{scores.name} blocks the scores of all that "
+                      f"{given.name} tells to be there, and leaves what is behind the ends: the weights of {op.name}"
+                      f"{at_line(place_of(op))} are all on padding", "turn the mask: tf.where(mask, scores, "
+                      "tf.fill(tf.shape(scores), -1e9)), or scores + (1.0 - mask) * -1e9", target=op.outputs[0].name)
+
+
+def _ends(fed: np.ndarray, like: np.ndarray) -> np.ndarray | None:
+    """Where rows have ended, as lengths or tokens that were fed tell."""
+    if fed.shape == like.shape[:1] and fed.dtype.kind in "iu" and 0 < fed.min() <= fed.max() <= like.shape[1]:
+        return np.arange(like.shape[1]) >= fed[:, None]
+    return padding_of(fed) if fed.shape == like.shape and fed.dtype.kind in "iu" else None
+
+
+def _positions_clipped(op: Operation, case: Case) -> Iterator[Finding]:
+    """Positions of a sequence of which many have one row of a table together, as they are clipped."""
+    index = static_value(op.inputs[1]) if op.type == "GatherV2" and held(op.inputs[0]).outputs[
+        0] in case.variables else None
+    if index is None or index.ndim != 1 or len(index) < 8 or index[0] != 0:
+        return
+    steps, last = np.diff(index), int(index[-1])
+    if 0 < last < _KEPT * len(index) and (steps[:last] == 1).all() and not steps[last:].any():
+        yield finding(62 if not case.learns else 42, "positions clipped", op.inputs[1].op, f"{op.name} looks up rows 0 "
+                      f"to {last} of {held(op.inputs[0]).name} for {len(index)} positions: all from {last} on have the "
+                      "same row, and cannot be told apart", "a row for each position: tf.range(length), and a table as "
+                      "long", target=f"{held(op.inputs[0]).name}:0", confidence="certain")
+
+
+def _averages_never_taken(case: Case) -> list[Finding]:
+    """Moving averages of trained variables whose updates were built, and that no run makes."""
+    trained, found = set(case.variables), []
+    for op in case.operations if len(case.steps) >= _STEPS else ():
+        if op.type == "AssignSub" and op.inputs[0] not in trained and _is_average(op, trained):
+            if any(op in run.ran for run in case.runs):
+                return []
+            found.append(op)
+    if not found:
+        return []
+    return [finding(46, "averages never taken", found[0], f"{found[0].name} is to move {found[0].inputs[0].name} along "
+                    f"with a trained variable, as a moving average, but in {len(case.steps)} training steps neither it "
+                    f"nor any of {len(found)} such updates ran: the averages keep their first values",
+                    "run them with the training: with tf.control_dependencies([train_op]): train_op = "
+                    "ema.apply(tf.trainable_variables())", target=found[0].inputs[0].name, confidence="certain")]
+
+
+def _is_average(op: Operation, trained: set[Tensor]) -> bool:
+    """Whether an update moves a variable by a share of how far a trained one is from it."""
+    product = past(op.inputs[1], SAME).op
+    difference = next((t.op for t in product.inputs if t.op.type == "Sub"), None) if product.type == "Mul" else None
+    both = [held(t).outputs[0] for t in difference.inputs if held(t).outputs] if difference is not None else []
+    return op.inputs[0] in both and any(t in trained for t in both)
