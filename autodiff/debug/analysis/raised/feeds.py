@@ -32,10 +32,12 @@ def unfed(at: RaisedAt) -> Remark | None:
     behind = ancestors([t for op in behind for t in (*op.inputs, *op.outputs)]) | {
         each for op in behind for w in op.waits_for for each in ancestors(w.outputs)}
     literal = given if isinstance(given, ast.Dict) else _literal(at, given)
+    trains = any("Apply" in op.type for op in behind)
     fed = _keys_of(at, literal or given) if given is not None else {}
+    if given is not None and literal is None and not isinstance(at.value(given), dict):
+        behind = set()  # nobody knows what else it has
     lacking = [op for op in sorted(behind | {at.error.op}, key=lambda op: op.index)
                if op.type == "Placeholder" and op.outputs[0] not in fed]
-    trains = any("Apply" in op.type for op in behind)
     names = {op: at.spelling(op.outputs[0]) for op in lacking}
     values = {op: _value(at, op, given, fed, trains=trains) for op in lacking}
     if call is None or not all(names.values()):
