@@ -560,3 +560,27 @@ with tf.Session() as session:
 """
     with loaded(text, tmp_path, monkeypatch, "run") as shell:
         assert "remedy: x / (y + 1e-08) at model.py:6: 0.05 / (rates + 1e-08) tried: " in said("why nan", shell)
+
+
+@pytest.mark.parametrize(("labels", "is_one_table"), [("table[:, 1:]", True), ("np.arange(4.0)[:, None]", False)])
+def test_rows_that_are_read_as_nan_are_left_out_where_they_are_read(
+        labels: str, is_one_table: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = "table = np.genfromtxt(['1,2', '2,4', ',6', '4,8'], delimiter=',')\n"
+    text = START + f"""
+{read}data = table[:, :1]
+data = data - data.mean(0)
+x = tf.placeholder(tf.float32, [None, 1], name="x")
+t = tf.placeholder(tf.float32, [None, 1], name="t")
+loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1) - t))
+step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(4):
+        session.run([step, loss], {{x: data, t: {labels}}})
+"""
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        assert ("remedy: leave out the rows that np.genfromtxt reads as nan" in said("why nan", shell)) is is_one_table
+        new = shell.dbg.edits.patch(1).new.decode()
+    assert (new == text.replace(read, f"{read}table = table[~np.isnan(table).any(axis=1)]\n")) is is_one_table
+    with loaded(new, tmp_path, monkeypatch, "run") as shell:
+        assert np.isfinite(shell.dbg.records[-1].loss)

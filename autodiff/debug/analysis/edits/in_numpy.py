@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ....core.errors import ArgumentError
@@ -13,6 +14,8 @@ from .source_tree import Source
 
 LOGARITHMS = ("log", "log2", "log10")
 LEAST = 1e-8  # what a divisor is raised by, and logarithms are taken of at least
+_READERS = ("genfromtxt", "readcsv")
+_PLAIN = {"delimiter", "skip_header", "usecols"}  # with which NumPy reads a plain table
 _MADE = ("constant", "converttotensor", "variable")
 _SPREADS = ("std", "norm", "ptp", "sum", "max", "var")  # what one divides by to scale
 
@@ -51,11 +54,53 @@ def kept_from_zero(source: Source, line: InNumpy) -> list[Change]:
     return [_kept(source, line.what, place.line) for place in (line.place, *line.others)]
 
 
+def reader_of(source: Source, given: Sequence[Sequence[ast.expr]]) -> ast.Call:
+    """The one call that reads the table which all these come of, each of several expressions. Raises ArgumentError."""
+    assigns = [each for each in ast.walk(source.tree) if isinstance(each, ast.Assign)]
+    calls = [(each.value, name.id) for each in assigns for name in each.targets if isinstance(name, ast.Name)
+             and isinstance(each.value, ast.Call) and name_of(each.value.func) in _READERS
+             and (name_of(each.value.func) == _READERS[1] or _is_table(source, name.id)
+                  and {word.arg for word in each.value.keywords} <= _PLAIN)]
+    if len(calls) != 1 or not given or not all(calls[0][1] in _behind(each, assigns) for each in given):
+        raise ArgumentError("no one table is read")
+    return calls[0][0]
+
+
+def _is_table(source: Source, name: str) -> bool:
+    """Whether columns are taken of what has this name."""
+    return any(isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name) and each.value.id == name
+               and isinstance(each.slice, ast.Tuple) for each in ast.walk(source.tree))
+
+
+def _behind(given: Sequence[ast.expr], assigns: Sequence[ast.Assign]) -> set[str]:
+    """The names that expressions are made of, and what these were given."""
+    names, before = {each.id for part in given for each in ast.walk(part) if isinstance(each, ast.Name)}, set[str]()
+    while names != before:
+        before = names
+        names = names | {each.id for assign in assigns for each in ast.walk(assign.value) if isinstance(each, ast.Name)
+                         and any(isinstance(name, ast.Name) and name.id in before for target in assign.targets
+                                 for name in ast.walk(target))}
+    return names
+
+
+def _read_whole(source: Source, call: ast.Call) -> Change:
+    end = source.range(call)[1]
+    if name_of(call.func) == "readcsv":
+        return (end, end, ".dropna()")
+    statement = source.statement(call)
+    assert isinstance(statement, ast.Assign) and isinstance(call.func, ast.Attribute)
+    name, module = ast.unparse(statement.targets[0]), ast.unparse(call.func.value)
+    line = f"{name} = {name}[~{module}.isnan({name}).any(axis=1)]"
+    return (end, end, source.lines(source.range(statement)[0], ["", line]))
+
+
 def _kept(source: Source, what: str, at: int) -> Change:
     nodes = [node for node in ast.walk(source.tree) if isinstance(node, (ast.BinOp, ast.Call))
              and node.lineno <= at <= (node.end_lineno or at)]
     calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
              and name_of(node.func) == what and node.args]
+    if what in _READERS and len(calls) == 1:
+        return _read_whole(source, calls[0])
     divisors = [node.right for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
     if len(divisors) > 1:
         divisors = [each for each in divisors if any(isinstance(part, ast.Call) and name_of(part.func) in _SPREADS

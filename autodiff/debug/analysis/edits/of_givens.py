@@ -19,10 +19,11 @@ from ...facts.records import Place
 from ...facts.roles import STORES, VARIABLES, takes_elements
 from ..advice import Remark
 from ..arithmetic_rules import number
+from .expressions import name_of
 from .first_values import Begun
 from .in_datasets import Taken
 from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
-from .in_numpy import LEAST, LOGARITHMS, Cleaned, InNumpy, kept_from_zero
+from .in_numpy import LEAST, LOGARITHMS, Cleaned, InNumpy, kept_from_zero, reader_of
 from .in_source import Fed, LowerRate, Number, Rows
 from .of_keras.given import given_of, given_to_keras
 from .of_keras.schedules import SetRate, rate_set
@@ -198,6 +199,21 @@ def clean_feed(fed: Tensor) -> Edit:
                        line=Taken(fed.op, number_of, word))
     words = f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)"
     return replace(replaced(fed, words, cleaned), line=Fed(fed.op, "{np}.nan_to_num({0}, posinf=0.0, neginf=0.0)"))
+
+
+def read_whole(bad: Sequence[Tensor], feeds: Mapping[Tensor, Any]) -> list[Edit]:
+    """What is fed, of a table that is read without the rows that it has not whole; [] where no line surely reads it."""
+    file = next((t.op.site.file for t in bad if t.op.site is not None), "")
+    try:
+        source = Source("".join(source_lines(file)))
+        given = [[value for _, value in source.fed(t.op)] for t, fed in feeds.items() if np.ndim(fed)]
+        call = reader_of(source, given)
+        line = InNumpy(Place(file, call.lineno, "", source_lines(file)[call.lineno - 1].strip()), name_of(call.func))
+        new = kept_from_zero(source, line)[0][2].strip()
+    except (SyntaxError, ValueError, ArgumentError):
+        return []
+    words = f"leave out the rows that {ast.unparse(call.func)} reads as nan: {new}"
+    return [replace(replaced(t, words, cleaned), line=line, explains=True) for t in bad]
 
 
 def guarded(fed: Tensor, warned: Sequence[Remark]) -> Edit | None:
