@@ -51,7 +51,8 @@ def guarded(initial_value: Tensor, variable: str) -> Tensor:
 
     variable: name of the variable that is being made; ops that had to be made anew end in it.
     """
-    if initial_value.graph.executing_eagerly:
+    if initial_value.graph.executing_eagerly or not any(
+            t.dtype.is_ref or t.dtype.name == "resource" for op in ancestors([initial_value]) for t in op.outputs):
         return initial_value
     return _Guard(initial_value.graph, variable).tensor(initial_value)
 
