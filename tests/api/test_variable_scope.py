@@ -1,6 +1,7 @@
 """variable_scope, get_variable, templates, name scopes, initializers. Expected values are TensorFlow 1.15.5's."""
 
 import importlib
+import sys
 
 import numpy as np
 import pytest
@@ -479,3 +480,56 @@ def test_getters_and_initializers_that_cannot_be_called_are_refused():
 
     with tf.variable_scope("s", custom_getter=getter):
         assert tf.get_variable("v", [1]).trainable
+
+
+def test_a_scope_that_is_opened_again_names_what_is_inside_anew():
+    found = []
+
+    def names(*defaults):
+        for default in defaults:
+            with tf.variable_scope(None, default_name=default) as scope:
+                found.append(scope.name)
+
+    with tf.variable_scope("a/b"):
+        names("c")
+    with tf.variable_scope("a/b/c"):
+        pass
+    for _ in range(2):
+        with tf.variable_scope("a"):
+            names("b", "b", "c")
+    with tf.variable_scope("a") as a:
+        pass
+    with tf.variable_scope("z"):
+        for _ in range(2):
+            with tf.variable_scope(a):
+                names("b")
+        names("b")
+    names("a")
+    assert found == ["a/b/c", "a/b_1", "a/b_2", "a/c", "a/b", "a/b_1", "a/c", "a/b", "a/b", "z/b", "a_1"]
+
+
+def test_one_more_variable_takes_as_many_calls_in_a_large_graph_as_in_a_small_one():
+    def layer():
+        with tf.variable_scope(None, default_name="layer"):
+            tf.get_variable("w", [2, 2])
+
+    def calls():
+        count = 0
+
+        def note(frame, event, _):
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        sys.setprofile(note)
+        try:
+            layer()
+        finally:
+            sys.setprofile(None)
+        return count
+
+    for _ in range(10):
+        layer()
+    few = calls()
+    for _ in range(90):
+        layer()
+    assert calls() < few + 200  # a name's number is looked for from the first

@@ -245,11 +245,31 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
         self._stack.close()
 
 
+class _Counts(dict[str, int]):
+    """Name -> how often the scope was opened since the one around it was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._inside: dict[str, set[str]] = {}  # as a graph may have thousands
+
+    def opened(self, name: str) -> None:
+        """Count once more."""
+        if name not in self:
+            parts = name.split("/")
+            for end in range(1, len(parts)):
+                self._inside.setdefault("/".join(parts[:end]), set()).add(name)
+        self[name] = self.get(name, 0) + 1
+
+    def left(self, name: str) -> None:
+        """Begin anew with those inside."""
+        self.update(dict.fromkeys(self._inside.get(name, ()), 0))
+
+
 @contextlib.contextmanager
 def pure_variable_scope(scope: Any, *, name_scope: str, reuse: Any = None, custom_getter: Any = None,
                         given: dict[str, Any] | None = None) -> Iterator[VariableScope]:
     """Open a variable scope without naming ops. scope: a name within the current one, or a VariableScope."""
-    counts: dict[str, int] = get_default_graph().outermost.extras.setdefault(_COUNTS, {})
+    counts: _Counts = get_default_graph().outermost.extras.setdefault(_COUNTS, _Counts())
     outer = get_variable_scope()
     reopened = isinstance(scope, VariableScope)
     base = scope if reopened else outer
@@ -257,16 +277,16 @@ def pure_variable_scope(scope: Any, *, name_scope: str, reuse: Any = None, custo
     if custom_getter is not None and base.custom_getter is not None:
         custom_getter = _inside(custom_getter, base.custom_getter)
     saved = dict(counts) if reopened else None
-    counts[name] = counts.get(name, 0) + 1
+    counts.opened(name)
     _open_one().value = inner = base._copy(
         name=name, reuse=reuse or base.reuse, custom_getter=custom_getter or base.custom_getter, **(given or {}))
     inner.original_name_scope = scope.original_name_scope if reopened else name_scope
     try:
         yield inner
     finally:
-        for key in [k for k in counts if k.startswith(f"{name}/")]:
-            counts[key] = 0
-        if saved is not None:
+        if saved is None:
+            counts.left(name)
+        else:
             counts.clear()
             counts.update(saved)
         _open_one().value = outer
