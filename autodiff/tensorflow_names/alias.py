@@ -4,7 +4,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
@@ -31,6 +31,8 @@ class Alias(ModuleType):
             self.VERSION = VERSION
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__" and "" not in self._rooms:  # for import *
+            return sorted({each for room in self._rooms for each in _public(_room(room))})
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         if is_module(f"{self.__name__}.{name}"):
@@ -128,6 +130,14 @@ def _room(dotted: str) -> Any:
     for name in dotted.split(".") if dotted else ():
         found = getattr(found, name)
     return found
+
+
+def _public(room: Any) -> Iterable[str]:
+    """The names that a room has of itself and of those beside it, without what it is made with."""
+    around = getattr(room, "__name__", "").rpartition(".")[0]
+    own = [name for name, value in vars(room).items() if name[0] != "_" and callable(value)
+           and getattr(value, "__module__", "").startswith(around)]
+    return [*getattr(room, "__all__", ()), *own]
 
 
 def _rooms_of(name: str) -> tuple[str, ...]:

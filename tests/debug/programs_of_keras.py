@@ -62,8 +62,8 @@ m.fit(data, 9 * data[:, 0], 40, 3, verbose=0)
     "no gradient": ('''
 m = model(layers.Dense(4, "softmax"))
 for layer in m.layers[:]:
-    layer.trainable = False
-m.compile("adam", "sparse_categorical_crossentropy")  #!
+    layer.trainable = False  #!
+m.compile("adam", "sparse_categorical_crossentropy")
 m.fit(data, classes, 24, 2, verbose=0)
 ''', "m.layers[:]", "m.layers[:0]"),
     "two losses train the same": ('''
@@ -104,8 +104,8 @@ m.fit(data, epochs=4, batch_size=24, verbose=0)
 ''', "error =", "error = 8 *"),
     "changed after compile": ('''
 m = model(layers.Dense(4, "softmax"))
-m.compile("adam", "sparse_categorical_crossentropy")  #!
-m.layers[0].trainable = False
+m.compile("adam", "sparse_categorical_crossentropy")
+m.layers[0].trainable = False  #!
 # again
 m.fit(data, classes, 24, 2, verbose=0)
 ''', "# again", 'm.compile("adam", "sparse_categorical_crossentropy")'),
@@ -153,6 +153,13 @@ m.compile("adam", "mse")
 seen = np.stack([wave[i:i + 12] for i in range(240)])
 m.fit(seen[..., None], wave[11:251], 24, 2, verbose=0)  #!
 ''', "wave[11:251]", "wave[12:252]"),
+    "loss weight of 0": ('''
+seen = keras.Input((8,))
+h = layers.Dense(16, "relu")(seen)
+m = keras.Model(seen, [layers.Dense(4, "softmax")(h), layers.Dense(1)(h)])
+m.compile("adam", ["sparse_categorical_crossentropy", "mse"], loss_weights=[1.0, 0.0])  #!
+m.fit(data, [classes, np.sin(data).sum(1)], 24, 3, verbose=0)
+''', "0.0", "0.3"),
     "class weights the wrong way round": ('''
 m = model(layers.Dense(1, "sigmoid"))
 m.compile("adam", "binary_crossentropy")

@@ -78,6 +78,44 @@ m.fit(data, classes, 24, 4, verbose=0, callbacks=[keras.callbacks.LearningRateSc
 """, "learning rate decayed to nothing", "return max(0.1 * 0.001 ** epoch, 0.1)", ("0.001 **", "0.9 **")),
 }
 
+# a program, the line that `fix 1` writes
+SWITCHED = {
+    "frozen": (CLASSES + """for layer in m.layers:
+    layer.trainable = False  #!
+m.compile("adam", "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 2, verbose=0)
+""", "layer.trainable = True"),
+    "frozen too late": (CLASSES + """m.layers[0].trainable = False  #!
+m.fit(data, classes, 24, 2, verbose=0)
+""", """m.layers[0].trainable = False  #!
+m.compile(keras.optimizers.SGD(.1), "sparse_categorical_crossentropy")
+"""),
+    "for ever in evaluation": (KERAS + """x = keras.Input((8,))
+h = layers.BatchNormalization()(layers.Dense(16)(x), training=False)  #!
+m = keras.Model(x, layers.Dense(4, "softmax")(h))
+m.compile("adam", "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 2, verbose=0)
+""", "(layers.Dense(16)(x))"),
+    "a loss of no weight": (KERAS + """x = keras.Input((8,))
+h = layers.Dense(16, "relu")(x)
+m = keras.Model(x, [layers.Dense(4, "softmax")(h), layers.Dense(1)(h)])
+m.compile("adam", ["sparse_categorical_crossentropy", "mse"], loss_weights=[1.0, 0.0])  #!
+m.fit(data, [classes, 9 * data[:, :1]], 24, 3, verbose=0)
+""", "loss_weights=[1.0, 1.0]"),
+}
+
+
+@pytest.mark.parametrize("name", SWITCHED)
+def test_a_switch_of_keras_is_written_anew(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text, written = SWITCHED[name]
+    shell = trained(text, tmp_path)
+    first = shell.dbg.doctor().findings[0]
+    assert first.place is not None and "#!" in first.place.text
+    execute("fix 1 --write --yes", shell)
+    shell.close()
+    assert written in (tmp_path / "model.py").read_text()
+
 
 @pytest.mark.parametrize("name", ARRANGED)
 def test_the_line_that_arranges_the_data_is_told_and_written_anew(name: str, tmp_path: Path,
@@ -92,7 +130,7 @@ def test_the_line_that_arranges_the_data_is_told_and_written_anew(name: str, tmp
         now = (tmp_path / "model.py").read_text()
         assert written in now and now != HEAD + text
     else:
-        assert name == "a generator of pixels"  # whose first steps do not always show that it helps
+        assert kind == "inputs not scaled"  # whose first steps do not always show that it helps
     shell.close()
     assert wrong in text
     assert [f for f in findings(text.replace(wrong, right), tmp_path) if f.level != "remark"] == []

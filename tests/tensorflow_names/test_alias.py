@@ -471,3 +471,11 @@ def test_what_a_script_puts_in_the_place_of_a_name_holds_until_the_end(monkeypat
         tf_logging.warning = print
         assert tf.logging.warning is print
     assert tf.logging.warning is real
+
+
+def test_import_star_gives_the_names_of_a_module() -> None:
+    from autodiff.tensorflow_names.alias import module_named
+
+    assert {"Input", "Dense", "LSTM", "concatenate"} <= {*module_named("tensorflow.keras.layers").__all__}
+    assert "Adam" in module_named("tensorflow.keras.optimizers").__all__
+    assert "np" not in module_named("tensorflow.keras.losses").__all__

@@ -32,6 +32,7 @@ from .elements import (
     stacked_with_padding,
 )
 from .iterator import Iterator
+from .nonfinite import look_into
 
 Elements = Callable[[list[np.ndarray]], PythonIterator[Any]]  # arrays of the source tensors -> nested arrays
 
@@ -291,7 +292,10 @@ class _Function:
         self.structure = elements_of(self._outputs) if self.inner is None else result._structure
 
     def __call__(self, item: Any) -> Any:
-        return self._session.run(self._outputs, dict(zip(self._inputs, nest.flatten(item))))
+        given = dict(zip(self._inputs, nest.flatten(item)))
+        made = self._session.run(self._outputs, given)
+        look_into(self.graph, given, nest.flatten(self._outputs), nest.flatten(made))
+        return made
 
     def elements_of(self, item: Any) -> PythonIterator[Any]:
         """The elements of the dataset that the function gives for an element."""

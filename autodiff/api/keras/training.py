@@ -35,6 +35,7 @@ class Trained:
     loss: Any = None
     stop_training = False
     _source: Any = None
+    _mapped: tuple[Any, ...] = ()
     changed: list[Any]
     to_train: list[Any] | None
     _losses_of: list[Any]
@@ -176,6 +177,7 @@ class Trained:
         site = resolve(capture()[:1])[0]
         file, line = line_of(self._source) or (site.file, site.line)
         known = inputs[0].graph.extras.setdefault("given_to_keras", {})
+        inputs[0].graph.extras.setdefault("mapped", {}).update((t.op, self._mapped) for t in (*inputs, *targets))
         for word, tensors in (("x", inputs), ("y", targets)):
             known.update((t.op, (word, i, len(tensors), file, line)) for i, t in enumerate(tensors))
 
@@ -226,6 +228,7 @@ class Trained:
         self._as_compiled()
         self._tell(watchers, "on_train_begin", {})
         steps_per_epoch = len(x) if steps_per_epoch is None and is_sequence(x) else steps_per_epoch
+        self._mapped = getattr(x, "graphs", ())
         endless = self._source = endless_source(x, steps_per_epoch, shuffle)
         for epoch in range(initial_epoch, epochs):
             began = time.monotonic()

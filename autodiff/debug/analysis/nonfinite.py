@@ -23,6 +23,7 @@ from .origins.sources import Scene
 from .remedies import label_too_long, mapped_ops, numpys, of_products, remedy_for
 
 Values = Mapping[Tensor, Any]
+_MAPPED = ": its map function"
 _SELECTS = ("Select", "SelectV2", "Where")
 _DEEPEST = 5  # branches and loops inside of each other
 _LISTS = ("variant", "resource")
@@ -152,9 +153,9 @@ def _same(a: Origin, b: Origin) -> bool:
 
 
 def leading(harmful: Sequence[Origin]) -> Origin:
-    """The origin to tell of first: an inf is nothing wrong until something makes nan of it."""
+    """The origin to tell of first: an inf is nothing wrong until something makes nan of it, or it was made in a map."""
     first = harmful[0]
-    if first.phase == "input" and "nan" not in first.bad:
+    if first.phase == "input" and "nan" not in first.bad and _MAPPED not in first.rule:
         return next((o for o in harmful if o.secondary), first)
     return first
 
@@ -248,7 +249,7 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
                 else op.type)
         whose = f"{what} {name!r}" if of_data(op) is None else f"the dataset of{at_line(of_data(op))[3:]}"
         risky = mapped_ops(op)
-        made = f": its map function computes {risky[0].type.lower()}{at_line(place_of(risky[0]))}" if risky else ""
+        made = f"{_MAPPED} computes {risky[0].type.lower()}{at_line(place_of(risky[0]))}" if risky else ""
         made += ": float16 ends at 65504" if op.type == "Const" and is_half(op) and np.isinf(result) else ""
         return f"{whose} contains {number(result)}{note(name)}{made}{numpys(op)}"
     numbers = _matched(op, numbers)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...api.data.nonfinite import GAVE
 from ...core.constant_value import static_value
-from ...core.graph import Operation, Tensor
+from ...core.graph import Graph, Operation, Tensor
 from ..facts.roles import ASSIGNS, PLACEHOLDERS, VARIABLES, at_line, of_data, place_of, takes_elements
 from .advice import advice_of
 from .edits.formulas import better_forms
@@ -125,10 +126,18 @@ def label_too_long(op: Operation, values: Mapping[Tensor, Any]) -> str:
     return ""
 
 
+def graphs_of(op: Operation) -> Sequence[Graph]:
+    """Of what takes elements from a dataset, or is fed them by Keras: the graphs of its map functions."""
+    found: Sequence[Graph] = getattr(getattr(op.attrs.get("function"), "iterator", None), "graphs", ())
+    return found or op.graph.extras.get("mapped", {}).get(op, ())
+
+
 def mapped_ops(op: Operation) -> list[Operation]:
     """Of what takes elements from a dataset: the ops of its map functions that may make nan or inf of numbers."""
-    graphs = getattr(getattr(op.attrs.get("function"), "iterator", None), "graphs", ())
-    return [each for graph in graphs for each in graph.operations.values() if edits_of(each, "") or bounds_of(each)]
+    graphs = graphs_of(op)
+    known = [graph.extras[GAVE][-1] for graph in graphs if graph.extras.get(GAVE, [None])[-1] is not None]
+    return known or [each for graph in graphs for each in graph.operations.values()
+                     if edits_of(each, "") or bounds_of(each)]
 
 
 def _overflow(op: Operation, values: Mapping[Tensor, Any]) -> str:

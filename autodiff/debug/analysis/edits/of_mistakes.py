@@ -20,7 +20,7 @@ from ..mistakes.wiring import linear_pairs
 from . import of_training
 from .activations import Activation
 from .in_graph import around, constant, copied, instead
-from .in_source import Rewrite
+from .in_source import Number, Rewrite
 from .of_givens import turned
 from .of_heads import (
     as_probability,
@@ -122,6 +122,13 @@ def _lighter(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
         mended = changed(op.outputs[0], f"the penalty times {factor:g}", lambda x, f=factor: build.Mul(
             x, constant(f, x)), f"{factor:g} * {{0}}")  # type: ignore[misc]
         yield Attempt((replace(mended, line=Weight(op, factor)) if _REGULARIZER in op.name else mended,), is_same=False)
+
+
+def _of_weight_one(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """A loss that was weighted by 0, by 1."""
+    loss, weight = sorted(op.inputs, key=lambda t: t.op not in case.trained)
+    yield Attempt((edit(op, "a weight of 1", lambda now: build.Identity(now(loss)), Number(weight.op, 0.0, "1.0")),),
+                  is_same=False)
 
 
 def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -255,7 +262,8 @@ _WAYS: dict[str, Way] = {
     **dict.fromkeys(("squared error of a softmax", "squared error of classes", "sigmoid over classes"),
                     entropy_instead), "one class": one_unit, "broadcast": _column,
     "mean counts the masked": _over_the_others, "part of the loss": _with_the_others, "sum for mean": _as_mean,
-    "penalty too large": _lighter, "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
+    "penalty too large": _lighter, "loss weight of 0": _of_weight_one,
+    "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
     "error not squared": _made_to("the square of the error", build.Square, "tf.square({0})"),
     "mean before square": _mean_of_squares, "dropout of the logits": _not_dropped, "wrong sign": _other_sign,
     "no activation": _activated,

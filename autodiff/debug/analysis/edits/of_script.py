@@ -18,7 +18,7 @@ _GROUP = "{tf}.group({0}, {tf}.get_collection({tf}.GraphKeys.UPDATE_OPS))"
 
 def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
     """New lines for what a finding about an op says; {} where they are not surely known."""
-    done = arranged(finding, op, case) if case.steps else None
+    done = arranged(finding, op, case)
     if done is not None and done.lines:
         return done.lines
     line = _line(finding, op, case) if op is not None and case.steps else None

@@ -122,7 +122,8 @@ def scaled_feed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
         return
     edits = [scaled(tensor, rows) for rows in _rows(case, tensor)]
     labels = dict.fromkeys(unbroadcast(head.labels) for head in heads(case) if head.form == "squared" and head.labels
-                           is not None) if finding.kind == "inputs not scaled" else ()
+                           is not None) if finding.kind == "inputs not scaled" else [
+        t for t in fed if t is not tensor and t.dtype.is_floating and np.ndim(case.looked[0].feeds[t]) > 1]
     edits += [scaled(label, rows) for label in labels if label in fed for rows in _rows(case, label)
               if np.abs(rows).mean() > _LARGE]
     if edits:

@@ -28,7 +28,8 @@ _SYMPTOMS = ("exploding gradient", "zero gradient", "tiny gradient", "vanishing 
              "saturated")  # of a cause, where there is a finding of one
 _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
-           "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1")
+           "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1",
+           "loss weight of 0")
 _UNBOUND = ("nan", "inf", "exploding gradient", "learning rate too high", "steps too large")
 _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that say it too
          "uphill": ("weight decay", "gradient turned", "gradients for updates"),

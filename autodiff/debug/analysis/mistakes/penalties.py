@@ -7,7 +7,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
-from .case import Case, finding, held
+from .case import Case, finding, held, values_behind
 from .heads import DATA, SAME, above, heads, number_in, scaled
 from .signs import signs_into
 
@@ -20,7 +20,33 @@ _COUNTS = 0.6  # of the error with weights of 0: up to which the data have their
 
 def penalty_mistakes(case: Case) -> list[Finding]:
     """Findings about what is added to the error of the data."""
-    return _subtracted(case) or _too_heavy(case) or _summed_beside_mean(case) or _divergence_too_heavy(case)
+    return (_weighted_by_zero(case) or _subtracted(case) or _too_heavy(case) or _summed_beside_mean(case)
+            or _divergence_too_heavy(case))
+
+
+def _weighted_by_zero(case: Case) -> list[Finding]:
+    """A loss times a constant 0, which alone depends on some variables: they are never trained."""
+    for op in case.behind:
+        if op.type == "Mul" and 0.0 in (number_in(t) for t in op.inputs) and op in case.trained:
+            others = values_behind([case.y], op.outputs)
+            alone = [v for v in case.variables if v.op in ancestors(op.inputs) and v.op not in others]
+            if alone and len(alone) < len(case.variables) and op in above_sums(case.y):
+                return [finding(52, "loss weight of 0", op, f"{next(t.name for t in op.inputs if t.op in case.trained)}"
+                                f" is added to the loss times 0: {alone[0].name}, and {len(alone) - 1} others that "
+                                "nothing else depends on, are never trained", "give it a weight above 0, or leave its "
+                                "output out", target=alone[0].name, confidence="certain")]
+    return []
+
+
+def above_sums(y: Tensor) -> set[Operation]:
+    """What y is a sum of, past sums and factors."""
+    found, stack = set[Operation](), [y.op]
+    while stack:
+        op = stack.pop()
+        if op not in found:
+            found.add(op)
+            stack += [t.op for t in op.inputs] if op.type in (*_SUMS, "Identity") else []
+    return found
 
 
 def _subtracted(case: Case) -> list[Finding]:

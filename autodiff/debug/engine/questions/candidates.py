@@ -28,6 +28,7 @@ from ...facts.roles import VARIABLES, is_variable
 from ...facts.training_runs import trains
 from ...history.replay import Moment
 from ..fed_back import FedBack
+from ..mapped_data import mended_maps
 from ..overlay import Overlay
 from ..state import State
 from .came_from import fallen, size_of, unusual_feeds
@@ -74,6 +75,8 @@ class Candidates:
 
     def _of_what_is_given(self) -> Iterable[list[Edit]]:
         """Constants, variables, what optimizers and placeholders are given."""
+        odd = [t for t, value in self.failed.data.items() if t.dtype.is_floating and not np.isfinite(value).all()]
+        yield from ([edit] for t in odd for edit in mended_maps(t, np.asarray(self.failed.data[t])))
         yield from self._other_constants()
         yield from along([link for link in self.why.chain if link.kind == "made"], self.named)
         carried = self.carried.grown(self.failed)

@@ -103,14 +103,14 @@ class Checkup:
         laid, mends = self.state.overrides.overlay, tuple[str, ...]()
         if laid is not None:
             found, mends = laid.mends(found, self.model)
-        found = self.mended.told(ranked(explained(found), ignore), case)
+        found = [placed(f, case, self.model.targets.named(f.op)) for f in ranked(explained(found), ignore)]
+        found = self.mended.told(found, case)
         advice = advice_of(self.model.graph)
         makers = advice.makers
         found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]
         if (rate := advice.rate) is not None:  # the graph has no update that would show it
             found = [replace(f, place=rate.place, text=f"{f.text}; {rate.text}{at_line(rate.place)}")
                      if f.kind == "learning rate too high" else f for f in found]
-        found = [placed(f, case, self.model.targets.named(f.op)) for f in found]
         when = self.state.log.at(at.run)
         looked = (looked_at(case, when), *size, *stopped, *mends)
         return self.model.told(Diagnosis(y.name, when.step, tuple(found), looked))

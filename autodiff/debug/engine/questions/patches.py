@@ -54,7 +54,7 @@ def patch_of(edits: Sequence[Edit], script: str) -> Patch:
     if not why and len({site.file for site in sites}) > 1:
         why = "it changes several files"
     if not why and any(edit.op is not None and edit.op.span is None and not isinstance(edit.line, (
-            Fed, SetRate))
+            Fed, SetRate)) and getattr(edit.line, "op", edit.op) is edit.op
                        for edit in edits):
         why = f"{where} does not say which of its expressions this is"
     if not why and not _is_own(file, script):

@@ -15,7 +15,7 @@ from ....core.graph import Tensor
 from ...analysis.arithmetic_rules import number
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.in_numpy import InNumpy
-from ...analysis.edits.in_source import Rows
+from ...analysis.edits.in_source import Rewrite, Rows
 from ...analysis.edits.of_givens import fed_at, repairs_of
 from ...analysis.edits.of_keras.schedules import SetRate
 from ...analysis.edits.together import elsewhere, logits_of
@@ -297,6 +297,8 @@ def _site(edit: Edit, failed: Moment) -> tuple[Place | None, str] | None:
     """The line to change, and what stands there, where that is not where the op was made."""
     if isinstance(edit.line, (InNumpy, Rows, SetRate)):
         return edit.line.place if not isinstance(edit.line, Rows) else place_of(edit.line.op), ""
+    if isinstance(edit.line, Rewrite) and edit.op is not None and edit.line.op.graph is not edit.op.graph:
+        return place_of(edit.line.op), ""  # of a dataset's map function
     is_fed = edit.op is not None and edit.op.type in PLACEHOLDERS
     return fed_at(edit.op, failed.feeds.get(edit.op.outputs[0])) if edit.op is not None and is_fed else None
 

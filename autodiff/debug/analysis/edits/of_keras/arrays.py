@@ -16,6 +16,7 @@ from ...mistakes.case import Case
 from ..changes import Change, changed, rows_of
 from ..expressions import name_of
 from ..source_tree import Source
+from . import switches
 from .given import given_behind
 
 _APART, _RARE = "labels do not follow from inputs", "unbalanced classes"
@@ -33,11 +34,16 @@ class Arranged(NamedTuple):
 
 def arranged(finding: Finding, op: Operation | None, case: Case) -> Arranged | None:
     """What a script does to the arrays that a finding is about; None where no line surely does it."""
-    given = given_behind(op)
-    file = given.file if given is not None else op.site.file if op is not None and op.site is not None else ""
+    given, is_switch = given_behind(op), finding.kind in _SWITCHES
+    if is_switch and (op is None or not op.graph.extras.get("compiled")) or not is_switch and not case.steps:
+        return None
+    site = finding.place if is_switch else given or (op.site if op is not None else None)
+    file = site.file if site is not None else ""
     try:
         source = Source("".join(source_lines(file)))
-        line, changes = _FOUND[finding.kind](source, given.line if given is not None else 0, finding, case)
+        at = given.line if given is not None else 0
+        line, changes = (_FOUND[finding.kind](source, at, finding, case) if finding.kind in _FOUND else
+                         _SWITCHES[finding.kind](source, at, finding))
     except (SyntaxError, ValueError, KeyError, ArgumentError):
         return None
     try:
@@ -166,3 +172,6 @@ def _weighed(source: Source, line: int, finding: Finding, case: Case) -> tuple[i
 
 
 _FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed}
+_SWITCHES = {"not trained": switches.freed, "no gradient": switches.freed,
+             "changed after compile": switches.compiled_again, "batch norm in evaluation mode": switches.untold,
+             "dropout in evaluation": switches.untold}

@@ -12,12 +12,16 @@ from ...mistakes.case import Case, rate_of
 from .arrays import arranged
 from .given import given_behind
 from .schedules import SetRate, rate_set
+from .switches import FROZEN, frozen_place
 
 
 def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
     """A finding with the line that called what made its op, that gives its data, or that set the rate."""
     if finding.kind in OF_A_RATE and (line := _rate_set(case)) is not None:
         return replace(finding, place=line.place)
+    is_frozen = finding.kind == "no gradient" and FROZEN in finding.text
+    if op is not None and (is_frozen or finding.kind == "changed after compile"):
+        return replace(finding, place=frozen_place(op.graph) or finding.place)
     if finding.kind in OF_A_CALL:
         return _where_called(finding, op)
     return _where_given(finding, op, case) if finding.kind in OF_DATA else finding
@@ -40,6 +44,6 @@ def _where_called(finding: Finding, op: Operation | None) -> Finding:
 
 def _where_given(finding: Finding, op: Operation | None, case: Case) -> Finding:
     """With the line that arranges the data that a finding is about, or that gives them to a Keras model."""
-    given, done = given_behind(op), arranged(finding, op, case) if case.steps else None
+    given, done = given_behind(op), arranged(finding, op, case)
     return replace(finding, place=done.place) if done is not None else finding if given is None else replace(
         finding, place=given.place)
