@@ -584,3 +584,24 @@ with tf.Session() as session:
     assert (new == text.replace(read, f"{read}table = table[~np.isnan(table).any(axis=1)]\n")) is is_one_table
     with loaded(new, tmp_path, monkeypatch, "run") as shell:
         assert np.isfinite(shell.dbg.records[-1].loss)
+
+
+@pytest.mark.parametrize(("size", "is_scaled"), [(1e5, True), (200.0, False)])
+def test_data_that_are_giants_are_scaled_beside_a_better_form(size: float, is_scaled: bool, tmp_path: Path,
+                                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + f"""
+data = np.random.RandomState(0).rand(20, 2) * [{size}, 3.0]
+x = tf.placeholder(tf.float32, [None, 2], name="x")
+t = tf.placeholder(tf.float32, [None, 1], name="t")
+p = tf.sigmoid(tf.matmul(x, tf.Variable([[0.5], [0.5]])))
+loss = -tf.reduce_mean(t * tf.log(p) + (1 - t) * tf.log(1 - p))
+step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(4):
+        session.run([step, loss], {{x: data, t: data[:, 1:] > 1.5}})
+"""
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        said("why nan", shell)
+        new = shell.dbg.edits.patch(1).new.decode()
+    assert "sigmoid_cross_entropy_with_logits(" in new and ("{x: (np.asarray(data) - [" in new) is is_scaled, new

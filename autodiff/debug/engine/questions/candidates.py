@@ -40,6 +40,7 @@ SHOWN = 3  # remedies of a question
 _ORIGINS = 4  # to whose ops edits are tried
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
 _FEW = 12  # training steps, where the first has a loss that is far too large
+_HUGE = 1000.0  # of data: no better form of what saturates by them can be learnt with
 _GROWN = 1.5  # times the first rate
 _ENLARGES = 2.0  # times that a layer's first weights make larger what goes through: more than relu's halving takes back
 
@@ -119,8 +120,12 @@ class Candidates:
         for op, (edits, bounds) in by_op.items():
             yield from self._first_of([edit] for edit in formulas.warmer(op))
             before = len(self.tried)
+            given = [edit for edits in self.data.otherwise(self.fed.outputs[0], self.first.index) for edit in edits
+                     if edit.explains] if self.fed is not None and self.first.value > _HUGE else []
             for form in edits:
                 yield from self._first_of(widened(form) if op.type in EXPONENTIALS else [form])
+                if given and any(edit.is_exact for edit in form):
+                    yield [*form, *given]
             if self.given is not None and self.why.origins[0].overflows:
                 yield from self.data.otherwise(self.given, self.first.index)
             if any(remedy.steepest <= STEEP for remedy, *_ in self.tried[before:]):

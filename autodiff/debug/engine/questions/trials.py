@@ -315,7 +315,8 @@ def _rank(diverges: bool, grown: bool, each: tuple[Remedy, Overlay, Moment]) -> 
     mends = overlay.is_exact or any(edit.explains for edit in overlay.edits)
     if diverges:
         return is_steep, remedy.falls <= SLIGHT and not any(edit.explains for edit in overlay.edits)
-    return (is_steep, remedy.dead, hides, not mends, round(remedy.change, 4), not overlay.is_exact,
+    both = mends and any(edit.is_exact for edit in overlay.edits) and not overlay.is_exact  # and the data
+    return (is_steep, remedy.dead, hides, not mends, not both, round(remedy.change, 4), not overlay.is_exact,
             overlay.words.count("; "))
 
 
