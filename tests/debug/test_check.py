@@ -210,6 +210,19 @@ def test_a_right_model_is_right_to_the_last_digit() -> None:
     assert found.right >= 10 and found.total is not None and found.total < 1e-8
 
 
+@pytest.mark.parametrize("slope, level", [(lambda dy: dy, "remark"), (lambda dy: (dy, dy), "error")])
+def test_a_gradient_passed_straight_through_is_a_remark(slope: Any, level: str) -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        a, b = tf.Variable([1.2, 2.3], name="a"), tf.Variable([1.0, 2.0], name="b")
+        taken = tf.custom_gradient(lambda x, *y: (tf.round(x) if not y else x * y[0], slope))
+        loss = tf.reduce_sum(tf.square(taken(a) if level == "remark" else taken(a, b)), name="loss")
+    dbg = Debugger(graph)
+    dbg.train(loss.name)
+    dbg.run(1)
+    assert {f.level for f in dbg.doctor().findings if f.kind == "wrong gradient"} == {level}
+
+
 def test_a_custom_gradient_that_uses_its_surroundings() -> None:
     graph = tf.Graph()
     with graph.as_default():

@@ -225,7 +225,7 @@ def test_a_loss_without_a_step_and_parameters_that_are_all_frozen_are_told(told)
         raise RuntimeError("element 0 of tensors does not require grad")
     with installed("autodiff.foreign.torch"):
         from autodiff.foreign.torch.raised import PostMortem
-        nothing, frozen = SimpleNamespace(entries=[], older=[]), SimpleNamespace(frozen=lambda _: None)
+        nothing, frozen = SimpleNamespace(entries=[], older=[]), SimpleNamespace(frozen=lambda _: None, optimizers=())
         from torch import Tensor
         loss, given = Tensor(np.zeros(1)), {"w": SimpleNamespace(requires_grad=False)}
         found = PostMortem(error.value, nothing, frozen, (None, loss), given).remark()

@@ -13,7 +13,7 @@ from autodiff.debug.engine.questions.patches import patch_of_lines
 from autodiff.debug.facts.records import Place
 from autodiff.foreign.model import tf
 from autodiff.foreign.torch.uncut import connected
-from autodiff.foreign.torch.written import Known, written
+from autodiff.foreign.torch.written import Known, thawed, written
 
 EPOCHS = ["for e in n:", "    for x in l:", "        f(x).backward()", "        o.step()", "        s.step()", "    p"]
 # kind, or "kind of an op"; the line it is about; those of step, call and backward; the text, and as it is remedied
@@ -57,6 +57,17 @@ CASES = [
     ("dropout in evaluation", 3, (), "class N:|  def forward(self, x):|    return F.dropout(x, 0.5)",
      "class N:|  def forward(self, x):|    return F.dropout(x, 0.5, training=self.training)"),
     ("not in the optimizer", 1, (), "self.h = [f(i) for i in n]", "self.h = torch.nn.ModuleList([f(i) for i in n])"),
+    ("not in the optimizer", 1, (), "s.h = {i: f(i) for i in n}", "s.h = torch.nn.ModuleDict({i: f(i) for i in n})"),
+    ("not in the optimizer", 1, (), "self.h = [nn.Parameter(i)]", "self.h = torch.nn.ParameterList([nn.Parameter(i)])"),
+    ("not in the optimizer", 1, (0, 0, 0, 0, 3), "o = SGD(m.parameters())|x = f()|m.fc = nn.Linear(3, 4)|t = f(x)",
+     "x = f()|m.fc = nn.Linear(3, 4)|o = SGD(m.parameters())|t = f(x)"),
+    ("not in the optimizer", 1, (0, 0, 0, 0, 3), "o = SGD(m.parameters())|s = Step(o)|m.fc = nn.Linear(3, 4)",
+     'o = SGD(m.parameters())|s = Step(o)|m.fc = nn.Linear(3, 4)|o.add_param_group({"params": m.fc.parameters()})'),
+    ("not in the optimizer", 1, (), "w = nn.Parameter(torch.randn(3)).to(d) * 0.1",
+     "w = nn.Parameter(torch.randn(3).to(d) * 0.1)"),
+    ("not in the optimizer", 1, (), "m = [nn.Parameter(x) * 2, 1][0]", ""),
+    ("not in the optimizer", 1, (), "m = Module(nn.Parameter(x))", ""),
+    ("frozen embeddings", 1, (), "e = Embedding.from_pretrained(v)", "e = Embedding.from_pretrained(v, freeze=False)"),
     ("learning rate too high", 1, (0, 0, 0, 2), "l.backward()|o = SGD(p, lr=0.5)", "l.backward()|o = SGD(p, lr=0.05)"),
     ("steps too large", 1, (0, 0, 0, 1), "o = optim.Adam(p, c['lr'] + a)", "o = optim.Adam(p, (c['lr'] + a) * 0.1)"),
     ("softmax over the batch of scores", 1, (), "w = F.softmax(s, dim=0)", "w = F.softmax(s, dim=1)"),
@@ -80,7 +91,8 @@ def test_lines_as_the_remedy_has_them(kind: str, line: int, lines: tuple[int, ..
             tf.nn.softmax(tf.transpose(tf.placeholder(tf.float32, [5, 3, last]), [2, 1, 0]), name=name)
     kind, _, op = kind.rpartition(" of ") if kind[-5:] != " time" and " of " in kind else (kind, "", "")
     finding = Finding(90, kind, op, "", "x:0", "", "", "", Place(file, line, "", ""))
-    found = written(finding, Known(graph, *(Site(file, at, "") if at else None for at in lines)))
+    *sites, late = (Site(file, at, "") if at else None for at in [*lines, 0, 0, 0, 0, 0][:5])
+    found = written(finding, Known(graph, *sites, late=late))
     assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)
 
 
@@ -98,6 +110,20 @@ def test_the_tensors_themselves_in_place_of_their_numbers(old: str, new: str, tm
     old, new = (text.replace("|", "\n") for text in (old, new))
     file = _file(old, tmp_path, monkeypatch)
     found = connected(file, old.count("\n") + 1)
+    assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)
+
+
+@pytest.mark.parametrize("made, old, new", [
+    (0, "for p in m.parameters():|    p.requires_grad = False", "for p in m.parameters():|    p.requires_grad = True"),
+    (3, "for p in m.parameters():|    p.requires_grad_(False)|o = SGD(m.fc.parameters(), 1)",
+     "for p in m.parameters():|    p.requires_grad_(False)|for p in m.fc.parameters(): p.requires_grad_(True)|"
+     "o = SGD(m.fc.parameters(), 1)"),
+    (3, "for p in m.parameters():|    p.requires_grad_(False)|o = SGD(ps, 1)", "")])
+def test_parameters_that_are_all_frozen(made: int, old: str, new: str, tmp_path: Path,
+                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = (text.replace("|", "\n") for text in (old, new))
+    file = _file(old, tmp_path, monkeypatch)
+    found = thawed(Place(file, 2, "", ""), [Place(file, made, "", "")] if made else [])
     assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)
 
 

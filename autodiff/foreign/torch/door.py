@@ -142,7 +142,9 @@ class TorchDoor:
             entries = [e for e in self.recorder.older if not _updates(e, parameters) and not self._habits.has_moved(e)
                        ] + entries
             used = sliced(entries, [loss])
-        parameters = self._lasting({**parameters, **self._unnamed(used, parameters)}, entries)
+        unnamed = self._unnamed(used, parameters)
+        self._habits.unkept.note(unnamed.values(), used)
+        parameters = self._lasting({**parameters, **unnamed}, entries)
         try:
             built = self._builder.built(loss, used, parameters, data_names(names))
         except Exception as error:  # of a program that goes on, whatever we cannot read of it
@@ -196,8 +198,11 @@ class TorchDoor:
             variable = self.steps.variables[name]
             self._view.handles[name] = variable
             if not parameter.requires_grad:
+                table = next((f for f in self._habits.fixed_tables(names) if name.endswith(
+                    f"{f.op.rpartition('.')[2]}.weight")), None)
                 advice.remarks[variable.op.name] = Remark(f"requires_grad of {name} is False", self._habits.frozen(
-                    parameter))
+                    parameter)) if table is None else Remark(table.text, table.place, table.remedy,
+                                                             written(table, self._habits.known(built.loss.graph)))
             elif parameter.grad is None and (remark := left_before(parameter, self.recorder.older, used) or remark_on(
                     parameter, entries, used, self._habits.assigned)):
                 advice.remarks[variable.op.name] = remark

@@ -27,6 +27,7 @@ from .logarithms import Logarithms
 from .names import modules_in
 from .rates import Rates
 from .record import BYTES, Entry, RawFrames, Recorder, is_leaf, place_of_frames, tensors_in, user_frames
+from .unkept import Unkept, fixed_tables, list_of
 from .written import Known, lists_layers
 
 MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
@@ -70,6 +71,8 @@ class Habits:
         self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
         self._remade: set[str] = set()  # names of those that steps make anew
         self.moved, self.last_step = set[int](), RawFrames()
+        self.unkept = Unkept()
+        self._late: Site | None = None  # where a layer was made after the optimizer that lacks it
         self._called: dict[int, RawFrames] = {}  # by identity: where a module was called last for a training
         self._backward, self._untrained = RawFrames(), RawFrames()  # where a module in eval mode was called
 
@@ -259,13 +262,18 @@ class Habits:
             self.last_step, self._untrained, self._backward))
         rate = self.rate()
         rated = Site(*rate.place[:3]) if rate is not None and rate.place is not None else None
-        return Known(graph, stepped, called, backward, rated, self.logarithms.are_shares)
+        return Known(graph, stepped, called, backward, rated, self.logarithms.are_shares, self._late)
 
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
+                *self.unkept.findings(), *self.fixed_tables(names),
                 *self.logarithms.findings(), *self._slipped(), *self.hooks.findings(), *self.between.findings(),
                 *self.rates.findings(self.rate())]
+
+    def fixed_tables(self, names: dict[str, Any]) -> list[Finding]:
+        """Embeddings that are not trained, as nobody has said whether they are to be."""
+        return fixed_tables(names, self.made)
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
         piled = [name for name, p in parameters.items() if id(p) in self._used]
@@ -304,10 +312,11 @@ class Habits:
         last = list(self.optimizers)[-1]
         at = place_of_frames(self.made.get(id(last), ()))
         made = place_of_frames(self.made.get(id(parameter), ()))
-        statement = on_lines(made.file).get(made.line) if made else None
-        if lists_layers(statement):
+        made = list_of(made)
+        if lists_layers(on_lines(made.file).get(made.line) if made else None):
             at = made
         is_late = made and at and made.file == at.file and made.line > at.line
+        self._late = Site(*made[:3]) if made and is_late else None
         return [Finding(91, "not in the optimizer", first, "", first,
                         f"{listed} get gradients, but no optimizer was given them: they are never updated"
                         + (f"; {first} was made{at_line(made)}" if made else ""),

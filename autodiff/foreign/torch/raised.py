@@ -22,6 +22,7 @@ from .left_behind import remark_on
 from .record import Call, Entry, Recorder, is_leaf, is_library, place_of_frames, tensors_in
 from .two_losses import TwoLosses
 from .uncut import connected
+from .written import scaled_inside, thawed
 
 _REMEDIES = {  # what torch says -> what to do
     "implicitly created only for scalar": "make one number of it before backward(): loss.mean(), or loss.sum()",
@@ -162,8 +163,11 @@ class PostMortem:
                               place, "keep it out of the loss: a loss of the scores themselves, as F.cross_entropy")
         trained = [p for p in self._parameters.values() if p.requires_grad]
         for p in [] if trained else self._parameters.values():
+            given = [id(each) for o in self._habits.optimizers for group in o.param_groups for each in group["params"]]
+            made = [place_of_frames(self._habits.made.get(id(o), ())) for o in self._habits.optimizers]
             return Remark(f"requires_grad of all {len(self._parameters)} parameters is False", self._habits.frozen(p),
-                          "freeze those alone that are not to be trained, and set requires_grad = True of the others")
+                          "freeze those alone that are not to be trained, and set requires_grad = True of the others",
+                          thawed(self._habits.frozen(p), made if len(given) < len(self._parameters) else []))
         remarks = (remark_on(p, self._entries, used, self._habits.assigned) for p in trained)
         return next((remark for remark in remarks if remark is not None and remark.place is not None), None)
 
@@ -201,6 +205,12 @@ class PostMortem:
         names = {**self._frame.f_globals, **self._frame.f_locals}
         name = (*names_between(self._file, line, use), *(n for n, each in names.items() if each is tensor), "it")[0]
         place, at = as_place(Site(self._file, use, "")), at_line(as_place(Site(self._file, line, ""))) * (line > 0)
+        inner = next((resolve(e.frames[:1])[0] for e in self._slopes if any(
+            t is tensor for t in tensors_in(e.result))), None)
+        if inner is not None and (lines := scaled_inside(inner.file, inner.line)):
+            return Remark(f"what is made of an nn.Parameter{at_line(as_place(inner))} is none itself: it has the graph "
+                          "of that one line, which the first backward() has freed", as_place(inner),
+                          "compute its first value inside: nn.Parameter(torch.randn(…) * scale)", lines)
         if line not in (loop_around(self._file, self._line) or ()):
             return Remark(f"{name} was computed{at} once, before the loop, and the first backward() has freed what its "
                           f"gradient needs", place, f"compute {name}{at} in each step, inside the loop; or {name}."

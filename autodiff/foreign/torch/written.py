@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...core.graph import Graph
 from ...core.site import Site
 from ...debug.analysis.findings import Finding
 from ...debug.analysis.mistakes.heads import unbroadcast
+from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
 from ..new_lines import NewLines, after, before, moved, nodes_on, replaced, text_on, value
 from ..script_lines import assigned_on, holding, loops_around, on_lines
@@ -21,7 +22,8 @@ _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, st
 
 class Known(NamedTuple):
     """What is known of a script. stepped, called, backward: the lines of the last optimizer.step(), forward pass and
-    backward(); rated: of the optimizer that has the rate. are_shares: whether a loss of logarithms was given shares."""
+    backward(); rated: of the optimizer that has the rate. are_shares: whether a loss of logarithms was given
+    shares; late: where a layer was made after the optimizer that lacks it."""
 
     graph: Graph
     stepped: Site | None = None
@@ -29,6 +31,7 @@ class Known(NamedTuple):
     backward: Site | None = None
     rated: Site | None = None
     are_shares: bool = False
+    late: Site | None = None
 
 
 class _At(NamedTuple):
@@ -189,13 +192,71 @@ def _numbers_summed(at: _At) -> Iterator[NewLines]:
 
 
 def _registered(at: _At) -> Iterator[NewLines]:
-    """A plain list of layers as one that parameters() looks into."""
-    yield value(at.file, at.line, "torch.nn.ModuleList({})") if lists_layers(on_lines(at.file).get(at.line)) else {}
+    """A plain list of layers as one that parameters() looks into; a layer that the optimizer was made before; values
+    that are made of an nn.Parameter as one themselves."""
+    yield scaled_inside(at.file, at.line)
+    statement = on_lines(at.file).get(at.line)
+    if lists_layers(statement):
+        kind = "Dict" if isinstance(statement.value, (ast.Dict, ast.DictComp)) else "List"  # type: ignore
+        what = "Parameter" if "Parameter(" in ast.unparse(statement.value) else "Module"  # type: ignore
+        yield value(at.file, at.line, f"torch.nn.{what}{kind}({{}})")
+    late = on_lines(at.file).get(at.known.late.line) if at.known.late is not None else None
+    if isinstance(statement, ast.Assign) and isinstance(late, ast.Assign) and late.col_offset == statement.col_offset:
+        name, end = ast.unparse(statement.targets[0]), late.end_lineno or late.lineno
+        between = [node for line, node in on_lines(at.file).items() if at.line < line <= end]
+        if not any(name in ast.unparse(node) for node in between):
+            yield moved(at.file, at.line, after(at.file, late.lineno, ast.unparse(statement)))
+        yield after(at.file, late.lineno, f'{name}.add_param_group({{"params": {ast.unparse(late.targets[0])}'
+                    '.parameters()})')
 
 
 def lists_layers(statement: ast.stmt | None) -> bool:
-    """Whether it keeps what is made on its line in a plain list."""
-    return isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.List, ast.ListComp))
+    """Whether it keeps what is made on its line in a plain list, or a dict."""
+    return isinstance(statement, ast.Assign) and isinstance(statement.value, (
+        ast.List, ast.ListComp, ast.Dict, ast.DictComp))
+
+
+def scaled_inside(file: str, line: int) -> NewLines:
+    """`nn.Parameter(x * c)` for `nn.Parameter(x) * c`, which is none; {} where none is so made on the line."""
+    statement = on_lines(file).get(line)
+    whole = getattr(statement, "value", None) if isinstance(statement, ast.Assign) else None
+    calls = [node for node in ast.walk(whole) if isinstance(node, ast.Call) and last_name(
+        node.func) == "Parameter"] if isinstance(whole, ast.expr) else []
+    if len(calls) != 1 or calls[0] is whole or len(calls[0].args) != 1 or _is_argument(calls[0], whole):
+        return {}
+    inside = calls[0].args[0]
+    text, given = ast.unparse(whole), ast.unparse(calls[0])
+    first = f"({ast.unparse(inside)})" if isinstance(inside, (ast.BinOp, ast.UnaryOp)) else ast.unparse(inside)
+    options = "".join(f", {ast.unparse(word)}" for word in calls[0].keywords)
+    return value(file, line, f"{ast.unparse(calls[0].func)}({text.replace(given, first, 1)}{options})")
+
+
+def _is_argument(call: ast.Call, whole: ast.expr) -> bool:
+    """Whether a call is given to another, as to a module that keeps it, or kept in a list."""
+    kept = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.Lambda)
+    return any(isinstance(node, kept) or isinstance(node, ast.Call) and call in (
+        *node.args, *(word.value for word in node.keywords)) for node in ast.walk(whole))
+
+
+def thawed(frozen: Place | None, made: Sequence[Place | None]) -> NewLines:
+    """Where parameters are frozen, so that they are not; or what an optimizer is given so before it is made."""
+    if frozen is None:
+        return {}
+    for node in nodes_on(frozen.file, frozen.line) if not made else ():
+        if isinstance(node, ast.Constant) and node.value is False:
+            return replaced(frozen.file, node, "True")
+    for place in filter(None, made):
+        for call in _calls(Site(place.file, place.line, "")):
+            given = ast.unparse(call.args[0]) if call.args else ""
+            if given.endswith(".parameters()") and place.line > frozen.line:
+                return before(place.file, place.line, f"for p in {given}: p.requires_grad_(True)")
+    return {}
+
+
+def _unfrozen(at: _At) -> Iterator[NewLines]:
+    """A table of embeddings that is trained."""
+    for call in _calls(at, "from_pretrained"):
+        yield replaced(at.file, call.args[-1], "{}, freeze=False") if call.args and not call.keywords else {}
 
 
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
@@ -203,6 +264,6 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
     "learning rate too high": _slower, "steps too large": _slower, "inputs not scaled": _scaled, "eval mode": _training,
     "softmax over the batch": _other_axis, "no logarithms": _logarithms, "not in the optimizer": _registered,
-    "losses keep their graphs": _numbers_summed, "axes of batch and time": _worded(
+    "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen, "axes of batch and time": _worded(
         "RNN LSTM GRU", "batch_first", "True"), "dropout in evaluation": _worded(
             "dropout", "training", "self.training")}

@@ -43,6 +43,7 @@ from .update_stages import UpdateStages
 
 _CALLS = ("If", "While", "Case")  # which may update what they are given
 _BATCHES = 5  # steps whose batches units are judged by
+_MEANT = "it should be zero"  # of a gradient function: as of those that pass a gradient straight through
 _LATE = 20  # runs that are looked at for what has been trained
 _APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
 
@@ -182,9 +183,9 @@ class Checkup:
         inside = self.state.replayer.calls(at)
         found = [rule for op in ops if all(t in values for t in op.inputs)
                  for rule in self.rules.checked(op, values, 1, inside) if rule.verdict == "wrong"]
-        return [Finding(85, "wrong gradient", rule.op, rule.op_type, rule.input, f"the gradient function of {rule.op} "
-                        f"({rule.op_type}) is wrong: {rule.note}", "derive it anew: check shows both slopes", "check",
-                        rule.place) for rule in found]
+        return [Finding(CALM if rule.note == _MEANT else 85, "wrong gradient", rule.op, rule.op_type, rule.input,
+                        f"the gradient function of {rule.op} ({rule.op_type}) is wrong: {rule.note}", "derive it anew: "
+                        "check shows both slopes", "check", rule.place) for rule in found]
 
     def _gets_another(self, variable: Tensor, y: Tensor | None) -> bool:
         """Whether not y but another loss has a gradient for a variable, or the gradient of a copy is applied to it."""

@@ -74,7 +74,8 @@ class Mended:
         """
         until = time.perf_counter() + _SECONDS
         self._laws, steps, told = {}, self._steps(case), list(found)
-        worst = [f for f in found if f.severity >= WARNING and f.remedy and "tried: " not in f.remedy]
+        written = advice_of(self.model.graph).written
+        worst = [f for f in found if f.remedy and "tried: " not in f.remedy and (f.severity >= WARNING or written(f))]
         kinds = list(dict.fromkeys((f.kind, f.op, f.remedy) for f in worst))  # of tensors at one op one is tried
         try:
             for kind in kinds[:_FINDINGS]:

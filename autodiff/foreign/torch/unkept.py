@@ -1,0 +1,63 @@
+"""Parameters that no module keeps, lists that hide layers, and tables that are frozen unasked."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ...core.site import Site
+from ...debug.analysis.findings import Finding
+from ...debug.facts.records import Place
+from ...debug.facts.roles import as_place, at_line
+from ..script_lines import on_lines
+from .names import modules_in
+from .record import Entry, RawFrames, place_of_frames, tensors_in
+from .written import scaled_inside
+
+
+class Unkept:
+    """Parameters of which the line that made them made something else."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, tuple[Any, Place]] = {}
+
+    def note(self, unnamed: Iterable[Any], entries: Sequence[Entry]) -> None:
+        """Look at leaves that no module has, and at the ops that take them."""
+        for p in unnamed:
+            for entry in entries if isinstance(p, torch.nn.Parameter) and id(p) not in self._places else ():
+                place = place_of_frames(entry.frames)
+                if any(t is p for t in tensors_in(entry.args)) and place and scaled_inside(place.file, place.line):
+                    self._places[id(p)] = p, place
+
+    def findings(self) -> list[Finding]:
+        """The first line of these."""
+        places = [place for _, place in self._places.values()]
+        return [Finding(93, "not in the optimizer", "", "", "", f"what is made of an nn.Parameter{at_line(place)} is "
+                        "none itself: no module and no optimizer has it, and it is never updated", "compute its first "
+                        "value inside: nn.Parameter(torch.randn(…) * scale)", "doctor", place) for place in places[:1]]
+
+
+def fixed_tables(names: dict[str, Any], made: Mapping[int, RawFrames]) -> list[Finding]:
+    """Embeddings that are not trained, as nobody has said whether they are to be. made: where modules were."""
+    found = [(f"{name}.{inner}" if inner else name, place) for name, module in modules_in(names).items()
+             for inner, part in module.named_modules() if isinstance(part, torch.nn.Embedding)
+             and not part.weight.requires_grad and (place := place_of_frames(made.get(id(part), ())))
+             and "from_pretrained" in place.text and "freeze" not in place.text]
+    return [Finding(30, "frozen embeddings", name, "", "", f"{name} is never trained: nn.Embedding.from_pretrained "
+                    "freezes its table where it is not told otherwise", "freeze=False, if it is to be trained",
+                    "doctor", place) for name, place in found]
+
+
+def list_of(made: Place | None) -> Place | None:
+    """Where the list begins that a line appends to; the line itself if it appends to none."""
+    statement = on_lines(made.file).get(made.line) if made else None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if made is None or not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+                            and call.func.attr == "append"):
+        return made
+    name = ast.unparse(call.func.value)
+    lines = [line for line, node in on_lines(made.file).items() if line < made.line and isinstance(
+        node, ast.Assign) and ast.unparse(node.targets[0]) == name]
+    return as_place(Site(made.file, max(lines), made.function)) if lines else made
