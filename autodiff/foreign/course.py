@@ -19,6 +19,7 @@ _PUSHES = 0.03  # of a change: what a gradient makes of it, beside the momentum
 _NOTHING = 1e-7  # of a parameter: a gradient so small moves nothing
 _LOST = 1e-4  # of a parameter: a gradient so small may well be lost in rounding
 _NOISE = 10.0  # times the largest of the first losses: what different batches do not explain
+_SLIGHT = 0.01  # of a loss: a rise that is none, as where it has come to rest
 _FAR = 1e3  # times its first value: a loss that has grown so much has diverged
 
 
@@ -132,7 +133,7 @@ def too_far(turns: Sequence[Turn], use: Use) -> list[Finding]:
         downhill = sum(float(np.sum(d * g)) < 0 for d, g in pairs)
     first, last = losses[:len(losses) // 3], losses[-(len(losses) // 3):]
     same = all(map(_same_data, turns, turns[1:]))
-    is_rising = not losses[-1] <= losses[0] and sum(rises) >= len(rises) / 3 and (
+    is_rising = not losses[-1] <= losses[0] + _SLIGHT * abs(losses[0]) and sum(rises) >= len(rises) / 3 and (
         same or not np.median(last) <= max(first) + (_NOISE - 1) * max(map(abs, first)))
     if not is_rising or downhill < len(pairs) / 2:
         return []

@@ -190,6 +190,17 @@ def test_a_weight_decay_that_outweighs_the_loss_is_named(told):
     assert steps("weight_decay=0.01") == []
 
 
+@pytest.mark.parametrize("decay, kinds", [(1.0, ["weight decay"]), (0.01, [])])
+def test_a_weight_decay_that_balances_the_loss_is_named(told, decay, kinds):
+    made = "descent = descent if step + _ else torch.optim.Optimizer([w])"
+    given = f"descent.param_groups[0].update(weight_decay={decay})"
+    down = ["with torch.no_grad():", f"    w -= w * torch.tensor({0.1 * decay})", "    w -= w.grad * torch.tensor(0.1)",
+            "    w.grad.zero_()"]
+    found = told("for _ in range(9):", *(f"    {line}" for line in (
+        made, given, LOSS, "descent.zero_grad()", "loss.backward()", "descent.step()", *down)))
+    assert [f.kind for f in found.steps[-1][2]] == kinds
+
+
 def test_a_schedule_that_leaves_no_rate_has_its_line(told):
     made = "descent = descent if step else torch.optim.Optimizer([w])"
     plan = "plan = plan if step else torch.optim.lr_scheduler.LRScheduler(descent)"

@@ -8,6 +8,7 @@ import pytest
 
 from autodiff.core.graph import Graph
 from autodiff.core.site import Site
+from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.analysis.findings import Finding
 from autodiff.debug.engine.questions.patches import patch_of_lines
 from autodiff.debug.facts.records import Place
@@ -68,6 +69,15 @@ CASES = [
     ("not in the optimizer", 1, (), "m = [nn.Parameter(x) * 2, 1][0]", ""),
     ("not in the optimizer", 1, (), "m = Module(nn.Parameter(x))", ""),
     ("frozen embeddings", 1, (), "e = Embedding.from_pretrained(v)", "e = Embedding.from_pretrained(v, freeze=False)"),
+    ("weight decay", 1, (), "o = SGD(p, lr=0.1, weight_decay=2.0)", "o = SGD(p, lr=0.1, weight_decay=1e-4)"),
+    ("sorted by class", 2, (), "d = DataLoader(s, 5, shuffle=False)|f(d)", "d = DataLoader(s, 5, shuffle=True)|f(d)"),
+    ("sorted by class", 2, (), "d = DataLoader(s, n=5)|f(d)", "d = DataLoader(s, n=5, shuffle=True)|f(d)"),
+    ("sorted by class", 2, (), "d = DataLoader(s, sampler=5)|f(d)", ""),
+    ("sorted by class", 2, (), "d = DataLoader(s)|e = DataLoader(s)|f(d)", ""),
+    ("reshape for transpose of viewed", 1, (), "x = x.view(4, -1, 2)", "x = x.permute(0, 2, 1)"),
+    ("reshape for transpose of viewed", 1, (), "x = torch.reshape(f(x), n)", "x = f(x).permute(0, 2, 1)"),
+    ("double sigmoid of loss", 2, (), "m = Sequential(nn.Linear(), nn.Sigmoid())|l = f(m(x))",
+     "m = Sequential(nn.Linear(), nn.Identity())|l = f(m(x))"),
     ("learning rate too high", 1, (0, 0, 0, 2), "l.backward()|o = SGD(p, lr=0.5)", "l.backward()|o = SGD(p, lr=0.05)"),
     ("steps too large", 1, (0, 0, 0, 1), "o = optim.Adam(p, c['lr'] + a)", "o = optim.Adam(p, (c['lr'] + a) * 0.1)"),
     ("softmax over the batch of scores", 1, (), "w = F.softmax(s, dim=0)", "w = F.softmax(s, dim=1)"),
@@ -87,6 +97,9 @@ def test_lines_as_the_remedy_has_them(kind: str, line: int, lines: tuple[int, ..
         for made in (tf.subtract(column, row, name="column"), tf.subtract(row, row, name="rows"),
                      tf.argmax(row, name="chosen"), tf.stop_gradient(row, name="cut")):
             assert made is not None
+        tf.reshape(tf.placeholder(tf.float32, [4, 2, 3]), [4, 3, 2], name="viewed")
+        tf.square(tf.sigmoid(row, name="shares"), name="loss")
+        advice_of(graph).makers["shares"] = f"Sigmoid made at {Path(file).name}:1"
         for name, last in (("scores", 1), ("classes", 4)):
             tf.nn.softmax(tf.transpose(tf.placeholder(tf.float32, [5, 3, last]), [2, 1, 0]), name=name)
     kind, _, op = kind.rpartition(" of ") if kind[-5:] != " time" and " of " in kind else (kind, "", "")

@@ -14,6 +14,7 @@ from .record import RawFrames, place_of_frames, user_frames
 _DROPS = 3  # of the rate, from which on it is said to fade
 _FADED, _GONE = 1e-3, 1e-6  # of the first rate, if each drop halves it at least; whatever the drops are
 _DECAY = 0.1  # from which on a weight decay is looked at
+_HEAVY, _BALANCED = 0.3, 0.7  # one that may balance the loss, and the share of its gradient from which on it does
 _SHARE = 0.1  # of the first rate, below which it is the schedule that makes it low
 _KEPT = 200  # steps
 _PACED, _SLOW = 8, 1e-6  # first steps whose change of a kernel is taken; what of its size is next to nothing
@@ -35,6 +36,7 @@ class Rates:
         self._first = 0.0  # the rate that schedules begin with
         self._kernel: tuple[Any, Any] = (None, None)  # one that the first step was to change, and what it was then
         self._decay: tuple[float, float] = (0.0, 0.0)  # weight decay, and the least it has been, in gradients
+        self._pull = 0.0  # in the last step, of one that is added to gradients
         self._paces: list[float] = []  # by which share of its size each step has changed it
 
     def watch(self, noting: Callable[[Any, str, Callable[..., None]], None]) -> None:
@@ -73,9 +75,11 @@ class Rates:
         self._rates.append(float(optimizer.param_groups[0].get("lr", 0.0)))
         del self._rates[:-_KEPT]
         self._scaled, self.is_due = {}, False
-        if len(self._paces) < _PACED:
+        is_early = len(self._paces) < _PACED
+        if is_early:
             self._pace(optimizer)
-            self._weigh(optimizer)
+        if is_early or self._decay[0] >= _HEAVY:
+            self._weigh(optimizer, is_early=is_early)
 
     def _pace(self, optimizer: Any) -> None:
         """Take by how much the last step has changed a kernel."""
@@ -87,7 +91,7 @@ class Rates:
             self._paces.append(float((kernel.detach() - before).norm() / (before.norm() + 1e-30)))
         self._kernel = kernel, None if kernel is None else kernel.detach().clone()
 
-    def _weigh(self, optimizer: Any) -> None:
+    def _weigh(self, optimizer: Any, *, is_early: bool) -> None:
         """Take how large the pull of a weight decay is, where gradients are 1."""
         group = optimizer.param_groups[0]
         decay, used = float(group.get("weight_decay") or 0.0), [p for p in group["params"] if p.grad is not None]
@@ -95,10 +99,13 @@ class Rates:
             return
         size, slope = (float(sum(float(t.detach().norm()) ** 2 for t in tensors)) ** 0.5
                        for tensors in (used, [p.grad for p in used]))
-        if group.get("decoupled_weight_decay") or isinstance(optimizer, torch.optim.AdamW):
+        is_apart = group.get("decoupled_weight_decay") or isinstance(optimizer, torch.optim.AdamW)
+        if is_apart:
             slope = float(sum(p.numel() for p in used)) ** 0.5  # a step moves each element by some rate
         pull = decay * size / (slope + 1e-30)
-        self._decay = decay, min(pull, self._decay[1]) if self._decay[0] else pull
+        self._pull = 0.0 if is_apart else pull
+        if is_early:
+            self._decay = decay, min(pull, self._decay[1]) if self._decay[0] else pull
 
     def raised_by(self, rate: float) -> RawFrames:
         """Where the schedule was made that has raised the rate to this; () if none has."""
@@ -132,6 +139,11 @@ class Rates:
 
     def _decayed(self, rate: Remark | None) -> list[Finding]:
         decay, pull = self._decay
+        if decay >= _HEAVY and self._pull > _BALANCED and pull < 1 and len(self._paces) >= _PACED:
+            return [Finding(84, "weight decay", "", "", "", f"weight_decay is {decay:g}: it pulls the parameters to 0 "
+                            f"{self._pull:.2g} times as much as the gradient of the loss moves them: there they stay, "
+                            "far from what the loss asks for", "lower weight_decay: 1e-4 to 0.01 is usual", "grads",
+                            rate.place if rate else None)]
         if decay < _DECAY or pull < 1 or len(self._paces) < _DROPS:
             return []
         return [Finding(84, "weight decay", "", "", "", f"weight_decay is {decay:g}: it pulls the parameters to "

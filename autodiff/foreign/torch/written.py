@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from ...core.graph import Graph
 from ...core.site import Site
+from ...core.traversal import ancestors
+from ...debug.analysis.advice import advice_of
 from ...debug.analysis.findings import Finding
 from ...debug.analysis.mistakes.heads import unbroadcast
 from ...debug.facts.records import Place
@@ -18,6 +20,8 @@ from .uncut import connected, last_name
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
           **dict.fromkeys(("fill_", "zero_"), "{0}.normal_(0, 0.1)")}  # what fills with one number, and what at random
+
+_ORDERS = {3: ((0, 2, 1), (1, 0, 2)), 4: ((0, 3, 1, 2), (0, 2, 3, 1), (0, 2, 1, 3))}  # of axes
 
 
 class Known(NamedTuple):
@@ -219,9 +223,10 @@ def lists_layers(statement: ast.stmt | None) -> bool:
 def scaled_inside(file: str, line: int) -> NewLines:
     """`nn.Parameter(x * c)` for `nn.Parameter(x) * c`, which is none; {} where none is so made on the line."""
     statement = on_lines(file).get(line)
-    whole = getattr(statement, "value", None) if isinstance(statement, ast.Assign) else None
-    calls = [node for node in ast.walk(whole) if isinstance(node, ast.Call) and last_name(
-        node.func) == "Parameter"] if isinstance(whole, ast.expr) else []
+    if not isinstance(statement, ast.Assign):
+        return {}
+    whole = statement.value
+    calls = [node for node in ast.walk(whole) if isinstance(node, ast.Call) and last_name(node.func) == "Parameter"]
     if len(calls) != 1 or calls[0] is whole or len(calls[0].args) != 1 or _is_argument(calls[0], whole):
         return {}
     inside = calls[0].args[0]
@@ -259,11 +264,56 @@ def _unfrozen(at: _At) -> Iterator[NewLines]:
         yield replaced(at.file, call.args[-1], "{}, freeze=False") if call.args and not call.keywords else {}
 
 
+def _moved_axes(at: _At) -> Iterator[NewLines]:
+    """The axes in the order that a view has taken for theirs."""
+    op = at.known.graph.operations.get(at.finding.op)
+    old, new = (op.inputs[0].dims, op.outputs[0].dims) if op is not None and op.inputs else (None, None)
+    if not old or not new or len(old) != len(new) or len(old) not in _ORDERS:
+        return
+    order = next((each for each in _ORDERS[len(old)] if [old[i] for i in each] == list(new)), None)
+    for call in _calls(at, "view", "reshape") if order is not None else ():
+        is_function = _owner(call) == "torch"
+        yield replaced(at.file, call, f"{ast.unparse(call.args[0]) if is_function else _owner(call)}"
+                       f".permute({', '.join(map(str, order or ()))})")
+
+
+def _shuffled(at: _At) -> Iterator[NewLines]:
+    """The only loader of data that is not told to shuffle."""
+    calls = {(node.lineno, node.col_offset): node for line in on_lines(at.file) for node in _calls(
+        Site(at.file, line, ""), "DataLoader")}
+    plain = [node for node in calls.values() if not any(word.arg == "shuffle" and ast.unparse(word.value) == "True" or
+                                                        word.arg in ("sampler", "batch_sampler", None)
+                                                        for word in node.keywords) and node.args]
+    for call in plain if len(calls) == 1 else ():
+        told = [word.value for word in call.keywords if word.arg == "shuffle"]
+        yield replaced(at.file, told[0], "True") if told else replaced(
+            at.file, [*call.args, *(word.value for word in call.keywords)][-1], "{}, shuffle=True")
+
+
+def _no_layer(at: _At) -> Iterator[NewLines]:
+    """Nothing in place of the one layer that makes probabilities of logits, where the loss does."""
+    op, makers = at.known.graph.operations.get(at.finding.op), advice_of(at.known.graph).makers
+    kind = "Softmax" if "softmax" in at.finding.kind else "Sigmoid"
+    behind = {each.name for each in ancestors(op.inputs)} if op is not None else set()
+    said = [text for name, text in makers.items() if name in {*behind, at.finding.op}]
+    for name, line in re.findall(rf"^{kind} made at (\S+):(\d+)$", "\n".join(said), re.MULTILINE):
+        calls = [*_calls(Site(at.file, int(line), ""), kind)] if at.file.endswith(name) else []
+        if len(calls) == 1 and said.count(f"{kind} made at {name}:{line}") == 1:
+            yield replaced(at.file, calls[0], f"{_owner(calls[0])}.Identity()".lstrip("."))
+
+
+def _lighter(at: _At) -> Iterator[NewLines]:
+    for call in _calls(at):
+        yield from (replaced(at.file, word.value, "1e-4") for word in call.keywords if word.arg == "weight_decay")
+
+
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "gradients accumulate": _zeroed, "nothing to step by": _zeroed_first, "never stepped": _stepped,
     "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
     "learning rate too high": _slower, "steps too large": _slower, "inputs not scaled": _scaled, "eval mode": _training,
     "softmax over the batch": _other_axis, "no logarithms": _logarithms, "not in the optimizer": _registered,
-    "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen, "axes of batch and time": _worded(
+    "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen, "weight decay": _lighter,
+    "reshape for transpose": _moved_axes, "sorted by class": _shuffled, **dict.fromkeys((
+        "double softmax", "double sigmoid"), _no_layer), "axes of batch and time": _worded(
         "RNN LSTM GRU", "batch_first", "True"), "dropout in evaluation": _worded(
             "dropout", "training", "self.training")}
