@@ -59,6 +59,10 @@ m.fit_generator(drawn(), steps_per_epoch=12, epochs=12, verbose=0)
 m.fit(data[order], classes[order], 12, 2, verbose=0,
       shuffle=False)  #!
 """, "sorted by class", "shuffle=True)", ("shuffle=False", "shuffle=True")),
+    "a dataset in order": (CLASSES + """order = np.argsort(classes)
+pairs = tf.data.Dataset.from_tensor_slices((data[order], classes[order]))
+m.fit(pairs.batch(12).repeat(), steps_per_epoch=20, epochs=2, verbose=0)  #!
+""", "sorted by class", "pairs.shuffle(10000).batch(12)", ("pairs.batch", "pairs.shuffle(240).batch")),
     "a class is rare": (BINARY + 'm.compile("sgd", "binary_crossentropy")\n' + """
 m.fit(data, data[:, 0] > 1.9, 24, 2, verbose=0)  #!
 """, "unbalanced classes", "verbose=0, class_weight={0: 1.0, 1:", ("> 1.9", "> 0.1")),

@@ -22,6 +22,7 @@ from .given import given_behind
 _APART, _RARE = "labels do not follow from inputs", "unbalanced classes"
 _DRAWS = ("permutation", "randint", "choice", "sample", "randominteger", "integers", "shuffle")
 _SIDES = 2  # arrays that belong together: inputs and labels
+_SHUFFLED = 10000  # elements that are shuffled at a time
 _HEAVIEST = 50.0  # times: what a rare class is weighed by
 
 
@@ -148,7 +149,12 @@ def _call_at(source: Source, line: int, names: Sequence[str]) -> ast.Call:
 
 
 def _in_order(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
-    """fit that is told not to shuffle."""
+    """fit that is told not to shuffle; or the one dataset of the file, which is cut into batches unshuffled."""
+    batched = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and isinstance(
+        node.func, ast.Attribute) and node.func.attr == "batch" and "shuffle" not in ast.unparse(node.func.value)]
+    if len(batched) == 1 and "from_tensor_slices" in source.text and ".shuffle(" not in source.text:
+        end = source.range(batched[0].func.value)[1]  # type: ignore[attr-defined]
+        return batched[0].lineno, [(end, end, f".shuffle({_SHUFFLED})")]
     call = _call_at(source, line, ("fit", "fitgenerator"))
     told = [word.value for word in call.keywords if word.arg == "shuffle" and getattr(word.value, "value", 1) is False]
     if not told:
