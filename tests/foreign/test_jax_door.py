@@ -212,3 +212,26 @@ def test_a_loss_that_is_no_number_is_made_one(told, monkeypatch, said, value, ca
     with pytest.raises(TypeError) as error:
         told(call, head=HEAD.replace("(e * e).sum()", value))
     assert [*error.value.told.lines.values()] == mended and error.value.told.place.line == 6
+
+
+@pytest.mark.parametrize("said, line, mended", [
+    ("you are not passing `params`", UPDATE, UPDATE.replace("state)", "state, params)")),
+    ("Incompatible shapes for broadcasting", "e = softmax_cross_entropy(x, y)",
+     "e = softmax_cross_entropy_with_integer_labels(x, y)"),
+    ("unsupported operand", "grads, loss = jax.value_and_grad(f)(x); grads + 1", None), ("anything", UPDATE, None)])
+def test_what_optax_refuses_is_written_as_it_takes_it(tmp_path, said, line, mended):
+    file = tmp_path / "train.py"
+    file.write_text(f"{line}\n{APPLY}\n")
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.raised import of_optax
+        found = of_optax(str(file), 1, said)
+    assert (found and [*found.lines.values()]) == (mended and [mended])
+
+
+def test_a_value_and_gradients_taken_in_the_other_order_are_told(tmp_path):
+    file = tmp_path / "train.py"
+    file.write_text("grads, loss = jax.value_and_grad(f)(x)\nparams = step(grads)\nprint(loss)\n")
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.raised import swapped
+        assert [*swapped(str(file), 2).lines.values()] == ["loss, grads = jax.value_and_grad(f)(x)"]
+        assert swapped(str(file), 3) is None

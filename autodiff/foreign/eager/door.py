@@ -12,6 +12,7 @@ from ...core import nest
 from ...core.defaults import STACKS
 from ...core.errors import AutodiffError
 from ...core.graph import Tensor
+from ...core.site import Site, capture, resolve
 from ...debug.analysis.advice import Remark
 from ...debug.language.handle_paths import offers
 from ...gradients.tape import GradientTape, source_of
@@ -19,6 +20,7 @@ from ...runtime.eager import EagerTensor
 from ..doors import View
 from ..model import tf
 from ..steps import ForeignStep, ForeignSteps
+from .raised import remark_on
 from .trace import Trace, Tracer
 
 _UNWATCHED = ("tape.gradient gave None: the tape did not watch it. A tape watches variables by itself and tensors when "
@@ -35,6 +37,8 @@ class EagerDoor:
         self._is_inside = False
         self._tape: Callable[[], GradientTape | None] = lambda: None  # the last one asked, and what it gave so far
         self._given: list[EagerTensor] = []
+        self._asked: Site | None = None  # where a gradient was asked for last, and whether of variables only
+        self._are_variables = True
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
@@ -43,6 +47,9 @@ class EagerDoor:
 
         @functools.wraps(real)
         def gradient(tape: GradientTape, target: Any, sources: Any, *args: Any, **options: Any) -> Any:
+            if not self._is_inside:
+                self._asked = next(iter(resolve(capture())), None)
+                self._are_variables = not any(isinstance(each, EagerTensor) for each in nest.flatten(sources))
             found = real(tape, target, sources, *args, **options)
             earlier = self._given if self._tape() is tape else []
             self._step(target, sources, earlier, nest.flatten(found))
@@ -54,6 +61,12 @@ class EagerDoor:
         STACKS.tapes.insert(0, self)
         try:
             yield
+        except Exception as error:
+            with contextlib.suppress(Exception):  # what is said of an error is never another one
+                told = remark_on(str(error), self._asked, self._are_variables)
+                if told is not None:
+                    error.told = told  # type: ignore[attr-defined]
+            raise
         finally:
             if not self._view.is_left():
                 self._end()

@@ -15,7 +15,7 @@ from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, nodes_on, replaced, text_on
 from ..new_lines import value as value_on
-from ..script_lines import line_of_name, on_lines, read_by
+from ..script_lines import assigned_on, line_of_name, on_lines, read_by
 
 _REMEDIES = {  # what JAX says -> what to do
     r"does not work for lax.while_loop": "lax.fori_loop with numbers for its bounds, or lax.scan over a fixed count of "
@@ -53,11 +53,43 @@ def remark_on(error: BaseException) -> Remark | None:
         if code is not None and code.co_filename == file:
             line = max((n for n, s in on_lines(file).items() if isinstance(s, ast.Return) and n in {
                 at for *_, at in code.co_lines()}), default=line)
+    if (told := of_optax(file, line, said) or swapped(file, line)) is not None:
+        return told
     place = as_place(Site(file, line, ""))
     if not remedy:
         return None
     return Remark(f"it is{at_line(place)}: {place.text}", place, remedy, _one_number(file, line, frame, said) if
                   "scalar-output" in said else {})
+
+
+def of_optax(file: str, line: int, said: str) -> Remark | None:
+    """Of what optax refuses: an update without the parameters, classes for probabilities."""
+    for call in (node for node in nodes_on(file, line) if isinstance(node, ast.Call)):
+        if "not passing `params`" in said and call.args and ast.unparse(call.func).endswith(".update"):
+            params = next((ast.unparse(each.args[0]) for at in on_lines(file) for each in nodes_on(file, at)
+                           if isinstance(each, ast.Call) and ast.unparse(each.func).endswith("apply_updates")
+                           and each.args), "params")
+            return Remark("the optimizer decays the parameters, and update is not given them", as_place(Site(
+                file, line, "")), f"give update {params} too", replaced(file, call.args[-1], f"{{}}, {params}"))
+        if ast.unparse(call.func).endswith("softmax_cross_entropy") and "ncompatible shapes" in said:
+            return Remark("softmax_cross_entropy takes a row of probabilities for each example, and is given class "
+                          "numbers", as_place(Site(file, line, "")), "optax.softmax_cross_entropy_with_integer_labels",
+                          replaced(file, call.func, "{}_with_integer_labels"))
+    return None
+
+
+def swapped(file: str, line: int) -> Remark | None:
+    """A value and gradients that are taken in the other order, which is seen where the gradients are used."""
+    for at in sorted((n for n in on_lines(file) if n <= line), reverse=True):
+        names, statement = assigned_on(file, at), on_lines(file)[at]
+        if len(names) != 2 or not isinstance(statement, ast.Assign) or names[0] not in read_by(on_lines(file)[line]):
+            continue
+        other = f"{names[1]}, {names[0]}"
+        if "value_and_grad(" in ast.unparse(statement) and names[0].startswith(("g", "dw", "dp")) and (
+                names[1].startswith(("l", "v", "cost", "err"))):
+            return Remark("jax.value_and_grad gives the value first, then the gradients", as_place(
+                Site(file, at, "")), f"{other} = …", replaced(file, statement.targets[0], other))
+    return None
 
 
 def _one_number(file: str, line: int, frame: Any, said: str) -> NewLines:

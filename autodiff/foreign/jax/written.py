@@ -206,7 +206,11 @@ def _drawn(at: _At) -> Iterator[NewLines]:
     """Values at random in place of one number."""
     module = next((name for name in ("jax",) if any(name in read_by(s) or isinstance(s, ast.Import)
                                                     for s in on_lines(at.file).values())), "")
-    for call in _calls(at.file, at.line, "zeros", "ones", "full"):
+    name = at.finding.target.partition(":")[0].rpartition(".")[2]
+    kept = [node for line in on_lines(at.file) for node in nodes_on(at.file, line) if isinstance(node, ast.Dict)]
+    made = [value for node in kept for key, value in zip(node.keys, node.values) if getattr(key, "value", None) == name]
+    for call in [each for each in made[:1] if isinstance(each, ast.Call)] or _calls(
+            at.file, at.line, "zeros", "ones", "full"):
         if call.args and module:
             yield replaced(at.file, call, f"0.1 * {module}.random.normal({module}.random.PRNGKey({at.line}), "
                            f"{_shape(call.args[0])})")
