@@ -60,9 +60,35 @@ _BOUNDED = """
 loss = tf.losses.huber_loss(q, dense(dense(p, 8, tf.nn.relu), 1), delta=50.)
 fit([sgd(.01).minimize(loss), loss], lambda i: near(i, times=40.), 24)
 """
+_OVERLAP = """
+s, m = dense(x, 36, tf.sigmoid), tf.to_float(x > .5)
+both = 2 * tf.reduce_sum(s * m, 1) / (tf.reduce_sum(s, 1) + tf.reduce_sum(m, 1) + 1)
+loss = 1 - tf.reduce_mean(both)
+fit([adam(.01).minimize(loss), loss], steps=12)
+"""
+_RATIO = """
+gain, old = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.float32, [None])
+ratio = tf.exp(-tf.nn.sparse_softmax_cross_entropy_with_logits(labels=t, logits=dense(x, 4)) - old)
+least = tf.minimum(ratio * gain, tf.clip_by_value(ratio, .8, 1.2) * gain)
+loss = -tf.reduce_mean(least)
+fit([adam(.01).minimize(loss), loss], lambda i: {**fed(i), gain: rng.randn(32), old: -1.4 * np.ones(32)}, 12)
+"""
+_NEXT = """
+then, r = tf.placeholder(tf.float32, [None, 36]), tf.placeholder(tf.float32, [None])
+def worth(of):
+    return dense(of, 1, name="v", reuse=tf.AUTO_REUSE)[:, 0]
+loss = tf.reduce_mean(tf.square(tf.stop_gradient(r + .9 * worth(then)) - worth(x)))
+def moves(i):
+    k = rng.randint(0, 399, 32)
+    return {x: X[k], then: X[k + 1], r: rng.rand(32)}
+fit([adam(.01).minimize(loss), loss], moves, 12)
+"""
 
 # kind of the finding -> program, what is right in it, and the mistake in its place
 FORMULAS = {
+    "wrong sign": (_OVERLAP, "1 - tf.reduce_mean(both)", "tf.reduce_mean(both)"),
+    "wrong sign of a gain": (_RATIO, "-tf.reduce_mean(least)", "tf.reduce_mean(least)"),
+    "target is trained": (_NEXT, "tf.stop_gradient(r + .9 * worth(then))", "(r + .9 * worth(then))"),
     "entropy minimized": (_ACTOR, "- .1 * unsure", "+ .1 * unsure"),
     "advantage is trained": (_ACTOR, "tf.stop_gradient(better)", "better"),
     "logarithm for deviation": (_CODE, "tf.exp(.5 * spread) *", "spread *"),
@@ -79,7 +105,7 @@ FORMULAS = {
 def test_a_formula_that_is_not_meant_is_named_first(kind: str, tmp_path: Path) -> None:
     text, right, wrong = FORMULAS[kind]
     first = findings(text.replace(right, wrong), tmp_path)[0]
-    assert right in text and (first.kind, first.level == "remark") == (kind, False)
+    assert right in text and (first.kind, first.level == "remark") == (kind.partition(" of a gain")[0], False)
     assert first.place is not None and first.place.file.endswith("model.py")
 
 

@@ -10,11 +10,12 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
-from .case import Case, finding, held
-from .heads import ENTROPIES, SAME, constant, last_layer, unbroadcast
+from .case import Case, fed_behind, finding, held
+from .heads import ENTROPIES, SAME, above, constant, last_layer, number_in, unbroadcast
 from .leaks import padding_of
 from .signs import signs_into
 
+_BOUNDS = ("ClipByValue", "Minimum", "Maximum")
 _LOGS = ("LogSoftmax", "Log")
 _BLOCKED = -1e4  # what is put in place of scores that are not to count
 _ABOVE = 1.5  # which no cosine is
@@ -27,7 +28,7 @@ _KEPT = 0.75  # share of positions that have rows of their own, where others hav
 def formula_mistakes(case: Case) -> list[Finding]:
     """Findings about what is computed by hand."""
     rules = (_entropy_minimized, _advantage_trained, _deviation_of_a_logarithm, _cosine, _bounded_errors, _mask_turned,
-             _positions_clipped)
+             _positions_clipped, _gain_minimized, _own_target)
     return [*(f for op in case.behind for rule in rules for f in rule(op, case)), *_averages_never_taken(case)]
 
 
@@ -174,6 +175,62 @@ def _positions_clipped(op: Operation, case: Case) -> Iterator[Finding]:
                       f"to {last} of {held(op.inputs[0]).name} for {len(index)} positions: all from {last} on have the "
                       "same row, and cannot be told apart", "a row for each position: tf.range(length), and a table as "
                       "long", target=f"{held(op.inputs[0]).name}:0", confidence="certain")
+
+
+def _gain_minimized(op: Operation, case: Case) -> Iterator[Finding]:
+    """An overlap of masks, or what a policy gains, that is minimized as it is."""
+    what = "the overlap of prediction and mask" if _is_overlap(op, case) else (
+        "what the policy gains by the ratio of probabilities" if _is_clipped_gain(op, case) else "")
+    if what and {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} == {1}:
+        last = op
+        while len(takers := [c for t in last.outputs for c in t._consumers if c in case.behind]) == 1 and (
+                takers[0].type in ("Mean", "Sum", *SAME)):
+            last = takers[0]
+        yield finding(102, "wrong sign", last, f"{case.y.name} is minimized, and grows with {op.name}, {what}: the "
+                      f"training makes it as small as it can; the loss goes from {case.first_loss:.4g} to "
+                      f"{case.last_loss:.4g}", "turn it: loss = 1 - tf.reduce_mean(dice)" if "mask" in what else
+                      "turn it: loss = -tf.reduce_mean(tf.minimum(ratio * adv, clipped * adv))", confidence="certain")
+
+
+def _is_overlap(op: Operation, case: Case) -> bool:
+    """Whether an op divides a sum of predictions times labels by the sums of both."""
+    if op.type not in ("RealDiv", "DivNoNan") or op not in case.trained:
+        return False
+    sums = [[each for each in above(t.op, 4) if each.type == "Sum"] for t in op.inputs]
+    for total in sums[0]:
+        factors = set(total.inputs[0].op.inputs) if total.inputs[0].op.type == "Mul" else set()
+        learnt = {t for t in factors if t.op in case.trained and last_layer(t).type in ("Sigmoid", "Softmax")}
+        added = {each.inputs[0] for each in sums[1]}
+        if len(factors) == 2 and len(learnt) == 1 and factors <= added:
+            return True
+    return False
+
+
+def _is_clipped_gain(op: Operation, case: Case) -> bool:
+    """Whether an op is the lesser of advantages times a ratio of probabilities, and times that ratio in bounds."""
+    if op.type != "Minimum" or op not in case.trained or any(t.op.type != "Mul" for t in op.inputs):
+        return False
+    plain = [t for product in op.inputs for t in product.op.inputs if t.op.type == "Exp" and t.op in case.trained]
+    return any({r.op} & {each for product in op.inputs for t in product.op.inputs if t.op.type in _BOUNDS
+                         for each in above(t.op, 3)} for r in plain)
+
+
+def _own_target(op: Operation, case: Case) -> Iterator[Finding]:
+    """The error to a reward and the discounted value of what comes next, by the same network, with its gradient."""
+    if op.type not in ("Sub", "SquaredDifference") or op not in case.trained:
+        return
+    for target, value in (op.inputs, op.inputs[::-1]):
+        parts = target.op.inputs if target.op.type in ("Add", "AddV2") and value.op in case.trained else ()
+        reward = [t for t in parts if t.op not in case.trained and fed_behind([t]) and len(t.dims or ()) < 3]
+        later = [t for t in parts if t.op in case.trained and t.op.type == "Mul"
+                 and any(0.5 < (number_in(f) or 0.0) < 1 for f in t.op.inputs)]
+        known = [{o for o in ancestors([t]) if o.outputs and o.outputs[0] in case.variables} for t in (target, value)]
+        if reward and later and known[0] == known[1] and fed_behind([target]) - fed_behind([*reward, value]):
+            yield finding(47, "target is trained", target.op, f"{op.name} is the error of {value.name} from the target "
+                          f"{target.name}, a reward and the discounted value of what comes next, which the same "
+                          "variables make: the gradient goes through both, and pulls the target to the prediction",
+                          f"put tf.stop_gradient around the target: tf.stop_gradient({target.op.name})")
+            return
 
 
 def _averages_never_taken(case: Case) -> list[Finding]:
