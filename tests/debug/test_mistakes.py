@@ -97,6 +97,16 @@ def test_what_is_unusual_is_a_remark_where_the_loss_falls(kind: str, loss: str, 
     assert (first.kind, first.level) == (kind, "remark") and all(f.level == "remark" for f in others)
 
 
+def test_what_there_is_no_time_for_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = trained("loss = tf.losses.mean_squared_error(q, dense(p, 1))\n"
+                    "fit([sgd(.1).minimize(loss), loss], near, 6)\n", tmp_path)
+    assert "not all" not in shell.dbg.doctor().looked[0]
+    monkeypatch.setattr("autodiff.debug.engine.questions.case_of._SECONDS", -1.0)
+    diagnosis = shell.dbg.doctor()
+    assert diagnosis.findings == () and ", not all of what they computed: a step takes " in diagnosis.looked[0]
+    shell.close()
+
+
 def test_tokens_tell_where_sequences_end_as_lengths_do(tmp_path: Path) -> None:
     before, ends, after = MORE_PROGRAMS["padding counts"][0].partition("embedded, ends,")
     assert ends and "padding counts" in {f.kind for f in findings(f"{before}embedded, None,{after}", tmp_path)}
