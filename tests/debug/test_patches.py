@@ -490,3 +490,25 @@ with tf.Session() as session:
         assert shell.dbg.edits.patch(1).new.decode() == text.replace("(pairs)\nwith", "(zip(clipped, [v for _, v in "
                                                                      "pairs]))\nwith")
         assert "1 error clipping not applied" in said("doctor", shell)
+
+
+@pytest.mark.parametrize("is_run", [False, True])
+def test_bounds_that_no_run_keeps_are_run_too(is_run: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = START + """
+w = tf.Variable([1.0, -2.0], name="w")
+loss = tf.reduce_sum(w ** 2)
+step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+bound = tf.group(*[v.assign(tf.clip_by_value(v, -1.0, 1.0)) for v in [w]])
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(30):
+        session.run([step, loss])
+        if BOUND:
+            session.run(bound)
+""".replace("BOUND", str(is_run))
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        found = said("doctor", shell)
+        assert ("never bounded" in found) != is_run, found
+        if not is_run:
+            new = shell.dbg.edits.patch(1).new.decode()
+            assert new == text.replace("loss])\n", "loss])\n        session.run(bound)\n")

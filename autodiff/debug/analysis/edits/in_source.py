@@ -18,7 +18,7 @@ from .first_values import Begun, begun_anew
 from .given_numbers import LowerRate, numbered_anew
 from .in_datasets import Taken, sliced, taken
 from .in_numpy import Cleaned, InNumpy, kept_from_zero, without_nonfinite
-from .of_gradients.clipping import ClipGradients, ClippedApplied, applied_anew, clipped_anew
+from .of_gradients.clipping import ClipGradients, ClippedApplied, RunToo, applied_anew, clipped_anew, run_too
 from .of_keras.given import Weight, given_of, given_to_keras, predictions, weighed_anew
 from .of_keras.schedules import SetRate, set_anew
 from .source_tree import LOOSE, WHOLE, Source, is_within
@@ -88,7 +88,7 @@ class Argument(NamedTuple):
 
 
 Line = (Rewrite | AtCall | LowerRate | Number | Rows | Fed | Taken | Activation | Swapped | Argument | ClipGradients |
-        ClippedApplied | InNumpy | Cleaned | Weight | Begun | SetRate)
+        ClippedApplied | RunToo | InNumpy | Cleaned | Weight | Begun | SetRate)
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -284,7 +284,7 @@ _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, AtCall: written_at_call, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered,
     Rows: _longer, Fed: _fed, Taken: taken, Weight: weighed_anew, Begun: begun_anew, Activation: _activated,
     Swapped: _swapped, Argument: _given, ClipGradients: clipped_anew, ClippedApplied: applied_anew, SetRate: set_anew,
-    Cleaned: without_nonfinite}
+    Cleaned: without_nonfinite, RunToo: run_too}
 
 
 def _has_order(node: ast.expr) -> bool:

@@ -11,6 +11,7 @@ from ..findings import Finding
 from ..mistakes.case import Case, update_op
 from .changes import rows_of
 from .in_source import Argument, rewritten
+from .of_gradients.clipping import RunToo
 from .of_keras.arrays import arranged
 
 _GROUP = "{tf}.group({0}, {tf}.get_collection({tf}.GraphKeys.UPDATE_OPS))"
@@ -31,8 +32,11 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
         return {}
 
 
-def _line(finding: Finding, op: Operation, case: Case) -> Argument | None:
+def _line(finding: Finding, op: Operation, case: Case) -> Argument | RunToo | None:
     update = update_op(case)
+    if finding.kind == "never bounded":
+        trains = [u.op for u in case.updates if u.variable.op.name == finding.target]
+        return RunToo(op, trains[0]) if trains else None
     if finding.kind == "not updated":
         return Argument(update, "", _GROUP)
     if finding.kind == "not trained":

@@ -30,6 +30,7 @@ _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "i
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1",
            "loss weight of 0")
+_PREVENTS = ("clipping not applied", "never bounded")  # these, if it were done
 _UNBOUND = ("nan", "inf", "exploding gradient", "learning rate too high", "steps too large")
 _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that say it too
          "uphill": ("weight decay", "gradient turned", "gradients for updates"),
@@ -86,9 +87,9 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     if "no activation" in kinds:  # sums of sums are large, and what follows is to squash them
         found = [replace(f, severity=min(f.severity, kinds["no activation"] - 1)) if f.kind ==
                  "initial values too large" else f for f in found]
-    if "clipping not applied" in kinds and not kinds.keys().isdisjoint(_UNBOUND):  # which it should have prevented
+    if not kinds.keys().isdisjoint(_PREVENTS) and not kinds.keys().isdisjoint(_UNBOUND):
         most = max(kinds.values()) + 1
-        found = [replace(f, severity=most) if f.kind == "clipping not applied" else f for f in found]
+        found = [replace(f, severity=most) if f.kind in _PREVENTS else f for f in found]
     to_blame = {f.op for f in found if f.kind in _CAUSES}
     return [replace(f, severity=min(f.severity, cause - 1)) if cause and f.kind in _SYMPTOMS else f for f in found
             if kinds.keys().isdisjoint(_SAME.get(f.kind, ())) and (f.kind != "zero gradient" or f.op not in to_blame)]

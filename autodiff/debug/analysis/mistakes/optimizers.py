@@ -24,13 +24,14 @@ _SHORT = 0.1  # of the norm, if no more is left in any step
 _FEW, _ENOUGH = 10, 25  # training runs after which an average, and a copy, that was never made is not going to be
 _LEARNT = 10  # steps in which a model should have learnt something
 _PRODUCTS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2")
+_BOUNDS = ("ClipByValue", "Minimum", "Maximum")
 _DRAWN = ("Random", "Truncated", "StatelessRandom", "ParameterizedTruncated")
 _SHRINKS = 0.97  # times its size, in each step: a decay that leaves nothing of what gradients add
 
 
 def optimizer_mistakes(case: Case) -> list[Finding]:
     """Findings about what updates do with gradients, and about updates that do nothing."""
-    return [*_settings(case), *_never_trained(case), *_never_copied(case), *_always_copied(case),
+    return [*_settings(case), *_never_trained(case), *_never_copied(case), *_always_copied(case), *_never_bounded(case),
             *_copied_too_late(case), *_copied_to_itself(case), *_uncounted(case), *_epsilon_of_zero(case),
             *_clipped_always(case)]
 
@@ -113,6 +114,23 @@ def _never_copied(case: Case) -> list[Finding]:
                         else "run the averages with the train op: tf.group(train_op, ema_op)",
                         target=op.inputs[0].name)]
     return []
+
+
+def _never_bounded(case: Case) -> list[Finding]:
+    """Variables that are trained, and that an op which never runs would keep within bounds."""
+    trains = [run for run in case.runs if run.trains]
+    ran = {op for run in case.runs for op in run.ran}
+    trained = {u.variable.op for u in case.updates if u.op in ran}
+    found = [op for op in case.operations if op.type in ASSIGNS and op not in ran and held(op.inputs[0]) in trained
+             and held(op.inputs[0]) in (behind := ancestors(op.inputs[1:])) and any(
+                 o.type in _BOUNDS and o.gradient_of is None for o in behind)] if len(trains) >= _FEW else []
+    if not found:
+        return []
+    more = f", and {len(found) - 1} more likewise" if len(found) > 1 else ""
+    bounded = held(found[0].inputs[0])
+    return [finding(57, "never bounded", found[0], f"{found[0].name} keeps {bounded.name} within bounds, which is "
+                    f"trained{more}, but none of {len(case.runs)} runs, {len(trains)} training ones, runs it",
+                    "run it after each step of these variables", target=bounded.name, confidence="certain")]
 
 
 def _always_copied(case: Case) -> list[Finding]:

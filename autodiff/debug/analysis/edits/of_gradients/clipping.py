@@ -76,6 +76,35 @@ def _clipped_in(source: Source, call: ast.Call, norm: float) -> list[Change]:
     return [(start, source.range(statement)[1], source.lines(start, lines))]
 
 
+class RunToo(NamedTuple):
+    """An op that no run runs, by a line of its own after each that runs the update of `update`."""
+
+    op: Operation
+    update: Operation
+
+
+def run_too(source: Source, rewrite: RunToo) -> list[Change]:
+    """Behind each statement that runs what the update has the name of. Raises ArgumentError."""
+    names = []
+    for op in (rewrite.op, rewrite.update):
+        made = {source.statement(node) for node in source.spanned(op)}
+        given = {ast.unparse(each.targets[0]) for each in made if isinstance(each, ast.Assign)}
+        if len(given) != 1 or not (name := given.pop()).isidentifier():
+            raise ArgumentError(f"{op.name} has no name there")
+        names.append(name)
+    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and isinstance(
+        node.func, ast.Attribute) and node.func.attr == "run" and any(
+            isinstance(each, ast.Name) and each.id == names[1] for given in node.args[:1] for each in ast.walk(given))]
+    if not calls:
+        raise ArgumentError(f"no line runs {names[1]}")
+    found = []
+    for call in calls:
+        statement = source.statement(call)
+        (start, end), session = source.range(statement), ast.unparse(call.func.value)  # type: ignore[attr-defined]
+        found.append((end, end, source.lines(start, ["", f"{session}.run({names[0]})"])))
+    return found
+
+
 def applied_anew(source: Source, rewrite: ClippedApplied) -> list[Change]:
     """The first argument of apply_gradients. Raises ArgumentError."""
     calls = [node for node in source.spanned(rewrite.update) if isinstance(node, ast.Call)
