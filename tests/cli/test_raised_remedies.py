@@ -59,7 +59,8 @@ RAISED = {
         "x / (tf.cast(1 + labels, tf.float32))"),
     "a matrix of a layer's": (
         MORE + "def layer(x, shape):\n    w = tf.Variable(tf.zeros(shape))\n    return tf.matmul(x, w)\n"
-        "layer(tf.ones([2, 3]), [4, 5])\n", "because w, made at model.py:7, has 4 rows, and x 3 columns", ""),
+        "layer(tf.ones([2, 3]), [4, 5])\n", "because w, made at model.py:7, has 4 rows, and x 3 columns",
+        "tf.ones([2, 3]), [3, 5])"),
     "a matrix that is turned": (
         MORE + "w = tf.Variable(tf.zeros([5, 2]))\ntf.matmul(w, w, transpose_b=False)\n", "the inner ones of", ""),
     "a sum of a matrix": (
@@ -326,6 +327,19 @@ RAISED = {
         "g = tf.get_default_graph()\n"
         "g.get_tensor_by_name('predict:0')\ng.get_tensor_by_name('mse')\n", "no tensor is called 'predict:0'",
         "g.get_tensor_by_name('pred:0')\ng.get_tensor_by_name('mse:0')"),
+    "a state that is a tensor at first": (
+        START + "state = tf.zeros([6, 2])\n" + SESSION + LOOP
+        + "_, state = sess.run([train, x * 2], {x: state, y: rows[:, :1]})\n",
+        "because state is a tensor before the first run", "state = sess.run(state)\nfor"),
+    "a matrix that a function makes": (
+        MORE + "def weight(shape):\n    return tf.Variable(tf.zeros(shape))\nw = weight([2 * 3, 2])\n"
+        "h = tf.reshape(x, [-1, 16])\ntf.matmul(h, w)\n",
+        "because w, made at model.py:6, has 6 rows, and h 16 columns", "w = weight([16, 2])"),
+    "a layer that nothing uses": (
+        MORE + "z = tf.layers.dense(x[:, 0], 4)\nh = x[:, 0]\np = tf.layers.dense(h, 1)\ns = tf.layers.flatten(x)\n"
+        "loss = tf.reduce_mean(p) + tf.reduce_mean(s)\npairs = tf.train.AdamOptimizer().compute_gradients(loss)\n"
+        "[tf.clip_by_norm(g, 1.0) for g, v in pairs]\n", "has no gradient: loss does not depend on",
+        "s = tf.layers.flatten(z)"),
 }
 
 

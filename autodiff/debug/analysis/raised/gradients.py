@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, descendants
 from ....gradients.blocked_reasons import GradientCall
 from ...facts.graph_lists import calls_of, trainable_tensors
-from ...facts.roles import PLACEHOLDERS
+from ...facts.roles import PLACEHOLDERS, VARIABLES
 from ..advice import Remark
 from ..edits.changes import Change
 from ..why import why_none
@@ -47,6 +47,7 @@ def without(at: RaisedAt) -> Remark | None:
 def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | None, cuts: list[Operation]
            ) -> Iterator[tuple[list[Change], str, str]]:
     """What may be done, the surest first: changes, and them in words; a cause, where that says more."""
+    yield *_beside(at, y, xs[0]), ""
     if call is not None and len(xs) < len(call.xs):
         yield *_left_out(at), ""
     elif call is not None:
@@ -64,6 +65,23 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
         if all(end <= low or start >= high for start, end, _ in made for low, high, _ in changes):
             changes += made
     yield changes, " and ".join(dict.fromkeys(words for made, words in past if made and made[-1] in changes)), ""
+
+
+def _beside(at: RaisedAt, y: Tensor, x: Tensor) -> tuple[list[Change], str]:
+    """What nothing uses of a variable, in the one later call that takes a placeholder in its place."""
+    behind, after = ancestors([y]), descendants([x])
+    lost = {name: t for name in at.names if (t := at.tensor(ast.Name(name, ast.Load()))) is not None
+            and t.op in after and t.op not in behind and t.op.gradient_of is None}
+    made = {getattr(node.targets[0], "id", ""): node.lineno for node in ast.walk(at.tree)
+            if isinstance(node, ast.Assign)}
+    name = max((each for each in lost if each in made), key=lambda each: made[each], default="")
+    taken = [given for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+             and name and made[name] < node.lineno <= at.node.lineno for given in node.value.args
+             if isinstance(given, ast.Name) and (t := at.tensor(given)) is not None and t.op.type in PLACEHOLDERS
+             and t.op in behind and at.tensor(node.targets[0]) is not None]
+    if len(taken) != 1 or x.op.type not in VARIABLES:
+        return [], ""
+    return [(*at.range(taken[0]), name)], f"{name} in place of {taken[0].id} at line {taken[0].lineno}"
 
 
 def _left_out(at: RaisedAt) -> tuple[list[Change], str]:

@@ -201,6 +201,12 @@ def tensor_fed(at: RaisedAt) -> Remark | None:
     if not fed or not all(each.isidentifier() for each in names):
         return None
     tensors = ", ".join(map(at.written, fed))
+    first = at.out_of_loops(at.node)
+    if {*map(at.written, fed)} <= {node.id for node in ast.walk(first) if isinstance(node, ast.Name)
+                                   and isinstance(node.ctx, ast.Store)}:  # then it is what was fetched
+        line = f"{tensors} = {at.run(f'[{tensors}]' if len(fed) > 1 else tensors, at.session())}"
+        return at.remark(f"{tensors} is a tensor before the first run, and numbers are fed", line, [
+            at.before(first, line)], first)
     line = f"{', '.join(names)} = {at.run(f'[{tensors}]' if len(fed) > 1 else tensors, at.session())}"
     return at.remark(f"{tensors} {'is a tensor' if len(fed) == 1 else 'are tensors'}, and numbers are fed", line, [
         at.before(at.statement(fed[0]), line), *((*at.range(value), name) for value, name in zip(fed, names))])

@@ -86,6 +86,10 @@ def inner_sizes(at: RaisedAt) -> Remark | None:
     changes = [(*at.range(each.elts[0]), str(size)) for node in at.spanned(w.op, exact=False) for each in ast.walk(node)
                if isinstance(each, (ast.List, ast.Tuple)) and len(each.elts) == 2][:1]
     made = at_line(traceback_of(w.op)[:1 if changes else 2][-1])  # or where the layer that makes it is called
+    called = {(site.file, site.line) for site in traceback_of(w.op)[1:]} if not changes else set()
+    lists = [each for each in ast.walk(at.tree) if isinstance(each, (ast.List, ast.Tuple)) and len(each.elts) == 2
+             and (at.file, each.lineno) in called and getattr(each.elts[1], "value", columns) == columns]
+    changes += [(*at.range(each.elts[0]), str(size)) for each in lists if len(lists) == 1]
     return at.remark(f"{at.written(right)}, made{made}, has {rows} rows, and {at.written(left)} {size} columns",
                      f"[{size}, {columns}]{made}", changes) if len(inner) == 2 and size != rows else None
 
