@@ -235,3 +235,11 @@ def test_a_value_and_gradients_taken_in_the_other_order_are_told(tmp_path):
         from autodiff.foreign.jax.raised import swapped
         assert [*swapped(str(file), 2).lines.values()] == ["loss, grads = jax.value_and_grad(f)(x)"]
         assert swapped(str(file), 3) is None
+
+
+def test_a_rate_that_has_a_name_is_lowered_where_that_is_given(told):
+    pair = "w, b = params['w'] - LR * grads['w'], params['b'] - LR * grads['b']"
+    found = told(STEP, pair, "params = {'w': np.asarray(w), 'b': np.asarray(b)}", head=HEAD + "LR = 0.01\n")
+    assert [*found.door.steps.advice.slower(0.1).values()] == ["LR = 0.001"]
+    found = told(STEP, pair.replace("LR", "0.01"), "params = {'w': np.asarray(w), 'b': np.asarray(b)}")
+    assert found.door.steps.advice.slower(0.1) == {}

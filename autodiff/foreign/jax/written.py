@@ -58,6 +58,11 @@ def slower(factor: float, known: Known) -> NewLines:
             if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
                 rate = product.left if isinstance(product.left, (ast.Constant, ast.Name, ast.Attribute)) and not (
                     _is_gradient(product.left, known)) else product.right
+                named = on_lines(file).get(line_of_name(file, rate.id)) if isinstance(rate, ast.Name) else None
+                if isinstance(named, ast.Assign) and isinstance(named.value, ast.Constant):
+                    return replaced(file, named.value, _times(named.value, factor, False))
+                if (file, node.lineno) in found:
+                    return {}  # two on one line
                 found[file, node.lineno] = replaced(file, rate, _times(rate, factor, False))
                 break
     return {at: text for each in found.values() for at, text in each.items()}
