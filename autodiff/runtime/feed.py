@@ -113,7 +113,7 @@ class Reader:
                 value = array
             else:
                 value = convert(tensor, value)
-                self._shapes[len(fed)] = tensor.dims, np.shape(value)
+                self._shapes[len(fed)] = tensor.dims, getattr(value, "shape", None)  # a history is a list
             fed.append(value)
         return fed
 

@@ -263,7 +263,7 @@ def numbered(why: WhyNone, trials: Trials) -> WhyNone:
     y = model.targets.named(why.y.rpartition(":")[0])
     if not lines or y is None or not moments or model.raised[0]:
         return why
-    trials.tried = []
+    trials.keep(0)
     number = trials.numbered_as(Remedy(why.remedy, "", 0.0, 0.0, place, applied=ANEW, lines=lines), Overlay(
         model, y.outputs[0], ()), moments[-1])
     return replace(why, remedy=f"{why.remedy}; {ANEW.format(number)}")
