@@ -22,9 +22,24 @@ LOOP = "for i in range(3):\n    "
 FED = "{x: rows, y: rows[:, :1]}"
 MORE = ("import tensorflow as tf\nx = tf.placeholder(tf.float32, [None, 4, 4])\n"
         "labels = tf.placeholder(tf.int32, [None])\n")
+KERAS = ("import numpy as np\nimport tensorflow as tf\ndata = np.ones((8, 5, 3), np.float32)\n"
+         "m = tf.keras.Sequential()\n")
 
 # the script; what is said of it; what is then in its file
 RAISED = {
+    "classes by number": (
+        KERAS + "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense(4, 'softmax'))\n"
+        "m.compile('adam', 'categorical_crossentropy')\n"
+        "m.fit(data, np.arange(8) % 4, verbose=0)\n",
+        "because the targets are numbers of classes", "'sparse_categorical_crossentropy'"),
+    "a unit for all classes": (
+        KERAS + "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense(units=1))\n"
+        "m.compile('adam', 'categorical_crossentropy')\nm.fit(data, np.eye(4)[np.arange(8) % 4], verbose=0)\n",
+        "because the last layer has 1 units, and each target has 4 numbers at model.py:6", "Dense(units=4)"),
+    "a row for each step of time": (
+        KERAS + "m.add(tf.keras.layers.GRU(4, return_sequences=True))\nm.add(tf.keras.layers.Dense(1))\n"
+        "m.compile('adam', 'mse')\nm.fit(data, data[:, 0, :1], verbose=0)\n",
+        "because the last recurrent layer gives a row for each step of time", "GRU(4, return_sequences=False)"),
     "a result takes the loss's name": (
         START + SESSION + LOOP + f"_, loss = sess.run([train, loss], {FED})\n    print(loss)\n",
         "because loss stood for a tensor, and is given to something else at model.py:11", "    print(loss_value)\n"),

@@ -25,6 +25,7 @@ from .lacking import an_optimizer, no_return, no_summaries, of_a_checkpoint
 from .raised_at import Frames, RaisedAt
 from .runs import at_its_end, closed, no_session, not_begun, tensor_fed, uninitialized
 from .sizes import as_columns, known_size, rows_built_in, shared_cell, size_of_a_run, too_few, whole_batches
+from .targets import last_layer_of_another_size, numbers_of_classes
 from .values import inner_sizes, of_another_shape, of_operation, other_type, renamed
 
 Rule = Callable[[RaisedAt], Remark | None]
@@ -46,6 +47,8 @@ def remark_on(error: BaseException, frames: Frames, graph: Graph) -> Remark | No
 _RULES: tuple[tuple[str, Rule], ...] = (
     ("^Fetch argument|unhashable type: 'numpy|Cannot interpret feed_dict key", renamed),
     ("NoneType|^None values not supported", no_return),
+    ("^You are passing a target array", numbers_of_classes),
+    ("^A target array with shape", last_layer_of_another_size),
     ("^Fetch argument None", no_summaries),
     ("not found in checkpoint|requires shapes of both tensors to match", of_a_checkpoint),
     ("NoneType", of_operation),

@@ -193,7 +193,7 @@ class Checkup:
         having = [call.ys[0] for call in calls if call.found.get(variable) is not None]
         if not any(variable in call.xs for call in calls):  # a worker computes the gradient of its own copy
             return any(is_store(op) and update_of(op, calls) is not None for op in variable._consumers
-                       if op.inputs[0] is variable)
+                       if op.inputs and op.inputs[0] is variable)
         return y not in having and any(each.op.gradient_of is None for each in having)
 
     def _not_finite(self, case: Case) -> list[Finding]:
