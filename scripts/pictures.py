@@ -20,7 +20,9 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
+
+from manual import is_alike  # noqa: E402
 
 from cli.commands import standing  # noqa: E402
 from cli.language.command import verbs  # noqa: E402
@@ -112,7 +114,7 @@ def main(*options: str) -> int:
         for picture in sorted(made.iterdir()):
             kept = ROOT / "docs" / picture.name
             fresh = picture.read_text(encoding="utf-8")
-            if kept.exists() and visible(kept.read_text(encoding="utf-8")) == visible(fresh):
+            if kept.exists() and is_alike(visible(kept.read_text(encoding="utf-8")), visible(fresh)):
                 continue
             if "--check" in options:
                 sys.stderr.write(f"docs/{picture.name} is out of date: run scripts/pictures\n{visible(fresh)}\n")

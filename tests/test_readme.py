@@ -1,5 +1,6 @@
 """README and docs: short, with links that lead somewhere, examples that run, and what the program itself says."""
 
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -80,3 +81,14 @@ def test_what_is_added_often_is_told_in_a_few_lines(part: str) -> None:
     told = CONTRIBUTING.split(f"## {part}\n")[1].split("\n## ")[0].strip()
     assert len([line for line in told.splitlines() if line]) <= 15
     assert told.startswith("One file")
+
+
+@pytest.mark.parametrize(("was", "is_now", "alike"), [
+    ("residual 9.23e-9", "residual  5.6e-9", True), ("norm 0.123", "norm 0.124", True),
+    ("mean 1.42", "mean 1.43", True),
+    ("norm 0.12", "norm 0.15", False), ("line 120", "line 121", False), ("norm 1.2e-3", "norm 1.3e-3", False),
+    ("loss 0.5 of w", "loss 0.5 of b", False)])
+def test_pages_are_alike_if_only_last_digits_differ(was: str, is_now: str, alike: bool,
+                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    assert importlib.import_module("manual").is_alike(was, is_now) == alike

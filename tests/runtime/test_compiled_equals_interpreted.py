@@ -15,6 +15,7 @@ import autodiff as tf
 from autodiff.core.graph import Operation, Tensor
 from autodiff.core.indexed_slices import dense
 from autodiff.core.op import build
+from autodiff.ops.common.threads import one_blas_thread
 from autodiff.runtime import program as program_module
 from autodiff.runtime import session as session_module
 from autodiff.runtime.compiled import fusion_groups, tiled_execution
@@ -358,7 +359,8 @@ class Compared:
 def plain_like(plan: Plan, run: Run, fed: Sequence[Any]) -> list[Any]:
     again = Run(run.session, run.number)
     again.drawn = run.drawn
-    return interpret(plan, again, fed)
+    with one_blas_thread(1):
+        return interpret(plan, again, fed)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=[path.stem for path in SCRIPTS])

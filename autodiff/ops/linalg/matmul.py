@@ -1,5 +1,7 @@
 """Products of matrices, one at a time (MatMul) and in batches (BatchMatMulV2)."""
 
+import functools
+
 import numpy as np
 
 from ...core.declare import op
@@ -8,11 +10,12 @@ from ...core.errors import ShapeError
 from ...core.infer import rank_of
 from ...core.op import Spec, build
 from ...core.shapes import broadcast, show
-from ..common.threads import share
+from ..common.threads import one_blas_thread, share
 from ..math.elementwise import conjugate, unbroadcast
 
 _BLOCK = 1 << 22  # multiplications of a block: some 0.1 ms
 _MOST_BLOCKS = 4  # a matrix that all blocks take is brought into order for each
+_LENGTH = 48  # a block has a multiple of so many rows or columns: kernels take 12, 16 or 24 of them at a time
 _SMALL = 1 << 20  # multiplications: up to there BLAS has other ways, which may add in another order; for vectors too
 _DTYPES = FLOATS + COMPLEX + (int32, int64)
 
@@ -48,7 +51,7 @@ def product_by_transposed(x, y, out=None):
     """x @ y of a `y` whose columns are rows in memory; few float32 rows times many as the transpose of y.T @ x.T.
 
     BLAS brings its second factor into order, which takes longer if it is transposed: it is to be the smaller one. That
-    saves 5 to 45 percent, in float64 nothing. The terms of each element are added in the same order.
+    saves 5 to 45 percent, in float64 nothing. Shapes alone decide: the terms may be added in another order.
     """
     m, (k, n) = len(x), y.shape
     is_turned = m * k * n >= _SMALL and n * k > m * (k + 3 * n) and m > 1 and x.shape == (m, k) \
@@ -90,7 +93,7 @@ def _in_blocks(x, y, out, is_turned=False):
     (m, k), n = x.shape, y.shape[-1]
     long = max(m, n)
     size = -(-long // min(m * k * n // _BLOCK, _MOST_BLOCKS))
-    size += -size % 64
+    size += -size % _LENGTH
     count, rest = divmod(long, size)
     count += rest >= 64 and rest * k * min(m, n) >= _SMALL  # else the last block takes it too
     if k != len(y) or x.dtype.kind not in "fc" or count < 2:
@@ -109,8 +112,19 @@ def _in_blocks(x, y, out, is_turned=False):
     def whole():
         _turned(x, y, out) if is_turned else np.matmul(x, y, out=out)
 
-    share(work, count, m * k * n, whole=whole if x.dtype == y.dtype == np.float32 else None)
+    is_one = x.dtype == y.dtype == np.float32 and _is_sum_of_blocks(m >= n or is_turned)
+    share(work, count, m * k * n, whole=whole if is_one else None)
     return out
+
+
+@functools.cache
+def _is_sum_of_blocks(by_rows):
+    """Whether blocks of rows, or of columns, have the bits of the whole product: tried once, as each BLAS differs."""
+    x, y = [np.sin(np.arange(m * n, dtype=np.float32)).reshape(m, n) for m, n in ((203, 300), (300, 203))]
+    half = 2 * _LENGTH
+    with one_blas_thread(1):
+        parts = (x[:half] @ y, x[half:] @ y) if by_rows else (x @ y[:, :half], x @ y[:, half:])
+        return np.concatenate(parts, axis=int(not by_rows)).tobytes() == (x @ y).tobytes()
 
 
 def _wide(a, b):
