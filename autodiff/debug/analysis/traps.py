@@ -202,7 +202,7 @@ def _only_asks(op: Operation | None) -> bool:
     """Whether an op only asks something: masks and shapes are not meant to carry gradients."""
     if op is None or op.type in _ASKS or all(t.dtype.name == "bool" for t in op.outputs):
         return True
-    is_choice = not op.outputs[0].dtype.is_floating and bool(op.inputs)
+    is_choice = bool(op.inputs) and not all(t.dtype.is_floating for t in (op.outputs[0], *op.inputs))
     return is_choice and any(o.type in _ASKS for o in ancestors(op.inputs))
 
 
