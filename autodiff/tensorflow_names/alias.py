@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
@@ -16,6 +17,7 @@ from ..api.compat import disable_v2_tensorshape
 from ..core.errors import StateError, UnsupportedError
 from .places import ROOMS, is_module, may_be_imported, place_of
 
+KERAS_VERSION = "2.3.1"  # the last `keras` that had TensorFlow 1 below it
 VERSION = "1.15.5"  # of the TensorFlow whose names and semantics these are: scripts ask tf.__version__ and tf.VERSION
 COMPANIONS = ("absl", "six")  # packages that TensorFlow 1 brought with it, of which scripts make use
 
@@ -26,7 +28,7 @@ class Alias(ModuleType):
         super().__init__(name, f"autodiff, under TensorFlow's name {name}.")
         self._rooms = rooms
         self._changed: dict[str, list[tuple[ModuleType, Any]]] = {}
-        self.__version__ = VERSION
+        self.__version__ = VERSION if name.partition(".")[0] != "keras" else KERAS_VERSION
         if "" in rooms:
             self.VERSION = VERSION
 
@@ -84,17 +86,20 @@ def has_protobuf() -> bool:
 
 
 def is_answered(name: str) -> bool:
-    """Whether an import name is answered by us: of what came with TensorFlow 1 only where it is not installed."""
+    """Whether an import name is answered by us: of what came with TensorFlow 1 only where it is not installed.
+
+    `keras` is, unless it is to stand on another framework than TensorFlow.
+    """
     top = name.partition(".")[0]
     if top == "google":
         return not has_protobuf() and (name != top or PathFinder.find_spec(top) is None)
     if top in COMPANIONS:
         return PathFinder.find_spec(top) is None and is_module(name)
-    return top == "tensorflow"
+    return top == "tensorflow" or top == "keras" and os.environ.get("KERAS_BACKEND", "tensorflow") == "tensorflow"
 
 
 class Finder:
-    """Finds `tensorflow` and all below it for the import system; what came with it, too, if it is not installed."""
+    """Finds `tensorflow`, `keras` and what is below for the import system; what came with it, too, if not installed."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         return ModuleSpec(name, self, is_package=True) if is_answered(name) else None  # type: ignore[arg-type]
@@ -152,10 +157,11 @@ def _rooms_of(name: str) -> tuple[str, ...]:
         raise _missing(unsupported_name("tf", name.partition(".")[2], ()))
     if not rest or {"core", "python"} & set(name.split(".")):
         return rooms
+    path = ".".join([*rooms[-1:], rest]).strip(".")
     try:
-        if rooms and isinstance(_room(".".join([*rooms, rest]).strip(".")), ModuleType):
-            return (".".join([*rooms, rest]).strip("."),)
-        raise unsupported_name("tf", name.partition(".")[2], ())
+        if rooms and isinstance(_room(path), ModuleType):
+            return (path,)
+        raise unsupported_name("tf", path if name.startswith("keras.") else name.partition(".")[2], ())
     except AttributeError as error:
         raise _missing(error) from None
 
@@ -204,6 +210,6 @@ class standing_in:  # noqa: N801 (used as a function is)
 
 
 def _taken_out() -> dict[str, ModuleType]:
-    names = [name for name, module in sys.modules.items() if name.partition(".")[0] == "tensorflow"
+    names = [name for name, module in sys.modules.items() if name.partition(".")[0] in ("tensorflow", "keras")
              or name.partition(".")[0] in ("google", *COMPANIONS) and isinstance(module, Alias)]
     return {name: sys.modules.pop(name) for name in names}

@@ -93,10 +93,19 @@ _ROWS = {
     "tensorflow.python.util": "tf_contextlib python.util.decorators; tf_decorator python.util.decorators; "
         "tf_inspect python.util.signatures; deprecation python.util.deprecation; compat compat python.util.compat; "
         "dispatch python.util.dispatch; nest api.common.nest_shallow"}
+# What `keras` has of its own, and modules that it was divided into.
+_KERAS = {"keras.engine": "layers topology training input_layer", "keras.layers": "advanced_activations convolutional "
+          "convolutional_recurrent core cudnn_recurrent embeddings local merge noise normalization pooling recurrent "
+          "wrappers", "keras.utils": "np_utils generic_utils data_utils"}
 # Path -> rooms that are searched for its names, in this order. "": autodiff itself; "api.x" and "python.x" are modules
 # of autodiff and of this folder, "stdlib.x" of Python. A path stands for all that is below it, but below `tensorflow`
 # and `tensorflow.contrib` a name is found by itself.
 ROOMS: dict[str, tuple[str, ...]] = {
+    "keras": ("tensorflow_names.keras", "tensorflow_names.keras.models", "keras"),
+    "keras.engine": ("tensorflow_names.keras.models", "tensorflow_names.keras.layers", "keras.layers", "keras"),
+    "keras.objectives": ("keras.losses",),
+    **{f"keras.{room}": (f"tensorflow_names.keras.{room}", f"keras.{room}") for room in (
+        "layers", "models", "optimizers")},
     "absl": (), "absl.app": ("app",), "absl.flags": ("flags",), "absl.logging": ("logging",),
     "google": (), "google.protobuf": (), "google.protobuf.any_pb2": ("api.messages",),
     "google.protobuf.json_format": ("tensorflow_names.json_format",),
@@ -119,6 +128,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.contrib.rnn.python": ("contrib.rnn", "nn.rnn_cell"),
     **{f"{package}.{name}": tuple("" if room == "autodiff" else room for room in rooms)
        for package, rows in _ROWS.items() for name, *rooms in map(str.split, rows.split(";"))}}
+ROOMS.update({f"{package}.{name}": ROOMS.get(package, (package,)) for package, names in _KERAS.items()
+              for name in names.split()})
 
 # Package -> its modules: those without rooms of their own have the package's.
 _MODULES = {

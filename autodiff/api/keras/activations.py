@@ -1,23 +1,18 @@
-"""tf.keras.activations: functions of tf.nn by their names."""
+"""tf.keras.activations: functions by their names."""
 from __future__ import annotations
 
 from typing import Any
 
 from ...core.errors import ArgumentError
-from .. import math, nn
+from .. import nn
 from ..common.unsupported import refusing
 from ..math.elementwise import exp
+from .functions.networks import elu, hard_sigmoid, relu, sigmoid, softmax, softplus, softsign, tanh
 
 __all__ = ["elu", "exponential", "get", "hard_sigmoid", "linear", "relu", "selu", "sigmoid", "softmax", "softplus",
            "softsign", "tanh"]
 
-elu, relu, selu, softmax, softplus, softsign = nn.elu, nn.relu, nn.selu, nn.softmax, nn.softplus, nn.softsign
-exponential, sigmoid, tanh = exp, math.sigmoid, math.tanh
-
-
-def hard_sigmoid(x: Any) -> Any:
-    """A line from 0 at -2.5 to 1 at 2.5."""
-    return math.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
+exponential, selu = exp, nn.selu
 
 
 def linear(x: Any) -> Any:

@@ -210,6 +210,7 @@ class Trained:
         validation_split: how much of the end of the arrays is kept to validate with. sample_weight: float[n].
         """
         self._told()
+        epochs = options.get("nb_epoch", epochs)
         if isinstance(validation_data, (tuple, list)):
             held: Any = list(validation_data)
         else:

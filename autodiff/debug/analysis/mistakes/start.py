@@ -11,6 +11,7 @@ from ....core.traversal import ancestors, descendants, past
 from ...facts.graph_lists import variables_of
 from ...facts.roles import ASSIGNS, at_line, place_of
 from ..findings import Finding
+from ..update_blame import is_store
 from .case import Case, Run, finding, held, kernel_of
 from .heads import SAME, heads
 from .pairing import inputs_of
@@ -211,16 +212,19 @@ def _started_late(case: Case) -> list[Finding]:
 
 
 def _started_again(case: Case) -> list[Finding]:
-    """An initializer that is run again between steps of training."""
+    """An initializer that is run again, of variables that were trained since, between steps of training."""
     starts = [op for variable in case.variables for op in variable._consumers
               if op.type in ASSIGNS and not ancestors(op.inputs[1:]) & case.trained]
     again: list[int] = []
+    learnt: set[Tensor] = set()
     passes: list[list[Run]] = [[]]  # the training runs between
     for run in case.runs:
-        if passes[-1] and not run.trains and any(op in run.ran for op in starts):
+        if not run.trains and any(op in run.ran and op.inputs[0] in learnt for op in starts):
             again.append(run.number)
             passes.append([])
-        passes[-1] += [run] if run.trains else []
+        if run.trains:
+            passes[-1].append(run)
+            learnt |= {op.inputs[0] for op in run.ran if is_store(op)}
     trained = sum(map(len, passes))
     if len(again) < 2 or len(again) < _AGAIN * trained and not _is_pass_by_pass(case, passes[:2]):
         return []
