@@ -86,6 +86,31 @@ m = keras.Sequential([
 m.compile(keras.optimizers.Adam(.01), "sparse_categorical_crossentropy")
 m.fit(data, classes, 24, 4, verbose=0)
 """, "doctor", ("keras.regularizers.l2(0.0",)),
+    "a dropout after the last layer": (KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.add(layers.Dropout(.5))
+m.compile("adam", "categorical_crossentropy")
+m.fit(data, np.eye(4)[classes], 24, 4, verbose=0)
+""", "doctor", ('m = model(layers.Dense(4, "softmax"))\nm.compile(',)),
+    "a dropout after the last layer, in a list": (KERAS + """
+m = keras.Sequential([layers.Dense(16, "relu", input_shape=(8,)), layers.BatchNormalization(),
+                      layers.Dense(4, "softmax"),
+                      layers.Dropout(0.1)])
+m.compile("adam", "categorical_crossentropy")
+m.fit(data, np.eye(4)[classes], 24, 4, verbose=0)
+""", "doctor", ('layers.BatchNormalization(),\n                      layers.Dense(4, "softmax")])',)),
+    "a normalization of a tensor": (KERAS + """
+a = layers.Input((8,))
+b = layers.Dense(4, "softmax")(a)
+b = layers.BatchNormalization()(b)
+m = keras.Model(a, b)
+m.compile("adam", "categorical_crossentropy")
+m.fit(data, np.eye(4)[classes], 24, 4, verbose=0)
+""", "doctor", ('b = layers.Dense(4, "softmax")(a)\nm = keras',)),
+    "a dropout of the logits": ("""
+z = tf.layers.dropout(tf.layers.dense(x, 4), rate=.4, training=True)
+fit(adam(.1).minimize(tf.losses.sparse_softmax_cross_entropy(t, z)))
+""", "doctor", ("z = tf.layers.dense(x, 4)\n",)),
     "contrib's relu": ("""
 z = tf.contrib.layers.fully_connected(tf.contrib.layers.fully_connected(x, 16), 4, scope="z")
 fit(sgd(.5).minimize(tf.losses.sparse_softmax_cross_entropy(t, z)))
@@ -181,4 +206,13 @@ m.fit(pairs.batch(24).repeat(), steps_per_epoch=10, epochs=3, verbose=0)
     told = plain(execute("why nan", shell))
     assert "scale x as fit is given it" in told.partition("remedy: lower the learning rate")[0]
     assert "what trains is no pair of arrays" in plain(execute("fix 1 --write", shell))
+    shell.close()
+
+
+def test_remedies_are_numbered_as_they_are_told(tmp_path: Path) -> None:
+    shell = trained(WRITTEN["a dropout after the last layer"][0], tmp_path)
+    found = shell.dbg.doctor().findings
+    assert [f.kind for f in found[:2]] == ["dropout of the logits", "nan"]
+    assert "fix 1 applies it" in found[0].remedy and "fix 2 applies it" in found[1].remedy
+    assert shell.dbg.trials.numbered(1)[0].words == "without the dropout"
     shell.close()

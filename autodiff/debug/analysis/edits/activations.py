@@ -1,10 +1,14 @@
-"""Activations where a script names them: as an argument of a layer, or as a call; another one, one more, or none."""
+"""Activations where a script names them: as an argument of a layer, or as a call; another one, one more, or none.
+
+Layers that are left out stand here too: of a model's list, of its `add`, or of the tensors that go through them.
+"""
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from .changes import Change
 from .expressions import name_of
@@ -12,6 +16,8 @@ from .source_tree import Source
 
 _BY_DEFAULT = ("fullyconnected", "conv2d", "convolution2d", "conv2dtranspose", "separableconv2d")  # of contrib: a relu
 _ARGUMENTS = ("activation", "activation_fn")
+DROPOUT, NORMALIZATION = ("dropout",), ("batchnormalization", "batchnorm")  # calls of layers
+_FIRST = ("inputs", "x")  # what layers call their input
 _LAYERS = ("dense", "conv1d", "conv2d", "conv3d")
 
 
@@ -22,6 +28,56 @@ class Activation(NamedTuple):
 
     op: Operation
     text: str = ""
+
+
+class LeftOut(NamedTuple):
+    """The layer that made an op, which is no part of the model any more. names: what its call may be called."""
+
+    op: Operation
+    names: tuple[str, ...]
+
+
+def left_out(source: Source, rewrite: LeftOut) -> list[Change]:
+    """Without the one call there that makes the layer. Raises ArgumentError where that is not surely found."""
+    found = {call for node in source.spanned(rewrite.op) for call in ast.walk(node)
+             if isinstance(call, ast.Call) and name_of(call.func) in rewrite.names}
+    if len(found) != 1:
+        raise ArgumentError(f"the layer of {rewrite.op.name} is written in {len(found) or 'no'} places there")
+    made: ast.expr = found.pop()
+    around = next(source.around(made))
+    statement = source.statement(made)
+    if isinstance(around, ast.Call) and made in around.args and name_of(around.func) == "add":
+        return _without_statement(source, statement)
+    if isinstance(around, ast.List):
+        return _without_element(source, around, made)
+    if isinstance(around, ast.Call) and made is around.func:
+        made = around
+    given = [*made.args, *(word.value for word in made.keywords if word.arg in _FIRST)]  # type: ignore[attr-defined]
+    if not given:
+        raise ArgumentError(f"what {rewrite.op.name} is given is not written there")
+    text = source.text[slice(*source.range(given[0]))]
+    if isinstance(statement, ast.Assign) and statement.value is made and [*map(ast.unparse, statement.targets)] == [
+            ast.unparse(given[0])]:
+        return _without_statement(source, statement)
+    return [(*source.range(made), text)]
+
+
+def _without_statement(source: Source, statement: ast.stmt) -> list[Change]:
+    """A statement, with the line that it alone stands on."""
+    start, end = source.range(statement)
+    first, last = source.text.rfind("\n", 0, start) + 1, source.text.find("\n", end) + 1 or len(source.text)
+    block: list[ast.stmt] = getattr(next(source.around(statement)), "body", [])
+    if len(block) < 2 or source.text[first:start].strip() or source.text[end:last].partition("#")[0].strip():
+        return [(start, end, "pass")]
+    return [(first, last, "")]
+
+
+def _without_element(source: Source, around: ast.List, element: ast.expr) -> list[Change]:
+    at = around.elts.index(element)
+    if at:
+        return [(source.range(around.elts[at - 1])[1], source.range(element)[1], "")]
+    return [(source.range(element)[0], source.range(around.elts[1])[0] if len(around.elts) > 1 else source.range(
+        element)[1], "")]
 
 
 def named_otherwise(source: Source, rewrite: Activation) -> list[Change]:

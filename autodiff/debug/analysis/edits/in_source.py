@@ -11,7 +11,7 @@ from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ..advice import advice_of
 from .across_functions import AtCall, taken_apart, written_at_call
-from .activations import Activation, named_otherwise
+from .activations import Activation, LeftOut, left_out, named_otherwise
 from .changes import Change, changed
 from .expressions import name_of
 from .first_values import Begun, begun_anew
@@ -88,7 +88,7 @@ class Argument(NamedTuple):
 
 
 Line = (Rewrite | AtCall | LowerRate | Number | Rows | Fed | Taken | Activation | Swapped | Argument | ClipGradients |
-        ClippedApplied | RunToo | InNumpy | Cleaned | Weight | Begun | SetRate)
+        ClippedApplied | RunToo | InNumpy | Cleaned | Weight | Begun | SetRate | LeftOut)
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -284,7 +284,7 @@ _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, AtCall: written_at_call, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered,
     Rows: _longer, Fed: _fed, Taken: taken, Weight: weighed_anew, Begun: begun_anew, Activation: _activated,
     Swapped: _swapped, Argument: _given, ClipGradients: clipped_anew, ClippedApplied: applied_anew, SetRate: set_anew,
-    Cleaned: without_nonfinite, RunToo: run_too}
+    Cleaned: without_nonfinite, RunToo: run_too, LeftOut: left_out}
 
 
 def _has_order(node: ast.expr) -> bool:

@@ -12,7 +12,7 @@ from ....core.op import build
 from ..findings import Finding
 from ..mistakes.case import Case
 from ..mistakes.heads import Head, heads, through, unbroadcast, weights_of
-from ..mistakes.last_layer import logits_of
+from ..mistakes.last_layer import logits_of, squashed_before
 from .activations import Activation
 from .in_graph import Edit, Now, around, constant, instead
 from .in_source import Argument, Rewrite, Swapped
@@ -68,7 +68,7 @@ def _logistic(x: Tensor, z: Tensor) -> Tensor:
 def as_probability(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """A softmax or sigmoid of what a logarithm takes for a probability."""
     head = head_of(op, case)
-    if head is not None and head.end.outputs:
+    if head is not None and head.end.outputs and squashed_before(head) is None:
         end = head.end.outputs[0]
         name = "Softmax" if end.dims and (end.dims[-1] or 2) > 1 else "Sigmoid"
         yield Attempt((with_activation(end, f"tf.nn.{name.lower()} of {end.name}", getattr(build, name),

@@ -18,7 +18,7 @@ from ..mistakes.last_layer import logits_of
 from ..mistakes.reach import NEAR
 from ..mistakes.wiring import linear_pairs
 from . import of_training
-from .activations import Activation
+from .activations import DROPOUT, Activation, LeftOut
 from .in_graph import around, constant, copied, instead
 from .in_source import Number, Rewrite
 from .of_givens import turned
@@ -113,8 +113,8 @@ def _mean_of_squares(op: Operation, case: Case, finding: Finding) -> Iterator[At
 
 
 def _not_dropped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    source = next((t for t in op.inputs if t.op.type != "Cast"), op.inputs[0])
-    yield Attempt((edit(op, "without the dropout", lambda now: now(source)),), is_same=False)
+    source = next((t for t in op.inputs if t.op in case.trained), op.inputs[0])
+    yield Attempt((edit(op, "without the dropout", lambda now: now(source), LeftOut(op, DROPOUT)),), is_same=False)
 
 
 def _lighter(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

@@ -9,9 +9,12 @@ from ...facts.records import NewLines
 from ...facts.roles import place_of
 from ..findings import Finding
 from ..mistakes.case import Case, update_op
+from ..mistakes.last_layer import squashed_before
+from .activations import NORMALIZATION, LeftOut
 from .changes import rows_of
 from .in_source import Argument, rewritten
 from .of_gradients.clipping import RunToo
+from .of_heads import head_of
 from .of_keras.arrays import arranged
 
 _GROUP = "{tf}.group({0}, {tf}.get_collection({tf}.GraphKeys.UPDATE_OPS))"
@@ -32,8 +35,11 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
         return {}
 
 
-def _line(finding: Finding, op: Operation, case: Case) -> Argument | RunToo | None:
+def _line(finding: Finding, op: Operation, case: Case) -> Argument | RunToo | LeftOut | None:
     update = update_op(case)
+    if finding.kind == "log of no probability":
+        head = head_of(op, case)
+        return LeftOut(head.end, NORMALIZATION) if head is not None and squashed_before(head) is not None else None
     if finding.kind == "never bounded":
         trains = [u.op for u in case.updates if u.variable.op.name == finding.target]
         return RunToo(op, trains[0]) if trains else None

@@ -256,10 +256,17 @@ def activation_of(op: Operation) -> str:
         return "Softmax"
     if op.type in ("RealDiv", "Reciprocal") and any(o.type == "Exp" for o in above(op, 3)):
         return "Sigmoid"
-    if op.type in _LAYERS:
+    if op.type in _LAYERS or _is_batch_norm(op):
         return ""
     is_sum = op.type in ("Add", "AddV2") and any(is_variable_read(t) for t in op.inputs)
     return "" if is_sum and any(o.type in _LAYERS for o in above(op, 3)) else "?"
+
+
+def _is_batch_norm(op: Operation) -> bool:
+    """Whether an op gives what was divided by its deviation, scaled and moved."""
+    return op.type.startswith("FusedBatchNorm") or op.type in ("Add", "AddV2") and any(
+        factor.op.type == "Mul" and any(t.op.type == "Rsqrt" for t in factor.op.inputs) or factor.op.type == "Rsqrt"
+        for product in op.inputs if product.op.type == "Mul" for factor in product.op.inputs)
 
 
 def above(op: Operation, depth: int) -> Iterable[Operation]:

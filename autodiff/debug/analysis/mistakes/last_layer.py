@@ -11,7 +11,7 @@ from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
-from .heads import SAME, Head, constant, heads, last_layer, number_in, through, unbroadcast
+from .heads import SAME, Head, above, constant, heads, last_layer, number_in, through, unbroadcast
 from .pairing import named
 from .signs import source_of
 
@@ -172,11 +172,20 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
         low, high = min(np.nanmin(v) for v in values), max(np.nanmax(v) for v in values)
         told = f"; it was between {low:.3g} and {high:.3g}, whose logarithm is {'nan' if low < 0 else '> 0'} in parts"
     made = f"{head.end.type.lower()} {head.end.name}" if head.activation else head.end.name
+    moved = squashed_before(head)
+    why, fix = (f"it scales and moves what the {moved.type.lower()} {moved.name} gives", f"leave it out: "
+                f"the {moved.type.lower()} comes last") if moved is not None else (
+        "the last layer has no softmax or sigmoid", "end in tf.nn.softmax (tf.sigmoid for one output), or better give "
+        "the logits to tf.nn.softmax_cross_entropy_with_logits_v2 or tf.nn.sigmoid_cross_entropy_with_logits")
     yield finding(103 if case.nonfinite else 76, "log of no probability", head.op, "a cross entropy takes the "
-                  f"logarithm of {made}{at_line(place_of(head.end))}, which is no probability: the last layer has no "
-                  f"softmax or sigmoid{told}", "end in tf.nn.softmax (tf.sigmoid for one output), or better give the "
-                  "logits to tf.nn.softmax_cross_entropy_with_logits_v2 or tf.nn.sigmoid_cross_entropy_with_logits",
-                  step=case.nonfinite)
+                  f"logarithm of {made}{at_line(place_of(head.end))}, which is no probability: {why}{told}", fix,
+                  step=case.nonfinite, confidence="certain" if moved is not None else "probable")
+
+
+def squashed_before(head: Head) -> Operation | None:
+    """The softmax or sigmoid of which the last layer is a normalization, if it is one."""
+    return next((o for o in above(head.end, 3) if o.type in ("Softmax", "Sigmoid")), None) if not head.activation and \
+        head.end.type not in ("MatMul", "Conv2D", "BiasAdd") else None
 
 
 def last_tensor(tensor: Tensor) -> Tensor:

@@ -106,6 +106,7 @@ class Checkup:
             found, mends = laid.mends(found, self.model)
         found = [placed(f, case, self.model.targets.named(f.op)) for f in ranked(explained(found), ignore)]
         found = self.mended.told(found, case)
+        found = [replace(f, remedy=text) for f, text in zip(found, self.trials.in_order_of([f.remedy for f in found]))]
         advice = advice_of(self.model.graph)
         makers = advice.makers
         found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]

@@ -137,7 +137,10 @@ class Mended:
         said, first = f"tried: {_NOT_SHOWN}", attempts[0]
         if finding.confidence != "certain" or not first.edits or any(edit.line is None for edit in first.edits):
             return said
-        overlay = Overlay(self.model, case.y, first.edits)
+        try:
+            overlay = Overlay(self.model, case.y, first.edits)
+        except AutodiffError:  # the graph does not allow it here
+            return said
         remedy = Remedy(overlay.words, said, 0.0, 0.0, finding.place, applied=self.trials.applied(overlay))
         number = self.trials.numbered_as(remedy, overlay, self.state.moments[-1])
         return f"{said} yet; {remedy.applied.format(number)}"

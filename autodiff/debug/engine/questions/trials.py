@@ -36,7 +36,7 @@ from .came_from import size_of
 from .candidates import SHOWN, Candidates, Tried
 from .other_data import written
 from .patches import called_at, expression_of, patch_of
-from .trials_told import DEAD, FAR_OFF, SLIGHT, STEEP, apart, told
+from .trials_told import DEAD, FAR_OFF, NUMBERED, SLIGHT, STEEP, apart, told
 
 _BEFORE = 20  # steps before the one that failed
 _MORE = 20  # steps after it, made of those before, for what has to last
@@ -146,6 +146,13 @@ class Trials:
     def keep(self, count: int) -> None:
         """Only the first are told: what is tried from here on is numbered behind them."""
         self.tried = self.tried[:count]
+
+    def in_order_of(self, texts: Sequence[str]) -> list[str]:
+        """Texts that name remedies by number, which are numbered anew in the order in which they are named."""
+        named = dict.fromkeys(int(number) for text in texts for number in NUMBERED.findall(text))
+        order = [*named, *(i for i in range(1, len(self.tried) + 1) if i not in named)]
+        self.tried = [self.tried[i - 1] for i in order]
+        return [NUMBERED.sub(lambda found: str(order.index(int(found[0])) + 1), text) for text in texts]
 
     def numbered_as(self, remedy: Remedy, overlay: Overlay, since: Moment) -> int:
         """The number of a remedy behind those that are told: of one in the same words its own."""

@@ -1,6 +1,7 @@
 """What is said of a remedy that was tried: the losses with it, and beside them those without."""
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from ...facts.stats import has_nonfinite
 from ...facts.steps import When
 
 ANEW = "fix {} runs it so from its beginning"  # how a remedy of a script that computes its steps itself is applied
+NUMBERED = re.compile(r"(?<=\bfix )\d+(?= (?:applies|runs) it)")  # the number that a remedy was told with
 _OTHER = 0.01  # relative: a loss that is told beside the old one
 FAR_OFF = 0.5  # relative: losses of steps that are told beside the old ones
 SLIGHT = 1e-2  # a change of a loss
