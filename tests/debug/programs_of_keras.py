@@ -90,6 +90,11 @@ m = model(layers.Dense(1))
 m.compile("adam", "mse", metrics=["accuracy"])  #!
 m.fit(data, np.sin(data).sum(1), 40, 2, verbose=0)
 ''', '"accuracy"', '"mae"'),
+    "class numbers": ('''
+m = model(layers.Dense(1))
+m.compile("adam", "mse", metrics=["accuracy"])  #!
+m.fit(data, classes, 40, 2, verbose=0)
+''', '"accuracy"', '"mae"'),
     "divergence too heavy": ('''
 seen = keras.Input((8,))
 mean, logs = layers.Dense(2)(seen), layers.Dense(2)(seen)

@@ -9,6 +9,7 @@ from ..findings import WARNING, Finding
 from .batches import batch_mistakes
 from .case import Case
 from .classes import class_mistakes, residual_mistakes
+from .comparisons import comparison_mistakes
 from .formulas import formula_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
 from .leaks import leak_mistakes
@@ -58,8 +59,8 @@ def other_losses(case: Case) -> list[Finding]:
     return [finding for y in others for rule in _OF_A_LOSS for finding in rule(case.about(y))]
 
 
-RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, misuses, mode_mistakes, start_mistakes, trainer_mistakes,
-         adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes,
+RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, comparison_mistakes, misuses, mode_mistakes, start_mistakes,
+         trainer_mistakes, adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes,
          left_alone_mistakes, leak_mistakes, pair_mistakes, formula_mistakes)
 
 

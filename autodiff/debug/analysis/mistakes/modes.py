@@ -254,8 +254,8 @@ def _of_the_logits(op: Operation, dropped: float, case: Case) -> list[Finding]:
     head = next((h for h in heads(case) if op in (source_of(h.prediction), h.end)), None)
     if head is None or not 0 < dropped < 1:
         return []
-    said = "the loss has a floor" if head.form != "log" else "the loss takes the logarithm of 0 where it drops what is " \
-        "right, and divides 0 by 0 where it drops all" if case.nonfinite else "the loss takes the logarithm of 0"
+    said = "the loss has a floor" if head.form != "log" else "the loss takes the logarithm of 0" + (
+        " where it drops what is right, and divides 0 by 0 where it drops all" if case.nonfinite else "")
     return [finding(103 if case.nonfinite and head.form == "log" else 47, "dropout of the logits", op, f"dropout "
                     f"({op.name}) puts zeros in place of {dropped:.0%} of the predictions {head.end.outputs[0].name} "
                     f"themselves, not of a hidden layer: {said}", "move it before the last layer", step=case.nonfinite,

@@ -11,15 +11,13 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..findings import Finding
-from .case import Case, fed_behind, finding, is_variable_read, kernel_of
+from .case import Case, finding, is_variable_read, kernel_of
 from .heads import ENTROPIES, SAME, constant, heads, is_normalized, last_layer, through, unbroadcast
 from .signs import is_of_one, source_of
 from .units import ACTIVATIONS
 
 _PRODUCTS = ("MatMul", "Conv2D")
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
-_WHOLE = ("Greater", "GreaterEqual", "Round", "Rint", "ArgMax")
-_NEVER_WHOLE = ("Softmax", "Sigmoid", "Tanh", "MatMul", "BiasAdd", "Add", "AddV2")
 _CONVOLVED = 3  # rank from which on a tensor is a map or a sequence
 
 
@@ -29,7 +27,7 @@ def wiring_mistakes(case: Case) -> list[Finding]:
              *_left_out(case), *_untrained_losses(case), *_forgotten_penalties(case)]
     for op in case.operations:
         for rule in (_crossed, _argmax, _mean_of_integers, _flattened, _axes_mixed, _hidden_softmax,
-                     _mean_over_mask, _one_class, _floats_compared, _pooled_over_the_batch):
+                     _mean_over_mask, _one_class, _pooled_over_the_batch):
             found += rule(op, case)
     return found
 
@@ -187,27 +185,6 @@ def _crossed(op: Operation, case: Case) -> Iterator[Finding]:
     elif op in case.trained and row[0] == column[0] and (op.type != "Mul" or row[0] is None):
         yield finding(64, "broadcast", op, f"{op.name} ({op.type}) combines shapes {said}",
                       "give both the same shape: tf.squeeze(prediction, 1), or tf.expand_dims(target, 1)")
-
-
-def _floats_compared(op: Operation, case: Case) -> Iterator[Finding]:
-    """Predictions that are to be equal to labels to the last bit."""
-    if op.type != "Equal" or not op.inputs[0].dtype.is_floating:
-        return
-    said = next((t for t in op.inputs if t.op in case.trained and last_layer(t).type in _NEVER_WHOLE), None)
-    fed = next((t for t in op.inputs if t is not said and t.op not in case.trained and fed_behind([t])), None)
-    if said is not None and fed is not None:
-        yield finding(60, "floats compared", op, f"{op.name} asks whether {said.name}, of the type {said.dtype.name}, "
-                      "is equal to the labels to the last bit: it hardly ever is, so an accuracy made of it is 0 "
-                      "however good the model is", "compare classes: tf.argmax(x, 1) of both, or tf.round(p) or p > "
-                      "0.5 for two")
-    elif fed is not None and any(last_layer(t).type in _WHOLE for t in op.inputs) and any(
-            head.form in ("squared", "absolute") and fed_behind([fed]) == fed_behind([head.labels])
-            for head in heads(case) if head.labels is not None) and (known := case.series(fed)):
-        share = float(np.mean([np.mean(v != np.round(v)) for v in known]))
-        if share > 0.5 and np.ptp(known[0]) > 0:
-            yield finding(46, "accuracy of a regression", op, f"{op.name} compares whole numbers with {fed.name}, but "
-                          f"{share:.0%} of these targets are not whole: its mean stays near 0 for the best model too",
-                          'measure the error: tf.abs(x - y), or in Keras metrics=["mae"]', confidence="certain")
 
 
 def _pooled_over_the_batch(op: Operation, case: Case) -> Iterator[Finding]:
