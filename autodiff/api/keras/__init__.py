@@ -27,12 +27,13 @@ from . import (
     preprocessing,
     regularizers,
     utils,
+    wrappers,
 )
 from .models import Input, Model, Sequential
 
 __all__ = ["Input", "Model", "Sequential", "activations", "backend", "callbacks", "constraints", "datasets",
            "initializers", "layers", "losses", "metrics", "models", "optimizers", "preprocessing", "regularizers",
-           "utils"]
+           "utils", "wrappers"]
 
 
 def _load_data(path: str = "mnist.npz") -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
