@@ -1,5 +1,7 @@
 """Layers of Keras that look around, rules, metrics, sequences, models told as text; sums of sizes are TensorFlow's."""
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,3 +131,26 @@ def test_functions_of_the_backend():
     np.testing.assert_allclose(K.batch_get_value([kept])[0], .9)
     with K.learning_phase_scope(1):
         assert K.in_train_phase(1.0, 2.0) == 1.0
+
+
+def test_inputs_that_do_not_fit_are_refused_in_kerass_words() -> None:
+    def fitted(*inputs: Any, shape: Any = (3,)) -> Any:
+        with tf.Graph().as_default():
+            x = [tf.keras.Input(shape, name=name) for name in ("a", "b")[:len(inputs[1:]) + 1]]
+            y = tf.keras.layers.concatenate(x) if len(x) > 1 else x[0]
+            model = tf.keras.Model(x, tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")(y))
+            model.compile("sgd", "mse")
+            return model.predict(inputs[0])
+
+    rows = np.ones((4, 3))
+    for given, words in ((np.ones((4, 3, 1)), "expected a to have 2 dimensions, but got array with shape (4, 3, 1)"),
+                         (np.ones((4, 2)), "expected a to have shape (3,) but got array with shape (2,)"),
+                         ([rows, rows], "Expected to see 1 array(s), but instead got the following list of 2 arrays"),
+                         ({"c": rows}, 'No data provided for "a". Need data for each key in: [\'a\']')):
+        with pytest.raises(ValueError, match=re.escape(words)):
+            fitted(given)
+    assert fitted({"b": 2 * rows, "a": rows * [1, 0, 0]}, None)[0].tolist() == [7.0]  # by names, whatever their order
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="expected ndim=3, found ndim=2"):
+        tf.keras.layers.LSTM(2)(tf.zeros([4, 3]))
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"matching shapes .* \[\(4, 3\), \(4, 3, 1\)\]"):
+        tf.keras.layers.concatenate([tf.zeros([4, 3]), tf.zeros([4, 3, 1])])

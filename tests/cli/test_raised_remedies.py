@@ -36,6 +36,33 @@ RAISED = {
         KERAS + "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense(units=1))\n"
         "m.compile('adam', 'categorical_crossentropy')\nm.fit(data, np.eye(4)[np.arange(8) % 4], verbose=0)\n",
         "because the last layer has 1 units, and each target has 4 numbers at model.py:6", "Dense(units=4)"),
+    "ones and zeros for numbers": (
+        KERAS + "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense(4, 'softmax'))\n"
+        "m.compile('adam', 'sparse_categorical_crossentropy')\n"
+        "m.fit(data, np.eye(4)[np.arange(8) % 4], verbose=0)\n",
+        "because the targets are 4 ones and zeros for each example", "compile('adam', 'categorical_crossentropy')"),
+    "no axis of channels": (
+        KERAS + "m.add(tf.keras.layers.Conv2D(2, 2, input_shape=(5, 3, 1)))\nm.add(tf.keras.layers.Flatten())\n"
+        "m.add(tf.keras.layers.Dense(1))\nm.compile('adam', 'mse')\nm.fit(data, np.ones(8), verbose=0)\n"
+        "m.predict(data)\n", "because data has 3 axes, and conv2d_input takes 4",
+        "m.predict(np.expand_dims(data, -1))"),
+    "features that are not there": (
+        KERAS + "m.add(tf.keras.layers.Dense(1, input_dim=4))\nm.compile('adam', 'mse')\n"
+        "m.fit(data[:, 0], np.ones(8), verbose=0)\n",
+        "because the first layer is told of 4 numbers for each example, and the data have 3", "input_dim=3"),
+    "a sequence of one row": (
+        KERAS + "m.add(tf.keras.layers.LSTM(4, input_shape=(5, 3)))\nm.add(tf.keras.layers.LSTM(2))\n"
+        "m.compile('adam', 'mse')\nm.fit(data, np.ones((8, 2)), verbose=0)\n",
+        "because the recurrent layer before it gives its last output alone",
+        "LSTM(4, input_shape=(5, 3), return_sequences=True)"),
+    "images that are not flattened": (
+        KERAS + "m.add(tf.keras.layers.Conv1D(4, 2, input_shape=(5, 3)))\nm.add(tf.keras.layers.Dense(1))\n"
+        "m.compile('adam', 'mse')\nm.fit(data, np.ones((8, 1)), verbose=0)\n",
+        "because the dense layers are given images", "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense"),
+    "a key of another name": (
+        KERAS + "x = tf.keras.Input((3,), name='rows')\nm = tf.keras.Model(x, tf.keras.layers.Dense(1)(x))\n"
+        "m.compile('adam', 'mse')\nm.fit({'row': data[:, 0]}, np.ones(8), verbose=0)\n",
+        "because the model's inputs are rows, and a key is row", "m.fit({'rows': data[:, 0]}"),
     "a row for each step of time": (
         KERAS + "m.add(tf.keras.layers.GRU(4, return_sequences=True))\nm.add(tf.keras.layers.Dense(1))\n"
         "m.compile('adam', 'mse')\nm.fit(data, data[:, 0, :1], verbose=0)\n",

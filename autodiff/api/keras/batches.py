@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,54 @@ def batch_of(x: Any, y: Any, weights: Any) -> Batch:
                part.values() if isinstance(part, dict) else [part])] if part is not None else []
              for part in (x, y, weights)]
     parts[:2] = [[each[:, None] if each.ndim == 1 else each for each in part] for part in parts[:2]]
-    lengths = {len(each) for part in parts for each in part}
-    if len(lengths) > 1:
-        raise ArgumentError("Input arrays should have the same number of samples as target arrays.",
-                            found=f"{sorted(lengths)} samples")
+    lengths = [len(each) for each in parts[0]]
+    for each in parts[1]:
+        if lengths and len(each) != lengths[0]:
+            raise ArgumentError("Input arrays should have the same number of samples as target arrays. Found "
+                                f"{lengths[0]} input samples and {len(each)} target samples.")
+    if len({*lengths, *map(len, parts[2])}) > 1:
+        raise ArgumentError("All input arrays (x) should have the same number of samples.",
+                            found=f"{[*lengths, *map(len, parts[2])]} samples")
     return parts[0], parts[1], parts[2]
+
+
+def in_order(model: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """Inputs and targets in the order of a model's. Raises ArgumentError (ValueError) for inputs that do not fit it."""
+    if not model.inputs or get_default_graph().executing_eagerly:
+        return x, y
+    return _arranged(x, [tensor.op.name for tensor in model.inputs], model.inputs), _arranged(y, model.output_names)
+
+
+def _arranged(given: Any, names: Sequence[str], tensors: Sequence[Tensor] = ()) -> Any:
+    """Arrays in the order of these names, of a dict by its keys; what is no array as it is.
+
+    tensors: what they are fed for. Raises ArgumentError (ValueError) for arrays that do not fit them.
+    """
+    if isinstance(given, dict) and all(isinstance(each, np.ndarray) for each in given.values()):
+        if missing := [name for name in names if name not in given]:
+            raise ArgumentError(f'No data provided for "{missing[0]}". Need data for each key in: {[*names]}',
+                                hint=f"the keys are {[*given]}")
+        given = [given[name] for name in names]
+    arrays = list(given) if isinstance(given, (list, tuple)) else [given]
+    if not tensors or not all(isinstance(each, np.ndarray) for each in arrays):
+        return given
+    if len(arrays) != len(tensors):
+        raise ArgumentError("Error when checking model input: the list of Numpy arrays that you are passing to your "
+                            f"model is not the size the model expected. Expected to see {len(tensors)} array(s), but "
+                            f"instead got the following list of {len(arrays)} arrays",
+                            found=f"arrays of {[each.shape for each in arrays]}")
+    for name, tensor, array in zip(names, tensors, arrays):
+        _check_fits(name, tensor.dims, array.shape if array.ndim > 1 else (len(array), 1), array.shape)
+    return given
+
+
+def _check_fits(name: str, dims: Any, shape: tuple[int, ...], said: tuple[int, ...]) -> None:
+    if dims is not None and len(dims) != len(shape):
+        raise ArgumentError(f"Error when checking input: expected {name} to have {len(dims)} dimensions, but got array "
+                            f"with shape {said}", hint="np.expand_dims adds an axis of one, reshape arranges others")
+    if any(mine not in (None, theirs) for mine, theirs in zip(dims or (), shape)):
+        raise ArgumentError(f"Error when checking input: expected {name} to have shape {tuple(dims[1:])} but got array "
+                            f"with shape {shape[1:]}")
 
 
 def endless_source(x: Any, steps: int | None, shuffle: bool = False) -> Any:

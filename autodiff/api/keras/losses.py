@@ -99,8 +99,11 @@ def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool 
     logits = predicted if from_logits else _logits(predicted, "Softmax")
     if logits is None:
         logits = build.Log(math.clip_by_value(predicted, EPSILON, 1.0 - EPSILON))
-    labels = reshape(math.cast(convert_to_tensor(y_true), int64), build.Shape(logits)[:-1])
-    labels.set_shape(logits.dims[:-1] if logits.dims is not None else None)
+    labels, dims = reshape(math.cast(convert_to_tensor(y_true), int64), [-1]), logits.dims
+    if dims is not None and len(dims) == 2:
+        return nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    labels = reshape(labels, build.Shape(logits)[:-1])
+    labels.set_shape(None if dims is None else dims[:-1])
     return nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
 

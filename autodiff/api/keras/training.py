@@ -20,7 +20,7 @@ from ..arrays.shaping import reshape
 from ..control.dependencies import group
 from ..variables.layer_calls import mask_of
 from . import backend, losses, metrics, optimizers
-from .batches import Batch, batch_of, batches_of, endless_source, is_sequence, line_of
+from .batches import Batch, batch_of, batches_of, endless_source, in_order, is_sequence, line_of
 from .callbacks import History
 from .kinds.elementwise import mean_of_steps
 from .wanted_metrics import Weighted, chosen_metrics, metric_of
@@ -210,7 +210,7 @@ class Trained:
         validation_split: how much of the end of the arrays is kept to validate with. sample_weight: float[n].
         """
         self._told()
-        epochs = options.get("nb_epoch", epochs)
+        epochs, (x, y) = options.get("nb_epoch", epochs), in_order(self, x, y)
         if isinstance(validation_data, (tuple, list)):
             held: Any = list(validation_data)
         else:
@@ -302,6 +302,7 @@ class Trained:
                  sample_weight: Any = None, steps: int | None = None, **options: Any) -> Any:
         """The loss over all examples; with metrics, a list of it and them."""
         self._told()
+        x, y = in_order(self, x, y)
         found = list(self._epoch("test", batches_of(endless_source(x, steps) or x, y, sample_weight, batch_size or 32,
                                                     steps=steps)).values())
         return found[0] if len(found) == 1 else found
@@ -313,6 +314,7 @@ class Trained:
         """The outputs for all examples: an array, or a list of them."""
         if self.optimizer is None:
             self.__dict__.setdefault("_functions", {})
+        x, _ = in_order(self, x, None)
         rows = [self._function("predict", (batch[0], [], []))((batch[0], [], []))
                 for batch in batches_of(endless_source(x, steps) or x, None, None, batch_size or 32, steps=steps)]
         return _only([np.concatenate(column) for column in zip(*rows)])

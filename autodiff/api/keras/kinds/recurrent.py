@@ -14,7 +14,7 @@ from ...arrays.creation import ones, zeros
 from ...arrays.shaping import concat, split, stack, transpose, unstack
 from ...common.made import named
 from ...control.map_and_scan import scan
-from ...layers import Layer
+from ...layers import InputSpec, Layer
 from ...layers.core import chosen
 from ...nn.convolutions import conv2d
 from ...nn.normalization import dropout
@@ -158,6 +158,8 @@ class LSTMCell(_Cell):
 class _ConvLSTMCell(LSTMCell):
     """An LSTMCell whose products are convolutions of images, those of the state with zeros around it."""
 
+    sequence_rank = 5
+
     def __init__(self, units: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", **options: Any) -> None:
         super().__init__(units, **options)
         self._window, self._strides = ([each] * 2 if isinstance(each, int) else [*each] for each in (
@@ -222,6 +224,7 @@ class RNN(Weights, Layer):
         self.cell: Any = StackedRNNCells(cell) if isinstance(cell, (list, tuple)) else cell
         self.return_sequences, self.return_state = return_sequences, return_state
         self._backwards, self._unroll, self.stateful = go_backwards, unroll, stateful
+        self.input_spec = InputSpec(ndim=getattr(self.cell, "sequence_rank", 3))
         self.zero_output_for_mask = zero_output_for_mask
         self.states: Any = None
 

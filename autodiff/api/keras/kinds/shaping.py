@@ -246,6 +246,11 @@ class Concatenate(_Merge):
         self.axis = axis
 
     def _merged(self, tensors: list[Any]) -> Any:
+        shapes = [tuple(each.dims) for each in tensors if each.dims is not None]
+        kept = {tuple(size for i, size in enumerate(shape) if i != self.axis % len(shape)) for shape in shapes}
+        if len({*map(len, shapes)}) > 1 or any(len({*sizes} - {None}) > 1 for sizes in zip(*kept)):
+            raise ArgumentError("A `Concatenate` layer requires inputs with matching shapes except for the concat "
+                                f"axis. Got inputs shapes: {shapes}")
         return concat(tensors, self.axis)
 
 

@@ -21,6 +21,14 @@ from .arguments import (
 from .building import made_in_a_loop, made_twice, no_such_name, no_variables, not_there_yet, of_another_graph
 from .feeds import unfed
 from .gradients import without
+from .keras_shapes import (
+    an_axis_of_one,
+    flattened_first,
+    key_of_another_name,
+    one_row_for_a_sequence,
+    ones_for_classes,
+    size_of_inputs,
+)
 from .lacking import an_optimizer, no_return, no_summaries, of_a_checkpoint
 from .raised_at import Frames, RaisedAt
 from .runs import at_its_end, closed, no_session, not_begun, tensor_fed, uninitialized
@@ -48,7 +56,13 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     ("^Fetch argument|unhashable type: 'numpy|Cannot interpret feed_dict key", renamed),
     ("NoneType|^None values not supported", no_return),
     ("^You are passing a target array", numbers_of_classes),
+    ("^A target array with shape", flattened_first),
     ("^A target array with shape", last_layer_of_another_size),
+    ("^Error when checking input", an_axis_of_one),
+    ("^Error when checking input", size_of_inputs),
+    ("^No data provided for", key_of_another_name),
+    ("^logits and labels must have the same first", ones_for_classes),
+    ("expected ndim=3", one_row_for_a_sequence),
     ("^Fetch argument None", no_summaries),
     ("not found in checkpoint|requires shapes of both tensors to match", of_a_checkpoint),
     ("NoneType", of_operation),

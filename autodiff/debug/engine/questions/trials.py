@@ -148,8 +148,13 @@ class Trials:
         self.tried = self.tried[:count]
 
     def in_order_of(self, texts: Sequence[str]) -> list[str]:
-        """Texts that name remedies by number, which are numbered anew in the order in which they are named."""
+        """Texts that name remedies by number, which are numbered anew in the order in which they are named.
+
+        What mends an error of the script is no trial, and has its own number.
+        """
         named = dict.fromkeys(int(number) for text in texts for number in NUMBERED.findall(text))
+        if max(named, default=0) > len(self.tried):
+            return list(texts)
         order = [*named, *(i for i in range(1, len(self.tried) + 1) if i not in named)]
         self.tried = [self.tried[i - 1] for i in order]
         return [NUMBERED.sub(lambda found: str(order.index(int(found[0])) + 1), text) for text in texts]

@@ -1,0 +1,122 @@
+"""Errors of what Keras' layers and models are given: an axis too few, another size, a key, a layer that is missing."""
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ....core.names import closest
+from ..advice import Remark
+from ..edits.changes import Change
+from .raised_at import RaisedAt
+
+_RECURRENT = ("LSTM", "GRU", "SimpleRNN", "CuDNNLSTM", "CuDNNGRU")
+_LOOPS = ("fit", "evaluate", "predict")
+_SIZES = ("input_dim", "input_shape", "batch_input_shape", "shape")
+
+
+def one_row_for_a_sequence(at: RaisedAt) -> Remark | None:
+    """A recurrent layer behind another one, which gives its last output alone."""
+    before = [call for call in at.calls(*_RECURRENT) if at.range(call)[1] < at.range(at.node)[1]
+              and not any(inner is call for inner in ast.walk(at.node))]
+    inside = [call for call in at.calls(*_RECURRENT) if any(inner is call for inner in ast.walk(at.node))]
+    call = inside[-2] if len(inside) > 1 else before[-1] if before else None
+    if call is None or "expected ndim=3, found ndim=2" not in at.said:
+        return None
+    word = next((each for each in call.keywords if each.arg == "return_sequences"), None)
+    end = at.range(call)[1] - 1
+    change: Change = (end, end, ", return_sequences=True") if word is None else (*at.range(word.value), "True")
+    return at.remark("the recurrent layer before it gives its last output alone, one row for each example, where a row "
+                     "for each step of time is wanted", "return_sequences=True", [change], call)
+
+
+def an_axis_of_one(at: RaisedAt) -> Remark | None:
+    """Arrays without a last axis of one, as of channels or of features, that the model is to be given."""
+    said = re.search(r"expected (\S+) to have (\d+) dimensions, but got array with shape \(([^)]*)\)", at.said)
+    given = _data_of(at.node)
+    found = [size for size in said[3].split(",") if size.strip()] if said is not None else []
+    if said is None or given is None or int(said[2]) != len(found) + 1:
+        return None
+    numpy = next((name for module, name in at.imported().items() if module == "numpy"), "")
+    text = at.written(given)
+    same = [each for call in at.calls(*_LOOPS) if (each := _data_of(call)) is not None and at.written(each) == text]
+    new = f"{numpy}.expand_dims({text}, -1)"
+    if not numpy:
+        return None
+    return at.remark(f"{text} has {len(found)} axes, and {said[1]} takes {said[2]}: the last, of channels or features, "
+                     "is missing", f"{new} in place of it", [(*at.range(each), new) for each in same])
+
+
+def _data_of(call: ast.AST) -> ast.expr | None:
+    """What a call of fit, evaluate or predict is given as inputs."""
+    given: Sequence[Any] = [*getattr(call, "args", ())[:1], *(
+        word.value for word in getattr(call, "keywords", ()) if word.arg == "x")]
+    return given[0] if given else None
+
+
+def size_of_inputs(at: RaisedAt) -> Remark | None:
+    """A number of features that the first layer was told, and that the data do not have."""
+    said = re.search(r"expected (\S+) to have shape \((\d+),\) but got array with shape \((\d+),\)", at.said)
+    words = [word for node in ast.walk(at.tree) if isinstance(node, ast.Call) for word in node.keywords
+             if word.arg in _SIZES] + [node for call in at.calls("Input") for node in call.args[:1]]
+    numbers = {number for word in words for node in ast.walk(word) if isinstance(node, ast.expr)
+               for number in at.numbers(node, float(said[2]))} if said is not None else set()
+    if said is None or len(numbers) != 1:
+        return None
+    number = numbers.pop()
+    return at.remark(f"the first layer is told of {said[2]} numbers for each example, and the data have {said[3]}",
+                     f"{said[3]} in place of {said[2]}", [(*at.range(number), said[3])], number)
+
+
+def key_of_another_name(at: RaisedAt) -> Remark | None:
+    """A key of a dict of inputs that is no name of the model's."""
+    said = re.search(r"No data provided for \"(.*)\"\. Need data for each key in: (\[.*?\])", at.said)
+    names = ast.literal_eval(said[2]) if said is not None else []
+    given = _data_of(at.node)
+    wrong = [key for key in given.keys if isinstance(key, ast.Constant) and key.value not in names and said is not None
+             and (len(names) == 1 or said[1] in closest(str(key.value), names))] if isinstance(given, ast.Dict) else []
+    if said is None or len(wrong) != 1:
+        return None
+    key = str(wrong[0].value)
+    return at.remark(f"the model's inputs are {', '.join(names)}, and a key is {key}", f"{said[1]} in place of {key}",
+                     [(*at.range(wrong[0]), repr(said[1]))])
+
+
+def ones_for_classes(at: RaisedAt) -> Remark | None:
+    """A cross entropy of the numbers of classes, that is given ones and zeros for each class."""
+    said = re.search(r"logits shape \[(\d+),(\d+)\] and labels shape \[(\d+)\]", at.said)
+    words = [node for call in at.calls("compile") for node in ast.walk(call)
+             if getattr(node, "value", "") == "sparse_categorical_crossentropy"]
+    if said is None or len(words) != 1 or int(said[1]) * int(said[2]) != int(said[3]):
+        return None
+    new = at.written(words[0]).replace("sparse_", "")
+    return at.remark(f"the targets are {said[2]} ones and zeros for each example, and the loss "
+                     "sparse_categorical_crossentropy takes the number of the class", "categorical_crossentropy, which "
+                     "takes ones and zeros", [(*at.range(words[0]), new)], words[0])
+
+
+def flattened_first(at: RaisedAt) -> Remark | None:
+    """A last layer of images, where one row for each example is wanted: flattened before the dense layers."""
+    shapes = re.search(r"target array with shape \(([^)]*)\) was passed for an output of shape \(([^)]*)\)", at.said)
+    sizes = [[each for each in shapes[i].split(",") if each.strip()] for i in (1, 2)] if shapes else [[], []]
+    calls = at.calls("Dense")
+    if len(sizes[1]) <= len(sizes[0]) or not at.calls("Conv1D", "Conv2D", "Conv3D", "Convolution2D") or not calls:
+        return None
+    first = next((call for call in calls if at.range(call) > at.range(at.calls(
+        "Conv1D", "Conv2D", "Conv3D", "Convolution2D")[-1])), None)
+    spelled = at.written(first.func).replace("Dense", "Flatten") if first is not None else ""
+    if first is None or "." not in spelled and spelled not in at.names:
+        return None
+    around = next(at.around(first), None)
+    start = at.range(first)[0]
+    if isinstance(around, ast.List):
+        change: Change = (start, start, f"{spelled}(), ")
+    elif isinstance(around, ast.Call) and getattr(around.func, "attr", "") == "add":
+        change = at.before(at.statement(first), f"{at.written(around.func)}({spelled}())")
+    elif isinstance(around, ast.Call) and around.func is first and len(around.args) == 1:
+        change = (*at.range(around.args[0]), f"{spelled}()({at.written(around.args[0])})")
+    else:
+        return None
+    return at.remark("the dense layers are given images, and give a row for each place in them, where one for each "
+                     "example is wanted", f"{spelled}() before them", [change], first)
