@@ -105,7 +105,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "keras.engine": ("tensorflow_names.keras.models", "tensorflow_names.keras.layers", "keras.layers", "keras"),
     "keras.objectives": ("keras.losses",),
     **{f"keras.{room}": (f"tensorflow_names.keras.{room}", f"keras.{room}") for room in (
-        "layers", "models", "optimizers")},
+        "constraints", "layers", "models", "optimizers")},
     "absl": (), "absl.app": ("app",), "absl.flags": ("flags",), "absl.logging": ("logging",),
     "google": (), "google.protobuf": (), "google.protobuf.any_pb2": ("api.messages",),
     "google.protobuf.json_format": ("tensorflow_names.json_format",),

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,8 @@ def keras() -> Iterator[Any]:
     "from keras.utils.np_utils import to_categorical", "from keras.optimizers import SGD, Adadelta, Adam",
     "from keras.objectives import mean_squared_error", "from keras.regularizers import l2",
     "import keras.backend as K", "from keras.callbacks import EarlyStopping",
-    "from keras.preprocessing import sequence", "from keras import losses"])
+    "from keras.preprocessing import sequence", "from keras import losses", "from keras.constraints import maxnorm",
+    "from keras.utils import get_file, plot_model", "from keras.wrappers.scikit_learn import KerasClassifier"])
 @pytest.mark.usefixtures("keras")
 def test_its_modules_have_their_names(line: str) -> None:
     exec(line, {})
@@ -83,3 +85,20 @@ def test_adagrad_divides_by_gradients_alone(keras: Any) -> None:
     model.compile("adagrad", "mse")
     model.fit(np.full((1, 1), 1.0), np.full((1, 1), 3.0), verbose=0)  # gradient -4: the step is the rate
     assert model.get_weights()[0].item() == pytest.approx(1.01, abs=1e-6)
+
+
+def test_layers_are_made_again_of_their_settings(keras: Any) -> None:
+    model = keras.models.Sequential([keras.layers.Convolution2D(4, 3, 3, init="zeros", input_shape=(8, 8, 1)),
+                                     keras.layers.Flatten(), keras.layers.Dense(output_dim=2)])
+    again = keras.models.model_from_json(model.to_json())
+    assert again.count_params() == model.count_params() and again.layers[0].get_config()["filters"] == 4
+
+
+def test_files_are_those_that_are_there(keras: Any, tmp_path: Path) -> None:
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets" / "a.txt").write_text("words")
+    assert keras.utils.get_file("a.txt", "http://x/a.txt", cache_dir=str(tmp_path)).endswith("a.txt")
+    with pytest.raises(ValueError, match="no file is fetched from http://x/b.txt"):
+        keras.utils.get_file("b.txt", "http://x/b.txt", cache_dir=str(tmp_path))
+    with pytest.raises(ImportError, match="Failed to import pydot"):
+        keras.utils.plot_model(None)

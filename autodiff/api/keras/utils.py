@@ -1,6 +1,7 @@
 """tf.keras.utils: labels as rows of zeros and a one, rows of norm one."""
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -90,4 +91,22 @@ def deserialized(config: dict[str, Any], known: dict[str, Any], custom_objects: 
     return kind.from_config(config.get("config", {}))
 
 
+def get_file(fname: str, origin: str = "", untar: bool = False, cache_subdir: str = "datasets",
+             cache_dir: str | None = None, **options: Any) -> str:
+    """Where a file lies that Keras has fetched before. Raises ArgumentError (ValueError) if it lies nowhere.
+
+    untar: what was unpacked of it, beside it.
+    """
+    path = os.path.join(cache_dir or os.path.expanduser("~/.keras"), cache_subdir, fname)
+    if not os.path.exists(path):
+        raise ArgumentError(f"no file is fetched from {origin or 'elsewhere'}", hint=f"put it at {path}")
+    return path
+
+
+def model_to_dot(*_: Any, **options: Any) -> Any:
+    """Raises ImportError, as where pydot is not installed."""
+    raise ImportError("Failed to import pydot. You must install pydot and graphviz for `pydotprint` to work.")
+
+
+plot_model = model_to_dot
 __getattr__ = refusing("tf.keras.utils", __name__)

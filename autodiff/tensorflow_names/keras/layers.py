@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 from ...api.keras import layers
@@ -44,8 +45,10 @@ def _of_keras(name: str) -> Any:
     kind: Any = getattr(layers, name)
 
     def __init__(self: Any, *args: Any, **options: Any) -> None:
-        kind.__init__(self, *_with_kernel(name, args), **_in_new_words(name, options))
+        self._arguments = args, options = _with_kernel(name, args), _in_new_words(name, options)  # of its config
+        kind.__init__(self, *args, **options)
 
+    __init__.__signature__ = inspect.signature(kind.__init__)  # type: ignore[attr-defined]
     return type(name, (kind,), {"__init__": __init__, "__doc__": kind.__doc__})
 
 
