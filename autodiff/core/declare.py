@@ -10,8 +10,8 @@ from .defaults import STACKS
 from .dtypes import ALL, DType, as_dtype, is_numpy
 from .errors import ArgumentError, AutodiffError, DTypeError, InvalidArgumentError, ShapeError
 from .graph import Graph, Tensor, get_default_graph, graph_of
-from .infer import held
-from .names import checked_op_name
+from .infer import KEEPING, held
+from .names import checked_op_name, is_op_name
 from .op import NO_ATTRIBUTES, OPS, Kind, OpDef, Parameter, Spec, T
 from .shapes import show
 
@@ -33,6 +33,7 @@ def op(name: str, *, infer: Callable[..., Any], elementwise: bool = False, dtype
         definition = OpDef(name, kernel, parameters=_parameters(kernel, names), infer=infer, build=build_op,
                            keyword_only=names[code.co_argcount:end], elementwise=elementwise, dtypes=dtypes,
                            stateful=stateful, no_grad=no_grad, no_rule=no_rule, batching_rule=batched)
+        definition.keeps_shape = infer in KEEPING
         if OPS.is_loaded(name):
             raise ArgumentError(f"op {name!r} is declared twice: {OPS[name].declared_at} and {definition.declared_at}")
         OPS[name] = definition
@@ -63,8 +64,15 @@ def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str 
     """
     graphs = STACKS.graphs
     graph = graphs[-1] if graphs else get_default_graph()
-    if definition.is_simple and not attrs and _belong(graph, definition, values):
-        name = definition.name if name is None else checked_op_name(name, not graph.scope)
+    dtype = _shared(graph, definition, values) if definition.is_simple and not attrs else None
+    if dtype is not None:
+        if name is None:
+            name = definition.name
+        elif type(name) is not str or not is_op_name(name):
+            name = checked_op_name(name, not graph.scope)
+        dims = values[0].dims
+        if definition.keeps_shape and len(values) < 3 and values[-1].dims == dims:
+            return graph.enter(definition, values, NO_ATTRIBUTES, ((dtype, dims),), name)._outputs
         try:
             spec = definition.infer(*values)
         except AutodiffError:
@@ -82,20 +90,20 @@ def build_op(definition: OpDef, values: tuple, attrs: dict[str, Any], name: str 
         return _add(graph, definition, values, attrs, scope, hint)
 
 
-def _belong(graph: Graph, definition: OpDef, values: tuple) -> bool:
-    """Whether these are tensors of the graph, as the definition wants them: so it is nearly always."""
+def _shared(graph: Graph, definition: OpDef, values: tuple) -> DType | None:
+    """The dtype of these, if they are tensors of the graph, as the definition wants them: so it is nearly always."""
     if graph.building_function or len(values) != len(definition.parameters):
-        return False
+        return None
     shared = None
     for value in values:
         if type(value) is not Tensor or value.op.graph is not graph:
-            return False
+            return None
         dtype = value.dtype.base_dtype
         if shared is None:
             shared = dtype
         elif dtype is not shared:
-            return False
-    return shared is definition.usual or shared in definition.dtypes
+            return None
+    return shared if shared is definition.usual or shared in definition.dtypes else None
 
 
 def _add(graph: Graph, definition: OpDef, values: tuple, attrs: dict[str, Any], name: str, hint: DType | None) -> Any:

@@ -39,6 +39,7 @@ class Graph(Placed, Collected):
         self._scopes = InThread("")
         self.seed: int | None = None
         self.finalized = False
+        self.placement, self.colocated = "", ()  # of its own: each operation reads them
         self.backprop_origin: tuple[Operation | None, Tensor | None] = (None, None)
         self.overrides: dict[str, str] = {}
         self.collected = {}
@@ -57,13 +58,13 @@ class Graph(Placed, Collected):
                 break
         return self.enter(definition, inputs, attrs, specs, name)
 
-    def enter(self, definition: OpDef, inputs: tuple[Tensor, ...], attrs: dict[str, Any], specs: Sequence[Spec],
+    def enter(self, definition: OpDef, inputs: tuple[Tensor, ...], attrs: dict[str, Any], specs: Sequence[Any],
               name: str) -> Operation:
-        """`add`, for inputs that are of this graph."""
+        """`add`, for inputs that are of this graph. specs: pairs will do."""
         if self.finalized:
             raise StateError(f"Graph is finalized and cannot be modified: cannot add {definition.name} {name!r}",
                              hint="make it once, before the session and outside of the loop that runs it")
-        named = self.names.literal(name[:-1]) if name[-1:] == "/" else self._name_in_scope(name)
+        named = self.names.literal(name[:-1]) if name.endswith("/") else self._name_in_scope(name)
         op = Operation.begun(self, definition, named, inputs, attrs, specs)
         listed = self.operations.listed
         listed.append(op)

@@ -30,7 +30,7 @@ def promote_objects() -> None:
         gc.unfreeze()
 
 
-_IN_A_ROW = 12  # promotions without a full collection
+_IN_A_ROW = 32  # promotions without a full collection
 
 
 class _Promotions:

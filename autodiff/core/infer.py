@@ -37,6 +37,9 @@ def broadcast_shape(x: Tensor, y: Tensor, **_: Any) -> Spec:
     return _made(Spec, (x.dtype.base_dtype, dims if dims == y.dims else broadcast(dims, y.dims)))
 
 
+KEEPING = frozenset((same_shape, merged_shape, broadcast_shape))  # of inputs of one shape and dtype they give these
+
+
 def broadcast_test(x: Tensor, y: Tensor, **_: Any) -> Spec:
     """Booleans of the broadcast shape."""
     return Spec(bool_, broadcast(x.dims, y.dims))

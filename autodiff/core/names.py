@@ -15,9 +15,13 @@ OF_RULE = "_grad"  # how the scope ends that a gradient rule builds in
 
 
 class UniqueNames:
-    """Names given so far, shared by operations and scopes; case does not distinguish."""
+    """Names given so far, shared by operations and scopes; case does not distinguish.
+
+    has_rules: whether any is in a scope that ends as those of gradient rules do.
+    """
 
     def __init__(self) -> None:
+        self.has_rules = False
         self._count: dict[str, int] = {}
         self._implied: list[RuleScopes] = []
 
@@ -52,6 +56,7 @@ class UniqueNames:
 
     def _tell_like(self, key: str) -> None:
         """Before a name is given that may be like a rule's: keep those of the sweep in whose scope it is."""
+        self.has_rules = True
         if key.endswith(OF_RULE) or key.rpartition("/")[0].endswith(OF_RULE):
             for rules in [each for each in self._implied if key.startswith(each.prefix)]:
                 self._implied.remove(rules)
@@ -73,24 +78,25 @@ class RuleScopes:
 
     Of a rule that names nothing but operations no name is kept: theirs are made late, of the operation that it is of.
     operation: this one. scope: where it builds; "" between rules, and while `take` gives all names. has_scopes:
-    whether a name is not an operation's.
+    whether a name is not an operation's. made_from: rule -> what the graph has for operations that it makes.
     """
 
-    __slots__ = ("graph", "outer", "prefix", "operation", "scope", "has_scopes", "_leaves", "_are_implied", "_ruled",
-                 "_innermost", "_parts")
+    __slots__ = ("graph", "outer", "prefix", "operation", "scope", "has_scopes", "made_from", "_leaves", "_are_implied",
+                 "_ruled", "_innermost", "_parts")
 
     def __init__(self, graph: Any) -> None:
         self.graph, self.outer, self.prefix = graph, graph.scope, f"{graph.scope.lower()}/"
         self.scope, self.has_scopes, self._innermost = "", False, graph._scopes
+        self.made_from: dict[Any, Any] = {}
         self._leaves = UniqueNames()  # the last parts of the names in the scope
-        self._parts: dict[str, tuple[str, str]] = {}  # as many operations share them
+        self._parts: dict[str, tuple[str | None, tuple[str, str]]] = {}  # as many operations share them
         self._ruled: list[Any] = []
         self._are_implied = bool(self.outer) and not graph.executing_eagerly and graph.names.implies(self)
 
     def open(self, operation: Any) -> str:
         """Enter the scope of an operation's rule, and give it."""
-        scope = f"{self.outer}/{operation.name}{OF_RULE}"
-        if not self._are_implied or scope.lower() in self.graph.names._count:
+        scope, names = f"{self.outer}/{operation.name}{OF_RULE}", self.graph.names
+        if not self._are_implied or names.has_rules and scope.lower() in names._count:
             scope = self.graph.unique_name(f"{operation.name}{OF_RULE}")
         else:
             self.operation, self.scope, self.has_scopes, self._leaves._count = operation, scope, False, {}
@@ -108,17 +114,16 @@ class RuleScopes:
 
     def leaf(self, name: str) -> tuple[str, str] | None:
         """`outer` and the last part of a name, made unique in the scope; None if `take` is to give it."""
-        key, known = _plain(name), self._leaves._count
+        key, found = self._parts.get(name) or self._part(name)
+        known = self._leaves._count
         if key is not None and key not in known:  # as most are: `take`, of a name that it gives as it is
             known[key] = 1
-        elif "/" in name:
-            return None
-        else:
-            name = self._leaves.take(name)
-        found = self._parts.get(name)
-        if found is None:
-            found = self._parts[name] = self.outer, name
-        return found
+            return found
+        return None if "/" in name else self._part(self._leaves.take(name))[1]
+
+    def _part(self, name: str) -> tuple[str | None, tuple[str, str]]:
+        """The key of a name that is like none but its own, and the name as operations have it."""
+        return self._parts.setdefault(name, (_plain(name), (self.outer, name)))
 
     def tell(self) -> None:
         """From now on keep the names in here like all others, those given so far too."""
@@ -134,17 +139,18 @@ class RuleScopes:
     def _keep(self) -> None:
         """Keep the names in the scope like all others, and let `take` give those to come."""
         if self.scope:
+            self.graph.names.has_rules = True
             for name, count in (("", 1), *self._leaves._count.items()):
                 self.graph.names._count.setdefault(f"{self.scope}/{name}".lower().removesuffix("/"), count)
         self.scope = ""
 
 
-@functools.lru_cache(1 << 10)
 def _plain(name: str) -> str | None:
     """The key of a name that is like none but its own, None if it has a number or scopes."""
     return None if "/" in name or name[-1:].isdigit() or OF_RULE in name else name.lower()
 
 
+@functools.lru_cache(1 << 10)
 def is_op_name(name: str) -> bool:
     """Whether an operation may have this whole name."""
     return bool(_OP_NAME.match(name))

@@ -31,18 +31,22 @@ def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradien
     scopes.open(op)
     graph.in_rule, graph.backprop_origin = scopes, (op, y)
     try:
-        rule = rule_of(op)
+        rule = op.definition.gradient_rule if op._more is None else None
+        rule = rule_of(op) if rule is None else rule
         if rule is None:
             reason = no_gradient_reason(op) or ""
             for index in range(len(op.inputs)):
                 note_blocked(graph, op, index, reason)
             return [None] * len(op.inputs)
-        graph.made_from = inside(graph.made_from, rule)
+        if rule not in scopes.made_from:
+            scopes.made_from[rule] = inside(graph.made_from, rule)
+        graph.made_from = scopes.made_from[rule]
         inputs = op.inputs or inputs_of(op)
         dxs = _answer(rule, op, dys, inputs)
-        for index, (dx, tensor) in enumerate(zip(dxs, inputs)):
+        for dx, tensor in zip(dxs, inputs):
             if type(dx) is not Tensor or dx.dims != tensor.dims or not tensor.dtype.base_dtype.is_differentiable:
-                dxs[index] = _checked(graph, op, tensor, index, dx)
+                dxs = [_checked(graph, op, tensor, index, dx) for index, (dx, tensor) in enumerate(zip(dxs, inputs))]
+                break
         return _gated(graph, dxs) if gate and sum(dx is not None for dx in dxs) > 1 else dxs
     finally:
         graph.in_rule, graph.backprop_origin, graph.made_from = saved
@@ -89,7 +93,8 @@ def _answer(rule: Any, op: Operation, dys: dict[Tensor, Gradient | None], inputs
     made = op._outputs
     dy = dys[made] if type(made) is Tensor else None  # as most have it: one tensor for one
     dxs = rule(op, dy) if type(dy) is Tensor else rule(op, *_given(op, dys))
-    dxs = list(dxs) if isinstance(dxs, (list, tuple)) and not isinstance(dxs, Blocked) else [dxs]
+    if type(dxs) is not tuple:
+        dxs = list(dxs) if isinstance(dxs, (list, tuple)) and not isinstance(dxs, Blocked) else [dxs]
     if len(dxs) != len(inputs):
         raise ArgumentError(f"the gradient of {op.type} gave {len(dxs)} gradients for {len(op.inputs)} inputs",
                             node=f"{op.name}: {op.describe()}", line=f"{op.site}")

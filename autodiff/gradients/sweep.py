@@ -40,7 +40,11 @@ class Sweep:
         for each, seed in zip(ys, seeds):
             terms.setdefault(each, []).append(seed)
         for op in self._in_order(ys):
-            received = self._accumulate(op)
+            made = op._outputs
+            if made in terms and len(terms[made]) == 1:  # as most have it: one tensor that one other takes
+                (final[made],), received = terms.pop(made), True
+            else:
+                received = self._accumulate(op)
             if is_observed:
                 self._tell_observers(op)
             if received and op not in ends:
@@ -80,13 +84,6 @@ class Sweep:
 
     def _accumulate(self, op: Operation) -> bool:
         """The sum of what each output received, None if nothing arrived; whether anything has."""
-        made = op._outputs
-        if type(made) is Tensor:
-            terms = self.terms.get(made, ())
-            if len(terms) == 1:
-                self.final[made], = terms
-                del self.terms[made]
-                return True
         with self.graph.differentiating(op, self.y_of.get(op, self.y)):
             for tensor in op.outputs:
                 self.final[tensor] = self._sum(tensor)

@@ -6,6 +6,7 @@ import tracemalloc
 import pytest
 
 import autodiff as tf
+from autodiff.core.op import OPS
 
 
 def test_scripts_set_their_own_attributes_of_tensors_and_operations():
@@ -48,6 +49,17 @@ def test_takers_are_in_the_order_of_making_whenever_they_are_asked_for():
 
     assert takers(early=False) == takers(early=True)
     assert takers(early=False) == ["y", "y", "gradients/y_grad/Mul", "gradients/y_grad/Mul_1", "sum", "sum"]
+
+
+def test_ops_that_keep_a_shape_are_made_as_their_rules_of_shapes_say():
+    kept = [d for d in OPS.values() if d.keeps_shape and d.is_simple]
+    assert {"Sin", "Add", "Mul", "SigmoidGrad"} <= {d.name for d in kept}
+    for definition in kept:
+        for dims in ((2, 3), (None, 3), (), None):
+            with tf.Graph().as_default():
+                x = [tf.placeholder(definition.dtypes[0], dims) for _ in definition.parameters]
+                made = definition(*x)
+                assert (made.dtype, made.dims) == definition.infer(*x), definition.name
 
 
 def test_an_operation_with_its_tensor_takes_little_memory():

@@ -11,7 +11,7 @@ from ...core.dtypes import float32
 from ...core.errors import ArgumentError, InvalidArgumentError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
-from ...core.op import OpDef, build
+from ...core.op import OPS, OpDef, build
 from ..common.renamed_arguments import one_of
 from .reductions import reduce_sum
 
@@ -28,12 +28,12 @@ def softsign(features: Any, name: str | None = None) -> Tensor:
 
 def softmax(logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) over one axis, the last if none is given. `dim` is the old spelling of `axis`."""
-    return _over_axis(build.Softmax, logits, one_of("axis", axis, "dim", dim), name)
+    return _over_axis(OPS["Softmax"], logits, one_of("axis", axis, "dim", dim), name)
 
 
 def log_softmax(logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None) -> Tensor:
     """log(softmax(x)) over one axis, the last if none is given. `dim` is the old spelling of `axis`."""
-    return _over_axis(build.LogSoftmax, logits, one_of("axis", axis, "dim", dim), name)
+    return _over_axis(OPS["LogSoftmax"], logits, one_of("axis", axis, "dim", dim), name)
 
 
 def _over_axis(op: OpDef, logits: Any, axis: Any, name: str | None) -> Tensor:

@@ -19,7 +19,8 @@ _WIDE = {1: float32, 2: float32, 4: float64, 8: float64}  # bytes of an integer 
 
 def unbroadcast(dy: Tensor, x: Tensor) -> Tensor:
     """`dy` summed over the axes that broadcasting added to `x`, by an op of the name that TensorFlow's last one has."""
-    if is_known(x.dims) and x.dims == dy.dims:
+    dims = x.dims
+    if dims == dy.dims and dims is not None and None not in dims:  # as most are, without a call
         return dy
     return build.SumTo(dy, list(x.dims) if is_known(x.dims) else build.Shape(x), name="Reshape")
 
@@ -31,7 +32,7 @@ def is_zero(dy: Tensor) -> bool:
 
 def conjugate(x: Tensor) -> Tensor:
     """The complex conjugate; a real tensor as it is."""
-    return build.Conj(x) if x.dtype.is_complex else x
+    return build.Conj(x) if x.dtype.kind == "c" else x
 
 
 @op("Add", infer=broadcast_shape, elementwise=True, dtypes=NUMBERS)
