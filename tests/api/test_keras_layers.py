@@ -22,7 +22,7 @@ def test_layers_take_the_names_of_functions() -> None:
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         assert np.abs(session.run(y)).max() <= 1
-    with pytest.raises(ValueError, match="Unknown activation: nothing"):
+    with pytest.raises(ValueError, match="Unknown activation function:nothing"):
         layers.Dense(1, activation="nothing")
     with pytest.raises(AttributeError, match="keras.layers.NoSuch"):
         layers.NoSuch  # noqa: B018

@@ -150,6 +150,14 @@ def test_inputs_that_do_not_fit_are_refused_in_kerass_words() -> None:
         with pytest.raises(ValueError, match=re.escape(words)):
             fitted(given)
     assert fitted({"b": 2 * rows, "a": rows * [1, 0, 0]}, None)[0].tolist() == [7.0]  # by names, whatever their order
+    with tf.Graph().as_default():
+        x, y = tf.keras.Input((3,)), tf.keras.Input((3,), name="other")
+        with pytest.raises(ValueError, match='Graph disconnected: .* at layer "other"'):
+            tf.keras.Model(x, tf.keras.layers.Dense(1)(y))
+        inner = tf.keras.layers.Dense(2)(x)
+        assert tf.keras.Model(inner, tf.keras.layers.Dense(1)(inner)).output_shape == (None, 1)
+        with pytest.raises(TypeError, match="must be an instance of class Layer. Found: Tensor"):
+            tf.keras.Sequential([inner])
     with tf.Graph().as_default(), pytest.raises(ValueError, match="expected ndim=3, found ndim=2"):
         tf.keras.layers.LSTM(2)(tf.zeros([4, 3]))
     with tf.Graph().as_default(), pytest.raises(ValueError, match=r"matching shapes .* \[\(4, 3\), \(4, 3, 1\)\]"):

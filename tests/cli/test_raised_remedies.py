@@ -46,6 +46,25 @@ RAISED = {
         "m.add(tf.keras.layers.Dense(1))\nm.compile('adam', 'mse')\nm.fit(data, np.ones(8), verbose=0)\n"
         "m.predict(data)\n", "because data has 3 axes, and conv2d_input takes 4",
         "m.predict(np.expand_dims(data, -1))"),
+    "a shape without channels": (
+        KERAS + "m.add(tf.keras.layers.Conv2D(2, 2, input_shape=(5, 3)))\nm.add(tf.keras.layers.Flatten())\n"
+        "m.add(tf.keras.layers.Dense(1))\nm.compile('adam', 'mse')\nm.fit(data, np.ones(8), verbose=0)\n",
+        "because its input_shape has no axis of channels at model.py:5", "m.fit(np.expand_dims(data, -1), np.ones(8)"),
+    "channels in front": (
+        KERAS + "m.add(tf.keras.layers.Conv2D(2, (2, 2), input_shape=(1, 5, 3)))\nm.add(tf.keras.layers.Flatten())\n"
+        "m.add(tf.keras.layers.Dense(1))\nm.compile('adam', 'mse')\nm.fit(data[:, None], np.ones(8), verbose=0)\n",
+        "because the channels of images come first in its input_shape", "input_shape=(5, 3, 1)"),
+    "one example": (
+        KERAS + "m.add(tf.keras.layers.Dense(1, input_dim=3))\nm.compile('adam', 'mse')\nm.predict(data[0, 0])\n",
+        "because data[0, 0] is one example", "m.predict(np.expand_dims(data[0, 0], 0))"),
+    "a loss of no such name": (
+        KERAS + "m.add(tf.keras.layers.Dense(1, input_dim=3))\nm.compile('adam', loss='mean_square_error')\n"
+        "m.fit(data[:, 0], np.ones(8), verbose=0)\n",
+        "because no loss is called 'mean_square_error'", "loss='mean_squared_error'"),
+    "classes of images that are not flattened": (
+        KERAS + "m.add(tf.keras.layers.Conv1D(4, 2, input_shape=(5, 3)))\nm.add(tf.keras.layers.Dense(4, 'softmax'))\n"
+        "m.compile('adam', 'sparse_categorical_crossentropy')\nm.fit(data, np.arange(8) % 4, verbose=0)\n",
+        "because the dense layers are given images", "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense"),
     "features that are not there": (
         KERAS + "m.add(tf.keras.layers.Dense(1, input_dim=4))\nm.compile('adam', 'mse')\n"
         "m.fit(data[:, 0], np.ones(8), verbose=0)\n",

@@ -28,7 +28,8 @@ def get(identifier: Any) -> Any:
         return identifier
     if identifier in __all__ and identifier != "get":
         return globals()[identifier]
-    raise ArgumentError(f"Unknown activation: {identifier}", expected=", ".join(n for n in __all__ if n != "get"))
+    raise ArgumentError(f"Unknown activation function:{identifier}",
+                        expected=", ".join(name for name in __all__ if name != "get"))
 
 
 def serialize(activation: Any) -> str:

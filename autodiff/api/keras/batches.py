@@ -60,17 +60,21 @@ def _arranged(given: Any, names: Sequence[str], tensors: Sequence[Tensor] = ()) 
                             f"instead got the following list of {len(arrays)} arrays",
                             found=f"arrays of {[each.shape for each in arrays]}")
     for name, tensor, array in zip(names, tensors, arrays):
-        _check_fits(name, tensor.dims, array.shape if array.ndim > 1 else (len(array), 1), array.shape)
+        _check_fits(name, tensor.dims, array)
     return given
 
 
-def _check_fits(name: str, dims: Any, shape: tuple[int, ...], said: tuple[int, ...]) -> None:
+def _check_fits(name: str, dims: Any, array: np.ndarray) -> None:
+    shape = array.shape if array.ndim > 1 else (len(array), 1)
+    is_one = dims is not None and [*dims[1:]] == [*array.shape]
+    hint = "it is one example: np.expand_dims(x, 0) is a batch of it" if is_one else ""
     if dims is not None and len(dims) != len(shape):
         raise ArgumentError(f"Error when checking input: expected {name} to have {len(dims)} dimensions, but got array "
-                            f"with shape {said}", hint="np.expand_dims adds an axis of one, reshape arranges others")
+                            f"with shape {array.shape}", hint=hint or "np.expand_dims adds an axis of one, reshape "
+                            "arranges others")
     if any(mine not in (None, theirs) for mine, theirs in zip(dims or (), shape)):
         raise ArgumentError(f"Error when checking input: expected {name} to have shape {tuple(dims[1:])} but got array "
-                            f"with shape {shape[1:]}")
+                            f"with shape {shape[1:]}", hint=hint)
 
 
 def endless_source(x: Any, steps: int | None, shuffle: bool = False) -> Any:

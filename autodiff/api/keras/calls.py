@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...core import nest
-from ...core.errors import UnsupportedError
+from ...core.errors import ArgumentError, UnsupportedError
 from ...core.graph import Tensor, get_default_graph
 from ..variables.layer_base import Layer
 from ..variables.layer_calls import HISTORY, takes
@@ -26,6 +26,22 @@ def histories(tensors: Any) -> Iterator[tuple[Tensor, Any]]:
             made_of = nest.flatten(history.inputs) if history is not None else () if HISTORY in vars(tensor) or \
                 get_default_graph().executing_eagerly else tensor.op.inputs
             waiting += [(each, False) for each in reversed(list(made_of)) if isinstance(each, Tensor)]
+
+
+def check_connected(inputs: list[Any], outputs: list[Any]) -> None:
+    """Raises ArgumentError (ValueError) where outputs are made of something that another model begins with."""
+    seen, waiting = {id(tensor) for tensor in inputs}, [t for t in outputs if isinstance(t, Tensor)]
+    while waiting:
+        tensor = waiting.pop()
+        if id(tensor) in seen or HISTORY not in vars(tensor):
+            continue
+        seen.add(id(tensor))
+        history = vars(tensor)[HISTORY]
+        if history is None:
+            raise ArgumentError(f'Graph disconnected: cannot obtain value for tensor {tensor} at layer '
+                                f'"{tensor.op.name}". The following previous layers were accessed without issue: []',
+                                hint="give the model all inputs, or make the layers of those that it is given")
+        waiting += [each for each in nest.flatten(history.inputs) if isinstance(each, Tensor)]
 
 
 def layers_to(tensors: Any) -> Iterator[Layer]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import int64
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor, get_default_graph
+from ...core.names import closest
 from ...core.op import build
 from .. import math, nn
 from ..arrays.shaping import reshape
@@ -102,9 +104,10 @@ def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool 
     labels, dims = reshape(math.cast(convert_to_tensor(y_true), int64), [-1]), logits.dims
     if dims is not None and len(dims) == 2:
         return nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    labels = reshape(labels, build.Shape(logits)[:-1])
-    labels.set_shape(None if dims is None else dims[:-1])
-    return nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    rows = reshape(logits, build.Pack(-1, build.Shape(logits)[-1], axis=0))
+    lost = reshape(nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=rows), build.Shape(logits)[:-1])
+    lost.set_shape(None if dims is None else dims[:-1])
+    return lost
 
 
 def binary_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0) -> Tensor:
@@ -256,7 +259,10 @@ def get(identifier: Any) -> Any:
     """The function of a name; a function itself; None for None. Raises ArgumentError (ValueError) for others."""
     found = globals().get(identifier) if isinstance(identifier, str) else identifier
     if found is not None and not callable(found) or found is None and identifier is not None:
-        raise ArgumentError(f"Unknown loss function:{identifier}", expected="the name of a loss, as 'mse'")
+        near = closest(str(identifier), [name for name, each in globals().items() if isinstance(each, FunctionType)
+                                         and each.__code__.co_varnames[:1] == ("y_true",)])
+        raise ArgumentError(f"Unknown loss function:{identifier}",
+                            hint=f"did you mean {near[0]!r}?" if near else "name a loss, as 'mse', or give a function")
     return found() if isinstance(found, type) else found
 
 

@@ -21,7 +21,7 @@ from ..variables.layer_base import Layer, add_once
 from ..variables.layer_calls import HISTORY, Call, takes
 from ..variables.trackable import TrackableReference
 from . import backend
-from .calls import histories, layers_to, replayed
+from .calls import check_connected, histories, layers_to, replayed
 from .kinds.plain import Weights
 from .summaries import BEGINS, summary_lines
 from .training import Trained
@@ -81,6 +81,7 @@ class Model(Weights, Trained, Layer):
         if inputs is not None:
             if outputs is None:
                 raise KindError("a model of `inputs` needs `outputs` too", found="None")
+            check_connected(nest.flatten(inputs), nest.flatten(outputs))
             begins = [vars(tensor)[BEGINS] for tensor in nest.flatten(inputs) if BEGINS in vars(tensor)]
             self._found = [*begins, *layers_to(nest.flatten(outputs))]
             self.built = True
@@ -232,7 +233,7 @@ class Sequential(Model):
 
     def add(self, layer: Any) -> None:
         """Put a layer at the end. Raises KindError (TypeError) for what is none."""
-        if isinstance(layer, Tensor) and HISTORY in vars(layer):
+        if isinstance(layer, Tensor) and vars(layer).get(HISTORY, 0) is None:  # one that a model begins with
             self._inputs = self._outputs = layer
             return
         if isinstance(layer, InputLayer) and not self._stack:

@@ -12,6 +12,7 @@ from ..edits.changes import Change
 from .raised_at import RaisedAt
 
 _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "CuDNNLSTM", "CuDNNGRU")
+_OF_IMAGES = ("Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D")
 _LOOPS = ("fit", "evaluate", "predict")
 _SIZES = ("input_dim", "input_shape", "batch_input_shape", "shape")
 
@@ -46,6 +47,48 @@ def an_axis_of_one(at: RaisedAt) -> Remark | None:
         return None
     return at.remark(f"{text} has {len(found)} axes, and {said[1]} takes {said[2]}: the last, of channels or features, "
                      "is missing", f"{new} in place of it", [(*at.range(each), new) for each in same])
+
+
+def one_example(at: RaisedAt) -> Remark | None:
+    """An example without the axis of examples: a batch of it."""
+    given = _data_of(at.node)
+    numpy = next((name for module, name in at.imported().items() if module == "numpy"), "")
+    if given is None or not numpy or "it is one example" not in at.hint:
+        return None
+    new = f"{numpy}.expand_dims({at.written(given)}, 0)"
+    return at.remark(f"{at.written(given)} is one example, and a batch of examples is wanted", f"{new} in place of it",
+                     [(*at.range(given), new)])
+
+
+def as_images(at: RaisedAt) -> Remark | None:
+    """An input_shape of images without their channel, or with it in front; and the data that are so."""
+    word = next((each for node in ast.walk(at.node) if isinstance(node, ast.Call) for each in node.keywords
+                 if each.arg == "input_shape" and isinstance(each.value, ast.Tuple)), None)
+    numpy = next((name for module, name in at.imported().items() if module == "numpy"), "")
+    sizes: list[Any] = word.value.elts if word is not None else []  # type: ignore[attr-defined]
+    is_first = "subtracting" in at.said and len(sizes) == 3 and getattr(sizes[0], "value", 0) in (1, 3)
+    if not sizes or not numpy or not is_first and (len(sizes) != 2 or "expected ndim=4, found ndim=3" not in at.said):
+        return None
+    rest = [at.written(each) for each in (sizes[1:] if is_first else sizes)]
+    new = f"({', '.join([*rest, at.written(sizes[0]) if is_first else '1'])})"
+    made = "{}.moveaxis({}, 1, -1)" if is_first else "{}.expand_dims({}, -1)"
+    data = [given for call in at.calls(*_LOOPS) if (given := _data_of(call)) is not None]
+    changes: list[Change] = [(*at.range(word.value), new)]  # type: ignore[union-attr]
+    changes += [(*at.range(each), made.format(numpy, at.written(each))) for each in data]
+    said = "the channels of images come first in its input_shape, and are taken last" if is_first else \
+        "its input_shape has no axis of channels"
+    return at.remark(said, f"input_shape={new}, and the data so", changes)
+
+
+def misspelt(at: RaisedAt) -> Remark | None:
+    """The name of a loss that there is not, where one is near."""
+    said, near = re.search(r":(\S+)", at.said), re.search(r"did you mean '([^']+)'", at.hint)
+    words = [node for call in at.calls("compile") for node in ast.walk(call)
+             if isinstance(node, ast.Constant) and said is not None and str(node.value) == said[1]]
+    if near is None or len(words) != 1:
+        return None
+    return at.remark(f"no loss is called {str(words[0].value)!r}", f"{near[1]!r} in place of it", [
+        (*at.range(words[0]), repr(near[1]))], words[0])
 
 
 def _data_of(call: ast.AST) -> ast.expr | None:
@@ -100,11 +143,12 @@ def flattened_first(at: RaisedAt) -> Remark | None:
     """A last layer of images, where one row for each example is wanted: flattened before the dense layers."""
     shapes = re.search(r"target array with shape \(([^)]*)\) was passed for an output of shape \(([^)]*)\)", at.said)
     sizes = [[each for each in shapes[i].split(",") if each.strip()] for i in (1, 2)] if shapes else [[], []]
-    calls = at.calls("Dense")
-    if len(sizes[1]) <= len(sizes[0]) or not at.calls("Conv1D", "Conv2D", "Conv3D", "Convolution2D") or not calls:
+    calls, images = at.calls("Dense"), at.calls(*_OF_IMAGES)
+    said = re.search(r"logits shape \[(\d+),\d+\] and labels shape \[(\d+)\]", at.said)
+    is_more = said is not None and int(said[1]) > int(said[2])
+    if len(sizes[1]) <= len(sizes[0]) and not is_more or not images:
         return None
-    first = next((call for call in calls if at.range(call) > at.range(at.calls(
-        "Conv1D", "Conv2D", "Conv3D", "Convolution2D")[-1])), None)
+    first = next((call for call in calls if at.range(call) > at.range(images[-1])), None)
     spelled = at.written(first.func).replace("Dense", "Flatten") if first is not None else ""
     if first is None or "." not in spelled and spelled not in at.names:
         return None
