@@ -171,4 +171,25 @@ m.compile("adam", "binary_crossentropy")
 share = np.mean(data[:, 0] > 1)
 m.fit(data, data[:, 0] > 1, 24, 3, verbose=0, class_weight={0: 1 - share, 1: share})  #!
 ''', "{0: 1 - share, 1: share}", "{1: 1 - share, 0: share}"),
+    "averages behind": ('''
+m = model(
+    layers.BatchNormalization(momentum=.999),  #!
+    layers.Dense(4, "softmax"), hidden=None)
+m.compile("adam", "sparse_categorical_crossentropy")
+m.fit(9 + 3 * data, classes, 24, 5, verbose=0)
+m.evaluate(9 + 3 * data, classes, verbose=0)
+''', ".999", ".8"),
+    "compiled anew": ('''
+m = model(layers.Dense(4, "softmax"))
+for epoch in range(4):
+    if epoch >= 0:
+        m.compile("adam", "sparse_categorical_crossentropy")  #!
+    m.fit(data, classes, 24, verbose=0)
+''', "epoch >= 0", "epoch == 0"),
+    "better taken for worse": ('''
+m = model(layers.Dense(4, "softmax"))
+m.compile("adam", "sparse_categorical_crossentropy")
+stop = keras.callbacks.EarlyStopping("val_loss", mode="max")  #!
+m.fit(data, classes, 24, 9, validation_data=(data, classes), callbacks=[stop], verbose=0)
+''', ', mode="max"', ''),
 }

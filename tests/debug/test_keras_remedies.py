@@ -111,6 +111,60 @@ m.fit(data, np.eye(4)[classes], 24, 4, verbose=0)
 z = tf.layers.dropout(tf.layers.dense(x, 4), rate=.4, training=True)
 fit(adam(.1).minimize(tf.losses.sparse_softmax_cross_entropy(t, z)))
 """, "doctor", ("z = tf.layers.dense(x, 4)\n",)),
+    "a regularizer of two layers": (KERAS + """
+heavy = dict(kernel_regularizer=keras.regularizers.l2(9.0))
+m = keras.Sequential([layers.Dense(16, "relu", **heavy), layers.Dense(4, "softmax", **heavy)])
+m.compile(keras.optimizers.Adam(.01), "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 4, verbose=0)
+""", "doctor", ("keras.regularizers.l2(0.0",)),
+    "equal first values by a name": (KERAS + """
+start = keras.initializers.Constant(.1)
+m = keras.Sequential([layers.Dense(16, "tanh", kernel_initializer=start), layers.Dense(
+    1, "sigmoid", kernel_initializer=start)])
+m.compile("adam", "binary_crossentropy")
+m.fit(data, data[:, 0] * data[:, 1] > 0, 24, 4, verbose=0)
+""", "doctor", ("start = tf.glorot_uniform_initializer()",)),
+    "units": (KERAS + """
+m = model(layers.Dense(1, "relu"), layers.Dense(4, "softmax"))
+m.compile("sgd", "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 3, verbose=0)
+""", "doctor", ('layers.Dense(8, "relu"), layers.Dense(4',)),
+    "rates of dropout": (KERAS + """
+m = model(layers.Dropout(.96), layers.Dense(16, "relu"), layers.Dropout(rate=.95), layers.Dense(4, "softmax"))
+m.compile("sgd", "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 3, verbose=0)
+""", "doctor", ("Dropout(0.5), layers.Dense(16", "rate=0.5")),
+    "a momentum that is not given": (KERAS + """
+m = model(layers.BatchNormalization(), layers.Dense(4, "softmax"), hidden=None)
+m.compile("adam", "sparse_categorical_crossentropy")
+m.fit(9 + 3 * data, classes, 24, 4, verbose=0)
+m.evaluate(9 + 3 * data, classes, verbose=0)
+""", "doctor", ("layers.BatchNormalization(momentum=0.9)",)),
+    "another metric": (KERAS + """
+m = model(layers.Dense(1))
+m.compile("adam", "mse", metrics=["accuracy"])
+m.fit(data, np.sin(data).sum(1), 40, 2, verbose=0)
+""", "doctor", ('metrics=["mae"]',)),
+    "another loss": (KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.compile("sgd", loss="binary_crossentropy")
+m.fit(data, np.eye(4)[classes], 24, 3, verbose=0)
+""", "doctor", ('loss="categorical_crossentropy"',)),
+    "loss and activation of classes": (KERAS + """
+m = keras.Sequential([layers.Dense(16, "sigmoid"), layers.Dense(4, "sigmoid")])
+m.compile("sgd", "mse")
+m.fit(data, np.eye(4)[classes], 24, 3, verbose=0)
+""", "doctor", ('layers.Dense(4, "softmax")', 'm.compile("sgd", "categorical_crossentropy")')),
+    "units, loss and activation of classes": (KERAS + """
+m = model(layers.Dense(1))
+m.compile("adam", "mse", metrics=["accuracy"])
+m.fit(data, classes, 24, 3, verbose=0)
+""", "doctor", ("layers.Dense(4, activation='softmax')", '"adam", "sparse_categorical_crossentropy"')),
+    "a mode": (KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.compile("adam", "sparse_categorical_crossentropy", ["acc"])
+m.fit(data, classes, 24, 9, callbacks=[keras.callbacks.ReduceLROnPlateau('acc', mode='min')], verbose=0)
+""", "doctor", ("mode='max'",)),
     "contrib's relu": ("""
 z = tf.contrib.layers.fully_connected(tf.contrib.layers.fully_connected(x, 16), 4, scope="z")
 fit(sgd(.5).minimize(tf.losses.sparse_softmax_cross_entropy(t, z)))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import ArgumentError
+from ...core.site import capture
 from .. import logging
 from ..common.unsupported import refusing
 from ..file_writer import FileWriter
@@ -69,12 +70,19 @@ class LambdaCallback(Callback):
 
 
 class _Monitor(Callback):
-    """Watches one number of an epoch. mode: 'min', 'max', or 'auto': the greatest of what is called an accuracy."""
+    """Watches one number of an epoch. mode: 'min', 'max', or 'auto': the greatest of what is called an accuracy.
+
+    seen: what the number was, epoch by epoch. frames: where this was made.
+    """
 
     def __init__(self, monitor: str = "val_loss", mode: str = "auto", min_delta: float = 0) -> None:
-        self.monitor = monitor
+        self.monitor, self.mode, self.seen, self.frames = monitor, mode, list[float](), capture()
         self._sign = -1 if mode == "max" or mode == "auto" and "acc" in monitor else 1
         self._delta, self.best = abs(min_delta), float("inf")
+
+    def set_model(self, model: Any) -> None:
+        super().set_model(model)
+        vars(model).setdefault("watchers", []).append(self)
 
     def improved(self, logs: Any) -> bool | None:
         """Whether this is the best so far; None if there is no such number."""
@@ -83,6 +91,7 @@ class _Monitor(Callback):
             logging.warning("Conditioned on metric `%s` which is not available. Available metrics are: %s",
                             self.monitor, ",".join(logs or ()))
             return None
+        self.seen.append(float(value))
         if self._sign * value < self.best - self._delta:
             self.best = self._sign * value
             return True

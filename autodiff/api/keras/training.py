@@ -37,6 +37,8 @@ class Trained:
     _source: Any = None
     _mapped: tuple[Any, ...] = ()
     changed: list[Any]
+    compiled_anew = 0  # times, at one line, after it was trained as it had been compiled there
+    _functions: dict[str, Any]
     to_train: list[Any] | None
     _losses_of: list[Any]
     _metrics_of: list[list[tuple[str, Any]]]
@@ -48,10 +50,10 @@ class Trained:
         self._given_metrics, self._loss_weights = nest.map_structure(metric_of, metrics or []), loss_weights
         self._given_weighted = nest.map_structure(metric_of, weighted_metrics or [])
         self._told_at_compile = {"metrics": metrics, "loss_weights": loss_weights, "weighted_metrics": weighted_metrics}
-        self._functions: dict[str, Any] = {}
-        self._frames_of_loss = capture()
+        frames = capture()
+        self.compiled_anew += bool(vars(self).get("_functions")) and frames[:1] == vars(self)["_frames_of_loss"][:1]
         self.to_train = list(self.trainable_weights) if self.inputs else None  # type: ignore[attr-defined]
-        self.history, self.changed = History(), []
+        self.history, self.changed, self._functions, self._frames_of_loss = History(), [], {}, frames
         get_default_graph().extras.setdefault("compiled", {})[id(self)] = self
 
     def _as_compiled(self) -> None:

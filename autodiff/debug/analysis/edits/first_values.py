@@ -16,7 +16,7 @@ from .expressions import name_of, number_of
 from .source_tree import Source
 
 _ALIKE = ("zeros", "ones", "constant", "fill", "full")  # functions that give them, of TensorFlow and NumPy
-_INITIALIZERS = tuple(f"{each}initializer" for each in _ALIKE[:3]) + ("zeros", "ones")
+_INITIALIZERS = tuple(f"{each}initializer" for each in _ALIKE[:3]) + _ALIKE[:3]
 _SIZE = "0.1"
 _DRAWN = ("randomnormal", "truncatednormal", "randomuniform", "normal", "uniform")  # TensorFlow's functions
 _SIZES = ("stddev", "scale", "maxval")  # what such a function, or an initializer, calls its size
@@ -50,6 +50,7 @@ def _drawn(source: Source, op: Operation) -> Iterator[Change]:
     made = [node for each in source.spanned(op) for node in ast.walk(each)]
     words = [word.value for call in made if isinstance(call, ast.Call) for word in call.keywords
              if str(word.arg).endswith("initializer") and str(word.arg) != "bias_initializer"]
+    words = [each[0] if len(each := source.given_to(word)) == 1 else word for word in words]  # by a name
     calls = [node for node in made if isinstance(node, ast.Call) and name_of(node.func) in _ALIKE]
     given = [node for node in words if _initializer(node) in _INITIALIZERS]
     if len({*calls, *given}) != 1:
@@ -64,8 +65,12 @@ def _drawn(source: Source, op: Operation) -> Iterator[Change]:
 
 
 def _initializer(node: ast.expr) -> str:
-    word = node.value if isinstance(node, ast.Constant) else name_of(node.func if isinstance(node, ast.Call) else node)
-    return str(word).lower()
+    """The initializer that an expression names; "" for an array."""
+    if isinstance(node, ast.Constant):
+        return str(node.value).lower()
+    name = ast.unparse(node.func if isinstance(node, ast.Call) else node)
+    is_array = isinstance(node, ast.Call) and bool(node.args) and name.rpartition(".")[2] in _ALIKE
+    return "" if is_array and "initializers" not in name else name_of(node.func if isinstance(node, ast.Call) else node)
 
 
 def _random(source: Source, call: ast.Call) -> str:

@@ -118,10 +118,14 @@ def _not_dropped(op: Operation, case: Case, finding: Finding) -> Iterator[Attemp
 
 
 def _lighter(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The penalty times a factor; that of a regularizer together with those of other layers, as it is written."""
+    what = op.name.rpartition(_REGULARIZER)
+    alike = [o for o in case.behind if o.name.rpartition(_REGULARIZER)[1:] == what[1:]] if what[1] else [op]
     for factor in _PENALTIES:
-        mended = changed(op.outputs[0], f"the penalty times {factor:g}", lambda x, f=factor: build.Mul(
-            x, constant(f, x)), f"{factor:g} * {{0}}")  # type: ignore[misc]
-        yield Attempt((replace(mended, line=Weight(op, factor)) if _REGULARIZER in op.name else mended,), is_same=False)
+        mended = [changed(each.outputs[0], f"the penalty times {factor:g}", lambda x, f=factor: build.Mul(
+            x, constant(f, x)), f"{factor:g} * {{0}}") for each in alike]  # type: ignore[misc]
+        yield Attempt(tuple(replace(each, line=Weight(op, factor)) if what[1] else each for each in mended),
+                      is_same=False)
 
 
 def _of_weight_one(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

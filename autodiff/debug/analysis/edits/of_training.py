@@ -150,7 +150,7 @@ def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
             continue
         flat = np.asarray(value).reshape(-1, value.shape[-1])
         usual = 1.0 / np.sqrt(len(flat))
-        if np.ptp(flat, axis=1).max(initial=0) == 0:
+        if flat.shape[1] > 1 and np.ptp(flat, axis=1).max(initial=0) == 0:
             start[kernel.name] = (usual * rng.standard_normal(value.shape)).astype(value.dtype)
             alike.append(kernel)
         elif not 1 / 3 < flat.std() / usual < 3:

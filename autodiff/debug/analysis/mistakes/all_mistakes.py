@@ -11,6 +11,7 @@ from .case import Case
 from .classes import class_mistakes, residual_mistakes
 from .comparisons import comparison_mistakes
 from .formulas import formula_mistakes
+from .habits import habit_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
 from .leaks import leak_mistakes
 from .misused import misuses
@@ -40,6 +41,7 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          "steps too large": ("learning rate too high", "no logarithms", "sum for mean", "gradients for updates"),
          "learning rate too high": ("uphill", "gradients for updates"),
          "learning rate too low": ("never stepped", "nothing to step by"),
+         "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called
 # about what is given, which is told where that is
@@ -61,7 +63,7 @@ def other_losses(case: Case) -> list[Finding]:
 
 RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, comparison_mistakes, misuses, mode_mistakes, start_mistakes,
          trainer_mistakes, adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes,
-         left_alone_mistakes, leak_mistakes, pair_mistakes, formula_mistakes)
+         left_alone_mistakes, leak_mistakes, pair_mistakes, formula_mistakes, habit_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

@@ -104,15 +104,16 @@ def _narrow(head: Head, count: int, case: Case) -> Iterator[Finding]:
     """A hidden layer of fewer units than tell the classes apart."""
     if head.form not in ("softmax", "sparse", "log"):
         return
-    for op in [o for o in ancestors([head.prediction]) if o.type == "MatMul" and len(o.inputs[0].op.inputs) == 1]:
-        below = linear_source(op.inputs[0].op.inputs[0], case)
+    for op in [o for o in ancestors([head.prediction]) if o.type == "MatMul" and o.inputs[0].op.inputs]:
+        is_bent = len(op.inputs[0].op.inputs) == 1  # by an activation
+        below = linear_source(op.inputs[0].op.inputs[0] if is_bent else op.inputs[0], case)
         kernel = held(below.inputs[1]) if below is not None else op
         units = (kernel.attrs.get("shape") or (0,))[-1] or 0
-        if below is not None and 0 < units < np.log2(count):
+        if below is not None and 0 < units < (np.log2(count) if is_bent else 1 + (count > 2)):
             yield finding(38 if case.learns else 66, "layer too narrow", below, f"{kernel.name} has {units} unit"
-                          f"{'s' * (units > 1)}, through which all goes that tells {count} classes apart: with a relu "
-                          f"or a sigmoid, {2 ** units} answers", f"{2 * count} units or more in hidden layers",
-                          target=f"{kernel.name}:0")
+                          f"{'s' * (units > 1)}, through which all goes that tells {count} classes apart"
+                          + f": with a relu or a sigmoid, {2 ** units} answers" * is_bent,
+                          f"{2 * count} units or more in hidden layers", target=f"{kernel.name}:0")
             return
 
 

@@ -18,7 +18,7 @@ from .slow import too_few, too_low
 _GROWN = 10.0  # times its first size: a loss that has diverged
 _FAST, _WHOLE = 0.3, 1.0  # change of a kernel by a step, relative to its size; that leaves nothing of what it was
 _WORSE = 1.2  # times the loss of a guess
-_HASTY, _PEAK = 6, 3.0  # first steps, and times its size that a loss grows in them if they are too long
+_HASTY, _PEAK, _BEYOND = 6, 3.0, 100.0  # first steps; times its size that a loss grows in long ones, in far longer
 _RESTLESS, _MANY = 0.1, 20  # the same of the last of so many steps
 _RAISED = 0.5  # of the highest loss, that a step should leave where steps are what raised it
 _MENDED = 0.2  # of its first size: a loss that first steps raised, to no harm
@@ -171,7 +171,7 @@ def _too_high(case: Case) -> list[Finding]:
     elif stuck and (risen or case.last_loss > 0.95 * case.first_loss) and (late := _fast_in_the_end(case)):
         said = "the learning rate is too high"
         far, step = late, late[0][0]
-    elif far and (spike := _spike(case)) and len(risen) > 1:
+    elif far and (spike := _spike(case, max(p for *_, p in far))) and len(risen) > 1:
         said = (f"the learning rate is too high: the first steps take the loss from {case.losses[0][1]:.4g} to "
                 f"{spike[1]:.4g} at step {spike[0]}")
         step, severity = far[0][0], 46
@@ -205,12 +205,15 @@ def _killed(case: Case) -> tuple[Operation, int] | None:
     return None
 
 
-def _spike(case: Case) -> tuple[int, float] | None:
-    """The step and size of a loss that the first steps made several times as large as it began, and as a guess."""
-    if case.last_loss < _MENDED * min(case.first_loss, case.guess):
-        return None
+def _spike(case: Case, pace: float) -> tuple[int, float] | None:
+    """The step and size of a loss that the first steps made several times as large as it began, and as a guess.
+
+    None where it came down again, but if it was beyond all measure, and nothing was left of a kernel.
+    """
     first = case.losses[0][1]
     step, most = max(case.losses[:_HASTY], key=lambda each: each[1])
+    if case.last_loss < _MENDED * min(case.first_loss, case.guess) and not most > _BEYOND * first > 0 < pace - _WHOLE:
+        return None
     return (step, most) if 0 < first and most > _PEAK * max(first, min(case.guess, first * _PEAK)) else None
 
 

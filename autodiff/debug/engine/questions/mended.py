@@ -25,6 +25,7 @@ from ...facts.records import NewLines
 from ...history.replay import Moment
 from ..overlay import Overlay
 from ..state import State
+from .patches import patch_of
 from .trials import Trials
 from .trials_told import ANEW
 
@@ -169,7 +170,7 @@ class Mended:
         if overlay is None:
             return f"tried: {said}"
         remedy = Remedy(words, said, 0.0, 0.0, finding.place, end, applied=self.trials.applied(overlay))
-        if "{}" not in remedy.applied and self._lines:
+        if self._lines and ("{}" not in remedy.applied or patch_of(overlay.edits, self.model.script_name).why):
             return f"tried: {said}; {ANEW.format(self._numbered(remedy, overlay, course.moments[0]))}"
         number = self.trials.numbered_as(remedy, overlay, course.moments[0])
         return f"tried: {said}; {remedy.applied.format(number)}"

@@ -18,6 +18,7 @@ from ..expressions import name_of
 from ..source_tree import Source
 from . import switches
 from .given import given_behind
+from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes
 
 _APART, _RARE = "labels do not follow from inputs", "unbalanced classes"
 _DRAWS = ("permutation", "randint", "choice", "sample", "randominteger", "integers", "shuffle")
@@ -45,7 +46,7 @@ def arranged(finding: Finding, op: Operation | None, case: Case) -> Arranged | N
         at = given.line if given is not None else 0
         line, changes = (_FOUND[finding.kind](source, at, finding, case) if finding.kind in _FOUND else
                          _SWITCHES[finding.kind](source, at, finding))
-    except (SyntaxError, ValueError, KeyError, ArgumentError):
+    except (SyntaxError, ValueError, LookupError, ArgumentError):
         return None
     try:
         lines = rows_of(source.text, changed(source.text, changes), file)
@@ -177,7 +178,9 @@ def _weighed(source: Source, line: int, finding: Finding, case: Case) -> tuple[i
     return line, [(end, end, f", class_weight={weights}")]
 
 
-_FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed}
+_FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed, **dict.fromkeys((
+    "squared error of classes", "squared error of a softmax", "binary cross entropy of classes",
+    "sigmoid over classes"), as_of_classes), "class numbers": a_unit_each}
 _SWITCHES = {"not trained": switches.freed, "no gradient": switches.freed,
              "changed after compile": switches.compiled_again, "batch norm in evaluation mode": switches.untold,
-             "dropout in evaluation": switches.untold}
+             "dropout in evaluation": switches.untold, **LAYER_LINES}

@@ -1,0 +1,54 @@
+"""What Keras was told around the layers: what callbacks take for better, and when a model is compiled."""
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from ....core.site import RawFrames, resolve
+from ...facts.roles import as_place
+from ..findings import Finding
+from .case import Case, finding, update_op
+
+_RATES = re.compile("(?i)acc|auc|precision|recall|f1|r2|iou|dice")  # numbers that are the better the greater they are
+_ERRORS = re.compile("(?i)loss|err|mse|mae|mape|msle|perplex")  # and the smaller
+_OFTEN = 2  # times that a model is compiled again at one line, which no change of its layers explains
+TURNED, ANEW = "better taken for worse", "compiled anew"
+
+
+def habit_mistakes(case: Case) -> list[Finding]:
+    """Findings about callbacks and calls of compile."""
+    models = [*case.graph.extras.get("compiled", {}).values()] if case.steps else []
+    return [found for model in models for found in (*_turned(model, case), *_compiled_anew(model, case))][:1]
+
+
+def _turned(model: Any, case: Case) -> list[Finding]:
+    """A callback that takes a larger loss, or a smaller accuracy, for better."""
+    for each in getattr(model, "watchers", ()):
+        up, down = (bool(rule.search(each.monitor)) for rule in (_RATES, _ERRORS))
+        if up == down or each.mode not in ("min", "max") or (each.mode == "max") == up or not each.seen:
+            continue
+        name, other = type(each).__name__, "min" if each.mode == "max" else "max"
+        stops = getattr(each, "stopped_epoch", 0)
+        ended = f", and ended the training after epoch {stops + 1}" if stops else ""
+        said = finding(63, TURNED, update_op(case), f"{name} watches {each.monitor!r} with mode={each.mode!r}: it "
+                       f"takes a {'smaller' if up else 'larger'} one for better{ended}; it was {each.seen[0]:.4g} in "
+                       f"the first epoch, {each.seen[-1]:.4g} in the last", f"mode={other!r}, or leave mode out",
+                       confidence="certain")
+        return [_at(said, each.frames)]
+    return []
+
+
+def _compiled_anew(model: Any, case: Case) -> list[Finding]:
+    """A model that is compiled again and again at one line, with training between."""
+    if model.compiled_anew < _OFTEN:
+        return []
+    said = finding(44, ANEW, update_op(case), f"the model was compiled {model.compiled_anew + 1} times at this line, "
+                   "and trained between: each time it gets a new optimizer, which knows nothing of the steps before, "
+                   "and its training is built once more", "compile once, before the loop; a rate is changed by "
+                   "keras.backend.set_value(model.optimizer.lr, rate)", confidence="certain")
+    return [_at(said, model._frames_of_loss)]
+
+
+def _at(said: Finding, frames: RawFrames) -> Finding:
+    return replace(said, place=next(map(as_place, resolve(frames[:1])), said.place))
