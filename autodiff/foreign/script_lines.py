@@ -61,7 +61,7 @@ def _factors(node: ast.AST) -> list[str]:
 @functools.lru_cache(256)
 def _number_of(file: str, name: str) -> tuple[float, int] | None:
     """The number that a name is given, and the line; None if it is given anything else, or more than once."""
-    tree, found = _parsed(file), []
+    tree, found = parsed(file), []
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -136,7 +136,7 @@ def loops_around(file: str, line: int) -> list[ast.For | ast.While | ast.AsyncFo
 
 def holding(file: str, line: int) -> list[ast.AST]:
     """What has a body that a line is in, outer ones first."""
-    tree = _parsed(file)
+    tree = parsed(file)
     return [node for node in ast.walk(tree) if hasattr(node, "body") and getattr(node, "lineno", line + 1) <= line
             <= (getattr(node, "end_lineno", None) or 0)] if tree is not None else []
 
@@ -152,7 +152,7 @@ def _name_on(file: str, line: int) -> str:
 @functools.lru_cache(16)
 def on_lines(file: str) -> dict[int, ast.stmt]:
     """The statements that hold no others, by each of their lines."""
-    tree = _parsed(file)
+    tree = parsed(file)
     return {} if tree is None else {
         line: node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
@@ -162,7 +162,7 @@ def _inside(file: str, statement: ast.stmt) -> Iterator[Site]:
     """The lines of the script's own functions that a statement calls, the last first: it returns what counts."""
     calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
     called = {function.id for function in calls if isinstance(function, ast.Name)}
-    tree = _parsed(file)
+    tree = parsed(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.FunctionDef) and node.name in called:
             yield from (Site(file, s.lineno, node.name) for s in reversed(list(_simple(node))))
@@ -170,7 +170,7 @@ def _inside(file: str, statement: ast.stmt) -> Iterator[Site]:
 
 def _statement(site: Site) -> tuple[ast.stmt, ast.AST] | None:
     """The statement on a line, and the function or module that it stands in."""
-    tree = _parsed(site.file)
+    tree = parsed(site.file)
     if tree is None:
         return None
     inside = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Module))
@@ -180,8 +180,23 @@ def _statement(site: Site) -> tuple[ast.stmt, ast.AST] | None:
     return (on_line[0], scope) if on_line else None
 
 
+def usual_on(file: str, rate: ast.expr) -> ast.expr | None:
+    """The number that `args.NAME` is where the command line does not say it: the default of an argument of argparse."""
+    tree = parsed(file) if isinstance(rate, ast.Attribute) and isinstance(rate.value, ast.Name) else None
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            words = {word.arg: word.value for word in node.keywords}
+            called = [str(ast.literal_eval(each)) for each in [*node.args, *filter(None, [words.get("dest")])]
+                      if isinstance(each, ast.Constant)]
+            number = words.get("default")
+            if isinstance(rate, ast.Attribute) and rate.attr in [name.lstrip("-").replace("-", "_") for name in called]:
+                return number if isinstance(number, ast.Constant) and isinstance(number.value, (int, float)) else None
+    return None
+
+
 @functools.lru_cache(16)
-def _parsed(file: str) -> ast.Module | None:
+def parsed(file: str) -> ast.Module | None:
+    """A file's tree; None where it is no Python."""
     try:
         return ast.parse("".join(source_lines(file)))
     except SyntaxError:

@@ -243,3 +243,58 @@ def test_a_rate_that_has_a_name_is_lowered_where_that_is_given(told):
     assert [*found.door.steps.advice.slower(0.1).values()] == ["LR = 0.001"]
     found = told(STEP, pair.replace("LR", "0.01"), "params = {'w': np.asarray(w), 'b': np.asarray(b)}")
     assert found.door.steps.advice.slower(0.1) == {}
+
+
+TRACED = ("Attempted boolean conversion of traced array with shape bool[].\nThe error occurred while tracing the "
+          "function step at /a/train.py:2 for jit. This concrete value was not available in Python because it depends "
+          "on the value of the argument n.\nSee https://docs")
+CARRIED = ("scan body function carry input and carry output must have equal types, but they differ:\n\nThe input "
+           "carry {} has type int32[] but the corresponding output carry component has type float32[], so the dtypes "
+           "do not match.")
+REFUSED = {  # a script, the line, JAX's words, whether n was a number of Python's -> the script as it is mended
+    "returns": ("def f(n):\n    if n > 0 and n < 2:\n        return n\n    return -n\n", 2, TRACED, False,
+                "def f(n):\n    return jnp.where((n > 0) & (n < 2), n, -n)\n\n\n"),
+    "else": ("if not n:\n    y = 1\nelse:\n    y = n\n", 1, TRACED, False, "y = jnp.where(~(n), 1, n)\n\n\n\n"),
+    "changed": ("if n > 1:\n    y *= n\n", 1, TRACED, False, "y = jnp.where(n > 1, y * n, y)\n\n"),
+    "two things": ("if n > 1:\n    y *= n\n    z = 1\n", 1, TRACED, False, None),
+    "chosen": ("y = 2 * (n if n > 1 else 0)\n", 1, TRACED, False, "y = 2 * (jnp.where(n > 1, n, 0))\n"),
+    "a flag": ("@jax.jit\ndef step(n):\n    if n > 1:\n        g()\n", 3, TRACED, True,
+               '@jax.jit(static_argnames=("n",))\ndef step(n):\n    if n > 1:\n        g()\n'),
+    "a count": ("def step(n):\n    for i in range(n):\n        g()\nf = jax.jit(jax.grad(step))\n", 2, TRACED, True,
+                "def step(n):\n    for i in range(n):\n        g()\n"
+                'f = jax.jit(jax.grad(step), static_argnames=("n",))\n'),
+    "NumPy": ("y = np.mean(n) + float(n)\n", 1, TRACED, False, "y = jnp.mean(n) + n\n"),
+    "carried": ("y = lax.scan(body, 0, xs)\n", 1, CARRIED.format("carry"), False,
+                "y = lax.scan(body, jnp.asarray(0, jnp.float32), xs)\n"),
+    "carried second": ("init = (h, 0)\ny = lax.scan(body, init, xs)\n", 2, CARRIED.format("component carry[1]"), False,
+                       "init = (h, jnp.asarray(0, jnp.float32))\ny = lax.scan(body, init, xs)\n"),
+    "by number": ("y = lax.fori_loop(0, 3, body, 1)\n", 1, CARRIED.format("component loop_carry[1]"), False,
+                  "y = lax.fori_loop(0, 3, body, jnp.asarray(1, jnp.float32))\n")}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_jax_refuses_to_trace_has_its_line(case, tmp_path):
+    text, line, words, is_number, mended = REFUSED[case]
+    file = tmp_path / "train.py"
+    file.write_text(text)
+    linecache.checkcache()
+    n = SimpleNamespace(aval=SimpleNamespace(weak_type=is_number, dtype=np.dtype(np.float32), shape=()))
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.traced import of_carry, of_traced
+        names = {"n": n, "np": np, "jnp": jax.numpy}
+        remark = of_traced(str(file), line, words, names) or of_carry(str(file), line, words)
+    lines = text.splitlines()
+    for (_, at), new in remark.lines.items():
+        lines[at - 1] = new
+    assert ("\n".join(lines) + "\n" if remark.lines else None) == mended
+
+
+def test_a_rate_of_the_command_line_is_found_where_its_default_stands(tmp_path):
+    import ast
+
+    from autodiff.foreign.script_lines import usual_on
+    file = tmp_path / "train.py"
+    file.write_text("p.add_argument('-l', '--learning-rate', default=0.5)\np.add_argument('--name', default='a')\n")
+    rate, name, other = (usual_on(str(file), ast.parse(f"args.{each}").body[0].value) for each in (
+        "learning_rate", "name", "momentum"))
+    assert (rate.value, name, other) == (0.5, None, None)

@@ -8,7 +8,7 @@ import numpy as np
 _WIDE = ("Exp", "Square", "Cast", "Cosh", "Sinh", "Expm1", "SquaredDifference")
 _DIVISIONS = ("Div", "RealDiv", "TrueDiv", "DivNoNan", "FloorDiv")
 _SIGNS = {"Mul": "*", "Add": "+", "AddV2": "+", "Sub": "-", "Pow": "**", **dict.fromkeys(_DIVISIONS, "/")}
-_TOTALS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Sum", "SumTo", "BiasAddGrad", "Mean", "AddN", "Conv2D",
+_TOTALS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Sum", "SumTo", "BiasAddGrad", "Mean", "AddN", "Conv2D",
            "Conv2DBackpropFilter", "Conv2DBackpropInput", "Prod", "Cumsum", "L2Loss")
 
 

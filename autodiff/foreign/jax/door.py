@@ -13,10 +13,12 @@ from typing import Any
 
 import jax
 
+from ...core.errors import AutodiffError
 from ..doors import View
 from ..script_lines import first_name
 from ..steps import ForeignSteps
 from .habits import Habits
+from .jitted import Jitted, refused
 from .optimizers import Optimizers, users_sites
 from .program import parameter_names
 from .raised import remark_on
@@ -54,7 +56,7 @@ class JaxDoor:
             function = functools.partial(self._vjp if name == "vjp" else functools.partial(self._gradient, name))
             setattr(jax, name, functools.update_wrapper(function, real[name]))
         try:
-            with draws:
+            with draws, Jitted(self._alone, self._passes).watched():
                 yield
         except Exception as error:
             with contextlib.suppress(Exception):  # what is said of an error is never another one
@@ -75,8 +77,9 @@ class JaxDoor:
             if self._passes(args, kwargs):
                 return found(*args, **kwargs)
             result = self._alone(lambda: found(*args, **kwargs))
+            again = functools.partial(found, *args, **kwargs)
             gradients = result[1] if name == "value_and_grad" else result[0] if has_aux else result
-            self._step(Call(fun, args, kwargs, argnums, has_aux, gradients, f"jax.{name}"))
+            self._step(Call(fun, args, kwargs, argnums, has_aux, gradients, f"jax.{name}"), again)
             return result
 
         return step
@@ -91,7 +94,7 @@ class JaxDoor:
             gradients = pull(cotangents)
             if not self._passes((cotangents,), {}):
                 argnums = tuple(range(len(primals)))
-                self._step(Call(fun, primals, {}, argnums, has_aux, gradients, "jax.vjp", cotangents))
+                self._step(Call(fun, primals, {}, argnums, has_aux, gradients, "jax.vjp", cotangents), lambda: None)
             return gradients
 
         return (value, step, *aux)
@@ -109,14 +112,16 @@ class JaxDoor:
         finally:
             self._is_inside = False
 
-    def _step(self, call: Call) -> None:
-        """One step: the graph of the call, under the debugger."""
+    def _step(self, call: Call, again: Callable[[], Any]) -> None:
+        """One step: the graph of the call, under the debugger. again: asks JAX for it once more."""
         sites = users_sites()
         try:
             step, checked, trees = self._alone(lambda: self._builder.built(call, sites))
         except Exception as error:  # whatever the reader lacks, the script goes on
             if "Reverse-mode differentiation" in str(error):
                 raise
+            if not isinstance(error, AutodiffError):
+                self._alone(lambda: refused(again))
             reason = str(error).partition("\n")[0]
             print(f"gradbg: this call of {call.made_by} is no step: {reason}", file=sys.stderr)
             return

@@ -16,6 +16,7 @@ from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, nodes_on, replaced, text_on
 from ..new_lines import value as value_on
 from ..script_lines import assigned_on, line_of_name, on_lines, read_by
+from .traced import of_carry, of_traced
 
 _REMEDIES = {  # what JAX says -> what to do
     r"does not work for lax.while_loop": "lax.fori_loop with numbers for its bounds, or lax.scan over a fixed count of "
@@ -26,6 +27,7 @@ _REMEDIES = {  # what JAX says -> what to do
     "gradient of one row",
     r"__array__\(\) was called on|[Aa]bstract tracer value|__(float|int|index)__\(\) method": "use jnp's functions and "
     "arrays for what is differentiated, not np's, float() or .item()",
+    r"boolean indices must be concrete": "keep the shape: jnp.where(mask, x, 0), and divide by mask.sum() for a mean",
     r"boolean conversion of traced": "jnp.where(condition, a, b), or lax.cond, in place of if",
     r"is not a valid JAX type": "differentiate by arrays only: choose them by argnums, and bind the rest by "
     "functools.partial"}
@@ -39,6 +41,9 @@ def remark_on(error: BaseException) -> Remark | None:
                          for frame, line in walk_tb(each.__traceback__)
                          if "-packages" not in frame.f_code.co_filename and PACKAGE not in frame.f_code.co_filename)
     file = frame.f_code.co_filename
+    names = {**frame.f_globals, **frame.f_locals}
+    if (told := of_traced(file, line, said, names) or of_carry(file, line, said)) is not None:
+        return told
     for name in read_by(on_lines(file)[line]) if "requires real-" in said else ():
         value = frame.f_locals.get(name, frame.f_globals.get(name))
         whole = [leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, (int, np.ndarray, jax.Array))

@@ -13,7 +13,7 @@ from ...debug.facts.roles import as_place
 from ..course import TURNS, Turn
 from ..handed_on import function_of, handed_on
 from ..new_lines import NewLines, before, moved, nodes_on, part_of, replaced
-from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, read_by
+from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, read_by, usual_on
 from .optimizers import Optimizers
 from .steps import Call
 
@@ -50,6 +50,7 @@ def slower(factor: float, known: Known) -> NewLines:
         for call in _calls(rated.site.file, rated.site.line, rated.name):
             given = [word.value for word in call.keywords if word.arg == "learning_rate"]
             given += call.args[rated.position:][:1]
+            given = [usual_on(rated.site.file, each) or each for each in given[:1]]
             return replaced(rated.site.file, given[0], _times(given[0], factor, rated.rate is None)) if given else {}
         return {}
     found = dict[tuple[str, int], NewLines]()
@@ -61,6 +62,8 @@ def slower(factor: float, known: Known) -> NewLines:
                 named = on_lines(file).get(line_of_name(file, rate.id)) if isinstance(rate, ast.Name) else None
                 if isinstance(named, ast.Assign) and isinstance(named.value, ast.Constant):
                     return replaced(file, named.value, _times(named.value, factor, False))
+                if (usual := usual_on(file, rate)) is not None:
+                    return replaced(file, usual, _times(usual, factor, False))
                 if (file, node.lineno) in found:
                     return {}  # two on one line
                 found[file, node.lineno] = replaced(file, rate, _times(rate, factor, False))

@@ -24,7 +24,7 @@ _PASSES = ("Identity", "Cast", "Reshape", "Transpose", "StridedSlice", "Squeeze"
            "Assign", "ListItem", "Select", "SelectV2", "StopGradient", "PreventGradient", "Min", "Neg", "Captured",
            "Argument", "Const", "CheckNumerics", "Split", "SplitV", "Unpack", "DiagPart",
            "MaxPool", "PlaceholderWithDefault", "ResourceGather")
-_SUMS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Sum", "Mean", "AddN", "BiasAdd", "Conv2D")
+_SUMS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Sum", "Mean", "AddN", "BiasAdd", "Conv2D")
 _ADDS = ("Add", "AddV2", "AddN", "Mul")
 _FORKS = 3
 _READS = ("Identity", "ReadVariableOp", "Captured")

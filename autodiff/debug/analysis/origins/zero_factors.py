@@ -17,7 +17,7 @@ from ..findings import Hop
 from .chain import chain_of
 from .sources import Scene
 
-_PRODUCTS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2", "Prod")
+_PRODUCTS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Prod")
 _TURNED = {"Equal": "not_equal", "NotEqual": "equal", "Greater": "less_equal", "GreaterEqual": "less",
            "Less": "greater_equal", "LessEqual": "greater"}
 _PICKS = ("GatherV2", "Gather", "GatherNd", "ResourceGather")

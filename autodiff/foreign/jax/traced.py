@@ -1,0 +1,210 @@
+"""Errors about values that are traced and about what a loop carries: why JAX refuses them, and lines that mend it."""
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...core.site import Site
+from ...debug.analysis.advice import Remark
+from ...debug.facts.roles import as_place, at_line
+from ..new_lines import NewLines, nodes_on, part_of, replaced, text_on
+from ..script_lines import line_of_name, on_lines, parsed
+
+_DEPENDS = re.compile(r"while tracing the function (\w+) at .*?:(\d+) for (\w+)\.(?:.*?values? of the arguments? "
+                      r"([^.]+)\.)?")
+_CARRIED = re.compile(r"input carry (?:component )?(\S+) has type (\w+)\[([\d,]*)\].*?has type (\w+)\[([\d,]*)\]",
+                      re.DOTALL)
+_LOOPS = {"scan": 1, "while_loop": 2, "fori_loop": 3}  # which argument is what they begin with
+
+
+def of_traced(file: str, line: int, said: str, names: dict[str, Any]) -> Remark | None:
+    """Of a value that Python looks at while it is traced. names: what the frame of the line has."""
+    if "traced array" not in said and "racer" not in said:
+        return None
+    traced = _DEPENDS.search(said.replace("\n", " "))
+    node, place = _condition(file, line), as_place(Site(file, line, ""))
+    text = f"the value of {ast.unparse(node.test)}" if node is not None else f"a value in '{place.text.strip()}'"
+    by = f"jax.{traced[3]} of {traced[1]}" if traced else "jax.jit"
+    cause = f"Python needs {text} at once{at_line(place)}, and {by} has only its shape"
+    asked = re.findall(r"\w+", (traced[4] or "").replace(" and ", " ")) if traced else []
+    if traced and asked and _are_plain(file, line, names):
+        word = f"static_argnames=({', '.join(map(repr, asked))},)".replace("'", '"')
+        return Remark(f"{cause}: it depends on the argument {' and '.join(asked)}", place, f"{word} in jax.jit, for "
+                      "what is a plain number, flag or text", _static(file, traced[1], int(traced[2]), word))
+    if node is not None:
+        return Remark(cause, as_place(Site(file, node.lineno, "")), "jnp.where(condition, a, b), or lax.cond, in place "
+                      "of if", chosen(file, node))
+    lines = _as_jax_has_it(file, line, names)
+    return Remark(cause, place, "jnp's functions for what is traced, in place of np's, float() or .item()",
+                  lines) if lines else None
+
+
+def _as_jax_has_it(file: str, line: int, names: dict[str, Any]) -> NewLines:
+    """jnp for np on a line, nothing for float() and .item()."""
+    statement = on_lines(file).get(line)
+    aliases = [name for name, value in names.items() if value is np and name != "jnp"]
+    new = text_on(file, line)
+    for call in ast.walk(statement) if statement is not None and statement.lineno == statement.end_lineno else ():
+        if not isinstance(call, ast.Call):
+            continue
+        if isinstance(call.func, ast.Name) and call.func.id in ("float", "int", "bool") and len(call.args) == 1:
+            new = new.replace(ast.unparse(call), ast.unparse(call.args[0]))
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "item" and not call.args:
+            new = new.replace(ast.unparse(call), ast.unparse(call.func.value))
+    for alias in aliases if any(value is jax.numpy for value in names.values()) else ():
+        jnp = next(name for name, value in names.items() if value is jax.numpy)
+        new = re.sub(rf"\b{alias}\.", f"{jnp}.", new)
+    return {(file, line): new} if new != text_on(file, line) else {}
+
+
+def _condition(file: str, line: int) -> ast.If | ast.IfExp | None:
+    """The if whose condition stands on a line."""
+    tree = parsed(file)
+    found = [node for node in ast.walk(tree) if isinstance(node, (ast.If, ast.IfExp)) and (
+        node.test.lineno <= line <= (node.test.end_lineno or line))] if tree is not None else []
+    return found[-1] if found else None
+
+
+def _are_plain(file: str, line: int, names: dict[str, Any]) -> bool:
+    """Whether all traced values that a line reads were Python's numbers when the function was called."""
+    tree = parsed(file)
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.lineno == line} if tree else set()
+    avals = [names[name].aval for name in read if hasattr(names.get(name), "aval")]
+    return bool(avals) and all(getattr(aval, "weak_type", False) or str(aval.dtype) == "bool" and not aval.shape
+                               for aval in avals)
+
+
+def _static(file: str, name: str, line: int, word: str) -> NewLines:
+    """A static argument of the jax.jit that a function is given to, by a decorator or a call."""
+    tree = parsed(file)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            for each in node.decorator_list:
+                text = ast.unparse(each)
+                if text in ("jax.jit", "jit"):
+                    return replaced(file, each, f"{{}}({word})")
+                if isinstance(each, ast.Call) and "jit" in text and "static_arg" not in text:
+                    last = [*each.args, *(keyword.value for keyword in each.keywords)][-1]
+                    return replaced(file, last, f"{{}}, {word}")
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("jax.jit", "jit") and len(node.args) == 1 and (
+                not node.keywords and name in _functions(node.args[0])):
+            return replaced(file, node.args[0], f"{{}}, {word}")
+    return {}
+
+
+def _functions(node: ast.expr) -> list[str]:
+    """What is jitted: a function, or what jax.grad or its like makes of one."""
+    return [ast.unparse(node), *([ast.unparse(node.args[0])] if isinstance(node, ast.Call) and node.args else [])]
+
+
+def chosen(file: str, node: ast.If | ast.IfExp) -> NewLines:
+    """jnp.where in place of an if whose branches give one value each: as an expression, to one name, or as what is
+    returned there and just after it."""
+    test = _anded(node.test)
+    if isinstance(node, ast.IfExp):
+        return replaced(file, node, f"jnp.where({test}, {part_of(file, node.body)}, {part_of(file, node.orelse)})")
+    if len(node.body) != 1:
+        return {}
+    first, second = node.body[0], node.orelse[0] if len(node.orelse) == 1 else _after(file, node)
+    whole, is_else = (node, second), bool(node.orelse)
+    if isinstance(first, ast.Return) and isinstance(second, ast.Return) and first.value and second.value:
+        return _one_line(file, *whole, f"return jnp.where({test}, {ast.unparse(first.value)}, "
+                         f"{ast.unparse(second.value)})")
+    target = ast.unparse(first.targets[0]) if isinstance(first, ast.Assign) else (
+        ast.unparse(first.target) if isinstance(first, ast.AugAssign) else "")
+    made = _made(first)
+    if not target or made is None:
+        return {}
+    if not is_else:
+        return _one_line(file, node, node, f"{target} = jnp.where({test}, {made}, {target})")
+    other = _made(second)
+    same = other is not None and target == ast.unparse(getattr(second, "target", getattr(second, "targets", [None])[0]))
+    return _one_line(file, node, node, f"{target} = jnp.where({test}, {made}, {other})") if same else {}
+
+
+def _made(node: Any) -> str | None:
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        return ast.unparse(node.value)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return ast.unparse(ast.BinOp(node.target, node.op, node.value))
+    return None
+
+
+def _anded(test: ast.expr) -> str:
+    """A condition of arrays, for which Python's words have other signs."""
+    if isinstance(test, ast.BoolOp):
+        sign = " & " if isinstance(test.op, ast.And) else " | "
+        return sign.join(f"({_anded(each)})" for each in test.values)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return f"~({_anded(test.operand)})"
+    return ast.unparse(test)
+
+
+def _after(file: str, node: ast.If) -> ast.stmt | None:
+    """The statement that follows one in its block."""
+    tree = parsed(file)
+    for each in ast.walk(tree) if tree is not None else ():
+        body = getattr(each, "body", None)
+        if isinstance(body, list) and any(part is node for part in body):
+            return next(iter(body[body.index(node) + 1:]), None)
+    return None
+
+
+def _one_line(file: str, first: ast.stmt, last: ast.AST | None, text: str) -> NewLines:
+    """One statement in place of all from one to another."""
+    end = max(getattr(last, "end_lineno", 0) or 0, first.end_lineno or 0)
+    lines: NewLines = {(file, line): "" for line in range(first.lineno, end + 1)}
+    lines[file, first.lineno] = " " * first.col_offset + text
+    return lines
+
+
+def of_carry(file: str, line: int, said: str) -> Remark | None:
+    """Of a loop whose state changes its type: it begins with what comes out of it."""
+    found = _CARRIED.search(said)
+    if found is None or "carry" not in said:
+        return None
+    path, was, shape, new, other = found.groups()
+    for call, begins in _begun(file, line):
+        name = ast.unparse(call.func).rpartition(".")[2]
+        parts = [int(n) for n in re.findall(r"\[(\d+)\]", path)][name == "fori_loop":]
+        at, node = _element(file, begins, parts)
+        text = ast.unparse(node)
+        place = as_place(Site(file, at, ""))
+        cause = (f"{name} begins with {was}[{shape}], {text}, and its body gives {new}[{other}]: what is carried must "
+                 "stay alike")
+        if shape == other:
+            return Remark(cause, place, f"begin with {new}{at_line(place)}: jnp.asarray({text}, jnp.{new})",
+                          replaced(file, node, f"jnp.asarray({{}}, jnp.{new})"))
+        size = "(" + other + ("," if other and "," not in other else "") + ")"
+        is_wider = not shape or other.endswith(f",{shape}")
+        return Remark(cause, place, f"begin with what the body gives: jnp.zeros({size}, jnp.{new})", replaced(
+            file, node, f"jnp.broadcast_to(jnp.asarray({{}}, jnp.{new}), {size})") if is_wider else {})
+    return None
+
+
+def _begun(file: str, line: int) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """The loops of lax on a line, and what they begin with."""
+    for node in nodes_on(file, line):
+        if isinstance(node, ast.Call):
+            number = _LOOPS.get(ast.unparse(node.func).rpartition(".")[2])
+            words = [word.value for word in node.keywords if word.arg in ("init", "init_val")]
+            given = words + node.args[number:number + 1] if number is not None else []
+            if given:
+                yield node, given[0]
+
+
+def _element(file: str, node: ast.expr, parts: list[int]) -> tuple[int, ast.expr]:
+    """The line and the expression of a part of a tuple, also where that has a name."""
+    if isinstance(node, ast.Name):
+        made = getattr(on_lines(file).get(line_of_name(file, node.id)), "value", None)
+        targets = getattr(on_lines(file).get(line_of_name(file, node.id)), "targets", [])
+        if made is not None and len(targets) == 1 and isinstance(targets[0], ast.Name):
+            return _element(file, made, parts)
+    if parts and isinstance(node, (ast.Tuple, ast.List)):
+        return _element(file, node.elts[parts[0]], parts[1:])
+    return node.lineno, node
