@@ -14,7 +14,7 @@ from .plan.passes import optimize
 from .plan.plan import Plan, plan_of
 from .plan.recalled import Recalled, recalled
 from .plan.state import Run
-from .program import Program
+from .program import Program, Shapes
 
 
 class FunctionProgram(Program):
@@ -30,32 +30,59 @@ class FunctionProgram(Program):
         self._is_fixed = is_fixed
         tensors = {slot: tensor for tensor, slot in plan.slots.items()}
         self._numbers = {i for i, slot in enumerate(plan.feeds) if slot in tensors and tensors[slot].dims == ()}
+        self._is_plain = not any(step.op.definition.takes_run for step in plan.steps)  # no step asks which call it is
 
-    def bound(self, run: Run, captured: Sequence[Any]) -> Callable[[Sequence[Any]], list[Any]]:
-        """A function from arguments to results, for calls with the same captures."""
+    def bound(self, run: Run, captured: Sequence[Any]) -> Callable[[Sequence[Any], int], list[Any]]:
+        """A function from arguments and turn to results, for calls with the same captures."""
+        call = self._bound(run, captured)
+        if self._is_plain:
+            return call
+        op, outside = run.op, run.current_call
+
+        def numbered(arguments: Sequence[Any], turn: int) -> list[Any]:
+            run.current_call = op, outside, turn
+            try:
+                return call(arguments, turn)
+            finally:
+                run.op, run.current_call = op, outside
+
+        return numbered
+
+    def _bound(self, run: Run, captured: Sequence[Any]) -> Callable[[Sequence[Any], int], list[Any]]:
         read = [run.variables.get(name) for name in self._reads]
         if not self._is_fixed or any(value is None for value in read):
-            return lambda arguments: self.loop(run, (*arguments, *captured))
-        behind = (*map(_shape, captured), *map(_shape, read))
+            return lambda arguments, turn: self._interpreted(None, run, (*arguments, *captured))
+        behind, variables, busy = (*map(_shape, captured), *map(_shape, read)), run.variables, self._busy
         shapes, variant, arrays, layout = None, None, getter(()), None  # of the call before: the next is like it
 
-        def call(arguments: Sequence[Any]) -> list[Any]:
+        def call(arguments: Sequence[Any], turn: int) -> list[Any]:
             nonlocal shapes, variant, arrays, layout
-            fed = (*arguments, *captured)
             if variant is None or [(x.shape, x.strides) for x in arrays(arguments)] != layout:
                 own = tuple(map(_shape, arguments))
                 shapes = own + behind
                 variant = self._variants.get(shapes)
                 arrays = getter([i for i, shape in enumerate(own) if shape is not None and i not in self._numbers])
                 layout = [(x.shape, x.strides) for x in arrays(arguments)]
-            if variant is not None and self._busy.acquire(False):
-                try:
-                    return variant(run, fed)
-                finally:
-                    self._busy.release()
-            return self._values(shapes, run, fed)
+            if variant is None or not busy.acquire(False):
+                return self._interpreted(shapes, run, (*arguments, *captured))
+            try:
+                return variant.function(run, variables, *arguments, *captured)  # NumPy is quiet already
+            except Exception as error:
+                if not variant.leaves_to_interpreter(error, run):
+                    raise
+            finally:
+                busy.release()
+            return self._interpreted(None, run, (*arguments, *captured))
 
         return call
+
+    def _interpreted(self, shapes: Shapes | None, run: Run, fed: Sequence[Any]) -> list[Any]:
+        """The results of the loop, which may make a function of it if the shapes are given."""
+        op = run.op
+        try:
+            return self._values(shapes, run, fed)
+        finally:
+            run.op = op
 
 
 class BackwardProgram(FunctionProgram):
@@ -67,7 +94,7 @@ class BackwardProgram(FunctionProgram):
         self._recalling = FunctionProgram(found.plan, threads, relaxed=relaxed, is_fixed=is_fixed)
         found.body.recalled.update(dict.fromkeys(found.tensors))  # from the next run on
 
-    def bound(self, run: Run, captured: Sequence[Any]) -> Callable[[Sequence[Any]], list[Any]]:
+    def bound(self, run: Run, captured: Sequence[Any]) -> Callable[[Sequence[Any], int], list[Any]]:
         kept = getattr(captured[self._history], "recalled", {})
         if any(tensor not in kept for tensor in self._tensors):
             return super().bound(run, captured)

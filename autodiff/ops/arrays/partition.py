@@ -161,11 +161,30 @@ def unique_with_counts(x, *, out_idx=int32, axis=None):
 
 def _first_occurrences(x, out_idx, axis):
     dtype = as_dtype(out_idx).as_numpy_dtype
+    if x.dtype.kind == "i" and x.ndim == 1 and x.size:
+        low = int(x.min())
+        span = int(x.max()) - low + 1
+        if span <= _WIDEST + 64 * x.size:
+            return _first_of_numbers(x, np.subtract(x, low, dtype=np.intp), span, dtype)
     values, first, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True, axis=axis)
     order = np.argsort(first, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return values.take(order, axis or 0), place[inverse.reshape(-1)].astype(dtype), counts[order].astype(dtype)
+
+
+_WIDEST = 1 << 16  # range of whole numbers for which a table of places beats sorting, be they as few as they may
+
+
+def _first_of_numbers(x, at, span, dtype):
+    """`_first_occurrences` of whole numbers without sorting. at: x from zero on, below `span`."""
+    numbers = np.arange(x.size)
+    first = np.empty(span, np.intp)  # most of it is never touched
+    first[at[::-1]] = numbers[::-1]  # the last that is written stays
+    first = first.take(at)
+    is_new = first == numbers
+    place = (is_new.cumsum() - 1).take(first)
+    return x[is_new], place.astype(dtype), np.bincount(place).astype(dtype)
 
 
 def _difference(x, y, *, out_idx=int32):

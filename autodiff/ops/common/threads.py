@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 WORTH_IT = 1 << 24  # multiplications that take some 0.4 ms: a thread is there after 0.03
 PIECE = 1 << 17  # elements of arrays that are worth a thread
+LARGE = 1 << 21  # elements from which on one thread alone is faster piece by piece: what a piece needs stays in the cache
 LATE = 0.9  # of the time that one thread would take: from there on help is no help
 LONGEST_PAUSE = 256  # calls until help is tried again where it was none
 _NAMES = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads",
@@ -174,9 +175,11 @@ def _take(work: Callable[[int], Any], left: Iterator[int], count: int) -> int:
 def in_pieces(step: Callable[..., Sequence[Any]], *given: Any) -> Sequence[Any]:
     """What `step` gives, element by element, for arrays of one shape and single numbers; large ones piece by piece."""
     first = given[0]
+    if type(first) is np.ndarray and first.size < 2 * PIECE:
+        return step(*given)
     if not isinstance(first, np.ndarray) or not first.ndim:
         first = next((x for x in given if isinstance(x, np.ndarray) and x.ndim), None)
-    if first is None or first.size < 2 * PIECE or limit() < 2:
+    if first is None or first.size < (LARGE if limit() < 2 else 2 * PIECE):
         return step(*given)
     flat = [x.reshape(-1) if isinstance(x, np.ndarray) and x.shape == first.shape else x for x in given]
     results: list[np.ndarray] = []

@@ -84,17 +84,18 @@ def while_(*values: Passed, cond, body, shapes, record, back_prop=True, run):
     goes_on, repeat = run.caller(cond, values[count:split]), run.caller(body, values[split:], tuple(also))
     history = [History() for _ in (*state, *body.kept)]
     recalled = {tensor: [] for tensor in also}
-    lists = (*history, *recalled.values())
+    past, is_recorded = [], record["on"]
     turn, has_deadline = 0, deadline() is not None
     while goes_on(state, turn)[0]:
         if has_deadline:
             check_deadline(f"the loop {run.op.name!r}")
         given = repeat(state, turn + 1)
-        if record["on"]:
-            for past, value in zip(lists, (*state, *given[count:])):
-                past.append(value)
+        if is_recorded:
+            past.append((*state, *given[count:]))
         state = given[:count]
         turn += 2
+    for values, column in zip((*history, *recalled.values()), zip(*past)):
+        values.extend(column)
     history[0].recalled = recalled
     return (*state, *history)
 

@@ -23,7 +23,7 @@ _FEW_CLASSES, _MANY_ROWS = 16, 128
 
 def _shifted(x, out=None, axis=-1):
     """x minus its maximum over an axis, so that exp does not overflow."""
-    return np.subtract(x, x.max(axis=axis, keepdims=True, initial=-np.inf), out=out)
+    return np.subtract(x, np.maximum.reduce(x, axis, None, None, True, -np.inf), out=out)
 
 
 @op("Softmax", infer=_logits, dtypes=FLOATS, batched=in_front)
@@ -31,7 +31,7 @@ def softmax(logits, *, out=None):
     """exp(x) / sum(exp(x)) over the last axis. logits: float[..., k] -> float[..., k]."""
     y = _shifted(logits, out)
     np.exp(y, out=y)
-    y /= y.sum(axis=-1, keepdims=True)
+    y /= np.add.reduce(y, -1, None, None, True)
     return y
 
 
@@ -131,19 +131,20 @@ def sparse_softmax_cross_entropy(features, labels: Index):
     Raises InvalidArgumentError for a label out of range.
     """
     classes = features.shape[1]
-    if labels.size and not (labels.min() >= 0 and labels.max() < classes):
+    if labels.size and not 0 <= np.minimum.reduce(labels) <= np.maximum.reduce(labels) < classes:
         wrong = labels[(labels < 0) | (labels >= classes)][0]
         raise InvalidArgumentError(None, None, f"Received a label value of {wrong} which is outside the valid range of "
                                    f"[0, {classes}): expected 0 <= label < {classes}\nlabel values: {labels[:20]}")
     across = classes <= _FEW_CLASSES and len(labels) >= _MANY_ROWS  # then rows are added up side by side
-    y = _shifted(np.ascontiguousarray(features.T) if across else features, axis=0 if across else -1)
-    rows = np.arange(len(labels))
-    own = (labels, rows) if across else (rows, labels)
-    chosen = y[own]
+    x = features.T if across else features
+    y = _shifted(np.ascontiguousarray(x), np.empty(x.shape, x.dtype), 0 if across else -1)
+    flat, rows = y.reshape(-1), np.arange(len(labels))
+    own = rows + np.multiply(labels, len(rows), dtype=np.intp) if across else rows * classes + labels
+    chosen = flat.take(own)
     np.exp(y, out=y)
-    total = y.sum(axis=0 if across else -1)
+    total = np.add.reduce(y, 0 if across else -1)
     y /= total if across else total[:, None]
-    y[own] -= 1
+    flat[own] = flat.take(own) - 1
     return np.log(total) - chosen, np.ascontiguousarray(y.T) if across else y
 
 

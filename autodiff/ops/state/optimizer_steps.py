@@ -184,18 +184,19 @@ def apply_adam(var: Ref, m: Ref, v: Ref, beta1_power, beta2_power, lr, beta1, be
 
 def adam_step(var, m, v, rate, beta1, beta2, epsilon, g, use_nesterov):
     """The variable, the mean and the mean square after one step."""
-    mean = np.asarray(g - m)
-    mean *= 1 - beta1
-    mean += m
-    square = np.asarray(g * g)
-    square -= v
-    square *= 1 - beta2
-    square += v
+    rate, rest, rest_of_squares = map(np.asarray, (rate, 1 - beta1, 1 - beta2))  # faster than NumPy's scalars
+    mean = np.asarray(np.subtract(g, m))
+    np.multiply(mean, rest, mean)
+    np.add(mean, m, mean)
+    square = np.asarray(np.multiply(g, g))
+    np.subtract(square, v, square)
+    np.multiply(square, rest_of_squares, square)
+    np.add(square, v, square)
     step = np.asarray(np.sqrt(square))
-    step += epsilon
-    np.divide(mean * beta1 + g * (1 - beta1) if use_nesterov else mean, step, out=step)
-    step *= rate
-    return np.subtract(var, step, out=step), mean, square
+    np.add(step, epsilon, step)
+    np.divide(mean * beta1 + g * rest if use_nesterov else mean, step, step)
+    np.multiply(step, rate, step)
+    return np.subtract(var, step, step), mean, square
 
 
 # ---- with penalties ---------------------------------------------------------------------

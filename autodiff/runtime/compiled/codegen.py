@@ -34,36 +34,40 @@ class Generated:
     def __init__(self, plan: Plan, otherwise: Loop, threads: int = 1, *, relaxed: bool = False,
                  inner: bool = False) -> None:
         self.plan = plan
-        self._otherwise, self._inner = otherwise, inner
+        self._otherwise = otherwise
         writer = _Writer(plan, threads, relaxed, inner)
         self.source = writer.source()
         self._names = writer.names
         self._steps = writer.steps
         self._code = compile(self.source, "<plan>", "exec")
         exec(self._code, self._names)
-        self._function = self._names["program"]
+        self.function = self._names["program"]  # of the run, its variables, and what is fed
         self._context = _quiet() if all(map(_runs_alone, plan.steps)) else None
 
     def __call__(self, run: Run, fed: Sequence[Any]) -> list[Any]:
         """The values of the plan's fetches, for the caller to keep."""
         try:
-            if self._inner:  # NumPy is quiet already
-                return self._function(run, run.variables, *fed)
             if self._context is not None:
-                return self._context.run(self._function, run, run.variables, *fed)
+                return self._context.run(self.function, run, run.variables, *fed)
             with np.errstate(all="ignore"):
-                return self._function(run, run.variables, *fed)
+                return self.function(run, run.variables, *fed)
         except Exception as error:
-            if type(error) is not Unexpected and not (isinstance(error, RAISES) and self._is_refused_number(error)):
-                self._fail(error, run)
+            if not self.leaves_to_interpreter(error, run):
                 raise
         with np.errstate(all="ignore"):  # out of the block: what fails here has no other failure behind it
-            values = self._otherwise(run, fed)
-        return values if self._inner else handed_out(values)
+            return handed_out(self._otherwise(run, fed))
 
-    def _is_refused_number(self, error: Exception) -> bool:
+    def leaves_to_interpreter(self, error: Exception, run: Run) -> bool:
+        """Whether the function stopped at a number that the interpreter takes. Else raises what the step's failure is.
+
+        False if the error comes from no step.
+        """
         trace = self._trace(error)
-        return trace is not None and self._steps[trace.tb_lineno - 2][1] is None
+        is_refused = isinstance(error, RAISES) and trace is not None and self._steps[trace.tb_lineno - 2][1] is None
+        if type(error) is Unexpected or is_refused:
+            return True
+        self._fail(error, run)
+        return False
 
     def _fail(self, error: Exception, run: Run) -> None:
         """Raise `error` as the failure of the step whose line it comes from."""
@@ -82,12 +86,12 @@ class Generated:
 
     def operation_at(self, frame: FrameType) -> Operation | None:
         """The operation that a frame of the function executes; None for another frame."""
-        return self._steps[max(frame.f_lineno - 2, 0)][0].op if frame.f_code is self._function.__code__ else None
+        return self._steps[max(frame.f_lineno - 2, 0)][0].op if frame.f_code is self.function.__code__ else None
 
     def _trace(self, error: Exception) -> TracebackType | None:
         """Where in the function an error comes from."""
         trace = error.__traceback__
-        while trace is not None and trace.tb_frame.f_code is not self._function.__code__:
+        while trace is not None and trace.tb_frame.f_code is not self.function.__code__:
             trace = trace.tb_next
         return trace
 

@@ -236,13 +236,4 @@ class Run:
         program = function.cache.get(key)
         if program is None:
             program = function.cache[key] = self.session.compiled(function, also)
-        bound, op, outside = program.bound(self, captured), self.op, self.current_call
-
-        def call(arguments: Sequence[Any], turn: int) -> list[Any]:
-            self.current_call = op, outside, turn
-            try:
-                return bound(arguments)
-            finally:
-                self.op, self.current_call = op, outside
-
-        return call
+        return program.bound(self, captured)
