@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from autodiff.core.op import OPS
+from autodiff.ops.arrays import partition
+from autodiff.ops.common import threads
 from autodiff.ops.math.comparison import choose
 from autodiff.ops.math.reductions import summed
+from autodiff.ops.state.optimizer_steps import adam_step
 
 SIZE = 3 * 5000
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45]
@@ -65,3 +68,36 @@ def test_sums_as_products_are_sums(axes: tuple[int, ...]) -> None:
             assert found is out or not expected.ndim
     x[1, 2, 3] = np.nan
     assert (np.isnan(summed(x, axes)) == np.isnan(x.sum(axes))).all()
+
+
+@pytest.mark.parametrize("low, high", [(0, 1), (0, 40), (-128, 128), (2**31 - 90, 2**31), (-2**62, 2**62)])
+def test_distinct_numbers_by_a_table_are_those_by_sorting(low: int, high: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(1).integers(low, high, 500)
+    x = x.astype(np.int8 if high == 128 else np.int32 if high == 2**31 else np.int64)
+    found = OPS["UniqueWithCounts"].kernel(x)
+    monkeypatch.setattr(partition, "_WIDEST", -2**63)  # no table is small enough
+    expected = OPS["UniqueWithCounts"].kernel(x)
+    assert [(a.dtype, a.tolist()) for a in found] == [(a.dtype, a.tolist()) for a in expected]
+
+
+@pytest.mark.parametrize("classes", [7, 40])  # few are added up side by side
+def test_cross_entropies_of_logits_that_lie_by_columns_are_those_of_rows(classes: int) -> None:
+    x = np.random.default_rng(2).standard_normal((300, classes)).astype(np.float32)
+    labels = np.arange(300, dtype=np.int32) % classes
+    kernel = OPS["SparseSoftmaxCrossEntropyWithLogits"].kernel
+    for found, expected in zip(kernel(np.asfortranarray(x), labels), kernel(x, labels)):
+        assert found.tobytes() == expected.tobytes()
+    loss, backprop = kernel(x, labels)
+    p = np.exp(x.astype(np.float64)) / np.exp(x.astype(np.float64)).sum(1, keepdims=True)
+    np.testing.assert_allclose(loss, -np.log(p[np.arange(300), labels]), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(backprop, p - np.eye(classes)[labels], rtol=1e-5, atol=1e-6)
+
+
+def test_a_training_step_in_pieces_has_the_bits_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [_numbers()[:3000].reshape(30, 100) + i for i in range(4)]
+    with np.errstate(all="ignore"):
+        whole = adam_step(*given[:3], 0.1, 0.9, 0.999, 1e-8, given[3], False)
+        for name in ("PIECE", "LARGE"):
+            monkeypatch.setattr(threads, name, 70)
+        pieces = threads.in_pieces(adam_step, *given[:3], 0.1, 0.9, 0.999, 1e-8, given[3], False)
+    assert [a.tobytes() for a in pieces] == [a.tobytes() for a in whole]

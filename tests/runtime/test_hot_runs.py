@@ -181,3 +181,19 @@ def test_memory_that_a_run_lets_go_of_serves_the_next(session):
     for _ in range(HOT):
         session.run(fetches, feeds)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 1024  # pages: those of one array
+
+
+def test_what_a_loss_is_made_of_has_a_buffer(session):
+    x, w = tf.placeholder(tf.float32, [256, 64]), tf.placeholder(tf.float32, [64, 1000])
+    logits = tf.nn.relu(tf.matmul(x, w)) + np.ones(1000, np.float32)
+    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=np.zeros(256, np.int32), logits=logits))
+    row = tf.reshape(logits[:1, :1], [])  # a view of the logits, which the caller keeps
+    feeds = {x: np.ones(x.shape, np.float32), w: np.ones(w.shape, np.float32)}
+    for fetches, expected in ([loss], True), ([loss, row], False):
+        for _ in range(HOT + 1):
+            values = session.run(fetches, feeds)
+        plan = session._program(session._wanted(fetches), (x, w)).specialized
+        assert (plan.slots[logits] in plan.buffers) is expected
+        kept = [value.copy() for value in values]
+        session.run(fetches, {x: feeds[x] * 2, w: feeds[w]})
+        assert [value.tobytes() for value in values] == [value.tobytes() for value in kept]

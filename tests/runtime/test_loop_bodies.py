@@ -141,3 +141,17 @@ def test_a_check_in_float64_compiles_no_body_for_runs(monkeypatch):
     for _ in range(3):
         dbg.check(loss.name, x.name)
     np.testing.assert_array_equal(session.run(slope), before)
+
+
+def test_a_body_that_fails_when_it_is_hot_names_its_op():
+    x = tf.placeholder(tf.float32, [3])
+    index = tf.placeholder(tf.int32, [])
+    y = tf.while_loop(lambda i, _: i < 3, lambda i, h: (i + 1, h + tf.gather(x, i + index, name="take")), [0, 0.0])[1]
+    with tf.Session() as session:
+        for _ in range(20):
+            assert session.run(y, {x: [1, 2, 4], index: 0}) == 7
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError) as failure:
+                session.run(y, {x: [1, 2, 4], index: 1})
+            assert failure.value.op.name.endswith("take")
+        assert session.run(y, {x: [1, 2, 4], index: 0}) == 7

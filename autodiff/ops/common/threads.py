@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 WORTH_IT = 1 << 24  # multiplications that take some 0.4 ms: a thread is there after 0.03
 PIECE = 1 << 17  # elements of arrays that are worth a thread
-LARGE = 1 << 21  # elements from which on one thread alone is faster piece by piece: what a piece needs stays in the cache
+LARGE = 1 << 21  # elements from which on one thread alone is faster in pieces too, which stay in the cache
 LATE = 0.9  # of the time that one thread would take: from there on help is no help
 LONGEST_PAUSE = 256  # calls until help is tried again where it was none
 _NAMES = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads",

@@ -274,21 +274,21 @@ def _index_shape(input, dimension, *, output_type=int64):
 @op("ArgMax", infer=_index_shape, dtypes=NUMBERS, no_grad="an index is an integer")
 def arg_max(input, dimension: Index, *, output_type=int64):
     """Index of the greatest along one axis, the first of several; nan is passed over. number[...] -> int[...]."""
-    found = np.argmax(_without_nan(input, -np.inf, dimension), int(dimension))
+    found = _without_nan(input, -np.inf, dimension).argmax(int(dimension))
     return np.asarray(found, as_dtype(output_type).as_numpy_dtype)
 
 
 @op("ArgMin", infer=_index_shape, dtypes=NUMBERS, no_grad="an index is an integer")
 def arg_min(input, dimension: Index, *, output_type=int64):
     """Index of the smallest along one axis, the first of several; nan is passed over. number[...] -> int[...]."""
-    found = np.argmin(_without_nan(input, np.inf, dimension), int(dimension))
+    found = _without_nan(input, np.inf, dimension).argmin(int(dimension))
     return np.asarray(found, as_dtype(output_type).as_numpy_dtype)
 
 
 def _without_nan(x, instead, axis):
     if not x.shape[axis]:
         raise ShapeError(f"Reduction axis {axis} is empty in shape {show(x.shape)}")
-    if x.dtype.kind != "f" or not np.isnan(x.max(initial=-np.inf)):
+    if x.dtype.kind != "f" or not np.isnan(np.maximum.reduce(x, None, initial=-np.inf)):
         return x
     return np.where(np.isnan(x), x.dtype.type(instead), x)
 

@@ -21,7 +21,7 @@ from ...core.graph import Graph, Tensor
 from ...core.op import OPS, Ref, Spec
 from ...core.shapes import Dims
 from ..plan.interpreter import starting_slots, steps_with_values
-from ..plan.kernel_traits import direct_ufunc
+from ..plan.kernel_traits import direct_ufunc, passes_on
 from ..plan.passes import drop_unused, fold_constants, is_pure
 from ..plan.plan import Buffer, Plan, Step, last_uses, reads_item
 from ..plan.state import Run
@@ -47,24 +47,27 @@ MOST_COMPARED, LARGEST_KEPT = 1 << 20, 1 << 25  # bytes at a time; of a fetched 
 class Observed(NamedTuple):
     """Results of one run. layouts: slot -> how an array of its own lies in memory; written: those `out` can hold.
 
-    ordered: those whose axes follow each other in memory as in their shape, views among them. items: elements of lists.
+    ordered: those whose axes lie in memory as in their shape, views too. items: of lists. numbers: NumPy's scalars.
     """
 
     layouts: dict[int, Buffer]
     written: set[int]
     ordered: set[int]
     items: dict[int, Buffer]
+    numbers: set[int]
 
 
 def observe(plan: Plan, run: Run, fed: Sequence[Any]) -> tuple[list[Any], Observed]:
     """Run the plan once; gives the fetched values and the layouts of the results."""
-    seen, leaving = Observed({}, set(), set(), {}), _leaving(plan)
+    seen, leaving = Observed({}, set(), set(), {}, set()), _leaving(plan)
     slots = starting_slots(plan, fed)
     for step, args in steps_with_values(plan, run, slots):
-        if is_pure(step):
-            seen.ordered.update(slot for slot in step.outputs if is_ordered(slots[slot]))
-        if is_pure(step) and len(step.outputs) == 1:
+        pure = is_pure(step)
+        seen.ordered.update(slot for slot in step.outputs if pure and is_ordered(slots[slot]))
+        if pure and len(step.outputs) == 1:
             result = slots[step.outputs[0]]
+            if isinstance(result, np.generic) and not passes_on(step.op):
+                seen.numbers.add(step.outputs[0])
             if reads_item(step):
                 if isinstance(result, (np.ndarray, np.generic)):
                     seen.items[step.outputs[0]] = Buffer(-1, result.shape, result.strides, result.dtype)
@@ -124,8 +127,8 @@ def specialize(plan: Plan, shapes: Sequence[tuple[int, ...] | Strided | None], s
         ordered |= forms.keys() - known  # stacks and their products are arrays of the plan's own
     plan = early_sums(plan, forms)
     plan, forms = recomputed(gathered(plan, forms, forms.keys() - ordered), forms)
-    plan = replace(with_outputs(plan), expected=items)
-    return _Assignment(replace(plan, forms=forms), _steady(plan, forms, seen, ordered), inner).assigned()
+    plan = replace(with_outputs(plan), expected=items, forms=forms)
+    return _Assignment(plan, _steady(plan, forms, seen, ordered), seen.numbers, inner).assigned()
 
 
 def _in_order(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
@@ -227,12 +230,11 @@ class _Assignment:
     """Gives results their blocks, walking the steps once; a block is free again after its value's last reader.
 
     steady: the results that may have a buffer. An op without `out` may return a view of an input, so its result keeps
-    the buffers of its inputs alive.
+    the buffers of its inputs alive, but for `numbers`.
     """
 
-    def __init__(self, plan: Plan, steady: dict[int, Buffer], inner: bool) -> None:
-        self._plan = plan
-        self._steady = steady
+    def __init__(self, plan: Plan, steady: dict[int, Buffer], numbers: set[int], inner: bool) -> None:
+        self._plan, self._steady, self._numbers = plan, steady, numbers
         self._holds: dict[int, frozenset[int]] = {}  # slot -> steady slots whose memory it may share
         self._last = last_uses(plan)
         for step in plan.steps:
@@ -243,9 +245,8 @@ class _Assignment:
         layouts = {slot: self._steady.pop(slot) for slot in dict.fromkeys(plan.fetches) if slot in self._steady}
         self._given = {slot: layout for slot, layout in layouts.items()
                        if layout.strides == _in_order(layout.shape, layout.dtype) and _bytes(layout) >= RECYCLED}
-        for slot, held in self._holds.items():
-            for root in held:
-                self._last[root] = max(self._last[root], self._last[slot])
+        for slot, root in [(slot, root) for slot, held in self._holds.items() for root in held]:
+            self._last[root] = max(self._last[root], self._last[slot])
         stacks = self._parts_of_stacks()
         self._stacks = {stack for stack, _ in stacks.values()}
         self._parts = {**parts_of_paddings(plan.steps, self._steady, {*stacks, *self._stacks}), **stacks}
@@ -259,7 +260,8 @@ class _Assignment:
             for slot in held:
                 self._steady.pop(slot, None)
         for slot in step.outputs:
-            self._holds[slot] = frozenset((slot,)) if slot in self._steady else held
+            own = (slot,) if slot in self._steady else ()
+            self._holds[slot] = frozenset(own) if own or slot in self._numbers else held
 
     def _parts_of_stacks(self) -> dict[int, tuple[int, int]]:
         """Slot -> the stack that it is a part of, and at which byte, for stacks that need no copy."""
@@ -305,10 +307,9 @@ class _Assignment:
 
     def _in_place(self, index: int, step: Step, layout: Buffer, buffers: dict[int, Buffer]) -> int | None:
         """The block of an input that nothing reads after this step, if the kernel is one elementwise ufunc."""
-        function = step.call or getattr(direct_ufunc(step.op), "ufunc", None)
+        function, ending = step.call or getattr(direct_ufunc(step.op), "ufunc", None), self._ends.get(index, [])
         if not isinstance(function, np.ufunc) or function.signature is not None:
             return None
-        ending = self._ends.get(index, [])
         for slot in step.inputs:
             others = frozenset().union(*[self._holds.get(i, ()) for i in step.inputs if i != slot])
             if slot in ending and slot not in others and buffers[slot][1:] == layout[1:]:
