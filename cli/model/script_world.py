@@ -2,15 +2,19 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import linecache
 import os
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
+
+import numpy
 
 from autodiff.core.graph import get_default_graph
 from autodiff.debug.analysis.advice import Remark, advice_of
@@ -24,6 +28,7 @@ from .script_source import drop_modules
 from .usage_error import UsageError
 
 FIGURES = f"module://{__package__}.script_figures"  # what draws them where there is no display
+_NUMPY = os.path.join(os.path.dirname(numpy.__file__), "")
 Run = Callable[[Any, Session, Any, dict | None], Any]
 
 
@@ -78,6 +83,10 @@ def _arithmetic_heard() -> Iterator[None]:
     def show(message: Any, category: type[Warning], file: str, line: int, *rest: Any) -> None:
         text = str(message)
         if issubclass(category, RuntimeWarning) and " encountered in " in text:
+            if file.startswith(_NUMPY):  # which a line of the script called
+                frames = [(frame.f_code.co_filename, number) for frame, number in traceback.walk_stack(None)]
+                behind = itertools.dropwhile(lambda each: each[0] != file, frames)
+                file, line = next((each for each in behind if not each[0].startswith(_NUMPY)), (file, line))
             place = Place(file, line, "", linecache.getline(file, line).strip())
             advice_of(get_default_graph()).warned.append(Remark(text, place))
         shown(message, category, file, line, *rest)

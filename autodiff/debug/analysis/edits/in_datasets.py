@@ -13,23 +13,28 @@ from .expressions import name_of
 from .source_tree import Source
 
 _SLICES = ("fromtensorslices", "fromtensors")
+_INPUTS = ("numpyinputfn",)  # of estimators: x and y
 
 
 class Taken(NamedTuple):
-    """What is made of one component, {0}, of the elements that an op takes from a dataset."""
+    """What is made of one component, {0}, of the elements that an op takes from a dataset.
+
+    of_array: the same of the array that it comes of, {np} being NumPy; "" where template is that too.
+    """
 
     op: Operation
     number: int
     template: str
+    of_array: str = ""
 
 
 def taken(source: Source, rewrite: Taken) -> list[Change]:
     """Behind each statement that gives names to as many components of an element; else at the arrays, if no function
     of the script comes between. Raises ArgumentError."""
-    op, number, template = rewrite
+    op, number, template, of_array = rewrite
     count = max((len(_names(source.statement(node))) for node in source.spanned(op)), default=0)
     if count != len(op.outputs):
-        return sliced(source, lambda leaves: leaves[number] if len(leaves) > number else None, template,
+        return sliced(source, lambda leaves: leaves[number] if len(leaves) > number else None, of_array or template,
                       op.outputs[number].dtype.base_dtype.name)
     changes = []
     for statement in ast.walk(source.tree):
@@ -45,13 +50,25 @@ def taken(source: Source, rewrite: Taken) -> list[Change]:
 def sliced(source: Source, chosen: Callable[[Sequence[ast.expr]], ast.expr | None], template: str,
            dtype: str) -> list[Change]:
     """At one of the arrays that each dataset of the file is made of. Raises ArgumentError if that is not sure."""
-    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and name_of(node.func) in _SLICES
-             and node.args]
-    found = dict.fromkeys(each for call in calls if (each := chosen(list(_leaves(source, call.args[0])))) is not None)
-    if not found or ".map(" in source.text or "{np}" in template or "{tf}" in template or "tf." in template:
+    found = dict.fromkeys(each for leaves in arrays_of(source) if (each := chosen(leaves)) is not None)
+    numpy = source.imported().get("numpy", "")
+    if not found or ".map(" in source.text or "{np}" in template and not numpy or "tf." in template:
         raise ArgumentError("what the dataset gives has no name there")
     cast = f"({template}).astype({dtype!r})" if "[" in template else template
-    return [(*source.range(each), cast.format(source.beside(each))) for each in found]
+    return [(*source.range(each), cast.format(source.beside(each) if cast.startswith("{0}") else source.written(each),
+                                              np=numpy)) for each in found]
+
+
+def arrays_of(source: Source) -> list[list[ast.expr]]:
+    """The arrays that each dataset, or input function of an estimator, is made of, in the order of components."""
+    found = []
+    for call in (node for node in ast.walk(source.tree) if isinstance(node, ast.Call)):
+        if name_of(call.func) in _SLICES:
+            found.append(call.args[:1])
+        elif name_of(call.func) in _INPUTS:
+            words = {word.arg: word.value for word in call.keywords}
+            found.append([*call.args[:2], *(words[name] for name in "xy" if name in words)])
+    return [[leaf for each in given for leaf in _leaves(source, each)] for given in found if given]
 
 
 def _names(statement: ast.AST) -> list[str]:

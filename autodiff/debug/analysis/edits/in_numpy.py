@@ -14,8 +14,9 @@ from .source_tree import Source
 
 LOGARITHMS = ("log", "log2", "log10")
 LEAST = 1e-8  # what a divisor is raised by, and logarithms are taken of at least
+CLEANED = "{np}.nan_to_num({0}, posinf=0.0, neginf=0.0)"
 _READERS = ("genfromtxt", "readcsv")
-_PLAIN = {"delimiter", "skip_header", "usecols"}  # with which NumPy reads a plain table
+_PLAIN = {"delimiter", "skip_header", "usecols", "dtype"}  # with which NumPy reads a plain table
 _MADE = ("constant", "converttotensor", "variable")
 _SPREADS = ("std", "norm", "ptp", "sum", "max", "var")  # what one divides by to scale
 
@@ -57,13 +58,46 @@ def kept_from_zero(source: Source, line: InNumpy) -> list[Change]:
 def reader_of(source: Source, given: Sequence[Sequence[ast.expr]]) -> ast.Call:
     """The one call that reads the table which all these come of, each of several expressions. Raises ArgumentError."""
     assigns = [each for each in ast.walk(source.tree) if isinstance(each, ast.Assign)]
-    calls = [(each.value, name.id) for each in assigns for name in each.targets if isinstance(name, ast.Name)
-             and isinstance(each.value, ast.Call) and name_of(each.value.func) in _READERS
-             and (name_of(each.value.func) == _READERS[1] or _is_table(source, name.id)
-                  and {word.arg for word in each.value.keywords} <= _PLAIN)]
+    calls = [(call, name.id) for each in assigns for name in each.targets if isinstance(name, ast.Name)
+             and (call := _read_by(each.value)) is not None
+             and (name_of(call.func) == _READERS[1] or _is_table(source, name.id) and all(
+                 word.arg in _PLAIN and (word.arg != "dtype" or "float" in ast.unparse(word.value))
+                 for word in call.keywords))]
     if len(calls) != 1 or not given or not all(calls[0][1] in _behind(each, assigns) for each in given):
         raise ArgumentError("no one table is read")
     return calls[0][0]
+
+
+def _read_by(value: ast.expr) -> ast.Call | None:
+    """The call that reads a table, of what may have another type then."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and name_of(value.func) == "astype":
+        value = value.func.value
+    return value if isinstance(value, ast.Call) and name_of(value.func) in _READERS else None
+
+
+def begun_in(places: Sequence[Place], text: str) -> int:
+    """Which of the lines where NumPy made nan or inf, in the order of time, began what the last one has.
+
+    Each line before that gives a name to something is where it began, if the next one reads that name.
+    """
+    try:
+        source = Source(text)
+    except (SyntaxError, ValueError):
+        return len(places) - 1
+    at = len(places) - 1
+    for i in reversed(range(at)):
+        names = {node.id for node in _at(source, places[at]) if isinstance(node.ctx, ast.Load)}
+        if places[i].file == places[at].file and names & {node.id for node in _at(source, places[i])
+                                                         if isinstance(node.ctx, ast.Store)}:
+            at = i
+    return at
+
+
+def _at(source: Source, place: Place) -> list[ast.Name]:
+    """The names in the simple statement of a line."""
+    found = [node for node in ast.walk(source.tree) if isinstance(node, ast.Assign)
+             and node.lineno <= place.line <= (node.end_lineno or 0)]
+    return [each for node in found for each in ast.walk(node) if isinstance(each, ast.Name)]
 
 
 def _is_table(source: Source, name: str) -> bool:
@@ -88,6 +122,7 @@ def _read_whole(source: Source, call: ast.Call) -> Change:
     if name_of(call.func) == "readcsv":
         return (end, end, ".dropna()")
     statement = source.statement(call)
+    end = source.range(statement)[1]
     assert isinstance(statement, ast.Assign) and isinstance(call.func, ast.Attribute)
     name, module = ast.unparse(statement.targets[0]), ast.unparse(call.func.value)
     line = f"{name} = {name}[~{module}.isnan({name}).any(axis=1)]"

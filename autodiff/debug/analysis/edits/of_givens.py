@@ -21,9 +21,9 @@ from ..advice import Remark
 from ..arithmetic_rules import number
 from .expressions import name_of
 from .first_values import Begun
-from .in_datasets import Taken
+from .in_datasets import Taken, arrays_of
 from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
-from .in_numpy import LEAST, LOGARITHMS, Cleaned, InNumpy, kept_from_zero, reader_of
+from .in_numpy import CLEANED, LEAST, LOGARITHMS, Cleaned, InNumpy, kept_from_zero, reader_of
 from .in_source import Fed, LowerRate, Number, Rows
 from .of_keras.given import given_of, given_to_keras
 from .of_keras.schedules import SetRate, rate_set
@@ -196,9 +196,9 @@ def clean_feed(fed: Tensor) -> Edit:
     if takes_elements(fed.op):
         number_of, word = fed.op.outputs.index(fed), "tf.where(tf.is_finite({0}), {0}, tf.zeros_like({0}))"
         return replace(replaced(fed, f"clean component {number_of} of the dataset: {word.format('x')}", cleaned),
-                       line=Taken(fed.op, number_of, word))
+                       line=Taken(fed.op, number_of, word, CLEANED))
     words = f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)"
-    return replace(replaced(fed, words, cleaned), line=Fed(fed.op, "{np}.nan_to_num({0}, posinf=0.0, neginf=0.0)"))
+    return replace(replaced(fed, words, cleaned), line=Fed(fed.op, CLEANED))
 
 
 def read_whole(bad: Sequence[Tensor], feeds: Mapping[Tensor, Any]) -> list[Edit]:
@@ -206,7 +206,9 @@ def read_whole(bad: Sequence[Tensor], feeds: Mapping[Tensor, Any]) -> list[Edit]
     file = next((t.op.site.file for t in bad if t.op.site is not None), "")
     try:
         source = Source("".join(source_lines(file)))
-        given = [[value for _, value in source.fed(t.op)] for t, fed in feeds.items() if np.ndim(fed)]
+        given = [[value for _, value in source.fed(t.op)] for t, fed in feeds.items() if np.ndim(fed)
+                 and not takes_elements(t.op)]
+        given += arrays_of(source) if any(takes_elements(t.op) for t in feeds) else []
         call = reader_of(source, given)
         line = InNumpy(Place(file, call.lineno, "", source_lines(file)[call.lineno - 1].strip()), name_of(call.func))
         new = kept_from_zero(source, line)[0][2].strip()
@@ -245,7 +247,8 @@ def clipped_feed(fed: Tensor, low: float, high: float) -> Edit:
     if takes_elements(fed.op):
         number_of, word = fed.op.outputs.index(fed), f"tf.clip_by_value({{0}}, {low:.7g}, {high:.7g})"
         return replace(replaced(fed, f"clip component {number_of} of the dataset: {word.format('x')}",
-                                partial(between, low, high)), line=Taken(fed.op, number_of, word))
+                                partial(between, low, high)),
+                       line=Taken(fed.op, number_of, word, f"{{np}}.clip({{0}}, {low:.7g}, {high:.7g})"))
     return replace(replaced(fed, f"clip the data before they are fed for {fed.op.name}: np.clip(x, {low:.7g}, "
                             f"{high:.7g})", partial(between, low, high)),
                    line=Fed(fed.op, f"{{np}}.clip({{0}}, {low:.7g}, {high:.7g})"))

@@ -97,7 +97,7 @@ class OtherData:
         if not np.isfinite(value):
             warned = advice_of(self.state.model.graph).of_feeds
             bad = [t for t, given in self.failed.data.items() if t.dtype.is_floating and has_nonfinite(given)]
-            yield from [whole] if (whole := of_givens.read_whole(bad, self.failed.feeds)) else []
+            yield from [whole] if (whole := of_givens.read_whole(bad, self.failed.data)) else []
             edits = [of_givens.guarded(t, warned) or of_givens.guarded(t, warned[-1:]) for t in bad]
             yield from [found] if len(found := [edit for edit in edits if edit is not None]) == len(bad) else []
             yield [of_givens.clean_feed(t) for t in bad]
