@@ -11,15 +11,18 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants
 from ....gradients.blocked_reasons import GradientCall
 from ...facts.graph_lists import calls_of, trainable_tensors
-from ...facts.roles import PLACEHOLDERS, VARIABLES
+from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..advice import Remark
 from ..edits.changes import Change
+from ..edits.expressions import name_of
 from ..why import why_none
 from .arguments import IN_TENSORFLOW
 from .raised_at import RaisedAt
 
 _STEPS = ("Round", "Rint", "Floor", "Ceil", "Sign")
 _COMPARED = ("Greater", "GreaterEqual", "Less", "LessEqual")
+_PASSES = ("Identity", "StridedSlice", "Squeeze", "Reshape", "ExpandDims")
+_IN_STEP = ("zip", "list", "tuple", "enumerate")  # calls that take a gradient for each variable
 _SQUASHED = ("Softmax", "Sigmoid")
 
 
@@ -48,6 +51,7 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
            ) -> Iterator[tuple[list[Change], str, str]]:
     """What may be done, the surest first: changes, and them in words; a cause, where that says more."""
     yield *_beside(at, y, xs[0]), ""
+    yield _past_all(at, y, xs[0], cuts)
     if call is not None and len(xs) < len(call.xs):
         yield *_left_out(at), ""
     elif call is not None:
@@ -59,12 +63,6 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
     chosen = next((op for op in behind if op.type == "ArgMax" and xs[0].op in ancestors([op.outputs[0]])), None)
     if chosen is not None:
         yield *_classified(at, y, chosen), ""
-    past = [_past(at, op, node) for op in cuts for node in at.spanned(op)[:1]]
-    changes: list[Change] = []
-    for made, _ in past:
-        if all(end <= low or start >= high for start, end, _ in made for low, high, _ in changes):
-            changes += made
-    yield changes, " and ".join(dict.fromkeys(words for made, words in past if made and made[-1] in changes)), ""
 
 
 def _beside(at: RaisedAt, y: Tensor, x: Tensor) -> tuple[list[Change], str]:
@@ -94,10 +92,16 @@ def _left_out(at: RaisedAt) -> tuple[list[Change], str]:
     if not name:
         return [], ""
     test = f" if {name} is not None"
+    given = around.iter if isinstance(around, ast.For) else around.generators[0].iter
+    made = [node for node in ast.walk(at.scope(at.statement(around))) if isinstance(node, ast.Assign) and isinstance(
+        given, ast.Name) and [getattr(each, "id", "") for each in node.targets] == [given.id]]
+    whole = f"[{ast.unparse(target)} for {at.written(target)} in {at.written(given)}{test}]"
+    if isinstance(target, ast.Tuple) and len(made) == 1 and at.loads(given.id) > 1:  # others take it too
+        return [at.after(made[0], line := f"{given.id} = {whole}")], line
     if isinstance(around, ast.For):
-        made = at.written(target)
-        return [(*at.range(around.iter), f"[{made} for {made} in {at.written(around.iter)}{test}]")], test.strip()
-    if isinstance(around.elt, ast.Tuple):
+        return [(*at.range(given), whole)], test.strip()
+    used = next((each for each in at.around(around) if isinstance(each, (ast.Call, ast.stmt))), None)
+    if isinstance(around.elt, ast.Tuple) or isinstance(used, ast.Call) and name_of(used.func) not in _IN_STEP:
         end = at.range(around.generators[0].iter)[1]
         return [(end, end, test)], test.strip()
     end = at.range(around.elt)[1]
@@ -183,6 +187,20 @@ def _classified(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Change
     return [(*at.range(target), new)], new
 
 
+def _past_all(at: RaisedAt, y: Tensor, x: Tensor, cuts: Sequence[Operation]) -> tuple[list[Change], str, str]:
+    """What lets the gradient past the ops that cut it, where that can be written; which one, where not all are."""
+    written = [op for op in cuts if at.spanned(op)]
+    past = [_past(at, op, at.spanned(op)[0]) for op in written]
+    changes: list[Change] = []
+    for made, _ in past:
+        if all(end <= low or start >= high for start, end, _ in made for low, high, _ in changes):
+            changes += made
+    mended = [op for op, (made, _) in zip(written, past) if made and made[-1] in changes]
+    cause = f"the only way from {y.name} to {x.name} passes {mended[0].type}{at_line(place_of(mended[0]))}, which lets " \
+            "no gradient through" if mended and len(mended) < len(cuts) else ""
+    return changes, " and ".join(dict.fromkeys(words for made, words in past if made and made[-1] in changes)), cause
+
+
 def _past(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], str]:
     """What lets the gradient past an op: its slope taken for 1, no cast, no function of NumPy."""
     given = next(iter(getattr(node, "args", ())), None)
@@ -223,10 +241,11 @@ def _of_choice(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], st
     inner = next(iter(at.spanned(compared)), None)
     sides = [] if inner is None else [inner.left, *inner.comparators] if isinstance(inner, ast.Compare) else [
         *getattr(inner, "args", ())]
-    t = at.tensor(sides[0]) if len(sides) == 2 else None
-    if whole is None or t is None or compared.type not in _COMPARED[:2]:
+    if whole is None or len(sides) != 2 or compared.type not in _COMPARED[:2]:
         return [], ""
-    smooth = at.written(sides[0])
+    smooth, t = at.written(sides[0]), compared.inputs[0]
+    while t.op.type in _PASSES:
+        t = t.op.inputs[0]
     smooth = smooth if t.op.type in _SQUASHED else f"{at.module()}.sigmoid({smooth})"
     return [(*at.range(whole), smooth)], f"{smooth} in place of {at.written(whole)}, which has no slope"
 
