@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from ...facts.roles import at_line, place_of
-from ..edits.in_graph import Edit
+from ....core.traversal import ancestors
+from ...facts.roles import VARIABLES, at_line, place_of
+from ..edits.in_graph import Edit, constant, replaced
 from ..edits.in_source import Rewrite
 from ..remedies import is_sum_of_squares
 
@@ -19,6 +21,7 @@ _PASSES = ("Identity", "Mean", "Sum", "Reshape", "Squeeze")
 _SQUARES = ("Square", "SquaredDifference", "L2Loss")
 _SUMS = ("Mul", "Add", "AddV2", "AddN")
 _FAR = 20  # ops from the loss
+_MARGIN = 3  # ops from a difference to where a margin is added to it
 LOW = -1e6
 
 
@@ -40,7 +43,8 @@ def _subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Te
         op = y.op
         values = values_of([op, *(t.op for t in op.inputs)])
         sizes = [float(np.sum(np.asarray(values.get(t, 0.0), np.float64))) for t in (y, *op.inputs)]
-        if op.type == "Sub" and sizes[2] > max(abs(sizes[1]), 1.0) or op.type == "Neg" and sizes[1] > 1.0:
+        if op.type == "Sub" and sizes[2] > max(abs(sizes[1]), 1.0) or op.type == "Neg" and sizes[1] > 1.0 or (
+                op.type == "Sub" and _is_error(op)):
             return op
         if op.type == "Sub" and sizes[1] < 0:
             y = op.inputs[0]
@@ -48,9 +52,47 @@ def _subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Te
             y = op.inputs[int(np.argmin(sizes[1:]))]
         elif op.type in _PASSES:
             y = op.inputs[0]
+        elif op.type == "Mul" and (falling := [t for t in op.inputs if np.min(values.get(t, 0.0), initial=0.0) < 0])[
+                1:] == [] != falling:  # times what is never negative, as a label or a weight is
+            y = falling[0]
         else:
             return None
     return None
+
+
+def _is_error(sub: Operation) -> bool:
+    """Whether what the model gives is subtracted from data of more than one number, or they from it."""
+    trained = [any(op.type in VARIABLES for op in ancestors([t])) for t in sub.inputs]
+    return sum(trained) == 1 and static_value(sub.inputs[trained.index(False)]) is None
+
+
+def _with_margin(sub: Operation) -> Tensor | None:
+    """Of a difference for each example: it with the constant, above 0, that is added to it; None if there is none."""
+    found, far = sub.outputs[0], 0
+    while found.dims != () and far < _MARGIN:
+        margins = [static_value(t) for t in found.op.inputs[:1 if found.op.type == "Sub" else 2]]
+        if found.op.type in ("Sub", "Add", "AddV2") and any(v is not None and np.size(v) == 1 and np.all(v > 0)
+                                                            for v in margins):
+            return found
+        users = [c for c in found._consumers if c.gradient_of is None and c.type in ("Add", "AddV2", "Sub")
+                 and c.inputs[0] is found or c.type in ("Add", "AddV2")]
+        if len(users) != 1:
+            return None
+        found, far = users[0].outputs[0], far + 1
+    return None
+
+
+def with_bound(sub: Operation) -> Edit | None:
+    """What gives the loss a bound: a hinge where a margin is, the square of an error, what is subtracted added."""
+    margin = _with_margin(sub)
+    if margin is not None:
+        return replace(replaced(margin, "keep only what is above 0, as a hinge does: tf.maximum(x, 0.0) of each "
+                                "example's margin", lambda x: build.Maximum(x, constant(0.0, x)),
+                                "tf.maximum({0}, 0.0)"), explains=True)
+    if sub.type == "Sub" and _is_error(sub):
+        return replace(replaced(sub.outputs[0], "square the error, tf.square(a - b): its mean alone falls without end",
+                                build.Square, "tf.square({0})"), explains=True)
+    return added(sub) if is_penalty(sub) else None
 
 
 def is_penalty(sub: Operation) -> bool:
@@ -79,6 +121,11 @@ def _is_square(t: Tensor, far: int) -> bool:
 
 def without_bound(sub: Operation) -> str:
     """What is said of it."""
+    if sub.type == "Sub" and _is_error(sub) and _with_margin(sub) is None:
+        return (f"the loss has no lower bound: it is the mean or sum of the errors themselves{at_line(place_of(sub))}, "
+                "not of their squares or sizes")
+    if _with_margin(sub) is not None:
+        return f"the loss has no lower bound: no hinge keeps the margin above 0{at_line(place_of(sub))}"
     taken = sub.inputs[-1].op
     what, how = ("negates", "negated") if sub.type == "Neg" else ("subtracts", "subtracted")
     return (f"the loss has no lower bound: it falls as what it {what} grows, {taken.name} ({taken.type}"

@@ -19,7 +19,7 @@ from ...analysis.mistakes.misused import dead_end
 from ...analysis.mistakes.stepping import growths, rates_of, updates_of
 from ...analysis.nonfinite import why_nonfinite
 from ...analysis.origins.enlarged import begun_large, enlarged
-from ...analysis.origins.no_bound import added, is_penalty, without_bound
+from ...analysis.origins.no_bound import with_bound, without_bound
 from ...analysis.origins.own_updates import amplified
 from ...analysis.refusals import refusal
 from ...analysis.silent_mistakes import wrong_sign
@@ -159,8 +159,9 @@ class Blame:
         for cause in advice_of(self.model.graph).uphill():
             return replace(found, origins=(replace(first, remedy=cause.remedy), *found.origins[1:]), diverges=True,
                            text=f"the training diverges: {cause.text}\n{found.text}")
+        bounded = with_bound(sub) if sub is not None else None
         diverges = replace(first, remedy="let what an average keeps and what it adds make up 1" if own else
-                           added(sub).words if sub is not None and is_penalty(sub) else
+                           bounded.words if bounded is not None else
                            "lower the learning rate, take the mean over the "
                            "batch in place of the sum, or clip with tf.clip_by_global_norm")
         rate = "" if own or sub is not None else self._learning_rate(at)

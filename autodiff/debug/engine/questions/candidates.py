@@ -19,7 +19,7 @@ from ...analysis.mistakes.misused import dead_end
 from ...analysis.mistakes.stepping import outgrown, rates_of, updates_of
 from ...analysis.origins.chain import NEEDS_SIGN
 from ...analysis.origins.enlarged import enlarged
-from ...analysis.origins.no_bound import added, is_penalty
+from ...analysis.origins.no_bound import with_bound
 from ...analysis.origins.own_updates import amplified, averaged
 from ...analysis.silent_mistakes import wrong_sign
 from ...analysis.update_blame import RATES, is_store, operands_of
@@ -182,8 +182,8 @@ class Candidates:
         begun = (m.variables for m in self.moments)
         updates = amplified(self.model.graph, begun, self.failed.variables)
         fell = fallen(self.state, self.y, before)
-        if fell is not None and is_penalty(fell):
-            yield [added(fell)]
+        if fell is not None and (bounded := with_bound(fell)) is not None:
+            yield [bounded]
             return
         if fell is not None:
             reads = [c for t in trainable_tensors(self.model.graph) for c in _reads(t.op)]
