@@ -161,9 +161,12 @@ def one_more(log: Operation) -> Edit:
 
 
 def begun_at_one(read: Tensor, name: str) -> Edit:
-    """A variable of zeros, as it is read, with ones."""
-    return replace(replaced(read, f"initialize {name} with ones, tf.ones_initializer(), in place of zeros", lambda x:
-                            build.AddV2(x, constant(1.0, x))), line=Number(_variable_of(read), 0.0, "1.0"))
+    """A variable of zeros, as it is read, with ones; one number from 1 on."""
+    words = f"let {name} begin at 1" if read.dims == () else (
+        f"initialize {name} with ones, tf.ones_initializer(), in place of zeros")
+    text = "1.0" if read.dtype.base_dtype.is_floating else "1"
+    return replace(replaced(read, words, lambda x: build.AddV2(x, constant(1, x))), explains=read.dims == (),
+                   line=Number(_variable_of(read), 0.0, text))
 
 
 def begun_at_random(read: Operation, name: str) -> Edit:
@@ -252,6 +255,12 @@ def clipped_feed(fed: Tensor, low: float, high: float) -> Edit:
     return replace(replaced(fed, f"clip the data before they are fed for {fed.op.name}: np.clip(x, {low:.7g}, "
                             f"{high:.7g})", partial(between, low, high)),
                    line=Fed(fed.op, f"{{np}}.clip({{0}}, {low:.7g}, {high:.7g})"))
+
+
+def counted_from_one(fed: Tensor) -> Edit:
+    """A number that is fed, 0 at first: one more."""
+    return replace(replaced(fed, f"let what is fed for {fed.op.name} count from 1", lambda x: build.AddV2(
+        x, constant(1, x))), line=Fed(fed.op, "{0} + 1"), explains=True)
 
 
 def higher_feed(fed: Tensor, low: float) -> Edit:

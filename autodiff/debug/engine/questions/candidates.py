@@ -260,8 +260,8 @@ class Candidates:
         if op is not None and np.size(begun) and np.min(begun) > 0 >= np.min(value):
             yield from self._first_of([of_givens.kept_above(c.outputs[0], op.name, low) for c in _reads(op)]
                                       for low in (0.1 * float(np.min(begun)), 0.0))
-        elif op is not None and np.ndim(value) < 2 and not np.any(value) and self._is_read_by(op):
-            yield [of_givens.begun_at_one(c.outputs[0], op.name) for c in _reads(op)]
+        elif op is not None and np.ndim(value) < 2 and not np.any(value) and (self._is_read_by(op) or _counts(op)):
+            yield [of_givens.begun_at_one(c.outputs[0], op.name) for c in _reads(op, whole=_counts(op))]
         elif op is not None and np.ndim(value) > 1 and not np.any(value):
             reads = _reads(op)
             after = [c for read in reads for c in read.outputs[0]._consumers]
@@ -334,7 +334,13 @@ class Candidates:
         return np.asarray(next((m.variables[name] for m in self.moments if name in m.variables), 0.0), np.float64)
 
 
-def _reads(variable: Operation) -> list[Operation]:
-    """The forward ops that take a variable's numbers."""
+def _reads(variable: Operation, *, whole: bool = False) -> list[Operation]:
+    """The forward ops that take a variable's numbers. whole: also those of integers."""
     users = [c for t in variable.outputs for c in t._consumers if not is_store(c) and c.gradient_of is None]
-    return [c for c in users if c.outputs and c.outputs[0].dtype.base_dtype.is_floating]
+    return [c for c in users if c.outputs and (whole or c.outputs[0].dtype.base_dtype.is_floating)]
+
+
+def _counts(variable: Operation) -> bool:
+    """Whether a variable is one number that steps are added to, as a counter of them."""
+    return variable.outputs[0].dims == () and any(is_store(c) and "Add" in c.type for t in variable.outputs
+                                                  for c in t._consumers)

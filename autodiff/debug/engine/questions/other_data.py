@@ -113,7 +113,8 @@ class OtherData:
         """Of a placeholder that is fed one number, 0 now: what it was fed before."""
         if fed.dtype.is_floating and fed in self.failed.data and not np.any(self.failed.data[fed]):
             before = [abs(float(m.data[fed])) for m in self.moments if np.ndim(m.data.get(fed, ())) == 0]
-            yield from [[of_givens.higher_feed(fed, min(filter(None, before)))]] if any(before) else []
+            yield [of_givens.higher_feed(fed, min(filter(None, before)))] if any(before) else [
+                of_givens.counted_from_one(fed)]
 
 
 def written(state: State, top: Tensor, failed: Moment, is_open: bool) -> list[Remedy]:

@@ -265,7 +265,7 @@ class Trials:
             wanted = list(dict.fromkeys((*checked, *pairs.values())))
             known = dict(zip(wanted, self.state.replayer.values(at, wanted)))
             values = [known[t] for t in checked]
-            if any(map(has_nonfinite, values)):
+            if any(map(has_nonfinite, values)) or self._root_of_inf(at, {old: known[new] for old, new in pairs.items()}):
                 return None
             if found or len(steps) > 1 or self._trains(moment):
                 variables = self._after(at, variables, {old: known[new] for old, new in pairs.items()})
@@ -278,6 +278,15 @@ class Trials:
                 self._reach = DEAD
             self._steepest = self._reach / np.clip(float(np.abs(values[0]).max(initial=0.0)), 1.0, _USUAL)
         return found
+
+    def _root_of_inf(self, at: Moment, fed: Mapping[Tensor, Any]) -> bool:
+        """Whether updates of the script's own take the root of inf, which is nan in TensorFlow's vectors, not here.
+
+        fed: what takes the place of what the run would compute.
+        """
+        roots = [op.outputs[0] for op in at.ran if op.type == "Sqrt" and op.gradient_of is None] if fed else []
+        values = self.state.replayer.values(replace(at, feeds={**at.feeds, **fed}), roots) if roots else []
+        return any(np.isposinf(value).any() for value in values)
 
     def _leaps(self, overlay: Overlay, at: Moment, after: Mapping[str, Any]) -> bool:
         """Whether edits of what an update computes with, not of y, leave a step larger than any should be."""
