@@ -20,6 +20,8 @@ _INITIALIZERS = tuple(f"{each}initializer" for each in _ALIKE[:3]) + _ALIKE[:3]
 _SIZE = "0.1"
 _DRAWN = ("randomnormal", "truncatednormal", "randomuniform", "normal", "uniform")  # TensorFlow's functions
 _SIZES = ("stddev", "scale", "maxval")  # what such a function, or an initializer, calls its size
+_WORDS = {"getvariable": "initializer", "lstmcell": "initializer", "fullyconnected": "weights_initializer",
+          **dict.fromkeys(("dense", "conv1d", "conv2d", "conv3d", "grucell"), "kernel_initializer")}  # what takes one
 _GIVEN = ("initializer", "kernel_initializer", "weights_initializer", "initial_value")
 
 
@@ -100,6 +102,8 @@ class Begun(NamedTuple):
 def begun_anew(source: Source, rewrite: Begun) -> list[Change]:
     """Where the script says what a variable begins with. Raises ArgumentError where that is not surely found."""
     given = {each for node in source.spanned(rewrite.op) if isinstance(node, ast.Call) for each in _given(source, node)}
+    if not given and (told := _told(source, rewrite)):
+        return told
     if len(given) != 1:
         raise ArgumentError(f"what {rewrite.op.name} begins with is written in {len(given) or 'no'} places")
     node = given.pop()
@@ -125,6 +129,20 @@ def begun_anew(source: Source, rewrite: Begun) -> list[Change]:
         raise ArgumentError("variables of several shapes begin with it")
     text = source.beside(node) + (f" / {rows} ** 0.5" if rows else f" * {rewrite.factor:.2g}")
     return [(*source.range(node), f"({text})" if source.is_beside_operator(node) else text)]
+
+
+def _told(source: Source, rewrite: Begun) -> list[Change]:
+    """Of a variable that begins as TensorFlow has it: an initializer for the one call that makes it, or its cell."""
+    calls = [node for node in source.spanned(rewrite.op) if isinstance(node, ast.Call)]
+    if any(name_of(call.func).endswith("rnn") for call in calls):
+        calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)
+                 and name_of(node.func).endswith("cell")]
+    words = {_WORDS[name_of(call.func)] for call in calls if name_of(call.func) in _WORDS}
+    if len(calls) != 1 or not words or len(rewrite.op.outputs[0].dims or ()) < 2:
+        return []
+    end = source.range(calls[0])[1] - 1
+    scale = source.spelled(f"{{tf}}.variance_scaling_initializer({rewrite.factor ** 2:.2g}, 'fan_avg')")
+    return [(end, end, f"{', ' * bool(calls[0].args or calls[0].keywords)}{words.pop()}={scale}")]
 
 
 def _rows(node: ast.expr) -> str:

@@ -36,7 +36,7 @@ MATRICES = ("Cholesky", "MatrixInverse", "MatrixSolve", "MatrixDeterminant", "Lo
 _LABELED = "SparseSoftmaxCrossEntropyWithLogits"
 _GATHERS = ("GatherV2", "Gather")
 _INDEXED = (_LABELED, *_GATHERS, "ResourceGather")
-_RIDGES = (1e-6, 1e-5, 1e-3)  # times the largest element; the first is less than float32 tells apart
+_RIDGES = (1e-6, 1e-5, 1e-3, 1e-2)  # times the largest element; the first is less than float32 tells apart
 
 
 def lower_rate(rate: Tensor, value: float, factor: float) -> Edit:

@@ -19,6 +19,7 @@ from ...analysis.mistakes.misused import dead_end
 from ...analysis.mistakes.stepping import growths, rates_of, updates_of
 from ...analysis.nonfinite import why_nonfinite
 from ...analysis.origins.enlarged import begun_large, enlarged
+from ...analysis.origins.adjacency import summing
 from ...analysis.origins.no_bound import with_bound, without_bound
 from ...analysis.origins.own_updates import amplified
 from ...analysis.refusals import refusal
@@ -175,7 +176,8 @@ class Blame:
         vain = next(filter(None, (dead_end(u.gradient) for u in updates_of(at.ran, calls_of(self.model.graph))
                                   if u.y is not None and rate)), None)
         clipped = f"the gradients are clipped{at_line(place_of(vain))}, but applied as they are" if vain else ""
-        told = "; ".join(filter(None, (clipped, given, begun, *(each.text for each in large), rate, grown)))
+        sums = summing(top, partial(self.state.values_known, moment=at)) if top is not None and rate else []
+        told = "; ".join(filter(None, (clipped, *(each.text for each in sums), given, begun, *(each.text for each in large), rate, grown)))
         return replace(found, origins=(diverges, *found.origins[1:]), diverges=True,
                        text=f"the training diverges: {told}\n{found.text}")
 

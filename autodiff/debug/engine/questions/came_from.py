@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
 from ...analysis.arithmetic_rules import number
-from ...analysis.findings import Link, WhyNonfinite
+from ...analysis.findings import Link, Origin, WhyNonfinite
 from ...analysis.nonfinite import leading
+from ...analysis.origins.adjacency import summing
+from ...analysis.origins.chain import NEEDS_SIGN
 from ...analysis.origins.no_bound import LOW, subtracted
 from ...facts.graph_lists import calls_of
 from ...facts.roles import VARIABLES, at_line, place_of, takes_elements
@@ -57,6 +60,8 @@ class CameFrom:
             links[0] = replace(first, text=first.text + self._unusual(given, first.index, at, before))
         elif first.kind == "variable":
             links[:1] = self._of_variable(op, first, at, before, rate)
+        elif (free := _unkept(op, origin, links)) is not None:
+            links[:0] = [free]
         elif first.kind == "op" and first.value > _LARGE:
             links[:0] = self._grown(op, at, before, rate)
         return tuple(links)
@@ -115,6 +120,9 @@ class CameFrom:
         fed = [(t, size_of(value)) for t, value in at.data.items() if t.dtype.is_floating and size_of(value) > _FED]
         given = "".join(f"; {in_words(t, size)}{at_line(place_of(t.op))}"
                         for t, size in fed if t.op in ancestors([first.outputs[0]]))
+        sums = summing(top, partial(self.state.values_known, moment=at)) if top is not None else []
+        if sums:
+            return [Link(sums[0].text, place_of(sums[0].matrix.op), "depth", first.name, (), self.state.log.at(at.run).step)]
         text = (f"{len(sizes)} layers enlarge what goes through them {number(factor)} times each, from {number(small)} "
                 f"to {number(large)}{at_line(place_of(first))}{given}")
         return [Link(text, place_of(first), "depth", first.name, (), self.state.log.at(at.run).step)]
@@ -163,6 +171,19 @@ def size_of(value: Any) -> float:
     array = np.asarray(value)
     size = float(np.abs(array).max(initial=0.0)) if array.dtype.kind == "f" else 0.0
     return size if np.isfinite(size) else 0.0
+
+
+def _unkept(op: Operation, origin: Origin, links: Sequence[Link]) -> Link | None:
+    """That nothing keeps above 0 what a layer gives to an op that needs it so; None where that is not the origin."""
+    last = op.graph.operations.get(origin.forward_op)
+    if last is None or last.type not in NEEDS_SIGN or op.type not in (*_LAYERS, "BiasAdd", "Add", "AddV2"):
+        return None
+    given = next((op.graph.operations.get(link.op) for link in links[-2:-1]), None)
+    value = next((each.value for each in origin.operands[:1] if isinstance(each.value, float)), 0.0)
+    if given is None or value >= 0 or given.type not in (*_LAYERS, "BiasAdd", "Add", "AddV2"):
+        return None
+    return Link(f"nothing keeps {given.name} above 0", place_of(given), "op", given.name, (),
+                links[0].step)
 
 
 def _spot(index: tuple[int, ...]) -> str:

@@ -17,6 +17,7 @@ from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
 from ...analysis.mistakes.misused import dead_end
 from ...analysis.mistakes.stepping import outgrown, rates_of, updates_of
+from ...analysis.origins.adjacency import divided, summing
 from ...analysis.origins.chain import NEEDS_SIGN
 from ...analysis.origins.enlarged import enlarged
 from ...analysis.origins.no_bound import with_bound
@@ -79,6 +80,7 @@ class Candidates:
         odd = [t for t, value in self.failed.data.items() if t.dtype.is_floating and not np.isfinite(value).all()]
         yield from ([edit] for t in odd for edit in mended_maps(t, np.asarray(self.failed.data[t])))
         yield from self._other_constants()
+        yield from self._averaged() if self.first.kind in ("depth", "variable") else ()
         yield from along([link for link in self.why.chain if link.kind == "made"], self.named)
         carried = self.carried.grown(self.failed)
         if carried is not None:
@@ -198,6 +200,7 @@ class Candidates:
         yield from ([clipped_as_made(*each)] for each in islice(in_vain, 1))
         if self.tried:
             return
+        yield from self._averaged()
         yield from self._scaled_data(UNSCALED)
         yield from self._less_enlarged()
         if len(before) <= SOON or self._began_badly(before):
@@ -208,6 +211,11 @@ class Candidates:
         # rates with which it hardly learns
         yield from self._first_of(self._lower_rates(range(4, 7)) if len(self.tried) == count else ())
         yield [self._clipped()]
+
+    def _averaged(self) -> Iterable[list[Edit]]:
+        """Matrices of data that layers are multiplied by, with rows that sum to 1."""
+        found = summing(self.y, partial(self.state.values_known, moment=self.failed))
+        yield from filter(None, [[divided(each.matrix) for each in found]])
 
     def _clipped(self) -> Edit:
         """Clipped gradients, where those updates are made whose variables grew the most."""

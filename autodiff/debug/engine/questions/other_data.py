@@ -112,7 +112,8 @@ class OtherData:
     def other_number(self, fed: Tensor) -> Iterable[list[Edit]]:
         """Of a placeholder that is fed one number, 0 now: what it was fed before."""
         if fed.dtype.is_floating and fed in self.failed.data and not np.any(self.failed.data[fed]):
-            before = [abs(float(m.data[fed])) for m in self.moments if np.ndim(m.data.get(fed, ())) == 0]
+            before = [abs(float(m.data[fed])) for m in self.moments if m.run < self.failed.run and np.ndim(
+                m.data.get(fed, ())) == 0 and fed in m.data]
             yield [of_givens.higher_feed(fed, min(filter(None, before)))] if any(before) else [
                 of_givens.counted_from_one(fed)]
 

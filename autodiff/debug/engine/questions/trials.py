@@ -101,6 +101,8 @@ class Trials:
             grown = any(o.overflows for o in why.origins[:1]) and any(each.kind == "variable" for each in why.chain[:1])
             self.tried.sort(key=partial(_rank, why.diverges, grown))
             self.tried = _by_ends(self.tried) if why.diverges else self.tried
+        else:
+            self.tried = _noisier(self.tried)
         self.tried = [(self._placed(remedy, overlay, steps[-1]), overlay, at) for remedy, overlay, at in
                       self.tried[:SHOWN]]
         if self.model.is_foreign:  # whose fix is one of its text: those that are surely written before others
@@ -322,6 +324,13 @@ def _site(edit: Edit, failed: Moment) -> tuple[Place | None, str] | None:
         return place_of(edit.line.op), ""  # of a dataset's map function
     is_fed = edit.op is not None and edit.op.type in PLACEHOLDERS
     return fed_at(edit.op, failed.feeds.get(edit.op.outputs[0])) if edit.op is not None and is_fed else None
+
+
+def _noisier(tried: Tried) -> Tried:
+    """Of a matrix that was refused, first the larger ridge as long as it takes the loss down much: noise was missing."""
+    losses = [remedy.last for remedy, *_ in tried]
+    best = next((i for i in range(len(losses)) if all(b > a / _RISEN for a, b in zip(losses[i:], losses[i + 1:]))), 0)
+    return [*tried[best:best + 1], *tried[:best], *tried[best + 1:]]
 
 
 def _rank(diverges: bool, grown: bool, each: tuple[Remedy, Overlay, Moment]) -> tuple[float, ...]:
