@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import users_of
-from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half
+from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, replaced
 from .in_source import Part, Rewrite
 
 _ARRANGED = {"Identity": "", "Reshape": "reshape", "Squeeze": "squeeze", "ExpandDims": "expand_dims", "Slice": "slice",
@@ -219,3 +220,29 @@ def _log_sum_exp(x: Tensor, axes: Tensor, total: Operation) -> Tensor:
 
 def _lowest(x: Tensor) -> float:
     return float(np.finfo(np.float16 if is_half(x.op) else np.float32).min)
+
+
+def logged(exp: Operation) -> Edit | None:
+    """The logarithm of what an exponential is given, where that is above 0 as it is made; None where it is not so.
+
+    What is exponentiated later, as by log_poisson_loss, is a logarithm; who makes it positive gives the number itself.
+    """
+    given = exp.inputs[0]
+    maker = given
+    while maker.op.type in _ARRANGED and maker.op.inputs:
+        maker = maker.op.inputs[0]
+    if _is_positive(maker, _FAR):
+        words = f"give its logarithm, tf.log(x + 1e-08), as tf.exp is taken of it: {maker.op.name} is above 0 already"
+        return replace(replaced(maker, words, lambda x: build.Log(build.AddV2(x, constant(1e-8, x))),
+                                "tf.log({0} + 1e-08)"), explains=True)
+    return None
+
+
+def _is_positive(t: Tensor, far: int) -> bool:
+    """Whether a tensor is a relu, softplus or exponential, times or with positive numbers."""
+    if t.op.type in ("Relu", "Softplus", "Exp"):
+        return True
+    if t.op.type not in ("Mul", "Add", "AddV2") or not far:
+        return False
+    numbers = [x for x in t.op.inputs if (value := static_value(x)) is not None and np.all(value > 0)]
+    return len(numbers) == 1 and all(x in numbers or _is_positive(x, far - 1) for x in t.op.inputs)

@@ -92,7 +92,7 @@ def _left_out(at: RaisedAt) -> tuple[list[Change], str]:
     if not name:
         return [], ""
     test = f" if {name} is not None"
-    given = around.iter if isinstance(around, ast.For) else around.generators[0].iter
+    given: Any = around.iter if isinstance(around, ast.For) else around.generators[0].iter
     made = [node for node in ast.walk(at.scope(at.statement(around))) if isinstance(node, ast.Assign) and isinstance(
         given, ast.Name) and [getattr(each, "id", "") for each in node.targets] == [given.id]]
     whole = f"[{ast.unparse(target)} for {at.written(target)} in {at.written(given)}{test}]"

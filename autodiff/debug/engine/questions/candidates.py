@@ -12,6 +12,7 @@ from ....core.traversal import ancestors, in_order
 from ...analysis.edits import formulas, of_givens
 from ...analysis.edits.along_chain import along
 from ...analysis.edits.in_graph import Edit, at_one_place, is_half, source_of
+from ...analysis.edits.in_logarithms import logged
 from ...analysis.edits.of_training import clipped, clipped_as_made
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
@@ -42,6 +43,7 @@ _ORIGINS = 4  # to whose ops edits are tried
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
 _FEW = 12  # training steps, where the first has a loss that is far too large
 _HUGE = 1000.0  # of data: no better form of what saturates by them can be learnt with
+_GIANT = 1e8  # of an exponential
 _GROWN = 1.5  # times the first rate
 _ENLARGES = 2.0  # times that a layer's first weights make larger what goes through: more than relu's halving takes back
 
@@ -80,6 +82,7 @@ class Candidates:
         odd = [t for t, value in self.failed.data.items() if t.dtype.is_floating and not np.isfinite(value).all()]
         yield from ([edit] for t in odd for edit in mended_maps(t, np.asarray(self.failed.data[t])))
         yield from self._other_constants()
+        yield from self._logarithms()
         yield from self._averaged() if self.first.kind in ("depth", "variable") else ()
         yield from along([link for link in self.why.chain if link.kind == "made"], self.named)
         carried = self.carried.grown(self.failed)
@@ -201,6 +204,7 @@ class Candidates:
         if self.tried:
             return
         yield from self._averaged()
+        yield from self._logarithms()
         yield from self._scaled_data(UNSCALED)
         yield from self._less_enlarged()
         if len(before) <= SOON or self._began_badly(before):
@@ -211,6 +215,13 @@ class Candidates:
         # rates with which it hardly learns
         yield from self._first_of(self._lower_rates(range(4, 7)) if len(self.tried) == count else ())
         yield [self._clipped()]
+
+    def _logarithms(self) -> Iterable[list[Edit]]:
+        """Of what exponentials of positive numbers, grown giant, are given: their logarithms."""
+        exps = [op for op in ancestors([self.y]) if op.type == "Exp" and op.gradient_of is None]
+        values = self.state.values_known(exps, self.failed) if exps else {}
+        giant = [op for op in exps if np.max(values.get(op.outputs[0], 0.0), initial=0.0) > _GIANT]
+        yield from filter(None, [[edit] for op in giant for edit in [logged(op)] if edit is not None])
 
     def _averaged(self) -> Iterable[list[Edit]]:
         """Matrices of data that layers are multiplied by, with rows that sum to 1."""
