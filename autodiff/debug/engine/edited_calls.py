@@ -33,7 +33,8 @@ def edited_call(op: Operation, by_op: Mapping[Operation, Edit], now: Now, graph:
 def _edited(function: Function, by_op: Mapping[Operation, Edit], outer: Graph, now: Now) -> Function:
     """A copy of a function in which the edits are made."""
     graph = FunctionGraph(outer)
-    if function.kept and not all(map(is_repeatable, function.graph.operations.values())):
+    if function.kept and not all(is_repeatable(op) or op.type == "ReadVariableOp" and not function.graph.updated
+                                 for op in function.graph.operations.values()):
         raise ArgumentError("it draws random numbers, or changes a variable")
     known: dict[Tensor, Tensor] = {}
     for inner in function.arguments:

@@ -89,9 +89,8 @@ def named_otherwise(source: Source, rewrite: Activation) -> list[Change]:
         return [(*source.range(logits[0]), "False")]
     calls = list(_calls(source, op))
     named = list({node: call for call in calls for node in _words(call) if _word(node) == op.type.lower()}.items())
-    if len(named) == 1:
-        (node, call), = named
-        return [(*source.range(node), _otherwise(source, call, node, text))]
+    if len(named) == 1 or named and all(_is_cell(call) for _, call in named):
+        return [(*source.range(node), _otherwise(source, call, node, text)) for node, call in named]
     made = [call for call in calls if name_of(call.func) in (*_LAYERS, *_BY_DEFAULT) and not any(
         word.arg in _ARGUMENTS for word in call.keywords)]
     if named or len(made) != 1:
@@ -110,10 +109,18 @@ def _calls(source: Source, op: Operation) -> Iterator[ast.Call]:
     for node in source.spanned(op):
         if isinstance(node, ast.Call):
             yield node
-            if isinstance(node.func, ast.Call):
+            if name_of(node.func).endswith("rnn"):
+                yield from (each for each in ast.walk(source.tree) if isinstance(each, ast.Call) and _is_cell(each))
+            elif name_of(node.func) == "add":
+                yield from (each for each in node.args if isinstance(each, ast.Call))
+            elif isinstance(node.func, ast.Call):
                 yield node.func
             elif name_of(node.func) not in (*_LAYERS, *_BY_DEFAULT, op.type.lower()):
                 yield from _assigned(source, node.func)
+
+
+def _is_cell(call: ast.Call) -> bool:
+    return name_of(call.func).endswith("cell")
 
 
 def _assigned(source: Source, name: ast.expr) -> Iterator[ast.Call]:

@@ -209,8 +209,8 @@ def read_whole(bad: Sequence[Tensor], feeds: Mapping[Tensor, Any]) -> list[Edit]
     file = next((t.op.site.file for t in bad if t.op.site is not None), "")
     try:
         source = Source("".join(source_lines(file)))
-        given = [[value for _, value in source.fed(t.op)] for t, fed in feeds.items() if np.ndim(fed)
-                 and not takes_elements(t.op)]
+        given = [[value for _, value in source.fed(t.op) or given_to_keras(source, t.op)] for t, fed in feeds.items()
+                 if np.ndim(fed) and not takes_elements(t.op)]
         given += arrays_of(source) if any(takes_elements(t.op) for t in feeds) else []
         call = reader_of(source, given)
         line = InNumpy(Place(file, call.lineno, "", source_lines(file)[call.lineno - 1].strip()), name_of(call.func))

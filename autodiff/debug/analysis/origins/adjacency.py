@@ -1,6 +1,7 @@
 """Matrices of data that layers are multiplied by again and again, as adjacencies of graphs, whose rows sum to much."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -14,13 +15,14 @@ from ....core.traversal import ancestors, in_order
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..arithmetic_rules import number
 from ..edits.in_graph import Edit, around, constant, replaced
-from ..edits.in_source import Fed
+from ..edits.in_source import Fed, Rewrite
 
 _PRODUCTS = ("MatMul", "BatchMatMul", "BatchMatMulV2")
 _PASSES = ("Identity", "Cast")
 _MUCH = 3.0  # what rows sum to on the average, which makes each layer as much larger
 _LAYERS = 2  # that are multiplied by it
 _LEAST = 1e-12
+_MEANS = f"{{0}} / tf.maximum(tf.reduce_sum({{0}}, -1, keepdims=True), {_LEAST:g})"
 
 
 class Summing(NamedTuple):
@@ -38,8 +40,9 @@ class Summing(NamedTuple):
 
 
 def summing(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tensor, Any]]) -> list[Summing]:
-    """The square matrices without negative numbers that at least two products behind y take. values_of: known values."""
+    """The square matrices without negative numbers that at least two products behind y take. values_of: of ops."""
     uses: dict[Tensor, int] = {}
+    places = Counter[Any]()  # of arrays that each line makes a constant of anew
     behind = in_order(ancestors([y]))
     trained = {op for op in behind if op.type in VARIABLES or any(t.op.type in VARIABLES for t in op.inputs)}
     for op in behind:  # each after what it is made of
@@ -50,7 +53,9 @@ def summing(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tensor
             while data.op.type in _PASSES:
                 data = data.op.inputs[0]
             uses[data] = uses.get(data, 0) + 1
-    several = [t for t, count in uses.items() if count >= _LAYERS and t.dtype.is_floating]
+            places[data.op.site, data.op.span] += 1
+    several = [t for t, count in uses.items() if t.dtype.is_floating and (
+        count >= _LAYERS or t.op.type == "Const" and places[t.op.site, t.op.span] >= _LAYERS)]
     values = values_of([t.op for t in several]) if several else {}
     found = []
     for t in several:
@@ -66,8 +71,16 @@ def divided(matrix: Tensor) -> Edit:
     """The same with rows that sum to 1."""
     op = matrix.op
     words = f"divide the rows of {op.name} by their sums, as a mean over neighbors does"
-    edit = replace(replaced(matrix, words, lambda x: build.RealDiv(x, build.Maximum(build.Sum(
-        x, build.Const(value=np.asarray(-1, np.int32), dtype=int32), keep_dims=True), constant(_LEAST, x)))), explains=True)
+
+    def made(x: Tensor) -> Tensor:
+        last = build.Const(value=np.asarray(-1, np.int32), dtype=int32)
+        return build.RealDiv(x, build.Maximum(build.Sum(x, last, keep_dims=True), constant(_LEAST, x)))
+
+    edit = replace(replaced(matrix, words, made), explains=True)
     if op.type in PLACEHOLDERS:
         return replace(edit, line=Fed(op, f"{{0}} / {{np}}.maximum({{np}}.sum({{0}}, -1, keepdims=True), {_LEAST:g})"))
-    return replace(edit, line=around(op, f"{{0}} / tf.maximum(tf.reduce_sum({{0}}, -1, keepdims=True), {_LEAST:g})"))
+    users = [c for c in matrix._consumers if c.gradient_of is None]
+    if op.type == "Const" and len(users) == 1 and users[0].span == op.span:  # an array that became one
+        i = users[0].inputs.index(matrix)
+        return replace(edit, line=Rewrite(users[0], i, _MEANS.replace("tf.", "{tf}."), ((users[0], i),)))
+    return replace(edit, line=around(op, _MEANS))

@@ -1,6 +1,7 @@
 """A loss that has no lower bound: what it subtracts, where that outgrows the rest."""
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,6 +24,7 @@ _SUMS = ("Mul", "Add", "AddV2", "AddN")
 _FAR = 20  # ops from the loss
 _MARGIN = 3  # ops from a difference to where a margin is added to it
 LOW = -1e6
+_LAST = 3  # runs
 
 
 def subtracted(y: Tensor, values_of: Callable[..., Mapping[Tensor, Any]], runs: Sequence[Any]) -> Operation | None:
@@ -30,7 +32,9 @@ def subtracted(y: Tensor, values_of: Callable[..., Mapping[Tensor, Any]], runs: 
 
     values_of: known values of ops in one of the runs, of which the last count where y was a number.
     """
-    for run in runs[:-4:-1]:
+    odd = bisect.bisect_left(range(len(runs)), True, key=lambda i: not np.isfinite(
+        values_of([y.op], runs[i]).get(y, np.nan)).all()) if len(runs) > _LAST else 0
+    for run in (*runs[:-_LAST - 1:-1], *runs[max(odd - 1, 0):odd]):
         value = values_of([y.op], run).get(y)
         if value is not None and np.isfinite(value).all():
             total = np.sum(value, dtype=np.float64)  # of 16 bits LOW is beyond all numbers
@@ -70,7 +74,9 @@ def _with_margin(sub: Operation) -> Tensor | None:
     """Of a difference for each example: it with the constant, above 0, that is added to it; None if there is none."""
     found, far = sub.outputs[0], 0
     while found.dims != () and far < _MARGIN:
-        margins = [static_value(t) for t in found.op.inputs[:1 if found.op.type == "Sub" else 2]]
+        parts = found.op.inputs[:1 if found.op.type == "Sub" else 2]
+        parts = [*parts, *(t for part in parts if part.op.type in ("Add", "AddV2") for t in part.op.inputs)]
+        margins = [static_value(t) for t in parts]
         if found.op.type in ("Sub", "Add", "AddV2") and any(v is not None and np.size(v) == 1 and np.all(v > 0)
                                                             for v in margins):
             return found
@@ -82,13 +88,19 @@ def _with_margin(sub: Operation) -> Tensor | None:
     return None
 
 
-def with_bound(sub: Operation) -> Edit | None:
-    """What gives the loss a bound: a hinge where a margin is, the square of an error, what is subtracted added."""
+def with_bound(sub: Operation, *, size: bool = False) -> Edit | None:
+    """What gives the loss a bound: a hinge where a margin is, the square of an error, what is subtracted added.
+
+    size: or its size, where by now the square is too large for the type.
+    """
     margin = _with_margin(sub)
     if margin is not None:
         return replace(replaced(margin, "keep only what is above 0, as a hinge does: tf.maximum(x, 0.0) of each "
                                 "example's margin", lambda x: build.Maximum(x, constant(0.0, x)),
                                 "tf.maximum({0}, 0.0)"), explains=True)
+    if sub.type == "Sub" and _is_error(sub) and size:
+        return replace(replaced(sub.outputs[0], "take the size of the error, tf.abs(a - b), or its square: its mean "
+                                "alone falls without end", build.Abs, "tf.abs({0})"), explains=True)
     if sub.type == "Sub" and _is_error(sub):
         return replace(replaced(sub.outputs[0], "square the error, tf.square(a - b): its mean alone falls without end",
                                 build.Square, "tf.square({0})"), explains=True)

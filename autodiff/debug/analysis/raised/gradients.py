@@ -196,8 +196,8 @@ def _past_all(at: RaisedAt, y: Tensor, x: Tensor, cuts: Sequence[Operation]) -> 
         if all(end <= low or start >= high for start, end, _ in made for low, high, _ in changes):
             changes += made
     mended = [op for op, (made, _) in zip(written, past) if made and made[-1] in changes]
-    cause = f"the only way from {y.name} to {x.name} passes {mended[0].type}{at_line(place_of(mended[0]))}, which lets " \
-            "no gradient through" if mended and len(mended) < len(cuts) else ""
+    cause = (f"the only way from {y.name} to {x.name} passes {mended[0].type}{at_line(place_of(mended[0]))}, which "
+             "lets no gradient through") if mended and len(mended) < len(cuts) else ""
     return changes, " and ".join(dict.fromkeys(words for made, words in past if made and made[-1] in changes)), cause
 
 

@@ -18,10 +18,12 @@ from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.mistakes.misused import dead_end
 from ...analysis.mistakes.stepping import growths, rates_of, updates_of
 from ...analysis.nonfinite import why_nonfinite
-from ...analysis.origins.enlarged import begun_large, enlarged
 from ...analysis.origins.adjacency import summing
+from ...analysis.origins.enlarged import begun_large, enlarged
 from ...analysis.origins.no_bound import with_bound, without_bound
 from ...analysis.origins.own_updates import amplified
+from ...analysis.origins.recurrent import unbounded
+from ...analysis.origins.recurrent import without_bound as endlessly
 from ...analysis.refusals import refusal
 from ...analysis.silent_mistakes import wrong_sign
 from ...analysis.update_blame import divergence, is_store, leap, learning_rate, operands_of, stores_into, why_update
@@ -177,7 +179,10 @@ class Blame:
                                   if u.y is not None and rate)), None)
         clipped = f"the gradients are clipped{at_line(place_of(vain))}, but applied as they are" if vain else ""
         sums = summing(top, partial(self.state.values_known, moment=at)) if top is not None and rate else []
-        told = "; ".join(filter(None, (clipped, *(each.text for each in sums), given, begun, *(each.text for each in large), rate, grown)))
+        steps = unbounded(top) if top is not None and rate else []
+        endless = endlessly(steps) if steps else ""
+        sizes = (*(each.text for each in sums), endless, given, begun, *(each.text for each in large))
+        told = "; ".join(filter(None, (clipped, *sizes, rate, grown)))
         return replace(found, origins=(diverges, *found.origins[1:]), diverges=True,
                        text=f"the training diverges: {told}\n{found.text}")
 

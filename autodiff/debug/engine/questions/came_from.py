@@ -16,6 +16,7 @@ from ...analysis.nonfinite import leading
 from ...analysis.origins.adjacency import summing
 from ...analysis.origins.chain import NEEDS_SIGN
 from ...analysis.origins.no_bound import LOW, subtracted
+from ...analysis.origins.recurrent import unbounded, without_bound
 from ...facts.graph_lists import calls_of
 from ...facts.roles import VARIABLES, at_line, place_of, takes_elements
 from ...history.replay import Moment
@@ -121,11 +122,12 @@ class CameFrom:
         given = "".join(f"; {in_words(t, size)}{at_line(place_of(t.op))}"
                         for t, size in fed if t.op in ancestors([first.outputs[0]]))
         sums = summing(top, partial(self.state.values_known, moment=at)) if top is not None else []
-        if sums:
-            return [Link(sums[0].text, place_of(sums[0].matrix.op), "depth", first.name, (), self.state.log.at(at.run).step)]
-        text = (f"{len(sizes)} layers enlarge what goes through them {number(factor)} times each, from {number(small)} "
-                f"to {number(large)}{at_line(place_of(first))}{given}")
-        return [Link(text, place_of(first), "depth", first.name, (), self.state.log.at(at.run).step)]
+        steps = unbounded(top) if top is not None else []
+        text = sums[0].text if sums else (
+            f"{len(sizes)} layers enlarge what goes through them {number(factor)} times each, from {number(small)} to "
+            f"{number(large)}{at_line(place_of(first))}{given}{f'; {without_bound(steps)}' if steps else ''}")
+        place = place_of(sums[0].matrix.op if sums else first)
+        return [Link(text, place, "depth", first.name, (), self.state.log.at(at.run).step)]
 
     def _grown(self, op: Operation, at: Moment, before: Sequence[Moment], rate: str) -> list[Link]:
         """The variable that an op computes with and that has grown most, if one has."""

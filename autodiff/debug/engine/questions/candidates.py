@@ -23,6 +23,7 @@ from ...analysis.origins.chain import NEEDS_SIGN
 from ...analysis.origins.enlarged import enlarged
 from ...analysis.origins.no_bound import with_bound
 from ...analysis.origins.own_updates import amplified, averaged
+from ...analysis.origins.recurrent import squashed, unbounded
 from ...analysis.silent_mistakes import wrong_sign
 from ...analysis.update_blame import RATES, is_store, operands_of
 from ...facts.graph_lists import calls_of, trainable_tensors
@@ -83,7 +84,9 @@ class Candidates:
         yield from ([edit] for t in odd for edit in mended_maps(t, np.asarray(self.failed.data[t])))
         yield from self._other_constants()
         yield from self._logarithms()
-        yield from self._averaged() if self.first.kind in ("depth", "variable") else ()
+        if self.first.kind in ("depth", "variable"):
+            yield from self._averaged()
+            yield from filter(None, [squashed(unbounded(self.y))])
         yield from along([link for link in self.why.chain if link.kind == "made"], self.named)
         carried = self.carried.grown(self.failed)
         if carried is not None:
@@ -189,6 +192,8 @@ class Candidates:
         fell = fallen(self.state, self.y, before)
         if fell is not None and (bounded := with_bound(fell)) is not None:
             yield [bounded]
+            other = with_bound(fell, size=True) if not self.tried else None
+            yield from [[other]] if other is not None else []
             return
         if fell is not None:
             reads = [c for t in trainable_tensors(self.model.graph) for c in _reads(t.op)]
@@ -204,6 +209,7 @@ class Candidates:
         if self.tried:
             return
         yield from self._averaged()
+        yield from filter(None, [squashed(unbounded(self.y))])
         yield from self._logarithms()
         yield from self._scaled_data(UNSCALED)
         yield from self._less_enlarged()

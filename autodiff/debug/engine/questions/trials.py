@@ -267,10 +267,11 @@ class Trials:
             wanted = list(dict.fromkeys((*checked, *pairs.values())))
             known = dict(zip(wanted, self.state.replayer.values(at, wanted)))
             values = [known[t] for t in checked]
-            if any(map(has_nonfinite, values)) or self._root_of_inf(at, {old: known[new] for old, new in pairs.items()}):
+            instead = {old: known[new] for old, new in pairs.items()}
+            if any(map(has_nonfinite, values)) or self._root_of_inf(at, instead):
                 return None
             if found or len(steps) > 1 or self._trains(moment):
-                variables = self._after(at, variables, {old: known[new] for old, new in pairs.items()})
+                variables = self._after(at, variables, instead)
                 if any(map(has_nonfinite, variables.values())) or self._leaps(overlay, at, variables):
                     return None
             found.append(values[0])
@@ -327,9 +328,9 @@ def _site(edit: Edit, failed: Moment) -> tuple[Place | None, str] | None:
 
 
 def _noisier(tried: Tried) -> Tried:
-    """Of a matrix that was refused, first the larger ridge as long as it takes the loss down much: noise was missing."""
+    """Of a matrix that was refused, first the larger ridge as long as it takes the loss down much, as noise does."""
     losses = [remedy.last for remedy, *_ in tried]
-    best = next((i for i in range(len(losses)) if all(b > a / _RISEN for a, b in zip(losses[i:], losses[i + 1:]))), 0)
+    best = next((i for i in range(len(losses)) if all(b > a / _RISEN for a, b in itertools.pairwise(losses[i:]))), 0)
     return [*tried[best:best + 1], *tried[:best], *tried[best + 1:]]
 
 

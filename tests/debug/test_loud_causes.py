@@ -1,0 +1,91 @@
+"""Causes of loud failures: what NumPy made, cut gradients, no bound, counters, adjacencies, states without a bound."""
+
+from pathlib import Path
+
+import pytest
+
+from .pains import START
+from .test_trials import loaded, said
+
+RUN = """
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(STEPS):
+        session.run([step, loss], FEEDS)
+"""
+X = 'x, y = tf.placeholder(tf.float32, [None, 4], "x"), tf.placeholder(tf.float32, [None, 1], "y")\n'
+DENSE = "h = tf.layers.dense(x, 8, activation=tf.nn.tanh)\npred = tf.layers.dense(h, 1)\n"
+DATA = "random = np.random.RandomState(0)\ndata = random.randn(32, 4)\ntarget = data[:, :1]\n"
+PAIR = "{x: data, y: target}"
+
+LOGGED = (DATA + "import warnings\nwarnings.simplefilter('default')\nraw = random.poisson(1.0, (32, 4)).astype('f')\nlogged = np.log(raw)\n"
+          "logged = (logged - logged.mean(0)) / logged.std(0)\n" + X + DENSE +
+          "loss = tf.reduce_mean(tf.square(pred - y))\nstep = tf.train.AdamOptimizer(0.01).minimize(loss)\n"
+          + RUN.replace("STEPS", "3").replace("FEEDS", "{x: logged, y: target}"))
+INPUTS = (DATA + "data[3, 2] = np.nan\npairs = tf.data.Dataset.from_tensor_slices({'x': data.astype('f'), "
+          "'y': target.astype('f')})\ntaken = pairs.repeat().batch(32).make_one_shot_iterator().get_next()\n"
+          "x, y = taken['x'], taken['y']\n" + DENSE + "loss = tf.reduce_mean(tf.square(pred - y))\n"
+          "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n"
+          + RUN.replace("STEPS", "3").replace("FEEDS", "{}"))
+DEEP = "h = tf.layers.dense(tf.layers.dense(x, 16, tf.nn.relu), 16, tf.nn.relu)\npred = tf.layers.dense(h, 1)\n"
+MARGIN = (DATA + X + DEEP + "loss = tf.reduce_mean(1.0 - tf.sign(y) * pred)\n"
+          "step = tf.train.GradientDescentOptimizer(0.3).minimize(loss)\n"
+          + RUN.replace("STEPS", "60").replace("FEEDS", PAIR))
+ERROR = (DATA + X + DEEP + "loss = tf.reduce_mean(pred - y)\n"
+         "step = tf.train.GradientDescentOptimizer(0.3).minimize(loss)\n"
+         + RUN.replace("STEPS", "60").replace("FEEDS", PAIR))
+COUNTED = (DATA + X + "w = tf.Variable(tf.zeros([4, 1]))\nt = tf.Variable(0.0, trainable=False)\n"
+           "v = tf.Variable(tf.zeros([4, 1]), trainable=False)\n"
+           "loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))\ng, = tf.gradients(loss, [w])\n"
+           "new = 0.999 * v + 0.001 * tf.square(g)\nhat = new / (1 - 0.999 ** t)\n"
+           "with tf.control_dependencies([v.assign(new), w.assign_sub(0.01 * g / (1 - 0.9 ** t) / (tf.sqrt(hat) + 1e-8))]):\n"
+           "    step = t.assign_add(1.0)\n" + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
+GRAPH = (DATA + "near = (random.rand(32, 32) < 0.6).astype('f') + np.eye(32, dtype='f')\n" + X +
+         "near = tf.constant(near, name='near')\nh = x\nfor i in range(5):\n"
+         "    h = tf.nn.relu(tf.matmul(near, tf.matmul(h, tf.get_variable('w%d' % i, [h.shape[1], 8]))))\n"
+         "loss = tf.reduce_mean(tf.square(tf.layers.dense(h, 1) - y))\n"
+         "step = tf.train.GradientDescentOptimizer(0.5).minimize(loss)\n"
+         + RUN.replace("STEPS", "12").replace("FEEDS", PAIR))
+STATE = (DATA + "series = random.randn(8, 60, 3).astype('f') + 2\n"
+         "x, y = tf.placeholder(tf.float32, [None, 60, 3], 'x'), tf.placeholder(tf.float32, [None, 1], 'y')\n"
+         "cell = tf.nn.rnn_cell.LSTMCell(32, activation=tf.nn.relu)\n"
+         "outputs, _ = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\n"
+         "loss = tf.reduce_mean(tf.square(tf.layers.dense(outputs[:, -1], 1) - y))\n"
+         "step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)\n"
+         + RUN.replace("STEPS", "12").replace("FEEDS", "{x: series, y: series[:, -1, :1]}"))
+RATE = (DATA + X + "rate = tf.nn.softplus(tf.layers.dense(x, 1)) + 90.0\n"
+        "loss = tf.reduce_mean(tf.nn.log_poisson_loss(tf.abs(y) + 80.0, rate))\n"
+        "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n" + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
+PROGRAMS = {
+    "logged": (LOGGED, "divide by zero encountered in log", "np.log(np.maximum(raw, 1e-08))"),
+    "inputs": (INPUTS, "the dataset gave nan at row 3, column 2", "np.nan_to_num(data.astype('f'), posinf=0.0"),
+    "margin": (MARGIN, "no hinge keeps the margin above 0", "tf.maximum(1.0 - tf.sign(y) * pred, 0.0)"),
+    "error": (ERROR, "the mean or sum of the errors themselves", "tf.square(pred - y)"),
+    "counted": (COUNTED, "t is 0, as it was in the beginning", "t = tf.Variable(1.0, trainable=False)"),
+    "graph": (GRAPH, "the rows of near", "tf.maximum(tf.reduce_sum(value, -1, keepdims=True), 1e-12)"),
+    "state": (STATE, "each step takes the state through relu", "LSTMCell(32, activation=tf.tanh)"),
+    "rate": (RATE, "", "rate = tf.log((tf.nn.softplus(tf.layers.dense(x, 1)) + 90.0) + 1e-08)")}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_cause_is_told_and_its_remedy_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, cause, written = PROGRAMS[name]
+    with loaded(START + text, tmp_path, monkeypatch, "run") as shell:
+        found = said("why nan", shell)
+        assert cause in found, found
+        assert written in (new := shell.dbg.edits.patch(1).new.decode()), found
+    with loaded(new, tmp_path, monkeypatch, "run") as shell:
+        assert "is not finite" not in said("why nan", shell)
+
+
+RIGHT = {"state": STATE.replace("activation=tf.nn.relu", "activation=tf.tanh").replace("Optimizer(0.1)", "Optimizer(1e4)"),
+         "graph": GRAPH.replace("near = tf.constant(near,", "near = tf.constant(near / near.sum(1, keepdims=True),")
+         .replace("Optimizer(0.5)", "Optimizer(1e6)")}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_rate_that_is_too_high_is_not_told_as_another_cause(name: str, tmp_path: Path,
+                                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    with loaded(START + RIGHT[name], tmp_path, monkeypatch, "run") as shell:
+        found = said("why nan", shell)
+        assert PROGRAMS[name][1] not in found, found
