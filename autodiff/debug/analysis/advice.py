@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.graph import Graph, Tensor
-from ...core.site import source_lines
 from ..facts.records import NewLines, Place
-from .edits.in_numpy import begun_in
 from .findings import Finding, RuleCheck
 
 Words = Sequence[tuple[str | re.Pattern[str], str]]
@@ -66,16 +64,6 @@ class Advice:
     written: Callable[[Finding], NewLines] = lambda _: {}
     slower: Callable[[float], NewLines] = lambda _: {}
     uphill: Callable[[], Iterable[Finding]] = tuple
-
-    @property
-    def of_feeds(self) -> list[Remark]:
-        """What NumPy met last, as what is fed is made late, or where that began; at each line where it met the same;
-        the first line first."""
-        places = [each.place for each in self.warned]
-        text = "".join(source_lines(places[-1].file)) if places and places[-1] is not None else ""
-        last = begun_in([each for each in places if each is not None], text) if text and None not in places else -1
-        alike = [each for each in self.warned if each.text == self.warned[last].text]
-        return list({each.place: each for each in alike}.values())
 
 
 def advice_of(graph: Graph) -> Advice:

@@ -14,6 +14,7 @@ from .advice import advice_of
 from .edits.formulas import better_forms
 from .edits.in_graph import DIVISIONS, at_one_place, bounds_of, edits_of, is_half
 from .edits.of_givens import MATRICES
+from .edits.of_read_data import met_first
 from .findings import Link
 
 _SAME = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "BroadcastTo", "Maximum", "Neg")
@@ -98,7 +99,7 @@ def numpys(op: Operation) -> str:
     advice = advice_of(op.graph)
     if not advice.warned or op.type in VARIABLES or op.type == "Const" and op.outputs[0].dims == ():
         return ""
-    told = advice.of_feeds if op.type in PLACEHOLDERS else advice.warned[:1]
+    told = met_first(advice) if op.type in PLACEHOLDERS else advice.warned[:1]
     return f", made by NumPy{' or'.join(at_line(each.place) for each in told)} ({told[0].text})"
 
 

@@ -17,13 +17,11 @@ from ....core.site import source_lines
 from ....core.traversal import ancestors, in_order
 from ...facts.records import Place
 from ...facts.roles import STORES, VARIABLES, takes_elements
-from ..advice import Remark
 from ..arithmetic_rules import number
-from .expressions import name_of
 from .first_values import Begun
-from .in_datasets import Taken, arrays_of
+from .in_datasets import Taken
 from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
-from .in_numpy import CLEANED, LEAST, LOGARITHMS, Cleaned, InNumpy, kept_from_zero, reader_of
+from .in_numpy import CLEANED, Cleaned
 from .in_source import Fed, LowerRate, Number, Rows
 from .of_keras.given import given_of, given_to_keras
 from .of_keras.schedules import SetRate, rate_set
@@ -202,47 +200,6 @@ def clean_feed(fed: Tensor) -> Edit:
                        line=Taken(fed.op, number_of, word, CLEANED))
     words = f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)"
     return replace(replaced(fed, words, cleaned), line=Fed(fed.op, CLEANED))
-
-
-def read_whole(bad: Sequence[Tensor], feeds: Mapping[Tensor, Any]) -> list[Edit]:
-    """What is fed, of a table that is read without the rows that it has not whole; [] where no line surely reads it."""
-    file = next((t.op.site.file for t in bad if t.op.site is not None), "")
-    try:
-        source = Source("".join(source_lines(file)))
-        given = [[value for _, value in source.fed(t.op) or given_to_keras(source, t.op)] for t, fed in feeds.items()
-                 if np.ndim(fed) and not takes_elements(t.op)]
-        given += arrays_of(source) if any(takes_elements(t.op) for t in feeds) else []
-        call = reader_of(source, given)
-        line = InNumpy(Place(file, call.lineno, "", source_lines(file)[call.lineno - 1].strip()), name_of(call.func))
-        new = kept_from_zero(source, line)[0][2].strip()
-    except (SyntaxError, ValueError, ArgumentError):
-        return []
-    words = f"leave out the rows that {ast.unparse(call.func)} reads as nan: {new}"
-    return [replace(replaced(t, words, cleaned), line=line, explains=True) for t in bad]
-
-
-def guarded(fed: Tensor, warned: Sequence[Remark]) -> Edit | None:
-    """What is fed, as NumPy makes it of what is kept from 0; None where no one expression of a line surely is to blame.
-
-    warned: of the same, at several lines. 0 / 0 is then 0 / 1e-8: that is 0, which the trial computes with.
-    """
-    said, _, what = warned[0].text.replace("true_", "").partition(" encountered in ") if warned else ("", "", "")
-    places = [each.place for each in warned if each.place is not None]
-    if {place.file for place in places} != {fed.op.site.file if fed.op.site is not None else ""} or what not in (
-            *LOGARITHMS, "divide", "sqrt") or what == "divide" and not said.startswith("invalid"):
-        return None
-    line = InNumpy(places[0], what, tuple(places[1:]))
-    try:
-        source = Source("".join(source_lines(line.place.file)))
-        changes = dict.fromkeys((source.text[start:end], new) for start, end, new in kept_from_zero(source, line))
-    except (SyntaxError, ValueError, ArgumentError):
-        return None
-    value = float(getattr(np, what)(LEAST)) if what in LOGARITHMS else 0.0
-    words = " and ".join(f"{old} is 0 there: divide by {new}" if what == "divide" else
-                         f"np.{what} is given {'0' if said.startswith('divide') else 'what is below 0'} there: write "
-                         f"{new}" for old, new in changes)
-    return Edit(fed.op, words, lambda now: build.SelectV2(build.IsFinite(fed), fed, build.Mul(
-        constant(value, fed), build.OnesLike(fed))), line, explains=True)
 
 
 def clipped_feed(fed: Tensor, low: float, high: float) -> Edit:

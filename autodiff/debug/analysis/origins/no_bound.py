@@ -74,8 +74,8 @@ def _with_margin(sub: Operation) -> Tensor | None:
     """Of a difference for each example: it with the constant, above 0, that is added to it; None if there is none."""
     found, far = sub.outputs[0], 0
     while found.dims != () and far < _MARGIN:
-        parts = found.op.inputs[:1 if found.op.type == "Sub" else 2]
-        parts = [*parts, *(t for part in parts if part.op.type in ("Add", "AddV2") for t in part.op.inputs)]
+        sides = found.op.inputs[:1 if found.op.type == "Sub" else 2]
+        parts = [*sides, *(t for part in sides if part.op.type in ("Add", "AddV2") for t in part.op.inputs)]
         margins = [static_value(t) for t in parts]
         if found.op.type in ("Sub", "Add", "AddV2") and any(v is not None and np.size(v) == 1 and np.all(v > 0)
                                                             for v in margins):

@@ -181,7 +181,7 @@ class Blame:
         sums = summing(top, partial(self.state.values_known, moment=at)) if top is not None and rate else []
         steps = unbounded(top) if top is not None and rate else []
         endless = endlessly(steps) if steps else ""
-        sizes = (*(each.text for each in sums), endless, given, begun, *(each.text for each in large))
+        sizes = (begun, *(each.text for each in sums), endless, given, *(each.text for each in large))
         told = "; ".join(filter(None, (clipped, *sizes, rate, grown)))
         return replace(found, origins=(diverges, *found.origins[1:]), diverges=True,
                        text=f"the training diverges: {told}\n{found.text}")

@@ -12,18 +12,17 @@ from ....core.traversal import ancestors, in_order
 from ...analysis.edits import formulas, of_givens
 from ...analysis.edits.along_chain import along
 from ...analysis.edits.in_graph import Edit, at_one_place, is_half, source_of
-from ...analysis.edits.in_logarithms import logged
 from ...analysis.edits.of_training import clipped, clipped_as_made
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
 from ...analysis.mistakes.misused import dead_end
 from ...analysis.mistakes.stepping import outgrown, rates_of, updates_of
-from ...analysis.origins.adjacency import divided, summing
 from ...analysis.origins.chain import NEEDS_SIGN
 from ...analysis.origins.enlarged import enlarged
 from ...analysis.origins.no_bound import with_bound
+from ...analysis.origins.of_formulas import edits_of_causes
 from ...analysis.origins.own_updates import amplified, averaged
-from ...analysis.origins.recurrent import squashed, unbounded
+from ...analysis.origins.reads import counts_steps, reads_of
 from ...analysis.silent_mistakes import wrong_sign
 from ...analysis.update_blame import RATES, is_store, operands_of
 from ...facts.graph_lists import calls_of, trainable_tensors
@@ -44,7 +43,6 @@ _ORIGINS = 4  # to whose ops edits are tried
 _ROWS = ("GatherV2", "Gather", "ResourceGather")
 _FEW = 12  # training steps, where the first has a loss that is far too large
 _HUGE = 1000.0  # of data: no better form of what saturates by them can be learnt with
-_GIANT = 1e8  # of an exponential
 _GROWN = 1.5  # times the first rate
 _ENLARGES = 2.0  # times that a layer's first weights make larger what goes through: more than relu's halving takes back
 
@@ -83,10 +81,7 @@ class Candidates:
         odd = [t for t, value in self.failed.data.items() if t.dtype.is_floating and not np.isfinite(value).all()]
         yield from ([edit] for t in odd for edit in mended_maps(t, np.asarray(self.failed.data[t])))
         yield from self._other_constants()
-        yield from self._logarithms()
-        if self.first.kind in ("depth", "variable"):
-            yield from self._averaged()
-            yield from filter(None, [squashed(unbounded(self.y))])
+        yield from self._causes() if self.first.kind in ("depth", "variable") or self.why.origins else ()
         yield from along([link for link in self.why.chain if link.kind == "made"], self.named)
         carried = self.carried.grown(self.failed)
         if carried is not None:
@@ -196,7 +191,7 @@ class Candidates:
             yield from [[other]] if other is not None else []
             return
         if fell is not None:
-            reads = [c for t in trainable_tensors(self.model.graph) for c in _reads(t.op)]
+            reads = [c for t in trainable_tensors(self.model.graph) for c in reads_of(t.op)]
             yield from self._first_of([of_givens.within(c.outputs[0], size) for c in reads] for size in (0.1, 0.01))
         yield from filter(None, [[each for update in updates for each in averaged(update)]])
         heavy = [(t, value) for value, t in self._operands(self.failed, ("momentum",)) if value >= 1]
@@ -208,9 +203,7 @@ class Candidates:
         yield from ([clipped_as_made(*each)] for each in islice(in_vain, 1))
         if self.tried:
             return
-        yield from self._averaged()
-        yield from filter(None, [squashed(unbounded(self.y))])
-        yield from self._logarithms()
+        yield from self._causes()
         yield from self._scaled_data(UNSCALED)
         yield from self._less_enlarged()
         if len(before) <= SOON or self._began_badly(before):
@@ -222,17 +215,11 @@ class Candidates:
         yield from self._first_of(self._lower_rates(range(4, 7)) if len(self.tried) == count else ())
         yield [self._clipped()]
 
-    def _logarithms(self) -> Iterable[list[Edit]]:
-        """Of what exponentials of positive numbers, grown giant, are given: their logarithms."""
-        exps = [op for op in ancestors([self.y]) if op.type == "Exp" and op.gradient_of is None]
-        values = self.state.values_known(exps, self.failed) if exps else {}
-        giant = [op for op in exps if np.max(values.get(op.outputs[0], 0.0), initial=0.0) > _GIANT]
-        yield from filter(None, [[edit] for op in giant for edit in [logged(op)] if edit is not None])
-
-    def _averaged(self) -> Iterable[list[Edit]]:
-        """Matrices of data that layers are multiplied by, with rows that sum to 1."""
-        found = summing(self.y, partial(self.state.values_known, moment=self.failed))
-        yield from filter(None, [[divided(each.matrix) for each in found]])
+    def _causes(self) -> Iterable[list[Edit]]:
+        """What the formulas behind y are at fault for, whatever the rate is; before it first values that are large."""
+        begun = next(iter(self._smaller_weights([self.y])), [])
+        yield from [begun] if begun and all(edit.explains for edit in begun) and self.why.diverges else []
+        yield from edits_of_causes(self.y, partial(self.state.values_known, moment=self.failed))
 
     def _clipped(self) -> Edit:
         """Clipped gradients, where those updates are made whose variables grew the most."""
@@ -283,12 +270,12 @@ class Candidates:
         op, value = self.named(self.first.op), self.failed.variables.get(self.first.op, 1)
         begun = next((m.variables[self.first.op] for m in self.moments if self.first.op in m.variables), value)
         if op is not None and np.size(begun) and np.min(begun) > 0 >= np.min(value):
-            yield from self._first_of([of_givens.kept_above(c.outputs[0], op.name, low) for c in _reads(op)]
+            yield from self._first_of([of_givens.kept_above(c.outputs[0], op.name, low) for c in reads_of(op)]
                                       for low in (0.1 * float(np.min(begun)), 0.0))
-        elif op is not None and np.ndim(value) < 2 and not np.any(value) and (self._is_read_by(op) or _counts(op)):
-            yield [of_givens.begun_at_one(c.outputs[0], op.name) for c in _reads(op, whole=_counts(op))]
+        elif op is not None and np.ndim(value) < 2 and not np.any(value) and (self._is_read_by(op) or counts_steps(op)):
+            yield [of_givens.begun_at_one(c.outputs[0], op.name) for c in reads_of(op, whole=counts_steps(op))]
         elif op is not None and np.ndim(value) > 1 and not np.any(value):
-            reads = _reads(op)
+            reads = reads_of(op)
             after = [c for read in reads for c in read.outputs[0]._consumers]
             rows = [c for c in after if c.type in _ROWS and c.gradient_of is None]
             yield [of_givens.begun_at_random(each, op.name) for each in rows or reads]
@@ -298,7 +285,7 @@ class Candidates:
         op = self.named(self.why.origins[0].forward_op)
         source = None if op is None else source_of(op.inputs[-1])[0]
         source = source_of(source.inputs[0])[0] if source is not None and source.type == "Sum" else source
-        return source is variable or source in _reads(variable)
+        return source is variable or source in reads_of(variable)
 
     def _signs(self) -> Iterable[list[Edit]]:
         """Of what is given a negative number and needs a positive one: single numbers behind it that are trained."""
@@ -309,7 +296,7 @@ class Candidates:
             return
         for variable in (each for each in in_order(ancestors(op.inputs)) if each.type in VARIABLES):
             value = np.asarray(self.failed.variables.get(variable.name, 1.0))
-            if value.ndim == 0 and value < 0 and (reads := _reads(variable)):
+            if value.ndim == 0 and value < 0 and (reads := reads_of(variable)):
                 yield [of_givens.kept_above(c.outputs[0], variable.name, 0.0) for c in reads]
 
     def _operands(self, at: Moment, names: Sequence[str]) -> list[tuple[float, Tensor]]:
@@ -357,15 +344,3 @@ class Candidates:
         """The first values that are known of the variable that an op reads."""
         name = (read.inputs[0].op.inputs or read.inputs)[0].op.name
         return np.asarray(next((m.variables[name] for m in self.moments if name in m.variables), 0.0), np.float64)
-
-
-def _reads(variable: Operation, *, whole: bool = False) -> list[Operation]:
-    """The forward ops that take a variable's numbers. whole: also those of integers."""
-    users = [c for t in variable.outputs for c in t._consumers if not is_store(c) and c.gradient_of is None]
-    return [c for c in users if c.outputs and (whole or c.outputs[0].dtype.base_dtype.is_floating)]
-
-
-def _counts(variable: Operation) -> bool:
-    """Whether a variable is one number that steps are added to, as a counter of them."""
-    return variable.outputs[0].dims == () and any(is_store(c) and "Add" in c.type for t in variable.outputs
-                                                  for c in t._consumers)

@@ -11,7 +11,7 @@ from ....core.graph import Tensor
 from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
-from ...analysis.edits import of_data, of_givens
+from ...analysis.edits import of_data, of_givens, of_read_data
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.of_givens import fed_at
 from ...analysis.findings import Finding, Remedy
@@ -95,10 +95,10 @@ class OtherData:
         value = abs(array[index])
         usual = usual_size(fed, [m for m in self.moments if m.run < self.failed.run])
         if not np.isfinite(value):
-            warned = advice_of(self.state.model.graph).of_feeds
+            warned = of_read_data.met_first(advice_of(self.state.model.graph))
             bad = [t for t, given in self.failed.data.items() if t.dtype.is_floating and has_nonfinite(given)]
-            yield from [whole] if (whole := of_givens.read_whole(bad, self.failed.data)) else []
-            edits = [of_givens.guarded(t, warned) or of_givens.guarded(t, warned[-1:]) for t in bad]
+            yield from [whole] if (whole := of_read_data.read_whole(bad, self.failed.data)) else []
+            edits = [of_read_data.guarded(t, warned) or of_read_data.guarded(t, warned[-1:]) for t in bad]
             yield from [found] if len(found := [edit for edit in edits if edit is not None]) == len(bad) else []
             yield [of_givens.clean_feed(t) for t in bad]
         elif value in (0.0, 1.0) and 0.0 <= array.min() < array.max() <= 1.0:
@@ -111,7 +111,7 @@ class OtherData:
 
     def other_number(self, fed: Tensor) -> Iterable[list[Edit]]:
         """Of a placeholder that is fed one number, 0 now: what it was fed before."""
-        if fed.dtype.is_floating and fed in self.failed.data and not np.any(self.failed.data[fed]):
+        if fed.dtype.is_floating and np.ndim(value := self.failed.data.get(fed, 1)) == 0 and not np.any(value):
             before = [abs(float(m.data[fed])) for m in self.moments if m.run < self.failed.run and np.ndim(
                 m.data.get(fed, ())) == 0 and fed in m.data]
             yield [of_givens.higher_feed(fed, min(filter(None, before)))] if any(before) else [

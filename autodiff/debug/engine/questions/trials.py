@@ -36,13 +36,11 @@ from .came_from import size_of
 from .candidates import SHOWN, Candidates, Tried
 from .other_data import written
 from .patches import called_at, expression_of, patch_of
-from .trials_told import DEAD, FAR_OFF, NUMBERED, SLIGHT, STEEP, apart, told
+from .trials_told import DEAD, FAR_OFF, NUMBERED, RISEN, SLIGHT, STEEP, apart, by_ends, noisier, rank, told
 
 _BEFORE = 20  # steps before the one that failed
 _MORE = 20  # steps after it, made of those before, for what has to last
 _SECONDS = 3.0  # of this thread, for all trials of one question: what else the machine does counts little
-_RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
-_QUICK = 0.4  # of a loss: by which a cure takes it down in the steps of a trial
 _USUAL = 100.0  # a loss up to which gradients may be as much larger
 _LEAP = 100.0  # times its size: a variable that no step should make so large
 
@@ -99,10 +97,10 @@ class Trials:
                 return ()  # its words help, bounds only hide it
             self.tried = self.tried or sorted(self._last, key=lambda each: each[0].last)
             grown = any(o.overflows for o in why.origins[:1]) and any(each.kind == "variable" for each in why.chain[:1])
-            self.tried.sort(key=partial(_rank, why.diverges, grown))
-            self.tried = _by_ends(self.tried) if why.diverges else self.tried
+            self.tried.sort(key=partial(rank, why.diverges, grown))
+            self.tried = by_ends(self.tried) if why.diverges else self.tried
         else:
-            self.tried = _noisier(self.tried)
+            self.tried = noisier(self.tried)
         self.tried = [(self._placed(remedy, overlay, steps[-1]), overlay, at) for remedy, overlay, at in
                       self.tried[:SHOWN]]
         if self.model.is_foreign:  # whose fix is one of its text: those that are surely written before others
@@ -206,7 +204,7 @@ class Trials:
                 return
             losses = loss
         if (is_late or self.diverged) and len(losses) > 1 and np.abs(losses[-1]).max() > max(
-                _RISEN * np.abs(losses[0]).max(), 0.0 if is_late else 1.0):
+                RISEN * np.abs(losses[0]).max(), 0.0 if is_late else 1.0):
             return  # it goes the same way, later
         old = [self.state.values_known([top.op], m).get(top, np.nan) for m in steps[-len(losses):]]  # or it failed
         if self._steepest == DEAD and np.max(np.abs(old[-1] - losses[-1])) < SLIGHT:
@@ -242,7 +240,7 @@ class Trials:
         if count < _MORE:
             return "", True, 1.0  # no time
         return (f"; {count} more steps on the same data end at {number(ys[-1])}", max(ys[-len(steps):]) - ys[0] <= (
-            _RISEN - 1.0) * max(abs(ys[0]), 1.0), (ys[0] - ys[-1]) / max(abs(ys[0]), 1e-12))
+            RISEN - 1.0) * max(abs(ys[0]), 1.0), (ys[0] - ys[-1]) / max(abs(ys[0]), 1e-12))
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float, found: list[Any] | None = None
                 ) -> list[Any] | None:
@@ -325,40 +323,3 @@ def _site(edit: Edit, failed: Moment) -> tuple[Place | None, str] | None:
         return place_of(edit.line.op), ""  # of a dataset's map function
     is_fed = edit.op is not None and edit.op.type in PLACEHOLDERS
     return fed_at(edit.op, failed.feeds.get(edit.op.outputs[0])) if edit.op is not None and is_fed else None
-
-
-def _noisier(tried: Tried) -> Tried:
-    """Of a matrix that was refused, first the larger ridge as long as it takes the loss down much, as noise does."""
-    losses = [remedy.last for remedy, *_ in tried]
-    best = next((i for i in range(len(losses)) if all(b > a / _RISEN for a, b in itertools.pairwise(losses[i:]))), 0)
-    return [*tried[best:best + 1], *tried[:best], *tried[best + 1:]]
-
-
-def _rank(diverges: bool, grown: bool, each: tuple[Remedy, Overlay, Moment]) -> tuple[float, ...]:
-    """Low for what is told first: what leaves gradients to learn by, is no cure of updates unless these are at fault,
-    mends more than where it failed, and changes the other steps least; of a divergence in the order of trial.
-
-    grown: weights that have grown made an overflow, which a bound only hides.
-    """
-    remedy, overlay, _ = each
-    is_steep = remedy.steepest > STEEP and not overlay.is_exact
-    hides = all(edit.is_bound for edit in overlay.edits) if grown else overlay.is_late
-    mends = overlay.is_exact or any(edit.explains for edit in overlay.edits)
-    if diverges:
-        return is_steep, remedy.falls <= SLIGHT and not any(edit.explains for edit in overlay.edits)
-    both = mends and any(edit.is_exact for edit in overlay.edits) and not overlay.is_exact  # and the data
-    return (is_steep, remedy.dead, hides, not mends, not both, round(remedy.change, 4), not overlay.is_exact,
-            overlay.words.count("; "))
-
-
-def _by_ends(tried: Tried) -> Tried:
-    """What mends a divergence, by where it led: of cures of the updates, which share a loss, first that which ended
-    lowest; last what changes the loss, and hardly takes it down where such a cure does."""
-    found, late = list(tried), [i for i, (remedy, overlay, _) in enumerate(tried) if overlay.is_late and (
-        SLIGHT < remedy.falls and remedy.steepest <= STEEP)]
-    for i, each in zip(late, sorted((tried[i] for i in late), key=lambda each: -each[0].falls)):
-        found[i] = each
-    quick = [found[i] for i in late if found[i][0].falls > _QUICK]
-    slow = [each for each in found if quick and not each[1].is_late and each[0].falls < _QUICK and not any(
-        edit.explains or edit.op is not None and edit.op.type in (*PLACEHOLDERS, "Const") for edit in each[1].edits)]
-    return [*(each for each in found if each not in slow), *slow]

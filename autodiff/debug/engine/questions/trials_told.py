@@ -1,6 +1,7 @@
 """What is said of a remedy that was tried: the losses with it, and beside them those without."""
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...analysis.arithmetic_rules import number
+from ...facts.roles import PLACEHOLDERS
 from ...facts.stats import has_nonfinite
 from ...facts.steps import When
 
@@ -18,6 +20,8 @@ FAR_OFF = 0.5  # relative: losses of steps that are told beside the old ones
 SLIGHT = 1e-2  # a change of a loss
 STEEP = 1e3  # times 1: gradients as large as that are told of, and count against a remedy
 DEAD = float("inf")  # in place of gradients that are all 0, which help as little as those that are too large
+RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
+_QUICK = 0.4  # of a loss: by which a cure takes it down in the steps of a trial
 
 
 def told(runs: Sequence[When], old: Sequence[Any], new: Sequence[Any], *, change: float, steepest: float) -> str:
@@ -60,3 +64,40 @@ def apart(old: Any, new: Any) -> float:
         return 0.0
     a, b = np.asarray(old, np.float64), np.asarray(new, np.float64)
     return float(np.abs(a - b).max(initial=0.0) / max(np.abs(a).max(initial=0.0), 1e-12))
+
+
+def noisier(tried: list[Any]) -> list[Any]:
+    """Of a matrix that was refused, first the larger ridge as long as it takes the loss down much, as noise does."""
+    losses = [remedy.last for remedy, *_ in tried]
+    best = next((i for i in range(len(losses)) if all(b > a / RISEN for a, b in itertools.pairwise(losses[i:]))), 0)
+    return [*tried[best:best + 1], *tried[:best], *tried[best + 1:]]
+
+
+def rank(diverges: bool, grown: bool, each: Any) -> tuple[float, ...]:
+    """Low for what is told first: what leaves gradients to learn by, is no cure of updates unless these are at fault,
+    mends more than where it failed, and changes the other steps least; of a divergence in the order of trial.
+
+    grown: weights that have grown made an overflow, which a bound only hides.
+    """
+    remedy, overlay, _ = each
+    is_steep = remedy.steepest > STEEP and not overlay.is_exact
+    hides = all(edit.is_bound for edit in overlay.edits) if grown else overlay.is_late
+    mends = overlay.is_exact or any(edit.explains for edit in overlay.edits)
+    if diverges:
+        return is_steep, remedy.falls <= SLIGHT and not any(edit.explains for edit in overlay.edits)
+    both = mends and any(edit.is_exact for edit in overlay.edits) and not overlay.is_exact  # and the data
+    return (is_steep, remedy.dead, hides, not mends, not both, round(remedy.change, 4), not overlay.is_exact,
+            overlay.words.count("; "))
+
+
+def by_ends(tried: list[Any]) -> list[Any]:
+    """What mends a divergence, by where it led: of cures of the updates, which share a loss, first that which ended
+    lowest; last what changes the loss, and hardly takes it down where such a cure does."""
+    found, late = list(tried), [i for i, (remedy, overlay, _) in enumerate(tried) if overlay.is_late and (
+        SLIGHT < remedy.falls and remedy.steepest <= STEEP)]
+    for i, each in zip(late, sorted((tried[i] for i in late), key=lambda each: -each[0].falls)):
+        found[i] = each
+    quick = [found[i] for i in late if found[i][0].falls > _QUICK]
+    slow = [each for each in found if quick and not each[1].is_late and each[0].falls < _QUICK and not any(
+        edit.explains or edit.op is not None and edit.op.type in (*PLACEHOLDERS, "Const") for edit in each[1].edits)]
+    return [*(each for each in found if each not in slow), *slow]
