@@ -80,30 +80,31 @@ def capture(known: Known | None = None, depth: int = 1) -> RawFrames:
     """
     if known is not None and known.frame is None:
         return known.frames
-    frame = sys._getframe(depth)
-    whose = _WHOSE
-    while frame is not None and whose[frame.f_code.co_filename] == _OURS:
-        if known is not None and frame is known.frame:
-            return known.frames
-        frame = frame.f_back  # type: ignore[assignment]
-    innermost = frame
-    key: list[int] = []  # by id: the hash of a code object is that of all its constants
+    frame: FrameType | None = sys._getframe(depth)
+    key: list[int] = []
+    kinds, left = _KINDS, DEPTH
     while frame is not None:
-        code = frame.f_code
-        owner = whose[code.co_filename]
-        if owner == _OF_PROMPT:
+        number = id(frame.f_code)
+        kind = kinds.get(number)
+        if kind is None:
+            kind = _kind(frame.f_code)
+        if kind >= _USERS:  # perhaps a body that the user wrote, and that is called from in here
+            key.append(number)
+            key.append(frame.f_lasti)
+            left -= 1
+            if kind == _USERS + _TOP or not left:
+                break
+        elif kind == _OF_PROMPT:
             if not key:
                 return _AT_PROMPT
             break
-        if owner != _OURS:  # a body that the user wrote is called from in here
-            key.append(id(code))
-            key.append(frame.f_lasti)
-            if len(key) == 2 * DEPTH:
+        elif key:
+            if kind == _OURS + _TOP:
                 break
-        if code.co_name == "<module>":
-            break
-        frame = frame.f_back  # type: ignore[assignment]
-    return _SHARED.get(tuple(key)) or _shared(tuple(key), innermost)
+        elif known is not None and frame is known.frame:
+            return known.frames
+        frame = frame.f_back
+    return _SHARED.get(tuple(key)) or _shared(tuple(key), sys._getframe(depth))
 
 
 _SHARED: dict[tuple[int, ...], RawFrames] = {}  # operations made in one place, as in a loop, share their frames
@@ -121,7 +122,7 @@ def _shared(key: tuple[int, ...], frame: FrameType | None) -> RawFrames:
     return _SHARED.setdefault(key, tuple(kept))
 
 
-_USERS, _OURS, _OF_PROMPT = range(3)
+_OURS, _TOP, _OF_PROMPT, _USERS = range(4)  # _TOP is added for the code of a module
 
 
 class _Whose(dict[str, int]):
@@ -135,6 +136,18 @@ class _Whose(dict[str, int]):
 
 
 _WHOSE = _Whose()
+_KINDS: dict[int, int] = {}  # by id of code, as its hash is that of all its constants
+_KINDS_OF: list[CodeType] = []  # that code: it is kept, so that its id stays its own
+
+
+def _kind(code: CodeType) -> int:
+    """Whose a code is, and whether it is a module's; kept for the first that are asked about."""
+    owner = _WHOSE[code.co_filename]
+    kind = owner + _TOP * (code.co_name == "<module>" and owner != _OF_PROMPT)
+    if len(_KINDS_OF) < _MOST:
+        _KINDS_OF.append(code)
+        _KINDS[id(code)] = kind
+    return kind
 
 
 @contextlib.contextmanager
