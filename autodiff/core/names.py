@@ -122,8 +122,9 @@ class RuleScopes:
         return None if "/" in name else self._part(self._leaves.take(name))[1]
 
     def _part(self, name: str) -> tuple[str | None, tuple[str, str]]:
-        """The key of a name that is like none but its own, and the name as operations have it."""
-        return self._parts.setdefault(name, (_plain(name), (self.outer, name)))
+        """The key of a name, None if it has a number or scopes, and the name as operations have it."""
+        is_plain = "/" not in name and not name[-1:].isdigit() and OF_RULE not in name
+        return self._parts.setdefault(name, (name.lower() if is_plain else None, (self.outer, name)))
 
     def tell(self) -> None:
         """From now on keep the names in here like all others, those given so far too."""
@@ -143,11 +144,6 @@ class RuleScopes:
             for name, count in (("", 1), *self._leaves._count.items()):
                 self.graph.names._count.setdefault(f"{self.scope}/{name}".lower().removesuffix("/"), count)
         self.scope = ""
-
-
-def _plain(name: str) -> str | None:
-    """The key of a name that is like none but its own, None if it has a number or scopes."""
-    return None if "/" in name or name[-1:].isdigit() or OF_RULE in name else name.lower()
 
 
 @functools.lru_cache(1 << 10)

@@ -85,9 +85,7 @@ def capture(known: Known | None = None, depth: int = 1) -> RawFrames:
     kinds, left = _KINDS, DEPTH
     while frame is not None:
         number = id(frame.f_code)
-        kind = kinds.get(number)
-        if kind is None:
-            kind = _kind(frame.f_code)
+        kind = kinds.get(number) or _kind(frame.f_code)
         if kind >= _USERS:  # perhaps a body that the user wrote, and that is called from in here
             key.append(number)
             key.append(frame.f_lasti)
@@ -122,7 +120,7 @@ def _shared(key: tuple[int, ...], frame: FrameType | None) -> RawFrames:
     return _SHARED.setdefault(key, tuple(kept))
 
 
-_OURS, _TOP, _OF_PROMPT, _USERS = range(4)  # _TOP is added for the code of a module
+_OURS, _TOP, _OF_PROMPT, _USERS = 1, 1, 3, 4  # _TOP is added for the code of a module
 
 
 class _Whose(dict[str, int]):

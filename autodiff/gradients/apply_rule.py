@@ -31,8 +31,7 @@ def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradien
     scopes.open(op)
     graph.in_rule, graph.backprop_origin = scopes, (op, y)
     try:
-        rule = op.definition.gradient_rule if op._more is None else None
-        rule = rule_of(op) if rule is None else rule
+        rule = op._more is None and op.definition.gradient_rule or rule_of(op)
         if rule is None:
             reason = no_gradient_reason(op) or ""
             for index in range(len(op.inputs)):
