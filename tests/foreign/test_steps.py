@@ -116,3 +116,23 @@ def test_a_door_opens_when_its_framework_is_imported(tmp_path: Path, monkeypatch
     finders = [str(finder) for finder in sys.meta_path if isinstance(finder, doors._Finder)]
     expect_none(finders, "left behind")
     monkeypatch.delitem(sys.modules, "framework_of_a_test")
+
+
+def test_nan_of_a_first_step_that_prepared_its_data_has_its_origin(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, w = ForeignSteps("elsewhere"), np.float32([[-0.5], [0.25]])
+    variable = steps.variable("w", w)
+    dbg, real = Debugger(steps.graph, steps.session), tf.Session.run
+    monkeypatch.setattr(tf.Session, "run", lambda session, fetches, feeds=None: dbg.on_run(
+        session, fetches, feeds, call=real)[0])
+    losses = []
+    with steps.graph.as_default():
+        for factor in (2.0, None):  # the first record has how the data was made too
+            x = tf.placeholder(tf.float32, [2, 2])
+            given = x if factor is None else x * factor
+            losses.append((x, tf.reduce_mean(tf.log(tf.nn.relu(tf.matmul(given, variable))))))
+    for turn in range(600):
+        x, loss = losses[turn > 0]
+        steps.run(ForeignStep(loss, {"w": w if turn == 0 else w * np.nan}, {x: X}))
+    monkeypatch.undo()
+    found = dbg.why(kind="nan")
+    assert found.origins[0].op_type == "Log" and found.step == 1 and "log(0)" in found.text, found.text

@@ -118,7 +118,7 @@ class Blame:
         ran = at.ran
         updates = stores_into(variable, ran)
         given = [t for op in updates for _, t in operands_of(op)]
-        found = self._found(list(dict.fromkeys((*given, *roots, *self._trained()))), None, at)
+        found = self._found(list(dict.fromkeys((*given, *roots, *self._trained(at)))), None, at)
         since = f"variable {spoiled!r} is not finite since {self.log.at(at.run)}"
         if found.origins:
             return found if self.model.is_foreign else replace(found, text=f"{since}: {found.text}")
@@ -129,9 +129,9 @@ class Blame:
         origin = why_update(updates[-1], variable, values, after)
         return replace(found, origins=(origin,), text=f"{since}: {origin.rule}{at_line(origin.place)}")
 
-    def _trained(self) -> list[Tensor]:
+    def _trained(self, at: Moment) -> list[Tensor]:
         try:
-            return self.effects.roots()
+            return self.effects.roots(at=at)
         except ArgumentError:
             return []
 

@@ -21,13 +21,14 @@ class Effects:
         self.state, self.model = state, state.model
         self._reached: tuple[Any, set[Operation]] = (None, set())
 
-    def roots(self, y: str = "", order: int = 1) -> list[Tensor]:
+    def roots(self, y: str = "", order: int = 1, at: Moment | None = None) -> list[Tensor]:
         """What must be finite: y, and the gradients of the trainable variables; without a y what was fetched last.
 
-        Of a script with several losses, y are those that the last run computed. order: up to which derivatives count.
+        Of a script with several losses, y are those that the run `at`, or the last, computed. order: up to which
+        derivatives count.
         """
         try:
-            tops = (self.run_last() if not y else []) or [self.model.y_of(y)]
+            tops = (self.run_last(at) if not y else []) or [self.model.y_of(y)]
         except ArgumentError:
             if self.state.last is None:
                 raise
@@ -46,9 +47,9 @@ class Effects:
                     roots.append(gradient.values if isinstance(gradient, IndexedSlices) else gradient)
         return roots
 
-    def run_last(self) -> list[Tensor]:
-        """The script's losses that the last run computed."""
-        ran = self.state.moment().ran
+    def run_last(self, at: Moment | None = None) -> list[Tensor]:
+        """The script's losses that the run `at`, or the last, computed."""
+        ran = (at or self.state.moment()).ran
         return [loss for loss in self.model.losses if loss.op in ran]
 
     def everything(self, roots: list[Tensor], at: Moment) -> tuple[list[Operation], dict[Tensor, Any]]:
