@@ -13,6 +13,8 @@ from autodiff.debug.analysis.findings import Finding
 from autodiff.debug.engine.questions.patches import patch_of_lines
 from autodiff.debug.facts.records import Place
 from autodiff.foreign.model import tf
+from autodiff.foreign.torch.batches import source_of_batches
+from autodiff.foreign.torch.of_shares import logarithms_at
 from autodiff.foreign.torch.uncut import connected
 from autodiff.foreign.torch.written import Known, thawed, written
 
@@ -53,6 +55,8 @@ CASES = [
     ("inputs not scaled", 3, (), "x = f()|x = x.float()|o = 0", "x = f()|x = x.float()|"
      "x = (x - x.mean(0)) / (x.std(0) + 1e-8)|o = 0"),
     ("inputs not scaled", 1, (), "for i in j:|    x = f()", ""),
+    ("inputs not scaled", 3, (), "a = f()|for i in j:|    x = a[i].float()", "a = f()|a = (a.float() - a.float().mean(0"
+     ")) / (a.float().std(0) + 1e-8)|for i in j:|    x = a[i].float()"),
     ("no logarithms", 1, (), "l = loss(h, y)", "l = loss(h.log_softmax(1), y)"),
     ("losses keep their graphs", 1, (), "total += loss", "total += loss.item()"),
     ("dropout in evaluation", 3, (), "class N:|  def forward(self, x):|    return F.dropout(x, 0.5)",
@@ -138,6 +142,34 @@ def test_parameters_that_are_all_frozen(made: int, old: str, new: str, tmp_path:
     file = _file(old, tmp_path, monkeypatch)
     found = thawed(Place(file, 2, "", ""), [Place(file, made, "", "")] if made else [])
     assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)
+
+
+@pytest.mark.parametrize("old, new", [
+    ("m = S(nn.Softmax(1))|p = m(x)|l = -torch.log(p)[i, y].mean()|a = p.argmax(1) == y",
+     "m = S(nn.LogSoftmax(1))|p = m(x)|l = -p[i, y].mean()|a = p.argmax(1) == y"),
+    ("def f(x):|  return F.softmax(g(x), 1)|l = -f(x)[i, y].log().mean()",
+     "def f(x):|  return F.log_softmax(g(x), 1)|l = -f(x)[i, y].mean()"),
+    ("m = S(nn.Softmax(1))|p = m(x)|l = -torch.log(p)[i, y].mean()|e = (p * q).sum()", ""),
+    ("m = S(nn.Softmax(1))|p = m(x)|l = -torch.log(p)[i, y].mean()|show(m(z))", ""),
+    ("m = S(nn.Softmax(1), nn.Softmax(1))|p = m(x)|l = -torch.log(p)[i, y].mean()", ""),
+    ("m = S(nn.Softmax(1))|p = m(x) + 1|l = -torch.log(p)[i, y].mean()", "")])
+def test_a_logarithm_of_what_a_softmax_elsewhere_gave(old: str, new: str, tmp_path: Path,
+                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = (text.replace("|", "\n") for text in (old, new))
+    file, lines = _file(old, tmp_path, monkeypatch), old.split("\n")
+    found = logarithms_at(file, *(1 + next(i for i, line in enumerate(lines) if word in line) for word in (
+        "oftmax", "log")))
+    assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("for i in n:|  x, y = a[i:i + 2].float(), b[i]", ("a", True)), ("for i in n:|  x = a[:, 1:]", ("x", False)),
+    ("d = TensorDataset(a, b)|l = DataLoader(d, 3)|for e in n:|  for i, (x, y) in enumerate(l):|    f(x)",
+     ("a", False)), ("x = a[i]", ("x", False)), ("for x, y in l:|  f(x)", ("x", False)),
+    ("for k in n:|  x = a[k]|for k in n:|  x = b[k]", ("x", False))])
+def test_what_batches_are_taken_from(text: str, expected: tuple[str, bool], tmp_path: Path,
+                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    assert source_of_batches(_file(text.replace("|", "\n"), tmp_path, monkeypatch), "x") == expected
 
 
 def _file(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:

@@ -16,6 +16,8 @@ from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
 from ..new_lines import NewLines, after, before, moved, nodes_on, replaced, text_on, value
 from ..script_lines import assigned_on, holding, loops_around, on_lines
+from .batches import source_of_batches
+from .of_shares import in_logarithms
 from .uncut import connected, last_name
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
@@ -174,12 +176,20 @@ def _worded(names: str, word: str, text: str) -> Callable[[_At], Iterator[NewLin
 
 
 def _scaled(at: _At) -> Iterator[NewLines]:
-    """After the last line outside of loops that makes what is fed."""
-    name = at.finding.target.partition(":")[0]
+    """After the last line outside of loops that makes what is fed, or what it is taken from."""
+    name = re.sub(r"_\d+$", "", at.finding.target.partition(":")[0])
+    name, is_cast = source_of_batches(at.file, name)
     lines = [line for line in on_lines(at.file) if name in assigned_on(at.file, line)]
     if lines and name.isidentifier() and not loops_around(at.file, max(lines)):
-        how = f"{name} / 255" if "pixels" in at.finding.text else f"({name} - {name}.mean(0)) / ({name}.std(0) + 1e-8)"
-        yield after(at.file, max(lines), f"{name} = {how}")
+        real, axis = f"{name}.float()" if is_cast else name, "" if "whole" in at.finding.text else "0"
+        yield after(at.file, max(lines), f"{name} = " + (
+            f"{name} / 255" if "pixels" in at.finding.text else
+            f"({real} - {real}.mean({axis})) / ({real}.std({axis}) + 1e-8)"))
+
+
+def _shares(at: _At) -> Iterator[NewLines]:
+    op = at.known.graph.operations.get(at.finding.op)
+    yield in_logarithms(at.known.graph, op) if op is not None else {}
 
 
 def _logarithms(at: _At) -> Iterator[NewLines]:
@@ -311,9 +321,9 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "gradients accumulate": _zeroed, "nothing to step by": _zeroed_first, "never stepped": _stepped,
     "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
     "learning rate too high": _slower, "steps too large": _slower, "inputs not scaled": _scaled, "eval mode": _training,
-    "softmax over the batch": _other_axis, "no logarithms": _logarithms, "not in the optimizer": _registered,
-    "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen, "weight decay": _lighter,
-    "reshape for transpose": _moved_axes, "sorted by class": _shuffled, **dict.fromkeys((
+    "softmax over the batch": _other_axis, "no logarithms": _logarithms, "logarithm of a softmax": _shares,
+    "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
+    "weight decay": _lighter, "reshape for transpose": _moved_axes, "sorted by class": _shuffled, **dict.fromkeys((
         "double softmax", "double sigmoid"), _no_layer), "axes of batch and time": _worded(
         "RNN LSTM GRU", "batch_first", "True"), "dropout in evaluation": _worded(
             "dropout", "training", "self.training")}

@@ -13,6 +13,7 @@ from .in_graph import Edit, around, constant, replaced
 from .in_source import Fed
 from .of_keras.given import given_of
 
+SCALE = "scale"  # how the words begin
 _NARROW = 12  # columns, up to which the mean of each is written
 _ALIKE = 10.0  # times: columns that one mean is enough for
 _STILL = 1e-6  # relative to its size: a column that is constant
@@ -31,7 +32,7 @@ def scaled(data: Tensor, rows: np.ndarray, *, explains: bool = False) -> Edit:
     what, name = (f"{given.word} as fit is given it", given.word) if given is not None else (
         f"component {data.op.outputs.index(data)} of the dataset" if is_taken else
         f"the data {'fed for' if is_fed else 'of'} {data.op.name}", "x")
-    words = f"scale {what}: ({name} - mean) / std" + " of each column" * is_table
+    words = f"{SCALE} {what}: ({name} - mean) / std" + " of each column" * is_table
     edit = replace(replaced(data, words, lambda x: build.RealDiv(build.Sub(x, _like(mean, x)), _like(spread, x))),
                    explains=explains)
     if len(mean) > _NARROW:

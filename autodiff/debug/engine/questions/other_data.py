@@ -1,7 +1,7 @@
 """Other data: what is fed, and tables that are constants, as they may be tried: scaled, within bounds, cleaned."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...analysis.edits import of_data, of_givens, of_read_data
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.of_givens import fed_at
 from ...analysis.findings import Finding, Remedy
-from ...facts.records import Place
+from ...facts.records import NewLines, Place
 from ...facts.roles import of_data as source_of_data
 from ...facts.roles import place_of
 from ...facts.stats import has_nonfinite
@@ -116,6 +116,22 @@ class OtherData:
                 m.data.get(fed, ())) == 0 and fed in m.data]
             yield [of_givens.higher_feed(fed, min(filter(None, before)))] if any(before) else [
                 of_givens.counted_from_one(fed)]
+
+
+def lines_of(state: State, edits: Sequence[Edit], at: Moment) -> NewLines:
+    """What edits are as lines of a script that computes its steps itself: of scaled data, of a softmax made apart."""
+    first, written = edits[0].op, advice_of(state.model.graph).written
+    if first is None or len(edits) > 1:
+        return {}
+    if first.type == "Log" and edits[0].is_of_logits:
+        return written(Finding(0, "logarithm of a softmax", first.name, first.type, "", "", "", "", place_of(first)))
+    if edits[0].words.startswith(of_data.SCALE) and first.outputs[0] in at.feeds:
+        values = np.asarray(at.feeds[first.outputs[0]])
+        are_pixels = values.ndim > 2 and values.min() >= 0 and 128 < values.max() <= 255
+        kind = "pixels" if are_pixels else "each column" if edits[0].words.endswith("column") else "as a whole"
+        return written(Finding(0, "inputs not scaled", first.name, first.type, first.outputs[0].name, kind, "", "",
+                               place_of(first)))
+    return {}
 
 
 def written(state: State, top: Tensor, failed: Moment, is_open: bool) -> list[Remedy]:

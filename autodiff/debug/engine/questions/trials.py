@@ -34,9 +34,9 @@ from ..overlay import Overlay
 from ..state import State
 from .came_from import size_of
 from .candidates import SHOWN, Candidates, Tried
-from .other_data import written
+from .other_data import lines_of, written
 from .patches import called_at, expression_of, patch_of
-from .trials_told import DEAD, FAR_OFF, NUMBERED, RISEN, SLIGHT, STEEP, apart, by_ends, noisier, rank, told
+from .trials_told import ANEW, DEAD, FAR_OFF, NUMBERED, RISEN, SLIGHT, STEEP, apart, by_ends, noisier, rank, told
 
 _BEFORE = 20  # steps before the one that failed
 _MORE = 20  # steps after it, made of those before, for what has to last
@@ -103,8 +103,8 @@ class Trials:
             self.tried = noisier(self.tried)
         self.tried = [(self._placed(remedy, overlay, steps[-1]), overlay, at) for remedy, overlay, at in
                       self.tried[:SHOWN]]
-        if self.model.is_foreign:  # whose fix is one of its text: those that are surely written before others
-            self.tried.sort(key=lambda each: "{}" not in each[0].applied)
+        if self.model.is_foreign:  # whose fix is one of its text: first what is surely written, last bounds
+            self.tried.sort(key=lambda each: (all(e.is_bound for e in each[1].edits), "{}" not in each[0].applied))
             if self.diverged and steps:
                 none, is_open = Overlay(self.model, top, ()), all("{}" not in each.applied for each, *_ in self.tried)
                 self.tried[:0] = [(remedy, none, steps[-1]) for remedy in written(self.state, top, steps[-1], is_open)]
@@ -133,7 +133,9 @@ class Trials:
         said = remedy.text.replace("of nan", "of an error") if refused else remedy.text
         lines = [edit.line for edit in overlay.edits if isinstance(edit.line, InNumpy)]
         others = [at_line(place) for line in lines for place in line.others]
-        return replace(remedy, here=here, applied=self.applied(overlay), text=said,
+        applied = self.applied(overlay)
+        known = lines_of(self.state, overlay.edits, failed) if "{}" not in applied else {}
+        return replace(remedy, here=here, applied=ANEW if known else applied, lines=known, text=said,
                        place=sites[0][0] if sites else remedy.place,
                        also=(", as well as" + " and".join(others) if others else remedy.also)
                        + f": {logits}" * bool(logits))

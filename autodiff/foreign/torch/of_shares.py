@@ -1,0 +1,120 @@
+"""The logarithm of what a softmax gave elsewhere, as log_softmax: two lines of a script that belong together."""
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from ...core.graph import Graph, Operation
+from ...core.traversal import users_of
+from ...debug.analysis.advice import advice_of
+from ...debug.analysis.edits.in_graph import squashed
+from ...debug.facts.roles import place_of
+from ..new_lines import NewLines, nodes_on, replaced
+from ..script_lines import parsed
+from .uncut import last_name
+
+_CHOICES = ("argmax", "max", "topk", "argsort", "sort")  # what is the same of logarithms
+_ARRANGE = ("GatherV2", "GatherNd", "Reshape", "Identity", "Squeeze", "StridedSlice", "Slice", "Transpose",
+            "ExpandDims")
+_PICKS = ("gather", "squeeze", "flatten", "take_along_dim", "reshape", "view")
+_NEW = {"Softmax": "LogSoftmax", "softmax": "log_softmax", "log_softmax": "log_softmax"}
+
+
+def in_logarithms(graph: Graph, log: Operation) -> NewLines:
+    """A logarithm of a softmax that another line makes, where nothing else in the graph uses that softmax."""
+    (made, *_), at = squashed(log), place_of(log)
+    line = _line_of(graph, made) if made is not None else None
+    if made is None or at is None or line is None or made.type != "Softmax" or line[0] != at.file:
+        return {}
+    alike = [op for op in graph.operations.values() if op.type == "Softmax" and op.gradient_of is None
+             and _line_of(graph, op) == line]
+    return logarithms_at(*line, at.line) if all(place_of(each) == at for op in alike for each in _takers(op)) else {}
+
+
+def _line_of(graph: Graph, op: Operation) -> tuple[str, int] | None:
+    """The line that made the layer of an op, or else the op."""
+    at = place_of(op)
+    found = re.match(r"Softmax made at (\S+):(\d+)$", advice_of(graph).makers.get(op.name, "").partition("\n")[0])
+    if at is None or found is None:
+        return None if at is None else (at.file, at.line)
+    return (at.file, int(found[2])) if at.file.endswith(found[1]) else None
+
+
+def _takers(op: Operation) -> Iterator[Operation]:
+    """The ops that use what an op gives, past those that only pick or arrange."""
+    for user in users_of(op):
+        if user.type in _ARRANGE:
+            yield from _takers(user)
+        else:
+            yield user
+
+
+def logarithms_at(file: str, made: int, line: int) -> NewLines:
+    """The softmax on the line `made` as log_softmax, and `log(p)` on another as p; {} where others want the shares."""
+    logs = [(node, given) for node in nodes_on(file, line) if (given := _logged(node)) is not None]
+    softs = [node for node in nodes_on(file, made) if isinstance(node, ast.Call) and last_name(node.func) in (
+        "Softmax", "softmax")]
+    tree = parsed(file)
+    if tree is None or len(logs) != 1 or len(softs) != 1 or line == made:
+        return {}
+    (log, given), function = logs[0], softs[0].func
+    name = _base(given)
+    if name is None or not _is_theirs_alone(tree, name, log):
+        return {}
+    text = ast.unparse(function)
+    new = text[:len(text) - len(last_name(function))] + _NEW[last_name(function)]
+    first, second = replaced(file, function, new), replaced(file, log, ast.unparse(given))
+    return {**first, **second} if first and second else {}
+
+
+def _logged(node: ast.AST) -> ast.expr | None:
+    """What a call takes the logarithm of; None of anything else."""
+    if not isinstance(node, ast.Call) or last_name(node.func) != "log":
+        return None
+    if len(node.args) == 1 and ast.unparse(node.func) == "torch.log":
+        return node.args[0]
+    return node.func.value if isinstance(node.func, ast.Attribute) and not node.args else None
+
+
+def _base(node: ast.expr) -> ast.Name | ast.Call | None:
+    """The name, or the call of a model, that elements are picked of."""
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _PICKS:
+            node = node.func.value
+        else:
+            return node if isinstance(node, ast.Call) else None
+    return node
+
+
+def _is_theirs_alone(tree: ast.Module, base: ast.Name | ast.Call, log: ast.AST) -> bool:
+    """Whether nothing but the logarithm, and choices of the largest, uses what the same call gives."""
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    calls = {ast.unparse(base.func)} if isinstance(base, ast.Call) else {
+        ast.unparse(node.value.func) for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(
+            node.value, ast.Call) and base.id in map(ast.unparse, node.targets)}
+    uses = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in calls]
+    kept = {ast.unparse(target) for node in uses if isinstance(parent := parents[node], ast.Assign)
+            for target in parent.targets} | ({base.id} if isinstance(base, ast.Name) else set())
+    read = [node for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(
+        node.ctx, ast.Load) and ast.unparse(node) in kept]
+    given = [node for node in uses if not isinstance(parents[node], (ast.Assign, ast.Return))]
+    return bool(calls) and all(_is_choice(node, parents, log) for node in (*read, *given))
+
+
+def _is_choice(node: ast.AST, parents: dict[ast.AST, ast.AST], log: ast.AST) -> bool:
+    above: Iterator[ast.AST] = _above(node, parents)
+    first = next(above, None)
+    if isinstance(first, ast.Attribute) and first.attr in ("shape", "size", *_CHOICES):
+        return True
+    if isinstance(first, ast.Call) and node in first.args[:1] and last_name(first.func) in _CHOICES:
+        return True
+    return first is log or log in above
+
+
+def _above(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
+    while node in parents and not isinstance(node, ast.stmt):
+        node = parents[node]
+        yield node
