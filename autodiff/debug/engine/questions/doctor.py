@@ -133,6 +133,8 @@ class Checkup:
         loaded = {variable.op for variable in variables if given_to(variable, case.runs)}
         call = self.model.derivatives.script_call(y)
         for variable in variables:
+            if call is not None and call.found.get(variable) is not None:
+                continue  # it flows
             reason = why_none(y, variable, call)
             if reason.kind == "flows" or self._gets_another(variable, y) or is_no_weight(variable):
                 continue
