@@ -293,4 +293,11 @@ told = lambda v, k: tf.losses.sparse_softmax_cross_entropy(k([32], tf.int32), ju
 loss = told(x, tf.ones) + told(tf.random_uniform([32, 36]), tf.zeros)
 fit([adam(.01).minimize(loss), loss])
 ''',
+    "branches whose last layers begin with zeros": '''
+h = dense(p, 16)
+for _ in range(2):
+    h += dense(dense(h, 16, tf.nn.relu), 16, kernel_initializer=tf.zeros_initializer())
+loss = tf.losses.mean_squared_error(q, dense(h, 1))
+fit([adam(.01).minimize(loss), loss], near, 12)
+''',
 }

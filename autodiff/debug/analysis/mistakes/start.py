@@ -12,7 +12,7 @@ from ...facts.graph_lists import variables_of
 from ...facts.roles import ASSIGNS, at_line, place_of
 from ..findings import Finding
 from ..update_blame import is_store
-from .case import Case, Run, finding, held, kernel_of
+from .case import Case, Run, finding, gradients_of, held, kernel_of
 from .heads import SAME, heads
 from .pairing import inputs_of
 
@@ -27,6 +27,7 @@ _FLAT = {"Relu": lambda x: x <= 0, "Sigmoid": lambda x: np.abs(x) > 8, "Tanh": l
 _SHOWN = 10  # steps, fewer of which do not show that a loss stays
 _FAST = 0.9  # of the first loss, and less, is left where first values are soon forgotten
 _BEYOND = 5.0  # times the loss of a guess
+_APART = 1e-3  # of the largest gradient: what rounding does not make between units
 _OF_OLD = 1.1  # above the deviation that tf.random_normal has if it is not told: it trains, if late
 
 
@@ -72,6 +73,8 @@ def _equal_units(case: Case) -> list[Finding]:
         columns = value.reshape(-1, value.shape[-1])
         if columns.shape[1] > 1 and np.ptp(columns, axis=1).max(initial=0) == 0 and _is_hidden(product, kernels):
             same.append((variable, columns, product))
+    apart = _told_apart(case, same)
+    same = [each for each in same if each[0] not in apart]
     if not same:
         return []
     variable, columns, product = same[0]
@@ -87,6 +90,20 @@ def _equal_units(case: Case) -> list[Finding]:
                     f"gradient{still}: no symmetry is broken, and the layer is worth one unit", "initialize weights at "
                     "random: tf.glorot_uniform_initializer(), or tf.truncated_normal(shape, stddev=0.1); zeros are "
                     "right for biases", target=variable.name, step=case.steps[0].step, confidence="certain")]
+
+
+def _told_apart(case: Case, kernels: Sequence[tuple[Tensor, Any, Operation]]) -> set[Tensor]:
+    """Of kernels those whose units the first step gives different gradients, as last layers of a branch have them."""
+    raw, found = (gradients_of(case) if kernels else {}), set()
+    case.want(*(raw[x] for x, *_ in kernels if x in raw))
+    for variable, _, product in kernels:
+        value = case.values(case.looked[0]).get(raw[variable]) if variable in raw else None
+        if value is not None and np.isfinite(value).all():
+            columns = _by_units(variable, value, product)
+            columns = columns.reshape(-1, columns.shape[-1])
+            if np.ptp(columns, axis=1).max(initial=0) > _APART * np.abs(columns).max(initial=0):
+                found.add(variable)
+    return found
 
 
 def _zero_factors(case: Case) -> list[Finding]:
