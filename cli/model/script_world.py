@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy
 
-from autodiff.core.graph import get_default_graph
-from autodiff.debug.analysis.advice import Remark, advice_of
+from autodiff.debug.analysis.advice import Remark, advice_of, hearing
 from autodiff.debug.facts.records import Place
 from autodiff.runtime.session import Session
 from autodiff.tensorflow_names.alias import real_tensorflow, standing_in
@@ -77,7 +76,7 @@ def _figures_drawn() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _arithmetic_heard() -> Iterator[None]:
-    """Inside, where NumPy warns of nan and inf that it made is kept with the graph, and shown as ever."""
+    """Inside, where NumPy warns of nan and inf that it made is kept with the script, and shown as ever."""
     shown = warnings.showwarning
 
     def show(message: Any, category: type[Warning], file: str, line: int, *rest: Any) -> None:
@@ -88,12 +87,13 @@ def _arithmetic_heard() -> Iterator[None]:
                 behind = itertools.dropwhile(lambda each: each[0] != file, frames)
                 file, line = next((each for each in behind if not each[0].startswith(_NUMPY)), (file, line))
             place = Place(file, line, "", linecache.getline(file, line).strip())
-            advice_of(get_default_graph()).warned.append(Remark(text, place))
+            heard.append(Remark(text, place))
         shown(message, category, file, line, *rest)
 
     warnings.showwarning = show  # type: ignore[assignment]
     try:
-        yield
+        with hearing() as heard:
+            yield
     finally:
         warnings.showwarning = shown
 
@@ -113,6 +113,7 @@ def stopping_at_runs(asked: Run) -> Iterator[None]:
     def run(session: Session, fetches: Any, feed_dict: dict | None = None, options: Any = None,
             run_metadata: Any = None) -> Any:
         """Session.run that stops for the prompt."""
+        advice_of(session.graph)  # which shares, from here on, what is heard of the script
         return asked(lambda inside, wanted, fed: real(inside, wanted, fed, options, run_metadata), session, fetches,
                      feed_dict)
 

@@ -464,6 +464,20 @@ def test_all_lines_that_numpy_spoiled_alike_are_mended(tmp_path: Path, monkeypat
     assert (tmp_path / "model.py").read_text().count("/ (std + 1e-08)") == 2
 
 
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize("graph", ["tf.Graph().as_default().__enter__()", "tf.reset_default_graph()"])
+def test_what_numpy_spoiled_is_known_of_a_graph_made_later(graph: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                           ) -> None:
+    """And tried through a branch that draws its dropout."""
+    text = SCALED.replace("DATA", f"std = raw.std(0)\ndata = (raw - raw.mean(0)) / std\n{graph}").replace(
+        "loss = ", "h = tf.layers.dropout(x, training=tf.placeholder_with_default(True, []))\nloss = 0.0 * "
+        "tf.reduce_sum(h) + ", 1)
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+    assert "made by NumPy at model.py:7 (invalid value" in found
+    assert "remedy: std is 0 there: divide by (std + 1e-08) at model.py:7 tried: step 1 gives loss" in found, found
+
+
 def test_smaller_first_values_begin_where_they_were_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Step 1 has made of the weights what no factor mends, though step 2 is the first that is not finite."""
     text = START + """

@@ -1,8 +1,9 @@
 """What somebody beside the graph knows of a program: a front end whose steps are not Session.runs fills it."""
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -26,6 +27,19 @@ class Remark(NamedTuple):
     place: Place | None
     remedy: str = ""
     lines: NewLines = MappingProxyType({})
+
+
+_HEARD: list[list[Remark]] = []  # of the script that runs: what NumPy met, whichever graph is made before or after
+
+
+@contextlib.contextmanager
+def hearing() -> Iterator[list[Remark]]:
+    """Inside, all graphs share where NumPy met nan or inf, as a script makes its data before its graph, or after."""
+    _HEARD.append([])
+    try:
+        yield _HEARD[-1]
+    finally:
+        _HEARD.pop()
 
 
 @dataclass
@@ -56,7 +70,7 @@ class Advice:
     makers: dict[str, str] = field(default_factory=dict)
     words: tuple[tuple[str, str], ...] = ()
     rate: Remark | None = None
-    warned: list[Remark] = field(default_factory=list)
+    warned: list[Remark] = field(default_factory=lambda: _HEARD[-1] if _HEARD else [])
     untrained: set[str] = field(default_factory=set)
     spoilers: dict[str, Remark] = field(default_factory=dict)
     tolerance: float = _DIFFERS

@@ -33,9 +33,9 @@ def edited_call(op: Operation, by_op: Mapping[Operation, Edit], now: Now, graph:
 def _edited(function: Function, by_op: Mapping[Operation, Edit], outer: Graph, now: Now) -> Function:
     """A copy of a function in which the edits are made."""
     graph = FunctionGraph(outer)
-    if function.kept and not all(is_repeatable(op) or op.type == "ReadVariableOp" and not function.graph.updated
-                                 for op in function.graph.operations.values()):
-        raise ArgumentError("it draws random numbers, or changes a variable")
+    if function.kept and not all(is_repeatable(op) or "seed" in op.attrs or op.type == "ReadVariableOp" and not (
+            function.graph.updated) for op in function.graph.operations.values()):  # a dropout may draw others
+        raise ArgumentError("it changes a variable")
     known: dict[Tensor, Tensor] = {}
     for inner in function.arguments:
         known[inner] = graph.add_argument(inner.dtype, inner.dims, inner.op.name.rpartition("/")[2])
