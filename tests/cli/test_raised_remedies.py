@@ -346,6 +346,45 @@ RAISED = {
         "found = tf.nn.embedding_lookup(table, ids)\n" + SESSION
         + "import numpy as np\ngiven = np.array([1, 5])\nsess.run(found, {ids: given})\n",
         "5 came where words is 5: ids go from 0 to 4", "words = 6"),
+    "the score of an action": (
+        MORE + "w = tf.Variable(tf.zeros([4, 4]))\nscores = tf.matmul(x[:, 0], w)\n"
+        "action, told = tf.placeholder(tf.float32, [None, 4]), tf.placeholder(tf.float32, [None])\n"
+        "mine = tf.cast(tf.argmax(scores * action, 1), tf.float32)\n"
+        "train = tf.train.AdamOptimizer().minimize(tf.reduce_mean(tf.square(told - mine)))\n", "w has no gradient",
+        "mine = tf.reduce_sum(scores * action, axis=1)"),
+    "a class among those that are allowed": (
+        MORE + "w = tf.Variable(tf.zeros([4, 4]))\nscores = tf.matmul(x[:, 0], w)\n"
+        "allowed = tf.placeholder(tf.float32, [None, 4])\n"
+        "mine = tf.cast(tf.argmax(scores * allowed, 1), tf.float32)\n"
+        "loss = tf.reduce_mean(tf.square(tf.to_float(labels) - mine))\n"
+        "train = tf.train.AdamOptimizer().minimize(loss)\n", "w has no gradient",
+        "loss = tf.losses.sparse_softmax_cross_entropy(tf.cast(labels, tf.int32), scores * allowed)"),
+    "labels that count from 1": (
+        KERAS + "def read():\n    return np.arange(12) % 3 + 1\nlabels = read()\nclasses = len(np.unique(labels))\n"
+        "z, ids = tf.placeholder(tf.float32, [None, classes]), tf.placeholder(tf.int32, [None])\n"
+        "loss = tf.losses.sparse_softmax_cross_entropy(ids, z)\n"
+        "tf.Session().run(loss, {z: np.ones([12, 3]), ids: labels})\n",
+        "labels: 1 to 3, and labels of 3 classes count from 0 at model.py:7", "labels = read() - 1\n"),
+    "labels from 1, of a pair": (
+        KERAS + "def read():\n    return np.ones([12, 3]), np.arange(12) % 3 + 1\ngiven, labels = read()\n"
+        "classes = 3\nz, ids = tf.placeholder(tf.float32, [None, classes]), tf.placeholder(tf.int32, [None])\n"
+        "loss = tf.losses.sparse_softmax_cross_entropy(ids, z)\n"
+        "tf.Session().run(loss, {z: given, ids: labels})\n",
+        "labels: 1 to 3, and labels of 3 classes count from 0 at model.py:7", "read()\nlabels = labels - 1\n"),
+    "labels from 0, of one class more": (
+        KERAS + "labels = np.arange(12) % 4\nclasses = 3\n"
+        "z, ids = tf.placeholder(tf.float32, [None, classes]), tf.placeholder(tf.int32, [None])\n"
+        "loss = tf.losses.sparse_softmax_cross_entropy(ids, z)\n"
+        "tf.Session().run(loss, {z: np.ones([12, classes]), ids: labels})\n",
+        "3 came where classes is 3: ids go from 0 to 2", "classes = 4\n"),
+    "a scope of another name, of a method on the next line": (
+        "import tensorflow as tf\nwith tf.variable_scope('disc'):\n    a = tf.Variable(1.0)\n"
+        "with tf.variable_scope('gen'):\n    b = tf.Variable(1.0)\n"
+        "of_a = tf.get_collection('trainable_variables', scope='discriminator')\n"
+        "of_b = tf.trainable_variables(scope='generator')\n"
+        "train = (tf.train.AdamOptimizer()\n         .minimize(a * b, var_list=of_a))\n",
+        "no variable's name has 'discriminator': those of the loss are in disc, gen at model.py:6",
+        "scope='disc')\nof_b = tf.trainable_variables(scope='gen')"),
     "an optimizer that is run": (
         START.replace("train = tf.train.MomentumOptimizer(0.1, 0.9).",
                       "optimizer = tf.train.AdamOptimizer()\ntrain = optimizer.") + SESSION

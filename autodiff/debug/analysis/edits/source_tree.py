@@ -106,7 +106,7 @@ class Source:
         span = op.span
         return [node for node in ast.walk(self.tree) if isinstance(node, ast.expr) and span is not None
                 and (node.end_lineno, node.end_col_offset) == (span.end_line, span.end_column)
-                and (not exact or (node.lineno, node.col_offset) == (span.line, span.column))]
+                and (not exact or (span.line, span.column) in starts_of(node))]
 
     def fed(self, placeholder: Operation) -> list[tuple[ast.expr, ast.expr]]:
         """The keys and values of dicts that have the name, or attribute, which a placeholder was assigned to.
@@ -321,6 +321,14 @@ def is_result(op: Operation) -> bool:
             made.add(each)
     return op in made and {each.type for each in made for t in each.outputs for c in t._consumers
                            if c.gradient_of is None and c.span != op.span} == {op.type}
+
+
+def starts_of(node: Any) -> Sequence[tuple[int, int]]:
+    """Where an expression or statement begins, as Python says it: of a method on a line below its object, there too."""
+    func: Any = getattr(node, "func", None)
+    below = isinstance(func, ast.Attribute) and func.end_lineno != func.lineno
+    begun = [(node.lineno, node.col_offset)]
+    return [*begun, (func.end_lineno, func.end_col_offset - len(func.attr))] if below else begun
 
 
 def is_within(node: ast.AST, other: ast.AST) -> bool:

@@ -262,8 +262,9 @@ def no_variables(at: RaisedAt) -> Remark | None:
         at.written(target).rpartition(".")[2] == at.written(given).rpartition(".")[2] for target in node.targets)]
     texts = [node for part in (made or [given]) for node in ast.walk(part) if isinstance(node, ast.Constant)]
     asked = [*at.calls("startswith"), *(each for each in ast.walk(at.tree) if isinstance(each, ast.Compare))]
-    alike = [node for each in asked if ".name" in at.written(each) for node in ast.walk(each)
-             if isinstance(node, ast.Constant)]
+    asked = [*(each for each in asked if ".name" in at.written(each)), *at.calls("trainable_variables",
+                                                                                "get_collection")]
+    alike = [node for each in asked for node in ast.walk(each) if isinstance(node, ast.Constant)]
     near = {node: top for node in (*texts, *alike) if isinstance(node.value, str) and node.value and not any(
         node.value in name for name in names) and (top := _top_like(node.value.strip("_/:").lower(), tops))}
     first = next((node for node in texts if node in near), None)
@@ -275,7 +276,8 @@ def no_variables(at: RaisedAt) -> Remark | None:
 
 
 def _top_like(stem: str, tops: list[str]) -> str:
-    """The one scope that begins as a text, has it inside or is like it; "" for none."""
-    found = [top for top in tops if top.lower().startswith(stem)] or [top for top in tops if stem in top.lower()]
+    """The one scope that begins as a text, or the other way, has it inside or is like it; "" for none."""
+    found = [top for top in tops if top.lower().startswith(stem) or stem.startswith(top.lower())] or [
+        top for top in tops if stem in top.lower()]
     found = found or closest(stem, tops)[:1]
     return found[0] if len(found) == 1 else ""

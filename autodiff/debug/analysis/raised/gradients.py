@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants
 from ....gradients.blocked_reasons import GradientCall
@@ -15,6 +16,7 @@ from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..advice import Remark
 from ..edits.changes import Change
 from ..edits.expressions import name_of
+from ..edits.source_tree import is_within
 from ..why import why_none
 from .arguments import IN_TENSORFLOW
 from .raised_at import RaisedAt
@@ -62,6 +64,7 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
     behind = ancestors([y])
     chosen = next((op for op in behind if op.type == "ArgMax" and xs[0].op in ancestors([op.outputs[0]])), None)
     if chosen is not None:
+        yield *_of_the_asked(at, y, chosen), ""
         yield *_classified(at, y, chosen), ""
 
 
@@ -160,6 +163,22 @@ def _copied(x: Tensor) -> Tensor:
     while x.op.type in ("Identity", "StridedSlice", "ReadVariableOp") and x.op.inputs:
         x = x.op.inputs[0]
     return x
+
+
+def _of_the_asked(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Change], str]:
+    """The score itself, where a mask that is given leaves one of them, and a real number is wanted of it."""
+    masked, variables = chosen.inputs[0].op, {t.op for t in trainable_tensors(at.graph)}
+    fixed = [t for t in masked.inputs if not ancestors([t]) & variables] if masked.type == "Mul" else []
+    wanted = ancestors([y], [chosen.outputs[0]]) - ancestors([chosen.outputs[0]])
+    is_real = any(op.type in PLACEHOLDERS and op.outputs[0].dtype.is_floating for op in wanted)
+    axis, calls = static_value(chosen.inputs[1]), [n for n in at.spanned(chosen) if isinstance(n, ast.Call)]
+    is_counted = any(op.type == "Equal" for op in wanted)
+    if len(fixed) != 1 or not is_real or is_counted or axis is None or not calls or not calls[0].args:
+        return [], ""
+    cast = next((op for op in chosen.outputs[0]._consumers if op.type == "Cast"), None)
+    around = [n for n in at.spanned(cast) if isinstance(n, ast.Call) and is_within(calls[0], n)] if cast else []
+    new = f"{at.module()}.reduce_sum({at.written(calls[0].args[0])}, axis={int(axis)})"
+    return [(*at.range((around or calls)[0]), new)], f"{new}: the score of what was chosen, in place of its index"
 
 
 def _classified(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Change], str]:

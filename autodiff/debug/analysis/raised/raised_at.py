@@ -15,7 +15,7 @@ from ....runtime.session import Session
 from ...facts.roles import as_place
 from ..advice import Remark
 from ..edits.changes import Change
-from ..edits.source_tree import LOOPS, Source
+from ..edits.source_tree import LOOPS, Source, starts_of
 
 Frames = Sequence[tuple[FrameType, int]]  # the script's, innermost first, and at which instruction each is
 
@@ -39,8 +39,8 @@ class RaisedAt(Source):
         self.local = frames[1][0].f_locals if is_inner else frame.f_locals  # of the function, whatever is within it
         at = [*(span(((frame.f_code, instruction),)) or ())]
         self.names = frame.f_globals | self.local | frame.f_locals
-        self.node: Any = [node for node in ast.walk(self.tree) if isinstance(node, (ast.expr, ast.stmt)) and at[1:] == [
-            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset]][-1]
+        self.node: Any = [node for node in ast.walk(self.tree) if isinstance(node, (ast.expr, ast.stmt)) and at[3:] == [
+            node.end_lineno, node.end_col_offset] and (at[1], at[2]) in starts_of(node)][-1]
         node = self.node
         self.operands: Any = [node.left, node.right] if isinstance(node, ast.BinOp) else [
             *getattr(node, "args", ()), *(word.value for word in getattr(node, "keywords", ()))][:2]

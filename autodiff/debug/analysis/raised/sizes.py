@@ -86,6 +86,8 @@ def too_few(at: RaisedAt) -> Remark | None:
     fed = [np.max(value) for node in ast.walk(at.node) if isinstance(node, ast.Dict) for each in node.values
            if isinstance(value := at.value(each), np.ndarray) and value.dtype.kind in "iu" and value.size]
     more = int(max([low, *(most for most in fed if most < size + max(2, size // 10))])) + 1 - size
+    if low == size and "label" in at.said and (told := _from_one(at, size)) is not None:
+        return told
     names = [node for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and isinstance(
         value := at.value(node.targets[0]), int) and value == size]
     if more < 1 or len(names) != 1:
@@ -95,6 +97,31 @@ def too_few(at: RaisedAt) -> Remark | None:
     new = str(size + more) if isinstance(node.value, ast.Constant) else f"{old} + {more}"
     return at.remark(f"{low} came where {at.written(node.targets[0])} is {size}: ids go from 0 to {size - 1}",
                      f"{at.written(node.targets[0])} = {new}", [(*at.range(node.value), new)], node)
+
+
+def _from_one(at: RaisedAt, size: int) -> Remark | None:
+    """Labels that the script has from 1 on, each of as many as there are classes: one less, where they are made."""
+    made: dict[str, Any] = {}  # the last statement of each
+    for frame in at.callers():
+        scopes = {at.scope(frame.node), at.tree}
+        for node in (each for each in ast.walk(at.tree) if isinstance(each, ast.Assign) and at.scope(each) in scopes):
+            names = [each for each in getattr(node.targets[0], "elts", node.targets) if isinstance(each, ast.Name)]
+            made |= {each.id: node for each in names if _counts_from_one(frame.value(each), size)}
+    first = {name: node for name, node in made.items() if not any(
+        isinstance(each, ast.Name) and each.id in made and each.id != name for each in ast.walk(node.value))}
+    if not first:
+        return None
+    changes = [(*at.range(node.value), f"{at.beside(node.value)} - 1") if isinstance(node.targets[0], ast.Name)
+               else at.after(node, f"{name} = {name} - 1") for name, node in first.items()]
+    return at.remark(f"{' and '.join(first)}: 1 to {size}, and labels of {size} classes count from 0",
+                     " and ".join(f"{name} - 1" for name in first), changes, next(iter(first.values())))
+
+
+def _counts_from_one(value: Any, size: int) -> bool:
+    """Whether an array has the numbers 1 to `size`, and no others."""
+    array = np.asarray(value) if isinstance(value, np.ndarray) else np.zeros(0)
+    return bool(size > 1 and array.dtype.kind in "iuf" and array.ndim in (1, 2) and array.size > size and (
+        array.ndim == 1 or array.shape[1] == 1) and np.array_equal(np.unique(array), np.arange(1, size + 1)))
 
 
 def shared_cell(at: RaisedAt) -> Remark | None:
