@@ -75,6 +75,9 @@ def test_each_backward_is_a_step_with_the_values_that_torch_had(told):
     (["with torch.no_grad():", "    h = x @ w", LOSS.replace("x @ w", "h"),
       "loss.refuses = 'element 0 of tensors does not require grad'", "loss.backward()"],
      8, "it is computed under torch.no_grad(), mm at", "outside of no_grad()"),
+    (["g = (w * w).detach()", "g.refuses = 'element 0 of tensors does not require grad'",
+      "torch.autograd.grad(g, w, grad_outputs=None)"], 9, "it is the gradient that torch.autograd.grad gave at "
+     "train.py:9", "create_graph=True in that call"),
     (["raise IndexError('Target 3 is out of bounds.')"], 0, "", "classes count from 0")])
 def test_an_error_of_torch_is_told_with_its_line_and_what_to_do(told, lines, line, text, remedy):
     with pytest.raises((RuntimeError, TypeError, IndexError)) as error:
@@ -82,6 +85,15 @@ def test_an_error_of_torch_is_told_with_its_line_and_what_to_do(told, lines, lin
     found = error.value.told
     assert found.text.startswith(text) and remedy in found.remedy, found
     assert (found.place.line if found.place else 0) == line
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_is_differentiated_by_on_the_way_is_data(told, asked):
+    ask = "torch.autograd.grad(h, t, grad_outputs=None)" if asked else "pass"
+    found = told("from torch.optim import Optimizer", "o = Optimizer([w], 0.1) if not step else o",
+                 "t = torch.tensor(1.0, requires_grad=True) if not step else t", "h = x @ w * t", ask,
+                 "loss = (h - y).square().mean()", "loss.backward()")
+    assert ("not in the optimizer" in [kind for kind, _ in found.found]) != asked
 
 
 def test_two_losses_made_before_the_first_backward_are_two_steps(told):

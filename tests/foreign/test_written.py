@@ -130,6 +130,13 @@ def test_the_tensors_themselves_in_place_of_their_numbers(old: str, new: str, tm
     assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)
 
 
+def test_a_decorator_that_records_nothing_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = "class A:\n    @torch.no_grad()\n    def f(self, x):\n        return g(x)"
+    file = _file(old, tmp_path, monkeypatch)
+    found = connected(file, 4)
+    assert found == {(file, 2): ""} and "no_grad" not in _patched(found, file, old)
+
+
 @pytest.mark.parametrize("made, old, new", [
     (0, "for p in m.parameters():|    p.requires_grad = False", "for p in m.parameters():|    p.requires_grad = True"),
     (3, "for p in m.parameters():|    p.requires_grad_(False)|o = SGD(m.fc.parameters(), 1)",

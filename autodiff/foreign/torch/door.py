@@ -68,7 +68,9 @@ class TorchDoor:
             def run() -> Any:
                 return grad(outputs, inputs, *args, **kwargs)
             if self._is_apart() or args or kwargs.keys() & {"create_graph", "grad_outputs", "is_grads_batched"}:
-                self._asked += [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+                asked = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+                self._asked += asked
+                self._habits.asked.update(map(id, asked))
                 return run()
             return self._grad(outputs, inputs, run)
 

@@ -69,6 +69,7 @@ class Habits:
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
         self._older: dict[str, weakref.ref[Any]] = {}  # leaves that backwards saw
         self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
+        self.asked: set[int] = set()  # what the script differentiated by on the way to a loss: no weights, but data
         self._remade: set[str] = set()  # names of those that steps make anew
         self.moved, self.last_step = set[int](), RawFrames()
         self.unkept = Unkept()
@@ -304,7 +305,7 @@ class Habits:
 
     def _left_out(self, parameters: dict[str, Any]) -> list[Finding]:
         missing = {name: p for name, p in self.not_given(parameters).items() if p.requires_grad and p.grad is not None
-                   and (isinstance(p, torch.nn.Parameter) or name not in self._remade)}  # else made in the step
+                   and (isinstance(p, torch.nn.Parameter) or name not in self._remade and id(p) not in self.asked)}
         if not missing:
             return []
         first, parameter = next(iter(missing.items()))

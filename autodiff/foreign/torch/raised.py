@@ -13,7 +13,7 @@ import torch
 from ...core.site import Site, resolve
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
-from ..new_lines import NewLines, argument, before, first_of, in_place, out_of_place, text_of_argument, value
+from ..new_lines import NewLines, argument, before, first_of, in_place, out_of_place, replaced, text_of_argument, value
 from ..new_lines import without_recording as unrecorded
 from ..script_lines import loop_around, names_between, on_lines
 from .graph import name_of, sliced, written_by
@@ -142,10 +142,25 @@ class PostMortem:
 
     def _cut(self) -> Remark | None:
         """A loss that nothing differentiable made: where the way from the parameters ends, and what mends it."""
-        found = self._ended()
+        found = self._kept_no_graph() or self._ended()
         if found is None or found.place is None or found.lines:
             return found
         return found._replace(lines=connected(found.place.file, found.place.line))
+
+    def _kept_no_graph(self) -> Remark | None:
+        """A gradient that is differentiated again, and was asked for without its graph."""
+        of = next((frame.f_locals.get("t_outputs") for frame, _ in self._frames if frame.f_code.co_name == "grad"
+                   and is_library(frame.f_code.co_filename)), None) or ()
+        calls = [node for node in ast.walk(ast.Module([*on_lines(self._file).values()], []))
+                 if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("autograd.grad")]
+        lacking = {node.lineno: node for node in calls if "create_graph" not in [word.arg for word in node.keywords]}
+        if len(lacking) != 1 or not of or any(t.requires_grad for t in of):
+            return None
+        (line, call), = lacking.items()
+        place, last = as_place(Site(self._file, line, "")), [*call.args, *(word.value for word in call.keywords)][-1]
+        return Remark(f"it is the gradient that torch.autograd.grad gave{at_line(place)}, which has no graph to be "
+                      "differentiated again", place, "create_graph=True in that call", replaced(
+                          self._file, last, "{}, create_graph=True"))
 
     def _ended(self) -> Remark | None:
         used = sliced(self._entries, [self._loss])

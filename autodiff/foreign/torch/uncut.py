@@ -32,6 +32,9 @@ def _connections(file: str, line: int) -> Iterator[NewLines]:
             if isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) in (
                     "no_grad", "inference_mode"):
                 yield replaced(file, item.context_expr.func, "torch.enable_grad")
+        for each in holder.decorator_list if isinstance(holder, ast.FunctionDef) else ():
+            if last_name(each.func if isinstance(each, ast.Call) else each) in ("no_grad", "inference_mode"):
+                yield {(file, each.lineno): ""}
     if statement is not None and any(_is_wrap(node) for node in ast.walk(statement)):
         yield _with_sources(file, statement)
     for node in nodes_on(file, line):

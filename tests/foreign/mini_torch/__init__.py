@@ -330,6 +330,15 @@ def no_grad():
         STATE.grad = saved
 
 
+def grad(outputs, inputs, *_, **__):
+    """torch.autograd.grad, which only refuses."""
+    t_outputs = (outputs,)
+    if getattr(t_outputs[0], "refuses", ""):
+        raise RuntimeError(outputs.refuses)
+    return ()
+
+
+
 MODULES = {name: Room(name) for name in NAMES}
 for _name, _module in MODULES.items():
     _parent, _, _last = _name.rpartition(".")
@@ -358,7 +367,7 @@ _torch._C.TensorBase = TensorBase
 _torch.utils._python_dispatch.TorchDispatchMode = DispatchMode
 _torch.autograd.Function = type("Function", (), {"apply": classmethod(lambda *_: None)})
 _torch.autograd.function.BackwardCFunction = type("BackwardCFunction", (), {"apply": lambda *_: None})
-_torch.autograd.grad = lambda *_: ()
+_torch.autograd.grad = grad
 _torch.amp.GradScaler = GradScaler
 _torch.optim.Optimizer = Optimizer
 _torch.optim.optimizer.register_optimizer_step_pre_hook = hooked(Optimizer.before)
