@@ -54,10 +54,12 @@ class Trained:
         self.compiled_anew += bool(vars(self).get("_functions")) and frames[:1] == vars(self)["_frames_of_loss"][:1]
         self.to_train = list(self.trainable_weights) if self.inputs else None  # type: ignore[attr-defined]
         self.history, self.changed, self._functions, self._frames_of_loss = History(), [], {}, frames
+        self.compiled = self.used = time.perf_counter()
         get_default_graph().extras.setdefault("compiled", {})[id(self)] = self
 
     def _as_compiled(self) -> None:
         """Tell of weights that were frozen, or set free, since compile: training goes by what it was told there."""
+        self.used = time.perf_counter()
         other = set(self.to_train or ()) ^ set(self.trainable_weights)  # type: ignore[attr-defined]
         self.changed = [v for v in self.weights if v in other] if self.to_train else []  # type: ignore[attr-defined]
         if self.changed:
@@ -223,7 +225,7 @@ class Trained:
             held = [_only([each[at:] for each in part]) for part in arrays]
             x, y, sample_weight = ([each[:at] for each in part] or None for part in arrays)
         history = self.history = History()
-        watchers = [*([] if callbacks is None else callbacks if isinstance(callbacks, list) else [callbacks]), history]
+        watchers = [*(callbacks if isinstance(callbacks, list) else [] if callbacks is None else [callbacks]), history]
         for each in watchers:
             each.set_model(self)
             each.set_params({"epochs": epochs, "batch_size": batch_size, "verbose": verbose, "steps": steps_per_epoch})
@@ -305,17 +307,15 @@ class Trained:
         """The loss over all examples; with metrics, a list of it and them."""
         self._told()
         x, y = in_order(self, x, y)
-        found = list(self._epoch("test", batches_of(endless_source(x, steps) or x, y, sample_weight, batch_size or 32,
-                                                    steps=steps)).values())
-        return found[0] if len(found) == 1 else found
+        given = batches_of(endless_source(x, steps) or x, y, sample_weight, batch_size or 32, steps=steps)
+        return _only(list(self._epoch("test", given).values()))
 
     evaluate_generator = evaluate
 
     def predict(self, x: Any, batch_size: int | None = None, verbose: int = 0, steps: int | None = None,
                 **options: Any) -> Any:
         """The outputs for all examples: an array, or a list of them."""
-        if self.optimizer is None:
-            self.__dict__.setdefault("_functions", {})
+        vars(self).setdefault("_functions", {})
         x, _ = in_order(self, x, None)
         rows = [self._function("predict", (batch[0], [], []))((batch[0], [], []))
                 for batch in batches_of(endless_source(x, steps) or x, None, None, batch_size or 32, steps=steps)]

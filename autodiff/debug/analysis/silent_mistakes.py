@@ -13,9 +13,10 @@ from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, in_order, past
 from ..derivatives.derivatives import is_plain
 from ..facts.graph_lists import calls_of
-from ..facts.roles import ASSIGNS, VARIABLES, at_line, place_of
+from ..facts.roles import VARIABLES, at_line, place_of
 from .findings import Finding
 from .mistakes.case import finding, held
+from .mistakes.copies import copies_among
 from .mistakes.heads import SAME, is_log_softmax, last_layer, unbroadcast
 from .mistakes.signs import picks, signs_into
 from .remedies import origin_of
@@ -32,7 +33,7 @@ def silent_mistakes(y: Tensor, operations: Iterable[Operation], variables: Seque
     behind = ancestors([y])
     listed = list(operations)
     return [*(f for op in in_order(behind) for f in _over_the_batch(op)), *_penalized_twice(behind),
-            *wrong_sign(y, behind), *_trained_copies(listed, variables)]
+            *wrong_sign(y, behind), *_trained_copies(listed, variables, behind)]
 
 
 def _over_the_batch(op: Operation) -> list[Finding]:
@@ -92,7 +93,7 @@ def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
     """A log-likelihood that is minimized as it is: the loss falls without bound, away from what is right."""
     found = []
     for op in in_order(behind):
-        squashed = last_layer(op.inputs[0]) if op.type == "Log" else op
+        squashed = _picked_of(last_layer(op.inputs[0])) if op.type == "Log" else op
         if squashed.type in (*_SOFTMAXES, "Sigmoid") or is_log_softmax(op):
             picked = op.type == "Log" and _picks_above(op)
             if {(sign, p or picked) for sign, p in signs_into(op.outputs[0], y, behind)} == {(1, True)}:
@@ -103,10 +104,19 @@ def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
     return found[:1]
 
 
+def _picked_of(op: Operation) -> Operation:
+    """The layer that something else than a constant chose elements of; the op itself where it does not choose."""
+    return last_layer(op.inputs[0]) if _chooses(op) else op
+
+
+def _chooses(op: Operation) -> bool:
+    return op.type in ("GatherNd", "GatherV2", "StridedSlice") and static_value(op.inputs[1]) is None
+
+
 def _picks_above(log: Operation) -> bool:
     """Whether a logarithm is of what labels have picked already."""
     above = ancestors(log.inputs)
-    return any(op.type in ("GatherNd", "GatherV2") for op in above) or any(
+    return any(op.type in ("GatherNd", "GatherV2") or _chooses(op) for op in above) or any(
         op.type == "Mul" and any(picks(op, t) for t in op.inputs) for op in above)
 
 
@@ -120,15 +130,10 @@ def _last_sign(op: Operation, y: Tensor, behind: set[Operation]) -> Operation:
     return turned
 
 
-def _trained_copies(operations: Sequence[Operation], variables: Sequence[Tensor]) -> list[Finding]:
-    """Variables that assignments copy from others, as target networks are, and that an optimizer changes too."""
-    known = {variable.op for variable in variables}
-    copies: dict[Operation, tuple[Operation, Operation]] = {}
-    for op in operations:
-        if op.type in ASSIGNS and op.inputs[0].op in known:
-            source = held(op.inputs[1])
-            if source in known and source is not op.inputs[0].op:
-                copies[op.inputs[0].op] = source, op
+def _trained_copies(operations: Sequence[Operation], variables: Sequence[Tensor], behind: set[Operation]
+                    ) -> list[Finding]:
+    """Variables copied from others that make y beside them, as target networks are, which an optimizer changes too."""
+    copies = {variable: found for variable, found in copies_among(operations, variables).items() if found[0] in behind}
     trained = {op.inputs[0].op: op for op in operations
                if is_store(op) and "Apply" in op.type and op.inputs and op.inputs[0].op in copies}
     if not trained:

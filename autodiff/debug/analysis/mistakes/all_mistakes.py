@@ -6,13 +6,16 @@ from dataclasses import replace
 
 from ...facts.steps import When
 from ..findings import WARNING, Finding
+from ..silent_mistakes import wrong_sign
 from .batches import batch_mistakes
 from .case import Case
 from .classes import class_mistakes, residual_mistakes
 from .comparisons import comparison_mistakes
+from .copies import copy_mistakes
 from .formulas import formula_mistakes
 from .habits import habit_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
+from .lasts import last_mistakes
 from .leaks import leak_mistakes
 from .misused import misuses
 from .modes import mode_mistakes
@@ -58,12 +61,17 @@ _LOSSES = 4  # that are looked at
 def other_losses(case: Case) -> list[Finding]:
     """Findings about the losses that are minimized beside y."""
     others = [y for y in by_loss(case) if y is not case.y][:_LOSSES]
-    return [finding for y in others for rule in _OF_A_LOSS for finding in rule(case.about(y))]
+    return [finding for y in others for rule in (_turned, *_OF_A_LOSS) for finding in rule(case.about(y))]
+
+
+def _turned(case: Case) -> list[Finding]:
+    return wrong_sign(case.y, set(case.behind))
 
 
 RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, comparison_mistakes, misuses, mode_mistakes, start_mistakes,
          trainer_mistakes, adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes,
-         left_alone_mistakes, leak_mistakes, pair_mistakes, formula_mistakes, habit_mistakes)
+         left_alone_mistakes, leak_mistakes, pair_mistakes, formula_mistakes, habit_mistakes, copy_mistakes,
+         last_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

@@ -94,9 +94,24 @@ def _keeps_places(x: Tensor, head: Head) -> bool:
         new = {t for op in tensor._consumers if op in behind and _is_placed(op) for t in op.outputs if t.dims is None
                or len(t.dims) > rank or t.dtype.name == "variant" or t.dtype.is_integer or op.type in _FLAT
                or t is head.prediction} - seen
+        new |= {t for op in tensor._consumers if op.type == "ConcatV2" and op in behind for t in _cut_again(op, tensor)}
         seen |= new
         stack += new
     return head.prediction in seen
+
+
+def _cut_again(joined: Operation, tensor: Tensor) -> list[Tensor]:
+    """What is cut from a tensor with something put before it, as a start symbol, so that only the tensor is left."""
+    axis, (first, *rest) = static_value(joined.inputs[-1]), joined.inputs[:-1]
+    if axis is None or rest != [tensor] or first.dims is None or not (size := first.dims[int(axis)]):
+        return []
+    found = []
+    for op in joined.outputs[0]._consumers if int(axis) >= 0 else ():
+        start, step = (static_value(t) for t in (op.inputs[1], op.inputs[3])) if op.type == "StridedSlice" else (None,) * 2
+        if start is not None and step is not None and len(start) == int(axis) + 1 and start[-1] == size and (
+                not start[:-1].any() and (step == 1).all() and op.attrs["end_mask"] == 2 ** len(start) - 1):
+            found.append(op.outputs[0])
+    return found
 
 
 def _is_placed(op: Operation) -> bool:

@@ -34,9 +34,8 @@ def pace_mistakes(case: Case) -> list[Finding]:
     """Findings about how the loss goes from step to step."""
     if not case.steps:
         return []
-    found = _uphill(case)
-    return found or [*_diverges(case), *_too_high(case), *too_low(case), *_decayed(case), *_bottomless(case),
-                     *too_few(case)]
+    return _uphill(case) or [*_diverges(case), *_too_high(case), *too_low(case), *_decayed(case), *_bottomless(case),
+                             *too_few(case)]
 
 
 def _uphill(case: Case) -> list[Finding]:
@@ -334,7 +333,8 @@ def _decayed(case: Case) -> list[Finding]:
                                  f"the rate {values[-1][1] if values else float('nan'):.3g}: the schedule never begins",
                                  f"optimizer.minimize(loss, global_step={counters[0].name})",
                                  target=f"{counters[0].name}:0", confidence="certain"))
-        elif len(values) > 2 and len(case.steps) < 2000 and 0 <= at_end < 0.01 * values[0][1]:
+        elif len(values) > 2 and len(case.steps) < 2000 and 0 <= at_end < 0.01 * values[0][1] and (
+                not case.learns or values[-2][1] < 0.01 * values[0][1]):  # and not at the end of what it is meant for
             half = next(step for step, value in values if value < 0.5 * values[0][1])
             found.append(finding(65 if case.last_loss > 0.3 * case.first_loss else 46, "learning rate decayed to "
                                  "nothing", rate.op, f"the learning rate falls from {values[0][1]:.3g} at step "

@@ -5,9 +5,9 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
-from ...facts.roles import PLACEHOLDERS
+from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
-from .case import Case, Values, fed_behind, finding
+from .case import Case, Values, fed_behind, finding, values_behind
 from .heads import ENTROPIES, SAME, Head, constant, heads, is_data, through, weights_of
 
 _MANY = 400  # examples that are compared with each other
@@ -122,6 +122,34 @@ def _is_dealt_out(batches: list[np.ndarray]) -> bool:
     off, n = rows - rows.mean(axis=1, keepdims=True), rows.shape[1]
     inside, beside = np.square(off).mean(), (off[:, 1:] * off[:, :-1]).mean()
     return bool(n >= _AXES and abs(beside) < _ALONE * inside < _ALONE / _APART * n * rows.mean(axis=1).var())
+
+
+def drawn_apart(head: Head, labels: Tensor, case: Case) -> list[Finding]:
+    """Labels of another element of an iterator than their inputs: each get_next() takes one of its own."""
+    told, given = (_components(t) for t in (labels, head.prediction))
+    if len({op for op, _ in told}) != 1 or not given or {op for op, _ in told} & {op for op, _ in given}:
+        return []
+    (op, _), other = next(iter(told)), next(iter(given))[0]
+    if iterator_of(other) is not iterator_of(op) or {i for _, i in told} & {i for _, i in given}:
+        return []  # the same component of two elements is one and what follows it
+    return [finding(72, "drawn apart", op, f"the labels of {head.op.name} come of {op.name}, what predicts them of "
+                    f"{other.name}{at_line(place_of(other))}: these are two get_next() of one iterator, and each takes "
+                    "an element of its own, so no label belongs to its input", "call get_next() once: x, y = "
+                    "iterator.get_next()", target=labels.name, confidence="certain")]
+
+
+def _components(tensor: Tensor) -> set[tuple[Operation, int]]:
+    """The get_next() that a tensor comes from, and which component of each."""
+    behind = {tensor.op, *values_behind([tensor])}
+    return {(op, i) for op in behind if iterator_of(op) is not None for i, t in enumerate(op.outputs)
+            if t is tensor or not behind.isdisjoint(t._consumers)}
+
+
+def iterator_of(op: Operation) -> object | None:
+    """The iterator that an op takes the next element of; None for any other op."""
+    if op.type == "IteratorGetNext" and op.inputs:
+        return op.inputs[0]
+    return getattr(op.attrs.get("function"), "iterator", None) if op.type == "PyFunc" else None
 
 
 def is_rewarded(head: Head, case: Case) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ...facts.roles import PLACEHOLDERS
+from .case import SHAPES
 from .heads import SAME, unbroadcast
 
 _PARTS, _DIAGONALS = ("MatrixDiagPart", "DiagPart"), ("MatrixDiag", "MatrixSetDiag", "Diag")  # what belongs together
@@ -38,7 +39,8 @@ def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: 
             ends.add((sign, picked))
             continue
         stack += [(op.outputs[0], sign * (int(bends and op.type in _BENDS) or sign_through(op, tensor, fed)),
-                   picked or picks(op, tensor)) for op in tensor._consumers if op in behind and op.outputs]
+                   picked or picks(op, tensor)) for op in tensor._consumers
+                  if op in behind and op.outputs and op.type not in SHAPES]
     return ends
 
 

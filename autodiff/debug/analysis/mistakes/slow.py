@@ -10,8 +10,10 @@ from .heads import number_in
 
 _USUAL, _MILD, _SLOWISH, _SLOW = 1e-3, 2.5e-4, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
 _STILL = 1e-6
+_GROWS = 1.5  # times: steps that were so much shorter
 _STEEP = 5e-3  # of the loss: gained by one usual step, where a mildly slow training is called slow too
 _MOVED = 0.03  # share of the loss by which a training that goes on has changed it
+_LONG, _MOVED_IN_LONG, _WASTED = 200, 0.2, 20  # the same of so many steps; so many to what a usual one would gain
 _FEW, _LITTLE = 10, 0.9  # steps that are hardly any, and of the loss of a guess, above which little was learnt
 _MANY = 20  # steps that a training has to have had before it is called slow
 
@@ -21,7 +23,8 @@ def too_low(case: Case) -> list[Finding]:
     if len(case.steps) < _MANY or not case.paces or not case.again:
         return []
     first, then = case.again[0][1], case.with_variables(case.looked[0], case.y, case.looked[-1].after)
-    if then is None or not abs(then - first) < _MOVED * abs(first):
+    most = _MOVED if len(case.steps) < _LONG else _MOVED_IN_LONG
+    if then is None or not abs(then - first) < most * abs(first):
         return []
     pace, rate = float(np.median(_largest_paces(case))), rate_of(case, case.looked[0])
     if not pace < _MILD or not pace and rate is None:  # no rule is seen to change these variables at all
@@ -32,6 +35,9 @@ def too_low(case: Case) -> list[Finding]:
     if not is_blind and not (gains and _reaches_kernels(case) and all(
             gain > (1e-4 if pace < _SLOWISH else _STEEP) * abs(losses.get(step, case.first_loss))
             for step, gain in gains)):
+        return []
+    if abs(then - first) >= _MOVED * abs(first) and not (  # what a few usual steps would have done
+            pace < _SLOWISH and gains and abs(then - first) * _WASTED < len(case.steps) * min(g for _, g in gains)):
         return []
     said = (f"a step changes the kernels by {pace:.2g} of their size, where {_USUAL:g} is usual, and in "
             f"{len(case.steps)} steps the loss of the first batch moved from {first:.5g} to {then:.5g}")
@@ -74,11 +80,15 @@ def _largest_paces(case: Case) -> list[float]:
 
 
 def _speeds_up(case: Case) -> bool:
-    """Whether the steps grow, as while a schedule warms up, or averages of squares that began at 1 shrink enough."""
+    """Whether the steps grow, as while a schedule warms up, or averages of squares that began at 1 shrink enough.
+
+    Momentum gathers too, but soon has: what then grows no more stays as slow.
+    """
     rates = [rate_of(case, run) or 0.0 for run in (case.looked[0], case.looked[-1])]
     paces = _largest_paces(case)
-    first, last = paces[0], paces[-1]
-    return last > 1.5 * first and (rates[1] > rates[0] or last > _SLOW or "RMSProp" in update_op(case).type)
+    first, later, last = paces[0], paces[-1 - len(paces) // 3], paces[-1]
+    return last > _GROWS * first and (rates[1] > rates[0] or last > max(_SLOW, _GROWS * later)
+                                      or "RMSProp" in update_op(case).type)
 
 
 def _reaches_kernels(case: Case) -> bool:

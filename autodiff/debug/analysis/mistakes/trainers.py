@@ -318,8 +318,9 @@ def _since_compile(case: Case) -> list[Finding]:
     models = case.graph.extras.get("compiled", {}).values()
     for model, weight in ((each, weight) for each in models for weight in each.changed):
         is_trained = weight in model.to_train
-        if any(weight in m.weights and (weight in (m.to_train or ())) != is_trained for m in models):
-            continue  # as another was told, as of a critic that only its own model trains
+        if any(weight in m.weights and (weight in (m.to_train or ())) != is_trained and m.used > model.compiled
+               for m in models):
+            continue  # as another was told since, as of a critic that only its own model trains
         said = "frozen, and is trained all the same" if is_trained else "made trainable, and is not trained"
         return [finding(64, "changed after compile", case.y.op, f"{weight.name} (of {len(model.changed)}) was {said}: "
                         "its model was compiled before that, and goes by what was trainable then",
