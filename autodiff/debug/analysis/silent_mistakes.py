@@ -97,9 +97,13 @@ def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
         if squashed.type in (*_SOFTMAXES, "Sigmoid") or is_log_softmax(op):
             picked = op.type == "Log" and _picks_above(op)
             if {(sign, p or picked) for sign, p in signs_into(op.outputs[0], y, behind)} == {(1, True)}:
-                said = finding(102, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name}, the logarithm of a "
-                               "probability: to minimize it makes what is right less likely, without end",
-                               "minimize the negative log-likelihood: drop or add one minus on the way")
+                is_weighed = op.type == "Log" and squashed is not last_layer(op.inputs[0]) and {
+                    sign for sign, _ in signs_into(op.outputs[0], y, behind, fed=0)} != {1}
+                weight = ", wherever what it is multiplied by is above 0, as what the model did well is" * is_weighed
+                said = finding(58 if is_weighed else 102, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name},"
+                               " the logarithm of a probability: to minimize it makes what is right less likely, "
+                               f"without end{weight}", "minimize the negative log-likelihood: drop or add one minus on "
+                               "the way")
                 found.append(replace(said, place=place_of(_last_sign(op, y, behind))))
     return found[:1]
 

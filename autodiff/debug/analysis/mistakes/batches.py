@@ -44,8 +44,8 @@ def batch_mistakes(case: Case) -> list[Finding]:
     for head in heads(case):
         if head.labels is not None and head.labels.op not in case.trained:
             batches = batches_of(case, head.labels)
-            found += [*drawn_apart(head, head.labels, case), *_sorted(head, batches, case), *_unbalanced(head, batches, case),
-                      *nothing_learnt(head, batches, case)]
+            found += [*drawn_apart(head, head.labels, case), *_sorted(head, batches, case),
+                      *_unbalanced(head, batches, case), *nothing_learnt(head, batches, case)]
     return found
 
 

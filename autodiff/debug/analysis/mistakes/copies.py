@@ -45,8 +45,8 @@ def copy_mistakes(case: Case) -> list[Finding]:
     update, source, copy = lost[0]
     name, other, more = update.variable.name, f"{source.name}:0", f" and {len(lost) - 1} others" * (len(lost) > 1)
     return [finding(67, "copied the wrong way", copy, f"{name}{more} {'are' if more else 'is'} trained, and in "
-                    f"{_times(copy, case)} runs {copy.name} put the value of {other} there, which nothing changes: what "
-                    "was learnt is lost each time, and the other network, as the target of a critic, never learns it",
+                    f"{_times(copy, case)} runs {copy.name} put the value of {other} there, which nothing changes: "
+                    "what was learnt is lost each time, and the other network, as a target, never learns it",
                     f"turn the copy: {other} is to be given {name}, tf.assign(target, trained)", target=name,
                     confidence="certain")]
 

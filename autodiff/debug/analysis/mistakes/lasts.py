@@ -25,7 +25,7 @@ def _ended_before(op: Operation, case: Case) -> list[Finding]:
     lengths = []
     for whole, last in zip(case.series(op.inputs[0]), case.series(op.outputs[0])):
         rows = whole if np.array_equal(whole[:, -1], last) else np.swapaxes(whole, 0, 1)  # of a batch first
-        alive = rows.any(axis=-1)
+        alive = np.any(rows, axis=-1)
         if rows.shape[1] < 2 or not np.array_equal(rows[:, -1], last) or (alive[:, 1:] > alive[:, :-1]).any():
             return []
         lengths.append(alive.sum(axis=1))

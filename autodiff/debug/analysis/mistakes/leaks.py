@@ -102,13 +102,13 @@ def _keeps_places(x: Tensor, head: Head) -> bool:
 
 def _cut_again(joined: Operation, tensor: Tensor) -> list[Tensor]:
     """What is cut from a tensor with something put before it, as a start symbol, so that only the tensor is left."""
-    axis, (first, *rest) = static_value(joined.inputs[-1]), joined.inputs[:-1]
-    if axis is None or rest != [tensor] or first.dims is None or not (size := first.dims[int(axis)]):
-        return []
+    axis, first = static_value(joined.inputs[0]), joined.inputs[1]
+    size = None if axis is None or int(axis) < 0 or first.dims is None else first.dims[int(axis)]
     found = []
-    for op in joined.outputs[0]._consumers if int(axis) >= 0 else ():
-        start, step = (static_value(t) for t in (op.inputs[1], op.inputs[3])) if op.type == "StridedSlice" else (None,) * 2
-        if start is not None and step is not None and len(start) == int(axis) + 1 and start[-1] == size and (
+    for op in joined.outputs[0]._consumers if size and joined.inputs[2:] == (tensor,) else ():
+        given = [static_value(t) for t in (op.inputs[1], op.inputs[3])] if op.type == "StridedSlice" else [None]
+        start, step = given[0], given[-1]
+        if start is not None and step is not None and len(start) == int(axis or 0) + 1 and start[-1] == size and (
                 not start[:-1].any() and (step == 1).all() and op.attrs["end_mask"] == 2 ** len(start) - 1):
             found.append(op.outputs[0])
     return found
@@ -116,7 +116,7 @@ def _cut_again(joined: Operation, tensor: Tensor) -> list[Tensor]:
 
 def _is_placed(op: Operation) -> bool:
     if op.type == "ConcatV2":
-        axis = static_value(op.inputs[-1])
+        axis = static_value(op.inputs[0])
         return axis is not None and int(axis) in (-1, len(op.outputs[0].dims or ()) - 1)
     return op.type in _PASS or op.type in _BY_VARIABLES and any(
         is_variable_read(t) or t.op.type == "VarHandleOp" for t in op.inputs)

@@ -43,7 +43,8 @@ _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is no
     **dict.fromkeys((
         "same batch", "batches overlap", "sorted by class", "labels do not follow from inputs", "initialized again",
         "graph grows", "never trained", "never copied", "nan in the data", "unbalanced classes",
-        "one label", "duplicated columns", "gradients never reset", "dropout in evaluation", "not updated", "failed"),
+        "one label", "drawn apart", "copied the wrong way", "duplicated columns", "gradients never reset",
+        "dropout in evaluation", "not updated", "failed"),
         "it is the script that does it"),
     **dict.fromkeys(("floats compared", "argmax over the batch", "argmax over one", "compared crosswise",
                      "mean of integers"), "the loss does not depend on it"),

@@ -1,0 +1,130 @@
+"""Causes of trainings that learn nothing and raise nothing: each is told first, at its line, and its twin has none."""
+
+from pathlib import Path
+
+import pytest
+
+from .mistaken_programs import HEAD
+from .programs_of_keras import KERAS
+from .test_mistakes import findings
+
+_RECURRENT = """
+lengths = tf.placeholder(tf.int32, [None])
+cell = tf.nn.rnn_cell.GRUCell(8)
+outputs, state = tf.nn.dynamic_rnn(cell, tf.reshape(x, [-1, 6, 6]), lengths, dtype=tf.float32)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(outputs[:, -1], 4))  #!
+fit(adam(.01).minimize(loss), lambda i: {**fed(i), lengths: rng.randint(2, 7, 32)}, 24)
+"""
+_TWO_NETS = """
+with tf.variable_scope("online"):
+    said = dense(p, 1)
+with tf.variable_scope("target"):
+    later = dense(p, 1)
+online, target = tf.trainable_variables("online"), tf.trainable_variables("target")
+train = adam(.01).minimize(tf.reduce_mean(tf.square(q - said)), var_list=online)
+copies = [tf.assign(a, b) for a, b in zip(online, target)]  #!
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(20):
+        session.run(later, {p: points[:9]}), session.run(train, near(i))
+        if i % 5 == 4:
+            session.run(copies)
+"""
+_STAGES = KERAS + """
+base = keras.Sequential([layers.Dense(16, "relu", input_shape=(8,))])
+first = keras.Sequential([base, layers.Dense(4, "softmax")])
+first.compile("adam", "sparse_categorical_crossentropy")
+first.fit(data, classes, 24, 1, verbose=0)
+base.trainable = False
+m = keras.Sequential([base, layers.Dense(4, "softmax")])
+m.compile(keras.optimizers.Adam(.05), "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 1, verbose=0)
+base.trainable = True
+# again
+m.fit(data, classes, 24, 2, verbose=0)
+"""
+_SPOKEN = """
+ids, n = tf.placeholder(tf.int32, [None, 5]), 32
+words, project = tf.get_variable("words", [8, 6]), tf.layers.Dense(8)
+start = tf.concat([tf.fill([n, 1], 7), ids], axis=1)[:, 1:]
+_, state = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(8, name="a"), tf.gather(words, ids[:, ::-1]), dtype=tf.float32)
+told, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(8, name="b"), tf.gather(words, start), initial_state=state)
+loss = tf.losses.sparse_softmax_cross_entropy(ids, project(told))  #!
+fit(adam(.01).minimize(loss), lambda i: {ids: rng.randint(0, 7, [n, 5])}, 12)
+"""
+_ACTOR = """
+s, a, worth = tf.placeholder(tf.float32, [1, 3]), tf.placeholder(tf.int32, None), tf.placeholder(tf.float32, None)
+likely = tf.log(dense(s, 2, tf.nn.softmax)[0, a] + 1e-8)
+critic = tf.square(worth - dense(s, 1))
+trains = [adam(.02).minimize(critic), adam(.01).minimize(tf.reduce_mean(likely * worth))]  #!
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(20):
+        session.run(trains[i % 2], {s: points[i:i + 1], a: i % 2, worth: sums[i, 0]})
+"""
+_DRAWN = """
+pairs = tf.data.Dataset.from_tensor_slices((X, T)).shuffle(400).repeat().batch(32).make_one_shot_iterator()
+given = pairs.get_next()[0]
+told = pairs.get_next()[1]  #!
+loss = tf.losses.sparse_softmax_cross_entropy(told, dense(dense(given, 16, tf.nn.relu), 4))
+fit(adam(.01).minimize(loss), lambda i: {}, 24)
+"""
+_SLOW = KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.compile(keras.optimizers.SGD(lr=1e-5, momentum=.9), "sparse_categorical_crossentropy")  #!
+m.fit(data, classes, 24, 5, verbose=0)
+"""
+_COSINE = """
+step = tf.train.get_or_create_global_step()
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 16, tf.nn.relu), 4))
+rate = tf.train.cosine_decay(.02, step, 8)  #!
+fit(adam(rate).minimize(loss, step), steps=60)
+"""
+# a program -> the kind of what is wrong, the program, what is wrong in it, and what is right
+CAUSES = {
+    "the last of padded outputs": ("last position of padding", _RECURRENT, "outputs[:, -1]", "state"),
+    "the last of whole sequences": ("last position of padding", _RECURRENT, "rng.randint(2, 7, 32)",
+                                    "np.full(32, 6)"),
+    "a copy the wrong way": ("copied the wrong way", _TWO_NETS, "zip(online, target)", "zip(target, online)"),
+    "free again, and not compiled": ("changed after compile", _STAGES, "# again",
+                                     'm.compile("adam", "sparse_categorical_crossentropy")'),
+    "a start that is cut off": ("targets are the inputs", _SPOKEN, "[:, 1:]", "[:, :-1]"),
+    "a policy turned": ("wrong sign", _ACTOR, "likely * worth", "-likely * worth"),
+    "pairs of two elements": ("drawn apart", _DRAWN, "given = pairs.get_next()[0]\ntold = pairs.get_next()[1]",
+                              "given, told = pairs.get_next()"),
+    "momentum at a rate too low": ("learning rate too low", _SLOW, "1e-5", "1e-1"),
+    "a cosine that ends early": ("learning rate decayed to nothing", _COSINE, "step, 8)", "step, 60)")}
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_a_quiet_cause_comes_first_and_its_twin_has_none(name: str, tmp_path: Path) -> None:
+    kind, text, wrong, right = CAUSES[name]
+    first, *_ = findings(text, tmp_path)
+    assert (first.kind, first.level == "remark") == (kind, False) and first.place is not None
+    lines = (HEAD + text).splitlines()
+    assert "#!" not in text or lines[first.place.line - 1].endswith("#!"), lines[first.place.line - 1]
+    assert wrong in text
+    assert [(f.kind, f.text) for f in findings(text.replace(wrong, right), tmp_path) if f.level != "remark"] == []
+
+
+def test_a_copy_of_what_is_no_part_of_the_loss_is_not_trained_through_nor_wrong_as_a_start(tmp_path: Path) -> None:
+    assert "copy is trained" not in {f.kind for f in findings(_TWO_NETS, tmp_path)}
+    once = findings(_TWO_NETS.replace("i % 5 == 4", "i == 4"), tmp_path)
+    assert {"copy is trained", "copied the wrong way"}.isdisjoint(f.kind for f in once)
+
+
+def test_a_critic_that_only_its_own_model_trains_was_not_changed_after_compile(tmp_path: Path) -> None:
+    text = KERAS + """
+critic, maker = model(layers.Dense(1, "sigmoid")), model(layers.Dense(8))
+critic.trainable = False
+z = keras.Input((8,))
+both = keras.Model(z, critic(maker(z)))
+both.compile("adam", "binary_crossentropy")
+critic.trainable = True
+critic.compile("adam", "binary_crossentropy")
+for i in range(8):
+    critic.train_on_batch(data[:32] + 3, np.ones(32))
+    critic.train_on_batch(maker.predict_on_batch(data[:32]), np.zeros(32))
+    both.train_on_batch(data[:32], np.ones(32))
+"""
+    assert "changed after compile" not in {f.kind for f in findings(text, tmp_path)}
