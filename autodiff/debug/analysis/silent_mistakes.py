@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,9 @@ from ..facts.graph_lists import calls_of
 from ..facts.roles import VARIABLES, at_line, place_of
 from .findings import Finding
 from .mistakes.case import finding, held
-from .mistakes.copies import copies_among
-from .mistakes.heads import SAME, is_log_softmax, last_layer, unbroadcast
-from .mistakes.signs import picks, signs_into
+from .mistakes.heads import SAME, unbroadcast
+from .mistakes.signs import wrong_sign
+from .mistakes.stepping import copies_among
 from .remedies import origin_of
 from .update_blame import is_store
 
@@ -87,51 +86,6 @@ def _penalized_twice(behind: Iterable[Operation]) -> list[Finding]:
                     f"{at_line(place_of(first))} and by {last.name}{at_line(place_of(last))}",
                     "drop one: the regularizer of the layer (tf.losses.get_regularization_loss), or the sum by hand",
                     target=names[0])]
-
-
-def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
-    """A log-likelihood that is minimized as it is: the loss falls without bound, away from what is right."""
-    found = []
-    for op in in_order(behind):
-        squashed = _picked_of(last_layer(op.inputs[0])) if op.type == "Log" else op
-        if squashed.type in (*_SOFTMAXES, "Sigmoid") or is_log_softmax(op):
-            picked = op.type == "Log" and _picks_above(op)
-            if {(sign, p or picked) for sign, p in signs_into(op.outputs[0], y, behind)} == {(1, True)}:
-                is_weighed = op.type == "Log" and squashed is not last_layer(op.inputs[0]) and {
-                    sign for sign, _ in signs_into(op.outputs[0], y, behind, fed=0)} != {1}
-                weight = ", wherever what it is multiplied by is above 0, as what the model did well is" * is_weighed
-                said = finding(58 if is_weighed else 102, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name},"
-                               " the logarithm of a probability: to minimize it makes what is right less likely, "
-                               f"without end{weight}", "minimize the negative log-likelihood: drop or add one minus on "
-                               "the way")
-                found.append(replace(said, place=place_of(_last_sign(op, y, behind))))
-    return found[:1]
-
-
-def _picked_of(op: Operation) -> Operation:
-    """The layer that something else than a constant chose elements of; the op itself where it does not choose."""
-    return last_layer(op.inputs[0]) if _chooses(op) else op
-
-
-def _chooses(op: Operation) -> bool:
-    return op.type in ("GatherNd", "GatherV2", "StridedSlice") and static_value(op.inputs[1]) is None
-
-
-def _picks_above(log: Operation) -> bool:
-    """Whether a logarithm is of what labels have picked already."""
-    above = ancestors(log.inputs)
-    return any(op.type in ("GatherNd", "GatherV2") or _chooses(op) for op in above) or any(
-        op.type == "Mul" and any(picks(op, t) for t in op.inputs) for op in above)
-
-
-def _last_sign(op: Operation, y: Tensor, behind: set[Operation]) -> Operation:
-    """The op nearest to the end that turns the sign on the way from a likelihood, else where the loss is made."""
-    turned = y.op
-    level = [op]
-    for _ in range(20):
-        level = list(dict.fromkeys(c for o in level for t in o.outputs for c in t._consumers if c in behind))
-        turned = next((o for o in level if o.type == "Neg"), turned)
-    return turned
 
 
 def _trained_copies(operations: Sequence[Operation], variables: Sequence[Tensor], behind: set[Operation]

@@ -6,16 +6,13 @@ from dataclasses import replace
 
 from ...facts.steps import When
 from ..findings import WARNING, Finding
-from ..silent_mistakes import wrong_sign
 from .batches import batch_mistakes
 from .case import Case
 from .classes import class_mistakes, residual_mistakes
 from .comparisons import comparison_mistakes
-from .copies import copy_mistakes
 from .formulas import formula_mistakes
 from .habits import habit_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
-from .lasts import last_mistakes
 from .leaks import leak_mistakes
 from .misused import misuses
 from .modes import mode_mistakes
@@ -24,6 +21,7 @@ from .pace import endless_falls, negated_losses, pace_mistakes
 from .pairs import pair_mistakes
 from .penalties import penalty_mistakes
 from .reach import near_misses
+from .signs import wrong_sign
 from .start import start_mistakes
 from .trainers import adversary_mistakes, by_loss, trainer_mistakes
 from .units import depth_mistakes
@@ -70,8 +68,7 @@ def _turned(case: Case) -> list[Finding]:
 
 RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, comparison_mistakes, misuses, mode_mistakes, start_mistakes,
          trainer_mistakes, adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes,
-         left_alone_mistakes, leak_mistakes, pair_mistakes, formula_mistakes, habit_mistakes, copy_mistakes,
-         last_mistakes)
+         left_alone_mistakes, leak_mistakes, pair_mistakes, formula_mistakes, habit_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

@@ -19,7 +19,8 @@ TURNED, ANEW = "better taken for worse", "compiled anew"
 def habit_mistakes(case: Case) -> list[Finding]:
     """Findings about callbacks and calls of compile."""
     models = [*case.graph.extras.get("compiled", {}).values()] if case.steps else []
-    return [found for model in models for found in (*_turned(model, case), *_compiled_anew(model, case))][:1]
+    return [found for model in models for found in (*_turned(model, case), *_compiled_anew(model, case))][:1] + (
+        _since_compile(case))
 
 
 def _turned(model: Any, case: Case) -> list[Finding]:
@@ -48,6 +49,21 @@ def _compiled_anew(model: Any, case: Case) -> list[Finding]:
                    "and its training is built once more", "compile once, before the loop; a rate is changed by "
                    "keras.backend.set_value(model.optimizer.lr, rate)", confidence="certain")
     return [_at(said, model._frames_of_loss)]
+
+
+def _since_compile(case: Case) -> list[Finding]:
+    """Weights that were frozen, or set free, after the one Keras model that trains them was compiled."""
+    models = case.graph.extras.get("compiled", {}).values()
+    for model, weight in ((each, weight) for each in models for weight in each.changed):
+        is_trained = weight in model.to_train
+        if any(weight in m.weights and (weight in (m.to_train or ())) != is_trained and m.used > model.compiled
+               for m in models):
+            continue  # as another was told since, as of a critic that only its own model trains
+        said = "frozen, and is trained all the same" if is_trained else "made trainable, and is not trained"
+        return [finding(64, "changed after compile", case.y.op, f"{weight.name} (of {len(model.changed)}) was {said}: "
+                        "its model was compiled before that, and goes by what was trainable then",
+                        "compile the model again after trainable is changed", target=weight.name, confidence="certain")]
+    return []
 
 
 def _at(said: Finding, frames: RawFrames) -> Finding:

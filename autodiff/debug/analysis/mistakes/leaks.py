@@ -19,6 +19,8 @@ from .pairing import FLAT, TRAINED, classes_of, source_of_labels
 _SURE, _KINDS = 60, 3  # examples of which none is another; different labels from which on they are no mere flag
 _LOOKS, _MOST = ("GatherV2", "ResourceGather", "Gather"), 0.4  # of words; share of padding that drowns the rest
 _TURNED = 1.5  # times what is rare
+_TAKES = ("StridedSlice", "GatherV2")  # of positions
+_LENGTHS, _SHARE = 3, 0.1  # different lengths that are no chance; share of examples that end before
 _FAR = -1e3  # what is added to scores that are not to count
 _PASS = ("Transpose", "Add", "AddV2", "BiasAdd", "Mul", "RealDiv", "Tanh", "Relu", "Sigmoid", "Gelu", "OneHot", "While",
          "ListUnstack", "ListStack", *SAME)  # that keep what belongs to a position in its place
@@ -32,7 +34,7 @@ def leak_mistakes(case: Case) -> list[Finding]:
             and head.labels.op not in case.trained
             for rule in (_among_inputs, _masked_wrong, _weights_turned, _padding_counted, _over_examples,
                          _through_padding) for found in rule(head, head.labels, case)][:1] + [
-                found for op in case.behind for found in _suppressed(op)][:1]
+                found for op in case.behind for found in _suppressed(op)][:1] + _last_of_padding(case)
 
 
 def _among_inputs(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
@@ -238,3 +240,32 @@ def _through_padding(head: Head, given: Tensor, case: Case) -> Iterator[Finding]
                           "Embedding(mask_zero=True) in Keras, sequence_length=lengths in tf.nn.dynamic_rnn; or pad in "
                           "front, padding='pre'", target=ids.name)
             return
+
+
+def _last_of_padding(case: Case) -> list[Finding]:
+    """What a model takes of the last position, where most of what it computed is 0 as the sequences ended before."""
+    taken = [op for op in case.behind if case.steps and op.type in _TAKES and op in case.trained
+             and op.inputs[0].op in case.trained and op.inputs[0].dims is not None and len(op.inputs[0].dims) == 3
+             and op.outputs[0].dims is not None and len(op.outputs[0].dims) == 2]
+    case.want(*(t for op in taken for t in (op.inputs[0], op.outputs[0])))
+    return [found for op in taken for found in _ended_before(op, case)][:1]
+
+
+def _ended_before(op: Operation, case: Case) -> list[Finding]:
+    """An op that takes the last position, if the examples are 0 there from the ends of their sequences on."""
+    lengths = []
+    for whole, last in zip(case.series(op.inputs[0]), case.series(op.outputs[0])):
+        rows = whole if np.array_equal(whole[:, -1], last) else np.swapaxes(whole, 0, 1)  # of a batch first
+        alive = np.any(rows, axis=-1)
+        if rows.shape[1] < 2 or not np.array_equal(rows[:, -1], last) or (alive[:, 1:] > alive[:, :-1]).any():
+            return []
+        lengths.append(alive.sum(axis=1))
+    known, longest = np.concatenate(lengths or [np.zeros(0)]), rows.shape[1] if lengths else 0
+    short = float((known < longest).mean()) if known.size else 0.0
+    if short < _SHARE or len(np.unique(known)) < _LENGTHS:
+        return []
+    return [finding(70, "last position of padding", op, f"{op.name} takes the last of {longest} positions of "
+                    f"{op.inputs[0].name}, where {short:.0%} of the examples are all 0: these sequences ended before "
+                    f"(their lengths go from {known.min()} to {known.max()}), so nothing of them is told", "take the "
+                    "final state that dynamic_rnn gives too (state.h of an LSTM); or the position length - 1 of each: "
+                    "tf.gather_nd(outputs, tf.stack([tf.range(n), lengths - 1], 1))", confidence="certain")]

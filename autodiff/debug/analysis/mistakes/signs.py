@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ...facts.roles import PLACEHOLDERS
-from .case import SHAPES
-from .heads import SAME, unbroadcast
+from ....core.traversal import ancestors, in_order
+from ...facts.roles import PLACEHOLDERS, place_of
+from ..findings import Finding
+from .case import SHAPES, finding
+from .heads import SAME, is_log_softmax, last_layer, unbroadcast
 
 _PARTS, _DIAGONALS = ("MatrixDiagPart", "DiagPart"), ("MatrixDiag", "MatrixSetDiag", "Diag")  # what belongs together
 _STAYS = (*SAME, *_PARTS, "Sum", "Mean", "GatherNd", "GatherV2", "Transpose", "StridedSlice", "Max", "Min", "Add",
@@ -16,6 +19,7 @@ _BENDS = ("Maximum", "Relu", "Softplus")
 _SCALES = ("Mul", "RealDiv", "Div", "DivNoNan")
 _NEVER_NEGATIVE = ("OneHot", "Softmax", "Sigmoid", "Exp", "Square", "Abs", "Size", "Shape", "Prod", "Greater", "Less",
                    "Equal", "NotEqual", "SequenceMask", "Maximum")
+_SOFTMAXES = ("Softmax", "LogSoftmax")
 _MOST_PATHS = 10_000  # ops that are followed
 
 
@@ -42,6 +46,51 @@ def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: 
                    picked or picks(op, tensor)) for op in tensor._consumers
                   if op in behind and op.outputs and op.type not in SHAPES]
     return ends
+
+
+def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
+    """A log-likelihood that is minimized as it is: the loss falls without bound, away from what is right."""
+    found = []
+    for op in in_order(behind):
+        squashed = _picked_of(last_layer(op.inputs[0])) if op.type == "Log" else op
+        if squashed.type in (*_SOFTMAXES, "Sigmoid") or is_log_softmax(op):
+            picked = op.type == "Log" and _picks_above(op)
+            if {(sign, p or picked) for sign, p in signs_into(op.outputs[0], y, behind)} == {(1, True)}:
+                is_weighed = op.type == "Log" and squashed is not last_layer(op.inputs[0]) and {
+                    sign for sign, _ in signs_into(op.outputs[0], y, behind, fed=0)} != {1}
+                weight = ", wherever what it is multiplied by is above 0, as what the model did well is" * is_weighed
+                said = finding(58 if is_weighed else 102, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name},"
+                               " the logarithm of a probability: to minimize it makes what is right less likely, "
+                               f"without end{weight}", "minimize the negative log-likelihood: drop or add one minus on "
+                               "the way")
+                found.append(replace(said, place=place_of(_last_sign(op, y, behind))))
+    return found[:1]
+
+
+def _picked_of(op: Operation) -> Operation:
+    """The layer that something else than a constant chose elements of; the op itself where it does not choose."""
+    return last_layer(op.inputs[0]) if _chooses(op) else op
+
+
+def _chooses(op: Operation) -> bool:
+    return op.type in ("GatherNd", "GatherV2", "StridedSlice") and static_value(op.inputs[1]) is None
+
+
+def _picks_above(log: Operation) -> bool:
+    """Whether a logarithm is of what labels have picked already."""
+    above = ancestors(log.inputs)
+    return any(op.type in ("GatherNd", "GatherV2") or _chooses(op) for op in above) or any(
+        op.type == "Mul" and any(picks(op, t) for t in op.inputs) for op in above)
+
+
+def _last_sign(op: Operation, y: Tensor, behind: set[Operation]) -> Operation:
+    """The op nearest to the end that turns the sign on the way from a likelihood, else where the loss is made."""
+    turned = y.op
+    level = [op]
+    for _ in range(20):
+        level = list(dict.fromkeys(c for o in level for t in o.outputs for c in t._consumers if c in behind))
+        turned = next((o for o in level if o.type == "Neg"), turned)
+    return turned
 
 
 def picks(op: Operation, tensor: Tensor) -> bool:

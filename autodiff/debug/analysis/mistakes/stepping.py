@@ -10,7 +10,7 @@ from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors, past
 from ....gradients.blocked_reasons import GradientCall
-from ...facts.roles import VARIABLES
+from ...facts.roles import ASSIGNS, VARIABLES
 from ..update_blame import GRADIENTS, RATES, is_store, operands_of
 
 _SPREAD = ("BroadcastTo",)
@@ -74,6 +74,19 @@ def outgrown(updates: Sequence[Update], states: Sequence[Mapping[str, Any]]) -> 
     """The updates whose variables grew far more than those of others; all of them where none did."""
     grown = growths([u.op for u in updates], states)
     return [u for u in updates if grown[u.op] * APART >= max(grown.values())]
+
+
+def copies_among(operations: Iterable[Operation], variables: Sequence[Tensor]
+                 ) -> dict[Operation, tuple[Operation, Operation]]:
+    """Variables that assignments copy from other ones: whose they are, and the assignment."""
+    known = {variable.op for variable in variables}
+    found = {}
+    for op in operations:
+        if op.type in ASSIGNS and op.inputs[0].op in known:
+            source = past(op.inputs[1], ("Identity", "ReadVariableOp")).op
+            if source in known and source is not op.inputs[0].op:
+                found[op.inputs[0].op] = source, op
+    return found
 
 
 def _written(op: Operation, calls: Sequence[GradientCall]) -> Update | None:

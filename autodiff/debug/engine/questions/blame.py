@@ -16,6 +16,7 @@ from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.findings import WhyFailed, WhyNonfinite
 from ...analysis.mistakes.misused import dead_end
+from ...analysis.mistakes.signs import wrong_sign
 from ...analysis.mistakes.stepping import growths, rates_of, updates_of
 from ...analysis.nonfinite import why_nonfinite
 from ...analysis.origins.adjacency import summing
@@ -25,7 +26,6 @@ from ...analysis.origins.own_updates import amplified
 from ...analysis.origins.recurrent import unbounded
 from ...analysis.origins.recurrent import without_bound as endlessly
 from ...analysis.refusals import refusal
-from ...analysis.silent_mistakes import wrong_sign
 from ...analysis.update_blame import divergence, is_store, leap, learning_rate, operands_of, stores_into, why_update
 from ...facts.graph_lists import calls_of, trainable_tensors
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, role_of

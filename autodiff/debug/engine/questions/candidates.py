@@ -16,6 +16,7 @@ from ...analysis.edits.of_training import clipped, clipped_as_made
 from ...analysis.edits.together import EXPONENTIALS, forms_of, further, widened
 from ...analysis.findings import Link, Remedy, WhyNonfinite
 from ...analysis.mistakes.misused import dead_end
+from ...analysis.mistakes.signs import wrong_sign
 from ...analysis.mistakes.stepping import outgrown, rates_of, updates_of
 from ...analysis.origins.chain import NEEDS_SIGN
 from ...analysis.origins.enlarged import enlarged
@@ -23,7 +24,6 @@ from ...analysis.origins.no_bound import with_bound
 from ...analysis.origins.of_formulas import edits_of_causes
 from ...analysis.origins.own_updates import amplified, averaged
 from ...analysis.origins.reads import counts_steps, reads_of
-from ...analysis.silent_mistakes import wrong_sign
 from ...analysis.update_blame import RATES, is_store, operands_of
 from ...facts.graph_lists import calls_of, trainable_tensors
 from ...facts.roles import VARIABLES, is_variable
