@@ -312,10 +312,10 @@ class Habits:
         listed = ", ".join(list(missing)[:4]) + (" …" if len(missing) > 4 else "")
         last = list(self.optimizers)[-1]
         at = place_of_frames(self.made.get(id(last), ()))
-        made = place_of_frames(self.made.get(id(parameter), ()))
-        made = list_of(made)
-        if lists_layers(on_lines(made.file).get(made.line) if made else None):
-            at = made
+        frames = self.made.get(id(parameter), ())
+        places = [list_of(as_place(site)) for site in resolve(frames)]  # a list may be of layers made of layers
+        kept = next((p for p in places if p and lists_layers(on_lines(p.file).get(p.line))), None)
+        made, at = (kept, kept) if kept else (list_of(place_of_frames(frames)), at)
         is_late = made and at and made.file == at.file and made.line > at.line
         self._late = Site(*made[:3]) if made and is_late else None
         return [Finding(91, "not in the optimizer", first, "", first,
