@@ -39,7 +39,7 @@ base.trainable = False
 m = keras.Sequential([base, layers.Dense(4, "softmax")])
 m.compile(keras.optimizers.Adam(.05), "sparse_categorical_crossentropy")
 m.fit(data, classes, 24, 1, verbose=0)
-base.trainable = True
+base.trainable = True  #!
 # again
 m.fit(data, classes, 24, 2, verbose=0)
 """

@@ -16,6 +16,7 @@ class Holding(Described):
     """Lists of what a layer made itself; what its attributes hold, also in lists and dicts, counts as its own."""
 
     frozen_at: RawFrames | None = None  # where it was made not to be trained
+    freed_at: RawFrames | None = None  # where it was made trainable again
     _trainable_weights: list[Variable]
     _non_trainable_weights: list[Variable]
     _losses: list[Tensor]
@@ -30,7 +31,8 @@ class Holding(Described):
 
     @trainable.setter
     def trainable(self, value: Any) -> None:
-        self.frozen_at = None if value else capture(depth=2)
+        frames = capture(depth=2)
+        self.frozen_at, self.freed_at = (None, self.freed_at or self.frozen_at and frames) if value else (frames, None)
 
     def _held(self, kind: Any) -> list[Any]:
         found: list[Any] = []

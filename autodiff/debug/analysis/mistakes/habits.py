@@ -14,6 +14,7 @@ _RATES = re.compile("(?i)acc|auc|precision|recall|f1|r2|iou|dice")  # numbers th
 _ERRORS = re.compile("(?i)loss|err|mse|mae|mape|msle|perplex")  # and the smaller
 _OFTEN = 2  # times that a model is compiled again at one line, which no change of its layers explains
 TURNED, ANEW = "better taken for worse", "compiled anew"
+FREED = "made trainable, and is not trained"
 
 
 def habit_mistakes(case: Case) -> list[Finding]:
@@ -59,7 +60,7 @@ def _since_compile(case: Case) -> list[Finding]:
         if any(weight in m.weights and (weight in (m.to_train or ())) != is_trained and m.used > model.compiled
                for m in models):
             continue  # as another was told since, as of a critic that only its own model trains
-        said = "frozen, and is trained all the same" if is_trained else "made trainable, and is not trained"
+        said = "frozen, and is trained all the same" if is_trained else FREED
         return [finding(64, "changed after compile", case.y.op, f"{weight.name} (of {len(model.changed)}) was {said}: "
                         "its model was compiled before that, and goes by what was trainable then",
                         "compile the model again after trainable is changed", target=weight.name, confidence="certain")]

@@ -15,19 +15,20 @@ _STEEP = 5e-3  # of the loss: gained by one usual step, where a mildly slow trai
 _MOVED = 0.03  # share of the loss by which a training that goes on has changed it
 _LONG, _MOVED_IN_LONG, _WASTED = 200, 0.2, 20  # the same of so many steps; so many to what a usual one would gain
 _FEW, _LITTLE = 10, 0.9  # steps that are hardly any, and of the loss of a guess, above which little was learnt
-_MANY = 20  # steps that a training has to have had before it is called slow
+_MANY, _FEWEST = 20, 15  # steps that a training has to have had before it is called slow, or very slow
 
 
 def too_low(case: Case) -> list[Finding]:
     """Steps so short that they change nothing, where longer ones along the gradient would lead down."""
-    if len(case.steps) < _MANY or not case.paces or not case.again:
+    if len(case.steps) < _FEWEST or not case.paces or not case.again:
         return []
     first, then = case.again[0][1], case.with_variables(case.looked[0], case.y, case.looked[-1].after)
     most = _MOVED if len(case.steps) < _LONG else _MOVED_IN_LONG
     if then is None or not abs(then - first) < most * abs(first):
         return []
     pace, rate = float(np.median(_largest_paces(case))), rate_of(case, case.looked[0])
-    if not pace < _MILD or not pace and rate is None:  # no rule is seen to change these variables at all
+    enough = _MILD if len(case.steps) >= _MANY else _SLOWISH
+    if not pace < enough or not pace and rate is None:  # no rule is seen to change these variables at all
         return []
     losses = dict(case.losses)
     gains = [(run.step, gain) for run in case.looked[:3] if (gain := _gain(case, run, _USUAL)) is not None]

@@ -9,6 +9,7 @@ from ....facts.roles import traceback_of
 from ...findings import Finding
 from ...mistakes.all_mistakes import OF_A_CALL, OF_A_RATE, OF_DATA
 from ...mistakes.case import Case, rate_of
+from ...mistakes.habits import FREED
 from .arrays import arranged
 from .given import given_behind
 from .schedules import SetRate, rate_set
@@ -21,7 +22,8 @@ def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
         return replace(finding, place=line.place)
     is_frozen = finding.kind == "no gradient" and FROZEN in finding.text
     if op is not None and (is_frozen or finding.kind == "changed after compile"):
-        return replace(finding, place=frozen_place(op.graph) or finding.place)
+        which = "freed_at" if FREED in finding.text else "frozen_at"
+        return replace(finding, place=frozen_place(op.graph, which) or finding.place)
     if finding.kind in OF_A_CALL:
         return _where_called(finding, op)
     return _where_given(finding, op, case) if finding.kind in OF_DATA else finding

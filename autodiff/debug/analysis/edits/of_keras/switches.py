@@ -17,13 +17,13 @@ from ..source_tree import Source
 FROZEN, _CONSTANTS = "nothing at all is trained", (True, False, 0, 1)
 
 
-def frozen_place(graph: Graph) -> Place | None:
-    """The line that froze the first layer of a compiled model; None if none is frozen."""
+def frozen_place(graph: Graph, which: str = "frozen_at") -> Place | None:
+    """The line that froze, or set free, the first layer of a compiled model; None if none is."""
     stack = [*graph.extras.get("compiled", {}).values()]
     while stack:
         layer = stack.pop()
-        if getattr(layer, "frozen_at", None):
-            return as_place(resolve(layer.frozen_at[:1])[0])
+        if frames := getattr(layer, which, None):
+            return as_place(resolve(frames[:1])[0])
         stack += layer._inside()
     return None
 
