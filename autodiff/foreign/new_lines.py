@@ -85,6 +85,17 @@ def argument(file: str, line: int, word: str, position: int, new: str, is_it: Ca
     return {}
 
 
+def word(file: str, line: int, called: str, name: str, text: str, instead: tuple[str, ...] = ()) -> NewLines:
+    """A keyword of the call of a name on a line, in place of itself or one of others, else behind the last one."""
+    for call in nodes_on(file, line):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] == called:
+            given = [each for each in call.keywords if each.arg in (name, *instead)]
+            last = [*call.args, *call.keywords][-1:]
+            return next((replaced(file, node, new) for nodes, new in (
+                (given, f"{name}={text}"), (last, f"{{}}, {name}={text}")) for node in nodes), {})
+    return {}
+
+
 def value(file: str, line: int, new: str) -> NewLines:
     """Another text, with {} for what it was, for what a name is given on a line."""
     node = getattr(on_lines(file).get(line), "value", None)

@@ -32,6 +32,11 @@ CASES: dict[str, tuple[str, Callable[[str], Any], str]] = {
                 "l = loss(net(x), y)"),
     "scalar": ("a = (b * c).backward()", lambda f: lines.first_of(f, 1, "backward", "mean()"),
                "a = (b * c).mean().backward()"),
+    "word": ("g = a.grad(u, t, o=f(u), retain_graph=True)[0]", lambda f: lines.word(
+        f, 1, "grad", "create_graph", "True", ("retain_graph",)), "g = a.grad(u, t, o=f(u), create_graph=True)[0]"),
+    "another word": ("g = a.grad(u, t)[0]", lambda f: lines.word(f, 1, "grad", "create_graph", "True"),
+                     "g = a.grad(u, t, create_graph=True)[0]"),
+    "no such call": ("g = a.step(u)", lambda f: lines.word(f, 1, "grad", "create_graph", "True"), "g = a.step(u)"),
     "integers": ("w = f([1])", lambda f: lines.value(f, 1, "{}.astype(float)"), "w = f([1]).astype(float)")}
 
 

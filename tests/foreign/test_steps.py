@@ -12,6 +12,7 @@ import autodiff as tf
 from autodiff.debug.analysis.advice import Remark
 from autodiff.debug.analysis.findings import Finding
 from autodiff.debug.debugger import Debugger
+from autodiff.debug.engine.fed_back import FedBack
 from autodiff.foreign import doors
 from autodiff.foreign.steps import ForeignStep, ForeignSteps
 
@@ -75,6 +76,12 @@ def test_the_framework_s_own_gradient_is_compared(monkeypatch: pytest.MonkeyPatc
     wrong = debugged(*steps_and_step(3 * SLOPE), monkeypatch).check().wrong
     assert [(row.op, round(row.analytic / row.numeric, 3)) for row in wrong] == [("layer.weight", 3.0)]
     assert [row.op for row in debugged(*steps_and_step(None), monkeypatch).check().wrong] == ["layer.weight"]
+
+
+def test_where_nothing_is_nan_nothing_is_looked_for_that_was_fed_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    dbg = debugged(*steps_and_step(), monkeypatch)
+    monkeypatch.setattr(FedBack, "sources", lambda *_: pytest.fail("it takes long"))
+    assert not dbg.why(kind="nan").origins
 
 
 def test_doctor_and_why_hear_what_the_door_knows(monkeypatch: pytest.MonkeyPatch) -> None:

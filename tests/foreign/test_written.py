@@ -172,7 +172,8 @@ def test_a_logarithm_of_what_a_softmax_elsewhere_gave(old: str, new: str, tmp_pa
 @pytest.mark.parametrize("text, expected", [
     ("for i in n:|  x, y = a[i:i + 2].float(), b[i]", ("a", True)), ("for i in n:|  x = a[:, 1:]", ("x", False)),
     ("d = TensorDataset(a, b)|l = DataLoader(d, 3)|for e in n:|  for i, (x, y) in enumerate(l):|    f(x)",
-     ("a", False)), ("x = a[i]", ("x", False)), ("for x, y in l:|  f(x)", ("x", False)),
+     ("a", False)), ("x, z = a[:i], a[i:]", ("a", False)),
+    ("x = a.float()", ("x", False)), ("for x, y in l:|  f(x)", ("x", False)),
     ("for k in n:|  x = a[k]|for k in n:|  x = b[k]", ("x", False))])
 def test_what_batches_are_taken_from(text: str, expected: tuple[str, bool], tmp_path: Path,
                                      monkeypatch: pytest.MonkeyPatch) -> None:

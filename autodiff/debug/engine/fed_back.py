@@ -1,6 +1,8 @@
 """What a run is fed that the run before gave: the state that a script carries from one run to the next."""
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ...core.function_graph import takes_anew
@@ -33,18 +35,21 @@ class FedBack:
         for fed, value in at.feeds.items():
             array = np.asarray(value)
             if array.dtype.kind == "f" and array.size > 1 and np.ptp(array):
-                source = next(((m, t) for m in before for t in m.wanted.tensors
-                               if not takes_anew(t.op) and self._gave(m, t, array)), None)
+                source = next(((m, t) for m in before for t in self._gave(m, array)), None)
                 if source is not None:
                     found[fed] = source
         return found
 
-    def _gave(self, moment: Moment, tensor: Tensor, array: np.ndarray) -> bool:
-        if not tensor.dtype.is_floating or tensor.dims is not None and len(tensor.dims) != array.ndim:
-            return False
-        value = self.state.values_known([tensor.op], moment).get(tensor)
-        return value is not None and np.shape(value) == array.shape and np.array_equal(
-            np.asarray(value, array.dtype), array, equal_nan=True)
+    def _gave(self, moment: Moment, array: np.ndarray) -> Iterator[Tensor]:
+        """What a run fetched that has these numbers; all of a shape that may be it are computed at once."""
+        may_be = [t for t in moment.wanted.tensors if t.dtype.is_floating and not takes_anew(t.op) and (
+            t.dims is None or len(t.dims) == array.ndim and all(a in (b, None) for a, b in zip(t.dims, array.shape)))]
+        known = self.state.values_known(dict.fromkeys(t.op for t in may_be), moment) if may_be else {}
+        for tensor in may_be:
+            value = known.get(tensor)
+            if value is not None and np.shape(value) == array.shape and np.array_equal(
+                    np.asarray(value, array.dtype), array, equal_nan=True):
+                yield tensor
 
     def grown(self, at: Moment) -> tuple[Tensor, Tensor, str] | None:
         """The placeholder whose value grows most from run to run as it is fed back, what gives it, and the growth in

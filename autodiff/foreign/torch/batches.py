@@ -13,13 +13,14 @@ _DEEP = 6  # names from a batch to the data
 
 
 def source_of_batches(file: str, name: str) -> tuple[str, bool]:
-    """The name outside of loops that a batch's rows come of, itself if it is none; whether they are cast on the way."""
+    """The name of the data that a batch's rows come of, itself if it is none; whether they are cast on the way."""
     tree, is_cast = parsed(file), False
-    for _ in range(_DEEP if tree is not None else 0):
+    for _ in range(_DEEP * (tree is not None)):
         found = [each for node in ast.walk(tree) for each in _given(tree, node, name)]  # type: ignore[arg-type]
         sources = {_base(value) for value in found if isinstance(value, ast.expr)}
         source = sources.pop() if len(sources) == 1 else None
-        if source is None or source[0] == name or not all(loops_around(file, value.lineno) for value in found):
+        if source is None or source[0] == name or not all(loops_around(file, value.lineno) or isinstance(
+                value, ast.Subscript) for value in found):
             break
         name, is_cast = source[0], is_cast or source[1]
     return name, is_cast
@@ -75,6 +76,8 @@ def _base(value: ast.expr) -> tuple[str, bool] | None:
             value = value.value
         elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _SAME:
             is_cast, value = is_cast or value.func.attr in _CASTS, value.func.value
+        elif isinstance(value, ast.Call) and last_name(value.func) in ("from_numpy", "as_tensor") and value.args:
+            value = value.args[0]
         else:
             return None
     return value.id, is_cast

@@ -30,7 +30,7 @@ from .rates import underflowing
 from .record import Call, Calls, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
 from .steps import Builder, Built
 from .words import WORDS
-from .written import written
+from .written import slower, written
 
 _OF_16_BITS = 0.5  # how far gradients may differ with them, as relus switch by rounding
 
@@ -228,6 +228,7 @@ class TorchDoor:
                       "let the optimizer minimize: a positive learning rate, without maximize=True")
         advice = self.steps.advice
         advice.written = lambda finding: written(finding, self._habits.known(self.steps.graph))
+        advice.slower = lambda factor: slower(factor, self._habits.known(self.steps.graph))
         advice.rate, advice.findings = rate, lambda: [*found, *uphill(turns, use), *too_far(turns, use)]
 
     def _refuse(self, error: Exception) -> None:

@@ -155,13 +155,18 @@ def _other_axis(at: _At) -> Iterator[NewLines]:
             yield replaced(at.file, given[0], "1" if dims[-1] == 1 else "-1")
 
 
-def _slower(at: _At) -> Iterator[NewLines]:
-    """A tenth of the rate, where the optimizer is given it."""
-    for call in _calls(site := at.known.rated):
+def slower(factor: float, known: Known) -> NewLines:
+    """A part of the rate, where the optimizer is given it."""
+    for call in _calls(site := known.rated):
         for given in [word.value for word in call.keywords if word.arg == "lr"] + call.args[1:2]:
             is_number = isinstance(given, ast.Constant) and isinstance(given.value, (int, float))
-            new = f"{ast.literal_eval(given) / 10:g}" if is_number else f"{_whole(given)} * 0.1"
-            yield replaced(site.file, given, new) if site is not None else {}
+            new = f"{ast.literal_eval(given) * factor:g}" if is_number else f"{_whole(given)} * {factor:g}"
+            return replaced(site.file, given, new) if site is not None else {}
+    return {}
+
+
+def _slower(at: _At) -> Iterator[NewLines]:
+    yield slower(0.1, at.known)
 
 
 def _worded(names: str, word: str, text: str) -> Callable[[_At], Iterator[NewLines]]:

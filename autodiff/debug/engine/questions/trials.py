@@ -12,6 +12,7 @@ import numpy as np
 
 from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Tensor
+from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.in_numpy import InNumpy
@@ -108,6 +109,10 @@ class Trials:
             if self.diverged and steps:
                 none, is_open = Overlay(self.model, top, ()), all("{}" not in each.applied for each, *_ in self.tried)
                 self.tried[:0] = [(remedy, none, steps[-1]) for remedy in written(self.state, top, steps[-1], is_open)]
+            told = advice_of(self.model.graph).spoilers.get(why.origins[0].op if isinstance(why, WhyNonfinite) else "")
+            if not self.tried and told is not None and told.lines:
+                self.tried = [(Remedy(told.remedy, "", 0.0, 0.0, told.place, applied=ANEW, lines=told.lines), Overlay(
+                    self.model, top, ()), self.state.moments[-1])]
         return self.model.told(tuple(remedy for remedy, *_ in self.tried))
 
     def _diverging(self, top: Tensor, at: Moment) -> Tensor:
