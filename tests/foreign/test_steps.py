@@ -1,6 +1,7 @@
 """Steps of a foreign program as runs: what a front end builds, the debugger looks at as at any run."""
 from __future__ import annotations
 
+import linecache
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.debug.analysis.advice import Remark
+from autodiff.debug.analysis.edits.of_read_data import over_a_spread
 from autodiff.debug.analysis.findings import Finding
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.fed_back import FedBack
@@ -143,3 +145,19 @@ def test_nan_of_a_first_step_that_prepared_its_data_has_its_origin(monkeypatch: 
     monkeypatch.undo()
     found = dbg.why(kind="nan")
     assert found.origins[0].op_type == "Log" and found.step == 1 and "log(0)" in found.text, found.text
+
+
+@pytest.mark.parametrize("line, rows, expected", [
+    ("x = (x - m) / std", X * [1, np.nan], [3]), ("x = (x - m) / (std + 1e-8)", X * [1, np.nan], []),
+    ("x = (x - m) / std", X * [[1, np.nan], [1, 1]], []), ("x = x / std - m / std", X * [1, np.nan], [3]),
+    ("x = x / std\ny = y / y.std()", X * [1, np.nan], []), ("x = x / x.std(0)", X * [np.nan, np.nan], [])])
+def test_a_column_that_is_nan_comes_of_a_deviation_of_0(line: str, rows: np.ndarray, expected: list[int],
+                                                        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (file := tmp_path / "train.py").write_text(f"m = x.mean(0)\nstd = x.std(axis=0)\n{line}\n"
+                                               "tf.placeholder(tf.float32, [2, 2], name='x')\n")
+    linecache.checkcache()
+    steps = ForeignSteps("elsewhere")
+    with steps.graph.as_default():
+        exec(compile(file.read_text(), str(file), "exec"), {"tf": tf, "x": X, "y": X})
+    fed = steps.graph.get_operation_by_name("x").outputs[0]
+    assert [each.place.line for each in over_a_spread(fed, np.asarray(rows)) if each.place] == expected

@@ -34,6 +34,31 @@ def met_first(advice: Advice) -> list[Remark]:
     return list({each.place: each for each in alike}.values())
 
 
+def over_a_spread(fed: Tensor, values: np.ndarray) -> list[Remark]:
+    """Of a column that is nan throughout: the one line that divides by a deviation alone, which is 0 of a constant one.
+
+    NumPy and torch need not warn of it.
+    """
+    site, bad = fed.op.site, np.isnan(values) if values.ndim > 1 and len(values) > 1 else np.zeros((1, 1), bool)
+    columns = bad.all(axis=tuple(range(bad.ndim - 1)))
+    if site is None or not columns.any() or columns.all():
+        return []
+    try:
+        nodes = [*ast.walk(ast.parse("".join(lines := source_lines(site.file))))]
+    except SyntaxError:
+        return []
+    spreads = {ast.unparse(target) for node in nodes if isinstance(node, ast.Assign) and _is_spread(node.value)
+               for target in node.targets}
+    found = {node.lineno for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and (
+        _is_spread(node.right) or ast.unparse(node.right) in spreads)}
+    return [Remark("invalid value encountered in divide", Place(site.file, line, "", lines[line - 1].strip()))
+            for line in found] if len(found) == 1 else []
+
+
+def _is_spread(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and name_of(node.func) == "std"
+
+
 def read_whole(bad: Sequence[Tensor], feeds: Mapping[Tensor, Any]) -> list[Edit]:
     """What is fed, of a table that is read without the rows that it has not whole; [] where no line surely reads it."""
     file = next((t.op.site.file for t in bad if t.op.site is not None), "")

@@ -95,7 +95,7 @@ class OtherData:
         value = abs(array[index])
         usual = usual_size(fed, [m for m in self.moments if m.run < self.failed.run])
         if not np.isfinite(value):
-            warned = of_read_data.met_first(advice_of(self.state.model.graph))
+            warned = of_read_data.met_first(advice_of(self.state.model.graph)) or of_read_data.over_a_spread(fed, array)
             bad = [t for t, given in self.failed.data.items() if t.dtype.is_floating and has_nonfinite(given)]
             yield from [whole] if (whole := of_read_data.read_whole(bad, self.failed.data)) else []
             edits = [of_read_data.guarded(t, warned) or of_read_data.guarded(t, warned[-1:]) for t in bad]
