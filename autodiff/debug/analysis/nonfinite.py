@@ -20,7 +20,7 @@ from .edits.in_graph import at_one_place, is_half
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import chain_of
 from .origins.sources import Scene
-from .remedies import label_too_long, mapped_ops, numpys, of_products, remedy_for
+from .remedies import divides_by_count_less_1, label_too_long, mapped_ops, numpys, of_products, remedy_for
 
 Values = Mapping[Tensor, Any]
 _MAPPED = ": its map function"
@@ -256,6 +256,8 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
     given = np.asarray(values[op.inputs[0]]) if op.inputs[0] in values else None
     if op.type == "Mean" and given is not None and not given.size:
         return "a mean of no elements, 0 / 0 = nan"
+    if divides_by_count_less_1(op) and numbers[:2] == [0.0, 0.0]:
+        return "the deviation of one number, 0 / (1 - 1) = nan"
     if op.type in ("Softmax", "LogSoftmax") and given is not None and np.isneginf(given).all(axis=-1).any():
         return f"{op.type.lower()} of a row that is -inf throughout = {number(result)}"
     if op.type.startswith("CTCLoss") and (told := label_too_long(op, values)):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...api.data.nonfinite import GAVE
-from ...core.constant_value import static_value
+from ...core.constant_value import is_one, static_value
 from ...core.graph import Graph, Operation, Tensor
 from ..facts.roles import ASSIGNS, PLACEHOLDERS, VARIABLES, at_line, of_data, place_of, takes_elements
 from .advice import advice_of
@@ -71,6 +71,13 @@ def of_products(op: Operation, chain: Sequence[Link]) -> str:
     times = len(at_one_place(first)) if first is not None and first.type in ("Mul", "MatMul") else 0
     return (f"a product of {times} steps underflows: divide by its sum in each step, and add up the logarithms of "
             "these sums; or add logarithms, by tf.reduce_logsumexp, in place of multiplying") if times > _OFTEN else ""
+
+
+def divides_by_count_less_1(op: Operation) -> bool:
+    """Whether it divides a sum of squares by their count less 1, as a variance does."""
+    most = op.inputs[1].op if op.type == "RealDiv" and op.gradient_of is None else op
+    less = most.inputs[0].op if most.type == "Maximum" else most
+    return less.type == "Sub" and op.inputs[0].op.type == "Sum" and is_one(less.inputs[1])
 
 
 def _is_finite(op: Operation, values: Mapping[Tensor, Any]) -> bool:

@@ -317,6 +317,15 @@ def _no_layer(at: _At) -> Iterator[NewLines]:
             yield replaced(at.file, calls[0], f"{_owner(calls[0])}.Identity()".lstrip("."))
 
 
+def _of_population(at: _At) -> Iterator[NewLines]:
+    """A deviation by the count itself, in the only call that takes one."""
+    calls = [*_calls(at, "std", "var")]
+    for call in calls if len(calls) == 1 and not {word.arg for word in calls[0].keywords} & {
+            "unbiased", "correction"} else ():
+        given = ", ".join(map(ast.unparse, [*call.args, *call.keywords, ast.keyword("unbiased", ast.Constant(False))]))
+        yield replaced(at.file, call, f"{ast.unparse(call.func)}({given})")
+
+
 def _lighter(at: _At) -> Iterator[NewLines]:
     for call in _calls(at):
         yield from (replaced(at.file, word.value, "1e-4") for word in call.keywords if word.arg == "weight_decay")
@@ -328,7 +337,8 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "learning rate too high": _slower, "steps too large": _slower, "inputs not scaled": _scaled, "eval mode": _training,
     "softmax over the batch": _other_axis, "no logarithms": _logarithms, "logarithm of a softmax": _shares,
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
-    "weight decay": _lighter, "reshape for transpose": _moved_axes, "sorted by class": _shuffled, **dict.fromkeys((
+    "weight decay": _lighter, "single deviation": _of_population,
+    "reshape for transpose": _moved_axes, "sorted by class": _shuffled, **dict.fromkeys((
         "double softmax", "double sigmoid"), _no_layer), "axes of batch and time": _worded(
         "RNN LSTM GRU", "batch_first", "True"), "dropout in evaluation": _worded(
             "dropout", "training", "self.training")}

@@ -82,9 +82,7 @@ class Blame:
     def _given(self, found: WhyNonfinite, at: Moment) -> WhyNonfinite | None:
         """Of what is fed: why a run before gave it, None where none did."""
         first = found.origins[0].op if found.origins and found.origins[0].phase == "input" else ""
-        if not first:
-            return None
-        before = next(((*source, fed.op) for fed, source in FedBack(self.state).sources(at).items()
+        before = next(((*source, fed.op) for fed, source in (FedBack(self.state).sources(at) if first else {}).items()
                        if fed.op.name == first), None)
         if before is None or not (earlier := self.why_value(before[1], before[0])).origins:
             return None

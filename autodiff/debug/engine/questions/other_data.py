@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....core.constant_value import static_value
-from ....core.graph import Tensor
+from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
@@ -15,6 +15,7 @@ from ...analysis.edits import of_data, of_givens, of_read_data
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.of_givens import fed_at
 from ...analysis.findings import Finding, Remedy
+from ...analysis.remedies import divides_by_count_less_1
 from ...facts.records import NewLines, Place
 from ...facts.roles import of_data as source_of_data
 from ...facts.roles import place_of
@@ -118,9 +119,22 @@ class OtherData:
                 of_givens.counted_from_one(fed)]
 
 
+def in_words_of(edits: Sequence[Edit]) -> str:
+    """What edits are in a framework's words that are not TensorFlow's, "" where these are theirs."""
+    return "divide by the count, which is not 0 of one number: unbiased=False" if _spread_of(edits) else ""
+
+
+def _spread_of(edits: Sequence[Edit]) -> Operation | None:
+    """The division of a deviation that edits change, beside what is divided on its line."""
+    return next((edit.op for edit in edits if edit.op is not None and divides_by_count_less_1(edit.op)), None)
+
+
 def lines_of(state: State, edits: Sequence[Edit], at: Moment) -> NewLines:
-    """What edits are as lines of a script that computes its steps itself: of scaled data, of a softmax made apart."""
+    """What edits are as lines of a script that computes its steps itself: of scaled data, of a softmax made apart, of
+    a deviation of one number."""
     first, written = edits[0].op, advice_of(state.model.graph).written
+    if (spread := _spread_of(edits)) is not None:
+        return written(Finding(0, "single deviation", spread.name, spread.type, "", "", "", "", place_of(spread)))
     if first is None or len(edits) > 1:
         return {}
     if first.type == "Log" and edits[0].is_of_logits:

@@ -35,7 +35,7 @@ from ..overlay import Overlay
 from ..state import State
 from .came_from import size_of
 from .candidates import SHOWN, Candidates, Tried
-from .other_data import lines_of, written
+from .other_data import in_words_of, lines_of, written
 from .patches import called_at, expression_of, patch_of
 from .trials_told import ANEW, DEAD, FAR_OFF, NUMBERED, RISEN, SLIGHT, STEEP, apart, by_ends, noisier, rank, told
 
@@ -140,7 +140,9 @@ class Trials:
         others = [at_line(place) for line in lines for place in line.others]
         applied = self.applied(overlay)
         known = lines_of(self.state, overlay.edits, failed) if "{}" not in applied else {}
-        return replace(remedy, here=here, applied=ANEW if known else applied, lines=known, text=said,
+        words = in_words_of(overlay.edits) if known else ""
+        return replace(remedy, here="" if words else here, applied=ANEW if known else applied, lines=known, text=said,
+                       words=words or remedy.words,
                        place=sites[0][0] if sites else remedy.place,
                        also=(", as well as" + " and".join(others) if others else remedy.also)
                        + f": {logits}" * bool(logits))
