@@ -512,3 +512,31 @@ with tf.Session() as session:
         if not is_run:
             new = shell.dbg.edits.patch(1).new.decode()
             assert new == text.replace("loss])\n", "loss])\n        session.run(bound)\n")
+
+
+def test_what_can_be_written_comes_before_words_about_several_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                                        ) -> None:
+    """And these words are in the script's names, with the sum's axis."""
+    text = START + """
+x = tf.placeholder(tf.float32, [None, 1], name="x")
+w = tf.Variable([[0.1, 0.2]], name="w")
+def parts():
+    p = tf.exp(w - 1.0)
+    return p / tf.reduce_sum(p, 1, True), tf.exp(w)
+def density(mean, size):
+    far = -0.5 * tf.square((x - mean) / size)
+    return tf.exp(far) / size
+def error(p, size):
+    both = tf.reduce_sum(density(w, size) * p, 1)
+    return -tf.reduce_mean(tf.log(both))
+loss = error(*parts())
+step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    session.run([step, loss], {x: [[90.0], [0.1]]})
+"""
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+        assert shell.dbg.edits.patch(1).diff
+    assert "remedy: tf.log(tf.maximum(both, 1e-12)) at model.py:" in found.partition("tried:")[0], found
+    assert "remedy: tf.reduce_logsumexp(far - " in found and ", 1) with far as at line " in found, found

@@ -39,6 +39,40 @@ x, y = pairs.make_one_shot_iterator().get_next()  # of both""", "{}",
 SLICED = (TAKEN[0].replace("x, y = ", "pair = ").replace("# of both", "\nx, y = pair"), "{}",
           "from_tensor_slices((((data.astype(\"f\") - [0, ")
 
+COLUMNS = """
+import numpy as np
+random = np.random.RandomState(0)
+def read():
+    table = {"size": random.uniform(900, 1100, 64).astype("f"), "of it": random.uniform(0, 300, 64).astype("f")}
+    return table, (0.5 * table["size"] + table["of it"]).astype("f")
+READ
+parts, y = pairs.repeat().batch(32).make_one_shot_iterator().get_next()
+x = tf.stack([parts["size"], parts["of it"]], 1)
+loss = tf.losses.mean_squared_error(y, tf.layers.dense(tf.layers.dense(x, 20), 1)[:, 0])
+step = tf.train.GradientDescentOptimizer(0.05).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(40):
+        session.run([step, loss])
+"""
+READ = {"given, told = read()\npairs = tf.data.Dataset.from_tensor_slices((given, told))":
+        "given, told = read()\ngiven = dict(given, **{'of it': (given['of it'] - ",
+        "def of(given, told):\n    return tf.data.Dataset.from_tensor_slices((given, told))\npairs = of(*read())":
+        "def of(given, told):\n    given = dict(given, **{'of it': (given['of it'] - "}
+
+
+@pytest.mark.parametrize("made", READ, ids=["made there", "an argument"])
+def test_columns_of_a_dict_are_scaled_together_where_they_are_made(made: str, tmp_path: Path,
+                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is a component of what one op takes; a loss of other units comes first all the same."""
+    with loaded(START + COLUMNS.replace("READ", made), tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+        text = shell.dbg.edits.patch(1).new.decode()
+    assert "remedy: scale component " in found.partition("tried:")[0], found
+    assert READ[made] in text and "given = dict(given, size=(given['size'] - " in text and "(given, (told - " in text
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        assert shell.dbg.records[-1].loss < 0.1 * shell.dbg.records[1].loss
+
 
 @pytest.mark.parametrize("given", [FED, KEPT, TAKEN, SLICED], ids=["fed", "constant", "taken", "sliced"])
 def test_columns_are_scaled_but_not_that_of_ones(given: tuple[str, str, str], tmp_path: Path,

@@ -112,9 +112,10 @@ class Overlay:
             return now.get(tensor, tensor)
 
         for op in in_order(ancestors(wanted, now)):
-            edit = by_op.get(op)
-            if edit is not None and edit.build is not None:
-                now.update((old, new) for old, new in zip(op.outputs, edit.made(current)) if old is not new)
+            edits = [edit for edit in self.edits if edit.op is op and edit.build is not None]
+            if edits:  # several of what takes elements from a dataset, one for each component
+                now.update((old, new) for edit in edits for old, new in zip(op.outputs, edit.made(current))
+                           if old is not new)
             elif functions_of(op) and (op in changed or any(t in now for t in op.inputs)):
                 now.update(zip(op.outputs, edited_call(op, by_op, current, get_default_graph())))
             elif op.type not in _SHAPES and any(t in now for t in op.inputs):

@@ -117,7 +117,7 @@ def expression_of(edits: Sequence[Edit], *, by_hand: bool = False) -> str:
     except _UNSURE:
         return ""
     full = f"{text} with {names}" if text and names else text
-    return next((each for each in (full, text) if len(each) <= _LONGEST), "")
+    return next((each for each in (full, text) if len(each) <= _LONGEST * (1 + by_hand)), "")
 
 
 def write(patch: Patch) -> str:

@@ -99,7 +99,8 @@ class Trials:
             self.tried = self.tried or sorted(self._last, key=lambda each: each[0].last)
             grown = any(o.overflows for o in why.origins[:1]) and any(each.kind == "variable" for each in why.chain[:1])
             self.tried.sort(key=partial(rank, why.diverges, grown))
-            self.tried = by_ends(self.tried) if why.diverges else self.tried
+            self.tried = by_ends(self.tried) if why.diverges else sorted(self.tried[:SHOWN], key=lambda each: (
+                rank(False, grown, each)[:3], self._is_vague(each[1])))
         else:
             self.tried = noisier(self.tried)
         self.tried = [(self._placed(remedy, overlay, steps[-1]), overlay, at) for remedy, overlay, at in
@@ -132,7 +133,7 @@ class Trials:
         sites = [site for edit in overlay.edits if (site := _site(edit, failed)) is not None]
         sites = sites or [each for each in [called_at(overlay.edits, self.model.script_name)] if each is not None]
         here = "; ".join(text for _, text in sites if text) or expression_of(
-            overlay.edits, by_hand=self.model.is_foreign)
+            overlay.edits, by_hand=self.model.is_foreign or self._is_vague(overlay))
         logits = "" if here else logits_of(overlay.edits)
         refused = any(record.run == failed.run and record.error for record in self.state.log.records)
         said = remedy.text.replace("of nan", "of an error") if refused else remedy.text
@@ -149,8 +150,17 @@ class Trials:
 
     def applied(self, overlay: Overlay) -> str:
         """How a remedy is: a script that computes its steps itself would have to be written anew, and cannot always."""
-        refused = self.model.is_foreign and patch_of(overlay.edits, self.model.script_name).why
+        refused = self.model.is_foreign and not self._is_written(overlay)
         return "it is to be written by hand" if refused else Remedy.applied
+
+    def _is_written(self, overlay: Overlay) -> bool:
+        """Whether a remedy can be written in the script."""
+        return not patch_of(overlay.edits, self.model.script_name).why
+
+    def _is_vague(self, overlay: Overlay) -> bool:
+        """Whether a remedy is words about several things that nothing in one place of the script names."""
+        return not self.model.is_foreign and not self._is_written(overlay) and any(isinstance(edit.line, Rewrite) and sum(
+            number is not None for _, number in edit.line.parts) > 1 for edit in overlay.edits)
 
     def keep(self, count: int) -> None:
         """Only the first are told: what is tried from here on is numbered behind them."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...analysis.arithmetic_rules import number
-from ...facts.roles import PLACEHOLDERS
+from ...facts.roles import PLACEHOLDERS, takes_elements
 from ...facts.stats import has_nonfinite
 from ...facts.steps import When
 
@@ -99,5 +99,6 @@ def by_ends(tried: list[Any]) -> list[Any]:
         found[i] = each
     quick = [found[i] for i in late if found[i][0].falls > _QUICK]
     slow = [each for each in found if quick and not each[1].is_late and each[0].falls < _QUICK and not any(
-        edit.explains or edit.op is not None and edit.op.type in (*PLACEHOLDERS, "Const") for edit in each[1].edits)]
+        edit.explains or edit.op is not None and (edit.op.type in (*PLACEHOLDERS, "Const") or takes_elements(edit.op))
+        for edit in each[1].edits)]
     return [*(each for each in found if each not in slow), *slow]
