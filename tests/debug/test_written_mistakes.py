@@ -39,9 +39,9 @@ WRITTEN = {
                                     f"z = tf.layers.dense(tf.nn.tanh(tf.matmul(h, V)), 4)\n{ENTROPY}",
                                     "tf.ones([20, 12], tf.float32)",
                                     "tf.truncated_normal([20, 12], stddev=0.1, dtype=tf.float32)"),
-    "those of NumPy": (f"V = tf.Variable(np.zeros((20, 12)), dtype=tf.float32)\n"
+    "those of NumPy": (f"V = tf.Variable(np.ones((20, 12)), dtype=tf.float32)\n"
                        f"z = tf.layers.dense(tf.nn.tanh(tf.matmul(h, V)) + 0.1, 4)\n{ENTROPY}",
-                       "np.zeros((20, 12))", "np.random.normal(0.0, 0.1, (20, 12))"),
+                       "np.ones((20, 12))", "np.random.normal(0.0, 0.1, (20, 12))"),
     "those of a layer": (f"g = tf.layers.dense(h, 12, tf.nn.tanh, kernel_initializer=tf.constant_initializer(0.5))\n"
                          f"z = tf.layers.dense(g, 4)\n{ENTROPY}",
                          "tf.constant_initializer(0.5)", "tf.glorot_uniform_initializer()"),
@@ -109,7 +109,7 @@ def test_what_is_fed_is_scaled_where_it_is_fed(tmp_path: Path, monkeypatch: pyte
 
 
 def test_first_values_given_elsewhere_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = f"v = tf.zeros([20, 12])\nV = tf.Variable(v)\nz = tf.layers.dense(tf.tanh(tf.matmul(h, V)), 4)\n{ENTROPY}"
+    made = f"v = tf.ones([20, 12])\nV = tf.Variable(v)\nz = tf.layers.dense(tf.tanh(tf.matmul(h, V)), 4)\n{ENTROPY}"
     with loaded(f"{START}import numpy as np\n{BEGIN}{made}{TRAIN}", tmp_path, monkeypatch, "run") as shell:
         first, *_ = shell.dbg.doctor().findings
     assert first.kind == "equal initial values" and "; fix " not in first.remedy

@@ -34,7 +34,8 @@ def taken(source: Source, rewrite: Taken) -> list[Change]:
     op, number, template, of_array = rewrite
     count = max((len(_names(source.statement(node))) for node in source.spanned(op)), default=0)
     if count != len(op.outputs):
-        if (changes := _in_dicts(source, rewrite)):
+        is_listed = any(len(leaves) == len(op.outputs) for leaves in arrays_of(source))
+        if not is_listed and (changes := _in_dicts(source, rewrite)):
             return changes
         return sliced(source, lambda leaves: leaves[number] if len(leaves) == len(op.outputs) else None,
                       of_array or template, op.outputs[number].dtype.base_dtype.name)
@@ -69,7 +70,7 @@ def _in_dicts(source: Source, rewrite: Taken) -> list[Change]:
                 node = node.elts[rest.pop(0)]
             if len(rest) > 1 or isinstance(node, (ast.Tuple, ast.Dict)) or rest and not isinstance(node, ast.Name):
                 raise ArgumentError("the columns of the dataset have no name there")
-            changes[_column(source, call, node, rest[0], template) if rest else (
+            changes[_column(source, call, node, rest[0], template) if isinstance(node, ast.Name) and rest else (
                 *source.range(node), template.format(source.beside(node)))] = None
     return list(changes)
 

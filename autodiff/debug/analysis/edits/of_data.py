@@ -48,7 +48,7 @@ def scaled(data: Tensor, rows: np.ndarray, *, explains: bool = False) -> Edit:
 
 def divided_feed(fed: Tensor, size: float) -> Edit:
     """Numbers that are fed one by one, as parts of the power of ten that is nearest to what they reach by now."""
-    whole = 10.0 ** np.round(np.log10(size))
+    whole = 10.0 ** round(float(np.log10(size)))
     found = replaced(fed, f"scale the data fed for {fed.op.name}: x / {whole:g}, as they reach {size:.3g}", lambda x:
                      build.Mul(x, constant(1 / whole, x)))
     return replace(found, line=Fed(fed.op, f"{{0}} / {whole:g}"))

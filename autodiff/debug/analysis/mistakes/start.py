@@ -74,7 +74,7 @@ def _equal_units(case: Case) -> list[Finding]:
         if columns.shape[1] > 1 and np.ptp(columns, axis=1).max(initial=0) == 0 and _is_hidden(product, kernels):
             same.append((variable, columns, product))
     apart = _told_apart(case, same)
-    same = [each for each in same if each[0] not in apart]
+    same = [each for each in same if each[0] not in apart or each[1].any()]
     if not same:
         return []
     variable, columns, product = same[0]
@@ -85,9 +85,10 @@ def _equal_units(case: Case) -> list[Finding]:
     what = one if np.ptp(columns) == 0 else "equal by column"
     others = f" and {len(same) - 1} others" if len(same) > 1 else ""
     still = f", and still do after step {case.looked[-1].step}" if equal else ""
+    alike = " and get the same gradient" if variable not in apart else " at first"
     return [finding(86, "equal initial values", variable.op, f"the initial values of {variable.name}{others} are all "
-                    f"{what}: the {columns.shape[1]} units of the layer compute the same and get the same "
-                    f"gradient{still}: no symmetry is broken, and the layer is worth one unit", "initialize weights at "
+                    f"{what}: the {columns.shape[1]} units of the layer compute the same{alike}{still}: no "
+                    "symmetry is broken, and the layer is worth one unit", "initialize weights at "
                     "random: tf.glorot_uniform_initializer(), or tf.truncated_normal(shape, stddev=0.1); zeros are "
                     "right for biases", target=variable.name, step=case.steps[0].step, confidence="certain")]
 

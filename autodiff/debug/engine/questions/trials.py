@@ -159,8 +159,9 @@ class Trials:
 
     def _is_vague(self, overlay: Overlay) -> bool:
         """Whether a remedy is words about several things that nothing in one place of the script names."""
-        return not self.model.is_foreign and not self._is_written(overlay) and any(isinstance(edit.line, Rewrite) and sum(
-            number is not None for _, number in edit.line.parts) > 1 for edit in overlay.edits)
+        return not self.model.is_foreign and not self._is_written(overlay) and any(
+            sum(number is not None for _, number in edit.line.parts) > 1 for edit in overlay.edits
+            if isinstance(edit.line, Rewrite))
 
     def keep(self, count: int) -> None:
         """Only the first are told: what is tried from here on is numbered behind them."""
