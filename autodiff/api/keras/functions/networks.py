@@ -64,6 +64,12 @@ def _layout(dimensions: int, data_format: str | None) -> str:
     return _LAYOUTS[dimensions][data_format == "channels_first"]
 
 
+def _in_plane(strides: Any, data_format: str | None) -> tuple[str, list[int]]:
+    """The layout of images, and the strides for each of its axes."""
+    layout, steps = _layout(2, data_format), _each(strides, 2)
+    return layout, [1, 1, *steps] if layout == "NCHW" else [1, *steps, 1]
+
+
 def _convolution(dimensions: int) -> Any:
     def convolved(x: Any, kernel: Any, strides: Any = 1, padding: str = "valid", data_format: str | None = None,
                   dilation_rate: Any = 1) -> Any:
@@ -83,16 +89,14 @@ conv1d, conv2d, conv3d = map(_convolution, (1, 2, 3))
 def conv2d_transpose(x: Any, kernel: Any, output_shape: Any, strides: Any = (1, 1), padding: str = "valid",
                      data_format: str | None = None, dilation_rate: Any = (1, 1)) -> Any:
     """The adjoint of a convolution. kernel: float[*window, filters, channels]."""
-    layout, (down, right) = _layout(2, data_format), _each(strides, 2)
-    steps = [1, 1, down, right] if layout == "NCHW" else [1, down, right, 1]
+    layout, steps = _in_plane(strides, data_format)
     return nn.conv2d_transpose(x, kernel, output_shape, steps, padding.upper(), layout)
 
 
 def separable_conv2d(x: Any, depthwise_kernel: Any, pointwise_kernel: Any, strides: Any = (1, 1),
                      padding: str = "valid", data_format: str | None = None, dilation_rate: Any = (1, 1)) -> Any:
     """A convolution of each channel, and of their results at each place."""
-    layout, (down, right) = _layout(2, data_format), _each(strides, 2)
-    steps = [1, 1, down, right] if layout == "NCHW" else [1, down, right, 1]
+    layout, steps = _in_plane(strides, data_format)
     return nn.separable_conv2d(x, depthwise_kernel, pointwise_kernel, steps, padding.upper(), _each(dilation_rate, 2),
                                data_format=layout)
 

@@ -47,7 +47,7 @@ def left_out(source: Source, rewrite: LeftOut) -> list[Change]:
     around = next(source.around(made))
     statement = source.statement(made)
     if isinstance(around, ast.Call) and made in around.args and name_of(around.func) == "add":
-        return _without_statement(source, statement)
+        return [_without_statement(source, statement)]
     if isinstance(around, ast.List):
         return _without_element(source, around, made)
     if isinstance(around, ast.Call) and made is around.func:
@@ -58,18 +58,15 @@ def left_out(source: Source, rewrite: LeftOut) -> list[Change]:
     text = source.text[slice(*source.range(given[0]))]
     if isinstance(statement, ast.Assign) and statement.value is made and [*map(ast.unparse, statement.targets)] == [
             ast.unparse(given[0])]:
-        return _without_statement(source, statement)
+        return [_without_statement(source, statement)]
     return [(*source.range(made), text)]
 
 
-def _without_statement(source: Source, statement: ast.stmt) -> list[Change]:
-    """A statement, with the line that it alone stands on."""
-    start, end = source.range(statement)
-    first, last = source.text.rfind("\n", 0, start) + 1, source.text.find("\n", end) + 1 or len(source.text)
-    block: list[ast.stmt] = getattr(next(source.around(statement)), "body", [])
-    if len(block) < 2 or source.text[first:start].strip() or source.text[end:last].partition("#")[0].strip():
-        return [(start, end, "pass")]
-    return [(first, last, "")]
+def _without_statement(source: Source, statement: ast.stmt) -> Change:
+    try:
+        return source.gone(statement)
+    except ArgumentError:
+        return (*source.range(statement), "pass")
 
 
 def _without_element(source: Source, around: ast.List, element: ast.expr) -> list[Change]:

@@ -140,6 +140,20 @@ class Source:
         return sum(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
                    for each in ast.walk(self.tree))
 
+    def gone(self, statement: ast.AST) -> Change:
+        """Nothing in place of a statement that has its lines for itself. Raises ArgumentError for others."""
+        start, end = self._whole(statement, statement)
+        is_alone = any(each == [statement] for _, each in ast.iter_fields(self._around[statement]))
+        return (*self.range(statement), "pass") if is_alone else (start, min(end + 1, len(self.text)), "")
+
+    def _whole(self, first: ast.AST, last: ast.AST) -> tuple[int, int]:
+        start, end = self.range(first)[0], self.range(last)[1]
+        begin = self.text.rfind("\n", 0, start) + 1
+        stop = end + len(self.text[end:].partition("\n")[0])
+        if self.text[begin:start].strip() or self.text[end:stop].partition("#")[0].strip():
+            raise ArgumentError("it stands beside another statement")
+        return begin, stop
+
     def lines(self, start: int, lines: Sequence[str]) -> str:
         """Statements one below the other, the first where it is put."""
         before = self.text[self.text.rfind("\n", 0, start) + 1:start]

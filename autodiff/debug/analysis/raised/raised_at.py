@@ -158,12 +158,6 @@ class RaisedAt(Source):
         end += len(rest) if not rest.strip() or rest.strip().startswith("#") else 0
         return end, end, f"\n{self.text[begin:start]}{line}"
 
-    def gone(self, statement: ast.AST) -> Change:
-        """Nothing in place of a statement that has its lines for itself. Raises ArgumentError for others."""
-        start, end = self._whole(statement, statement)
-        is_alone = any(each == [statement] for _, each in ast.iter_fields(self._around[statement]))
-        return (*self.range(statement), "pass") if is_alone else (start, min(end + 1, len(self.text)), "")
-
     def wrapped(self, first: ast.AST, last: ast.AST, head: str, tail: Iterable[str] = ()) -> Change:
         """Statements of one block, in another one's."""
         start, end = self._whole(first, last)
@@ -173,14 +167,6 @@ class RaisedAt(Source):
         indent = text[:len(text) - len(text.lstrip())]
         return start, end, "\n".join([*([indent + head] if head else ()), textwrap.indent(text, "    "),
                                       *(indent + each for each in tail)])
-
-    def _whole(self, first: ast.AST, last: ast.AST) -> tuple[int, int]:
-        start, end = self.range(first)[0], self.range(last)[1]
-        begin = self.text.rfind("\n", 0, start) + 1
-        stop = end + len(self.text[end:].partition("\n")[0])
-        if self.text[begin:start].strip() or self.text[end:stop].partition("#")[0].strip():
-            raise ArgumentError("it stands beside another statement")
-        return begin, stop
 
     def remark(self, text: str, remedy: str, changes: Iterable[Change], node: ast.AST | None = None) -> Remark:
         """What is to be said, of the line of a node, by default of what raised; with the lines that changes make."""
