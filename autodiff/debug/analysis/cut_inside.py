@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors, descendants, in_order
+from ...core.traversal import ancestors, descendants, in_order, past
 from ...gradients.between import carries_gradient
 from ..facts.roles import at_line, place_of
 from .findings import Cut
@@ -27,7 +27,7 @@ def looked_into(cut: Cut, op: Operation | None) -> Cut:
     if reached or op.type == "If":
         return cut
     made = in_order(each for each in descendants([inner]) if each is not inner.op and each.graph is inner.graph)
-    same = [i for i, (given, back) in enumerate(zip(body.arguments, body.outputs)) if _source(back) is given
+    same = [i for i, (given, back) in enumerate(zip(body.arguments, body.outputs)) if past(back, ("Identity",)) is given
             and carries_gradient(given)]
     lost = f", what {made[-1].name}{at_line(place_of(made[-1]))} makes of it does not get out" if made else ""
     kept = f"; loop variable {same[0] + 1} is returned as it was given" if same else ""
@@ -47,9 +47,3 @@ def _inside(cut: Cut, op: Operation) -> tuple[Any, Tensor | None]:
     if op.type != "While" or not op.attrs["back_prop"] or count <= number < count + skipped:
         return None, None
     return op.attrs["body"], op.attrs["body"].inputs[number if number < count else number - skipped]
-
-
-def _source(tensor: Tensor) -> Tensor:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
-    return tensor

@@ -106,7 +106,7 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
 def calmer(found: Iterable[Finding], case: Case) -> list[Finding]:
     """Sizes of gradients say little of a training whose loss falls."""
     still = {v.name for v in case.variables} - {v.name for _, v, pace in case.paces if pace}
-    still &= {u.variable.name for u in case.updates if u.y is case.y} or still  # not those that another loss trains
+    still &= {u.variable.name for u in case.own} or still  # not those that another loss trains
     return [replace(f, severity=min(f.severity, CALM)) if case.learns else f for f in found
             if f.kind != "no step" or f.target in still]
 

@@ -108,9 +108,18 @@ class Case:
                 and (update := update_of(op, self.calls)) is not None]
 
     @cached_property
+    def own(self) -> list[Update]:
+        """The updates by gradients of y."""
+        return [update for update in self.updates if update.y is self.y]
+
+    def variables_behind(self, tensor: Tensor) -> set[Operation]:
+        """The trainable variables that a tensor is computed from."""
+        return {v.op for v in self.variables} & ancestors([tensor])
+
+    @cached_property
     def steps(self) -> list[Run]:
         """The training runs that put a gradient of y into a variable; where none is known to, all that train."""
-        ops = {update.op for update in self.updates if update.y is self.y}
+        ops = {update.op for update in self.own}
         training = [run for run in self.runs if run.trains]
         return [run for run in training if not ops.isdisjoint(run.ran)] or training
 
@@ -208,6 +217,11 @@ class Case:
         """The mean of y over the last fifth of the steps."""
         return _mean([loss for _, loss in self.losses[-max(3, len(self.losses) // 5):]])
 
+    @property
+    def went(self) -> str:
+        """How the loss went, in words."""
+        return f"the loss goes from {self.first_loss:.4g} to {self.last_loss:.4g}"
+
     @cached_property
     def learns(self) -> bool:
         """Whether the loss has fallen much, and below that of a guess, so that what is unusual did no harm."""
@@ -247,7 +261,7 @@ def _mean(values: Sequence[float]) -> float:
 
 def _mine(case: Case) -> list[Update]:
     """The updates by gradients of y; of several optimizers those of what diverged."""
-    return outgrown([u for u in case.updates if u.y is case.y], [run.before for run in case.looked])
+    return outgrown(case.own, [run.before for run in case.looked])
 
 
 def update_op(case: Case) -> Operation:

@@ -13,7 +13,7 @@ from .case import Case, fed_behind, finding, held
 from .heads import ENTROPIES, SAME, Head, constant, gathered, heads, is_normalized, last_layer, through, unbroadcast
 from .last_layer import has_other_half, logits_of
 from .pairing import batches_of
-from .signs import signs_into
+from .signs import signs_of
 from .wiring import linear_source
 
 _LINEAR, _BY_CONSTANTS = ("Sum", "Mean", "Neg", *SAME), ("Mul", "RealDiv", "Add", "AddV2", "Sub")
@@ -218,9 +218,8 @@ def _no_logarithm(op: Operation, case: Case) -> Iterator[Finding]:
     pairs = [(source.outputs[0], given)] if given is not None else [op.inputs, op.inputs[::-1]]
     for p, labels in pairs if case.steps and (op.type == "Mul" or given is not None) else ():
         end = last_layer(p)
-        if end.type in ("Softmax", "Sigmoid") and end in case.trained and classes_in(
-                Head("log" if given is None else "sparse", op, p, unbroadcast(labels), end), case) and {
-                sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} == {-1}:
+        if end.type in ("Softmax", "Sigmoid") and end in case.trained and signs_of(op, case) == {-1} and classes_in(
+                Head("log" if given is None else "sparse", op, p, unbroadcast(labels), end), case):
             yield finding(57, "no logarithm", op, f"{op.name} picks the probability of the right class of {end.name}"
                           f"{at_line(place_of(end))}, and {case.y.name} is less that, not less its logarithm: where "
                           "the right class is all but ruled out there is hardly a slope, so the worst examples teach "

@@ -13,7 +13,7 @@ from ..findings import Finding
 from .case import Case, fed_behind, finding, held
 from .heads import ENTROPIES, SAME, above, constant, last_layer, number_in, unbroadcast
 from .leaks import padding_of
-from .signs import signs_into
+from .signs import signs_of
 
 _BOUNDS = ("ClipByValue", "Minimum", "Maximum")
 _LOGS = ("LogSoftmax", "Log")
@@ -64,8 +64,8 @@ def _entropy_minimized(op: Operation, case: Case) -> Iterator[Finding]:
             continue
         is_own = log.op.inputs[0] is p.op.inputs[0] if log.op.type == "LogSoftmax" else (
             last_layer(log.op.inputs[0]) is p.op)
-        signs = {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} if is_own else set()
-        if signs == {-1} and any(p.op.inputs[0].op in ancestors([chosen]) for _, chosen, _ in _policies(case)):
+        if is_own and signs_of(op, case) == {-1} and any(
+                p.op.inputs[0].op in ancestors([chosen]) for _, chosen, _ in _policies(case)):
             yield finding(62, "entropy minimized", op, f"{case.y.name} is minimized, and grows with the entropy of the "
                           f"policy {p.name}, which {op.name} is of: the policy is pressed to be sure of one action "
                           "before it knows which is best, where a bonus of entropy keeps it trying",
@@ -129,7 +129,7 @@ def _bounded_errors(op: Operation, case: Case) -> Iterator[Finding]:
             bound < _TINY * float(np.median(values[-1]))):
         yield finding(64, "bound of errors too low", op, f"{op.name} bounds the errors at {bound:.3g}, and they are "
                       f"{float(np.median(values[-1])):.3g} as a rule: each example pulls with {bound:.3g}, however "
-                      f"wrong it is, and the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}",
+                      f"wrong it is, and {case.went}",
                       "raise the delta of the Huber loss to the size of usual errors, 1.0 of scaled targets")
 
 
@@ -181,15 +181,15 @@ def _gain_minimized(op: Operation, case: Case) -> Iterator[Finding]:
     """An overlap of masks, or what a policy gains, that is minimized as it is."""
     what = "the overlap of prediction and mask" if _is_overlap(op, case) else (
         "what the policy gains by the ratio of probabilities" if _is_clipped_gain(op, case) else "")
-    if what and {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} == {1}:
+    if what and signs_of(op, case) == {1}:
         last = op
         while len(takers := [c for t in last.outputs for c in t._consumers if c in case.behind]) == 1 and (
                 takers[0].type in ("Mean", "Sum", *SAME)):
             last = takers[0]
         yield finding(102, "wrong sign", last, f"{case.y.name} is minimized, and grows with {op.name}, {what}: the "
-                      f"training makes it as small as it can; the loss goes from {case.first_loss:.4g} to "
-                      f"{case.last_loss:.4g}", "turn it: loss = 1 - tf.reduce_mean(dice)" if "mask" in what else
-                      "turn it: loss = -tf.reduce_mean(tf.minimum(ratio * adv, clipped * adv))", confidence="certain")
+                      f"training makes it as small as it can; {case.went}", "turn it: loss = 1 - tf.reduce_mean(dice)"
+                      if "mask" in what else "turn it: loss = -tf.reduce_mean(tf.minimum(ratio * adv, clipped * adv))",
+                      confidence="certain")
 
 
 def _is_overlap(op: Operation, case: Case) -> bool:
@@ -224,7 +224,7 @@ def _own_target(op: Operation, case: Case) -> Iterator[Finding]:
         reward = [t for t in parts if t.op not in case.trained and fed_behind([t]) and len(t.dims or ()) < 3]
         later = [t for t in parts if t.op in case.trained and t.op.type == "Mul"
                  and any(0.5 < (number_in(f) or 0.0) < 1 for f in t.op.inputs)]
-        known = [{o for o in ancestors([t]) if o.outputs and o.outputs[0] in case.variables} for t in (target, value)]
+        known = [case.variables_behind(t) for t in (target, value)]
         if reward and later and known[0] == known[1] and fed_behind([target]) - fed_behind([*reward, value]):
             yield finding(47, "target is trained", target.op, f"{op.name} is the error of {value.name} from the target "
                           f"{target.name}, a reward and the discounted value of what comes next, which the same "

@@ -129,6 +129,11 @@ def is_data(tensor: Tensor) -> bool:
     return op.type in DATA or op.type == "Pack" and all(t.op.type in DATA for t in op.inputs)
 
 
+def comes_of_data(tensors: Iterable[Tensor]) -> bool:
+    """Whether any of the tensors is computed from what is fed, or comes of an iterator."""
+    return any(op.type in DATA for op in ancestors(tensors))
+
+
 def _difference(op: Operation) -> Operation | None:
     """The subtraction whose square or absolute value an op takes, itself if it does both."""
     if op.type == "SquaredDifference":
@@ -170,8 +175,7 @@ def _logarithm(op: Operation, case: Case) -> Head | None:
         taker = next((c for t in op.outputs for c in through(t) if c.type in ENTROPIES), None)
         return None if taker is None else Head("log", op, op.inputs[0], taker.inputs[1], end)
     labels = next((t for t in product.inputs if past(t, ("Neg", *SAME)).op is not op), None)
-    while labels is not None and labels.op.type in ("Neg", "BroadcastTo"):
-        labels = labels.op.inputs[0]
+    labels = past(labels, ("Neg", "BroadcastTo")) if labels is not None else None
     labels = None if labels is None or constant(labels) is not None else unbroadcast(labels)
     return Head("log", op, op.inputs[0], labels, end)
 
@@ -283,10 +287,7 @@ def unbroadcast(tensor: Tensor) -> Tensor:
 
 def constant(tensor: Tensor) -> np.ndarray | None:
     """The value of a constant, through what only passes it on; None for anything else."""
-    for _ in range(8):
-        if tensor.op.type not in SAME or not tensor.op.inputs:
-            break
-        tensor = tensor.op.inputs[0]
+    tensor = past(tensor, SAME)
     if tensor.op.type in ("OnesLike", "ZerosLike"):
         return np.asarray(float(tensor.op.type == "OnesLike"))
     if tensor.op.type == "Fill":

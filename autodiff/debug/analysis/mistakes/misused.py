@@ -12,8 +12,8 @@ from ....core.traversal import ancestors, past
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held
-from .heads import DATA, SAME, constant, heads, through, unbroadcast, weights_of
-from .signs import signs_into
+from .heads import SAME, comes_of_data, constant, heads, through, unbroadcast, weights_of
+from .signs import signs_of
 
 _PRODUCTS = {"MatMul": 2, "Conv2D": 4, "DepthwiseConv2dNative": 4}  # of inputs and kernels of this rank
 _CONTRACTS = ("MatMul", "BatchMatMul", "BatchMatMulV2")
@@ -88,7 +88,7 @@ def _itself(op: Operation, case: Case) -> Iterator[Finding]:
         return  # x != x asks for nan
     first, then = (_told(t) for t in op.inputs)
     is_own = first == then and op.inputs[0].dims == op.inputs[1].dims  # or each example is compared with each
-    if is_own and op.type in ("Equal", "NotEqual") and any(o.type in DATA for o in ancestors(op.inputs)):
+    if is_own and op.type in ("Equal", "NotEqual") and comes_of_data(op.inputs):
         yield finding(66, "compared with itself", op, f"{op.name} compares {first[-1].name} with itself: it is "
                       f"{op.type == 'Equal'} for every example, whatever the model says",
                       "compare predictions with labels", confidence="certain")
@@ -155,8 +155,7 @@ def _whole_quotients(op: Operation, case: Case) -> Iterator[Finding]:
     """Integers divided to integers, of data that a layer then takes as floats."""
     if op.type not in _QUOTIENTS or not op.outputs[0].dtype.is_integer or op in case.trained:
         return
-    behind = ancestors(op.inputs)
-    if not any(o.type in DATA for o in behind) or any(o.type in _SIZES for o in behind) or not any(
+    if not comes_of_data(op.inputs) or any(o.type in _SIZES for o in ancestors(op.inputs)) or not any(
             c.type == "Cast" and c.outputs[0].dtype.is_floating for c in through(op.outputs[0])):
         return
     case.want(*op.inputs)
@@ -216,7 +215,7 @@ def _hinge_turned(op: Operation, case: Case) -> Iterator[Finding]:
     bound = next((value for t in op.inputs if (value := constant(unbroadcast(t))) is not None), None)
     if bound is None or not np.size(bound) or np.max(bound) > 0:
         return
-    if {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} == {1}:
+    if signs_of(op, case) == {1}:
         yield finding(68, "hinge the wrong way", op, f"{op.name} takes the smaller of an error and {np.max(bound):g}, "
                       f"and {case.y.name}, which is minimized, grows with it: only what is right already has a "
                       "gradient, and the loss falls without need", "tf.maximum, which lets go of what is right",

@@ -50,8 +50,7 @@ def _settings(case: Case) -> list[Finding]:
         if known.get("beta1", 0.0) > known.get("beta2", 1.0) and not case.learns and case.steps:
             return [finding(47, "betas swapped", update.op, f"beta1 of {update.op.type} is {known['beta1']:g}, above "
                             f"beta2, {known['beta2']:g}: steps go by a longer past than their scale, and grow where "
-                            f"gradients shrink; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}",
-                            "beta1=0.9, beta2=0.999 are usual")]
+                            f"gradients shrink; {case.went}", "beta1=0.9, beta2=0.999 are usual")]
     return []
 
 
@@ -214,7 +213,7 @@ def _clipped_always(case: Case) -> list[Finding]:
     if not case.steps or case.is_spoiled:
         return []
     raw = gradients_of(case)
-    pairs = [(raw[u.variable], u.gradient) for u in case.updates if u.y is case.y and u.variable in raw
+    pairs = [(raw[u.variable], u.gradient) for u in case.own if u.variable in raw
              and u.gradient is not raw[u.variable]]
     case.want(*(t for pair in pairs for t in pair))
     shares, rests = [], []
@@ -244,8 +243,8 @@ def _clipped_always(case: Case) -> list[Finding]:
     if max(rests) < _SHORT and not case.learns:
         return [finding(48, "clipped always", clip, f"the clipping at {where} bites in each of {len(rests)} steps "
                         f"looked at: at most {max(rests):.2g} of the norm of the gradients is left, so steps are that "
-                        f"much shorter; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}",
-                        "raise the bound of the clipping: 1 to 5 is usual for a global norm", step=step)]
+                        f"much shorter; {case.went}", "raise the bound of the clipping: 1 to 5 is usual for a global "
+                        "norm", step=step)]
     return []
 
 
@@ -293,8 +292,8 @@ def _kernels_left_out(case: Case) -> list[Finding]:
             remedy = f"leave {layer.name!r} trainable, and compile after that: freeze only what has been trained"
         stack += layer._inside()
     said = finding(45 if case.learns else 63, "not trained", step, f"{what} keep their random first values in all "
-                   f"{len(case.steps)} steps: {by}{why}; the loss goes from {case.first_loss:.4g} to "
-                   f"{case.last_loss:.4g}", remedy, target=variable.name, ask=f"why {variable.name}")
+                   f"{len(case.steps)} steps: {by}{why}; {case.went}", remedy, target=variable.name,
+                   ask=f"why {variable.name}")
     return [replace(said, place=place)]
 
 
@@ -320,12 +319,10 @@ def _shrunk(case: Case) -> list[Finding]:
         share = _share_of(op.inputs[1], op.inputs[0])
         factor = None if share is None else 1 - share if "Sub" in op.type else share
         if factor is not None and -1 < factor < _SHRINKS:
-            n = len(case.steps)
             return [finding(66, "decay too strong", op, f"{op.name} makes {op.inputs[0].name} {factor:.3g} times what "
                             f"it was in each step: of what a gradient added {abs(factor) ** 10:.2g} is left ten steps "
-                            f"later, so little can be learnt; in {n} steps the loss goes from {case.first_loss:.4g} to "
-                            f"{case.last_loss:.4g}", "a usual decay is 1e-4 times the learning rate: 0.9999 or more",
-                            target=op.inputs[0].name)]
+                            f"later, so little can be learnt; in {len(case.steps)} steps {case.went}", "a usual decay "
+                            "is 1e-4 times the learning rate: 0.9999 or more", target=op.inputs[0].name)]
     return []
 
 

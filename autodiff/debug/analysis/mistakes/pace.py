@@ -12,7 +12,7 @@ from ..findings import Finding
 from .case import Case, fed_behind, finding, gradients_of, rate_of, update_op, values_behind
 from .heads import DATA, SAME, Head, heads, number_in, scaled, through
 from .pairing import is_rewarded
-from .signs import sign_through, signs_into
+from .signs import sign_through, signs_of
 from .slow import too_few, too_low
 
 _GROWN = 10.0  # times its first size: a loss that has diverged
@@ -76,7 +76,7 @@ def negated_losses(case: Case) -> list[Finding]:
     """An error between predictions and labels that goes into y with a minus: the better the fit, the larger y."""
     turned, straight = [], []
     for head in heads(case):
-        signs = _signs(head.op, case)
+        signs = signs_of(head.op, case)
         if signs == {-1} and head.form != "log":
             turned.append(head)
         elif signs != {-1} or head.form == "log":
@@ -95,7 +95,7 @@ def negated_losses(case: Case) -> list[Finding]:
 def endless_falls(case: Case) -> list[Finding]:
     """An exponential that only goes into y with a minus: y falls without end as it grows."""
     for op in case.behind:
-        if op.type == "Exp" and op in case.trained and _signs(op, case, fed=0) == {-1}:
+        if op.type == "Exp" and op in case.trained and signs_of(op, case, fed=0) == {-1}:
             below = descendants([op.outputs[0]])
             turn = max((c for c in case.behind if any(sign_through(c, t, 0) < 0 for t in c.inputs if t.op in below or
                                                       t.op is op)), key=lambda c: c.index, default=op)
@@ -105,10 +105,6 @@ def endless_falls(case: Case) -> list[Finding]:
                             "where the sign of a divergence or a likelihood is turned", "turn the sign of the term: "
                             "the divergence of a normal code is -0.5 * sum(1 + logvar - mu^2 - exp(logvar))")]
     return []
-
-
-def _signs(op: Operation, case: Case, fed: int = 1) -> set[int]:
-    return {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind, fed=fed)}
 
 
 def _error(head: Head) -> str:
@@ -184,7 +180,7 @@ def _too_high(case: Case) -> list[Finding]:
     if far:
         _, variable, pace = max(far, key=lambda each: each[2])
         said += f"; step {far[0][0]} changes {variable.name} by {pace:.3g} times its size, where 0.001 is usual"
-    said += f"; the loss goes from {case.first_loss:.4g} to {case.last_loss:.4g}"
+    said += f"; {case.went}"
     return [_cause(case, said, step, severity)]
 
 

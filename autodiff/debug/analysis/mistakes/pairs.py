@@ -54,7 +54,7 @@ def _apart(pairs: list[Pair], case: Case) -> list[Finding]:
     """Towers of the same layers and no common weights, for examples that are drawn from the same ones."""
     updated = {u.variable.op for u in case.updates}
     for op, fed in pairs:
-        towers = [{o for o in ancestors([t]) if o.outputs and o.outputs[0] in case.variables} for t in op.inputs]
+        towers = [case.variables_behind(t) for t in op.inputs]
         layers = [sorted(str(v.attrs["shape"]) for v in tower) for tower in towers]
         if towers[0] & towers[1] or layers[0] != layers[1] or not layers[0] or (
                 updated and not set.union(*towers) <= updated):

@@ -8,8 +8,8 @@ from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held, values_behind
-from .heads import DATA, SAME, above, heads, number_in, scaled
-from .signs import signs_into
+from .heads import SAME, above, comes_of_data, heads, number_in, scaled
+from .signs import signs_of
 
 _SUMS = ("Add", "AddV2", "AddN")
 _SMALL, _ROWS = 0.1, 4  # a factor that is meant to weigh a sum down; a batch
@@ -57,7 +57,7 @@ def _subtracted(case: Case) -> list[Finding]:
             op.inputs[0] if op.type == "L2Loss" else None)
         if squared is None or held(squared) not in variables:
             continue
-        if {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind)} == {-1}:
+        if signs_of(op, case) == {-1}:
             return [finding(102, "penalty subtracted", op, f"{op.name}, the square of {held(squared).name}, is "
                             f"subtracted from {case.y.name}, which is minimized: the larger the weights, the lower it "
                             "is, without end",
@@ -68,10 +68,9 @@ def _subtracted(case: Case) -> list[Finding]:
 def _too_heavy(case: Case) -> list[Finding]:
     """A penalty of the weights that is many times the error of the data."""
     parts = addends(case.y)
-    penalties = [t for t in parts if t.op in case.trained and not any(op.type in DATA for op in ancestors([t]))]
+    penalties = [t for t in parts if t.op in case.trained and not comes_of_data([t])]
     data = [t for t in parts if t not in penalties and t.op in case.trained]
-    if not penalties or not data or not case.looked or all(not any(o.type in DATA for o in ancestors([t]))
-                                                           for t in data):
+    if not penalties or not data or not case.looked:
         return []
     case.want(*parts)
     values = case.values(case.looked[0])
@@ -98,7 +97,7 @@ def _too_heavy(case: Case) -> list[Finding]:
 def _summed_beside_mean(case: Case) -> list[Finding]:
     """Errors of the examples of a batch, the ones averaged, and the others summed."""
     known = [(op, factor) for op, factor in map(scaled, addends(case.y)) if op in case.trained and op.type in (
-        "Sum", "Mean") and any(o.type in DATA for o in ancestors(op.inputs))]
+        "Sum", "Mean") and comes_of_data(op.inputs)]
     case.want(*(op.inputs[0] for op, _ in known))
     values = case.values(case.looked[0]) if case.looked and len(known) > 1 else {}
     rows = {op: np.shape(values[op.inputs[0]])[:1] for op, _ in known if op.inputs[0] in values}

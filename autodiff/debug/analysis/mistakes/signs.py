@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, in_order
+from ....core.traversal import ancestors, in_order, past
 from ...facts.roles import PLACEHOLDERS, place_of
 from ..findings import Finding
-from .case import SHAPES, finding
-from .heads import SAME, is_log_softmax, last_layer, unbroadcast
+from .case import SHAPES, Case, finding
+from .heads import SAME, is_log_softmax, last_layer
 
 _PARTS, _DIAGONALS = ("MatrixDiagPart", "DiagPart"), ("MatrixDiag", "MatrixSetDiag", "Diag")  # what belongs together
 _STAYS = (*SAME, *_PARTS, "Sum", "Mean", "GatherNd", "GatherV2", "Transpose", "StridedSlice", "Max", "Min", "Add",
@@ -46,6 +46,11 @@ def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: 
                    picked or picks(op, tensor)) for op in tensor._consumers
                   if op in behind and op.outputs and op.type not in SHAPES]
     return ends
+
+
+def signs_of(op: Operation, case: Case, *, fed: int = 1) -> set[int]:
+    """With which signs an op's output goes into y, 0 where that cannot be told. fed: as of signs_into."""
+    return {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind, fed=fed)}
 
 
 def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
@@ -136,10 +141,7 @@ def _straight(op: Operation) -> Operation:
 
 def source_of(tensor: Tensor) -> Operation:
     """The op whose values a tensor has, before it was shaped or cast."""
-    op = unbroadcast(tensor).op
-    while op.type in SAME and op.inputs:
-        op = op.inputs[0].op
-    return op
+    return past(tensor, SAME).op
 
 
 def is_of_one(op: Operation) -> bool:

@@ -103,7 +103,7 @@ def _reaches_kernels(case: Case) -> bool:
 def _clipped(case: Case, said: str) -> list[Finding]:
     """A clipping that leaves next to nothing of the gradients."""
     raw = gradients_of(case)
-    given = {u.variable: u.gradient for u in case.updates if u.y is case.y and u.variable in raw}
+    given = {u.variable: u.gradient for u in case.own if u.variable in raw}
     case.want(*given.values())
     values = case.values(case.looked[0])
     pairs = [(float(np.linalg.norm(values[raw[x]])), float(np.linalg.norm(values[g])), g) for x, g in given.items()

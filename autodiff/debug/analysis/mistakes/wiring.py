@@ -8,7 +8,7 @@ import numpy as np
 
 from ....core.constant_value import static_dims, static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..findings import Finding
 from .case import Case, finding, is_variable_read, kernel_of
@@ -62,9 +62,7 @@ def _same_weights(case: Case) -> list[Finding]:
     for op in case.behind:
         if op.type not in _PRODUCTS or len(op.inputs) < 2 or not _is_weight(op.inputs[1], case):
             continue
-        below = op.inputs[0].op
-        while below.type in (*_LINEAR, *ACTIVATIONS, "LayerNorm") and below.inputs:
-            below = below.inputs[0].op
+        below = past(op.inputs[0], (*_LINEAR, *ACTIVATIONS, "LayerNorm")).op
         if below.type == op.type and kernel_of(below.inputs[1]) is kernel_of(op.inputs[1]) and _is_turned(
                 below) == _is_turned(op) and traceback_of(below) != traceback_of(op):
             name = kernel_of(op.inputs[1]).name

@@ -11,7 +11,7 @@ import numpy as np
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from ....core.traversal import ancestors, in_order
+from ....core.traversal import ancestors, in_order, past
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..arithmetic_rules import number
 from ..edits.in_graph import Edit, around, constant, replaced
@@ -49,9 +49,7 @@ def summing(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tensor
         if any(t.op in trained for t in op.inputs):
             trained.add(op)
         if op.type in _PRODUCTS and op.gradient_of is None and sum(t.op in trained for t in op.inputs) == 1:
-            data = next(t for t in op.inputs if t.op not in trained)
-            while data.op.type in _PASSES:
-                data = data.op.inputs[0]
+            data = past(next(t for t in op.inputs if t.op not in trained), _PASSES)
             uses[data] = uses.get(data, 0) + 1
             places[data.op.site, data.op.span] += 1
     several = [t for t, count in uses.items() if t.dtype.is_floating and (

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.function_calls import Calls
 from ...facts.roles import PLACEHOLDERS, VARIABLES, of_data, place_of, takes_elements
 from ..arithmetic_rules import in_words, number
-from ..edits.in_graph import is_half
+from ..edits.in_graph import DIVISIONS, is_half
 from ..findings import Link
 from .sources import Index, Scene, Source, sources_of
 
@@ -28,7 +28,6 @@ _SUMS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Sum", "Mean", "Add
 _ADDS = ("Add", "AddV2", "AddN", "Mul")
 _FORKS = 3
 _READS = ("Identity", "ReadVariableOp", "Captured")
-_DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 NEEDS_SIGN = ("Log", "Sqrt", "Rsqrt", "Log1p", "Lgamma", "Digamma", "Pow")
 
 
@@ -68,7 +67,7 @@ def _followed(at: Source, forks: int, *, negative: bool) -> list[tuple[Link, Any
                                  and chosen.value == at.value)  # signs of the others come of many
         if chosen is None or not (cancels or _is_odd(chosen.value) or negative and _is_negative(chosen.value)
                                   or abs(at.value) in (0, 1) and abs(chosen.value) == 1 or _is_saturated(at)
-                                  or at.tensor.op.type in _DIVISIONS and _is_odd(at.value) and abs(chosen.value) < 1
+                                  or at.tensor.op.type in DIVISIONS and _is_odd(at.value) and abs(chosen.value) < 1
                                   or at.tensor.op.type in _READS and chosen.value == at.value):
             break
         at = chosen
@@ -164,11 +163,9 @@ def _stacked(at: Source) -> Link:
     loop, place = op.inputs[0], place_of(op)
     growth = _in_turns([float(row.max(initial=0.0)) for row in rows]) if rows.dtype.kind == "f" and rows.ndim else ""
     if growth and loop.op.type == "While":
-        made = loop.op.attrs["body"].outputs[loop.op.outputs.index(loop)].op
-        made = made.inputs[2].op if made.type == "ListSet" else made
-        while made.type == "Identity":
-            made = made.inputs[0].op
-        place = place_of(made) or place
+        made = loop.op.attrs["body"].outputs[loop.op.outputs.index(loop)]
+        made = made.op.inputs[2] if made.op.type == "ListSet" else made
+        place = place_of(past(made, ("Identity",)).op) or place
     return Link(f"{op.name} gives {number(at.value)}{growth}", place, "op", op.name)
 
 
@@ -195,7 +192,7 @@ def _in_turns(sizes: Sequence[float]) -> str:
 def _chosen(at: Source, sources: Sequence[Source], *, negative: bool) -> Source | None:
     """The element to go on with: the one that the number comes of. negative: what counts is its sign."""
     kind = at.tensor.op.type
-    if kind in _DIVISIONS and len(sources) > 1 and sources[1].value == 0:
+    if kind in DIVISIONS and len(sources) > 1 and sources[1].value == 0:
         return sources[1]
     known = [s for s in sources if s.tensor.op.type not in ("Const", "Range")] or list(sources)
     bad = [s for s in known if not np.isfinite(s.value)]
@@ -206,7 +203,7 @@ def _chosen(at: Source, sources: Sequence[Source], *, negative: bool) -> Source 
         known = sorted(forward, key=lambda s: s.value != 0)[:1]
     if negative and any(_is_negative(s.value) for s in known):
         return min(known, key=lambda s: s.value)
-    if kind in _DIVISIONS and len(known) > 1:
+    if kind in DIVISIONS and len(known) > 1:
         over, under = (abs(each.value) for each in known[:2])
         return known[0] if at.value == 0 or over * under >= 1 and np.isfinite(at.value) else known[1]
     if kind in ("Mul", "Prod", "Pow") and at.value == 0:
@@ -255,8 +252,7 @@ def _underflows(at: Source, sources: Sequence[Source]) -> bool:
 
 def _is_mean_of_one(t: Tensor, scene: Scene) -> bool:
     """Whether a tensor is a mean over nothing but one example."""
-    while t.op.type in ("StopGradient", "Identity"):
-        t = t.op.inputs[0]
+    t = past(t, ("StopGradient", "Identity"))
     return t.op.type == "Mean" and t in scene.values and np.size(scene.values[t]) == np.size(
         scene.values.get(t.op.inputs[0], ()))
 
