@@ -12,7 +12,7 @@ import autodiff as tf
 from autodiff.core.errors import ArgumentError
 from autodiff.debug.analysis.edits.changes import changed
 from autodiff.debug.analysis.edits.in_source import LowerRate, rewritten
-from autodiff.debug.analysis.edits.of_gradients.clipping import ClipGradients
+from autodiff.debug.analysis.edits.clipping import ClipGradients
 from autodiff.debug.analysis.edits.source_tree import Source
 from autodiff.debug.engine.questions.patches import _is_own
 from autodiff.debug.engine.questions.trials import Trials

@@ -3,14 +3,16 @@ from __future__ import annotations
 
 import ast
 import re
-from itertools import count
 from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ....core.site import source_lines
-from .expressions import name_of
-from .source_tree import LOOPS, Change, Source
+from ..scripts.calls import given, words_of
+from ..scripts.changes import Change
+from ..scripts.expressions import name_of
+from ..scripts.parsed import LOOPS, is_within
+from ..scripts.source_tree import Source
 
 _ACTIVATIONS = {"Softmax": "nn.softmax", "Sigmoid": "sigmoid"}
 
@@ -22,15 +24,13 @@ def taken_apart(source: Source, op: Operation, target: ast.expr) -> tuple[str, s
     gives a name.
     """
     node, changes, activated = _without(source, op)
-    given = _given_at(source, op, node, target)
-    names = {statement: _name(source, node, statement) for statement in given}
+    named = _named_at(source, op, node, target)
+    names = {statement: _name(source, statement) for statement in named}
     for statement, name in names.items():
-        start, end = source.range(statement.targets[0])
-        old = source.text[start:end]
-        behind = source.range(statement)[1]
-        changes += [(start, end, name), (behind, behind, source.lines(source.range(statement)[0], [
-            "", f"{old} = {activated.format(name)}"]))]
-    chosen = next((each for each in given if _stands_at(source, each.value, op)), given[0])
+        old = statement.targets[0]
+        changes += [(*source.range(old), name),
+                    source.after(statement, f"{source.raw(old)} = {activated.format(name)}")]
+    chosen = next((each for each in named if _stands_at(each.value, op)), named[0])
     return names[chosen], activated.partition("{}")[2][:-1], changes
 
 
@@ -39,22 +39,20 @@ def _without(source: Source, op: Operation) -> tuple[ast.expr, list[Change], str
     try:
         node = source.expression(op)
         part = source.operand(node, op, 0)
-        function = source.text[slice(*source.range(node.func))] if isinstance(node, ast.Call) else ""
-        return node, [(*source.range(node), source.text[slice(*source.range(part))])], (
-            f"{function}({{}}{source.arguments(node, op, None)})")
+        function = source.raw(node.func) if isinstance(node, ast.Call) else ""
+        return node, [(*source.range(node), source.raw(part))], f"{function}({{}}{source.arguments(node, op, None)})"
     except ArgumentError:
         calls = [each for each in source.spanned(op) if isinstance(each, ast.Call)]
-        words = [word for call in calls for word in call.keywords if word.arg in ("activation", "activation_fn")]
+        words = [word for call in calls for word in given(call, None, "activation", "activation_fn")]
         if len(calls) != 1 or len(words) != 1 or op.type not in _ACTIVATIONS:
             raise
-        start, end = source.range(words[0].value)
-        said = source.text[start:end] if name_of(words[0].value) else f"{source.module()}.{_ACTIVATIONS[op.type]}"
-        if (name_of(words[0].value) or str(getattr(words[0].value, "value", ""))) != op.type.lower():
+        said = source.raw(words[0]) if name_of(words[0]) else f"{source.module()}.{_ACTIVATIONS[op.type]}"
+        if (name_of(words[0]) or str(getattr(words[0], "value", ""))) != op.type.lower():
             raise
-        return calls[0], [(start, end, "None")], f"{said}({{}})"
+        return calls[0], [(*source.range(words[0]), "None")], f"{said}({{}})"
 
 
-def _given_at(source: Source, op: Operation, node: ast.expr, target: ast.expr) -> list[ast.Assign]:
+def _named_at(source: Source, op: Operation, node: ast.expr, target: ast.expr) -> list[ast.Assign]:
     """The statements that give the activation a name: its own, or all that call the function that returns it."""
     statement, scope = source.statement(node), source.scope(node)
     if isinstance(statement, ast.Assign) and statement.value is node and len(statement.targets) == 1 and (
@@ -64,16 +62,15 @@ def _given_at(source: Source, op: Operation, node: ast.expr, target: ast.expr) -
     if not isinstance(scope, ast.FunctionDef) or not _returns(source, scope, node) or scope.decorator_list:
         raise ArgumentError("what it is made of is written in another function")
     read = [each for each in ast.walk(source.tree) if getattr(each, "id", getattr(each, "attr", "")) == scope.name]
-    calls = [call for call in ast.walk(source.tree) if isinstance(call, ast.Call) and call.func in read]
-    given = [source.statement(each) for each in read]
-    found = [each for each in given if isinstance(each, ast.Assign) and each.value in calls and len(each.targets) == 1
-             and isinstance(each.targets[0], (ast.Name, ast.Attribute))]
-    here = [each for each in found if _stands_at(source, each.value, op)]
+    calls = [call for call in source.all(ast.Call) if call.func in read]
+    found = [each for each in map(source.statement, read) if isinstance(each, ast.Assign) and each.value in calls
+             and len(each.targets) == 1 and isinstance(each.targets[0], (ast.Name, ast.Attribute))]
+    here = [each for each in found if _stands_at(each.value, op)]
     if len(found) != len(read) or len(here) != 1 or (
             source.scope(here[0]) is not source.scope(target) and isinstance(here[0].targets[0], ast.Name)):
         raise ArgumentError("what it is made of is written in another function, whose result gets no name")
-    if any(isinstance(each, LOOPS) for each in source.around(here[0])) and not any(
-            target in ast.walk(each) for each in source.around(here[0]) if isinstance(each, LOOPS)):
+    loops = [each for each in source.around(here[0]) if isinstance(each, LOOPS)]
+    if loops and not is_within(target, loops[-1]):
         raise ArgumentError(f"{scope.name} is called again and again")
     return found
 
@@ -82,28 +79,28 @@ def _returns(source: Source, function: ast.FunctionDef, node: ast.expr) -> bool:
     """Whether a function gives nothing but the value of an expression of it."""
     returned = [each for each in ast.walk(function) if isinstance(each, ast.Return) and source.scope(each) is function]
     value = returned[0].value if len(returned) == 1 else None
-    return value is node or isinstance(value, ast.Name) and [node] == [
-        each.value for each in ast.walk(function) if isinstance(each, ast.Assign)
-        and value.id in map(ast.unparse, each.targets)] and [value] == [
-        each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == value.id
-        and isinstance(each.ctx, ast.Load)]
+    if not isinstance(value, ast.Name):
+        return value is node
+    made = [each.value for each in ast.walk(function) if isinstance(each, ast.Assign)
+            and value.id in map(ast.unparse, each.targets)]
+    reads = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == value.id
+             and isinstance(each.ctx, ast.Load)]
+    return value is node or made == [node] and reads == [value]
 
 
-def _stands_at(source: Source, node: ast.expr, op: Operation) -> bool:
+def _stands_at(node: ast.expr, op: Operation) -> bool:
     """Whether a call is one that led to an op."""
     return any((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == span[1:] for span in op.spans)
 
 
-def _name(source: Source, node: ast.expr, statement: ast.Assign) -> str:
+def _name(source: Source, statement: ast.Assign) -> str:
     """What a statement calls the logits from now on; an attribute's where it gave an attribute."""
     target = statement.targets[0]
     if isinstance(target, ast.Attribute):
         return f"{ast.unparse(target)}_logits"
-    key = statement.value
-    if key not in source.named:
-        taken = {each.id for each in ast.walk(source.tree) if isinstance(each, ast.Name)} | {*source.named.values()}
-        source.named[key] = next(name for name in (f"logits{n or ''}" for n in count()) if name not in taken)
-    return source.named[key]
+    if statement.value not in source.named:
+        source.named[statement.value] = source.new_name("logits")
+    return source.named[statement.value]
 
 
 class AtCall(NamedTuple):
@@ -124,43 +121,43 @@ def written_at_call(source: Source, line: AtCall) -> list[Change]:
     here = Source("".join(source_lines(line.op.site.file if line.op.site is not None else "")))
     node = here.expression(line.op)
     function = here.scope(node)
-    calls = [each for each in ast.walk(source.tree) if isinstance(each, ast.Call) and _stands_at(source, each, line.op)]
+    calls = [each for each in source.all(ast.Call) if _stands_at(each, line.op)]
     if not isinstance(function, ast.FunctionDef) or not _returns(here, function, node) or len(calls) != 1:
         raise ArgumentError("it is not what a function returns")
-    given, texts, changes = _arguments(source, function, calls[0]), [], []
+    known, texts, changes = _arguments(source, function, calls[0]), [], []
     for op, number in line.parts:
         try:
             inner = here.expression(op)
             part = here.operand(inner, op, number or 0) if here.scope(inner) is function else None
         except ArgumentError:
             part = None
-        if part is not None and ast.unparse(part) in given:
-            texts.append(given[ast.unparse(part)])
+        if part is not None and ast.unparse(part) in known:
+            texts.append(known[ast.unparse(part)])
         elif part is not None or number != 0 or op.type not in _ACTIVATIONS:
             raise ArgumentError("a part of it is known in its function alone")
         else:
-            text, _, more = _logits(source, op, calls[0])
+            text, more = _logits(source, op, calls[0])
             texts.append(text)
             changes += more
     new = re.sub(r"\{(\d+)\}", lambda found: texts[int(found[1])], source.spelled(line.template))
     return [*changes, (*source.range(calls[0]), new)]
 
 
-def _logits(source: Source, op: Operation, target: ast.expr) -> tuple[str, str, list[Change]]:
+def _logits(source: Source, op: Operation, target: ast.expr) -> tuple[str, list[Change]]:
     """What an activation takes, as `target` may read it; and what gives it a name, if it needs one."""
     try:
         part = source.operand(source.expression(op), op, 0)
         named = source.named_first(part, target, "logits")
         source.check_alike(part, target)
-        return source.named.get(part) or source.text[slice(*source.range(part))], "", named
+        return source.named.get(part) or source.raw(part), named
     except ArgumentError:
-        return taken_apart(source, op, target)
+        text, _, changes = taken_apart(source, op, target)
+        return text, changes
 
 
 def _arguments(source: Source, function: ast.FunctionDef, call: ast.Call) -> dict[str, str]:
     """What a call gives for the names of a function's parameters, as it is written there."""
     names = [each.arg for each in function.args.args]
     names = names[1:] if isinstance(call.func, ast.Attribute) and names[:1] in (["self"], ["cls"]) else names
-    given = {name: each for name, each in zip(names, call.args) if not isinstance(each, ast.Starred)}
-    given |= {str(word.arg): word.value for word in call.keywords if word.arg}
-    return {name: source.text[slice(*source.range(each))] for name, each in given.items()}
+    nodes = {name: each for name, each in zip(names, call.args) if not isinstance(each, ast.Starred)} | words_of(call)
+    return {name: source.raw(each) for name, each in nodes.items()}

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
-from .changes import Change
-from .expressions import name_of
-from .source_tree import Source
+from ..scripts.calls import called, given, is_call, word_of
+from ..scripts.changes import Change
+from ..scripts.expressions import name_of
+from ..scripts.source_tree import Source
 
 _BY_DEFAULT = ("fullyconnected", "conv2d", "convolution2d", "conv2dtranspose", "separableconv2d")  # of contrib: a relu
 _ARGUMENTS = ("activation", "activation_fn")
@@ -39,27 +40,25 @@ class LeftOut(NamedTuple):
 
 def left_out(source: Source, rewrite: LeftOut) -> list[Change]:
     """Without the one call there that makes the layer. Raises ArgumentError where that is not surely found."""
-    found = {call for node in source.spanned(rewrite.op) for call in ast.walk(node)
-             if isinstance(call, ast.Call) and name_of(call.func) in rewrite.names}
+    found = {call for node in source.spanned(rewrite.op) for call in ast.walk(node) if is_call(call, *rewrite.names)}
     if len(found) != 1:
         raise ArgumentError(f"the layer of {rewrite.op.name} is written in {len(found) or 'no'} places there")
-    made: ast.expr = found.pop()
+    made: Any = found.pop()
     around = next(source.around(made))
     statement = source.statement(made)
-    if isinstance(around, ast.Call) and made in around.args and name_of(around.func) == "add":
+    if is_call(around, "add") and made in given(around, slice(None)):
         return [_without_statement(source, statement)]
     if isinstance(around, ast.List):
         return _without_element(source, around, made)
     if isinstance(around, ast.Call) and made is around.func:
         made = around
-    given = [*made.args, *(word.value for word in made.keywords if word.arg in _FIRST)]  # type: ignore[attr-defined]
-    if not given:
+    takes = given(made, slice(None), *_FIRST)
+    if not takes:
         raise ArgumentError(f"what {rewrite.op.name} is given is not written there")
-    text = source.text[slice(*source.range(given[0]))]
     if isinstance(statement, ast.Assign) and statement.value is made and [*map(ast.unparse, statement.targets)] == [
-            ast.unparse(given[0])]:
+            ast.unparse(takes[0])]:
         return [_without_statement(source, statement)]
-    return [(*source.range(made), text)]
+    return [(*source.range(made), source.raw(takes[0]))]
 
 
 def _without_statement(source: Source, statement: ast.stmt) -> Change:
@@ -71,33 +70,31 @@ def _without_statement(source: Source, statement: ast.stmt) -> Change:
 
 def _without_element(source: Source, around: ast.List, element: ast.expr) -> list[Change]:
     at = around.elts.index(element)
-    if at:
-        return [(source.range(around.elts[at - 1])[1], source.range(element)[1], "")]
-    return [(source.range(element)[0], source.range(around.elts[1])[0] if len(around.elts) > 1 else source.range(
-        element)[1], "")]
+    (start, end), (after, _) = source.range(element), source.range((*around.elts[1:], element)[0])
+    return [(source.range(around.elts[at - 1])[1], end, "") if at else (
+        start, after if len(around.elts) > 1 else end, "")]
 
 
 def named_otherwise(source: Source, rewrite: Activation) -> list[Change]:
     """At the one word that names it; at `from_logits`, where a loss takes for logits what has one. [] for a call."""
     op, text = rewrite
-    logits = [word.value for node in ast.walk(source.tree) if isinstance(node, ast.Call) for word in node.keywords
-              if word.arg == "from_logits" and getattr(word.value, "value", None) is True]
+    logits = [word for call in source.all(ast.Call) for word in given(call, None, "from_logits")
+              if getattr(word, "value", None) is True]
     if len(logits) == 1 and not text and op.type in ("Softmax", "Sigmoid"):
         return [(*source.range(logits[0]), "False")]
     calls = list(_calls(source, op))
-    named = list({node: call for call in calls for node in _words(call) if _word(node) == op.type.lower()}.items())
+    named = list({node: call for call in calls for node in given(call, slice(None), *_ARGUMENTS)
+                  if _word(node) == op.type.lower()}.items())
     if len(named) == 1 or named and all(_is_cell(call) for _, call in named):
         return [(*source.range(node), _otherwise(source, call, node, text)) for node, call in named]
-    made = [call for call in calls if name_of(call.func) in (*_LAYERS, *_BY_DEFAULT) and not any(
-        word.arg in _ARGUMENTS for word in call.keywords)]
+    made = [call for call in calls if is_call(call, *_LAYERS, *_BY_DEFAULT) and word_of(call, *_ARGUMENTS) is None]
     if named or len(made) != 1:
         return []
-    end = source.range(made[0])[1] - 1
-    if not text and op.type == "Relu" and name_of(made[0].func) in _BY_DEFAULT:
-        return [(end, end, ", activation_fn=None")]
-    if text and op.type in ("BiasAdd", "MatMul", "Conv2D") and name_of(made[0].func) in _LAYERS:
-        is_class = ast.unparse(made[0].func).rpartition(".")[2][:1].isupper()
-        return [(end, end, f", activation={_word_of(text) if is_class else source.spelled(text)}")]
+    if not text and op.type == "Relu" and is_call(made[0], *_BY_DEFAULT):
+        return [source.one_more(made[0], "activation_fn=None")]
+    if text and op.type in ("BiasAdd", "MatMul", "Conv2D") and is_call(made[0], *_LAYERS):
+        word = _word_of(text) if called(made[0])[:1].isupper() else source.spelled(text)
+        return [source.one_more(made[0], f"activation={word}")]
     return []
 
 
@@ -107,7 +104,7 @@ def _calls(source: Source, op: Operation) -> Iterator[ast.Call]:
         if isinstance(node, ast.Call):
             yield node
             if name_of(node.func).endswith("rnn"):
-                yield from (each for each in ast.walk(source.tree) if isinstance(each, ast.Call) and _is_cell(each))
+                yield from filter(_is_cell, source.all(ast.Call))
             elif name_of(node.func) == "add":
                 yield from (each for each in node.args if isinstance(each, ast.Call))
             elif isinstance(node.func, ast.Call):
@@ -123,14 +120,9 @@ def _is_cell(call: ast.Call) -> bool:
 def _assigned(source: Source, name: ast.expr) -> Iterator[ast.Call]:
     """The calls whose result an expression such as `self.out` was given, if it is one."""
     text = ast.unparse(name)
-    given = [each.value for each in ast.walk(source.tree) if isinstance(each, ast.Assign)
-             and any(ast.unparse(target) == text for target in each.targets)]
-    if len(given) == 1 and isinstance(given[0], ast.Call):
-        yield given[0]
-
-
-def _words(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(word.value for word in call.keywords if word.arg in _ARGUMENTS)]
+    values = [each.value for each in source.all(ast.Assign) if text in map(ast.unparse, each.targets)]
+    if len(values) == 1 and isinstance(values[0], ast.Call):
+        yield values[0]
 
 
 def _word(node: ast.expr) -> str:

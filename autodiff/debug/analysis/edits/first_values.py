@@ -11,9 +11,10 @@ from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ....core.site import source_lines
 from ...facts.records import NewLines
-from .changes import Change
-from .expressions import name_of, number_of
-from .source_tree import Source
+from ..scripts.calls import called, given, is_call, words_of
+from ..scripts.changes import Change
+from ..scripts.expressions import name_of, number_of
+from ..scripts.source_tree import Source
 
 _ALIKE = ("zeros", "ones", "constant", "fill", "full")  # functions that give them, of TensorFlow and NumPy
 _INITIALIZERS = tuple(f"{each}initializer" for each in _ALIKE[:3]) + _ALIKE[:3]
@@ -50,16 +51,15 @@ def drawn_lines(kernels: Iterable[Operation]) -> NewLines:
 def _drawn(source: Source, op: Operation) -> Iterator[Change]:
     """The one call, or word, in the expression that made a variable, which says what it begins with."""
     made = [node for each in source.spanned(op) for node in ast.walk(each)]
-    words = [word.value for call in made if isinstance(call, ast.Call) for word in call.keywords
-             if str(word.arg).endswith("initializer") and str(word.arg) != "bias_initializer"]
+    words = [value for call in made for name, value in words_of(call).items()
+             if name.endswith("initializer") and name != "bias_initializer"]
     words = [each[0] if len(each := source.given_to(word)) == 1 else word for word in words]  # by a name
-    calls = [node for node in made if isinstance(node, ast.Call) and name_of(node.func) in _ALIKE]
-    given = [node for node in words if _initializer(node) in _INITIALIZERS]
-    if len({*calls, *given}) != 1:
+    calls = [node for node in made if isinstance(node, ast.Call) and is_call(node, *_ALIKE)]
+    told = [node for node in words if _initializer(node) in _INITIALIZERS]
+    if len({*calls, *told}) != 1:
         raise ArgumentError(f"what {op.name} begins with is not surely found")
-    if given:
-        start, end = source.range(given[0])
-        yield start, end, "'glorot_uniform'" if isinstance(given[0], ast.Constant) else (
+    if told:
+        yield *source.range(told[0]), "'glorot_uniform'" if isinstance(told[0], ast.Constant) else (
             f"{source.module()}.glorot_uniform_initializer()")
         return
     call, = calls
@@ -70,22 +70,20 @@ def _initializer(node: ast.expr) -> str:
     """The initializer that an expression names; "" for an array."""
     if isinstance(node, ast.Constant):
         return str(node.value).lower()
-    name = ast.unparse(node.func if isinstance(node, ast.Call) else node)
-    is_array = isinstance(node, ast.Call) and bool(node.args) and name.rpartition(".")[2] in _ALIKE
-    return "" if is_array and "initializers" not in name else name_of(node.func if isinstance(node, ast.Call) else node)
+    func = node.func if isinstance(node, ast.Call) else node
+    is_array = bool(given(node, 0)) and called(node) in _ALIKE and "initializers" not in ast.unparse(func)
+    return "" if is_array else name_of(func)
 
 
 def _random(source: Source, call: ast.Call) -> str:
     """Random numbers of the shape that a call of TensorFlow or NumPy gives one number in."""
-    named = {word.arg: word.value for word in call.keywords}
-    is_value_first = name_of(call.func) == "constant"
-    shape = named.get("shape") or named.get("dims") or (None if is_value_first else next(iter(call.args), None))
-    dtype = named.get("dtype") or next(iter(call.args[1:2]), None) if name_of(call.func) in _ALIKE[:2] else (
-        named.get("dtype"))
-    if shape is None or not isinstance(call.func, ast.Attribute):
+    is_value_first = is_call(call, "constant")
+    shapes = [*given(call, None, "shape", "dims"), *given(call, None if is_value_first else 0)]
+    dtypes = [*given(call, None, "dtype"), *given(call, 1 if is_call(call, *_ALIKE[:2]) else None)]
+    if not shapes or not isinstance(call.func, ast.Attribute):
         raise ArgumentError("the shape of what it begins with is not written there")
-    sizes, kind = (source.text[slice(*source.range(each))] if each is not None else "" for each in (shape, dtype))
-    module = source.text[slice(*source.range(call.func.value))]
+    sizes, kind = (source.raw(each[0]) if each else "" for each in (shapes, dtypes))
+    module = source.raw(call.func.value)
     if module == source.module():
         return f"{module}.truncated_normal({sizes}, stddev={_SIZE}{f', dtype={kind}' * bool(kind)})"
     return f"{module}.random.normal(0.0, {_SIZE}, {sizes}){f'.astype({kind})' * bool(kind)}"
@@ -101,15 +99,14 @@ class Begun(NamedTuple):
 
 def begun_anew(source: Source, rewrite: Begun) -> list[Change]:
     """Where the script says what a variable begins with. Raises ArgumentError where that is not surely found."""
-    given = {each for node in source.spanned(rewrite.op) if isinstance(node, ast.Call) for each in _given(source, node)}
-    if not given and (told := _told(source, rewrite)):
+    begun = {each for node in source.spanned(rewrite.op) if isinstance(node, ast.Call) for each in _begun(source, node)}
+    if not begun and (told := _told(source, rewrite)):
         return told
-    if len(given) != 1:
-        raise ArgumentError(f"what {rewrite.op.name} begins with is written in {len(given) or 'no'} places")
-    node = given.pop()
+    if len(begun) != 1:
+        raise ArgumentError(f"what {rewrite.op.name} begins with is written in {len(begun) or 'no'} places")
+    node = begun.pop()
     while isinstance(node, ast.Name):
-        values = [each.value for each in ast.walk(source.tree) if isinstance(each, ast.Assign)
-                  and any(isinstance(name, ast.Name) and name.id == node.id for name in each.targets)]
+        values = source.given_to(node)
         if len(values) != 1 or source.scope(values[0]) is not source.scope(node):
             raise ArgumentError(f"{node.id} is given several values")
         node = values[0]
@@ -117,7 +114,7 @@ def begun_anew(source: Source, rewrite: Begun) -> list[Change]:
     if isinstance(node, ast.Call) and (name.endswith("initializer") or name in _DRAWN):
         if rewrite.usual and (text := _usual(source, node, rewrite.op)):
             return [(*source.range(node), text)]
-        words = [word.value for word in node.keywords if word.arg in _SIZES]
+        words = given(node, None, *_SIZES)
         if len(words) == 1 and not np.isnan(number_of(words[0])):
             return [(*source.range(words[0]), f"{number_of(words[0]) * rewrite.factor:.3g}")]
     if name.endswith("initializer") or isinstance(node, ast.Constant):
@@ -135,14 +132,17 @@ def _told(source: Source, rewrite: Begun) -> list[Change]:
     """Of a variable that begins as TensorFlow has it: an initializer for the one call that makes it, or its cell."""
     calls = [node for node in source.spanned(rewrite.op) if isinstance(node, ast.Call)]
     if any(name_of(call.func).endswith("rnn") for call in calls):
-        calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)
-                 and name_of(node.func).endswith("cell")]
+        calls = _cells(source)
     words = {_WORDS[name_of(call.func)] for call in calls if name_of(call.func) in _WORDS}
     if len(calls) != 1 or not words or len(rewrite.op.outputs[0].dims or ()) < 2:
         return []
-    end = source.range(calls[0])[1] - 1
     scale = source.spelled(f"{{tf}}.variance_scaling_initializer({rewrite.factor ** 2:.2g}, 'fan_avg')")
-    return [(end, end, f"{', ' * bool(calls[0].args or calls[0].keywords)}{words.pop()}={scale}")]
+    return [source.one_more(calls[0], f"{words.pop()}={scale}")]
+
+
+def _cells(source: Source) -> list[ast.Call]:
+    """The calls that make cells of recurrences."""
+    return [node for node in source.all(ast.Call) if name_of(node.func).endswith("cell")]
 
 
 def _rows(node: ast.expr) -> str:
@@ -151,24 +151,21 @@ def _rows(node: ast.expr) -> str:
              and ast.unparse(each.func).rpartition(".")[0].endswith("random")]
     if len(calls) != 1:
         return ""
-    size = next((word.value for word in calls[0].keywords if word.arg == "size"), None)
-    first = size or next(iter(calls[0].args if name_of(calls[0].func) in ("randn", "rand") else ()), None)
+    size = words_of(calls[0]).get("size")
+    first = size or next(iter(calls[0].args if is_call(calls[0], "randn", "rand") else ()), None)
     if isinstance(first, ast.Starred) or first is size is not None and isinstance(first, (ast.Name, ast.Attribute)):
         return f"{ast.unparse(getattr(first, 'value', first) if first is not size else first)}[0]"
     first = first.elts[0] if isinstance(first, (ast.List, ast.Tuple)) and first.elts else first
     return ast.unparse(first) if isinstance(first, (ast.Name, ast.Constant)) else ""
 
 
-def _given(source: Source, call: ast.Call) -> list[ast.expr]:
+def _begun(source: Source, call: ast.Call) -> list[ast.expr]:
     """What a call that makes variables is given to begin with; of a loop over a cell what the cells are given."""
-    words = [word.value for word in call.keywords if word.arg in _GIVEN]
-    if words or name_of(call.func) == "variable":
+    words = given(call, None, *_GIVEN)
+    if words or is_call(call, "variable"):
         return words or call.args[:1]
-    if not name_of(call.func).endswith("rnn"):
-        return []
-    cells = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)
-             and name_of(node.func).endswith("cell")]
-    return [word.value for node in cells for word in node.keywords if word.arg == _GIVEN[0]]
+    cells = _cells(source) if name_of(call.func).endswith("rnn") else []
+    return [word for node in cells for word in given(node, None, _GIVEN[0])]
 
 
 def _usual(source: Source, call: ast.Call, op: Operation) -> str:
@@ -177,7 +174,7 @@ def _usual(source: Source, call: ast.Call, op: Operation) -> str:
     dtype = f"dtype={{tf}}.{kind}" * (kind != "float32")
     if name_of(call.func).endswith("initializer"):
         return source.spelled(f"{{tf}}.glorot_normal_initializer({dtype})")
-    shape = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "shape")]
+    shape = given(call, 0, "shape")
     is_theirs = isinstance(call.func, ast.Attribute) and ast.unparse(call.func).startswith(f"{source.module()}.")
     return source.spelled(f"{{tf}}.glorot_normal_initializer({dtype})") + f"({source.written(shape[0])})" if (
         is_theirs and len(shape) == 1) else ""

@@ -15,7 +15,7 @@ from ....core.traversal import ancestors, in_order
 from ..findings import Origin
 from . import in_graph
 from .in_float32 import in_float32
-from .in_graph import DIVISIONS, Edit, Now, constant, instead, is_half, on_argument, replaced, source_of
+from .in_graph import DIVISIONS, Edit, Now, between, constant, instead, is_half, on_argument, replaced, source_of
 from .in_logarithms import logarithm_of_exponents, logarithms_after, over_exponentials, shifted
 from .in_source import Rewrite
 from .of_givens import cleaned, other_constant
@@ -51,7 +51,7 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
         found += _without_ties(op)
     if op.type in ("Softmax", "LogSoftmax"):
         low = -6e4 if is_half(op) else -1e9
-        found.append(on_argument(op, f"tf.maximum({{}}, {low:g})", lambda x: build.Maximum(x, constant(low, x))))
+        found.append(on_argument(op, f"tf.maximum({{}}, {low:g})", partial(between, low, None)))
     if op.type == "PyFunc":
         words = "y = tf.where(tf.is_finite(y), y, tf.zeros_like(y)) of what the function gives, or a guard in it"
         found.append(Edit(op, words, lambda now: cleaned(in_graph.copied(op, tuple(map(now, op.inputs))).outputs[0])))
@@ -61,11 +61,9 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
         found.append(Edit(op, "tf.div_no_nan of the sum and the count, which is 0 for nothing", partial(_mean, op),
                           Rewrite(op, None, written, ((op, 0),)) if is_whole else None))
     if op.type == "Cast" and is_half(op):
-        found.append(on_argument(op, "tf.clip_by_value({}, -6e4, 6e4)", lambda x: build.Minimum(
-            build.Maximum(x, constant(-6e4, x)), constant(6e4, x))))
+        found.append(on_argument(op, "tf.clip_by_value({}, -6e4, 6e4)", partial(between, -6e4, 6e4)))
     if op.type == "Square" and is_half(op):
-        found.append(on_argument(op, "tf.clip_by_value({}, -200.0, 200.0)", lambda x: build.Minimum(
-            build.Maximum(x, constant(-200.0, x)), constant(200.0, x))))
+        found.append(on_argument(op, "tf.clip_by_value({}, -200.0, 200.0)", partial(between, -200.0, 200.0)))
     return found
 
 

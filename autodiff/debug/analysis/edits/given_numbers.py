@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
-from .changes import Change
-from .expressions import name_of
+from ..scripts.calls import given, is_call, owner_of, words_of
+from ..scripts.changes import Change
+from ..scripts.expressions import name_of, pairs_of
+from ..scripts.source_tree import Source
 from .of_keras.given import with_argument
-from .source_tree import Source
 
-_PLACES = {"learning_rate": slice(1), "momentum": slice(1, 2)}  # of an optimizer's arguments
+_PLACES = {"learning_rate": 0, "momentum": 1}  # of an optimizer's arguments
 _ENDS = ("optimizeloss", "minimize", "applygradients")  # calls that make what the number is in
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Pair = tuple[str, ast.expr]  # a word, and what is given to it
@@ -38,16 +39,16 @@ def numbered_anew(source: Source, rewrite: LowerRate) -> list[Change]:
     asked = [node for call in _optimizers(source, here, keyword, pairs) for node in _arguments(call, keyword)]
     parts = [part for each in made for part in (each.left, each.right)]
     near = {node: _near(source, node, rewrite, pairs) for node in asked}
-    given = [node for node in asked if any(each in made for each in near[node])] or parts or asked
-    numbers = {found for node in given for each in near.get(node, [node]) for found in source.numbers(each, old)} or {
+    told = [node for node in asked if any(each in made for each in near[node])] or parts or asked
+    numbers = {found for node in told for each in near.get(node, [node]) for found in source.numbers(each, old)} or {
         found for each in parts for found in source.numbers(each, old)}  # times what is 1 by now
     if len(numbers) == 1:
         return [(*source.range(*numbers), f"{new:g}")]
-    if not given and keyword in ("learning_rate", "epsilon"):
+    if not told and keyword in ("learning_rate", "epsilon"):
         return with_argument(source, f"{keyword}={new:g}", _optimizers(source, here, keyword, pairs), here)
-    if len(given) != 1 or not old:
+    if len(told) != 1 or not old:
         raise ArgumentError(f"the {keyword} {old:g} is written in {len(numbers) or 'no'} places")
-    return [(*source.range(given[0]), f"{source.beside(given[0])} * {new / old:g}")]
+    return [(*source.range(told[0]), f"{source.beside(told[0])} * {new / old:g}")]
 
 
 def _near(source: Source, node: ast.expr, rewrite: LowerRate, pairs: list[Pair]) -> list[ast.expr]:
@@ -63,9 +64,9 @@ def _near(source: Source, node: ast.expr, rewrite: LowerRate, pairs: list[Pair])
 
 def optimizers_of(source: Source) -> list[ast.expr]:
     """The calls that make optimizers, by what they are called."""
-    own = {name.asname or name.name for each in ast.walk(source.tree) if isinstance(each, ast.ImportFrom)
-           and str(each.module).endswith("optimizers") for name in each.names}
-    return [each for each in ast.walk(source.tree) if isinstance(each, ast.Call) and (
+    own = {name.asname or name.name for each in source.all(ast.ImportFrom) if str(each.module).endswith("optimizers")
+           for name in each.names}
+    return [each for each in source.all(ast.Call) if (
         _key(each.func) in own or name_of(each.func).endswith("optimizer") or "optimizers." in ast.unparse(each.func))]
 
 
@@ -73,8 +74,8 @@ def _optimizers(source: Source, here: list[ast.expr], keyword: str, pairs: list[
     """The calls that make optimizers: the one of which an expression here is a method, else all that are called so."""
     calls = optimizers_of(source)
     for each in here:
-        if isinstance(each, ast.Call) and name_of(each.func) in _ENDS:
-            made = each.func.value if isinstance(each.func, ast.Attribute) and name_of(each.func) != _ENDS[0] else each
+        if is_call(each, *_ENDS):
+            made = each if is_call(each, _ENDS[0]) else owner_of(each) or each
             near = [node for node in (made, *(value for key, value in pairs if key and key == _key(made)))
                     if _arguments(node, keyword)]
             calls = [node for node in near if node in calls] or near[:1] or calls
@@ -82,11 +83,8 @@ def _optimizers(source: Source, here: list[ast.expr], keyword: str, pairs: list[
 
 
 def _arguments(call: ast.expr, keyword: str) -> list[ast.expr]:
-    if not isinstance(call, ast.Call):
-        return []
-    places = slice(2, 3) if name_of(call.func) == _ENDS[0] else _PLACES.get(keyword, slice(0))
-    return [word.value for word in call.keywords if (word.arg, keyword) == ("lr", "learning_rate")
-            or word.arg == keyword] or call.args[places]
+    names = ("lr", keyword) if keyword == "learning_rate" else (keyword,)
+    return given(call, None, *names) or given(call, 2 if is_call(call, _ENDS[0]) else _PLACES.get(keyword))
 
 
 def _key(node: ast.AST | None) -> str:
@@ -99,10 +97,8 @@ def _pairs(tree: ast.AST) -> Iterator[Pair]:
     """What a script gives to a name, an attribute, a key, a parameter, an option or a flag, with the word for it."""
     calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
     for each in ast.walk(tree):
-        if isinstance(each, (ast.Assign, ast.AnnAssign)) and each.value is not None:
-            for target in each.targets if isinstance(each, ast.Assign) else [each.target]:
-                parts = zip(*(getattr(side, "elts", ()) for side in (target, each.value)))
-                yield from ((_key(one), value) for one, value in ((target, each.value), *parts))
+        if isinstance(each, (ast.Assign, ast.AnnAssign)):
+            yield from ((_key(one), value) for one, value in pairs_of(each))
         elif isinstance(each, ast.Dict):
             yield from ((_key(key), value) for key, value in zip(each.keys, each.values))
         elif isinstance(each, ast.Call):
@@ -117,7 +113,7 @@ def _pairs(tree: ast.AST) -> Iterator[Pair]:
 
 def _passed(call: ast.Call) -> Iterator[Pair]:
     """What a call gives by name; and what it says is the default of an option or of a flag."""
-    words = {str(word.arg): word.value for word in call.keywords}
+    words = words_of(call)
     yield from words.items()
     flags = [_key(text).lstrip("-").replace("-", "_") for text in call.args if isinstance(text, ast.Constant)]
     if "define" in name_of(call.func):

@@ -2,15 +2,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
-from .changes import Change
-from .expressions import name_of
-from .source_tree import Source
+from ..scripts.calls import given, is_call
+from ..scripts.changes import Change
+from ..scripts.source_tree import Source
 
 _SLICES = ("fromtensorslices", "fromtensors")
 _INPUTS = ("numpyinputfn",)  # of estimators: x and y
@@ -40,13 +39,10 @@ def taken(source: Source, rewrite: Taken) -> list[Change]:
         return sliced(source, lambda leaves: leaves[number] if len(leaves) == len(op.outputs) else None,
                       of_array or template, op.outputs[number].dtype.base_dtype.name)
     changes = []
-    for statement in ast.walk(source.tree):
+    for statement in source.all(ast.Assign):
         names = _names(statement)
         if len(names) == count and ".get_next(" in ast.unparse(statement):
-            (start, end), name = source.range(statement), names[number]
-            new = source.lines(start, ["", f"{name} = {template.format(name)}"])
-            comment = re.match(r"[ \t]*(#[^\r\n]*)?(?=[\r\n]|$)", source.text[end:])
-            changes.append((at := end + len(comment[0] if comment else ""), at, new))
+            changes.append(source.after(statement, f"{names[number]} = {template.format(names[number])}"))
     return changes
 
 
@@ -59,13 +55,10 @@ def _in_dicts(source: Source, rewrite: Taken) -> list[Change]:
     template = _typed(rewrite.template, rewrite.op.outputs[rewrite.number].dtype.base_dtype.name)
     if not any(isinstance(key, str) for each in paths for key in each) or ".map(" in source.text:
         return []
-    for call in (node for node in ast.walk(source.tree) if isinstance(node, ast.Call)):
-        words = {word.arg: word.value for word in call.keywords}
-        whole = call.args[:1] if name_of(call.func) in _SLICES else [
-            ast.Tuple([*call.args[:2], *(words[name] for name in "xy" if name in words)])] if (
-            name_of(call.func) in _INPUTS) else []
-        for given in whole:
-            node, rest = given, list(path)
+    for call in source.calls_named(*_SLICES, *_INPUTS):
+        wholes: list[ast.expr] = call.args[:1] if is_call(call, *_SLICES) else [ast.Tuple(_given(call))]
+        for whole in wholes:
+            node, rest = whole, list(path)
             while rest and isinstance(node, ast.Tuple) and isinstance(rest[0], int) and rest[0] < len(node.elts):
                 node = node.elts[rest.pop(0)]
             if len(rest) > 1 or isinstance(node, (ast.Tuple, ast.Dict)) or rest and not isinstance(node, ast.Name):
@@ -77,19 +70,16 @@ def _in_dicts(source: Source, rewrite: Taken) -> list[Change]:
 
 def _column(source: Source, call: ast.Call, name: ast.Name, key: str, template: str) -> Change:
     """A dict of columns of this name with another one, where it is made, or before a call if it is an argument."""
-    scope = source.scope(call)
-    new = f"{name.id} = dict({name.id}, **{{{key!r}: {template.format(f'{name.id}[{key!r}]')}}})"
-    if key.isidentifier():
-        new = f"{name.id} = dict({name.id}, {key}={template.format(f'{name.id}[{key!r}]')})"
+    scope, changed = source.scope(call), template.format(f"{name.id}[{key!r}]")
+    word = f"{key}={changed}" if key.isidentifier() else f"**{{{key!r}: {changed}}}"
+    new = f"{name.id} = dict({name.id}, {word})"
     if name.id in {each.arg for each in getattr(getattr(scope, "args", None), "args", ())}:
-        start = source.range(source.statement(call))[0]
-        return start, start, source.lines(start, [new, ""])
-    made = [each for each in ast.walk(source.tree) if isinstance(each, ast.Assign) and source.scope(each) in (
-        scope, source.tree) and name.id in {getattr(t, "id", "") for to in each.targets for t in _targets(to)}]
+        return source.before(source.statement(call), new)
+    made = [each for each in source.all(ast.Assign) if source.scope(each) in (scope, source.tree) and name.id in {
+        getattr(t, "id", "") for to in each.targets for t in _targets(to)}]
     if len(made) != 1:
         raise ArgumentError(f"{name.id} is made in {len(made) or 'no'} places")
-    start, end = source.range(made[0])
-    return end, end, source.lines(start, ["", new])
+    return source.after(made[0], new)
 
 
 def _paths(structure: Any) -> Iterator[tuple[Any, ...]]:
@@ -121,22 +111,21 @@ def _typed(template: str, dtype: str) -> str:
 
 def arrays_of(source: Source) -> list[list[ast.expr]]:
     """The arrays that each dataset, or input function of an estimator, is made of, in the order of components."""
-    found = []
-    for call in (node for node in ast.walk(source.tree) if isinstance(node, ast.Call)):
-        if name_of(call.func) in _SLICES:
-            found.append(call.args[:1])
-        elif name_of(call.func) in _INPUTS:
-            words = {word.arg: word.value for word in call.keywords}
-            found.append([*call.args[:2], *(words[name] for name in "xy" if name in words)])
-    return [[leaf for each in given for leaf in _leaves(source, each)] for given in found if given]
+    return [[leaf for each in arrays for leaf in _leaves(source, each)]
+            for arrays in map(_given, source.calls_named(*_SLICES, *_INPUTS)) if arrays]
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    """What a call makes a dataset of: one structure, or x and then y."""
+    return call.args[:1] if is_call(call, *_SLICES) else [*call.args[:2], *given(call, None, "x"), *given(
+        call, None, "y")]
 
 
 def _names(statement: ast.AST) -> list[str]:
     """The names that a statement gives to what it has on its right; [] if it is no such, or gives some no name."""
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    named = list(_targets(target)) if target is not None else []
-    return [each.id for each in named if isinstance(each, ast.Name)] if all(
-        isinstance(each, ast.Name) for each in named) else []
+    named = [*_targets(statement.targets[0])] if isinstance(statement, ast.Assign) else []
+    names = [each.id for each in named if isinstance(each, ast.Name)]
+    return names if len(names) == len(named) else []
 
 
 def _targets(target: ast.expr) -> Iterator[ast.expr]:
@@ -148,17 +137,15 @@ def _targets(target: ast.expr) -> Iterator[ast.expr]:
         yield from _targets(each)
 
 
-def _leaves(source: Source, given: ast.expr) -> Iterator[ast.expr]:
+def _leaves(source: Source, whole: ast.expr) -> Iterator[ast.expr]:
     """The arrays of a nested structure, in the order of components: those of a dict by their keys."""
-    values = source.given_to(given)
+    values = source.given_to(whole)
     if len(values) == 1 and isinstance(values[0], (ast.Tuple, ast.Dict)):
-        given = values[0]
-    if isinstance(given, ast.Tuple):
-        for each in given.elts:
-            yield from _leaves(source, each)
-    elif isinstance(given, ast.Dict):
-        keyed = {str(getattr(key, "value", "")): each for key, each in zip(given.keys, given.values)}
-        for key in sorted(keyed):
-            yield from _leaves(source, keyed[key])
-    else:
-        yield given
+        whole = values[0]
+    keyed = {str(getattr(key, "value", "")): each for key, each in zip(whole.keys, whole.values)
+             } if isinstance(whole, ast.Dict) else {}
+    parts = whole.elts if isinstance(whole, ast.Tuple) else [keyed[key] for key in sorted(keyed)]
+    if not isinstance(whole, (ast.Tuple, ast.Dict)):
+        yield whole
+    for each in parts:
+        yield from _leaves(source, each)

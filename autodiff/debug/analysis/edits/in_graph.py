@@ -14,8 +14,8 @@ from ....core.graph import Operation, Tensor, get_default_graph
 from ....core.op import Spec, build
 from ....core.traversal import ancestors, users_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES
+from ..scripts.source_tree import WHOLE
 from .in_source import Line, Part, Rewrite
-from .source_tree import WHOLE
 
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
 _SELECTS = ("Select", "SelectV2")
@@ -69,7 +69,7 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
     found = _guards(op) if trap == "where" and op.type in (*_BOUNDS, *DIVISIONS, "Reciprocal", "Inv") else []
     if op.type in _OF_COUNTS and (cast := source_of(op.inputs[0])[0]).type == "Cast" and (
             cast.inputs[0].dtype.base_dtype.is_integer):
-        found.append(on_argument(op, "tf.maximum({}, 1.0)", lambda x: build.Maximum(x, constant(1.0, x))))
+        found.append(on_argument(op, "tf.maximum({}, 1.0)", partial(between, 1.0, None)))
     if op.type == "Log":
         found += of_log(op)
     elif op.type == "Exp":
@@ -94,8 +94,8 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
         if root.type == "Sqrt":
             found.append(on_argument(root, "{} + 1e-5", lambda x: build.AddV2(x, constant(1e-5, x))))
         elif root.type in _COUNTS and not is_ratio:
-            found.append(Edit(op, "x / tf.maximum(y, 1.0)", partial(_of_changed, op, 1, lambda y: build.Maximum(
-                y, constant(1.0, y))), Rewrite(op, 1, "{tf}.maximum({0}, 1.0)", ((op, 1),))))
+            found.append(Edit(op, "x / tf.maximum(y, 1.0)", partial(_of_changed, op, 1, partial(between, 1.0, None)),
+                              Rewrite(op, 1, "{tf}.maximum({0}, 1.0)", ((op, 1),))))
         elif is_ratio or (over := static_value(op.inputs[0])) is not None and np.all(over):
             tiny = _fitting(1e-8, op)
             found.append(Edit(op, f"x / (y + {tiny:g})", partial(_of_changed, op, 1, lambda y: build.AddV2(

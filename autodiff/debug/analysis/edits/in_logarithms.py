@@ -12,7 +12,7 @@ import numpy as np
 from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from ....core.traversal import users_of
+from ....core.traversal import past, users_of
 from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, replaced
 from .in_source import Part, Rewrite
 
@@ -227,10 +227,7 @@ def logged(exp: Operation) -> Edit | None:
 
     What is exponentiated later, as by log_poisson_loss, is a logarithm; who makes it positive gives the number itself.
     """
-    given = exp.inputs[0]
-    maker = given
-    while maker.op.type in _ARRANGED and maker.op.inputs:
-        maker = maker.op.inputs[0]
+    maker = past(exp.inputs[0], _ARRANGED)
     if _is_positive(maker, _FAR):
         words = f"give its logarithm, tf.log(x + 1e-08), as tf.exp is taken of it: {maker.op.name} is above 0 already"
         return replace(replaced(maker, words, lambda x: build.Log(build.AddV2(x, constant(1e-8, x))),

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ...facts.records import Place
-from .changes import Change
-from .expressions import name_of
-from .source_tree import Source
+from ..scripts.calls import given, is_call, owner_of, owner_text
+from ..scripts.changes import Change
+from ..scripts.source_tree import Source
 
 LOGARITHMS = ("log", "log2", "log10")
 LEAST = 1e-8  # what a divisor is raised by, and logarithms are taken of at least
@@ -38,13 +38,13 @@ class Cleaned(NamedTuple):
 def without_nonfinite(source: Source, line: Cleaned) -> list[Change]:
     """At what the call that makes the constant is given, or at the operand that became one. Raises ArgumentError."""
     op, numpy = line.op, source.imported().get("numpy")
-    made = [each for each in source.spanned(op) if isinstance(each, ast.Call) and name_of(each.func) in _MADE]
+    made = [each for each in source.spanned(op) if is_call(each, *_MADE)]
     takes = [(each, each.inputs.index(op.outputs[0])) for each in op.outputs[0]._consumers if each.gradient_of is None]
     if numpy is None or not made and len(takes) != 1:
         raise ArgumentError("no one array surely is it")
-    given = made[0].args[0] if made and made[0].args else source.operand(source.expression(takes[0][0]), *takes[0])
-    start, end = source.range(given)
-    return [(start, end, f"{numpy}.nan_to_num({source.text[start:end]}, posinf=0.0, neginf=0.0)")]
+    array = next(iter(given(made[0], 0) if made else ()), None) or source.operand(
+        source.expression(takes[0][0]), *takes[0])
+    return [(*source.range(array), CLEANED.format(source.raw(array), np=numpy))]
 
 
 def kept_from_zero(source: Source, line: InNumpy) -> list[Change]:
@@ -55,24 +55,24 @@ def kept_from_zero(source: Source, line: InNumpy) -> list[Change]:
     return [_kept(source, line.what, place.line) for place in (line.place, *line.others)]
 
 
-def reader_of(source: Source, given: Sequence[Sequence[ast.expr]]) -> ast.Call:
+def reader_of(source: Source, parts: Sequence[Sequence[ast.expr]]) -> ast.Call:
     """The one call that reads the table which all these come of, each of several expressions. Raises ArgumentError."""
-    assigns = [each for each in ast.walk(source.tree) if isinstance(each, ast.Assign)]
+    assigns = source.all(ast.Assign)
     calls = [(call, name.id) for each in assigns for name in each.targets if isinstance(name, ast.Name)
              and (call := _read_by(each.value)) is not None
-             and (name_of(call.func) == _READERS[1] or _is_table(source, name.id) and all(
+             and (is_call(call, _READERS[1]) or _is_table(source, name.id) and all(
                  word.arg in _PLAIN and (word.arg != "dtype" or "float" in ast.unparse(word.value))
                  for word in call.keywords))]
-    if len(calls) != 1 or not given or not all(calls[0][1] in _behind(each, assigns) for each in given):
+    if len(calls) != 1 or not parts or not all(calls[0][1] in _behind(each, assigns) for each in parts):
         raise ArgumentError("no one table is read")
     return calls[0][0]
 
 
 def _read_by(value: ast.expr) -> ast.Call | None:
     """The call that reads a table, of what may have another type then."""
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and name_of(value.func) == "astype":
-        value = value.func.value
-    return value if isinstance(value, ast.Call) and name_of(value.func) in _READERS else None
+    while is_call(value, "astype") and (owner := owner_of(value)) is not None:
+        value = owner
+    return value if isinstance(value, ast.Call) and is_call(value, *_READERS) else None
 
 
 def begun_in(places: Sequence[Place], text: str) -> int:
@@ -95,60 +95,52 @@ def begun_in(places: Sequence[Place], text: str) -> int:
 
 def _at(source: Source, place: Place) -> list[ast.Name]:
     """The names in the simple statement of a line."""
-    found = [node for node in ast.walk(source.tree) if isinstance(node, ast.Assign)
-             and node.lineno <= place.line <= (node.end_lineno or 0)]
-    return [each for node in found for each in ast.walk(node) if isinstance(each, ast.Name)]
+    return [each for node in source.at_line(place.line, ast.Assign) for each in ast.walk(node)
+            if isinstance(each, ast.Name)]
 
 
 def _is_table(source: Source, name: str) -> bool:
     """Whether columns are taken of what has this name."""
-    return any(isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name) and each.value.id == name
-               and isinstance(each.slice, ast.Tuple) for each in ast.walk(source.tree))
+    return any(isinstance(each.value, ast.Name) and each.value.id == name and isinstance(each.slice, ast.Tuple)
+               for each in source.all(ast.Subscript))
 
 
-def _behind(given: Sequence[ast.expr], assigns: Sequence[ast.Assign]) -> set[str]:
+def _behind(parts: Sequence[ast.AST], assigns: Sequence[ast.Assign]) -> set[str]:
     """The names that expressions are made of, and what these were given."""
-    names, before = {each.id for part in given for each in ast.walk(part) if isinstance(each, ast.Name)}, set[str]()
+    names, before = _names(parts), set[str]()
     while names != before:
         before = names
-        names = names | {each.id for assign in assigns for each in ast.walk(assign.value) if isinstance(each, ast.Name)
-                         and any(isinstance(name, ast.Name) and name.id in before for target in assign.targets
-                                 for name in ast.walk(target))}
+        names = names | _names([assign.value for assign in assigns if before & _names(assign.targets)])
     return names
+
+
+def _names(parts: Sequence[ast.AST]) -> set[str]:
+    return {each.id for part in parts for each in ast.walk(part) if isinstance(each, ast.Name)}
 
 
 def _read_whole(source: Source, call: ast.Call) -> Change:
     end = source.range(call)[1]
-    if name_of(call.func) == "readcsv":
-        return (end, end, ".dropna()")
+    if is_call(call, "readcsv"):
+        return end, end, ".dropna()"
     statement = source.statement(call)
-    end = source.range(statement)[1]
-    assert isinstance(statement, ast.Assign) and isinstance(call.func, ast.Attribute)
-    name, module = ast.unparse(statement.targets[0]), ast.unparse(call.func.value)
-    line = f"{name} = {name}[~{module}.isnan({name}).any(axis=1)]"
-    return (end, end, source.lines(source.range(statement)[0], ["", line]))
+    assert isinstance(statement, ast.Assign)
+    name = ast.unparse(statement.targets[0])
+    return source.after(statement, f"{name} = {name}[~{owner_text(call)}.isnan({name}).any(axis=1)]")
 
 
 def _kept(source: Source, what: str, at: int) -> Change:
-    nodes = [node for node in ast.walk(source.tree) if isinstance(node, (ast.BinOp, ast.Call))
-             and node.lineno <= at <= (node.end_lineno or at)]
-    calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-             and name_of(node.func) == what and node.args]
+    calls = [node for node in source.at_line(at, ast.Call) if is_call(node, what) and node.args and owner_text(node)]
     if what in _READERS and len(calls) == 1:
         return _read_whole(source, calls[0])
-    divisors = [node.right for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
+    divisors = [node.right for node in source.at_line(at, ast.BinOp) if isinstance(node.op, ast.Div)]
     if len(divisors) > 1:
-        divisors = [each for each in divisors if any(isinstance(part, ast.Call) and name_of(part.func) in _SPREADS
-                                                     for part in ast.walk(each))]
+        divisors = [each for each in divisors if any(is_call(part, *_SPREADS) for part in ast.walk(each))]
     found = divisors if what == "divide" else [call.args[0] for call in calls]
     if len(found) != 1:
         raise ArgumentError(f"no one expression of line {at} surely is it")
-    start, end = source.range(found[0])
-    text = source.text[start:end]
+    (start, end), text = source.range(found[0]), source.raw(found[0])
     if what != "divide":
-        assert isinstance(calls[0].func, ast.Attribute)
-        least = 0 if what == "sqrt" else LEAST
-        return (start, end, f"{ast.unparse(calls[0].func.value)}.maximum({text}, {least:g})")
+        return (start, end, f"{owner_text(calls[0])}.maximum({text}, {0 if what == 'sqrt' else LEAST:g})")
     if source.text[:start].endswith("(") and source.text.startswith(")", end):
         return (start, end, f"{text} + {LEAST:g}")
     return (start, end, f"({source.beside(found[0])} + {LEAST:g})")

@@ -10,18 +10,20 @@ from typing import NamedTuple
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ..advice import advice_of
+from ..scripts.calls import given, is_call, word_of
+from ..scripts.changes import Change, changed
+from ..scripts.expressions import name_of
+from ..scripts.parsed import LOOSE, is_within
+from ..scripts.source_tree import WHOLE, Source
 from .across_functions import AtCall, taken_apart, written_at_call
 from .activations import Activation, LeftOut, left_out, named_otherwise
-from .changes import Change, changed
-from .expressions import name_of
+from .clipping import ClipGradients, ClippedApplied, RunToo, applied_anew, clipped_anew, run_too
 from .first_values import Begun, begun_anew
 from .given_numbers import LowerRate, numbered_anew
 from .in_datasets import Taken, sliced, taken
 from .in_numpy import Cleaned, InNumpy, kept_from_zero, without_nonfinite
-from .of_gradients.clipping import ClipGradients, ClippedApplied, RunToo, applied_anew, clipped_anew, run_too
 from .of_keras.given import Weight, given_of, given_to_keras, predictions, weighed_anew
 from .of_keras.schedules import SetRate, set_anew
-from .source_tree import LOOSE, WHOLE, Source, is_within
 
 _PART = re.compile(r"\{(\d+)\}")
 _ALONE = re.compile(r"(?:(?<=\()|(?<=, ))\{\d+\}(?=[),{])")  # no operator is next to it
@@ -121,7 +123,7 @@ def anew(text: str, line: Rewrite | Number | AtCall, *, by_hand: bool = False) -
             raise
         return _by_hand(source, line)
     first, last = (start, end) if isinstance(line, AtCall) else source.range(source.spanned(line.op)[0])
-    names = ", ".join(f"{name} = {text[slice(*source.range(node))]}" for node, name in source.named.items())
+    names = ", ".join(f"{name} = {source.raw(node)}" for node, name in source.named.items())
     return (text[min(first, start):start] + new + text[end:max(last, end)] if start < last else ""), names
 
 
@@ -149,7 +151,7 @@ def _numbered(source: Source, rewrite: Number) -> list[Change]:
     nodes = [each for node in source.spanned(rewrite.op) for each in ast.walk(node) if isinstance(each, ast.expr)]
     zeros = [each for each in nodes if name_of(each).startswith("zeros")]
     if len(zeros) == 1 and (rewrite.value, float(rewrite.text)) == (0.0, 1.0):
-        return [(*source.range(*zeros), source.text[slice(*source.range(*zeros))].replace("zeros", "ones"))]
+        return [(*source.range(*zeros), source.raw(*zeros).replace("zeros", "ones"))]
     found = {number for each in nodes for number in source.numbers(each, rewrite.value)
              if not isinstance(each, ast.Name) or source.loads(each.id) == 1}
     if len(found) != 1:
@@ -159,22 +161,19 @@ def _numbered(source: Source, rewrite: Number) -> list[Change]:
 
 def _fed(source: Source, rewrite: Fed) -> list[Change]:
     """At each value fed."""
-    module = next((alias.asname or alias.name for node in ast.walk(source.tree) if isinstance(node, ast.Import)
-                   for alias in node.names if alias.name == "numpy"), "")
-    given = given_of(rewrite.op)
+    module, told = source.imported().get("numpy", ""), given_of(rewrite.op)
     try:
         found = source.fed(rewrite.op) or given_to_keras(source, rewrite.op)
     except ArgumentError:
-        if given is None or given.word == "y":
+        if told is None or told.word == "y":
             raise
-        return sliced(source, lambda leaves: leaves[given.number] if len(leaves) > given.of else None,
+        return sliced(source, lambda leaves: leaves[told.number] if len(leaves) > told.of else None,
                       rewrite.template.replace("{np}.asarray({0})", "{0}"), rewrite.op.outputs[0].dtype.base_dtype.name)
     if not found or not module and "{np}" in rewrite.template:
         raise ArgumentError(f"what is fed for {rewrite.op.name} is not surely found")
     is_beside = rewrite.template.startswith("{0}")
-    changes = [(start, end, rewrite.template.format(source.beside(value) if is_beside else source.text[start:end],
-                                                    np=module))
-               for _, value in found for start, end in [source.range(value)]]
+    changes = [(*source.range(value), rewrite.template.format(
+        source.beside(value) if is_beside else source.raw(value), np=module)) for _, value in found]
     for call in predictions(source, rewrite.op) if rewrite.back else ():
         start, end = source.range(call)
         changes += [(start, start, "("), (end, end, f"{rewrite.back})")]
@@ -204,35 +203,31 @@ def _activated(source: Source, rewrite: Activation) -> list[Change]:
 
 
 def _swapped(source: Source, rewrite: Swapped) -> list[Change]:
-    given = [{word.arg: word.value for word in node.keywords} for node in source.spanned(rewrite.op)
-             if isinstance(node, ast.Call)]
-    sides = [source.range(words[name]) for words in given for name in ("labels", "targets", "logits") if name in words]
+    sides = [side for node in source.spanned(rewrite.op) for side in given(node, None, "labels", "targets", "logits")]
     if len(sides) != 2:
         raise ArgumentError(f"the labels and logits of {rewrite.op.name} are not written by name")
-    return [(*sides[i], source.text[slice(*sides[1 - i])]) for i in (0, 1)]
+    return [(*source.range(side), source.raw(other)) for side, other in zip(sides, sides[::-1])]
 
 
 def _given(source: Source, rewrite: Argument) -> list[Change]:
     op, keyword, text = rewrite
     calls = [node for node in source.spanned(op) if isinstance(node, ast.Call)]
-    words = [word for call in calls for word in call.keywords if word.arg == keyword]
-    if len(calls) != 1 or not words and ("{0}" in text) == bool(keyword):
+    word = word_of(calls[0], keyword) if len(calls) == 1 else None
+    if len(calls) != 1 or word is None and ("{0}" in text) == bool(keyword):
         raise ArgumentError(f"no {keyword} is written there")
-    start, end = source.range(words[0] if words else calls[0])
     if not keyword:
-        return [(start, end, source.spelled(text.replace("{0}", "{}")).format(source.text[start:end]))]
-    if not words:
-        return [(end - 1, end - 1, f"{', ' * bool(calls[0].args or calls[0].keywords)}{keyword}={text}")]
-    if not text:
-        return [(len(source.text[:start].rstrip(", \n")), end, "")]
-    return [(*source.range(words[0].value), text.format(source.beside(words[0].value)))]
+        new = source.spelled(text.replace("{0}", "{}")).format(source.raw(calls[0]))
+        return [(*source.range(calls[0]), new)]
+    if word is not None and not text:
+        return [source.without_word(word)]
+    return [source.told(calls[0], keyword, text.format(source.beside(word.value)) if word is not None else text)]
 
 
 def _change(source: Source, rewrite: Rewrite) -> list[Change]:
     """The names that parts are given, and the new text last."""
     is_whole = (rewrite.op, WHOLE) in rewrite.parts
     node = source.expression(rewrite.op, whole=is_whole)
-    is_norm = isinstance(node, ast.Call) and name_of(node.func) == "norm"
+    is_norm = is_call(node, "norm")
     if is_norm and not is_whole and (rewrite.operand is None or _has_order(node)):
         raise ArgumentError("the norm is not a plain one")
     template = source.spelled(rewrite.template)
@@ -288,4 +283,4 @@ _changes: dict[type, Callable[..., list[Change]]] = {
 
 
 def _has_order(node: ast.expr) -> bool:
-    return len(getattr(node, "args", ())) > 1 or any(word.arg == "ord" for word in getattr(node, "keywords", ()))
+    return bool(given(node, 1, "ord"))

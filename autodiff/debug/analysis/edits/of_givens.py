@@ -18,6 +18,7 @@ from ....core.traversal import ancestors, in_order
 from ...facts.records import Place
 from ...facts.roles import STORES, VARIABLES, takes_elements
 from ..arithmetic_rules import number
+from ..scripts.source_tree import Source
 from .first_values import Begun
 from .in_datasets import Taken
 from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
@@ -25,7 +26,6 @@ from .in_numpy import CLEANED, Cleaned
 from .in_source import Fed, LowerRate, Number, Rows
 from .of_keras.given import given_of, given_to_keras
 from .of_keras.schedules import SetRate, rate_set
-from .source_tree import Source
 
 _MUCH = 1.5  # times the usual size of first values
 _LONGEST = 60  # letters of an expression that is told
@@ -194,24 +194,26 @@ def finite_constant(op: Operation) -> Edit:
 
 def clean_feed(fed: Tensor) -> Edit:
     """What is fed or taken from a dataset, without nan and inf."""
-    if takes_elements(fed.op):
-        number_of, word = fed.op.outputs.index(fed), "tf.where(tf.is_finite({0}), {0}, tf.zeros_like({0}))"
-        return replace(replaced(fed, f"clean component {number_of} of the dataset: {word.format('x')}", cleaned),
-                       line=Taken(fed.op, number_of, word, CLEANED))
-    words = f"clean the data before they are fed for {fed.op.name}: np.where(np.isfinite(x), x, 0.0)"
-    return replace(replaced(fed, words, cleaned), line=Fed(fed.op, CLEANED))
+    return _as_given(fed, "clean", cleaned, "tf.where(tf.is_finite({0}), {0}, tf.zeros_like({0}))",
+                     of_arrays="np.where(np.isfinite(x), x, 0.0)", written=CLEANED)
 
 
 def clipped_feed(fed: Tensor, low: float, high: float) -> Edit:
     """What is fed or taken from a dataset, within bounds."""
-    if takes_elements(fed.op):
-        number_of, word = fed.op.outputs.index(fed), f"tf.clip_by_value({{0}}, {low:.7g}, {high:.7g})"
-        return replace(replaced(fed, f"clip component {number_of} of the dataset: {word.format('x')}",
-                                partial(between, low, high)),
-                       line=Taken(fed.op, number_of, word, f"{{np}}.clip({{0}}, {low:.7g}, {high:.7g})"))
-    return replace(replaced(fed, f"clip the data before they are fed for {fed.op.name}: np.clip(x, {low:.7g}, "
-                            f"{high:.7g})", partial(between, low, high)),
-                   line=Fed(fed.op, f"{{np}}.clip({{0}}, {low:.7g}, {high:.7g})"))
+    bounds = f"{low:.7g}, {high:.7g}"
+    return _as_given(fed, "clip", partial(between, low, high), f"tf.clip_by_value({{0}}, {bounds})",
+                     of_arrays=f"np.clip(x, {bounds})", written=f"{{np}}.clip({{0}}, {bounds})")
+
+
+def _as_given(fed: Tensor, verb: str, made: Callable[[Tensor], Tensor], of_tensors: str, *,
+              of_arrays: str, written: str) -> Edit:
+    """What is fed or taken from a dataset, changed where it is given: in words of tensors, or of arrays of NumPy's."""
+    if not takes_elements(fed.op):
+        words = f"{verb} the data before they are fed for {fed.op.name}: {of_arrays}"
+        return replace(replaced(fed, words, made), line=Fed(fed.op, written))
+    number_of = fed.op.outputs.index(fed)
+    words = f"{verb} component {number_of} of the dataset: {of_tensors.format('x')}"
+    return replace(replaced(fed, words, made), line=Taken(fed.op, number_of, of_tensors, written))
 
 
 def counted_from_one(fed: Tensor) -> Edit:
@@ -222,8 +224,7 @@ def counted_from_one(fed: Tensor) -> Edit:
 
 def higher_feed(fed: Tensor, low: float) -> Edit:
     """A number that is fed, not below one that was."""
-    return replaced(fed, f"feed {fed.op.name} no number below {low:.3g}, as before", lambda x: build.Maximum(
-        x, constant(low, x)))
+    return replaced(fed, f"feed {fed.op.name} no number below {low:.3g}, as before", partial(between, low, None))
 
 
 def outside(op: Operation, values: Mapping[Tensor, Any]) -> tuple[Tensor, np.ndarray, int, str] | None:

@@ -17,7 +17,7 @@ from .activations import Activation
 from .in_graph import Edit, Now, around, constant, instead
 from .in_source import Argument, Rewrite, Swapped
 from .of_keras.given import given_behind
-from .of_training import Attempt, changed, edit
+from .of_training import Attempt, changed, edit, otherwise
 
 _NAMED = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6")  # as calls of them, or arguments of layers, are too
 
@@ -41,18 +41,16 @@ def other_way_round(op: Operation, case: Case, finding: Finding) -> Iterator[Att
     words, head = "labels and logits the other way round", head_of(op, case)
     if op.type == "SoftmaxCrossEntropyWithLogits":
         a, b = op.inputs
-        yield Attempt((edit(op, words, lambda now: build.SoftmaxCrossEntropyWithLogits(now(b), now(a))[0],
-                            Swapped(op)),),
-                      is_same=False)
+        yield otherwise(op, words, lambda now: build.SoftmaxCrossEntropyWithLogits(now(b), now(a))[0], Swapped(op))
     elif head is not None and head.form == "sigmoid" and head.labels is not None:
-        yield Attempt((edit(op, words, lambda now: _logistic(now(head.labels), now(head.prediction)),  # type: ignore
-                            Swapped(op)),), is_same=False)
+        yield otherwise(op, words, lambda now: _logistic(now(head.labels), now(head.prediction)),  # type: ignore
+                        Swapped(op))
     elif op.type == "Log" and (product := next((c for c in through(op.outputs[0]) if c.type == "Mul"), None)):
         p = next((t for t in product.inputs if t.op in case.trained), None)
         turned = any(t.op.type == "Neg" for t in product.inputs)
         if p is not None:
-            yield Attempt((edit(product, words, lambda now: _signed(turned, build.Mul(
-                op.inputs[0], build.Log(build.Maximum(now(p), constant(1e-12, p)))))),), is_same=False)
+            yield otherwise(product, words, lambda now: _signed(turned, build.Mul(
+                op.inputs[0], build.Log(build.Maximum(now(p), constant(1e-12, p))))))
 
 
 def _signed(turned: bool, x: Tensor) -> Tensor:
@@ -88,8 +86,8 @@ def entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Att
         return
     labels, source = head.labels, logits_of(head.end) if head.activation else head.prediction
     if head.form == "log":
-        yield Attempt((edit(op, "a softmax in its place", lambda now: build.LogSoftmax(now(source)), Activation(
-            head.end, "{tf}.nn.softmax")),), is_same=False)
+        yield otherwise(op, "a softmax in its place", lambda now: build.LogSoftmax(now(source)), Activation(
+            head.end, "{tf}.nn.softmax"))
         return
     residual = op if len(op.inputs) > 1 else op.inputs[0].op
     place = next((i for i, t in enumerate(residual.inputs) if t.op not in case.trained), 0)
@@ -98,15 +96,14 @@ def entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Att
     line = instead(op, f"nn.{name}(labels={{0}}, logits={{1}})", (residual, place), (head.end, 0)) if (
         head.activation) else None
     if is_one:
-        yield Attempt((edit(op, "a cross entropy of the logits", lambda now: _logistic(now(source), now(labels)),
-                            line),), is_same=False)
+        yield otherwise(op, "a cross entropy of the logits", lambda now: _logistic(now(source), now(labels)), line)
         return
 
     def made(now: Now) -> Tensor:
         error = build.Neg(build.Mul(now(labels), build.LogSoftmax(now(source))))
         return build.Mul(error, constant(float((source.dims or (1,))[-1] or 1), error))  # a mean over classes too
 
-    yield Attempt((edit(op, "a cross entropy of the logits", made, line),), is_same=False)
+    yield otherwise(op, "a cross entropy of the logits", made, line)
 
 
 def one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -115,13 +112,12 @@ def one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     if head is not None and head.form in ("squared", "absolute"):
         yield from without_activation(op, case, finding)
     elif op.type == "Softmax":
-        yield Attempt((edit(op, "tf.sigmoid", lambda now: build.Sigmoid(now(op.inputs[0])), Activation(
-            op, "{tf}.sigmoid")),), is_same=False)
+        yield otherwise(op, "tf.sigmoid", lambda now: build.Sigmoid(now(op.inputs[0])), Activation(op, "{tf}.sigmoid"))
     elif op.type == "SoftmaxCrossEntropyWithLogits":
         x, z = op.inputs
         axis = build_axes(-1)
-        yield Attempt((edit(op, "tf.nn.sigmoid_cross_entropy_with_logits", lambda now: build.Sum(
-            _logistic(now(x), now(z)), axis())),), is_same=False)
+        yield otherwise(op, "tf.nn.sigmoid_cross_entropy_with_logits", lambda now: build.Sum(
+            _logistic(now(x), now(z)), axis()))
 
 
 def build_axes(*axes: int) -> Callable[[], Tensor]:
@@ -132,9 +128,9 @@ def build_axes(*axes: int) -> Callable[[], Tensor]:
 def weighed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """Weights of the losses of which the mean was weighed."""
     place, mean = next((i, t.op) for i, t in enumerate(op.inputs) if t.name == finding.target)
-    yield Attempt((edit(op, "the losses weighed, not their mean", lambda now: build.Mul(*(
+    yield otherwise(op, "the losses weighed, not their mean", lambda now: build.Mul(*(
         now(mean.inputs[0] if t.op is mean else unbroadcast(t)) for t in op.inputs)), Rewrite(
-            op, place, "{0}", ((mean, 0),))),), is_same=False)
+            op, place, "{0}", ((mean, 0),)))
 
 
 def reciprocal(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -144,5 +140,4 @@ def reciprocal(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
     if weights is not None:
         line = Argument(op, "pos_weight", "1.0 / {0}") if weights.op.span == op.span else around(
             weights.op, "1.0 / {0}")
-        yield Attempt((edit(weights.op, "1 / the weights", lambda now: build.Reciprocal(weights), line),),
-                      is_same=False)
+        yield otherwise(weights.op, "1 / the weights", lambda now: build.Reciprocal(weights), line)

@@ -9,7 +9,7 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ..attenuation import SATURATING
 from ..findings import Finding, Origin
 from ..mistakes.case import Case
@@ -17,25 +17,14 @@ from ..mistakes.heads import heads, through, unbroadcast
 from ..mistakes.last_layer import logits_of
 from ..mistakes.reach import NEAR
 from ..mistakes.wiring import linear_pairs
-from . import of_training
+from ..scripts.source_tree import WHOLE
+from . import of_heads, of_training
 from .activations import DROPOUT, Activation, LeftOut
 from .in_graph import around, constant, copied, instead
 from .in_source import Number, Rewrite
 from .of_givens import turned
-from .of_heads import (
-    as_probability,
-    build_axes,
-    entropy_instead,
-    one_unit,
-    other_way_round,
-    reciprocal,
-    weighed,
-    with_activation,
-    without_activation,
-)
 from .of_keras.given import Weight
-from .of_training import Attempt, Way, changed, edit
-from .source_tree import WHOLE
+from .of_training import Attempt, Way, changed, edit, otherwise
 from .together import forms_of
 
 _REGULARIZER = "/Regularizer/"  # in the names of what one computes
@@ -53,11 +42,11 @@ def _none(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
 
 def _column(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """[n] and [n, 1] as columns."""
-    shape = build_axes(-1, 1)
+    shape = of_heads.build_axes(-1, 1)
     column = next((i for i, t in enumerate(op.inputs) if t.dims and t.dims[-1] == 1), None)
-    yield Attempt((edit(op, "both of shape [n, 1]", lambda now: getattr(build, op.type)(
+    yield otherwise(op, "both of shape [n, 1]", lambda now: getattr(build, op.type)(
         *(build.Reshape(now(unbroadcast(t)), shape()) for t in op.inputs)), None if column is None else Rewrite(
-            op, column, "{tf}.squeeze({0}, 1)", ((op, column),))),), is_same=False)
+            op, column, "{tf}.squeeze({0}, 1)", ((op, column),)))
 
 
 def _over_the_others(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -65,9 +54,9 @@ def _over_the_others(op: Operation, case: Case, finding: Finding) -> Iterator[At
     product = op.inputs[0].op
     mask = next((t for t in product.inputs if t.op not in case.trained), None)
     if mask is not None:
-        yield Attempt((edit(op, "the sum over the count of the others", lambda now: build.DivNoNan(
+        yield otherwise(op, "the sum over the count of the others", lambda now: build.DivNoNan(
             build.Sum(now(op.inputs[0]), op.inputs[1], **op.attrs),
-            build.Sum(build.Mul(mask, build.OnesLike(op.inputs[0])), op.inputs[1], **op.attrs))),), is_same=False)
+            build.Sum(build.Mul(mask, build.OnesLike(op.inputs[0])), op.inputs[1], **op.attrs)))
 
 
 def _with_the_others(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -79,8 +68,8 @@ def _with_the_others(op: Operation, case: Case, finding: Finding) -> Iterator[At
 
 
 def _larger(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt((edit(op, "tf.maximum", lambda now: build.Maximum(*map(now, op.inputs)), instead(
-        op, "maximum({0}, {1})", (op, 0), (op, 1))),), is_same=False)
+    yield otherwise(op, "tf.maximum", lambda now: build.Maximum(*map(now, op.inputs)), instead(
+        op, "maximum({0}, {1})", (op, 0), (op, 1)))
 
 
 def _stopped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -91,8 +80,8 @@ def _as_mean(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     sizes = case.series(op.inputs[0])
     if sizes and np.ndim(sizes[0]):
         mean = instead(op, "reduce_mean({0}{1})", (op, 0), (op, None)) if np.ndim(sizes[0]) == 1 else None
-        yield Attempt((edit(op, "tf.reduce_mean", lambda now: build.Mul(op.outputs[0], constant(
-            1.0 / len(sizes[0]), op.outputs[0])), mean or around(op, f"{{0}} / {len(sizes[0])}")),), is_same=False)
+        yield otherwise(op, "tf.reduce_mean", lambda now: build.Mul(op.outputs[0], constant(
+            1.0 / len(sizes[0]), op.outputs[0])), mean or around(op, f"{{0}} / {len(sizes[0])}"))
 
 
 def _made_to(words: str, made: Callable[[Tensor], Tensor], written: str) -> Way:
@@ -108,13 +97,13 @@ def _instead(words: str, made: Callable[[Tensor], Tensor], name: str = "") -> Wa
 
 def _mean_of_squares(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     mean = op.inputs[0].op
-    yield Attempt((edit(op, "the mean of squares", lambda now: copied(mean, (
-        build.Square(now(mean.inputs[0])), mean.inputs[1])).outputs[0]),), is_same=False)
+    yield otherwise(op, "the mean of squares", lambda now: copied(mean, (
+        build.Square(now(mean.inputs[0])), mean.inputs[1])).outputs[0])
 
 
 def _not_dropped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     source = next((t for t in op.inputs if t.op in case.trained), op.inputs[0])
-    yield Attempt((edit(op, "without the dropout", lambda now: now(source), LeftOut(op, DROPOUT)),), is_same=False)
+    yield otherwise(op, "without the dropout", lambda now: now(source), LeftOut(op, DROPOUT))
 
 
 def _lighter(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -131,23 +120,20 @@ def _lighter(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
 def _of_weight_one(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """A loss that was weighted by 0, by 1."""
     loss, weight = sorted(op.inputs, key=lambda t: t.op not in case.trained)
-    yield Attempt((edit(op, "a weight of 1", lambda now: build.Identity(now(loss)), Number(weight.op, 0.0, "1.0")),),
-                  is_same=False)
+    yield otherwise(op, "a weight of 1", lambda now: build.Identity(now(loss)), Number(weight.op, 0.0, "1.0"))
 
 
 def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """The sign of what a finding says is turned: of an error, of a term of the loss, of the loss, or of updates."""
     words = "the other sign"
-    mine = [u for u in case.updates if u.y is case.y]
-    if any(op is u.op for u in mine):
+    if any(op is u.op for u in case.own):
         yield Attempt(tuple(edit(u.gradient.op, words, lambda now, g=u.gradient: build.Neg(now(g)),  # type: ignore
-                                  late=True) for u in mine))
+                                  late=True) for u in case.own))
     elif any(op is head.op for head in heads(case)) and op.type != "Log":
         yield Attempt((changed(op.outputs[0], words, build.Neg, "-{0}"),), is_same=False)
     elif op.type == "Sub" and [any(head.op in ancestors([t]) for head in heads(case)) for t in op.inputs] == [
             True, False]:
-        yield Attempt((edit(op, "a + b in place of a - b", lambda now: build.AddV2(*map(now, op.inputs))),),
-                      is_same=False)
+        yield otherwise(op, "a + b in place of a - b", lambda now: build.AddV2(*map(now, op.inputs)))
     elif op.type in ("Sub", "Exp", "Neg") and (term := _term(op, case)) is not None:
         yield Attempt((changed(term, words, build.Neg, "-{0}"),), is_same=False)
     elif op in case.behind:
@@ -170,15 +156,8 @@ def _term(op: Operation, case: Case) -> Tensor | None:
 
 
 def _activated(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt(tuple(with_activation(t, "tf.nn.relu between them", build.Relu, "relu") for t in dict.fromkeys(
-        _last_linear(below, above) for below, above in linear_pairs(case))))
-
-
-def _last_linear(below: Operation, above: Operation) -> Tensor:
-    tensor = above.inputs[0]
-    while tensor.op.type in ("Reshape", "Identity") and tensor.op is not below:
-        tensor = tensor.op.inputs[0]
-    return tensor
+    ends = dict.fromkeys(past(above.inputs[0], ("Reshape", "Identity")) for _, above in linear_pairs(case))
+    yield Attempt(tuple(of_heads.with_activation(t, "tf.nn.relu between them", build.Relu, "relu") for t in ends))
 
 
 def _left_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -220,7 +199,7 @@ def _last_step(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
     axis = int(op.attrs["shrink_axis_mask"]).bit_length() - 1
     if begin is not None:
         yield Attempt((edit(op, "the last step", lambda now: copied(op, (build.ReverseV2(
-            now(op.inputs[0]), build_axes(axis)()), *op.inputs[1:])).outputs[0]),))
+            now(op.inputs[0]), of_heads.build_axes(axis)()), *op.inputs[1:])).outputs[0]),))
 
 
 def _floating(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -239,14 +218,13 @@ def _fraction(op: Operation, inputs: Sequence[Tensor]) -> Tensor:
 def _value_of_index(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     cast = next((c for c in through(op.outputs[0]) if c.type == "Cast"), None)
     if cast is not None:
-        yield Attempt((edit(cast, "tf.reduce_max", lambda now: build.Max(now(op.inputs[0]), op.inputs[1])),),
-                      is_same=False)
+        yield otherwise(cast, "tf.reduce_max", lambda now: build.Max(now(op.inputs[0]), op.inputs[1]))
 
 
 def _swapped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     if op.type == "Sub":
-        yield Attempt((edit(op, "the other way round", lambda now: build.Sub(now(op.inputs[1]), now(op.inputs[0])),
-                            Rewrite(op, None, "{1} - {0}", ((op, 0), (op, 1)))),), is_same=False)
+        yield otherwise(op, "the other way round", lambda now: build.Sub(now(op.inputs[1]), now(op.inputs[0])),
+                        Rewrite(op, None, "{1} - {0}", ((op, 0), (op, 1))))
 
 
 def _kept_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -259,12 +237,13 @@ def _kept_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
 
 
 _WAYS: dict[str, Way] = {
-    "weights on a mean": weighed, "class weights the wrong way round": reciprocal, "distances turned": _swapped,
+    "weights on a mean": of_heads.weighed, "class weights the wrong way round": of_heads.reciprocal,
+    "distances turned": _swapped,
     **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
-                     "targets out of range"), without_activation),
-    "labels and logits swapped": other_way_round, "log of no probability": as_probability,
+                     "targets out of range"), of_heads.without_activation),
+    "labels and logits swapped": of_heads.other_way_round, "log of no probability": of_heads.as_probability,
     **dict.fromkeys(("squared error of a softmax", "squared error of classes", "sigmoid over classes"),
-                    entropy_instead), "one class": one_unit, "broadcast": _column,
+                    of_heads.entropy_instead), "one class": of_heads.one_unit, "broadcast": _column,
     "mean counts the masked": _over_the_others, "part of the loss": _with_the_others, "sum for mean": _as_mean,
     "penalty too large": _lighter, "loss weight of 0": _of_weight_one,
     "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
@@ -278,7 +257,7 @@ _WAYS: dict[str, Way] = {
     "hinge the wrong way": _larger, "advantage is trained": _stopped,
     "bias in the kernel": _bias_after, "first time step": _last_step,
     "reshape for transpose": _instead("tf.transpose(x, [1, 0, 2])", lambda x: build.Transpose(
-        x, build_axes(1, 0, 2)())),
+        x, of_heads.build_axes(1, 0, 2)())),
     **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,
     NEAR: _kept_away, "learning rate too low": of_training.other_rate([10.0 ** power for power in range(1, 7)]),
     **dict.fromkeys(("learning rate too high", "steps too large"),

@@ -15,13 +15,13 @@ from ....core.site import source_lines
 from ...facts.records import Place
 from ...facts.roles import takes_elements
 from ..advice import Advice, Remark
-from .expressions import name_of
+from ..scripts.expressions import name_of
+from ..scripts.source_tree import Source
 from .in_datasets import arrays_of
 from .in_graph import Edit, constant, replaced
 from .in_numpy import LEAST, LOGARITHMS, InNumpy, begun_in, kept_from_zero, reader_of
 from .of_givens import cleaned
 from .of_keras.given import given_to_keras
-from .source_tree import Source
 
 
 def met_first(advice: Advice) -> list[Remark]:

@@ -10,10 +10,10 @@ from ...facts.roles import place_of
 from ..findings import Finding
 from ..mistakes.case import Case, update_op
 from ..mistakes.last_layer import squashed_before
+from ..scripts.changes import rows_of
 from .activations import NORMALIZATION, LeftOut
-from .changes import rows_of
+from .clipping import RunToo
 from .in_source import Argument, rewritten
-from .of_gradients.clipping import RunToo
 from .of_heads import head_of
 from .of_keras.arrays import arranged
 

@@ -15,13 +15,13 @@ from ..findings import Finding
 from ..mistakes.case import Case, gradients_of, held
 from ..mistakes.heads import heads, unbroadcast
 from ..mistakes.stepping import outgrown
+from .clipping import ClipGradients, ClippedApplied
 from .first_values import drawn_lines
 from .given_numbers import LowerRate
 from .in_graph import Edit, Now, around, constant
 from .in_source import Line
 from .of_data import scaled
 from .of_givens import held_rate, lower_rate
-from .of_gradients.clipping import ClipGradients, ClippedApplied
 from .of_keras.schedules import rate_set
 
 _LARGE = 10.0  # mean size of targets that make the gradients of a regression large
@@ -51,13 +51,18 @@ def edit(op: Operation, words: str, made: Callable[[Now], Tensor], line: Line | 
     return Edit(op, words, made, line, is_late=late)
 
 
+def otherwise(op: Operation, words: str, made: Callable[[Now], Tensor], line: Line | None = None) -> Attempt:
+    """One op's output, made otherwise, so that the loss measures something else."""
+    return Attempt((edit(op, words, made, line),), is_same=False)
+
+
 def changed(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor], written: str = "") -> Edit:
     """A tensor, changed after it is made. written: that, with {0} for what it is."""
     return Edit(tensor.op, words, lambda now: made(tensor), around(tensor.op, written) if written else None)
 
 
 def _rates(case: Case) -> list[tuple[Tensor, list[float]]]:
-    rates = dict.fromkeys(u.rate for u in case.updates if u.y is case.y and u.rate is not None)
+    rates = dict.fromkeys(u.rate for u in case.own if u.rate is not None)
     return [(t, [float(np.reshape(v, ())) for v in case.series(t) if np.size(v) == 1]) for t in rates]
 
 
@@ -99,8 +104,7 @@ def unclipped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """The gradients as they are, not as something made them."""
     raw = gradients_of(case)
     edits = tuple(edit(u.gradient.op, "without the clipping", lambda now, g=raw[u.variable]: now(g),  # type: ignore
-                        late=True) for u in case.updates if u.y is case.y and u.variable in raw
-                  and u.gradient is not raw[u.variable])
+                        late=True) for u in case.own if u.variable in raw and u.gradient is not raw[u.variable])
     if edits:
         yield Attempt(edits)
 

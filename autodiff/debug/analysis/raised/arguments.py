@@ -14,7 +14,8 @@ from ....core.shapes import show
 from ....core.traversal import ancestors, in_order
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..advice import Remark
-from ..edits.changes import Change
+from ..scripts.calls import given, words_of
+from ..scripts.changes import Change
 from .raised_at import RaisedAt
 
 IN_TENSORFLOW = {"mean": "reduce_mean", "sum": "reduce_sum", "max": "reduce_max", "min": "reduce_min", "dot": "matmul",
@@ -25,38 +26,38 @@ IN_TENSORFLOW = {"mean": "reduce_mean", "sum": "reduce_sum", "max": "reduce_max"
 
 def labels(at: RaisedAt) -> Remark | None:
     """Labels of another rank than a loss takes: a class where ones and zeros are wanted, the reverse, or a column."""
-    op, module = getattr(at.error, "op", None), at.module()
+    op = getattr(at.error, "op", None)
     call: Any = at.node if op is None else next(node for node in at.spanned(op) if isinstance(node, ast.Call))
-    words = {word.arg: word.value for word in call.keywords}
+    words = words_of(call)
     sides = [next((words[name] for name in names if name in words), None) for names in (
         ("labels", "targets", "onehot_labels", "multi_class_labels"), ("logits", "predictions"))]
-    given, beside = (side if side is not None else next(iter(call.args[i:]), None) for i, side in enumerate(sides))
-    y, z, is_sparse = at.tensor(given), at.tensor(beside), "sparse" in at.written(call.func)
-    if given is None or y is None:
+    label, beside = (side if side is not None else next(iter(call.args[i:]), None) for i, side in enumerate(sides))
+    y, z, is_sparse = at.tensor(label), at.tensor(beside), "sparse" in at.written(call.func)
+    if label is None or y is None:
         return None
     said = re.findall(r"_size=\[(\d+),(\d+)\]", at.said)
     dims, wide = [*(y.dims or ())], [int(said[0][1])] if said else [*(z.dims or ())[-1:]] if z is not None else []
-    text, n = at.written(given), len(dims)
+    text, n = at.written(label), len(dims)
     count = len(z.dims) if z is not None and z.dims is not None else 2
     if beside is None or (n < 2 if is_sparse else wide[:1] in ([], [None])):
         return None
     if is_sparse:
-        new = f"{module}.squeeze({text}, -1)" if dims[-1] == 1 else f"{module}.argmax({text}, -1)"
+        new = at.tensorflow("squeeze" if dims[-1] == 1 else "argmax", text, "-1")
         asked = "the number of its class is wanted"
     elif wide[0] > 1 and (n < count or dims[-1] == 1) and "softmax" in at.written(call.func):
-        ids = text if n < count else f"{module}.reshape({text}, [-1])"
-        new = f"{module}.one_hot({ids if y.dtype.is_integer else f'{module}.cast({ids}, {module}.int32)'}, {wide[0]})"
+        ids = text if n < count else at.tensorflow("reshape", text, "[-1]")
+        new = at.tensorflow("one_hot", ids if y.dtype.is_integer else at.cast(ids, "int32"), str(wide[0]))
         asked = f"a probability of each of the {wide[0]} classes is wanted"
     elif wide[0] == 1 and n == count - 1:
-        new, asked = f"{module}.expand_dims({text}, -1)", f"a column is wanted, as {at.written(beside)} is"
+        new, asked = at.tensorflow("expand_dims", text, "-1"), f"a column is wanted, as {at.written(beside)} is"
     elif n == count + 1 and dims[-1] == 1:
-        new, asked = f"{module}.squeeze({text}, -1)", f"a number is wanted, as {at.written(beside)} is"
+        new, asked = at.tensorflow("squeeze", text, "-1"), f"a number is wanted, as {at.written(beside)} is"
     elif wide[0] > 1 and n == count and isinstance(dims[-1], int) and dims[-1] != wide[0] and z is not None:
         return _as_many(at, z, wide[0], dims[-1])
     else:
         return None
     return at.remark(f"{text}{at_line(place_of(y.op))} is {show(y.dims)} for the examples, where for each {asked}",
-                     f"{new} in place of {text}", [(*at.range(given), new)], given)
+                     f"{new} in place of {text}", [(*at.range(label), new)], label)
 
 
 def _as_many(at: RaisedAt, logits: Tensor, found: int, wanted: int) -> Remark | None:
@@ -67,7 +68,7 @@ def _as_many(at: RaisedAt, logits: Tensor, found: int, wanted: int) -> Remark | 
     lists = [each for node in spanned for each in ast.walk(node) if isinstance(each, (ast.List, ast.Tuple))]
     ends = [each.elts[-1] for each in lists if each.elts]
     ends += [each for node in spanned if isinstance(node, ast.Call) and "dense" in at.written(node.func).lower()
-             for each in (*node.args[1:2], *(word.value for word in node.keywords if word.arg == "units"))]
+             for each in given(node, 1, "units")]
     numbers = {number for node in ends for number in at.numbers(node, found)}
     changes: list[Change] = [(*at.range(number), str(wanted)) for number in numbers]
     return at.remark(f"the last layer{at_line(place_of(logits.op))} has {found} units, and there are {wanted} classes",
@@ -79,23 +80,20 @@ def not_allowed(at: RaisedAt) -> Remark | None:
     name, old, allowed = re.findall(r"parameter '(\w+)' has DataType (\w+) not in list of allowed values: ([\w, ]+)",
                                     at.said)[0]
     new = next(each for each in ("float32", "int64", "int32") if each in allowed.split(", "))
-    words = {word.arg: word.value for word in at.node.keywords}
-    nodes = [*([words[name]] if name in words else ()), *at.node.args, *words.values()]
+    nodes = [*given(at.node, None, name), *at.node.args, *words_of(at.node).values()]
     typed = [each for each in nodes if (t := at.tensor(each)) is not None and t.dtype.base_dtype.name == old]
     node = [*typed, *(each for each in nodes if isinstance(each, (ast.Call, ast.Compare, ast.BinOp)))][0]
-    cast = f"{at.module()}.cast({at.written(node)}, {at.module()}.{new})"
-    return at.remark(f"{at.written(node)} is {old}, and {at.written(at.node.func)} takes no {old}",
-                     f"{cast} in place of it", [(*at.range(node), cast)])
+    return at.in_place(f"{at.written(node)} is {old}, and {at.written(at.node.func)} takes no {old}", node,
+                       at.cast(node, new))
 
 
 def in_numpy(at: RaisedAt) -> Remark | None:
     """NumPy's function of a tensor: TensorFlow's of that name."""
-    func, np = at.node.func, at.imported().get("numpy", "")
-    if not isinstance(func, ast.Attribute) or at.written(func.value) != np or func.attr not in IN_TENSORFLOW:
+    func = at.node.func
+    if not isinstance(func, ast.Attribute) or at.written(func.value) != at.numpy or func.attr not in IN_TENSORFLOW:
         return None
-    new = f"{at.module()}.{IN_TENSORFLOW[func.attr]}"
-    return at.remark(f"{at.written(func)} is NumPy's, and is given a tensor", f"{new} in place of it",
-                     [(*at.range(func), new)])
+    return at.in_place(f"{at.written(func)} is NumPy's, and is given a tensor", func,
+                       f"{at.module()}.{IN_TENSORFLOW[func.attr]}")
 
 
 def of_one_axis(at: RaisedAt) -> Remark | None:
@@ -103,9 +101,8 @@ def of_one_axis(at: RaisedAt) -> Remark | None:
     side = next(i for i, node in enumerate(at.operands)
                 if (t := at.tensor(node)) is not None and len(t.dims or ()) == 1)
     node = at.operands[side]
-    new = f"{at.module()}.expand_dims({at.written(node)}, {side})"
-    return at.remark(f"{at.written(node)} is a vector, and a matrix is wanted", f"{new} in place of it",
-                     [(*at.range(node), new)])
+    return at.in_place(f"{at.written(node)} is a vector, and a matrix is wanted", node,
+                       at.tensorflow("expand_dims", node, str(side)))
 
 
 def axes_of_images(at: RaisedAt) -> Remark | None:
@@ -115,17 +112,15 @@ def axes_of_images(at: RaisedAt) -> Remark | None:
     rank = re.search(r"expected ndim=(\d), found ndim=(\d)", at.said)
     if t is None or rank is None or int(rank[2]) != int(rank[1]) - 1:
         return None
-    new = f"{at.module()}.expand_dims({at.written(node)}, -1)"
-    return at.remark(f"{at.written(node)}{at_line(place_of(t.op))} is {show(t.dims)}, without an axis of channels",
-                     f"{new} in place of it", [(*at.range(node), new)])
+    return at.in_place(f"{at.written(node)}{at_line(place_of(t.op))} is {show(t.dims)}, without an axis of channels",
+                       node, at.tensorflow("expand_dims", node, "-1"))
 
 
 def given_too(at: RaisedAt) -> Remark | None:
     """An argument that is asked for: a dtype, or the names of two."""
-    end = at.range(at.node)[1] - 1
     if "dtype" in at.said:
         new = f"dtype={at.module()}.float32"
-        return at.remark("neither an initial state nor a dtype is given", new, [(end, end, f", {new}")])
+        return at.remark("neither an initial state nor a dtype is given", new, [at.one_more(at.node, new)])
     logits, targets = at.node.args[:2]
     new = f"labels={at.written(targets)}, logits={at.written(logits)}"
     return at.remark("its arguments changed places, so they are given by their names", new, [

@@ -10,11 +10,12 @@ from ....core.names import closest
 from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..advice import Remark
-from ..edits.changes import Change
-from ..edits.source_tree import LOOPS, is_within
+from ..scripts.calls import called, given, word_of
+from ..scripts.changes import Change
+from ..scripts.parsed import LOOPS, is_within
 from .raised_at import RaisedAt
 
-_SCOPE, _LAYERS = "variable_scope", "layers"
+_SCOPE, _LAYERS, _UPDATES = "variable_scope", "layers", ("minimize", "apply_gradients")
 
 
 def made_twice(at: RaisedAt) -> Remark | None:
@@ -42,8 +43,7 @@ def made_twice(at: RaisedAt) -> Remark | None:
 
 def _other_shape(at: RaisedAt, made: Operation) -> bool:
     """Whether the variable that there is has another shape than the one that was asked for."""
-    shapes = [at.value(each) for each in (*at.operands[1:], *(
-        word.value for word in getattr(at.node, "keywords", ()) if word.arg == "shape"))]
+    shapes = [at.value(each) for each in (*at.operands[1:], *given(at.node, None, "shape"))]
     shapes += [ast.literal_eval(node) for node in at.operands[1:] if isinstance(node, (ast.List, ast.Tuple))
                and all(isinstance(each, ast.Constant) for each in node.elts)]
     dims = [*(made.outputs[0].dims or made.attrs.get("shape") or ())]
@@ -72,34 +72,33 @@ def _whole_model(at: RaisedAt, frame: RaisedAt, loop: Any, made: Operation) -> R
 def _scopes(at: RaisedAt) -> list[ast.Call]:
     """The calls of variable_scope whose blocks a frame's expression is in, the innermost first."""
     return [item.context_expr for each in at.around(at.node) if isinstance(each, ast.With) for item in each.items
-            if isinstance(item.context_expr, ast.Call) and getattr(item.context_expr.func, "attr", "") == _SCOPE]
+            if isinstance(item.context_expr, ast.Call) and called(item.context_expr) == _SCOPE]
 
 
 def _shared(at: RaisedAt, frames: list[RaisedAt], said: str) -> Remark | None:
     """The same variables for both: reuse, where their scope is opened, at the second call, or around it."""
     auto = f"{at.module()}.AUTO_REUSE"
     for frame in reversed(frames):
-        for call in _scopes(frame):
-            word = next((each for each in call.keywords if each.arg == "reuse"), None)
-            if word is None:
-                end = frame.range(call)[1] - 1
-                return frame.remark(said, f"to share it: reuse={auto}", [(end, end, f", reuse={auto}")], call)
+        for call in _scopes(frame)[:1]:
+            name = getattr(next(iter(given(call, None, "reuse")), None), "id", "")
             outer = next((each for each in frames if each is not frame and isinstance(each.node, ast.Call)), None)
-            if isinstance(word.value, ast.Name) and outer is not None and word.value.id in [
-                    each.arg for each in getattr(frame.scope(frame.node), "args", ast.arguments).args]:
-                end, name = outer.range(outer.node)[1] - 1, word.value.id
-                given = next((each for each in outer.node.keywords if each.arg == name), None)
-                change = (end, end, f", {name}=True") if given is None else (*outer.range(given.value), "True")
-                return outer.remark(said, f"to share it: {name}=True in this call", [change])
-            return frame.remark(said, f"to share it: reuse={auto}", [(*frame.range(word.value), auto)], call)
+            parameters = getattr(getattr(frame.scope(frame.node), "args", None), "args", ())
+            if outer is not None and name in [each.arg for each in parameters]:
+                return outer.remark(said, f"to share it: {name}=True in this call", [
+                    outer.told(outer.node, name, "True")])
+            return frame.remark(said, f"to share it: reuse={auto}", [frame.told(call, "reuse", auto)], call)
     if _LAYERS in at.written(at.node) and len(frames) == 1:
-        end = at.range(at.node)[1] - 1
-        return at.remark(said, f"to share it: reuse={auto}", [(end, end, f", reuse={auto}")])
-    frame, head = frames[0], f"with {at.module()}.{_SCOPE}({at.module()}.get_{_SCOPE}(), reuse={auto}):"
+        return at.remark(said, f"to share it: reuse={auto}", [at.one_more(at.node, f"reuse={auto}")])
+    frame, head = frames[0], _reusing(at)
     first = last = frame.statement(frame.node)
     if len(frames) == 1 and isinstance(loop := frame._around[first], LOOPS):
         first, last = loop.body[0], loop.body[-1]
     return frame.remark(said, f"to share it: {head}", [frame.wrapped(first, last, head)])
+
+
+def _reusing(at: RaisedAt) -> str:
+    """The head of a block in which variables that there are are used again."""
+    return f"with {at.module()}.{_SCOPE}({at.module()}.get_{_SCOPE}(), reuse={at.module()}.AUTO_REUSE):"
 
 
 def _separate(at: RaisedAt, frames: list[RaisedAt], said: str) -> Remark | None:
@@ -111,17 +110,15 @@ def _separate(at: RaisedAt, frames: list[RaisedAt], said: str) -> Remark | None:
             new = f"None, default_name={at.written(name)}"
             return at.remark(said, f"to have another one each time: {at.module()}.{_SCOPE}({new})", [
                 (*at.range(name), new)], call)
-    names = [each for each in (*at.node.args[:1], *(word.value for word in at.node.keywords if word.arg == "name"))
-             if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-    if len(frames) > 1 and isinstance(scope, ast.FunctionDef):
-        body = [each for each in scope.body if not isinstance(getattr(each, "value", None), ast.Constant)]
-        head = f"with {at.module()}.{_SCOPE}(None, default_name={scope.name!r}):".replace("'", '"')
-        return at.remark(said, f"to have another one each time: {head}", [at.wrapped(body[0], body[-1], head)], scope)
-    loop: Any = next((each for each in at.around(at.node) if isinstance(each, LOOPS)), None)
-    if loop is not None:
-        head = f'with {at.module()}.{_SCOPE}(None, default_name="layer"):'
-        return at.remark(said, f"to have another one each time: {head}", [
-            at.wrapped(loop.body[0], loop.body[-1], head)], loop)
+    names = [each for each in given(at.node, 0, "name") if isinstance(each, ast.Constant)
+             and isinstance(each.value, str)]
+    is_called = len(frames) > 1 and isinstance(scope, ast.FunctionDef)
+    around: Any = scope if is_called else next((each for each in at.around(at.node) if isinstance(each, LOOPS)), None)
+    if around is not None:
+        body = [each for each in around.body if not (is_called and isinstance(getattr(each, "value", None),
+                                                                               ast.Constant))]
+        head = f'with {at.module()}.{_SCOPE}(None, default_name="{scope.name if is_called else "layer"}"):'
+        return at.remark(said, f"to have another one each time: {head}", [at.wrapped(body[0], body[-1], head)], around)
     if not names:
         return None
     quote = at.written(names[0])[-1]
@@ -134,19 +131,15 @@ def not_there_yet(at: RaisedAt) -> Remark | None:
     name, auto = at.said.split()[1], f"{at.module()}.AUTO_REUSE"
     said = f"{name} is reused, and was not made before"
     for frame in reversed([*at.callers()]):
-        words = [word for call in (*_scopes(frame), *([frame.node] if isinstance(frame.node, ast.Call) else ()))
-                 for word in call.keywords if word.arg == "reuse"]
+        words = [word for call in (*_scopes(frame), frame.node) for word in given(call, None, "reuse")]
         if words:
-            return frame.remark(said, f"reuse={auto} makes what is not there", [(*frame.range(words[0].value), auto)],
-                                words[0].value)
-    statement = at.statement(at.node)
-    head = f"with {at.module()}.{_SCOPE}({at.module()}.get_{_SCOPE}(), reuse={auto}):"
-    alike = {statement} | {at.statement(each) for each in at.calls("minimize", "apply_gradients")
-                           if at.scope(each) is at.scope(at.node)}
-    if getattr(getattr(at.node, "func", None), "attr", "") not in ("minimize", "apply_gradients"):
+            return frame.remark(said, f"reuse={auto} makes what is not there", [(*frame.range(words[0]), auto)],
+                                words[0])
+    if called(at.node) not in _UPDATES:
         return None
+    alike = {at.statement(each) for each in (at.node, *at.calls(*_UPDATES)) if at.scope(each) is at.scope(at.node)}
     return at.remark(f"{name} is the optimizer's own, and everything here is reused since reuse_variables()",
-                     head, [at.wrapped(each, each, head) for each in alike])
+                     _reusing(at), [at.wrapped(each, each, _reusing(at)) for each in alike])
 
 
 def _graph(at: RaisedAt) -> Graph:
@@ -202,13 +195,11 @@ def of_another_graph(at: RaisedAt) -> Remark | None:
     owner = next((name for name, value in named.items() if any(each.graph is value for each in things)),
                  [*named][0] if len(named) == 1 else "")
     sessions = [call for call in at.calls("Session", "InteractiveSession") if call.lineno <= at.node.lineno
-                and not any(word.arg == "graph" for word in call.keywords)]
+                and word_of(call, "graph") is None]
     session = at.session()
     if owner and sessions and session is not None and session.graph is not named[owner]:
-        end = at.range(sessions[-1])[1] - 1
-        new = f"{', ' * bool(sessions[-1].args or sessions[-1].keywords)}graph={owner}"
         return at.remark(f"the session is of the default graph, and the model is in {owner}", f"graph={owner}", [
-            (end, end, new)], sessions[-1])
+            at.one_more(sessions[-1], f"graph={owner}")], sessions[-1])
     of: list[Any] = [getattr(each, "op", each) for each in things]
     lost = [op for op in of if op.graph is not at.graph and op.site is not None]
     if resets and lost and lost[0].site.line < resets[-1].lineno:
@@ -220,7 +211,7 @@ def of_another_graph(at: RaisedAt) -> Remark | None:
 def _beside_the_block(at: RaisedAt, things: list[Any]) -> Remark | None:
     """What was made in front of a graph's block, and is used there, is made in it."""
     block: Any = next((each for each in at.around(at.node) if isinstance(each, ast.With) and any(
-        getattr(getattr(item.context_expr, "func", None), "attr", "") == "as_default" for item in each.items)), None)
+        called(item.context_expr) == "as_default" for item in each.items)), None)
     if block is None:
         return None
     outside = {op for graph in {each.graph for each in things} for op in graph.operations.values()
@@ -243,7 +234,7 @@ def made_in_a_loop(at: RaisedAt) -> Remark | None:
     own = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} | {
         each.arg for each in function.args.args}
     moved = [each for each in function.body if isinstance(each, ast.Assign) and any(
-        getattr(getattr(node, "func", None), "attr", "") in ("Variable", "get_variable") for node in ast.walk(each))
+        called(node) in ("Variable", "get_variable") for node in ast.walk(each))
         and not own & {node.id for node in ast.walk(each.value) if isinstance(node, ast.Name)}]
     if not any(is_within(at.node, each) for each in moved):
         return None
@@ -257,11 +248,11 @@ def no_variables(at: RaisedAt) -> Remark | None:
     graph = _graph(at)
     names = [t.op.name if hasattr(t, "op") else str(t) for t in graph.collected.get("trainable_variables", ())]
     tops = sorted({name.rpartition("/")[0].partition("/")[0] for name in names} - {""})
-    given = next((word.value for word in at.node.keywords if word.arg == "var_list"), at.node.args[-1])
-    made = [node.value for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and any(
-        at.written(target).rpartition(".")[2] == at.written(given).rpartition(".")[2] for target in node.targets)]
-    texts = [node for part in (made or [given]) for node in ast.walk(part) if isinstance(node, ast.Constant)]
-    asked = [*at.calls("startswith"), *(each for each in ast.walk(at.tree) if isinstance(each, ast.Compare))]
+    listed = next(iter(given(at.node, None, "var_list")), at.node.args[-1])
+    made = [node.value for node in at.all(ast.Assign) if any(
+        at.written(target).rpartition(".")[2] == at.written(listed).rpartition(".")[2] for target in node.targets)]
+    texts = [node for part in (made or [listed]) for node in ast.walk(part) if isinstance(node, ast.Constant)]
+    asked: list[ast.expr] = [*at.calls("startswith"), *at.all(ast.Compare)]
     asked = [*(each for each in asked if ".name" in at.written(each)), *at.calls("trainable_variables",
                                                                                 "get_collection")]
     alike = [node for each in asked for node in ast.walk(each) if isinstance(node, ast.Constant)]

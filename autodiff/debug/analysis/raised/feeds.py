@@ -12,6 +12,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..advice import Remark
+from ..scripts.calls import called, given, owner_of
 from .raised_at import RaisedAt
 
 _KEEP, _DROP, _RATE = "keep|prob", "drop|rate", "lr|learn|alpha|step_size"
@@ -21,26 +22,27 @@ _CAREFUL, _PLAIN = "0.001", "0.01"  # rates of optimizers that scale gradients, 
 
 def unfed(at: RaisedAt) -> Remark | None:
     """What a run lacks, by the script's own names, and a value for each."""
-    call: Any = at.node if isinstance(at.node, ast.Call) else None
-    given = _dict_of(at, call)
-    held = [at.value(each) for part in [*call.args[:1], getattr(call.func, "value", None)]
-            for each in ast.walk(part)] if call is not None else []
+    if not isinstance(at.node, ast.Call):
+        return None
+    call, feed = at.node, _dict_of(at, at.node)
+    parts = [*call.args[:1], *filter(None, [owner_of(call)])]
+    held = [at.value(each) for part in parts for each in ast.walk(part)]
     fetched = [value for each in held for one in (each if isinstance(each, (list, tuple)) else [each])
                if isinstance(value := at.variable(one), (Tensor, Operation))]
     behind = ancestors([t for value in fetched for t in (value.inputs if isinstance(value, Operation) else [value])])
     behind |= {op for value in fetched if isinstance(value, Operation) for op in value.waits_for}
     behind = ancestors([t for op in behind for t in (*op.inputs, *op.outputs)]) | {
         each for op in behind for w in op.waits_for for each in ancestors(w.outputs)}
-    literal = given if isinstance(given, ast.Dict) else _literal(at, given)
+    literal = feed if isinstance(feed, ast.Dict) else _literal(at, feed)
     trains = any("Apply" in op.type for op in behind)
-    fed = _keys_of(at, literal or given) if given is not None else {}
-    if given is not None and literal is None and not isinstance(at.value(given), dict):
+    fed = _keys_of(at, literal or feed) if feed is not None else {}
+    if feed is not None and literal is None and not isinstance(at.value(feed), dict):
         behind = set()  # nobody knows what else it has
     lacking = [op for op in sorted(behind | {at.error.op}, key=lambda op: op.index)
                if op.type == "Placeholder" and op.outputs[0] not in fed]
     names = {op: at.spelling(op.outputs[0]) for op in lacking}
-    values = {op: _value(at, op, given, fed, trains=trains) for op in lacking}
-    if call is None or not all(names.values()):
+    values = {op: _value(at, op, feed, fed, trains=trains) for op in lacking}
+    if not all(names.values()):
         return None
     pairs = ", ".join(f"{names[op]}: {values[op]}" for op in lacking)
     said = " and ".join(f"{names[op]}{at_line(place_of(op))}" for op in lacking)
@@ -52,43 +54,38 @@ def unfed(at: RaisedAt) -> Remark | None:
         end = at.range(literal)[1] - 1
         comma = ", " * (bool(literal.keys) and not at.text[:end].rstrip().endswith(","))
         change = (end, end, f"{comma}{pairs}")
-    elif given is not None:
-        change = (*at.range(given), f"{{**{at.beside(given)}, {pairs}}}")
+    elif feed is not None:
+        change = (*at.range(feed), f"{{**{at.beside(feed)}, {pairs}}}")
     else:
-        end = at.range(call)[1] - 1
-        change = (end, end, f"{', ' * bool(call.args or call.keywords)}feed_dict={{{pairs}}}")
+        change = at.one_more(call, f"feed_dict={{{pairs}}}")
     return at.remark(said, f"feed {pairs}", [change])
 
 
-def _dict_of(at: RaisedAt, call: ast.Call | None) -> ast.expr | None:
+def _dict_of(at: RaisedAt, call: ast.Call) -> ast.expr | None:
     """The expression of what a call feeds."""
-    if call is None:
-        return None
-    is_run = getattr(call.func, "attr", "") == "run" and at.thing(getattr(call.func, "value", None)) is None
-    return next((word.value for word in call.keywords if word.arg == "feed_dict"),
-                call.args[int(is_run)] if len(call.args) > is_run else None)
+    is_run = called(call) == "run" and at.thing(owner_of(call)) is None
+    return next(iter([*given(call, None, "feed_dict"), *given(call, int(is_run))]), None)
 
 
-def _literal(at: RaisedAt, given: ast.expr | None) -> ast.Dict | None:
+def _literal(at: RaisedAt, feed: ast.expr | None) -> ast.Dict | None:
     """The dict that a name was given, where that is the only one in its function."""
-    found = [node.value for node in ast.walk(at.scope(at.node)) if isinstance(node, ast.Assign)
-             and isinstance(given, ast.Name) and any(getattr(target, "id", "") == given.id for target in node.targets)]
-    return found[0] if len(found) == 1 and isinstance(found[0], ast.Dict) else None
+    made = at.assigned(feed.id, within=at.scope(at.node)) if isinstance(feed, ast.Name) else []
+    return made[0].value if len(made) == 1 and isinstance(made[0].value, ast.Dict) else None
 
 
-def _keys_of(at: RaisedAt, given: ast.expr) -> dict[Any, str]:
+def _keys_of(at: RaisedAt, feed: ast.expr) -> dict[Any, str]:
     """The tensors that a dict has as keys, and the text of what is fed for each."""
-    value = at.value(given)
+    value = at.value(feed)
     if isinstance(value, dict):
         return dict.fromkeys(value, "")
-    return {at.tensor(key): at.written(each) for key, each in zip(given.keys, given.values)
-            } if isinstance(given, ast.Dict) else {}
+    return {at.tensor(key): at.written(each) for key, each in zip(feed.keys, feed.values)
+            } if isinstance(feed, ast.Dict) else {}
 
 
-def _value(at: RaisedAt, op: Operation, given: ast.expr | None, fed: dict[Any, str], *, trains: bool) -> str:
+def _value(at: RaisedAt, op: Operation, feed: ast.expr | None, fed: dict[Any, str], *, trains: bool) -> str:
     """What is fed for a placeholder: what its kind asks for in a training or an evaluation, or what is elsewhere."""
     t, name = op.outputs[0], f"{at.spelling(op.outputs[0])} {op.name}".lower()
-    elsewhere = [(node, value) for node in ast.walk(at.tree) if isinstance(node, ast.Dict) and node is not given
+    elsewhere = [(node, value) for node in at.all(ast.Dict) if node is not feed
                  for key, value in zip(node.keys, node.values) if key is not None and _is_key(at, key, t)]
     if t.dtype.name == "bool":
         return str(trains)
@@ -125,12 +122,13 @@ def _likewise(at: RaisedAt, other: ast.Dict, text: str, fed: dict[Any, str]) -> 
         if not old and there.strip():  # X, and here X[:100]
             return text + new if not end else ""
         found = text if there == here else text.replace(old, new, 1) if old in text else ""
-        if found and all(name in at.names for name in re.findall(r"(?<![\w.])[A-Za-z_]\w*", found)):
+        if found and _is_there(at, found):
             return found
     return "" if both else text if not fed and _is_there(at, text) else ""
 
 
 def _is_there(at: RaisedAt, text: str) -> bool:
+    """Whether all names in an expression are known to the frame."""
     return all(name in at.names for name in re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", text))
 
 

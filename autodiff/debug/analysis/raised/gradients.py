@@ -9,14 +9,14 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, descendants
+from ....core.traversal import ancestors, descendants, past
 from ....gradients.blocked_reasons import GradientCall
 from ...facts.graph_lists import calls_of, trainable_tensors
 from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..advice import Remark
-from ..edits.changes import Change
-from ..edits.expressions import name_of
-from ..edits.source_tree import is_within
+from ..scripts.calls import called, given, is_call, owner_of, words_of
+from ..scripts.changes import Change
+from ..scripts.parsed import is_within
 from ..why import why_none
 from .arguments import IN_TENSORFLOW
 from .raised_at import RaisedAt
@@ -31,9 +31,8 @@ _SQUASHED = ("Softmax", "Sigmoid")
 def without(at: RaisedAt) -> Remark | None:
     """Why the first variable has no gradient, where an optimizer or the script's own lines got none."""
     call = next((each for each in reversed(calls_of(at.graph)) if {each.found.get(x) for x in each.xs} & {None}), None)
-    given = [*getattr(at.node, "args", ())[:1], *(
-        word.value for word in getattr(at.node, "keywords", ()) if word.arg == "loss")]
-    y = call.ys[0] if call is not None else next((t for each in given if (t := at.tensor(each)) is not None), None)
+    losses = [t for each in given(at.node, 0, "loss") if (t := at.tensor(each)) is not None]
+    y = call.ys[0] if call is not None else next(iter(losses), None)
     if y is None:
         return None
     xs = trainable_tensors(at.graph) if call is None else [x for x in call.xs if call.found.get(x) is None]
@@ -70,16 +69,15 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
 
 def _beside(at: RaisedAt, y: Tensor, x: Tensor) -> tuple[list[Change], str]:
     """What nothing uses of a variable, in the one later call that takes a placeholder in its place."""
-    behind, after = ancestors([y]), descendants([x])
-    lost = {name: t for name in at.names if (t := at.tensor(ast.Name(name, ast.Load()))) is not None
-            and t.op in after and t.op not in behind and t.op.gradient_of is None}
-    made = {getattr(node.targets[0], "id", ""): node.lineno for node in ast.walk(at.tree)
-            if isinstance(node, ast.Assign)}
-    name = max((each for each in lost if each in made), key=lambda each: made[each], default="")
-    taken = [given for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-             and name and made[name] < node.lineno <= at.node.lineno for given in node.value.args
-             if isinstance(given, ast.Name) and (t := at.tensor(given)) is not None and t.op.type in PLACEHOLDERS
-             and t.op in behind and at.tensor(node.targets[0]) is not None]
+    behind = ancestors([y])
+    after = descendants([x]) - behind
+    lost = {name for name, t in at.tensors().items() if t.op in after and t.op.gradient_of is None}
+    made = {getattr(node.targets[0], "id", ""): node.lineno for node in at.all(ast.Assign)}
+    name = max((each for each in made if each in lost), key=lambda each: made[each], default="")
+    later = [node for node in at.all(ast.Assign) if name and made[name] < node.lineno <= at.node.lineno
+             and at.tensor(node.targets[0]) is not None]
+    taken = [each for node in later for each in given(node.value, slice(None)) if isinstance(each, ast.Name)
+             and (t := at.tensor(each)) is not None and t.op.type in PLACEHOLDERS and t.op in behind]
     if len(taken) != 1 or x.op.type not in VARIABLES:
         return [], ""
     return [(*at.range(taken[0]), name)], f"{name} in place of {taken[0].id} at line {taken[0].lineno}"
@@ -95,17 +93,17 @@ def _left_out(at: RaisedAt) -> tuple[list[Change], str]:
     if not name:
         return [], ""
     test = f" if {name} is not None"
-    given: Any = around.iter if isinstance(around, ast.For) else around.generators[0].iter
-    made = [node for node in ast.walk(at.scope(at.statement(around))) if isinstance(node, ast.Assign) and isinstance(
-        given, ast.Name) and [getattr(each, "id", "") for each in node.targets] == [given.id]]
-    whole = f"[{ast.unparse(target)} for {at.written(target)} in {at.written(given)}{test}]"
-    if isinstance(target, ast.Tuple) and len(made) == 1 and at.loads(given.id) > 1:  # others take it too
-        return [at.after(made[0], line := f"{given.id} = {whole}")], line
+    listed: Any = around.iter if isinstance(around, ast.For) else around.generators[0].iter
+    made = [node for node in at.assigned(listed.id, within=at.scope(at.statement(around)))
+            if len(node.targets) == 1] if isinstance(listed, ast.Name) else []
+    whole = f"[{ast.unparse(target)} for {at.written(target)} in {at.written(listed)}{test}]"
+    if isinstance(target, ast.Tuple) and len(made) == 1 and at.loads(listed.id) > 1:  # others take it too
+        return [at.after(made[0], line := f"{listed.id} = {whole}")], line
     if isinstance(around, ast.For):
-        return [(*at.range(given), whole)], test.strip()
+        return [(*at.range(listed), whole)], test.strip()
     used = next((each for each in at.around(around) if isinstance(each, (ast.Call, ast.stmt))), None)
-    if isinstance(around.elt, ast.Tuple) or isinstance(used, ast.Call) and name_of(used.func) not in _IN_STEP:
-        end = at.range(around.generators[0].iter)[1]
+    if isinstance(around.elt, ast.Tuple) or isinstance(used, ast.Call) and not is_call(used, *_IN_STEP):
+        end = at.range(listed)[1]
         return [(end, end, test)], test.strip()
     end = at.range(around.elt)[1]
     return [(end, end, f"{test} else None")], f"{test.strip()} else None"
@@ -119,7 +117,7 @@ def _of_others(at: RaisedAt, y: Tensor, xs: Sequence[Tensor]) -> tuple[list[Chan
     new = next((name for name, tensors in lists.items() if flow and tensors == flow), "")
     old = next((name for name, tensors in lists.items() if tensors == {*xs}), "")
     calls = at.calls("gradients", "compute_gradients", "minimize", "zip")
-    changes = [(*at.range(node), new) for call in calls for node in (*call.args, *(w.value for w in call.keywords))
+    changes = [(*at.range(node), new) for call in calls for node in (*call.args, *words_of(call).values())
                if isinstance(node, ast.Name) and node.id == old and old and new]
     return changes, f"{new} in place of {old}", f"{at.spelling(y)} is not made of {old}, but of {new}"
 
@@ -128,9 +126,8 @@ def _fetched(at: RaisedAt, y: Tensor) -> tuple[list[Change], str, str]:
     """The tensor itself, where what a run gave of it is computed with."""
     nodes: list[Any] = [node for node in ast.walk(at.scope(at.node)) if isinstance(node, ast.Assign)]
     for node in nodes:
-        func = getattr(node.value, "func", None)
-        kind, name = getattr(func, "attr", ""), node.targets[0]
-        fetched = next(iter(node.value.args), None) if kind == "run" else getattr(func, "value", None)
+        kind, name = called(node.value), node.targets[0]
+        fetched = next(iter(node.value.args), None) if kind == "run" else owner_of(node.value)
         tensor = at.tensor(fetched) if kind in ("run", "eval") else None
         is_number = isinstance(at.value(name), (np.ndarray, np.generic)) and node.lineno < at.node.lineno
         if fetched is not None and tensor is not None and is_number and tensor.op not in ancestors([y]):
@@ -143,7 +140,7 @@ def _fetched(at: RaisedAt, y: Tensor) -> tuple[list[Change], str, str]:
 def _of_copies(at: RaisedAt, xs: Sequence[Tensor]) -> tuple[list[Change], str]:
     """The gradients of what was copied, where those of copies were asked for."""
     calls = [each for each in at.calls("gradients") if len(each.args) > 1]
-    sources = [_copied(x) for x in xs]
+    sources = [past(x, ("Identity", "StridedSlice", "ReadVariableOp")) for x in xs]  # the variables
     names = [at.spelling(source) for source in sources]
     if len(calls) != 1 or not all(names):
         return [], ""
@@ -153,16 +150,9 @@ def _of_copies(at: RaisedAt, xs: Sequence[Tensor]) -> tuple[list[Change], str]:
         return [(*at.range(asked), listed)], f"ask for the gradients of {', '.join(names)}, not of their copies"
     part: Any = next((node for node in at.spanned(xs[0].op) if isinstance(node, ast.Subscript)), None)
     if len(xs) == 1 and part is not None:
-        new = f"[{at.module()}.gradients({loss}, {names[0]})[0][{at.written(part.slice)}]]"
+        new = f"[{at.tensorflow('gradients', loss, names[0])}[0][{at.written(part.slice)}]]"
         return [(*at.range(calls[0]), new)], f"{new} in place of that of a copy"
     return [], ""
-
-
-def _copied(x: Tensor) -> Tensor:
-    """The variable that a tensor was read from."""
-    while x.op.type in ("Identity", "StridedSlice", "ReadVariableOp") and x.op.inputs:
-        x = x.op.inputs[0]
-    return x
 
 
 def _of_the_asked(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Change], str]:
@@ -177,7 +167,7 @@ def _of_the_asked(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Chan
         return [], ""
     cast = next((op for op in chosen.outputs[0]._consumers if op.type == "Cast"), None)
     around = [n for n in at.spanned(cast) if isinstance(n, ast.Call) and is_within(calls[0], n)] if cast else []
-    new = f"{at.module()}.reduce_sum({at.written(calls[0].args[0])}, axis={int(axis)})"
+    new = at.tensorflow("reduce_sum", calls[0].args[0], f"axis={int(axis)}")
     return [(*at.range((around or calls)[0]), new)], f"{new}: the score of what was chosen, in place of its index"
 
 
@@ -198,11 +188,10 @@ def _classified(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Change
         return [], ""
     k, dims = (scores.dims or [None])[-1], fed[0].dims or ()
     if len(dims) == 2 and dims[-1] == k:
-        new = f"{at.module()}.losses.softmax_cross_entropy({labels}, {logits})"
+        new = at.tensorflow("losses.softmax_cross_entropy", labels, logits)
     else:
-        ids = labels if len(dims) < 2 else f"{at.module()}.reshape({labels}, [-1])"
-        ids = f"{at.module()}.cast({ids}, {at.module()}.int32)"
-        new = f"{at.module()}.losses.sparse_softmax_cross_entropy({ids}, {logits})"
+        ids = labels if len(dims) < 2 else at.tensorflow("reshape", labels, "[-1]")
+        new = at.tensorflow("losses.sparse_softmax_cross_entropy", at.cast(ids, "int32"), logits)
     return [(*at.range(target), new)], new
 
 
@@ -222,32 +211,31 @@ def _past_all(at: RaisedAt, y: Tensor, x: Tensor, cuts: Sequence[Operation]) -> 
 
 def _past(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], str]:
     """What lets the gradient past an op: its slope taken for 1, no cast, no function of NumPy."""
-    given = next(iter(getattr(node, "args", ())), None)
-    text = at.written(given) if given is not None else ""
+    first = next(iter(given(node, 0)), None)
+    text = at.written(first) if first is not None else ""
     if op.type == "StopGradient" and text:
         return [(*at.range(node), text)], f"{text} in place of {at.written(node)}"
     if op.type in _STEPS and text:
-        return _straight(at, node, given)
+        return _straight(at, node, first)
     if op.type in _COMPARED or op.type == "Cast" and op.inputs[0].dtype.is_bool:
         return _of_choice(at, op, node)
     if op.type == "Cast" and text and op.outputs[0].dtype.is_integer:
         changes: list[Change] = [(*at.range(node), text)]
         for user in op.outputs[0]._consumers:
             for each in at.spanned(user):
-                sides = [each.left, each.right] if isinstance(each, ast.BinOp) else getattr(each, "args", [])[:2]
-                changes += [(*at.range(side), f"{at.module()}.cast({at.written(side)}, {at.module()}.float32)")
-                            for side in sides if (t := at.tensor(side)) is not None and t.dtype.is_integer
-                            and t is not op.outputs[0]]
+                sides = [each.left, each.right] if isinstance(each, ast.BinOp) else given(each, slice(2))
+                changes += [(*at.range(side), at.cast(side, "float32")) for side in sides if (t := at.tensor(
+                    side)) is not None and t.dtype.is_integer and t is not op.outputs[0]]
         return changes, f"{text} in place of {at.written(node)}, which an integer lets no gradient through"
     return _by_tensorflow(at, node) if op.type in ("PyFunc", "EagerPyFunc") else ([], "")
 
 
-def _straight(at: RaisedAt, node: Any, given: Any) -> tuple[list[Change], str]:
+def _straight(at: RaisedAt, node: Any, first: Any) -> tuple[list[Change], str]:
     """The value as it is, and the gradient as if the op were not there."""
-    changes, name = [], at.written(given)
-    if not isinstance(given, (ast.Name, ast.Attribute)):
+    changes, name = [], at.written(first)
+    if not isinstance(first, (ast.Name, ast.Attribute)):
         changes, name = [at.before(at.statement(node), f"smooth = {name}")], "smooth"
-    value = at.written(node).replace(at.written(given), name, 1)
+    value = at.written(node).replace(at.written(first), name, 1)
     new = f"{name} + {at.module()}.stop_gradient({value} - {name})"
     return [*changes, (*at.range(node), f"({new})")], f"{new}: the same value, and a gradient"
 
@@ -262,28 +250,25 @@ def _of_choice(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], st
         *getattr(inner, "args", ())]
     if whole is None or len(sides) != 2 or compared.type not in _COMPARED[:2]:
         return [], ""
-    smooth, t = at.written(sides[0]), compared.inputs[0]
-    while t.op.type in _PASSES:
-        t = t.op.inputs[0]
-    smooth = smooth if t.op.type in _SQUASHED else f"{at.module()}.sigmoid({smooth})"
+    is_squashed = past(compared.inputs[0], _PASSES).op.type in _SQUASHED
+    smooth = at.written(sides[0]) if is_squashed else at.tensorflow("sigmoid", sides[0])
     return [(*at.range(whole), smooth)], f"{smooth} in place of {at.written(whole)}, which has no slope"
 
 
 def _by_tensorflow(at: RaisedAt, node: Any) -> tuple[list[Change], str]:
     """A Python function of NumPy's as one of TensorFlow's, called by itself."""
-    name, np_name, module = getattr(node.args[0], "id", ""), at.imported().get("numpy", ""), at.module()
-    function = next((each for each in ast.walk(at.tree) if isinstance(each, ast.FunctionDef) and each.name == name),
-                    None)
-    given = node.args[1]
-    if function is None or not isinstance(given, (ast.List, ast.Tuple)):
+    name, module = getattr(node.args[0], "id", ""), at.module()
+    function = next((each for each in at.all(ast.FunctionDef) if each.name == name), None)
+    listed = node.args[1]
+    if function is None or not isinstance(listed, (ast.List, ast.Tuple)):
         return [], ""
     changes: list[Change] = []
     for each in ast.walk(function):
-        if isinstance(each, ast.Attribute) and at.written(each.value) == np_name and not each.attr.startswith("float"):
+        if isinstance(each, ast.Attribute) and at.written(each.value) == at.numpy and not each.attr.startswith("float"):
             if each.attr not in IN_TENSORFLOW:
                 return [], ""
             changes.append((*at.range(each), f"{module}.{IN_TENSORFLOW[each.attr]}"))
-        if isinstance(each, ast.Call) and getattr(each.func, "attr", "") == "astype":
+        if called(each) == "astype" and isinstance(each, ast.Call):
             changes.append((at.range(each.func)[1] - len(".astype"), at.range(each)[1], ""))
-    call = f"{name}({', '.join(map(at.written, given.elts))})"
+    call = f"{name}({', '.join(map(at.written, listed.elts))})"
     return [*changes, (*at.range(node), call)], f"{call}, with {module}'s functions in {name}"

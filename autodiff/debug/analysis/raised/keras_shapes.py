@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from ....core.names import closest
 from ..advice import Remark
-from ..edits.changes import Change
+from ..scripts.calls import called, given
+from ..scripts.changes import Change
+from ..scripts.parsed import is_within
 from .raised_at import RaisedAt
 
 _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "CuDNNLSTM", "CuDNNGRU")
@@ -19,62 +20,54 @@ _SIZES = ("input_dim", "input_shape", "batch_input_shape", "shape")
 
 def one_row_for_a_sequence(at: RaisedAt) -> Remark | None:
     """A recurrent layer behind another one, which gives its last output alone."""
-    before = [call for call in at.calls(*_RECURRENT) if at.range(call)[1] < at.range(at.node)[1]
-              and not any(inner is call for inner in ast.walk(at.node))]
-    inside = [call for call in at.calls(*_RECURRENT) if any(inner is call for inner in ast.walk(at.node))]
+    inside = [call for call in at.calls(*_RECURRENT) if is_within(call, at.node)]
+    before = [call for call in at.calls(*_RECURRENT) if at.range(call)[1] < at.range(at.node)[1] and call not in inside]
     call = inside[-2] if len(inside) > 1 else before[-1] if before else None
     if call is None or "expected ndim=3, found ndim=2" not in at.said:
         return None
-    word = next((each for each in call.keywords if each.arg == "return_sequences"), None)
-    end = at.range(call)[1] - 1
-    change: Change = (end, end, ", return_sequences=True") if word is None else (*at.range(word.value), "True")
     return at.remark("the recurrent layer before it gives its last output alone, one row for each example, where a row "
-                     "for each step of time is wanted", "return_sequences=True", [change], call)
+                     "for each step of time is wanted", "return_sequences=True", [
+                         at.told(call, "return_sequences", "True")], call)
 
 
 def an_axis_of_one(at: RaisedAt) -> Remark | None:
     """Arrays without a last axis of one, as of channels or of features, that the model is to be given."""
     said = re.search(r"expected (\S+) to have (\d+) dimensions, but got array with shape \(([^)]*)\)", at.said)
-    given = _data_of(at.node)
+    data = _data_of(at.node)
     found = [size for size in said[3].split(",") if size.strip()] if said is not None else []
-    if said is None or given is None or int(said[2]) != len(found) + 1:
+    if said is None or data is None or int(said[2]) != len(found) + 1 or not at.numpy:
         return None
-    numpy = next((name for module, name in at.imported().items() if module == "numpy"), "")
-    text = at.written(given)
+    text = at.written(data)
     same = [each for call in at.calls(*_LOOPS) if (each := _data_of(call)) is not None and at.written(each) == text]
-    new = f"{numpy}.expand_dims({text}, -1)"
-    if not numpy:
-        return None
+    new = f"{at.numpy}.expand_dims({text}, -1)"
     return at.remark(f"{text} has {len(found)} axes, and {said[1]} takes {said[2]}: the last, of channels or features, "
                      "is missing", f"{new} in place of it", [(*at.range(each), new) for each in same])
 
 
 def one_example(at: RaisedAt) -> Remark | None:
     """An example without the axis of examples: a batch of it."""
-    given = _data_of(at.node)
-    numpy = next((name for module, name in at.imported().items() if module == "numpy"), "")
-    if given is None or not numpy or "it is one example" not in at.hint:
+    data = _data_of(at.node)
+    if data is None or not at.numpy or "it is one example" not in at.hint:
         return None
-    new = f"{numpy}.expand_dims({at.written(given)}, 0)"
-    return at.remark(f"{at.written(given)} is one example, and a batch of examples is wanted", f"{new} in place of it",
-                     [(*at.range(given), new)])
+    return at.in_place(f"{at.written(data)} is one example, and a batch of examples is wanted", data,
+                       f"{at.numpy}.expand_dims({at.written(data)}, 0)")
 
 
 def as_images(at: RaisedAt) -> Remark | None:
     """An input_shape of images without their channel, or with it in front; and the data that are so."""
     word = next((each for node in ast.walk(at.node) if isinstance(node, ast.Call) for each in node.keywords
                  if each.arg == "input_shape" and isinstance(each.value, ast.Tuple)), None)
-    numpy = next((name for module, name in at.imported().items() if module == "numpy"), "")
     sizes: list[Any] = word.value.elts if word is not None else []  # type: ignore[attr-defined]
     is_first = "subtracting" in at.said and len(sizes) == 3 and getattr(sizes[0], "value", 0) in (1, 3)
-    if not sizes or not numpy or not is_first and (len(sizes) != 2 or "expected ndim=4, found ndim=3" not in at.said):
+    is_lacking = len(sizes) == 2 and "expected ndim=4, found ndim=3" in at.said
+    if not at.numpy or not is_first and not is_lacking:
         return None
     rest = [at.written(each) for each in (sizes[1:] if is_first else sizes)]
     new = f"({', '.join([*rest, at.written(sizes[0]) if is_first else '1'])})"
     made = "{}.moveaxis({}, 1, -1)" if is_first else "{}.expand_dims({}, -1)"
-    data = [given for call in at.calls(*_LOOPS) if (given := _data_of(call)) is not None]
+    data = [each for call in at.calls(*_LOOPS) if (each := _data_of(call)) is not None]
     changes: list[Change] = [(*at.range(word.value), new)]  # type: ignore[union-attr]
-    changes += [(*at.range(each), made.format(numpy, at.written(each))) for each in data]
+    changes += [(*at.range(each), made.format(at.numpy, at.written(each))) for each in data]
     said = "the channels of images come first in its input_shape, and are taken last" if is_first else \
         "its input_shape has no axis of channels"
     return at.remark(said, f"input_shape={new}, and the data so", changes)
@@ -93,16 +86,13 @@ def misspelt(at: RaisedAt) -> Remark | None:
 
 def _data_of(call: ast.AST) -> ast.expr | None:
     """What a call of fit, evaluate or predict is given as inputs."""
-    given: Sequence[Any] = [*getattr(call, "args", ())[:1], *(
-        word.value for word in getattr(call, "keywords", ()) if word.arg == "x")]
-    return given[0] if given else None
+    return next(iter(given(call, 0, "x")), None)
 
 
 def size_of_inputs(at: RaisedAt) -> Remark | None:
     """A number of features that the first layer was told, and that the data do not have."""
     said = re.search(r"expected (\S+) to have shape \((\d+),\) but got array with shape \((\d+),\)", at.said)
-    words = [word for node in ast.walk(at.tree) if isinstance(node, ast.Call) for word in node.keywords
-             if word.arg in _SIZES] + [node for call in at.calls("Input") for node in call.args[:1]]
+    words = [node for call in at.all(ast.Call) for node in given(call, 0 if called(call) == "Input" else None, *_SIZES)]
     numbers = {number for word in words for node in ast.walk(word) if isinstance(node, ast.expr)
                for number in at.numbers(node, float(said[2]))} if said is not None else set()
     if said is None or len(numbers) != 1:
@@ -116,9 +106,9 @@ def key_of_another_name(at: RaisedAt) -> Remark | None:
     """A key of a dict of inputs that is no name of the model's."""
     said = re.search(r"No data provided for \"(.*)\"\. Need data for each key in: (\[.*?\])", at.said)
     names = ast.literal_eval(said[2]) if said is not None else []
-    given = _data_of(at.node)
-    wrong = [key for key in given.keys if isinstance(key, ast.Constant) and key.value not in names and said is not None
-             and (len(names) == 1 or said[1] in closest(str(key.value), names))] if isinstance(given, ast.Dict) else []
+    data = _data_of(at.node)
+    wrong = [key for key in data.keys if isinstance(key, ast.Constant) and key.value not in names and said is not None
+             and (len(names) == 1 or said[1] in closest(str(key.value), names))] if isinstance(data, ast.Dict) else []
     if said is None or len(wrong) != 1:
         return None
     key = str(wrong[0].value)
@@ -156,7 +146,7 @@ def flattened_first(at: RaisedAt) -> Remark | None:
     start = at.range(first)[0]
     if isinstance(around, ast.List):
         change: Change = (start, start, f"{spelled}(), ")
-    elif isinstance(around, ast.Call) and getattr(around.func, "attr", "") == "add":
+    elif isinstance(around, ast.Call) and called(around) == "add":
         change = at.before(at.statement(first), f"{at.written(around.func)}({spelled}())")
     elif isinstance(around, ast.Call) and around.func is first and len(around.args) == 1:
         change = (*at.range(around.args[0]), f"{spelled}()({at.written(around.args[0])})")

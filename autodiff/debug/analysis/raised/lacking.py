@@ -3,25 +3,20 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any
 
 from ...facts.roles import at_line, place_of
 from ..advice import Remark
-from ..edits.changes import Change
+from ..scripts.calls import called
+from ..scripts.changes import Change
 from .raised_at import RaisedAt
 
 
 def no_return(at: RaisedAt) -> Remark | None:
     """What a function of the script computes and does not return."""
-    statement, names = at.statement(at.node), {node.id for node in ast.walk(at.statement(at.node)) if isinstance(
-        node, ast.Name) and node.id in at.names and at.names[node.id] is None}
-    given = [node for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-             and (node is statement or any(getattr(target, "id", "") in names for target in node.targets))]
-    for node in given:
-        called = getattr(node.value, "func", None)
-        name = getattr(called, "attr", getattr(called, "id", ""))
-        functions: list[Any] = [each for each in ast.walk(at.tree) if isinstance(each, ast.FunctionDef)
-                                and each.name == name]
+    statement = at.statement(at.node)
+    named = at.assigned(*_none_in(at, statement))
+    for node in (node for node in at.all(ast.Assign) if node is statement or node in named):
+        functions = [each for each in at.all(ast.FunctionDef) if each.name == called(node.value)]
         if len(functions) != 1 or any(isinstance(each, ast.Return) and at.scope(each) is functions[0]
                                       for each in ast.walk(functions[0])):
             continue
@@ -37,13 +32,15 @@ def no_return(at: RaisedAt) -> Remark | None:
     return None
 
 
+def _none_in(at: RaisedAt, node: ast.AST) -> list[str]:
+    """The names in a node that are None there."""
+    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and at.names.get(each.id, at) is None]
+
+
 def no_summaries(at: RaisedAt) -> Remark | None:
     """A merged summary where there was none to merge."""
-    names = [node.id for node in ast.walk(at.node) if isinstance(node, ast.Name) and node.id in at.names
-             and at.names[node.id] is None]
-    made: Any = next((node for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and any(
-        getattr(target, "id", "") in names for target in node.targets)
-        and getattr(getattr(node.value, "func", None), "attr", "") in ("merge_all", "merge_all_summaries")), None)
+    made = next((node for node in at.assigned(*_none_in(at, at.node))
+                 if called(node.value) in ("merge_all", "merge_all_summaries")), None)
     loss = next((at.written(given) for call in at.calls("minimize", "compute_gradients") for given in call.args[:1]
                  if isinstance(given, (ast.Name, ast.Attribute))), "")
     if made is None or not loss:
@@ -57,12 +54,11 @@ def no_summaries(at: RaisedAt) -> Remark | None:
 def an_optimizer(at: RaisedAt) -> Remark | None:
     """An optimizer that is run, in place of what its minimize gave."""
     fetched = next(node for node in ast.walk(at.node.args[0]) if hasattr(at.value(node), "apply_gradients"))
-    made = [node for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-            and getattr(node.value.func, "attr", "") in ("minimize", "apply_gradients")]
+    made = [node for node in at.all(ast.Assign) if called(node.value) in ("minimize", "apply_gradients")]
     name = next((text for node in made if at.thing(node.targets[0]) is not None and (
         text := at.spelling(at.thing(node.targets[0])))), "")
-    return at.remark(f"{at.written(fetched)} is an optimizer, and no operation: {name} is", f"{name} in place of it", [
-        (*at.range(fetched), name)]) if name else None
+    return at.in_place(f"{at.written(fetched)} is an optimizer, and no operation: {name} is", fetched, name
+                       ) if name else None
 
 
 def of_a_checkpoint(at: RaisedAt) -> Remark | None:

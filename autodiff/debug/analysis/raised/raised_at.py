@@ -3,19 +3,19 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from ....core.errors import ArgumentError
 from ....core.graph import Graph, Operation, Tensor
 from ....core.site import Site, source_lines, span
 from ....runtime.session import Session
 from ...facts.roles import as_place
 from ..advice import Remark
-from ..edits.changes import Change
-from ..edits.source_tree import LOOPS, Source, starts_of
+from ..scripts.calls import called, given, owner_of, words_of
+from ..scripts.changes import Change
+from ..scripts.parsed import LOOPS, starts_of
+from ..scripts.source_tree import Source
 
 Frames = Sequence[tuple[FrameType, int]]  # the script's, innermost first, and at which instruction each is
 
@@ -43,7 +43,12 @@ class RaisedAt(Source):
             node.end_lineno, node.end_col_offset] and (at[1], at[2]) in starts_of(node)][-1]
         node = self.node
         self.operands: Any = [node.left, node.right] if isinstance(node, ast.BinOp) else [
-            *getattr(node, "args", ()), *(word.value for word in getattr(node, "keywords", ()))][:2]
+            *given(node, slice(None)), *words_of(node).values()][:2]
+
+    @property
+    def numpy(self) -> str:
+        """What the file calls NumPy; "" if it does not."""
+        return self.imported().get("numpy", "")
 
     def callers(self) -> Iterator[RaisedAt]:
         """The frames of the same file around this one, with itself, from the outermost."""
@@ -54,7 +59,7 @@ class RaisedAt(Source):
 
     def written(self, node: ast.AST) -> str:
         """An expression as it stands in the file."""
-        return self.text[slice(*self.range(node))]
+        return self.raw(node)
 
     def value(self, node: ast.AST | None) -> Any:
         """What an expression of names, attributes, keys and lists is there; None for all else. No code of it is run."""
@@ -101,24 +106,19 @@ class RaisedAt(Source):
 
     def calls(self, *names: str) -> list[ast.Call]:
         """The calls in the file of functions and methods of these names, as they stand."""
-        found = [c for c in ast.walk(self.tree) if isinstance(c, ast.Call)
-                 and getattr(c.func, "attr", getattr(c.func, "id", "")) in names]
-        return sorted(found, key=self.range)
+        return sorted((call for call in self.all(ast.Call) if called(call) in names), key=self.range)
 
     def session(self) -> Session | None:
         """The session that ran what raised."""
-        func = getattr(self.node, "func", None)
-        of = self.value(getattr(func, "value", None))
-        given = [self.value(word.value) for word in getattr(self.node, "keywords", ()) if word.arg == "session"]
-        given += [of, *map(self.value, getattr(self.node, "args", ())), *(
-            value for names in (self.local, self.names) for value in names.values())]
-        return next((each for each in given if isinstance(each, Session)), None)
+        nodes = [*given(self.node, None, "session"), owner_of(self.node), *given(self.node, slice(None))]
+        values = [*map(self.value, nodes), *self.local.values(), *self.names.values()]
+        return next((each for each in values if isinstance(each, Session)), None)
 
     def run(self, text: str, session: Session | None) -> str:
         """A run of what is spelled so. Raises LookupError where nothing names the session."""
-        if getattr(getattr(self.node, "func", None), "attr", "") == "run" and isinstance(self.value(
-                self.node.func.value), Session):
-            return f"{self.written(self.node.func.value)}.run({text})"
+        owner = owner_of(self.node) if called(self.node) == "run" else None
+        if owner is not None and isinstance(self.value(owner), Session):
+            return f"{self.written(owner)}.run({text})"
         if isinstance(session, Session) and (name := self.spelling(session)):
             return f"{name}.run({text})"
         raise LookupError("the session has no name there")
@@ -143,30 +143,27 @@ class RaisedAt(Source):
         chain = [self.statement(node), *self.around(self.statement(node))]
         return next((each for each in chain if self._around.get(each) is self._around[other]), None)
 
-    def before(self, statement: ast.AST, *lines: str) -> Change:
-        """Statements in front of another."""
-        start = self.range(statement)[0]
-        return start, start, self.lines(start, [*lines, ""])
+    def tensorflow(self, name: str, *arguments: ast.AST | str) -> str:
+        """A call of one of TensorFlow's functions, of expressions as they are written and of texts."""
+        texts = (each if isinstance(each, str) else self.written(each) for each in arguments)
+        return f"{self.module()}.{name}({', '.join(texts)})"
 
-    def after(self, statement: ast.AST, line: str) -> Change:
-        """A statement behind another."""
-        start, end = self.range(statement)
-        begin = self.text.rfind("\n", 0, start) + 1
-        if self.text[begin:start].strip():
-            return end, end, f"; {line}"
-        rest = self.text[end:].partition("\n")[0]
-        end += len(rest) if not rest.strip() or rest.strip().startswith("#") else 0
-        return end, end, f"\n{self.text[begin:start]}{line}"
+    def cast(self, node: ast.AST | str, dtype: str) -> str:
+        """An expression, cast."""
+        return self.tensorflow("cast", node, f"{self.module()}.{dtype}")
 
-    def wrapped(self, first: ast.AST, last: ast.AST, head: str, tail: Iterable[str] = ()) -> Change:
-        """Statements of one block, in another one's."""
-        start, end = self._whole(first, last)
-        text = self.text[start:end]
-        if '"""' in text or "'''" in text:
-            raise ArgumentError("a text of several lines would be moved")
-        indent = text[:len(text) - len(text.lstrip())]
-        return start, end, "\n".join([*([indent + head] if head else ()), textwrap.indent(text, "    "),
-                                      *(indent + each for each in tail)])
+    def tensors(self) -> dict[str, Tensor]:
+        """The names of the frame that are tensors or variables."""
+        return {name: t for name in self.names if (t := self.tensor(ast.Name(name, ast.Load()))) is not None}
+
+    def assigned(self, *names: str, within: ast.AST | None = None) -> list[ast.Assign]:
+        """The statements that give something to one of these names, in the file or within a node of it."""
+        return [node for node in ast.walk(within or self.tree) if isinstance(node, ast.Assign) and any(
+            getattr(target, "id", "") in names for target in node.targets)]
+
+    def in_place(self, text: str, node: ast.AST, new: str) -> Remark:
+        """What is to be said where an expression is to be another one."""
+        return self.remark(text, f"{new} in place of it", [(*self.range(node), new)])
 
     def remark(self, text: str, remedy: str, changes: Iterable[Change], node: ast.AST | None = None) -> Remark:
         """What is to be said, of the line of a node, by default of what raised; with the lines that changes make."""

@@ -8,36 +8,8 @@ from collections.abc import Callable
 from ....core.errors import ArgumentError
 from ....core.graph import Graph
 from ..advice import Remark
-from .arguments import (
-    axes_of_images,
-    axis_first,
-    given_too,
-    in_numpy,
-    labels,
-    not_allowed,
-    of_one_axis,
-    rows_of_another_size,
-)
-from .building import made_in_a_loop, made_twice, no_such_name, no_variables, not_there_yet, of_another_graph
-from .feeds import unfed
-from .gradients import without
-from .keras_shapes import (
-    an_axis_of_one,
-    as_images,
-    flattened_first,
-    key_of_another_name,
-    misspelt,
-    one_example,
-    one_row_for_a_sequence,
-    ones_for_classes,
-    size_of_inputs,
-)
-from .lacking import an_optimizer, no_return, no_summaries, of_a_checkpoint
+from . import arguments, building, feeds, gradients, keras_shapes, lacking, runs, sizes, targets, values
 from .raised_at import Frames, RaisedAt
-from .runs import at_its_end, closed, no_session, not_begun, tensor_fed, uninitialized
-from .sizes import as_columns, known_size, rows_built_in, shared_cell, size_of_a_run, too_few, whole_batches
-from .targets import last_layer_of_another_size, numbers_of_classes
-from .values import inner_sizes, of_another_shape, of_operation, other_type, renamed
 
 Rule = Callable[[RaisedAt], Remark | None]
 
@@ -56,54 +28,54 @@ def remark_on(error: BaseException, frames: Frames, graph: Graph) -> Remark | No
 
 
 _RULES: tuple[tuple[str, Rule], ...] = (
-    ("^Fetch argument|unhashable type: 'numpy|Cannot interpret feed_dict key", renamed),
-    ("NoneType|^None values not supported", no_return),
-    ("^You are passing a target array", numbers_of_classes),
-    ("^A target array with shape", flattened_first),
-    ("^A target array with shape", last_layer_of_another_size),
-    ("^Error when checking input", one_example),
-    ("^Error when checking input", an_axis_of_one),
-    ("^Error when checking input", size_of_inputs),
-    ("^No data provided for", key_of_another_name),
-    ("^logits and labels must have the same first", ones_for_classes),
-    ("^logits and labels must have the same first", flattened_first),
-    ("^Unknown loss function", misspelt),
-    ("expected ndim=4, found ndim=3|^Negative dimension size", as_images),
-    ("expected ndim=3", one_row_for_a_sequence),
-    ("^Fetch argument None", no_summaries),
-    ("not found in checkpoint|requires shapes of both tensors to match", of_a_checkpoint),
-    ("NoneType", of_operation),
-    ("NoneType|^None values not supported|^No gradients provided", without),
-    ("does not match type|different dtypes|requested dtype", other_type),
-    (r"^(Dimensions|Shape) must be.*op: '(Batch)?MatMul", inner_sizes),
-    ("^Cannot feed value", whole_batches),
-    ("^Cannot feed value", of_another_shape),
-    ("true_classes", as_columns),
-    ("rnn", shared_cell),
-    ("No default session|no default session", no_session),
-    ("^Fetch argument <.*ptimizer", an_optimizer),
-    ("found None in|^Failed to convert object", size_of_a_run),
-    ("^a tensor has no value while the graph|interpreted as an integer", known_size),
-    ("is not in \\[0, |outside the valid range", too_few),
-    ("^Incompatible shapes|must be broadcastable|^ConcatOp|^Dimensions of inputs should match", rows_built_in),
+    ("^Fetch argument|unhashable type: 'numpy|Cannot interpret feed_dict key", values.renamed),
+    ("NoneType|^None values not supported", lacking.no_return),
+    ("^You are passing a target array", targets.numbers_of_classes),
+    ("^A target array with shape", keras_shapes.flattened_first),
+    ("^A target array with shape", targets.last_layer_of_another_size),
+    ("^Error when checking input", keras_shapes.one_example),
+    ("^Error when checking input", keras_shapes.an_axis_of_one),
+    ("^Error when checking input", keras_shapes.size_of_inputs),
+    ("^No data provided for", keras_shapes.key_of_another_name),
+    ("^logits and labels must have the same first", keras_shapes.ones_for_classes),
+    ("^logits and labels must have the same first", keras_shapes.flattened_first),
+    ("^Unknown loss function", keras_shapes.misspelt),
+    ("expected ndim=4, found ndim=3|^Negative dimension size", keras_shapes.as_images),
+    ("expected ndim=3", keras_shapes.one_row_for_a_sequence),
+    ("^Fetch argument None", lacking.no_summaries),
+    ("not found in checkpoint|requires shapes of both tensors to match", lacking.of_a_checkpoint),
+    ("NoneType", values.of_operation),
+    ("NoneType|^None values not supported|^No gradients provided", gradients.without),
+    ("does not match type|different dtypes|requested dtype", values.other_type),
+    (r"^(Dimensions|Shape) must be.*op: '(Batch)?MatMul", values.inner_sizes),
+    ("^Cannot feed value", sizes.whole_batches),
+    ("^Cannot feed value", values.of_another_shape),
+    ("true_classes", sizes.as_columns),
+    ("rnn", sizes.shared_cell),
+    ("No default session|no default session", runs.no_session),
+    ("^Fetch argument <.*ptimizer", lacking.an_optimizer),
+    ("found None in|^Failed to convert object", sizes.size_of_a_run),
+    ("^a tensor has no value while the graph|interpreted as an integer", sizes.known_size),
+    ("is not in \\[0, |outside the valid range", sizes.too_few),
+    ("^Incompatible shapes|must be broadcastable|^ConcatOp|^Dimensions of inputs should match", sizes.rows_built_in),
     ("^Rank mismatch: Rank of labels|Can not squeeze dim|must have the same shape|have different shapes: "
-     "|must be broadcastable|SoftmaxCrossEntropy", labels),
-    ("not in list of allowed values", not_allowed),
-    ("^Cannot convert a symbolic Tensor", in_numpy),
-    ("^Shape must be rank 2 but is rank 1 for '.*MatMul", of_one_axis),
-    ("expected ndim=", axes_of_images),
-    ("^If there is no initial_state|^Only call `.*with named arguments", given_too),
-    ("^expected a scalar axis", axis_first),
-    ("^Input to reshape is a tensor|^Incompatible shapes|must be broadcastable", rows_of_another_size),
-    ("uninitialized value |^Error while reading resource variable", uninitialized),
-    (r"^GetNext\(\) failed because the iterator has not", not_begun),
-    ("^End of sequence", at_its_end),
-    ("closed Session", closed),
-    ("feed cannot be a tf.Tensor", tensor_fed),
-    ("^You must feed a value for placeholder", unfed),
-    ("^Variable .* already exists", made_twice),
-    ("^Variable .* does not exist", not_there_yet),
-    ("must be from the same graph|Session graph is empty|not an element of this graph", of_another_graph),
-    ("^Fetch argument|^The name '.*' refers to|names must be of the form", no_such_name),
-    ("is from inside a control-flow construct", made_in_a_loop),
-    ("^No variables to optimize", no_variables))
+     "|must be broadcastable|SoftmaxCrossEntropy", arguments.labels),
+    ("not in list of allowed values", arguments.not_allowed),
+    ("^Cannot convert a symbolic Tensor", arguments.in_numpy),
+    ("^Shape must be rank 2 but is rank 1 for '.*MatMul", arguments.of_one_axis),
+    ("expected ndim=", arguments.axes_of_images),
+    ("^If there is no initial_state|^Only call `.*with named arguments", arguments.given_too),
+    ("^expected a scalar axis", arguments.axis_first),
+    ("^Input to reshape is a tensor|^Incompatible shapes|must be broadcastable", arguments.rows_of_another_size),
+    ("uninitialized value |^Error while reading resource variable", runs.uninitialized),
+    (r"^GetNext\(\) failed because the iterator has not", runs.not_begun),
+    ("^End of sequence", runs.at_its_end),
+    ("closed Session", runs.closed),
+    ("feed cannot be a tf.Tensor", runs.tensor_fed),
+    ("^You must feed a value for placeholder", feeds.unfed),
+    ("^Variable .* already exists", building.made_twice),
+    ("^Variable .* does not exist", building.not_there_yet),
+    ("must be from the same graph|Session graph is empty|not an element of this graph", building.of_another_graph),
+    ("^Fetch argument|^The name '.*' refers to|names must be of the form", building.no_such_name),
+    ("is from inside a control-flow construct", building.made_in_a_loop),
+    ("^No variables to optimize", building.no_variables))

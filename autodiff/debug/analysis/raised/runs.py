@@ -10,14 +10,13 @@ from ....core.graph import Operation
 from ....runtime.session import Session
 from ...facts.roles import ASSIGNS, at_line, place_of
 from ..advice import Remark
-from ..edits.changes import Change
-from ..edits.source_tree import is_within
+from ..scripts.calls import owner_of, word_of
+from ..scripts.changes import Change
+from ..scripts.parsed import is_within
 from .raised_at import RaisedAt
 
 _ALL = ("global_variables_initializer", "initialize_all_variables")
 _RUNS = ("run", "eval", "restore", "save")
-_ONLY = ("{tf}.variables_initializer([v for v in {tf}.global_variables() if not {run}])",
-         "{tf}.is_variable_initialized(v)")
 
 
 def uninitialized(at: RaisedAt) -> Remark | None:
@@ -44,8 +43,13 @@ def _runs_of(at: RaisedAt, initializer: Operation) -> list[ast.Call]:
     name, made = at.spelling(initializer), at.spanned(initializer)
     return [call for call in at.calls("run") if any(
         given in made or isinstance(given, (ast.Name, ast.Attribute)) and name and at.written(given).endswith(
-            name.rpartition(".")[2]) for part in [*call.args[:1], getattr(call.func, "value", call)]
-        for given in ast.walk(part)) and not is_within(call, at.node)]
+            name.rpartition(".")[2]) for part in _run_by(call) for given in ast.walk(part))
+        and not is_within(call, at.node)]
+
+
+def _run_by(call: ast.Call) -> list[ast.expr]:
+    """What a call of `run` may run: what it is given, and what it is a method of."""
+    return [*call.args[:1], owner_of(call) or call]
 
 
 def _made_before(at: RaisedAt, made: Operation, initializer: Operation, call: ast.Call) -> Remark | None:
@@ -57,19 +61,22 @@ def _made_before(at: RaisedAt, made: Operation, initializer: Operation, call: as
                     and node.lineno == line), None) if line else None
     if line and line < call.lineno and not any(node in at.spanned(initializer) for node in ast.walk(call)):
         new = f"{at.module()}.global_variables_initializer()"
-        changes = [(*at.range(each), new) for each in (*call.args[:1], getattr(call.func, "value", call))
-                   if at.value(each) is initializer][:1]
+        changes = [(*at.range(each), new) for each in _run_by(call) if at.value(each) is initializer][:1]
         return at.remark(said, f"make it where it is run: {new}", changes, call)
     if creates is None or creates.lineno < run.lineno:
         return _run_first(at, made, "", said)
     end = getattr(creates, "end_lineno", 0)
-    is_used = any(run.end_lineno < each.lineno <= end for each in at.calls(*_RUNS))
-    if is_used:
-        only = _ONLY[0].format(tf=at.module(), run=at.run(_ONLY[1].format(tf=at.module()), at.session()))
-        changes = [at.after(creates, at.run(only, at.session()))]
+    if any(run.end_lineno < each.lineno <= end for each in at.calls(*_RUNS)):
+        changes = [at.after(creates, at.run(_only(at, at), at.session()))]
         return at.remark(said, "run that of the new ones too, behind what makes them", changes, creates)
     return at.remark(said, f"run it behind line {end}, when all variables are there", [
         at.gone(run), at.after(creates, at.written(run))], run)
+
+
+def _only(at: RaisedAt, frame: RaisedAt) -> str:
+    """The initializer of what has no value yet, as a frame spells it."""
+    asked = frame.run(f"{at.module()}.is_variable_initialized(v)", at.session())
+    return f"{at.module()}.variables_initializer([v for v in {at.module()}.global_variables() if not {asked}])"
 
 
 def _line_in(at: RaisedAt, made: Operation, scope: ast.AST) -> int:
@@ -81,12 +88,10 @@ def _line_in(at: RaisedAt, made: Operation, scope: ast.AST) -> int:
 def _run_first(at: RaisedAt, made: Operation, text: str, said: str) -> Remark:
     """An initializer that is run once, before what raised. text: it; "" for one of what has no value yet."""
     frame, statement = next(_places(at, made))
-    session = at.session()
-    if not text:
-        text = _ONLY[0].format(tf=at.module(), run=frame.run(_ONLY[1].format(tf=at.module()), session))
-    is_default = at.thing(getattr(at.node.func, "value", None)) is not None  # as of an eval
-    line = f"{text}.run()" if is_default else frame.run(text, session)
-    if not is_default and any(word.arg == "graph" for call in at.calls("Session") for word in call.keywords):
+    text = text or _only(at, frame)
+    is_default = at.thing(owner_of(at.node)) is not None  # as of an eval
+    line = f"{text}.run()" if is_default else frame.run(text, at.session())
+    if not is_default and any(word_of(call, "graph") for call in at.calls("Session")):
         name = line.partition(".run(")[0]  # whose graph may be the default one elsewhere only
         line = f'{name}.run([v.initializer for v in {name}.graph.get_collection("variables")])'
     return at.remark(said, f"{line} before line {statement.lineno}", [frame.before(statement, line)], statement)
@@ -110,13 +115,11 @@ def _places(at: RaisedAt, made: Operation | None) -> Iterator[tuple[RaisedAt, An
 
 def _local(at: RaisedAt, made: Operation) -> Remark | None:
     """What metrics count in, which the initializer of all others leaves out."""
-    module = at.module()
-    local, said = f"{module}.local_variables_initializer()", (
-        f"{made.name}{at_line(place_of(made))} is a local variable, as metrics have: no initializer of those was run")
+    local = at.tensorflow("local_variables_initializer")
+    said = f"{made.name}{at_line(place_of(made))} is a local variable, as metrics have: no initializer of those was run"
     calls = at.calls(*_ALL)
-    lines = [_line_in(at, made, at.scope(call)) for call in calls]
-    if len(calls) == 1 and 0 < lines[0] < calls[0].lineno:
-        text = f"{module}.group({at.written(calls[0])}, {local})"
+    if len(calls) == 1 and 0 < _line_in(at, made, at.scope(calls[0])) < calls[0].lineno:
+        text = at.tensorflow("group", calls[0], local)
         return at.remark(said, f"{text} in place of {at.written(calls[0])}", [(*at.range(calls[0]), text)], calls[0])
     return _run_first(at, made, local, said)
 
@@ -161,7 +164,7 @@ def closed(at: RaisedAt) -> Remark | None:
     ends = [node for node in ast.walk(scope) if isinstance(node, ast.With) and any(
         name and getattr(item.optional_vars, "id", "") == name for item in node.items)
         and (node.end_lineno or 0) < at.node.lineno]
-    closes = [at.statement(call) for call in at.calls("close") if at.value(getattr(call.func, "value", None)) is session
+    closes = [at.statement(call) for call in at.calls("close") if at.value(owner_of(call)) is session
               and at.scope(call) is scope and call.lineno < at.node.lineno]
     if closes:
         last = at.statement([call for call in at.calls(*_RUNS) if at.scope(call) is scope][-1])
@@ -183,11 +186,10 @@ def closed(at: RaisedAt) -> Remark | None:
 def no_session(at: RaisedAt) -> Remark | None:
     """An eval or run of a tensor's or operation's own, without a session."""
     name = next((name for name, value in at.names.items() if isinstance(value, Session)), "")
-    calls = [call for call in at.calls("eval", "run") if at.thing(getattr(call.func, "value", None)) is not None
-             and not any(word.arg == "session" for word in call.keywords)]
-    ends = [(at.range(call)[1] - 1, bool(call.args or call.keywords)) for call in {*calls, at.node}]
+    calls = [call for call in at.calls("eval", "run") if at.thing(owner_of(call)) is not None
+             and word_of(call, "session") is None]
     return at.remark(f"no session is the default one: {name} is not, outside of a with block", f"session={name}", [
-        (end, end, f"{', ' * beside}session={name}") for end, beside in ends]) if name else None
+        at.one_more(call, f"session={name}") for call in {*calls, at.node}]) if name else None
 
 
 def tensor_fed(at: RaisedAt) -> Remark | None:
@@ -201,12 +203,11 @@ def tensor_fed(at: RaisedAt) -> Remark | None:
     if not fed or not all(each.isidentifier() for each in names):
         return None
     tensors = ", ".join(map(at.written, fed))
-    first = at.out_of_loops(at.node)
+    first, run = at.out_of_loops(at.node), at.run(f"[{tensors}]" if len(fed) > 1 else tensors, at.session())
     if {*map(at.written, fed)} <= {node.id for node in ast.walk(first) if isinstance(node, ast.Name)
                                    and isinstance(node.ctx, ast.Store)}:  # then it is what was fetched
-        line = f"{tensors} = {at.run(f'[{tensors}]' if len(fed) > 1 else tensors, at.session())}"
-        return at.remark(f"{tensors} is a tensor before the first run, and numbers are fed", line, [
-            at.before(first, line)], first)
-    line = f"{', '.join(names)} = {at.run(f'[{tensors}]' if len(fed) > 1 else tensors, at.session())}"
+        return at.remark(f"{tensors} is a tensor before the first run, and numbers are fed", f"{tensors} = {run}", [
+            at.before(first, f"{tensors} = {run}")], first)
+    line = f"{', '.join(names)} = {run}"
     return at.remark(f"{tensors} {'is a tensor' if len(fed) == 1 else 'are tensors'}, and numbers are fed", line, [
         at.before(at.statement(fed[0]), line), *((*at.range(value), name) for value, name in zip(fed, names))])

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ....core.graph import Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..advice import Remark
-from ..edits.source_tree import is_within
 from ..refusals import maker_of
+from ..scripts.calls import called, words_of
+from ..scripts.parsed import is_within
 from .raised_at import RaisedAt
 
 
@@ -57,11 +57,10 @@ def size_of_a_run(at: RaisedAt) -> Remark | None:
     none = next(each for each in shapes[0].elts if isinstance(each, ast.Constant) and each.value is None)
     axis = shapes[0].elts.index(none)
     rest = [each.value if isinstance(each, ast.Constant) else at.value(each) for each in shapes[0].elts]
-    tensors = {name: t for name in at.names if (t := at.tensor(ast.Name(name, ast.Load()))) is not None
-               and t.dims and len(t.dims) > axis and t.dims[axis] is None}
+    tensors = {name: t for name, t in at.tensors().items() if t.dims and len(t.dims) > axis and t.dims[axis] is None}
     like = [name for name, t in tensors.items() if t.dims is not None and [*t.dims][1:] == rest[1:]]
     name = next(iter([*like, *(name for name, t in tensors.items() if t.op.type in PLACEHOLDERS)]), "")
-    new = f"{at.module()}.shape({name})[{axis}]"
+    new = f"{at.tensorflow('shape', name)}[{axis}]"
     return at.remark("how many rows there are is not known before a run", f"{new} in place of None", [
         (*at.range(none), new)]) if name else None
 
@@ -70,12 +69,11 @@ def known_size(at: RaisedAt) -> Remark | None:
     """A size of a run's, where the graph has that already."""
     for node in ast.walk(at.node):
         inner = node.value if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call) else None
-        t = at.tensor(inner.args[0]) if inner is not None and getattr(inner.func, "attr", "") == "shape" else None
+        t = at.tensor(inner.args[0]) if inner is not None and called(inner) == "shape" else None
         index = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
         if inner is not None and t is not None and t.dims and isinstance(index, int) and t.dims[index] is not None:
-            new = f"int({at.written(inner.args[0])}.shape[{index}])"
-            return at.remark(f"{at.written(node)} has no value while the graph is built", f"{new} in place of it", [
-                (*at.range(node), new)])
+            return at.in_place(f"{at.written(node)} has no value while the graph is built", node,
+                               f"int({at.written(inner.args[0])}.shape[{index}])")
     return None
 
 
@@ -88,8 +86,8 @@ def too_few(at: RaisedAt) -> Remark | None:
     more = int(max([low, *(most for most in fed if most < size + max(2, size // 10))])) + 1 - size
     if low == size and "label" in at.said and (told := _from_one(at, size)) is not None:
         return told
-    names = [node for node in ast.walk(at.tree) if isinstance(node, ast.Assign) and isinstance(
-        value := at.value(node.targets[0]), int) and value == size]
+    names = [node for node in at.all(ast.Assign) if isinstance(value := at.value(node.targets[0]), int)
+             and value == size]
     if more < 1 or len(names) != 1:
         return None
     node = names[0]
@@ -104,7 +102,7 @@ def _from_one(at: RaisedAt, size: int) -> Remark | None:
     made: dict[str, Any] = {}  # the last statement of each
     for frame in at.callers():
         scopes = {at.scope(frame.node), at.tree}
-        for node in (each for each in ast.walk(at.tree) if isinstance(each, ast.Assign) and at.scope(each) in scopes):
+        for node in (each for each in at.all(ast.Assign) if at.scope(each) in scopes):
             names = [each for each in getattr(node.targets[0], "elts", node.targets) if isinstance(each, ast.Name)]
             made |= {each.id: node for each in names if _counts_from_one(frame.value(each), size)}
     first = {name: node for name, node in made.items() if not any(
@@ -142,20 +140,17 @@ def shared_cell(at: RaisedAt) -> Remark | None:
 
 def _made(at: RaisedAt, name: ast.Name) -> str:
     """The expression that a name was given, with what the name was before in it."""
-    given = [node for node in ast.walk(at.scope(name)) if isinstance(node, ast.Assign) and any(
-        getattr(target, "id", "") == name.id for target in node.targets) and node.lineno < name.lineno]
     text = ""
-    for node in given:
+    for node in (each for each in at.assigned(name.id, within=at.scope(name)) if each.lineno < name.lineno):
         text = text.join(re.split(rf"\b{name.id}\b", at.written(node.value))) if text else at.written(node.value)
     return text
 
 
 def as_columns(at: RaisedAt) -> Remark | None:
     """Labels of a sampled loss, which takes several for each example."""
-    node = next(word.value for word in at.node.keywords if word.arg == "labels")
-    t: Tensor | None = at.tensor(node)
+    node = words_of(at.node)["labels"]
+    t = at.tensor(node)
     if t is not None and len(t.dims or (0, 0)) != 1 or is_within(at.node, node):
         return None
-    new = f"{at.module()}.expand_dims({at.written(node)}, 1)"
-    return at.remark(f"{at.written(node)} is one label for each example, and a row of them is wanted",
-                     f"{new} in place of it", [(*at.range(node), new)])
+    return at.in_place(f"{at.written(node)} is one label for each example, and a row of them is wanted", node,
+                       at.tensorflow("expand_dims", node, "1"))

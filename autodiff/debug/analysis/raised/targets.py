@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any
 
 from ..advice import Remark
+from ..scripts.calls import given
 from .raised_at import RaisedAt
 
 _DENSE = {"categorical_crossentropy": "sparse_categorical_crossentropy",
@@ -34,17 +34,15 @@ def last_layer_of_another_size(at: RaisedAt) -> Remark | None:
     target, output = ([each.strip() for each in shapes[i].split(",") if each.strip()] for i in (1, 2)) if shapes else (
         [], [])
     if len(output) == len(target) + 1:
-        words = [word for call in at.calls("LSTM", "GRU", "SimpleRNN") for word in call.keywords
-                 if word.arg == "return_sequences" and getattr(word.value, "value", None) is True]
+        words = [word for call in at.calls("LSTM", "GRU", "SimpleRNN") for word in given(call, None, "return_sequences")
+                 if getattr(word, "value", None) is True]
         return at.remark("the last recurrent layer gives a row for each step of time, where one for each example is "
-                         "wanted", "return_sequences=False", [(*at.range(words[-1].value), "False")], words[-1]
+                         "wanted", "return_sequences=False", [(*at.range(words[-1]), "False")], words[-1]
                          ) if words else None
-    calls = at.calls("Dense")
-    given: Any = [*calls[-1].args[:1], *(word.value for word in calls[-1].keywords if word.arg == "units")
-                  ] if calls else []
-    if len(given) != 1 or target[:-1] != output[:-1] or not target[-1].isdigit():
+    units = [each for call in at.calls("Dense")[-1:] for each in given(call, 0, "units")]
+    if len(units) != 1 or target[:-1] != output[:-1] or not target[-1].isdigit():
         return None
-    numbers = [*at.numbers(given[0], float(output[-1]))]
+    numbers = [*at.numbers(units[0], float(output[-1]))]
     return at.remark(f"the last layer has {output[-1]} units, and each target has {target[-1]} numbers",
                      f"{target[-1]} in place of {output[-1]}", [(*at.range(numbers[0]), target[-1])], numbers[0]
                      ) if len(numbers) == 1 else None

@@ -10,8 +10,8 @@ import numpy as np
 from ....core.graph import Operation
 from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..advice import Remark
-from ..edits.changes import Change
-from ..edits.source_tree import LOOPS, is_within
+from ..scripts.changes import Change
+from ..scripts.parsed import LOOPS, is_within
 from .raised_at import RaisedAt
 
 _TYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float64")  # what is cast first; float32 last
@@ -60,7 +60,7 @@ def other_type(at: RaisedAt) -> Remark | None:
     known = {node: t.dtype.base_dtype.name for node in at.operands if (t := at.tensor(node)) is not None}
     node = next(node for node in at.operands if known.get(node, old if new in known.values() else "") == old != new)
     made = f", made{at_line(place_of(tensor.op))}," if (tensor := at.tensor(node)) is not None else ""
-    cast = f"{at.module()}.cast({at.written(node)}, {at.module()}.{new})"
+    cast = at.cast(node, new)
     changes = [(*at.range(node), cast)]
     for each in ast.walk(at.scope(at.node)):  # and others of that type, beside what is not made yet
         sides = [each.left, each.right] if isinstance(each, ast.BinOp) and each.lineno > at.node.lineno else []
@@ -68,7 +68,7 @@ def other_type(at: RaisedAt) -> Remark | None:
             t = at.tensor(side)
             if t is not None and t.dtype.base_dtype.name == old and isinstance(other, ast.Name) and (
                     other.id not in at.names):
-                changes.append((*at.range(side), f"{at.module()}.cast({at.written(side)}, {at.module()}.{new})"))
+                changes.append((*at.range(side), at.cast(side, new)))
     return at.remark(f"{at.written(node)}{made} is {old}", f"{cast} in place of it", changes)
 
 
@@ -77,12 +77,11 @@ def inner_sizes(at: RaisedAt) -> Remark | None:
     (left, x, inner), (right, w, shape) = ((node, t, t.dims or ()) for node in at.operands
                                            if (t := at.tensor(node)) is not None)
     size, (rows, columns) = prod(each or 0 for each in inner[1:]), shape
-    flat = f"{at.module()}.reshape({at.written(left)}, [-1, {size}])"
     if "transpose" in at.written(at.node) or w.op.type not in VARIABLES:
         return None
     if len(inner) > 2 and size == rows:
-        return at.remark(f"{at.written(left)} has {len(inner) - 1} axes after the first, {size} numbers together",
-                         f"{flat} in place of it", [(*at.range(left), flat)])
+        return at.in_place(f"{at.written(left)} has {len(inner) - 1} axes after the first, {size} numbers together",
+                           left, at.tensorflow("reshape", left, f"[-1, {size}]"))
     changes = [(*at.range(each.elts[0]), str(size)) for node in at.spanned(w.op, exact=False) for each in ast.walk(node)
                if isinstance(each, (ast.List, ast.Tuple)) and len(each.elts) == 2][:1]
     made = at_line(traceback_of(w.op)[:1 if changes else 2][-1])  # or where the layer that makes it is called

@@ -15,9 +15,9 @@ from ....core.errors import ArgumentError
 from ....core.site import PACKAGE, source_lines
 from ....files.disk.reading import read_bytes
 from ....files.disk.replacing import replace_files
+from ...analysis.edits.clipping import ClipGradients, ClippedApplied
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.in_source import Fed, Line, Number, Rewrite, anew, at_call, rewritten
-from ...analysis.edits.of_gradients.clipping import ClipGradients, ClippedApplied
 from ...analysis.edits.of_keras.schedules import SetRate
 from ...facts.records import Place
 from ...facts.roles import as_place

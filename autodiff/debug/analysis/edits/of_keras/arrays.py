@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +12,10 @@ from .....core.site import source_lines
 from ....facts.records import NewLines, Place
 from ...findings import Finding
 from ...mistakes.case import Case
-from ..changes import Change, changed, rows_of
-from ..expressions import name_of
-from ..source_tree import Source
+from ...scripts.calls import given, is_call, owner_of, word_of, words_of
+from ...scripts.changes import Change
+from ...scripts.expressions import pairs_of
+from ...scripts.source_tree import Source
 from . import switches
 from .given import given_behind
 from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes
@@ -36,20 +36,20 @@ class Arranged(NamedTuple):
 
 def arranged(finding: Finding, op: Operation | None, case: Case) -> Arranged | None:
     """What a script does to the arrays that a finding is about; None where no line surely does it."""
-    given, is_switch = given_behind(op), finding.kind in _SWITCHES
+    fed, is_switch = given_behind(op), finding.kind in _SWITCHES
     if is_switch and (op is None or not op.graph.extras.get("compiled")) or not is_switch and not case.steps:
         return None
-    site = finding.place if is_switch else given or (op.site if op is not None else None)
+    site = finding.place if is_switch else fed or (op.site if op is not None else None)
     file = site.file if site is not None else ""
     try:
         source = Source("".join(source_lines(file)))
-        at = given.line if given is not None else 0
+        at = fed.line if fed is not None else 0
         line, changes = (_FOUND[finding.kind](source, at, finding, case) if finding.kind in _FOUND else
                          _SWITCHES[finding.kind](source, at, finding))
     except (SyntaxError, ValueError, LookupError, ArgumentError):
         return None
     try:
-        lines = rows_of(source.text, changed(source.text, changes), file)
+        lines = source.rows(changes, file)
     except ArgumentError:
         lines = {}
     return Arranged(Place(file, line, "", source_lines(file)[line - 1].strip()), lines)
@@ -69,52 +69,45 @@ _Ordered = list[tuple[ast.expr | ast.stmt, list[Change]]]
 
 def _shuffled(source: Source) -> _Ordered:
     """The statements that shuffle two arrays in place, and the same state of the generator before both."""
-    calls = [node.value for node in ast.walk(source.tree) if isinstance(node, ast.Expr)
-             and isinstance(node.value, ast.Call) and name_of(node.value.func) == "shuffle"
-             and isinstance(node.value.func, ast.Attribute) and len(node.value.args) == 1]
-    states = [node.lineno for node in ast.walk(source.tree) if isinstance(node, ast.Call)
-              and name_of(node.func) in ("seed", "setstate")]
+    calls = [node.value for node in source.all(ast.Expr) if isinstance(node.value, ast.Call)
+             and is_call(node.value, "shuffle") and owner_of(node.value) is not None and len(node.value.args) == 1]
+    states = [node.lineno for node in source.calls_named("seed", "setstate")]
     pairs = [(one, other) for one, other in zip(calls, calls[1:]) if source.scope(one) is source.scope(other)
              and ast.unparse(one.func) == ast.unparse(other.func) and ast.unparse(one) != ast.unparse(other)
              and not any(one.lineno < at <= other.lineno for at in states)]
     if not pairs:
         return []
     owner = ast.unparse(pairs[0][0].func).rpartition(".")[0]
-    kind = next((ast.unparse(value) for name, value in _given(source, owner)), "")
+    kind = next((ast.unparse(value) for value in _given(source, owner)), "")
     save, put = (f"{owner}.bit_generator.state", f"{owner}.bit_generator.state = {{}}") if "default_rng" in kind else (
         (f"{owner}.getstate()", f"{owner}.setstate({{}})") if owner == "random" else
         (f"{owner}.get_state()", f"{owner}.set_state({{}})"))
-    starts = [source.range(source.statement(call))[0] for call in pairs[0]]
-    name = _new(source, "order")
+    name = source.new_name("order")
     lines = [f"{name} = {save}", put.format(name)]
-    return [(call, [(at, at, source.lines(at, [line, ""]))]) for call, at, line in zip(pairs[0], starts, lines)]
+    return [(call, [source.before(source.statement(call), line)]) for call, line in zip(pairs[0], lines)]
 
 
 def _reordered(source: Source) -> _Ordered:
     """The statements that take the rows of two arrays by permutations of their own, and one permutation for both."""
-    found = [(node, each) for node in ast.walk(source.tree) if isinstance(node, ast.Assign)
-             for each in ast.walk(node.value) if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Call)
-             and name_of(each.slice.func) == "permutation"]
+    found = [(node, each) for node in source.all(ast.Assign) for each in ast.walk(node.value)
+             if isinstance(each, ast.Subscript) and is_call(each.slice, "permutation")]
     if len(found) != _SIDES or ast.unparse(found[0][1].value) == ast.unparse(found[1][1].value) or source.scope(
             found[0][0]) is not source.scope(found[1][0]):
         return []
-    start, name = source.range(found[0][0])[0], _new(source, "order")
-    made = source.text[slice(*source.range(found[0][1].slice))]
-    changes = [[(*source.range(each.slice), name)] for _, each in found]
-    return [(found[0][0], [(start, start, source.lines(start, [f"{name} = {made}", ""])), *changes[0]]),
-            (found[1][0], changes[1])]
+    name, ((first, one), (second, other)) = source.new_name("order"), found
+    return [(first, [source.before(first, f"{name} = {source.raw(one.slice)}"), (*source.range(one.slice), name)]),
+            (second, [(*source.range(other.slice), name)])]
 
 
 def _taken(source: Source) -> _Ordered:
     """Rows of two arrays by numbers that are drawn one after the other, beside each other; those of the first."""
     for node in ast.walk(source.tree):
         sides = node.elts if isinstance(node, ast.Tuple) else node.values if isinstance(node, ast.Dict) else [
-            *node.args, *(word.value for word in node.keywords)] if isinstance(node, ast.Call) else []
+            *given(node, slice(None)), *words_of(node).values()]
         rows = [(each, each.slice.id) for each in (_rows(source, side) for side in sides)
                 if each is not None and isinstance(each.slice, ast.Name)]
         if len(rows) == _SIDES and rows[0][1] != rows[1][1] and all(any(
-                isinstance(value, ast.Call) and name_of(value.func) in _DRAWS for _, value in _given(source, name))
-                for _, name in rows):
+                is_call(value, *_DRAWS) for value in _given(source, name)) for _, name in rows):
             at = rows[1][0].slice
             return [(rows[0][0], []), (rows[1][0], [(*source.range(at), rows[0][1])])]
     return []
@@ -123,41 +116,33 @@ def _taken(source: Source) -> _Ordered:
 def _rows(source: Source, node: ast.expr | None) -> ast.Subscript | None:
     """The rows of an array that an expression is, or that the name that it is was given."""
     if isinstance(node, ast.Name):
-        values = [value for _, value in _given(source, node.id)]
+        values = _given(source, node.id)
         node = values[0] if len(values) == 1 else None
     return node if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) else None
 
 
-def _given(source: Source, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+def _given(source: Source, name: str) -> list[ast.expr]:
     """What a name is given anywhere."""
-    for node in (each for each in ast.walk(source.tree) if isinstance(each, ast.Assign)):
-        for target in node.targets:
-            pairs = [(target, node.value), *zip(*(getattr(side, "elts", ()) for side in (target, node.value)))]
-            yield from ((key, value) for key, value in pairs if isinstance(key, ast.Name) and key.id == name)
+    return [value for node in source.all(ast.Assign) for key, value in pairs_of(node)
+            if isinstance(key, ast.Name) and key.id == name]
 
 
-def _new(source: Source, word: str) -> str:
-    taken = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
-    return next(name for name in (word, f"{word}_of_rows", f"{word}_of_both") if name not in taken)
-
-
-def _call_at(source: Source, line: int, names: Sequence[str]) -> ast.Call:
+def _fit_at(source: Source, line: int) -> ast.Call:
     """The call of Keras that gives the data. Raises ArgumentError."""
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and name_of(node.func) in names and node.lineno <= line <= (node.end_lineno or 0):
-            return node
-    raise ArgumentError("no call gives them")
+    calls = [node for node in source.at_line(line, ast.Call) if is_call(node, "fit", "fitgenerator")]
+    if not calls:
+        raise ArgumentError("no call gives them")
+    return calls[0]
 
 
 def _in_order(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
     """fit that is told not to shuffle; or the one dataset of the file, which is cut into batches unshuffled."""
-    batched = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and isinstance(
-        node.func, ast.Attribute) and node.func.attr == "batch" and "shuffle" not in ast.unparse(node.func.value)]
+    batched = [owner for call in source.calls_named("batch") if (owner := owner_of(call)) is not None
+               and "shuffle" not in ast.unparse(owner)]
     if len(batched) == 1 and "from_tensor_slices" in source.text and ".shuffle(" not in source.text:
-        end = source.range(batched[0].func.value)[1]  # type: ignore[attr-defined]
+        end = source.range(batched[0])[1]
         return batched[0].lineno, [(end, end, f".shuffle({_SHUFFLED})")]
-    call = _call_at(source, line, ("fit", "fitgenerator"))
-    told = [word.value for word in call.keywords if word.arg == "shuffle" and getattr(word.value, "value", 1) is False]
+    told = [word for word in given(_fit_at(source, line), None, "shuffle") if getattr(word, "value", 1) is False]
     if not told:
         raise ArgumentError("it is not told not to shuffle")
     return told[0].lineno, [(*source.range(told[0]), "True")]
@@ -165,17 +150,16 @@ def _in_order(source: Source, line: int, finding: Finding, case: Case) -> tuple[
 
 def _weighed(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
     """fit without weights of classes, of which one is rare."""
-    call = _call_at(source, line, ("fit", "fitgenerator"))
+    call = _fit_at(source, line)
     fed = next((t for t in case.steps[0].feeds if t.name == finding.target), None)
     labels = [np.asarray(run.feeds[fed]) for run in case.steps if fed is not None and fed in run.feeds]
-    if not labels or any(word.arg in ("class_weight", "sample_weight") for word in call.keywords):
+    if not labels or word_of(call, "class_weight", "sample_weight") is not None:
         raise ArgumentError("classes are weighed, or not known")
     share = float(np.mean([each.argmax(-1).mean() if each.ndim > 1 and each.shape[-1] > 1 else each.mean()
                            for each in labels]))
     weight = min(max(1 - share, share) / min(1 - share, share), _HEAVIEST)
-    end = source.range(call)[1] - 1
     weights = f"{{0: 1.0, 1: {weight:.2g}}}" if share < 1 / _SIDES else f"{{0: {weight:.2g}, 1: 1.0}}"
-    return line, [(end, end, f", class_weight={weights}")]
+    return line, [source.one_more(call, f"class_weight={weights}")]
 
 
 _FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed, **dict.fromkeys((

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .....core.errors import ArgumentError
@@ -10,9 +10,9 @@ from .....core.graph import Operation
 from .....core.site import source_lines
 from .....core.traversal import ancestors
 from ....facts.records import Place
-from ..changes import Change
-from ..expressions import name_of
-from ..source_tree import Source
+from ...scripts.calls import given, is_call, owner_text, words_of
+from ...scripts.changes import Change
+from ...scripts.source_tree import Source
 
 _TRAIN = ("fit", "trainonbatch")
 _TAKE = (*_TRAIN, "evaluate", "testonbatch")
@@ -54,61 +54,48 @@ def given_to_keras(source: Source, placeholder: Operation) -> list[tuple[ast.exp
 
     Raises ArgumentError where one of several inputs is not written there by itself.
     """
-    given = given_of(placeholder)
-    found = _yielded(source, given) if given is not None else []
-    for call in _calls(source, given, _TAKE + _PREDICT * (given is not None and given.word == "x")):
-        assert given is not None
-        if name_of(call.func) in _TAKE and len(call.args) < 2 and "y" not in [word.arg for word in call.keywords]:
+    fed = given_of(placeholder)
+    if fed is None:
+        return []
+    found, at = _yielded(source, fed), "xy".index(fed.word)
+    for call in _calls(source, fed, _TAKE + _PREDICT * (fed.word == "x")):
+        if is_call(call, *_TAKE) and not given(call, 1, "y"):
             raise ArgumentError("what trains is no pair of arrays")
-        at = "xy".index(given.word)
-        values = [*call.args[at:at + 1], *(word.value for word in call.keywords if word.arg == given.word)]
-        held = [word.value for word in call.keywords if word.arg == "validation_data"]
+        held = given(call, None, "validation_data")
+        values = given(call, at, fed.word)
         values += [each.elts[at] for each in held if isinstance(each, ast.Tuple) and len(each.elts) > at]
-        if any(not isinstance(each, ast.Tuple) and name_of(call.func) == "fit" for each in held):
+        if is_call(call, "fit") and not all(isinstance(each, ast.Tuple) for each in held):
             raise ArgumentError("what it validates with is not written there")
-        for value in values:
-            if given.of > 1 and not isinstance(value, (ast.List, ast.Tuple)):
-                raise ArgumentError("the inputs are not written one by one")
-            each = value.elts[given.number] if isinstance(value, (ast.List, ast.Tuple)) and given.of > 1 else value
-            found.append((_word(given.word, each), each))
+        found += [_part(value, fed) for value in values]
     return found
 
 
-def _yielded(source: Source, given: Given) -> list[tuple[ast.expr, ast.expr]]:
+def _yielded(source: Source, fed: Given) -> list[tuple[ast.expr, ast.expr]]:
     """The word and the expression of what a generator, or a sequence of batches, gives at its line."""
-    made = [node.value for node in ast.walk(source.tree) if isinstance(node, (ast.Yield, ast.Return))
-            and node.lineno <= given.line <= (node.end_lineno or 0) and isinstance(node.value, ast.Tuple)]
-    if not made or len(made[0].elts) < 2:
-        return []
-    value = made[0].elts["xy".index(given.word)]
-    each = value.elts[given.number] if isinstance(value, (ast.List, ast.Tuple)) and given.of > 1 else value
-    if given.of > 1 and each is value:
+    made = [node.value for node in source.at_line(fed.line, ast.AST) if isinstance(node, (ast.Yield, ast.Return))
+            and isinstance(node.value, ast.Tuple)]
+    return [_part(made[0].elts["xy".index(fed.word)], fed)] if made and len(made[0].elts) > 1 else []
+
+
+def _part(value: ast.expr, fed: Given) -> tuple[ast.expr, ast.expr]:
+    """The word, and of all inputs or targets the one that was fed. Raises ArgumentError."""
+    if fed.of > 1 and not isinstance(value, (ast.List, ast.Tuple)):
         raise ArgumentError("the inputs are not written one by one")
-    return [(_word(given.word, each), each)]
+    part = value.elts[fed.number] if isinstance(value, (ast.List, ast.Tuple)) and fed.of > 1 else value
+    return ast.copy_location(ast.Name(fed.word), part), part
 
 
 def predictions(source: Source, placeholder: Operation) -> list[ast.Call]:
     """The calls that predict what a placeholder of targets is fed; none for inputs."""
-    given = given_of(placeholder)
-    return list(_calls(source, given, _PREDICT)) if given is not None and given.word == "y" else []
+    fed = given_of(placeholder)
+    return _calls(source, fed, _PREDICT) if fed is not None and fed.word == "y" else []
 
 
-def _calls(source: Source, given: Given | None, names: tuple[str, ...]) -> Iterator[ast.Call]:
-    """The calls of these methods of what the line of `given` trains."""
-    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)
-             and isinstance(node.func, ast.Attribute) and name_of(node.func) in (*_TAKE, *_PREDICT)]
-    own = [_owner(call) for call in calls if given is not None and name_of(call.func) in _TRAIN
-           and call.lineno <= given.line <= (call.end_lineno or 0)]
-    of_own = [call for call in calls if _owner(call) in own and name_of(call.func) in names]
-    yield from sorted(of_own, key=lambda call: name_of(call.func) not in _TRAIN)
-
-
-def _owner(call: ast.Call) -> str:
-    return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-
-
-def _word(word: str, at: ast.expr) -> ast.expr:
-    return ast.copy_location(ast.Name(word), at)
+def _calls(source: Source, fed: Given, names: tuple[str, ...]) -> list[ast.Call]:
+    """The calls of these methods of what the line of `fed` trains."""
+    own = {owner_text(call) for call in source.at_line(fed.line, ast.Call) if is_call(call, *_TRAIN)} - {""}
+    calls = [call for call in source.calls_named(*names) if owner_text(call) in own]
+    return sorted(calls, key=lambda call: not is_call(call, *_TRAIN))
 
 
 class Weight(NamedTuple):
@@ -120,31 +107,30 @@ class Weight(NamedTuple):
 
 def weighed_anew(source: Source, rewrite: Weight) -> list[Change]:
     """At each number that a call of l1, l2 or both is given. Raises ArgumentError if there is none."""
-    given = [each for call in ast.walk(source.tree) if isinstance(call, ast.Call) and name_of(call.func) in _PENALTIES
-             for each in (*call.args[:2], *(word.value for word in call.keywords)) if getattr(each, "value", None)]
-    if not given:
+    weights = [each for call in source.calls_named(*_PENALTIES) for each in (*call.args[:2], *words_of(call).values())
+               if getattr(each, "value", None)]
+    if not weights:
         raise ArgumentError("the weight of the penalty is not written as a number")
-    return [(*source.range(each), f"{rewrite.factor * float(ast.unparse(each)):g}") for each in given]
+    return [(*source.range(each), f"{rewrite.factor * float(ast.unparse(each)):g}") for each in weights]
 
 
-def with_argument(source: Source, given: str, made: Sequence[ast.expr], here: Sequence[ast.expr] = ()) -> list[Change]:
+def with_argument(source: Source, argument: str, made: Sequence[ast.expr], here: Sequence[ast.expr] = ()
+                  ) -> list[Change]:
     """One more argument, such as `clipnorm=1.0`, for the one optimizer that is made, or that compile names.
 
     here: the expressions that stand where it was made. made: the calls that make optimizers. Raises ArgumentError.
     """
-    calls = [call for call in ast.walk(source.tree) if isinstance(call, ast.Call) and name_of(call.func) == "compile"]
+    calls = source.calls_named("compile")
     own = [call for call in calls if call in here] or calls
-    named = [node for call in own for node in (*call.args[:1], *(
-        word.value for word in call.keywords if word.arg == "optimizer"))
-        if isinstance(node, ast.Constant) and str(node.value).lower() in _OPTIMIZERS]
+    named = [node for call in own for node in given(call, 0, "optimizer")
+             if isinstance(node, ast.Constant) and str(node.value).lower() in _OPTIMIZERS]
     if len(named) == 1 and not made:
         name = _OPTIMIZERS[str(named[0].value).lower()]
         first, before = _called(source, name)
-        return [*first, (*source.range(named[0]), f"{before}{name}({given})")]
+        return [*first, (*source.range(named[0]), f"{before}{name}({argument})")]
     if len(made) != 1 or named or not isinstance(made[0], ast.Call):
         raise ArgumentError("no optimizer surely is the one")
-    end = source.range(made[0])[1] - 1
-    return [(end, end, f"{', ' * bool(made[0].args or made[0].keywords)}{given}")]
+    return [source.one_more(made[0], argument)]
 
 
 def _called(source: Source, name: str) -> tuple[list[Change], str]:
@@ -158,5 +144,5 @@ def _called(source: Source, name: str) -> tuple[list[Change], str]:
     imports = [node for node in source.tree.body if isinstance(node, ast.ImportFrom) and "keras" in (node.module or "")]
     if not imports:
         raise ArgumentError("Keras has no name in this file")
-    start, package = source.range(imports[0])[0], "tensorflow." * str(imports[0].module).startswith("tensorflow")
-    return [(start, start, f"from {package}keras.optimizers import {name}\n")], ""
+    package = "tensorflow." * str(imports[0].module).startswith("tensorflow")
+    return [source.before(imports[0], f"from {package}keras.optimizers import {name}")], ""

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from .....core.errors import ArgumentError
@@ -11,9 +11,10 @@ from ....facts.roles import place_of
 from ...findings import Finding
 from ...mistakes.case import Case
 from ...mistakes.heads import Head, heads
-from ..changes import Change
-from ..expressions import name_of, number_of
-from ..source_tree import Source
+from ...scripts.calls import given, is_call
+from ...scripts.changes import Change
+from ...scripts.expressions import number_of
+from ...scripts.source_tree import Source
 
 _Node = TypeVar("_Node", bound=ast.AST)
 Way = Callable[[Source, int, Finding], tuple[int, list[Change]]]
@@ -24,30 +25,26 @@ def wider(source: Source, line: int, finding: Finding) -> tuple[int, list[Change
     """The number of units of a layer, as many as the finding says there should be."""
     had, wanted = (int(re.findall(pattern, text)[0]) for pattern, text in (
         (r"has (\d+) unit", finding.text), (r"^(\d+) units", finding.remedy)))
-    given = [node for call in _calls(source, _line(finding), ("dense", "conv1d", "conv2d", "lstm", "gru"))
-             for node in (*call.args[:1], *(word.value for word in call.keywords if word.arg in ("units", "filters")))]
-    return _line(finding), [(*source.range(_one(node for node in given if number_of(node) == had)), str(wanted))]
+    units = [node for call in _calls(source, line_of(finding), "dense", "conv1d", "conv2d", "lstm", "gru")
+             for node in given(call, 0, "units", "filters") if number_of(node) == had]
+    return line_of(finding), [(*source.range(_one(units)), str(wanted))]
 
 
 def fewer_dropped(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
     """The rates of all dropout that leaves hardly anything."""
-    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and name_of(node.func) == "dropout"]
-    rates = [node for call in calls for node in (*call.args[:1], *(w.value for w in call.keywords if w.arg == "rate"))
+    rates = [node for call in source.calls_named("dropout") for node in given(call, 0, "rate")
              if _DROPS_ALL < number_of(node) < 1]
-    if not rates or not any(node.lineno == _line(finding) for node in rates):
+    if not any(node.lineno == line_of(finding) for node in rates):
         raise ArgumentError("no rate is written there")
-    return _line(finding), [(*source.range(node), _DROPS) for node in rates]
+    return line_of(finding), [(*source.range(node), _DROPS) for node in rates]
 
 
 def quicker(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
     """The momentum of a batch normalization that follows too slowly; given where it is the usual one."""
-    call = _one(_calls(source, _line(finding), ("batchnormalization",)))
-    told = [word.value for word in call.keywords if word.arg == "momentum"]
-    if told and not number_of(told[0]) > _FORGETS:
+    call = _one(_calls(source, line_of(finding), "batchnormalization"))
+    if any(not number_of(word) > _FORGETS for word in given(call, None, "momentum")):
         raise ArgumentError("it is no number that is too large")
-    end = source.range(call)[1] - 1
-    return call.lineno, [(*source.range(told[0]), _FOLLOWS) if told else (
-        end, end, f"{', ' * bool(call.args or call.keywords)}momentum={_FOLLOWS}")]
+    return call.lineno, [source.told(call, "momentum", _FOLLOWS)]
 
 
 def as_of_classes(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
@@ -55,49 +52,45 @@ def as_of_classes(source: Source, line: int, finding: Finding, case: Case) -> tu
     head = next(each for each in heads(case) if each.op.name == finding.op)
     several = (head.prediction.dims or (1,))[-1] != 1
     made = _layer(source, head)
-    return _line(finding), _named(source, finding, made, *(
+    return line_of(finding), _named(source, finding, made, *(
         ("categorical_crossentropy", "softmax") if several else ("binary_crossentropy", "sigmoid")))
 
 
 def a_unit_each(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
     """The same of a layer with one unit for the numbers of classes: one for each of these."""
     made = _layer(source, next(each for each in heads(case) if each.form in ("squared", "absolute")))
-    units = [*made.args[:1], *(word.value for word in made.keywords if word.arg == "units")]
+    units = [node for node in given(made, 0, "units") if number_of(node) == 1]
     count, = re.findall(r"each of (\d+) classes", finding.remedy)
-    return _line(finding), [(*source.range(_one(node for node in units if number_of(node) == 1)), count), *_named(
+    return line_of(finding), [(*source.range(_one(units)), count), *_named(
         source, finding, made, "sparse_categorical_crossentropy", "softmax")]
 
 
 def _layer(source: Source, head: Head) -> ast.Call:
     """The call that makes the last layer, or its activation."""
     place, names = place_of(head.end), ("dense", "activation")
-    exact = [node for node in source.spanned(head.end) if isinstance(node, ast.Call) and name_of(node.func) in names]
-    return _one(iter(exact) if exact else _calls(source, place.line if place is not None else 0, names))
+    exact = [node for node in source.spanned(head.end) if isinstance(node, ast.Call) and is_call(node, *names)]
+    return _one(exact or _calls(source, place.line if place is not None else 0, *names))
 
 
 def _named(source: Source, finding: Finding, layer: ast.Call, loss: str, last: str) -> list[Change]:
     """A loss of compile and the activation of a layer, by other names. Raises ArgumentError if they are no names."""
-    compiled = _one(_calls(source, _line(finding), ("compile",)))
-    told = [word.value for word in compiled.keywords if word.arg == "loss"] or compiled.args[1:2]
-    given = [word.value for word in layer.keywords if word.arg == "activation"] or layer.args[
-        name_of(layer.func) == "dense":][:1]
-    words = [(node, word) for nodes, word in ((told, loss), (given, last)) for node in nodes]
+    compiled = _one(_calls(source, line_of(finding), "compile"))
+    told = given(compiled, None, "loss") or given(compiled, 1)
+    ends = given(layer, None, "activation") or given(layer, int(is_call(layer, "dense")))
+    words = [(node, word) for nodes, word in ((told, loss), (ends, last)) for node in nodes]
     if not told or not all(isinstance(node, ast.Constant) and isinstance(node.value, str) for node, _ in words):
         raise ArgumentError("the loss, or the activation, is no name that is written there")
     changes = [_word(source, node, word) for node, word in words
                if node.value.replace("sparse_", "") != word]  # type: ignore[attr-defined]
-    end = source.range(layer)[1] - 1
-    return changes if given else [*changes, (end, end, f", activation={last!r}")]
+    return changes if ends else [*changes, source.one_more(layer, f"activation={last!r}")]
 
 
 def other_word(keyword: str, words: dict[str, str]) -> Way:
     """A word for another in what calls at the line are told by a keyword."""
     def way(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
-        given = [word.value for node in _at(source, _line(finding)) if isinstance(node, ast.Call)
-                 for word in node.keywords if word.arg == keyword]
-        found = {each for node in given for each in ast.walk(node) if isinstance(each, ast.Constant)
-                 and each.value in words}
-        node = _one(iter(found))
+        told = [word for node in source.at_line(line_of(finding), ast.Call) for word in given(node, None, keyword)]
+        node = _one({each for part in told for each in ast.walk(part) if isinstance(each, ast.Constant)
+                     and each.value in words})
         return node.lineno, [_word(source, node, words[str(node.value)])]
     return way
 
@@ -108,25 +101,20 @@ def _word(source: Source, node: ast.expr, word: str) -> Change:
     return *source.range(node), f"{mark}{word}{mark}"
 
 
-def _line(finding: Finding) -> int:
+def line_of(finding: Finding) -> int:
+    """The line that a finding is about; 0 for none."""
     return finding.place.line if finding.place is not None else 0
 
 
-def _at(source: Source, line: int) -> Iterator[ast.expr]:
-    return (node for node in ast.walk(source.tree) if isinstance(node, ast.expr)
-            and node.lineno <= line <= (node.end_lineno or 0))
+def _calls(source: Source, line: int, *names: str) -> list[ast.Call]:
+    return [node for node in source.at_line(line, ast.Call) if is_call(node, *names)]
 
 
-def _calls(source: Source, line: int, names: tuple[str, ...]) -> Iterator[ast.Call]:
-    return (node for node in _at(source, line) if isinstance(node, ast.Call) and name_of(node.func) in names)
-
-
-def _one(found: Iterator[_Node]) -> _Node:
+def _one(found: Collection[_Node]) -> _Node:
     """The only one there is. Raises ArgumentError."""
-    several = list(found)
-    if len(several) != 1:
-        raise ArgumentError(f"{len(several) or 'no'} places say so")
-    return several[0]
+    if len(found) != 1:
+        raise ArgumentError(f"{len(found) or 'no'} places say so")
+    return next(iter(found))
 
 
 LAYER_LINES: dict[str, Way] = {

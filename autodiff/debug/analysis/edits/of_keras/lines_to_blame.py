@@ -32,7 +32,7 @@ def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
 def _rate_set(case: Case) -> SetRate | None:
     """Where Keras was told the rate of the last step, if it is not that of the first."""
     known = [rate_of(case, run) for run in (*case.looked[:1], *case.looked[-1:])]
-    rate = next((u.rate for u in case.updates if u.y is case.y and u.rate is not None), None)
+    rate = next((u.rate for u in case.own if u.rate is not None), None)
     return rate_set(rate, known[-1]) if rate is not None and known[-1] is not None and len(set(known)) > 1 else None
 
 

@@ -9,9 +9,9 @@ from .....core.graph import Operation, Tensor
 from .....core.site import source_lines
 from .....core.traversal import ancestors
 from ....facts.records import Place
-from ..changes import Change
-from ..expressions import name_of
-from ..source_tree import Source
+from ...scripts.calls import given, is_call
+from ...scripts.changes import Change
+from ...scripts.source_tree import Source
 
 _ALIKE = 1e-4  # relative: a rate in float32 and what it was set to
 
@@ -36,26 +36,24 @@ def rate_set(rate: Tensor, value: float, bound: float = 0.0, *, is_most: bool = 
     """Where a rate was last set to a value by Keras; None where it was not."""
     known = rate.graph.extras.get("set by keras", {})
     for op in ancestors([rate]) if known else ():
-        for given, (file, line) in reversed(known.get(op.name, ())):
-            if abs(given - value) <= _ALIKE * abs(value) and source_lines(file):
-                return SetRate(rate.op, given, file, line, bound, is_most)
+        for told, (file, line) in reversed(known.get(op.name, ())):
+            if abs(told - value) <= _ALIKE * abs(value) and source_lines(file):
+                return SetRate(rate.op, told, file, line, bound, is_most)
     return None
 
 
 def set_anew(source: Source, rewrite: SetRate) -> list[Change]:
     """The number of a call or an assignment, or what a function returns within the bound. Raises ArgumentError."""
-    nodes = [node for node in ast.walk(source.tree) if getattr(node, "lineno", 0) <= rewrite.line <= (getattr(
-        node, "end_lineno", 0) or 0)]
-    given = [node.args[1] for node in nodes if isinstance(node, ast.Call) and name_of(node.func) == "setvalue"
-             and len(node.args) > 1]
-    given += [node.value for node in nodes if isinstance(node, ast.Assign)]
-    numbers = {found for each in given for found in source.numbers(each, rewrite.value)}
+    line = rewrite.line
+    told = [each for node in source.at_line(line, ast.Call) if is_call(node, "setvalue") for each in given(node, 1)]
+    told += [node.value for node in source.at_line(line, ast.Assign)]
+    numbers = {found for each in told for found in source.numbers(each, rewrite.value)}
     if len(numbers) == 1:
         return [(*source.range(*numbers), f"{rewrite.bound:g}")]
-    made = [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
-    made = made or [node.body for node in nodes if isinstance(node, ast.Lambda)]
-    made = made or [each for each in given if not any(isinstance(node, ast.Lambda) for node in ast.walk(each))]
+    made = [node.value for node in source.at_line(line, ast.Return) if node.value is not None]
+    made = made or [node.body for node in source.at_line(line, ast.Lambda)]
+    made = made or [each for each in told if not any(isinstance(node, ast.Lambda) for node in ast.walk(each))]
     if len(made) != 1:
-        raise ArgumentError(f"no one expression of line {rewrite.line} surely is the rate")
-    start, end = source.range(made[0])
-    return [(start, end, f"{'min' if rewrite.is_most else 'max'}({source.text[start:end]}, {rewrite.bound:g})")]
+        raise ArgumentError(f"no one expression of line {line} surely is the rate")
+    bound = "min" if rewrite.is_most else "max"
+    return [(*source.range(made[0]), f"{bound}({source.raw(made[0])}, {rewrite.bound:g})")]

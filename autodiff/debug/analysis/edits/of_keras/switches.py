@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from .....core.errors import ArgumentError
 from .....core.graph import Graph
@@ -10,9 +9,10 @@ from .....core.site import resolve
 from ....facts.records import Place
 from ....facts.roles import as_place
 from ...findings import Finding
-from ..changes import Change
-from ..expressions import name_of
-from ..source_tree import Source
+from ...scripts.calls import given, is_call, owner_text, word_of
+from ...scripts.changes import Change
+from ...scripts.source_tree import Source
+from .layer_lines import line_of
 
 FROZEN, _CONSTANTS = "nothing at all is trained", (True, False, 0, 1)
 
@@ -30,11 +30,10 @@ def frozen_place(graph: Graph, which: str = "frozen_at") -> Place | None:
 
 def freed(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
     """Where a layer is told not to be trained. Raises ArgumentError where it is something else that trains nothing."""
-    at = finding.place.line if finding.place is not None else 0
-    found = [node.value for node in _at(source, at) if isinstance(node, ast.Assign) and any(
+    at = line_of(finding)
+    found = [node.value for node in source.at_line(at, ast.Assign) if any(
         isinstance(target, ast.Attribute) and target.attr == "trainable" for target in node.targets)]
-    found += [word.value for node in _at(source, at) if isinstance(node, ast.Call) for word in node.keywords
-              if word.arg == "trainable"]
+    found += [word for node in source.at_line(at, ast.Call) for word in given(node, None, "trainable")]
     if len(found) != 1 or getattr(found[0], "value", True) is not False:
         raise ArgumentError("no line says so")
     return at, [(*source.range(found[0]), "True")]
@@ -42,40 +41,18 @@ def freed(source: Source, line: int, finding: Finding) -> tuple[int, list[Change
 
 def compiled_again(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
     """The call of compile once more before what trains, in whose scope it is written."""
-    fits = [node for node in _at(source, line) if isinstance(node, ast.Call) and name_of(node.func) in (
-        "fit", "fitgenerator", "trainonbatch")]
-    owner = _owner(fits[0]) if fits else ""
-    made = [node for node in ast.walk(source.tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-            and name_of(node.value.func) == "compile" and _owner(node.value) == owner]
-    if len(made) != 1 or not fits or source.scope(made[0]) is not source.scope(fits[0]) or _in_loop(source, fits[0]):
+    fits = [node for node in source.at_line(line, ast.Call) if is_call(node, "fit", "fitgenerator", "trainonbatch")]
+    made = [node for node in source.all(ast.Expr) if is_call(node.value, "compile")
+            and fits and owner_text(node.value) == owner_text(fits[0])]
+    if len(made) != 1 or source.scope(made[0]) is not source.scope(fits[0]) or source.is_in_loop(fits[0]):
         raise ArgumentError("where to compile is not sure")
-    start = source.range(source.statement(fits[0]))[0]
-    text = source.text[slice(*source.range(made[0]))]
-    return finding.place.line if finding.place is not None else line, [(start, start, source.lines(start, [text, ""]))]
+    return line_of(finding) or line, [source.before(source.statement(fits[0]), source.raw(made[0]))]
 
 
 def untold(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
     """A layer that is called with training=True or False for ever: Keras tells it. Raises ArgumentError."""
-    at = finding.place.line if finding.place is not None else 0
-    found = [(node, word) for node in _at(source, at) if isinstance(node, ast.Call) for word in node.keywords
-             if word.arg == "training" and getattr(word.value, "value", None) in _CONSTANTS]
-    if len(found) != 1:
+    words = [word for node in source.at_line(line_of(finding), ast.Call)
+             if (word := word_of(node, "training")) is not None and getattr(word.value, "value", None) in _CONSTANTS]
+    if len(words) != 1:
         raise ArgumentError("training is no constant there")
-    start, end = source.range(found[0][1])
-    before = source.text[:start].rstrip()
-    return at, [(len(before) - before.endswith(","), end, "")]
-
-
-def _at(source: Source, line: int) -> Iterator[ast.AST]:
-    for node in ast.walk(source.tree):
-        if isinstance(node, (ast.stmt, ast.expr)) and node.lineno <= line <= (node.end_lineno or 0):
-            yield node
-
-
-def _owner(call: ast.Call) -> str:
-    return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-
-
-def _in_loop(source: Source, node: ast.AST) -> bool:
-    return any(isinstance(each, (ast.For, ast.While)) and any(inner is node for inner in ast.walk(each))
-               for each in ast.walk(source.tree))
+    return line_of(finding), [source.without_word(words[0])]

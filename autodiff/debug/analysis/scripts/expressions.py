@@ -36,6 +36,15 @@ def name_of(node: ast.expr) -> str:
     return word.replace("_", "").lower()
 
 
+def pairs_of(statement: ast.Assign | ast.AnnAssign) -> list[tuple[ast.expr, ast.expr]]:
+    """What a statement gives values to, with these; of a tuple the whole and each of its parts."""
+    if statement.value is None:
+        return []
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    pairs = [(target, statement.value) for target in targets]
+    return pairs + [part for pair in pairs for part in zip(*(getattr(side, "elts", ()) for side in pair))]
+
+
 def makes(node: ast.expr, op: Operation) -> bool:
     """Whether an expression is one that makes ops of this type."""
     if op.type == "Reciprocal" and isinstance(node, ast.BinOp):  # with which PyTorch divides 1

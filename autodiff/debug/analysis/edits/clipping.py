@@ -4,13 +4,13 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from .....core.errors import ArgumentError
-from .....core.graph import Operation
-from ..changes import Change
-from ..expressions import name_of
-from ..given_numbers import optimizers_of
-from ..of_keras.given import with_argument
-from ..source_tree import Source
+from ....core.errors import ArgumentError
+from ....core.graph import Operation
+from ..scripts.calls import is_call, owner_of, owner_text, words_of
+from ..scripts.changes import Change
+from ..scripts.source_tree import Source
+from .given_numbers import optimizers_of
+from .of_keras.given import with_argument
 
 _MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method")
 _APPLY = ("grads_and_vars", "global_step", "name")
@@ -41,8 +41,8 @@ class ClippedApplied(NamedTuple):
 def clipped_anew(source: Source, rewrite: ClipGradients) -> list[Change]:
     """The statements that make updates, with the gradients computed, clipped and applied one after the other."""
     made = [node for op in rewrite.updates for node in source.spanned(op)]
-    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and (not made or node in made)
-             and isinstance(node.func, ast.Attribute) and node.func.attr in ("minimize", "apply_gradients")]
+    calls = [node for node in source.calls_named("minimize", "applygradients") if owner_of(node) and (
+        not made or node in made)]
     if not calls and "keras" in source.text:
         return with_argument(source, f"clipnorm={rewrite.norm}", optimizers_of(source))
     if not calls or len(calls) > 1 and not made:
@@ -59,13 +59,12 @@ def _clipped_in(source: Source, call: ast.Call, norm: float) -> list[Change]:
         raise ArgumentError("minimize is called within another statement")
     assert isinstance(call.func, ast.Attribute)
     is_whole = call.func.attr == "minimize"
-    given = dict(zip(_MINIMIZE if is_whole else _APPLY, call.args)) | {
-        str(word.arg): word.value for word in call.keywords}
-    texts = {name: source.text[slice(*source.range(node))] for name, node in given.items()}
+    given = dict(zip(_MINIMIZE if is_whole else _APPLY, call.args)) | words_of(call)
+    texts = {name: source.raw(node) for name, node in given.items()}
     words = {late: "".join(f", {name}={text}" for name, text in texts.items()
                            if (name in _APPLY) == late and name not in ("loss", _APPLY[0])) for late in (False, True)}
     start, (begun, end) = source.range(statement)[0], source.range(call)
-    made = source.text[slice(*source.range(call.func.value))]
+    made = source.raw(call.func.value)
     optimizer = made if isinstance(call.func.value, (ast.Name, ast.Attribute)) else "optimizer"
     pairs = f"{optimizer}.compute_gradients({texts.get('loss', '')}{words[False]})" if is_whole else texts.get(
         _APPLY[0], "")
@@ -92,31 +91,25 @@ def run_too(source: Source, rewrite: RunToo) -> list[Change]:
         if len(given) != 1 or not (name := given.pop()).isidentifier():
             raise ArgumentError(f"{op.name} has no name there")
         names.append(name)
-    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and isinstance(
-        node.func, ast.Attribute) and node.func.attr == "run" and any(
-            isinstance(each, ast.Name) and each.id == names[1] for given in node.args[:1] for each in ast.walk(given))]
+    calls = [node for node in source.calls_named("run") if owner_of(node) and any(
+        isinstance(each, ast.Name) and each.id == names[1] for given in node.args[:1] for each in ast.walk(given))]
     if not calls:
         raise ArgumentError(f"no line runs {names[1]}")
-    found = []
-    for call in calls:
-        statement = source.statement(call)
-        (start, end), session = source.range(statement), ast.unparse(call.func.value)  # type: ignore[attr-defined]
-        found.append((end, end, source.lines(start, ["", f"{session}.run({names[0]})"])))
-    return found
+    return [source.after(source.statement(call), f"{owner_text(call)}.run({names[0]})") for call in calls]
 
 
 def applied_anew(source: Source, rewrite: ClippedApplied) -> list[Change]:
     """The first argument of apply_gradients. Raises ArgumentError."""
     calls = [node for node in source.spanned(rewrite.update) if isinstance(node, ast.Call)
-             and name_of(node.func) == "applygradients" and node.args]
-    made = {source.statement(node) for node in source.spanned(rewrite.op)}
-    given = [each for each in made if isinstance(each, ast.Assign)]
-    if len(calls) != 1 or len(given) != 1:
+             and is_call(node, "applygradients") and node.args]
+    made = {each for each in map(source.statement, source.spanned(rewrite.op)) if isinstance(each, ast.Assign)}
+    if len(calls) != 1 or len(made) != 1:
         raise ArgumentError("what is clipped has no name, or apply_gradients is not called")
-    target, value, old = given[0].targets[0], given[0].value, calls[0].args[0]
+    (statement,), old = made, calls[0].args[0]
+    target, value = statement.targets[0], statement.value
     name = ast.unparse(target.elts[0] if isinstance(target, ast.Tuple) else target)
     if isinstance(value, ast.ListComp) and isinstance(value.elt, ast.Tuple):
         return [(*source.range(old), name)]  # with its variables
-    if isinstance(old, ast.Call) and name_of(old.func) == "zip" and len(old.args) == 2:
+    if isinstance(old, ast.Call) and is_call(old, "zip") and len(old.args) == 2:
         return [(*source.range(old.args[0]), name)]
-    return [(*source.range(old), f"zip({name}, [v for _, v in {source.text[slice(*source.range(old))]}])")]
+    return [(*source.range(old), f"zip({name}, [v for _, v in {source.raw(old)}])")]

@@ -1,27 +1,24 @@
-"""A script's text and its tree: which expression made an op, what it is given there, which numbers it has."""
+"""Where a script makes the ops of a graph: the expression of an op, what it is given there, what is fed to it."""
 from __future__ import annotations
 
 import ast
-import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import count
 from typing import Any
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
-from .changes import Change, changed, rows_of
-from .expressions import LEAST, MOST, Plainly, makes, number_of
+from .calls import given
+from .changes import Change
+from .expressions import makes, pairs_of
+from .parsed import LOOPS, Parsed, is_within, starts_of
 
 _SHORT = {"F": "torch.nn.functional", "nn": "torch.nn", "jnp": "jax.numpy", "np": "numpy"}  # in words of frameworks
 _DOTTED = re.compile(r"\b(?:F|nn|torch|jnp|jax|np)(?:\.\w+)+")
 _FIRST = ("x", "logits", "input", "input_tensor", "features", "tensor", "condition", "a")  # parameters that come first
 _MODULES = ("tensorflow", "tensorflow.compat.v1", "autodiff")
-LOOPS = (ast.For, ast.While, ast.AsyncFor)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
-LOOSE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await)
 _CONDITIONS = (ast.If, ast.Try, ast.IfExp, ast.BoolOp, ast.comprehension, ast.ListComp, ast.SetComp, ast.DictComp,
                ast.GeneratorExp, ast.Match)
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
@@ -29,63 +26,12 @@ _MAKING = ("variable", "random", "dropout", "layer", "contrib", "keras")  # in n
 WHOLE = -1  # in place of an operand's number: all of the expression
 
 
-class Source:
-    """A file's text and its tree. named: the expressions that edits give a name, as each is written once.
-
-    words: what the file's framework calls TensorFlow's names; () where that is TensorFlow.
-    """
+class Source(Parsed):
+    """A script. words: what its framework calls TensorFlow's names; () where that is TensorFlow."""
 
     def __init__(self, text: str, words: Sequence[tuple[str, str]] = ()) -> None:
-        self.text, self._words = text, words
-        self.tree: ast.Module = Plainly().visit(ast.parse(text))
-        self._starts = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
-        self._around = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
-        self.named: dict[ast.expr, str] = {}
-
-    def range(self, node: ast.AST) -> tuple[int, int]:
-        """Where a node stands in the text."""
-        at = [self._offset(getattr(node, f"{end}lineno"), getattr(node, f"{end}col_offset")) for end in ("", "end_")]
-        return at[0], at[1]
-
-    def beside(self, node: ast.AST) -> str:
-        """A node's text as an operator may stand next to it: in parentheses where it needs them."""
-        text = self.written(node)
-        return f"({text})" if isinstance(node, LOOSE) else text
-
-    def written(self, node: ast.AST) -> str:
-        """A node's text; of `a /= b` what it computes."""
-        text = self.text[slice(*self.range(node))]
-        if not self._is_augmented(node):
-            return text
-        assert isinstance(node, ast.BinOp)
-        return f"{self.written(node.left)} {self._sign(node)} {self.beside(node.right)}"
-
-    def _is_augmented(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.BinOp) and self.range(node) == self.range(self._around[node])
-
-    def _sign(self, node: ast.BinOp) -> str:
-        return self.text[self.range(node.left)[1]:].partition("=")[0].strip()
-
-    def put(self, node: ast.expr, new: str) -> Change:
-        """The change that has another text in a node's place; of `a /= b`, or its a, `a = `, and that."""
-        around = self._around[node]
-        if isinstance(around, ast.BinOp) and node is around.left and self._is_augmented(around):
-            new, node = f"{new} {self._sign(around)} {self.beside(around.right)}", around
-        if self._is_augmented(node):
-            assert isinstance(node, ast.BinOp)
-            new = f"{self.written(node.left)} = {new}"
-        return (*self.range(node), new)
-
-    def _offset(self, line: int, column: int) -> int:
-        start = self._starts[line - 1]
-        end = self._starts[line] if line < len(self._starts) else len(self.text)
-        return start + len(self.text[start:end].encode()[:column].decode())
-
-    def statement(self, node: ast.AST) -> Any:
-        """The statement that a node is part of."""
-        while not isinstance(node, ast.stmt):
-            node = self._around[node]
-        return node
+        super().__init__(text)
+        self._words = words
 
     def expression(self, op: Operation, *, whole: bool = False) -> ast.expr:
         """The expression that made an op. Raises ArgumentError if it is not surely there.
@@ -104,7 +50,7 @@ class Source:
     def spanned(self, op: Operation, *, exact: bool = True) -> list[ast.expr]:
         """The expressions that stand where an op was made; or end there."""
         span = op.span
-        return [node for node in ast.walk(self.tree) if isinstance(node, ast.expr) and span is not None
+        return [node for node in self.all(ast.expr) if span is not None
                 and (node.end_lineno, node.end_col_offset) == (span.end_line, span.end_column)
                 and (not exact or (span.line, span.column) in starts_of(node))]
 
@@ -116,52 +62,14 @@ class Source:
         def named(node: Any) -> str:
             return getattr(node, "attr", getattr(node, "id", ""))
 
-        line, nodes = placeholder.site.line if placeholder.site is not None else 0, list(ast.walk(self.tree))
-        made = self.spanned(placeholder)
-        given = [(target, node.value) for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
-        given += [pair for each in given for pair in zip(*(getattr(side, "elts", ()) for side in each))]
-        given = [each for each in given if each[1].lineno <= line <= (each[1].end_lineno or 0)]
-        names = {named(target) for target, _ in [each for each in given if each[1] in made] or given} - {""}
+        line, made = placeholder.site.line if placeholder.site is not None else 0, self.spanned(placeholder)
+        pairs = [pair for node in self.all(ast.Assign) for pair in pairs_of(node)
+                 if pair[1].lineno <= line <= (pair[1].end_lineno or 0)]
+        names = {named(target) for target, _ in [each for each in pairs if each[1] in made] or pairs} - {""}
         names = names if len(names) == 1 else names & {placeholder.name}  # several on one line
-        found = [(key, given) for node in nodes if isinstance(node, ast.Dict)
-                 for key, given in zip(node.keys, node.values) if key is not None and named(key) in names]
-        return sorted(found, key=lambda each: (not self._is_in_loop(each[0]), each[0].lineno))
-
-    def _is_in_loop(self, node: ast.AST) -> bool:
-        return any(isinstance(each, LOOPS) for each in (node, *self.around(node)))
-
-    def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """What a node is part of, the innermost first."""
-        while node in self._around:
-            yield (node := self._around[node])
-
-    def loads(self, name: str) -> int:
-        """How often a name is read."""
-        return sum(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
-                   for each in ast.walk(self.tree))
-
-    def gone(self, statement: ast.AST) -> Change:
-        """Nothing in place of a statement that has its lines for itself. Raises ArgumentError for others."""
-        start, end = self._whole(statement, statement)
-        is_alone = any(each == [statement] for _, each in ast.iter_fields(self._around[statement]))
-        return (*self.range(statement), "pass") if is_alone else (start, min(end + 1, len(self.text)), "")
-
-    def _whole(self, first: ast.AST, last: ast.AST) -> tuple[int, int]:
-        start, end = self.range(first)[0], self.range(last)[1]
-        begin = self.text.rfind("\n", 0, start) + 1
-        stop = end + len(self.text[end:].partition("\n")[0])
-        if self.text[begin:start].strip() or self.text[end:stop].partition("#")[0].strip():
-            raise ArgumentError("it stands beside another statement")
-        return begin, stop
-
-    def lines(self, start: int, lines: Sequence[str]) -> str:
-        """Statements one below the other, the first where it is put."""
-        before = self.text[self.text.rfind("\n", 0, start) + 1:start]
-        return ("; " if before.strip() else ("\r\n" if "\r\n" in self.text else "\n") + before).join(lines)
-
-    def rows(self, changes: Iterable[Change], file: str) -> dict[tuple[str, int], str]:
-        """The lines that changes make anew, by file and number. Raises ArgumentError where they do not fit."""
-        return rows_of(self.text, changed(self.text, changes), file)
+        found = [(key, value) for node in self.all(ast.Dict) for key, value in zip(node.keys, node.values)
+                 if key is not None and named(key) in names]
+        return sorted(found, key=lambda each: (not self.is_in_loop(each[0]), each[0].lineno))
 
     def named_first(self, part: ast.expr, target: ast.expr, word: str) -> list[Change]:
         """The line that gives an expression with calls a name, then the name where it was; `target` reads it too.
@@ -180,10 +88,9 @@ class Source:
                 if any(self._makes_others(call) for call in calls):
                     raise ArgumentError("what it is made of would be made twice")
                 return []
-            taken = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)} | {*self.named.values()}
-            self.named[part] = next(name for name in (f"{word}{n or ''}" for n in count()) if name not in taken)
-        name, start = self.named[part], self.range(self.statement(part))[0]
-        return [(start, start, self.lines(start, [f"{name} = {self.written(part)}", ""])), self.put(part, name)]
+            self.named[part] = self.new_name(word)
+        name = self.named[part]
+        return [self.before(self.statement(part), f"{name} = {self.written(part)}"), self.put(part, name)]
 
     def _all_around(self, node: ast.AST, scope: ast.AST) -> Iterator[ast.AST]:
         while node is not scope:
@@ -197,12 +104,6 @@ class Source:
         known = (f"{each}.".lower() for each in (self.imported().values() if self._words else [self.module()]))
         return not words.startswith(tuple(known)) or any(word in words for word in _MAKING)
 
-    def is_beside_operator(self, node: ast.expr) -> bool:
-        """Whether an operator, or what binds as close, is next to an expression without brackets of its own."""
-        start, end = self.range(node)
-        return isinstance(self._around[node], (*LOOSE, ast.Attribute, ast.Subscript)) and not (
-            self.text[:start].endswith("(") and self.text.startswith(")", end))
-
     def operand(self, node: ast.expr, op: Operation, number: int) -> ast.expr:
         """The argument of that number. Raises ArgumentError if it is not there."""
         if number == WHOLE:
@@ -214,10 +115,10 @@ class Source:
         assert isinstance(node, ast.Call)
         if any(isinstance(each, ast.Starred) for each in node.args):
             raise ArgumentError(f"the arguments of {op.name} are not written one by one")
-        given = self._given(node)
-        if number < len(given):
-            return given[number]
-        named = [word.value for word in node.keywords if not number and word.arg in _FIRST]
+        placed = self._given(node)
+        if number < len(placed):
+            return placed[number]
+        named = given(node, None, *_FIRST) if not number else []
         if len(named) != 1:
             raise ArgumentError(f"argument {number + 1} of {op.name} is not written there")
         return named[0]
@@ -243,7 +144,7 @@ class Source:
         assert isinstance(node, ast.Call)
         first = self.operand(node, op, 0)
         rest = [*self._given(node), *node.keywords]
-        return "".join(", " + self.text[slice(*self.range(each))] for each in rest
+        return "".join(", " + self.raw(each) for each in rest
                        if each is not first and getattr(each, "value", None) is not first and
                        getattr(each, "arg", "") != "name")
 
@@ -253,16 +154,6 @@ class Source:
             if module in _MODULES:
                 return name
         raise ArgumentError("TensorFlow has no name in this file")
-
-    def imported(self) -> dict[str, str]:
-        """What the file calls what it imports, by its full name."""
-        found: dict[str, str] = {}
-        for node in ast.walk(self.tree):
-            prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-            for alias in getattr(node, "names", ()) if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
-                if alias.asname or "." not in alias.name:
-                    found.setdefault(prefix + alias.name, alias.asname or alias.name)
-        return found
 
     def spelled(self, template: str) -> str:
         """A template as the file's framework has it, by the names that the file gives its modules.
@@ -305,25 +196,6 @@ class Source:
                     start <= self.range(node)[0] < end:
                 raise ArgumentError(f"{node.id!r} is something else there")
 
-    def scope(self, node: ast.AST) -> ast.AST:
-        while not isinstance(node, _SCOPES):
-            node = self._around[node]
-        return node
-
-    def numbers(self, node: ast.expr, value: float) -> Iterator[ast.expr]:
-        """The literal that an expression is, or that the name that it is was given once."""
-        found = number_of(node)  # which float32 or 16 may have otherwise
-        if math.isclose(found, value, rel_tol=1e-6, abs_tol=LEAST) or math.isinf(value) and (
-                found * value > 0 and abs(found) >= MOST):
-            yield node
-        elif len(given := self.given_to(node)) == 1 and not isinstance(given[0], ast.Name):
-            yield from self.numbers(given[0], value)
-
-    def given_to(self, node: ast.expr) -> list[ast.expr]:
-        """What statements give to the name that an expression is; [] for all else."""
-        return [each.value for each in ast.walk(self.tree) if isinstance(node, ast.Name) and isinstance(
-            each, ast.Assign) and any(isinstance(name, ast.Name) and name.id == node.id for name in each.targets)]
-
 
 def is_result(op: Operation) -> bool:
     """Whether of what its expression made of other tensors it is what others take, as the last op of a layer."""
@@ -335,16 +207,3 @@ def is_result(op: Operation) -> bool:
             made.add(each)
     return op in made and {each.type for each in made for t in each.outputs for c in t._consumers
                            if c.gradient_of is None and c.span != op.span} == {op.type}
-
-
-def starts_of(node: Any) -> Sequence[tuple[int, int]]:
-    """Where an expression or statement begins, as Python says it: of a method on a line below its object, there too."""
-    func: Any = getattr(node, "func", None)
-    below = isinstance(func, ast.Attribute) and func.end_lineno != func.lineno
-    begun = [(node.lineno, node.col_offset)]
-    return [*begun, (func.end_lineno, func.end_col_offset - len(func.attr))] if below else begun
-
-
-def is_within(node: ast.AST, other: ast.AST) -> bool:
-    """Whether a node is part of another, or that."""
-    return any(each is node for each in ast.walk(other))
