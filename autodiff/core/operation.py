@@ -174,7 +174,7 @@ class Operation(_Changeable, Lean, OperationSlots):
         self.origin, self.gradient_of = graph.backprop_origin
         self._index = self._more = None
         known = graph.made_from
-        self._frames = known.frames if known is not None and known.frame is None else site.capture(known, 4)
+        self._frames = known.frames if known is not None and known.frame is None else site.capture(known, 5)
         if len(specs) == 1:  # without a call
             self._outputs = tensor = _NEW(TensorSlots)
             tensor.op, (tensor.dtype, tensor.dims), tensor._takers, tensor._more = self, specs[0], None, None

@@ -81,43 +81,51 @@ def capture(known: Known | None = None, depth: int = 1) -> RawFrames:
     if known is not None and known.frame is None:
         return known.frames
     frame: FrameType | None = sys._getframe(depth)
-    key: list[int] = []
-    kinds, left = _KINDS, DEPTH
+    kept: list[tuple[CodeType, int]] = []
+    outside: list[tuple[CodeType, int]] = []
     while frame is not None:
-        number = id(frame.f_code)
-        kind = kinds.get(number) or _kind(frame.f_code)
+        code = frame.f_code
+        kind = _KINDS.get(id(code)) or _kind(code)
+        if kept:
+            outside.append((code, frame.f_lasti))
+        elif kind == _USERS and known is None:
+            before, rest, found = _BEFORE[0]
+            outer = frame.f_back
+            for each, lasti in before:
+                if outer is None or outer.f_code is not each or outer.f_lasti != lasti:
+                    break
+                outer = outer.f_back
+            else:
+                place = code, frame.f_lasti
+                return found.get((id(code), place[1])) or found.setdefault((id(code), place[1]), (place, *rest))
         if kind >= _USERS:  # perhaps a body that the user wrote, and that is called from in here
-            key.append(number)
-            key.append(frame.f_lasti)
-            left -= 1
-            if kind == _USERS + _TOP or not left:
+            kept.append((code, frame.f_lasti))
+            if kind == _USERS + _TOP or len(kept) == DEPTH:
+                break
+        elif kept:
+            if kind != _OURS:
                 break
         elif kind == _OF_PROMPT:
-            if not key:
-                return _AT_PROMPT
-            break
-        elif key:
-            if kind == _OURS + _TOP:
-                break
+            return _AT_PROMPT
         elif known is not None and frame is known.frame:
             return known.frames
         frame = frame.f_back
-    return _SHARED.get(tuple(key)) or _shared(tuple(key), sys._getframe(depth))
+    frames = _shared(kept)
+    if frame is not None and outside and known is None:
+        _BEFORE[0] = outside, frames[1:], {}
+    return frames
 
 
+# Of the function that made operations last: the frames outside of it; those that are kept; all of its own, by place
+_BEFORE: list[Any] = [([(None, 0)], (), {})]
 _SHARED: dict[tuple[int, ...], RawFrames] = {}  # operations made in one place, as in a loop, share their frames
 _MOST = 1 << 14  # places; each keeps its code alive, so that no other code gets its id
 
 
-def _shared(key: tuple[int, ...], frame: FrameType | None) -> RawFrames:
+def _shared(kept: list[tuple[CodeType, int]]) -> RawFrames:
     if len(_SHARED) >= _MOST:
         _SHARED.clear()
-    kept: list[tuple[CodeType, int]] = []
-    while frame is not None and 2 * len(kept) < len(key):
-        if _WHOSE[frame.f_code.co_filename] != _OURS:
-            kept.append((frame.f_code, frame.f_lasti))
-        frame = frame.f_back
-    return _SHARED.setdefault(key, tuple(kept))
+    return _SHARED.setdefault(tuple([number for code, lasti in kept for number in (id(code), lasti)]), tuple(kept))
 
 
 _OURS, _TOP, _OF_PROMPT, _USERS = 1, 1, 3, 4  # _TOP is added for the code of a module
