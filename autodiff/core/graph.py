@@ -28,7 +28,7 @@ class Graph(Placed, Collected):
     gradient. extras: what other modules keep per graph (variable store, gradient calls), by their own key.
     """
 
-    in_loop = executing_eagerly = False
+    in_loop = executing_eagerly = is_rewired = False  # is_rewired: whether an operation was given other inputs
     adding = ""  # the operation whose inputs come from other graphs
     shown: Callable[[Tensor, "Graph"], Tensor] | None = None  # makes of a function's tensor one for another graph
 

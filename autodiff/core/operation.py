@@ -70,6 +70,7 @@ class _Changeable:
         Raises InvalidArgumentError for a circle; then nothing has changed.
         """
         self.graph.operations.link()  # by what they take now
+        self.graph.is_rewired = True
         before = {name: getattr(self, name) for name in parts}
         for name, value in parts.items():
             setattr(self, name, value)

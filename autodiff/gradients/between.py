@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..core.graph import Operation, Tensor
+from ..core.traversal import reached
 
 
 def carries_gradient(tensor: Tensor) -> bool:
@@ -19,7 +20,7 @@ def inputs_of(op: Operation) -> tuple[Tensor, ...]:
 
 def ops_between(ys: list[Tensor], xs: list[Tensor]) -> dict[Operation, int]:
     """Operations on some path from xs to ys; how often others of them take what each gives."""
-    return counted_back(ys, _reached_from(xs))
+    return counted_back(ys, (_reached_in_order(ys, xs) if ys else set()) or _reached_from(xs))
 
 
 def counted_back(ys: list[Tensor], among: Collection[Operation]) -> dict[Operation, int]:
@@ -38,18 +39,25 @@ def counted_back(ys: list[Tensor], among: Collection[Operation]) -> dict[Operati
     return between
 
 
+def _reached_in_order(ys: list[Tensor], xs: list[Tensor]) -> set[Operation]:
+    """As `_reached_from`, up to the last y, in one pass; none unless what an operation takes is listed before it."""
+    found = {x.op for x in xs}
+    places = {op: op.index for op in (*found, *[y.op for y in ys])}
+    graph, listed = ys[0].graph, ys[0].graph.operations.listed
+    if graph.building_function or graph.is_rewired or any(listed[at:at + 1] != [op] for op, at in places.items()):
+        return set()
+    for op in listed[min(places.values()):max(places.values()) + 1]:
+        for tensor in op.inputs:
+            if tensor.op in found and (tensor.dtype.base_dtype.is_differentiable or carries_gradient(tensor)):
+                found.add(op)
+                break
+    return found
+
+
 def _reached_from(xs: list[Tensor]) -> set[Operation]:
     """Operations that depend on some x through tensors that carry gradients, the x's own included."""
-    reached = {x.op for x in xs}
-    waiting = list(reached)
-    while waiting:
-        for tensor in waiting.pop().outputs:
-            if tensor.dtype.base_dtype.is_differentiable or carries_gradient(tensor):  # most without a call
-                for op in tensor._consumers:
-                    if op not in reached:
-                        reached.add(op)
-                        waiting.append(op)
-    return reached
+    return reached([x.op for x in xs],
+                   lambda op: [c for t in op.outputs if carries_gradient(t) for c in t._consumers])
 
 
 def ends_of(xs: list[Tensor], stops: list[Tensor], between: dict[Operation, int]) -> set[Operation]:
