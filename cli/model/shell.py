@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import linecache
 import os
 from collections import deque
@@ -14,7 +15,6 @@ from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.questions.patches import Patch
 from autodiff.debug.engine.watches import Watches
 from autodiff.debug.facts.answers import Recorded
-from autodiff.ops.common.gc_pause import freeze_objects, unfreeze_objects
 from autodiff.runtime.session import Session
 
 from .line_stops import holds_in
@@ -127,7 +127,7 @@ class Shell:
         if event.kind == "ended" and callable(script.namespace.get("feeds")):
             dbg.feed_from(script.namespace["feeds"])
         if self.interactive:
-            freeze_objects()  # a search for garbage through a large graph would keep Ctrl-C waiting
+            gc.freeze()  # a search for garbage through a large graph would keep Ctrl-C waiting
         return event
 
     def load_again(self, fixed: Patch | None = None) -> Event:
@@ -217,7 +217,7 @@ class Shell:
 
     def close(self) -> None:
         """End the script."""
-        unfreeze_objects()
+        gc.unfreeze()
         if self.script is not None:
             self.script.close()
 

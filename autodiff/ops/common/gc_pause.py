@@ -19,13 +19,3 @@ def collector_paused() -> Iterator[None]:
     finally:
         if was_collecting:
             gc.enable()
-
-
-def freeze_objects() -> None:
-    """Exclude all present objects from collection, until `unfreeze_objects`."""
-    gc.freeze()
-
-
-def unfreeze_objects() -> None:
-    """Let the collector see all objects again."""
-    gc.unfreeze()
