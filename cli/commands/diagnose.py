@@ -22,7 +22,7 @@ from autodiff.debug.analysis.findings import (
 )
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.questions.mended import numbered
-from autodiff.debug.facts.graph_lists import lacking, trainable_tensors
+from autodiff.debug.facts.graph_lists import trainable_tensors, without_any
 from autodiff.debug.facts.roles import at_line
 from autodiff.debug.facts.stats import has_nonfinite
 
@@ -112,7 +112,7 @@ def _last_stop(shell: Shell) -> str:
         return "none"
     named = [stop.target if stop is not None else "", *(target for row in rows for target in row.targets)]
     about = next(filter(None, named), "") or shell.question.removeprefix("why ")
-    if not about and lacking(shell.dbg.graph):
+    if not about and without_any(shell.dbg.graph):
         return "none"
     known = shell.dbg.model.session.variables
     trained = [known.get(t.op.name, 0.0) for t in trainable_tensors(shell.dbg.graph)] if shell.dbg.records else []

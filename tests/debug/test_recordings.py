@@ -75,6 +75,17 @@ def test_every_tensor_of_every_step_is_there(tmp_path: Path) -> None:
     assert other.path("", "w").hops and other.stepper.goto("loss").op == "loss"
 
 
+def test_after_an_evaluation_questions_go_to_the_last_training(tmp_path: Path) -> None:
+    dbg, path = recorded(tmp_path)
+    dbg.feed_from(dict)
+    dbg.run(fetches=["w"])
+    other = opened(path)
+    assert [r.trains for r in other.records] == [True] * STEPS + [False]
+    assert other.grads().rows == dbg.grads().rows and other.grads().at.step == STEPS
+    assert other.why("w") == dbg.why("w")
+    assert other.doctor().findings == dbg.doctor().findings
+
+
 def test_unchanged_variables_are_written_once(tmp_path: Path) -> None:
     _, path = recorded(tmp_path)
     held = ["v:fixed.npy" in zipfile.ZipFile(file).namelist() for file in sorted(Path(path).glob("run-*.npz"))]

@@ -127,6 +127,12 @@ def lacking(graph: Graph) -> str:
         call.found.get(x) is None for x in call.xs)), "")
 
 
+def without_any(graph: Graph) -> set[Tensor]:
+    """What calls of `gradients` gave None for, and no other call a gradient."""
+    calls = calls_of(graph)
+    return {x for call in calls for x in call.xs} - {x for call in calls for x, g in call.found.items() if g is not None}
+
+
 def variables_of(graph: Graph) -> list[tuple[Any, bool]]:
     """Each variable of the graph and its layer, and whether it is trainable."""
     trainable = set(map(id, collected_in(graph, "trainable_variables")))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Graph, Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, dependencies, in_order
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..arithmetic_rules import number
 from ..edits.in_graph import Edit
@@ -51,22 +51,19 @@ def amplified(graph: Graph, begun: Iterable[Mapping[str, Any]], last: Mapping[st
 
 def _share(t: Tensor, variable: Operation) -> float | None:
     """How often a variable's value is contained in a sum; None if that is not known."""
-    op = t.op
-    if op is variable:
-        return 1.0
-    if variable not in ancestors([t]):
-        return 0.0
-    if op.type in _READS:
-        return _share(op.inputs[0], variable)
-    parts = [_share(each, variable) for each in op.inputs]
-    if op.type in ("Add", "AddV2", "AddN", "Sub") and all(part is not None for part in parts):
-        return sum((-1 if op.type == "Sub" and i else 1) * float(part or 0.0) for i, part in enumerate(parts))
-    if op.type == "Mul":
-        for part, other in zip(parts, op.inputs[::-1]):
-            value = static_value(other)
-            if part is not None and value is not None and np.size(value) == 1:
-                return part * float(np.reshape(value, ()))
-    return None
+    shares: dict[Tensor, float | None] = {}
+    for op in in_order(dependencies([t])):
+        parts = [shares[each] for each in op.inputs]
+        found = 1.0 if op is variable else None if any(parts) or None in parts else 0.0
+        if op.type in _READS:
+            found = parts[0]
+        elif op.type in ("Add", "AddV2", "AddN", "Sub") and None not in parts:
+            found = sum((-1 if op.type == "Sub" and i else 1) * (part or 0.0) for i, part in enumerate(parts))
+        elif op.type == "Mul" and found is None:
+            found = next((part * float(np.reshape(value, ())) for part, other in zip(parts, op.inputs[::-1])
+                          if part is not None and np.size(value := static_value(other)) == 1 and value is not None), None)
+        shares.update(dict.fromkeys(op.outputs, found))
+    return shares[t]
 
 
 def averaged(update: OwnUpdate) -> list[Edit]:

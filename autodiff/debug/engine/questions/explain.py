@@ -24,7 +24,7 @@ from ...analysis.inner_gradients import why_turns
 from ...analysis.origins.sources import Scene
 from ...analysis.origins.zero_factors import picked_by, zeros_from
 from ...analysis.why import why_none, why_small
-from ...facts.graph_lists import asked_in_vain, trainable_tensors
+from ...facts.graph_lists import asked_in_vain, trainable_tensors, without_any
 from ...facts.roles import at_line, is_variable, place_of
 from ...facts.stats import has_nonfinite, statistics
 from ...history.replay import Moment
@@ -156,7 +156,9 @@ class Explanations:
         self.model.derivatives.prepare(top, tensors)
         found = {t: self.model.derivatives.gradient(top, t)[0] for t in tensors}
         if kind == "none":
-            missing = [why_none(top, t, self.model.derivatives.script_call(top)) for t, g in found.items() if g is None]
+            call, lacking = self.model.derivatives.script_call(top), without_any(self.model.graph)
+            missing = [why_none(top, t, call) for t, g in found.items()
+                       if g is None and (y or t in lacking or call is None or t not in call.xs)]
             return (*(why_none(call.ys[0], x, call) for call, x in asked_in_vain(self.model.graph)), *missing)
         if kind not in ("zero", "exploding"):
             raise ArgumentError(expected="nan, none, zero or exploding", found=repr(kind))

@@ -77,7 +77,6 @@ class Recordings:
             last = found.moments[-1]
             draws = {name: count + 1 for moment in found.moments for name, count in moment.draws.items()}
             continue_from(model.session, last.variables, last.number, last.entropy, draws)
-            state.look_at(last.run)
         return Recorded(path, len(found.moments), False)
 
 
