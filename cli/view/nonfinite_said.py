@@ -10,6 +10,8 @@ from ..model.results import Result, Text
 from .debugger_rows import place
 from .text import number
 
+_MOST_LINKS = 16  # of a chain, half of them from each end
+
 
 def nonfinite(finding: WhyNonfinite) -> tuple[Result, ...]:
     """The sentence, then each op to blame with its elements and operands."""
@@ -42,6 +44,10 @@ def chain(finding: WhyNonfinite) -> tuple[Result, ...]:
         return ()
     lines = [f"  {f'step {link.step}  ' if link.step else ''}{link.text}  "
              f"{place(link.place) if place(link.place) not in link.text else ''}".rstrip() for link in finding.chain]
+    if len(lines) > _MOST_LINKS:
+        between = finding.chain[_MOST_LINKS // 2:-(_MOST_LINKS // 2)]
+        where = ", ".join(dict.fromkeys(place(link.place) for link in between if link.place is not None))
+        lines[_MOST_LINKS // 2:-(_MOST_LINKS // 2)] = [f"  … {len(between)} more like these, at {where}"]
     return (Text("\n".join(["how it came to that, the origin first:", *lines]), "quiet"),)
 
 
