@@ -245,7 +245,8 @@ class Debugger:
         """Compare the gradient rule of each op between y and x with central differences: RuleChecks.check."""
         return self.rules.check(y, x, **options)
 
-    def doctor(self, *, static: bool = False, ignore: Sequence[str] = (), report: Report | None = None) -> Any:
+    def doctor(self, *, static: bool = False, ignore: Sequence[str] = (), report: Report | None = None,
+               hazards: bool = False) -> Any:
         """Ranked findings about the runs so far; static: about the graph alone: Checkup.doctor.
 
         After runs of another graph, as of an evaluation, it goes back to the one that trained.
@@ -254,9 +255,9 @@ class Debugger:
             beside = left_on(op for moment in self.state.moments for op in moment.ran)
             self._go_back_to(self._trained)
             self.model.note("it looks at the graph that trained: the last runs were of another one")
-            found = self.checkup.doctor(static=static, ignore=ignore, report=report)
+            found = self.checkup.doctor(static=static, ignore=ignore, report=report, hazards=hazards)
             return replace(found, findings=ranked((*found.findings, *beside), ignore))
-        return self.checkup.doctor(static=static, ignore=ignore, report=report)
+        return self.checkup.doctor(static=static, ignore=ignore, report=report, hazards=hazards)
 
     def diff(self, a: str, b: str = "", *, rtol: float = 1e-5) -> Any:
         """Compare steps, recordings or an .npz file tensor by tensor: Comparison.diff."""

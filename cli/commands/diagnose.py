@@ -20,6 +20,7 @@ from autodiff.debug.analysis.findings import (
     WhyNonfinite,
     WhySmall,
 )
+from autodiff.debug.analysis.mistakes.reach import HAZARDS
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.questions.mended import numbered
 from autodiff.debug.facts.graph_lists import trainable_tensors, without_any
@@ -120,10 +121,10 @@ def _last_stop(shell: Shell) -> str:
 
 
 def _worst(dbg: Debugger) -> Text:
-    """What doctor tells first. Raises UsageError if it has nothing to say but remarks."""
-    for worst in dbg.doctor().findings[:1]:
-        if worst.level != "remark":
-            return Text(f"{worst.text}{at_line(worst.place)}\nremedy: {worst.remedy}", "warning")
+    """What doctor tells first, or what may become nan. Raises UsageError if it has nothing to say but other remarks."""
+    found = dbg.doctor(hazards=True).findings
+    for worst in [f for f in found[:1] if f.level != "remark"] or [f for f in found if f.kind in HAZARDS][:1]:
+        return Text(f"{worst.text}{at_line(worst.place)}\nremedy: {worst.remedy}", "warning")
     raise UsageError("why what? nothing has stopped that could be explained",
                      "doctor says what is wrong so far; or why nan, why none, why zero, why TARGET",
                      code="wrong_moment")

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from autodiff.debug.analysis.edits.source_tree import Source
 
 from autodiff.core.errors import ArgumentError
 from autodiff.core.site import Span
 from autodiff.debug.analysis.advice import Advice, spoken
 from autodiff.debug.analysis.edits.in_source import Rewrite, rewritten
-from autodiff.debug.analysis.edits.source_tree import Source
 from autodiff.debug.analysis.findings import Finding
 from autodiff.debug.analysis.remedies import REMEDIES
 from autodiff.foreign.jax.words import WORDS as JAX

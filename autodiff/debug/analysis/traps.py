@@ -25,9 +25,6 @@ _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'
            "TrueDiv": "x / 0 is inf", "Pow": "the derivative of a power at base 0 is inf", "Acos": "acos'(1) is inf",
            "Asin": "asin'(1) is inf", "Acosh": "acosh'(1) is inf", "Atanh": "atanh'(1) is inf",
            "Exp": "exp(x) overflows"}
-# kinds of findings that are of what may happen, at values that may never come
-HAZARDS = ("where trap", "log of softmax", "log of sigmoid", "log", "norm", "sqrt", "division", "power", "arc",
-           "decomposition")
 _ZERO_STAYS = ("Sqrt", "Rsqrt")  # rules by which a gradient of 0 gives 0, whatever the slope
 _SELECTS = ("Select", "SelectV2")
 _DENOMINATOR = ("RealDiv", "Div", "TrueDiv")

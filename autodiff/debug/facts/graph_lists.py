@@ -130,7 +130,8 @@ def lacking(graph: Graph) -> str:
 def without_any(graph: Graph) -> set[Tensor]:
     """What calls of `gradients` gave None for, and no other call a gradient."""
     calls = calls_of(graph)
-    return {x for call in calls for x in call.xs} - {x for call in calls for x, g in call.found.items() if g is not None}
+    given = {x for call in calls for x, gradient in call.found.items() if gradient is not None}
+    return {x for call in calls for x in call.xs} - given
 
 
 def variables_of(graph: Graph) -> list[tuple[Any, bool]]:

@@ -15,7 +15,7 @@ from ..findings import Finding, Origin
 from ..mistakes.case import Case
 from ..mistakes.heads import heads, through, unbroadcast
 from ..mistakes.last_layer import logits_of
-from ..mistakes.reach import NEAR
+from ..mistakes.reach import HAZARDS, NEAR
 from ..mistakes.wiring import linear_pairs
 from ..scripts.source_tree import WHOLE
 from . import of_heads, of_training
@@ -228,7 +228,7 @@ def _swapped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
 
 
 def _kept_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    """A better form of what came near nan, or what it is given within bounds: first what is surely written."""
+    """A better form of what came near nan, or may, or what it is given within bounds: first what is surely written."""
     origin = Origin(op.name, op.type, op.outputs[0].name, "forward", "nan", 0, 0, (), (), "", "", op.name, op.type,
                     harmful=True, secondary=False, trap="", place=None)
     forms = [form for kind in forms_of(op, origin) for form in kind]
@@ -259,7 +259,8 @@ _WAYS: dict[str, Way] = {
     "reshape for transpose": _instead("tf.transpose(x, [1, 0, 2])", lambda x: build.Transpose(
         x, of_heads.build_axes(1, 0, 2)())),
     **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,
-    NEAR: _kept_away, "learning rate too low": of_training.other_rate([10.0 ** power for power in range(1, 7)]),
+    **dict.fromkeys((NEAR, *HAZARDS), _kept_away),
+    "learning rate too low": of_training.other_rate([10.0 ** power for power in range(1, 7)]),
     **dict.fromkeys(("learning rate too high", "steps too large"),
                     of_training.other_rate([10.0 ** -power for power in range(1, 7)])),
     "learning rate decayed to nothing": of_training.not_decayed,

@@ -1,20 +1,25 @@
 """What came close to nan in a training that stayed finite: with other random numbers it would have been there."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from ....core.constant_value import is_one, static_value
 from ....core.graph import Tensor
+from ..advice import advice_of
 from ..arithmetic_rules import number
 from ..findings import Finding
 from .case import Case, finding
 
 NEAR = "near nan"
+# kinds of findings, those of traps, that are of what may happen, at values that may never come
+HAZARDS = ("where trap", "log of softmax", "log of sigmoid", "log", "norm", "sqrt", "division", "power", "arc",
+           "decomposition")
 _SEVERITY = 57
 _HIGH = 60.0  # of an exponential, which overflows at 88.7
 _LEAST, _LEAST_OF_REST = 1e-25, 1e-6  # of a probability, which is 0 below 1e-45; of 1 less one, which is below 6e-8
+_LEAST_SIGMOID = 1e-6  # TensorFlow's vectors have 0 for a sigmoid below 1e-7
 _SLIGHT = 1e-2
 _SHARE = 0.15  # of what it usually is: how near 0 a number may come that nothing keeps above 0
 _FAR = 6  # ops that are looked back through
@@ -30,7 +35,8 @@ def near_misses(case: Case) -> Iterator[Finding]:
     logs = [op for op in case.behind if op.type in ("Log", "Exp") and op in case.trained and op.gradient_of is None]
     if case.is_spoiled or case.failed or len(case.steps) < 2:
         return
-    kinds = {op: _HIGH if op.type == "Exp" else _bound(op.inputs[0]) for op in logs}
+    least = {"Softmax": _LEAST, "Sigmoid": _LEAST if advice_of(case.y.graph).words else _LEAST_SIGMOID}
+    kinds = {op: _HIGH if op.type == "Exp" else _bound(op.inputs[0], least) for op in logs}
     case.want(*(op.inputs[0] for op, bound in kinds.items() if bound is not None))
     for op, bound in kinds.items():
         values = [v for v in case.series(op.inputs[0]) if v.size and np.isfinite(v).all()] if bound is not None else []
@@ -48,11 +54,11 @@ def near_misses(case: Case) -> Iterator[Finding]:
                       "keep what it is given away from there", step=case.looked[at].step, confidence="certain")
 
 
-def _bound(x: Tensor, turned: bool = False, far: int = _FAR) -> float | None:
+def _bound(x: Tensor, least: Mapping[str, float], turned: bool = False, far: int = _FAR) -> float | None:
     """Below what a number is near 0: 0.0 for a share of its usual size; None of what is kept from 0, or not known."""
     op = x.op
-    if op.type in ("Sigmoid", "Softmax"):
-        return _LEAST_OF_REST if turned else _LEAST
+    if op.type in least:
+        return _LEAST_OF_REST if turned else least[op.type]
     if op.type in _LINEAR:
         return 0.0
     values = [static_value(t) for t in op.inputs] if op.type in _ADDS else []
@@ -60,6 +66,6 @@ def _bound(x: Tensor, turned: bool = False, far: int = _FAR) -> float | None:
         return None  # or that was added to keep it from 0
     turned = turned or op.type == "Sub" and is_one(op.inputs[0])
     parts = op.inputs[1:] if op.type in _SELECTS else op.inputs[1:] if turned and op.type == "Sub" else op.inputs
-    bounds = [_bound(t, turned, far - 1) for t in parts if static_value(t) is None]
+    bounds = [_bound(t, least, turned, far - 1) for t in parts if static_value(t) is None]
     known = [bound for bound in bounds if bound is not None]
     return None if len(known) < len(bounds) and op.type in _SELECTS else max(known, default=None)

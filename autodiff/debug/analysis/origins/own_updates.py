@@ -60,8 +60,9 @@ def _share(t: Tensor, variable: Operation) -> float | None:
         elif op.type in ("Add", "AddV2", "AddN", "Sub") and None not in parts:
             found = sum((-1 if op.type == "Sub" and i else 1) * (part or 0.0) for i, part in enumerate(parts))
         elif op.type == "Mul" and found is None:
-            found = next((part * float(np.reshape(value, ())) for part, other in zip(parts, op.inputs[::-1])
-                          if part is not None and np.size(value := static_value(other)) == 1 and value is not None), None)
+            factors = [static_value(each) for each in op.inputs[::-1]]
+            found = next((part * float(np.reshape(value, ())) for part, value in zip(parts, factors)
+                          if part is not None and value is not None and np.size(value) == 1), None)
         shares.update(dict.fromkeys(op.outputs, found))
     return shares[t]
 

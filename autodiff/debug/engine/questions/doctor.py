@@ -58,11 +58,12 @@ class Checkup:
         self.trials, self.mended = trials, Mended(state, trials)
 
     @np.errstate(all="ignore")  # it looks at numbers that are not finite
-    def doctor(self, *, static: bool = False, ignore: Collection[str] = (), report: Report | None = None) -> Diagnosis:
+    def doctor(self, *, static: bool = False, ignore: Collection[str] = (), report: Report | None = None,
+               hazards: bool = False) -> Diagnosis:
         """Ranked findings about the runs remembered; static: about the graph alone, without running it.
 
-        ignore: kinds of findings that are not wanted. report: told of each kind of mistake that was looked for; Ctrl-C
-        ends it with what is found by then.
+        ignore: kinds of findings that are not wanted. hazards: as of Mended.told. report: told of each kind of mistake
+        that was looked for; Ctrl-C ends it with what is found by then.
         """
         self.trials.keep(0)
         y = self.model.default_y()
@@ -105,7 +106,7 @@ class Checkup:
         if laid is not None:
             found, mends = laid.mends(found, self.model)
         found = [placed(f, case, self.model.targets.named(f.op)) for f in ranked(explained(found), ignore)]
-        found = self.mended.told(found, case)
+        found = self.mended.told(found, case, hazards=hazards)
         found = [replace(f, remedy=text) for f, text in zip(found, self.trials.in_order_of([f.remedy for f in found]))]
         advice = advice_of(self.model.graph)
         makers = advice.makers

@@ -150,7 +150,9 @@ class Explanations:
             roots = self.effects.roots(y, order)
             at = self.state.moment_for(roots)
             why = self.blame.why_nonfinite(roots, None, at)
-            return why if why.origins else self.blame.failed(at) or self._without_end(why)
+            if why.origins or not y and (why := self._of_other_losses(at) or why).origins:
+                return why
+            return self.blame.failed(at) or self._without_end(why)
         top = self.model.y_of(y)
         tensors = trainable_tensors(self.model.graph)
         self.model.derivatives.prepare(top, tensors)
@@ -165,6 +167,17 @@ class Explanations:
         at = self.state.moment_for([top])
         small = (self._small(top, t, at, *self._along(top, t, at)) for t, g in found.items() if g is not None)
         return tuple(finding for finding in small if finding.kind == kind or kind == "zero" and finding.kind != "fine")
+
+    def _of_other_losses(self, at: Moment) -> WhyNonfinite | None:
+        """Of losses that the run `at` did not compute, each in the last run that did: the first that is not finite."""
+        seen = set(self.effects.run_last(at))
+        for moment in reversed(self.state.moments if self.state.view is None else ()):
+            if not seen.issuperset(here := self.effects.run_last(moment)):
+                seen.update(here)
+                why = self.blame.why_nonfinite(self.effects.roots(at=moment), None, moment)
+                if why.origins:
+                    return why
+        return None
 
     def _without_end(self, why: WhyNonfinite) -> WhyNonfinite:
         """Where nothing is nan: the same, with how the loss grew, if the training diverges all the same."""

@@ -18,8 +18,7 @@ from ...analysis.edits.own_updates import Law, law_behind
 from ...analysis.findings import WARNING, Finding, Remedy, WhyNone
 from ...analysis.mistakes.all_mistakes import CALM
 from ...analysis.mistakes.case import Case, gradients_of, held
-from ...analysis.mistakes.reach import NEAR
-from ...analysis.traps import HAZARDS
+from ...analysis.mistakes.reach import HAZARDS, NEAR
 from ...analysis.update_blame import is_store
 from ...facts.records import NewLines
 from ...history.replay import Moment
@@ -69,15 +68,18 @@ class Mended:
         self._lines: NewLines = {}  # of the remedy that is tried
         self._left = 1.0  # of the loss at the end, by the remedy that was tried last
 
-    def told(self, found: Sequence[Finding], case: Case) -> list[Finding]:
+    def told(self, found: Sequence[Finding], case: Case, *, hazards: bool = False) -> list[Finding]:
         """The findings, worst first, with what their remedies gave where they were tried, and else why not.
 
+        hazards: where nothing is worse, those of what did not happen are tried too.
         Ctrl-C ends it, and what was not reached is told as it was.
         """
         until = time.perf_counter() + _SECONDS
         self._laws, steps, told = {}, self._steps(case), list(found)
         written = advice_of(self.model.graph).written
         worst = [f for f in found if f.remedy and "tried: " not in f.remedy and (f.severity >= WARNING or written(f))]
+        if hazards and not any(f.severity >= WARNING for f in found):
+            worst += [f for f in found if f.kind in HAZARDS]
         kinds = list(dict.fromkeys((f.kind, f.op, f.remedy) for f in worst))  # of tensors at one op one is tried
         try:
             for kind in kinds[:_FINDINGS]:
@@ -87,7 +89,10 @@ class Mended:
                 self._lines = {} if self.model.raised[0] else advice_of(self.model.graph).written(first) or lines_of(
                     first, op, case)
                 if op is not None:
-                    attempts = list(attempts_of(first, op, case)) if case.steps else []
+                    attempts = list(attempts_of(first, op, case)) if case.steps and (
+                        first.kind not in HAZARDS or hazards) else []
+                    if first.kind in (NEAR, *HAZARDS):  # each keeps nan away: what can be written comes first
+                        attempts.sort(key=lambda each: bool(patch_of(each.edits, self.model.script_name).why))
                     self._lines = self._lines or next((each.lines for each in attempts if each.lines), {})
                     said = self._said(first, attempts, case, steps, until)
                 if self._lines and "; fix " not in said and self.state.moments:
@@ -157,7 +162,7 @@ class Mended:
         start, end = float(np.mean(losses[:count])), float(np.mean(losses[-count:]))
         before = float(np.mean(course.measured[-count:]))
         margin = _BETTER * max(abs(start), 1e-6)
-        is_near = finding.kind == NEAR  # what stayed finite is to stay as it was
+        is_near = finding.kind in (NEAR, *HAZARDS)  # what stayed finite is to stay as it was
         if is_near and end > before + margin or not is_near and (
                 not end < start - margin or np.isfinite(before) and not end < before - margin):
             return ""

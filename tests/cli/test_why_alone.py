@@ -1,0 +1,73 @@
+"""`why` without a word: what a script that stayed finite may meet, and of several losses the one that is nan."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.language.interpreter import execute
+from cli.model.shell import Shell
+from cli.view.plain import plain
+
+START = """\
+import numpy as np
+import tensorflow as tf
+tf.set_random_seed(1)
+rows = np.random.RandomState(0).randn(64, 3).astype(np.float32)
+x, y = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [None, 1])
+h = tf.layers.dense(x, 8, tf.nn.relu, name="h")
+"""
+END = """
+train = tf.train.AdamOptimizer(0.01).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for i in range(12):
+        sess.run([train, loss], {x: rows, y: rows[:, :1] > 0})
+"""
+# what comes between; what is said; what is then in the file
+MAY_BE = {
+    "a sigmoid of a function": (
+        "def net(h):\n    z = tf.layers.dense(h, 1)\n    return tf.nn.sigmoid(z), z\np, z = net(h)\n"
+        "loss = -tf.reduce_mean(y * tf.log(p) + (1. - y) * tf.log(1. - p))",
+        "log of a sigmoid: it underflows to 0", "tf.log(tf.maximum(1. - p, 1e-12))"),
+    "a norm": (
+        "e = tf.layers.dense(h, 4)\ne = e / tf.norm(e, axis=1, keepdims=True)\n"
+        "loss = tf.losses.mean_squared_error(y, tf.layers.dense(e, 1))",
+        "a norm, whose derivative at 0 is nan", "e = tf.nn.l2_normalize(e, 1)"),
+}
+TWO_LOSSES = START + """\
+sigma = tf.squeeze(tf.layers.dense(h, 1, name="sigma", bias_initializer=tf.constant_initializer(0.02),
+                                   kernel_initializer=tf.zeros_initializer()), 1)
+policy = tf.reduce_mean(tf.log(sigma))
+value = tf.reduce_mean(tf.square(tf.layers.dense(x, 1, name="value") - y))
+actor, critic = tf.train.AdamOptimizer(0.01).minimize(policy), tf.train.AdamOptimizer(0.01).minimize(value)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for i in range(6):
+        sess.run([critic, value], {x: rows, y: np.abs(rows[:, :1])})
+        sess.run([actor, policy], {x: rows})
+    sess.run([critic, value], {x: rows, y: np.abs(rows[:, :1])})
+"""
+
+
+def asked(text: str, folder: Path, *lines: str) -> str:
+    file = folder / "model.py"
+    file.write_text(text)
+    shell = Shell()
+    try:
+        return "\n".join([plain(execute(line, shell)) for line in (f"load '{file}'", "run", *lines)][2:])
+    finally:
+        shell.close()
+
+
+@pytest.mark.parametrize("name", MAY_BE)
+def test_what_may_become_nan_is_told_and_written_where_nothing_has(name: str, tmp_path: Path) -> None:
+    between, said, line = MAY_BE[name]
+    answer = asked(START + between + END, tmp_path, "why", "fix 1 --write --yes")
+    assert said in answer and "it did not happen in 12 training steps" in answer and "fix 1 applies it" in answer
+    assert line in (tmp_path / "model.py").read_text()
+
+
+def test_of_two_losses_the_one_that_is_nan_is_told_and_not_what_the_other_trains(tmp_path: Path) -> None:
+    answer = asked(TWO_LOSSES, tmp_path, "why", "why none")
+    assert "log(-" in answer and "softplus" in answer
+    assert "no gradient is none" in answer and "does not depend on" not in answer
