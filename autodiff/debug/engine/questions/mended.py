@@ -29,7 +29,7 @@ from .trials import Trials
 from .trials_told import ANEW
 
 _STEPS, _MORE, _LEAST = 20, 60, 4  # training steps that are made again, or if these show nothing; and the fewest
-_SECONDS, _EACH = 3.0, 1.5  # for all findings, and for one
+_SECONDS, _EACH = 3.0, 1.5  # of this thread, for all findings, and for one: what else the machine does counts little
 _FINDINGS = 4  # the worst ones, whose remedies are tried
 _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
 _NOT_SHOWN = "the remembered steps do not show that it helps"
@@ -74,7 +74,7 @@ class Mended:
         hazards: where nothing is worse, those of what did not happen are tried too.
         Ctrl-C ends it, and what was not reached is told as it was.
         """
-        until = time.perf_counter() + _SECONDS
+        until = time.thread_time() + _SECONDS
         self._laws, steps, told = {}, self._steps(case), list(found)
         written = advice_of(self.model.graph).written
         worst = [f for f in found if f.remedy and "tried: " not in f.remedy and (f.severity >= WARNING or written(f))]
@@ -123,13 +123,13 @@ class Mended:
             return "not tried: what the script does with the gradients is no rule that is known"
         if sum(self._is_training(m, case) for m in steps) < _LEAST:
             return f"not tried: fewer than {_LEAST} training steps can be made again"
-        end = min(until, time.perf_counter() + _EACH)
-        if time.perf_counter() + _LEAST * case.ms / 1000 > end + _EACH:
+        end = min(until, time.thread_time() + _EACH)
+        if time.thread_time() + _LEAST * case.ms / 1000 > end + _EACH:
             return "not tried: a step takes too long"
         training = [i for i, m in enumerate(steps) if self._is_training(m, case)]
         for count in (_STEPS, _MORE)[:1 + (len(training) > _STEPS)]:
             for attempt in attempts:
-                if time.perf_counter() > end:
+                if time.thread_time() > end:
                     return "not tried: no time was left" if count == _STEPS else self._offered(finding, attempts, case)
                 try:
                     said = self._tried(finding, attempt, case, steps[:training[:count][-1] + 1], end)
@@ -194,7 +194,7 @@ class Mended:
         moments: list[Moment] = []
         law, slopes, past = self._laws.get(case.y), self._slopes(case), list[dict[str, Any]]()
         for moment in steps:
-            if len(losses) >= _LEAST and time.perf_counter() > until:
+            if len(losses) >= _LEAST and time.thread_time() > until:
                 break
             at = replace(moment, variables=variables)
             if law is not None:
