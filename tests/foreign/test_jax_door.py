@@ -45,6 +45,7 @@ def told(tmp_path, capfd):
             before = jax.grad, jax.value_and_grad, jax.vjp
             with made.opened(), made.optimizers.watched(sys.modules["optax"]):
                 assert jax.config.jax_disable_jit and jax.grad is not before[0]
+                assert jax.config.jax_compilation_cache_dir  # where loops are found that were compiled before
                 exec(compile(file.read_text(), str(file), "exec"), names)
             assert before == (jax.grad, jax.value_and_grad, jax.vjp) and not jax.config.jax_disable_jit
         last = seen[-1] if seen else (None, None, ())

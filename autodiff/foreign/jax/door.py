@@ -5,9 +5,12 @@ gets; then the function's program, with the values of its arguments, is run as a
 """
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -46,6 +49,7 @@ class JaxDoor:
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
         """While the script runs."""
+        _compile_once()
         real = {name: getattr(jax, name) for name in ("grad", "value_and_grad", "vjp")}
         was_off = jax.config.jax_disable_jit
         jax.config.update("jax_disable_jit", True)
@@ -76,7 +80,7 @@ class JaxDoor:
         def step(*args: Any, **kwargs: Any) -> Any:
             if self._passes(args, kwargs):
                 return found(*args, **kwargs)
-            result = self._alone(lambda: found(*args, **kwargs))
+            result = self._as_jax_has_it(lambda: found(*args, **kwargs))
             again = functools.partial(found, *args, **kwargs)
             gradients = result[1] if name == "value_and_grad" else result[0] if has_aux else result
             self._step(Call(fun, args, kwargs, argnums, has_aux, gradients, f"jax.{name}"), again)
@@ -87,11 +91,11 @@ class JaxDoor:
     def _vjp(self, fun: Callable[..., Any], *primals: Any, has_aux: bool = False, **options: Any) -> Any:
         if self._passes(primals, {}):
             return self._real["vjp"](fun, *primals, has_aux=has_aux, **options)
-        value, pull, *aux = self._alone(lambda: self._real["vjp"](fun, *primals, has_aux=has_aux, **options))
+        value, pull, *aux = self._as_jax_has_it(lambda: self._real["vjp"](fun, *primals, has_aux=has_aux, **options))
 
         @functools.wraps(pull)
         def step(cotangents: Any) -> Any:
-            gradients = pull(cotangents)
+            gradients = self._as_jax_has_it(lambda: pull(cotangents))
             if not self._passes((cotangents,), {}):
                 argnums = tuple(range(len(primals)))
                 self._step(Call(fun, primals, {}, argnums, has_aux, gradients, "jax.vjp", cotangents), lambda: None)
@@ -111,6 +115,11 @@ class JaxDoor:
             return run()
         finally:
             self._is_inside = False
+
+    def _as_jax_has_it(self, run: Callable[[], Any]) -> Any:
+        """The same with jax.jit on: none of its values are asked for, and op by op it takes twice as long or more."""
+        with jax.disable_jit(False):
+            return self._alone(run)
 
     def _step(self, call: Call, again: Callable[[], Any]) -> None:
         """One step: the graph of the call, under the debugger. again: asks JAX for it once more."""
@@ -147,6 +156,19 @@ class JaxDoor:
         found |= {name: trees[numbers[id(value)]] for name, value in self._view.namespace().items()
                   if id(value) in numbers}
         self._view.handles.update(found)
+
+
+def _compile_once() -> None:
+    """Let JAX keep what it compiles until this process ends, unless the user has a folder for it.
+
+    A loop of jax.lax that is not inside of jax.jit is traced anew in each step, and would be compiled anew.
+    """
+    if jax.config.jax_compilation_cache_dir is None:
+        folder = tempfile.mkdtemp(prefix="gradbg-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        jax.config.update("jax_compilation_cache_dir", folder)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
 def open_door(view: View) -> Any:

@@ -66,7 +66,8 @@ class Draws:
                 is_typed = jax.dtypes.issubdtype(key.dtype, jax.dtypes.prng_key)
                 numbers = jax.random.key_data(key) if is_typed else key
                 self._now.add(Draw(name, np.asarray(numbers).tobytes(), sites[-1]))
-            return real(*args, **options)
+            with jax.disable_jit(False):
+                return real(*args, **options)
         return draw
 
     def since(self, call: Call) -> Sequence[Round]:

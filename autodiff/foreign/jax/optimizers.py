@@ -101,7 +101,8 @@ class Optimizers:
     def _inside(self, run: Callable[[], Any]) -> Any:
         self._depth += 1
         try:
-            return run()
+            with jax.disable_jit(False):  # optax's own functions call none of the script's
+                return run()
         finally:
             self._depth -= 1
 

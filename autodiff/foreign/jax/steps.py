@@ -99,8 +99,6 @@ class Builder:
         cotangents = [] if call.cotangents is None else [array_of(c) for c in jax.tree.leaves(call.cotangents)]
         key = signature(program), tuple(leaf.name for leaf in leaves), len(cotangents)
         if key not in self._known:
-            if any(use.op == "while" for use in program.uses()):
-                _as_jitted(call, leaves)
             self._known[key] = self._new(program, leaves, cotangents)
         known = self._known[key]
         data = [array_of(leaf.value) for leaf in leaves if not leaf.is_parameter]
@@ -139,13 +137,6 @@ class Builder:
             if not weights:
                 return _Known(outputs[0], given)
             return _Known(tf.add_n([tf.reduce_sum(y * w) for y, w in zip(outputs, weights)]), given)
-
-
-def _as_jitted(call: Call, leaves: Sequence[Leaf]) -> None:
-    """Raises ValueError as JAX does where a while_loop is in the way, which is none while jax.jit is off."""
-    with jax.disable_jit(False), contextlib.suppress(TypeError):  # of what is given beside a loss
-        value, pull = jax.vjp(_flat(call, leaves), *[leaf.value for leaf in leaves])
-        pull(value)
 
 
 def _place(sites: Sequence[Site]) -> Place | None:

@@ -167,9 +167,9 @@ def apply_updates(params, updates):
 
 
 class Config:
-    """The one flag that the door sets."""
+    """The flag that the door sets, and the folder that it gives."""
 
-    jax_disable_jit = False
+    jax_disable_jit, jax_compilation_cache_dir = False, None
 
     def update(self, name, on):
         setattr(self, name, on)
@@ -199,7 +199,7 @@ def installed(package):
 
 jax.config, jax.Array, jax.core.Tracer = Config(), np.ndarray, Tracer
 jax.make_jaxpr, jax.grad, jax.value_and_grad, jax.vjp = make_jaxpr, grad, value_and_grad, lambda *_: None
-jax.disable_jit = lambda _: contextlib.nullcontext()
+jax.disable_jit, jax.jit = lambda _: contextlib.nullcontext(), lambda function: function
 jax.numpy.result_type = np.result_type
 jax.dtypes.prng_key = jax.dtypes.extended = object()
 jax.dtypes.issubdtype = lambda dtype, kind: isinstance(kind, type) and np.issubdtype(dtype, kind)
