@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ...api.control.custom import CustomRule
 from ...core.graph import Operation, Tensor
 from ...core.op import REGISTERED_GRADIENTS
-from ...core.traversal import ancestors, descendants, reached
+from ...core.traversal import ancestors, reached
 from ...gradients.between import carries_gradient
 from ...gradients.blocked_reasons import blocked_reason, no_gradient_reason
 from ..facts.roles import place_of
@@ -23,9 +23,17 @@ _MOVES = frozenset(("BroadcastTo", "ConcatV2", "ExpandDims", "Pack", "Reshape", 
                     "Squeeze", "StridedSlice", "Tile", "Transpose"))
 
 
-def cuts_between(y: Tensor, x: Tensor) -> tuple[list[Cut], bool]:
-    """The ops that cut a path from y to x, in backward order; and whether some path is not cut."""
-    on_paths = (descendants([x]) & ancestors([y])) if y is not x else set()
+def _between(y: Tensor, x: Tensor, behind: Collection[Operation] | None = None) -> set[Operation]:
+    """The ops on the ways from x to y. behind: all that y comes from, where that is known."""
+    known = ancestors([y]) if behind is None else behind
+    return reached([c for c in x._consumers if c in known] if y is not x else [],
+                   lambda op: [c for t in op.outputs for c in t._consumers if c in known])
+
+
+def cuts_between(y: Tensor, x: Tensor, behind: Collection[Operation] | None = None) -> tuple[list[Cut], bool]:
+    """The ops that cut a path from y to x, in backward order; and whether some path is not cut. behind: all that y
+    comes from, where that is known."""
+    on_paths = _between(y, x, behind)
     live = _live(y, x, on_paths)
     cuts = []
     for op in sorted(on_paths, key=lambda op: -op.index):
@@ -66,7 +74,7 @@ def live_ops(y: Tensor) -> set[Operation]:
 
 def passed(y: Tensor, x: Tensor) -> dict[Operation, tuple[Tensor, ...]]:
     """Each op that the gradient of y passes on its way to x, with the inputs through which it goes on; from x up."""
-    on_paths = (descendants([x]) & ancestors([y])) if y is not x else set()
+    on_paths = _between(y, x)
     found: dict[Operation, tuple[Tensor, ...]] = {}
     for op in sorted((op for op in _live(y, x, on_paths) if isinstance(op, Operation)), key=lambda op: op.index):
         inputs = tuple(dict.fromkeys(t for i, t in _ways(op) if (t is x or t.op in found)
@@ -110,7 +118,7 @@ def path(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], parts: Mapping[A
     Of several paths the one that carries most at each turn, going up from x. parts: by (op, input), what the op alone
     adds to the gradient at its input, where several do; without them, what arrives at the op counts.
     """
-    on_paths = (descendants([x]) & ancestors([y])) if y is not x else set()
+    on_paths = _between(y, x)
     cuts, flows = cuts_between(y, x)
     if not flows or y is x:
         return Path(y.name, x.name, (), 0, tuple(cuts))

@@ -49,7 +49,8 @@ def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable
     if y is not None:
         found += suspicions(y, [op for op in forward if op in trained])
         found += silent_mistakes(y, y.graph.operations.values(), variables)
-        found += [each for v in variables for each in _of_variable(y, v)]
+        behind = ancestors([y])
+        found += [each for v in variables for each in _of_variable(y, v, behind)]
         found += _chains(y, variables)
     listed: dict[tuple[str, str, str], Finding] = {}
     for each in found:
@@ -178,9 +179,9 @@ def _is_risky_power(op: Operation) -> bool:
     return bool(np.any((array < 1) & (array != 0))) or bool(np.any((array < 2) & (array != np.round(array))))
 
 
-def _of_variable(y: Tensor, variable: Tensor) -> list[Finding]:
+def _of_variable(y: Tensor, variable: Tensor, behind: set[Operation]) -> list[Finding]:
     """Why a variable will get no gradient, and where one of several paths to it is cut."""
-    cuts, flows = cuts_between(y, variable)
+    cuts, flows = cuts_between(y, variable, behind)
     if not flows and is_no_weight(variable):
         return []  # a target network's, or a learning rate: it is not meant to be trained
     if not flows:

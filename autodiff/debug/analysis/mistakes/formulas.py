@@ -224,8 +224,10 @@ def _own_target(op: Operation, case: Case) -> Iterator[Finding]:
         reward = [t for t in parts if t.op not in case.trained and fed_behind([t]) and len(t.dims or ()) < 3]
         later = [t for t in parts if t.op in case.trained and t.op.type == "Mul"
                  and any(0.5 < (number_in(f) or 0.0) < 1 for f in t.op.inputs)]
+        if not (reward and later):
+            continue
         known = [case.variables_behind(t) for t in (target, value)]
-        if reward and later and known[0] == known[1] and fed_behind([target]) - fed_behind([*reward, value]):
+        if known[0] == known[1] and fed_behind([target]) - fed_behind([*reward, value]):
             yield finding(47, "target is trained", target.op, f"{op.name} is the error of {value.name} from the target "
                           f"{target.name}, a reward and the discounted value of what comes next, which the same "
                           "variables make: the gradient goes through both, and pulls the target to the prediction",

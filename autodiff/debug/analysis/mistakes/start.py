@@ -209,9 +209,9 @@ def _far_from_a_guess(case: Case) -> tuple[str, float]:
 
 def given_to(variable: Tensor, runs: Sequence[Run]) -> dict[Operation, int]:
     """The assignments by which runs gave a variable other values than its first ones, and the last run of each."""
-    starts = {each.initializer for each, _ in variables_of(variable.graph)}
-    return {op: run.number for run in runs for op in run.ran if op.type in ASSIGNS
-            and op.inputs[0] is variable and op not in starts}
+    stores = [op for op in variable._consumers if op.type in ASSIGNS and op.inputs[0] is variable]
+    starts = {each.initializer for each, _ in variables_of(variable.graph)} if stores else set()
+    return {op: run.number for run in runs for op in stores if op in run.ran and op not in starts}
 
 
 def _started_late(case: Case) -> list[Finding]:

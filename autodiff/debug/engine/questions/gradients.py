@@ -1,6 +1,7 @@
 """Gradients: of any tensor by any, alone and in a table."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -131,10 +132,13 @@ class Gradients:
         at = self.state.moment_for([top]) if y or target else self.state.moment_of_training(top)
         values = self.state.values(list(found.values()), at) if found else []
         norms_before = self._norms_of(list(found.values()), at.run) if found and past else {}
-        rows = [self._grad_row(t, g, v, at, tuple(norms_before.get(g, ()))) for (t, g), v in zip(found.items(), values)]
+        names = self.model.targets.handles_by_tensor()
+        rows = [self._grad_row(t, g, v, at, tuple(norms_before.get(g, ())), names)
+                for (t, g), v in zip(found.items(), values)]
         for tensor in inside:
             try:
-                rows.append(self._grad_row(tensor, None, self.inner.gradient_turns(top, tensor, at).stacked(), at, ()))
+                turns = self.inner.gradient_turns(top, tensor, at)
+                rows.append(self._grad_row(tensor, None, turns.stacked(), at, (), names))
             except AutodiffError as error:
                 missing.append(self._row_without(tensor, error.message.partition("\n")[0]))
         norms = [row.stats.norm for row in rows if row.stats is not None and row.stats.norm is not None]
@@ -149,10 +153,10 @@ class Gradients:
                          source)
 
     def _grad_row(self, tensor: Tensor, gradient: Any, value: Any, at: Moment,
-                  norms: tuple[float | None, ...]) -> GradRow:
+                  norms: tuple[float | None, ...], names: Mapping[Tensor, str]) -> GradRow:
         stats = statistics(value)
         dims = tensor.dims if tensor.dtype.name != "resource" else tuple(np.shape(plain(value)))
-        return GradRow(tensor.name, self.model.targets.short(tensor, "g"), self.model.targets.handle_of(tensor),
+        return GradRow(tensor.name, self.model.targets.short(tensor, "g"), names.get(tensor, ""),
                        dims, stats, update_ratio(self.state, tensor.name, self.state.log.last_step(at.run)), norms, "",
                        "" if gradient is None else gradient.name, place_of(tensor.op))
 
