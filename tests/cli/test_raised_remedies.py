@@ -22,6 +22,10 @@ LOOP = "for i in range(3):\n    "
 FED = "{x: rows, y: rows[:, :1]}"
 MORE = ("import tensorflow as tf\nx = tf.placeholder(tf.float32, [None, 4, 4])\n"
         "labels = tf.placeholder(tf.int32, [None])\n")
+TWO_RNNS = (MORE + "with tf.variable_scope('a'):\n"
+            "    _, end = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(3), x, dtype=tf.float32)\n"
+            "with tf.variable_scope('b'):\n"
+            "    told, last = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(3), x, dtype=tf.float32)\n")
 KERAS = ("import numpy as np\nimport tensorflow as tf\ndata = np.ones((8, 5, 3), np.float32)\n"
          "m = tf.keras.Sequential()\n")
 
@@ -482,3 +486,13 @@ def test_what_is_not_surely_found_is_not_written(tmp_path: Path, monkeypatch: py
     found = said(tmp_path, monkeypatch, "run", "why", "fix 1 --write")
     assert "Cannot interpret feed_dict key" in found[1]
     assert "_value" not in "".join(found)
+
+
+def test_a_state_that_nothing_uses_is_told_where_nothing_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                                ) -> None:
+    (tmp_path / "model.py").write_text("import numpy as np\n" + TWO_RNNS + SESSION.join((
+        "train = tf.train.AdamOptimizer().minimize(tf.reduce_mean(told))\n",
+        "sess.run(train, {x: np.ones([2, 4, 4])})\n")))
+    *_, found, _ = said(tmp_path, monkeypatch, "run", "why none", "fix 1 --write --yes")
+    assert "end, the last state of the dynamic_rnn at model.py:6, is used by nothing" in found
+    assert "initial_state=end)" in (tmp_path / "model.py").read_text()

@@ -14,6 +14,7 @@ from ..facts.graph_lists import calls_of, trainable_tensors
 from ..facts.records import Place
 from ..facts.roles import ASSIGNS, PLACEHOLDERS, STORES, VARIABLES, as_place, at_line, place_of, takes_elements
 from .findings import WhyNone
+from .unused_states import unused_state
 
 _QUESTIONS = (*ASSIGNS, "IsVariableInitialized", "VarIsInitializedOp")
 _STORES = (*STORES, "ScatterAdd")
@@ -27,6 +28,10 @@ def disconnected(y: Tensor, x: Tensor) -> WhyNone:
     users = [op for op in dict.fromkeys(x._consumers) if op.type not in _QUESTIONS]
     used_by = tuple(op.name for op in _past_reads(users))
     what = f"{y.name} does not depend on {x.name}"
+    state = unused_state(y, x)
+    if state is not None:
+        return WhyNone(y.name, x.name, "disconnected", f"{what}: {state.text}", state.remedy, (), used_by,
+                       place_of(x.op), state.lines)
     text, remedy = _reason(y, x, users, used_by)
     return WhyNone(y.name, x.name, "disconnected", f"{what}{text}", remedy, (), used_by, place_of(x.op))
 

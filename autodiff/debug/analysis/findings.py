@@ -28,7 +28,7 @@ class Cut:
 class WhyNone:
     """Why d y / d x is None. kind: "cut" (every path passes a cut), "disconnected" (no path at all), "held" (the
     gradient call holds something constant), "not asked" (it was not asked for this x), "not watched" (by the tape), or
-    "flows" (it is not None). used_by: ops that do use x, when y does not depend on it.
+    "flows" (it is not None). used_by: ops that use x, when y does not depend on it. lines: as of Remedy.
     """
 
     y: str
@@ -39,6 +39,7 @@ class WhyNone:
     cuts: tuple[Cut, ...] = ()
     used_by: tuple[str, ...] = ()
     place: Place | None = None
+    lines: NewLines = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)

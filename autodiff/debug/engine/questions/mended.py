@@ -268,7 +268,7 @@ def numbered(why: WhyNone, trials: Trials) -> WhyNone:
     advice, first = advice_of(model.graph), next(iter(why.cuts), None)
     remark = advice.remarks.get(why.x.rpartition(":")[0])
     place = first.place if first is not None else why.place if remark is not None else None
-    lines = (remark.lines if remark is not None else {}) or advice.written(Finding(
+    lines = why.lines or (remark.lines if remark is not None else {}) or advice.written(Finding(
         0, "no gradient", first.op if first is not None else "", "", why.x, why.text, why.remedy, "", place))
     y = model.targets.named(why.y.rpartition(":")[0])
     if not lines or y is None or not moments or model.raised[0]:
