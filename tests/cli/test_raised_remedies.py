@@ -444,6 +444,56 @@ RAISED = {
         "loss = tf.reduce_mean(p) + tf.reduce_mean(s)\npairs = tf.train.AdamOptimizer().compute_gradients(loss)\n"
         "[tf.clip_by_norm(g, 1.0) for g, v in pairs]\n", "has no gradient: loss does not depend on",
         "s = tf.layers.flatten(z)"),
+    "a decoder that forgets its encoder": (
+        TWO_RNNS + "loss = tf.reduce_mean(told)\npairs = tf.train.AdamOptimizer().compute_gradients(loss)\n"
+        "[tf.clip_by_norm(g, 1.0) for g, v in pairs]\n",
+        "end, the last state of the dynamic_rnn at model.py:5, is used by nothing, and the dynamic_rnn at model.py:7 "
+        "begins with zeros", "x, dtype=tf.float32, initial_state=end)\nloss"),
+    "a decoder that is given the state and takes zeros": (
+        MORE + "def encode(steps):\n    with tf.variable_scope('a'):\n"
+        "        return tf.nn.static_rnn(tf.nn.rnn_cell.LSTMCell(3), steps, dtype=tf.float32)\n"
+        "def decode(steps, start):\n    cell = tf.nn.rnn_cell.LSTMCell(3)\n"
+        "    given = cell.zero_state(tf.shape(x)[0], tf.float32)\n"
+        "    return tf.nn.static_rnn(cell, steps, initial_state=given)[0]\n"
+        "def model():\n    _, thought = encode(tf.unstack(x, axis=1))\n"
+        "    return tf.reduce_mean(decode(tf.unstack(x, axis=1), thought))\n"
+        "loss = model()\npairs = tf.train.AdamOptimizer().compute_gradients(loss)\n"
+        "[tf.clip_by_norm(g, 1.0) for g, v in pairs]\n",
+        "is used by nothing, and the static_rnn at model.py:10 begins with zeros", "cell, steps, initial_state=start)"),
+    "states put together, and a cell that begins with zeros": (
+        MORE + "a, b, cell = (tf.nn.rnn_cell.LSTMCell(n) for n in (2, 2, 4))\n"
+        "_, (one, two) = tf.nn.bidirectional_dynamic_rnn(a, b, x, dtype=tf.float32)\n"
+        "both = tf.nn.rnn_cell.LSTMStateTuple(tf.concat([one.c, two.c], 1), tf.concat([one.h, two.h], 1))\n"
+        "state, outputs = cell.zero_state(tf.shape(x)[0], tf.float32), []\nfor t in range(4):\n"
+        "    output, state = cell(x[:, t], state)\n    outputs.append(output)\n"
+        "loss = tf.reduce_mean(tf.stack(outputs))\npairs = tf.train.AdamOptimizer().compute_gradients(loss)\n"
+        "[tf.clip_by_norm(g, 1.0) for g, v in pairs]\n",
+        "both, a state at model.py:6, is used by nothing, and the cell at model.py:9 begins with zeros",
+        "state, outputs = both, []"),
+    "a copy that is not trained": (
+        MORE + "def net(name):\n    with tf.variable_scope(name):\n        return tf.layers.dense(x[:, 0], 1)\n"
+        "new, old = net('new'), net('old')\n"
+        "of_new, of_old = (tf.trainable_variables(name) for name in ('new', 'old'))\n"
+        "copy = [tf.assign(b, a) for a, b in zip(of_new, of_old)]\n"
+        "loss = tf.reduce_mean(tf.square(new - tf.stop_gradient(old)))\noptimizer = tf.train.AdamOptimizer()\n"
+        "[tf.clip_by_norm(g, 1.0) for g, v in optimizer.compute_gradients(loss)]\n",
+        "it takes the values of what is trained at model.py:9, and is not to be trained itself",
+        "compute_gradients(loss, var_list=of_new)"),
+    "a second network that is held constant": (
+        MORE + "def net(name):\n    with tf.variable_scope(name):\n        return tf.layers.dense(x[:, 0], 1)\n"
+        "new, old = net('new'), net('old')\nloss = tf.reduce_mean(tf.square(new - tf.stop_gradient(old)))\n"
+        "variables = tf.trainable_variables()\n"
+        "[tf.clip_by_norm(g, 1.0) for g in tf.gradients(loss, variables)]\n",
+        "it is of a second network like that of new/dense/kernel:0, held constant at model.py:8",
+        'variables = tf.trainable_variables("new")'),
+    "an expression that is written twice": (
+        MORE + "w, around = tf.Variable(tf.ones([4])), x - 0.5\nloss = tf.reduce_mean(tf.square(w * (x - 0.5)))\n"
+        "tf.sign(tf.gradients(loss, around)[0])\n",
+        "loss is made of x - 0.5 at line 5, which is another tensor than around", "tf.square(w * (around))"),
+    "an expression that was written before": (
+        MORE + "w = tf.Variable(tf.ones([4]))\nscaled = x / 255\nloss = tf.reduce_mean(tf.square(w * scaled))\n"
+        "seen = x / 255\ntf.sign(tf.gradients(loss, seen)[0])\n",
+        "loss is made of x / 255 at line 5, which is another tensor than seen", "tf.gradients(loss, scaled)"),
 }
 
 
@@ -496,3 +546,11 @@ def test_a_state_that_nothing_uses_is_told_where_nothing_raised(tmp_path: Path, 
     *_, found, _ = said(tmp_path, monkeypatch, "run", "why none", "fix 1 --write --yes")
     assert "end, the last state of the dynamic_rnn at model.py:6, is used by nothing" in found
     assert "initial_state=end)" in (tmp_path / "model.py").read_text()
+
+
+def test_no_state_is_handed_on_between_two_that_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model.py").write_text(TWO_RNNS + "loss = tf.reduce_mean(last)\n"
+                                       "pairs = tf.train.AdamOptimizer().compute_gradients(loss)\n"
+                                       "[tf.clip_by_norm(g, 1.0) for g, v in pairs]\n")
+    _, found, _ = said(tmp_path, monkeypatch, "run", "why")
+    assert "initial_state" not in found and "is not None" not in found

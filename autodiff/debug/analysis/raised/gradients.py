@@ -12,19 +12,21 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants, past
 from ....gradients.blocked_reasons import GradientCall
 from ...facts.graph_lists import calls_of, trainable_tensors
-from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ...facts.roles import PLACEHOLDERS, STORES, VARIABLES, at_line, place_of
 from ..advice import Remark
-from ..scripts.calls import called, given, is_call, owner_of, words_of
+from ..edits.in_graph import alike
+from ..scripts.calls import called, given, owner_of, words_of
 from ..scripts.changes import Change
 from ..scripts.parsed import is_within
 from ..why import why_none
 from .arguments import IN_TENSORFLOW
+from .left_out import of_copies_kept, without_none
 from .raised_at import RaisedAt
 
 _STEPS = ("Round", "Rint", "Floor", "Ceil", "Sign")
 _COMPARED = ("Greater", "GreaterEqual", "Less", "LessEqual")
 _PASSES = ("Identity", "StridedSlice", "Squeeze", "Reshape", "ExpandDims")
-_IN_STEP = ("zip", "list", "tuple", "enumerate")  # calls that take a gradient for each variable
+_READS = ("Identity", "ReadVariableOp")
 _SQUASHED = ("Softmax", "Sigmoid")
 
 
@@ -36,25 +38,35 @@ def without(at: RaisedAt) -> Remark | None:
     if y is None:
         return None
     xs = trainable_tensors(at.graph) if call is None else [x for x in call.xs if call.found.get(x) is None]
-    found, text = why_none(y, xs[0]), ""
+    found = why_none(y, xs[0])
     cuts = [at.graph.operations[cut.op] for cut in found.cuts if cut.op in at.graph.operations]
+    if found.lines:
+        return Remark(_spelled(at, f"{xs[0].name} has no gradient: {found.text}", y, xs[0]), None, found.remedy,
+                      found.lines)
     for changes, remedy, cause in _edits(at, y, xs, call, cuts):
         if changes:
-            text = cause or found.text
-            for t in (y, xs[0]):
-                text = text.replace(t.name, at.spelling(t) or t.name)
-            return Remark(f"{at.spelling(xs[0]) or xs[0].name} has no gradient: {text}",
+            return Remark(_spelled(at, f"{xs[0].name} has no gradient: {cause or found.text}", y, xs[0]),
                           None if found.cuts or cause else found.place, remedy, at.rows(changes, at.file))
     return None
+
+
+def _spelled(at: RaisedAt, text: str, *tensors: Tensor) -> str:
+    """A text with what the frame calls tensors."""
+    for t in tensors:
+        text = text.replace(t.name, at.spelling(t) or t.name)
+    return text
 
 
 def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | None, cuts: list[Operation]
            ) -> Iterator[tuple[list[Change], str, str]]:
     """What may be done, the surest first: changes, and them in words; a cause, where that says more."""
+    if call is not None:
+        yield of_copies_kept(at, y, xs, call, cuts)
+        yield _of_the_same(at, y, xs)
     yield *_beside(at, y, xs[0]), ""
     yield _past_all(at, y, xs[0], cuts)
     if call is not None and len(xs) < len(call.xs):
-        yield *_left_out(at), ""
+        yield ([], "", "") if _is_forgotten(xs[0]) else (*without_none(at), "")
     elif call is not None:
         yield _of_others(at, y, xs)
     yield _fetched(at, y)
@@ -65,6 +77,14 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
     if chosen is not None:
         yield *_of_the_asked(at, y, chosen), ""
         yield *_classified(at, y, chosen), ""
+
+
+def _is_forgotten(x: Tensor) -> bool:
+    """Whether what a model makes of a variable is used by nothing, no loss of its own among that: it is not to be left
+    out in silence."""
+    made = (op for op in descendants([x]) if op.gradient_of is None and op.type not in (*_READS, *STORES))
+    ends = [op.outputs[0] for op in made if op.outputs and not any(t._consumers for t in op.outputs)]
+    return bool(ends) and not any(t.dims == () and t.dtype.is_floating for t in ends)
 
 
 def _beside(at: RaisedAt, y: Tensor, x: Tensor) -> tuple[list[Change], str]:
@@ -83,32 +103,6 @@ def _beside(at: RaisedAt, y: Tensor, x: Tensor) -> tuple[list[Change], str]:
     return [(*at.range(taken[0]), name)], f"{name} in place of {taken[0].id} at line {taken[0].lineno}"
 
 
-def _left_out(at: RaisedAt) -> tuple[list[Change], str]:
-    """Gradients that are None are left as they are, or left out."""
-    kinds = (ast.ListComp, ast.GeneratorExp, ast.For)
-    around: Any = next((each for each in at.around(at.node) if isinstance(each, kinds)), None)
-    target: Any = around.generators[0].target if hasattr(around, "generators") else getattr(around, "target", None)
-    name = next((each.id for each in ast.walk(target) if isinstance(each, ast.Name) and any(
-        isinstance(used, ast.Name) and used.id == each.id for used in ast.walk(at.node))), "") if target else ""
-    if not name:
-        return [], ""
-    test = f" if {name} is not None"
-    listed: Any = around.iter if isinstance(around, ast.For) else around.generators[0].iter
-    made = [node for node in at.assigned(listed.id, within=at.scope(at.statement(around)))
-            if len(node.targets) == 1] if isinstance(listed, ast.Name) else []
-    whole = f"[{ast.unparse(target)} for {at.written(target)} in {at.written(listed)}{test}]"
-    if isinstance(target, ast.Tuple) and len(made) == 1 and at.loads(listed.id) > 1:  # others take it too
-        return [at.after(made[0], line := f"{listed.id} = {whole}")], line
-    if isinstance(around, ast.For):
-        return [(*at.range(listed), whole)], test.strip()
-    used = next((each for each in at.around(around) if isinstance(each, (ast.Call, ast.stmt))), None)
-    if isinstance(around.elt, ast.Tuple) or isinstance(used, ast.Call) and not is_call(used, *_IN_STEP):
-        end = at.range(listed)[1]
-        return [(end, end, test)], test.strip()
-    end = at.range(around.elt)[1]
-    return [(end, end, f"{test} else None")], f"{test.strip()} else None"
-
-
 def _of_others(at: RaisedAt, y: Tensor, xs: Sequence[Tensor]) -> tuple[list[Change], str, str]:
     """The list of the variables that a loss is made of, where it is asked for the gradients of others."""
     flow = {t for t in trainable_tensors(at.graph) if t not in xs and why_none(y, t).kind in ("flows", "not asked")}
@@ -120,6 +114,23 @@ def _of_others(at: RaisedAt, y: Tensor, xs: Sequence[Tensor]) -> tuple[list[Chan
     changes = [(*at.range(node), new) for call in calls for node in (*call.args, *words_of(call).values())
                if isinstance(node, ast.Name) and node.id == old and old and new]
     return changes, f"{new} in place of {old}", f"{at.spelling(y)} is not made of {old}, but of {new}"
+
+
+def _of_the_same(at: RaisedAt, y: Tensor, xs: Sequence[Tensor]) -> tuple[list[Change], str, str]:
+    """The tensor that was asked about, where the loss is made of the same expression, written a second time."""
+    x, name = xs[0], at.spelling(xs[0])
+    twin = next((op for op in ancestors([y]) if op.type == x.op.type and op is not x.op and op.inputs
+                 and alike(op.outputs[0], x)), None)
+    node = next(iter(at.spanned(twin)), None) if twin is not None else None
+    if twin is None or node is None or len(xs) > 1 or not name or at.scope(node) is not at.scope(at.node):
+        return [], "", ""
+    cause = (f"{at.spelling(y) or y.name} is made of {at.written(node)} at line {node.lineno}, which is another tensor "
+             f"than {name}{at_line(place_of(x.op))}")
+    if x.op.index < twin.index:
+        return [(*at.range(node), name)], f"{name} in place of {at.written(node)} at line {node.lineno}", cause
+    calls = [each for each in at.calls("gradients") if len(each.args) > 1 and at.tensor(each.args[1]) is x]
+    other = at.spelling(twin.outputs[0])
+    return [(*at.range(each.args[1]), other) for each in calls if other], f"ask for the gradient of {other}", cause
 
 
 def _fetched(at: RaisedAt, y: Tensor) -> tuple[list[Change], str, str]:
