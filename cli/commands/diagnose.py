@@ -54,7 +54,8 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
 
     `why nan` asks where the first non-finite value of the last run came from; `why none` and `why zero` ask it of
     all variables, `why exploding` of those whose gradient is too large; without a word, it explains what the last stop
-    was about. of: the Y, by default the loss of the train op. order 2: `why nan` looks at second derivatives too.
+    was about, or else what doctor finds worst, or what stayed finite and may not. of: the Y, by default the loss of the
+    train op. order 2: `why nan` looks at second derivatives too.
     Remedies for NaN, and for what an op refused to take, are tried, on the step that failed and on up to 20 before it:
     those that help are told with what that gave, the one that changes least elsewhere first; `fix N` has the runs to
     come compute with one.
