@@ -206,7 +206,7 @@ class TorchDoor:
                     parameter)) if table is None else Remark(table.text, table.place, table.remedy,
                                                              written(table, self._habits.known(built.loss.graph)))
             elif parameter.grad is None and (remark := left_before(parameter, self.recorder.older, used) or remark_on(
-                    parameter, entries, used, self._habits.assigned)):
+                    parameter, entries, used, self._habits.assigned, self._habits.made.get(id(parameter), ()))):
                 advice.remarks[variable.op.name] = remark
         modules = modules_in(names)
         if len(modules) == 1:  # the module's own name may stand before

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...debug.analysis.advice import Remark
+from ..idle_layers import idle
 from ..steps import not_used
 from .graph import name_of, written_by
 from .record import Call, Entry, RawFrames, place_of_frames, storage_of, tensors_in
@@ -31,25 +32,26 @@ def left_before(parameter: Any, older: Sequence[Entry], used: Sequence[Entry]) -
 
 
 def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
-              assigned: Mapping[int, tuple[Any, RawFrames]]) -> Remark | None:
+              assigned: Mapping[int, tuple[Any, RawFrames]], made: RawFrames = ()) -> Remark | None:
     """Why a parameter does not reach the loss; None if it does, so that the graph tells what cuts the gradient off.
 
-    entries: all since the last step; used: those of the loss; assigned: what was given to `.data`.
+    entries: all since the last step; used: those of the loss; assigned: what was given to `.data`. made: where
+    it was made.
     """
     ids, storages, last = {id(parameter)}, {storage_of(parameter)}, None
     of_loss = set(map(id, used))
     for entry in entries:
         given = [t for t in tensors_in((entry.args, entry.kwargs)) if id(t) in ids or storage_of(t) in storages]
-        if not given:
+        if not given or not any(t.requires_grad for t in given) and _name_of(entry) == "detach":  # made, by Parameter()
             continue
         is_draw = entry.drawn is not None and not any(t.requires_grad for t in tensors_in(entry.result))
         if is_draw or id(entry) not in of_loss and (last is None or any(t.requires_grad for t in given)):
             last = entry
         if is_draw:
             continue
-        made = [*tensors_in(entry.result), *written_by(entry)]
-        ids.update(map(id, made))
-        storages.update(map(storage_of, made))
+        results = [*tensors_in(entry.result), *written_by(entry)]
+        ids.update(map(id, results))
+        storages.update(map(storage_of, results))
     copied = next((frames for key, (_, frames) in assigned.items() if key in ids), None)
     if copied is not None:
         return Remark("the way to the loss ends: .data = takes the numbers only, which carry no gradient",
@@ -57,7 +59,7 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
     if used and any(id(t) in ids for t in tensors_in(used[-1].result)):
         return None
     if last is None:
-        return Remark("nothing in this step uses it", None, "use it for the loss, or drop it")
+        return idle(made) or Remark("nothing in this step uses it", None, "use it for the loss, or drop it")
     fresh = [e for e in used if "lift_fresh" in str(e.op)]
     own = {id(t) for e in fresh for t in tensors_in(e.result)}
     if fresh and last.drawn is None and not any(t.requires_grad and id(t) not in own for e in used
@@ -68,7 +70,7 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
 
 def _end_of(last: Entry) -> Remark:
     """What is said of the last op on a way that does not reach the loss."""
-    name, place = last.op.name() if isinstance(last.op, Call) else name_of(last.op)[0], place_of_frames(last.frames)
+    name, place = _name_of(last), place_of_frames(last.frames)
     if last.drawn is not None:
         return Remark(f"the way to the loss ends: what {name} draws of it carries no gradient", place,
                       "draw by rsample(), or weigh the log_prob of what is drawn by its loss")
@@ -76,3 +78,7 @@ def _end_of(last: Entry) -> Remark:
         return Remark("the way to the loss ends: .detach() lets no gradient through", place,
                       "take .detach() away there, and give it to a loss alone that is not to train this")
     return Remark(f"the way to the loss ends: {_ENDS[name]}", place, _STAY) if name in _ENDS else not_used(name, place)
+
+
+def _name_of(entry: Entry) -> str:
+    return entry.op.name() if isinstance(entry.op, Call) else name_of(entry.op)[0]

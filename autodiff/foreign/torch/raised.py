@@ -121,7 +121,7 @@ class PostMortem:
             return Remark(f"{name}.grad is None: {name} does not require a gradient{how}", place,
                           f"change it in place: {name} -= …, which keeps it the leaf" if what else
                           f"requires_grad=True where {name} is made")
-        return remark_on(x, self._all, sliced(self._all, [self._loss]), {})
+        return remark_on(x, self._all, sliced(self._all, [self._loss]), {}, self._habits.made.get(id(x), ()))
 
     def _made(self, x: Any) -> tuple[str, Any, bool]:
         return next((_described(e) for e in reversed(self._all) if not written_by(e) and any(
