@@ -159,6 +159,11 @@ def test_parameters_that_are_all_frozen(made: int, old: str, new: str, tmp_path:
      "m = S(nn.LogSoftmax(1))|p = m(x)|l = -p[i, y].mean()|a = p.argmax(1) == y"),
     ("def f(x):|  return F.softmax(g(x), 1)|l = -f(x)[i, y].log().mean()",
      "def f(x):|  return F.log_softmax(g(x), 1)|l = -f(x)[i, y].mean()"),
+    ("def f(x):|  return F.softmax(g(x), 1)|def h(p, y):|  return -(y * torch.log(p)).sum()|q = f(x)|l = h(q, y)|"
+     "a = q.argmax(1)", "def f(x):|  return F.log_softmax(g(x), 1)|def h(p, y):|  return -(y * p).sum()|q = f(x)|"
+     "l = h(q, y)|a = q.argmax(1)"),
+    ("def f(x):|  return F.softmax(g(x), 1)|def h(p, y):|  return -(y * torch.log(p)).sum()|q = f(x)|l = h(q, y) + q",
+     ""),
     ("m = S(nn.Softmax(1))|p = m(x)|l = -torch.log(p)[i, y].mean()|e = (p * q).sum()", ""),
     ("m = S(nn.Softmax(1))|p = m(x)|l = -torch.log(p)[i, y].mean()|show(m(z))", ""),
     ("m = S(nn.Softmax(1), nn.Softmax(1))|p = m(x)|l = -torch.log(p)[i, y].mean()", ""),

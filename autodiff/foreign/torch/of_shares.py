@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ...core.graph import Graph, Operation
 from ...core.traversal import users_of
@@ -59,8 +59,8 @@ def logarithms_at(file: str, made: int, line: int) -> NewLines:
     if tree is None or len(logs) != 1 or len(softs) != 1 or line == made:
         return {}
     (log, given), function = logs[0], softs[0].func
-    name = _base(given)
-    if name is None or not _is_theirs_alone(tree, name, log):
+    bases = _given_for(tree, _base(given), line)
+    if not bases or not all(_is_theirs_alone(tree, base, log, {id(each) for each in bases}) for base in bases):
         return {}
     text = ast.unparse(function)
     new = text[:len(text) - len(last_name(function))] + _NEW[last_name(function)]
@@ -89,8 +89,33 @@ def _base(node: ast.expr) -> ast.Name | ast.Call | None:
     return node
 
 
-def _is_theirs_alone(tree: ast.Module, base: ast.Name | ast.Call, log: ast.AST) -> bool:
-    """Whether nothing but the logarithm, and choices of the largest, uses what the same call gives."""
+def _given_for(tree: ast.Module, base: ast.Name | ast.Call | None, line: int) -> list[ast.Name | ast.Call]:
+    """What is logarithmed; of an argument of the function that a line is in what its calls give for it, with its uses
+    there. [] if that is not sure."""
+    inside = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.lineno < line <= (
+        node.end_lineno or 0)]
+    names = [each.arg for each in inside[-1].args.args] if inside else []
+    if not isinstance(base, ast.Name) or base.id not in names:
+        return [] if base is None else [base]
+    is_method, place = names[0] in ("self", "cls"), names.index(base.id)
+    owners = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and inside[-1] in node.body]
+    called = {inside[-1].name, *(last_name(target) for node in ast.walk(tree) if isinstance(node, ast.Assign) and any(
+        isinstance(each, ast.Call) and last_name(each.func) in owners for each in (node.value, *_parts(node.value)))
+        for target in node.targets for target in (target, *_parts(target)))}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and last_name(node.func) in called]
+    given = [_base(each) for call in calls for each in (*call.args[place - is_method:][:1], *(
+        word.value for word in call.keywords if word.arg == base.id))]
+    found = [each for each in given if each is not None]
+    return found if len(found) == len(calls) else []
+
+
+def _parts(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple) else []
+
+
+def _is_theirs_alone(tree: ast.Module, base: ast.Name | ast.Call, log: ast.AST, handed: Collection[int]) -> bool:
+    """Whether nothing but the logarithm, and choices of the largest, uses what the same call gives. handed: nodes that
+    are given to the function with the logarithm."""
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     calls = {ast.unparse(base.func)} if isinstance(base, ast.Call) else {
         ast.unparse(node.value.func) for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(
@@ -101,7 +126,7 @@ def _is_theirs_alone(tree: ast.Module, base: ast.Name | ast.Call, log: ast.AST) 
     read = [node for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(
         node.ctx, ast.Load) and ast.unparse(node) in kept]
     given = [node for node in uses if not isinstance(parents[node], (ast.Assign, ast.Return))]
-    return bool(calls) and all(_is_choice(node, parents, log) for node in (*read, *given))
+    return bool(calls) and all(id(node) in handed or _is_choice(node, parents, log) for node in (*read, *given))
 
 
 def _is_choice(node: ast.AST, parents: dict[ast.AST, ast.AST], log: ast.AST) -> bool:
