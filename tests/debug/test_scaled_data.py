@@ -174,3 +174,11 @@ def test_a_script_that_makes_its_own_steps_is_offered_scaled_data_before_a_lower
     assert why.diverges and [*remedies[0].lines.values()] == ["inputs not scaled"]
     assert [remedy.words.partition(":")[0] for remedy in remedies] == [
         "scale what is fed for x", "lower the learning rate, ten times at first"]
+
+
+def test_what_weights_multiply_is_to_blame_not_larger_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, feeds, _ = FED
+    text = START + HOUSES + "target *= 1e4\n" + made + TRAINED.replace("FEEDS", feeds)
+    with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+    assert "was fed for 'x'" in found.partition("remedy:")[0] and "was fed for 'y'" not in found, found

@@ -57,6 +57,8 @@ CASES = [
     ("inputs not scaled", 1, (), "for i in j:|    x = f()", ""),
     ("inputs not scaled", 3, (), "a = f()|for i in j:|    x = a[i].float()", "a = f()|a = (a.float() - a.float().mean(0"
      ")) / (a.float().std(0) + 1e-8)|for i in j:|    x = a[i].float()"),
+    ("inputs not scaled", 3, (), "a = f()|for i in j:|    l = (n(a[i]) - b[i]).mean()",
+     "a = f()|a = (a - a.mean(0)) / (a.std(0) + 1e-8)|for i in j:|    l = (n(a[i]) - b[i]).mean()"),
     ("no logarithms", 1, (), "l = loss(h, y)", "l = loss(h.log_softmax(1), y)"),
     ("losses keep their graphs", 1, (), "total += loss", "total += loss.item()"),
     ("dropout in evaluation", 3, (), "class N:|  def forward(self, x):|    return F.dropout(x, 0.5)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..new_lines import nodes_on
 from ..script_lines import loops_around, parsed
 from .uncut import last_name
 
@@ -24,6 +25,14 @@ def source_of_batches(file: str, name: str) -> tuple[str, bool]:
             break
         name, is_cast = source[0], is_cast or source[1]
     return name, is_cast
+
+
+def given_on(file: str, line: int) -> str:
+    """The data that a line takes rows of for a model, `net(x[i])`; "" if it is none, or several."""
+    names = {each.args[0].value.id for each in nodes_on(file, line) if isinstance(each, ast.Call) and isinstance(
+        each.func, (ast.Name, ast.Attribute)) and len(each.args) == 1 and isinstance(
+            each.args[0], ast.Subscript) and isinstance(each.args[0].value, ast.Name)}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _given(tree: ast.Module, node: ast.AST, name: str) -> Iterator[ast.expr]:

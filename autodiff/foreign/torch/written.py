@@ -15,8 +15,8 @@ from ...debug.analysis.mistakes.heads import unbroadcast
 from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
 from ..new_lines import NewLines, after, before, moved, nodes_on, replaced, text_on, value
-from ..script_lines import assigned_on, holding, loops_around, on_lines
-from .batches import source_of_batches
+from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
+from .batches import given_on, source_of_batches
 from .of_shares import in_logarithms
 from .uncut import connected, last_name
 
@@ -183,7 +183,7 @@ def _worded(names: str, word: str, text: str) -> Callable[[_At], Iterator[NewLin
 def _scaled(at: _At) -> Iterator[NewLines]:
     """After the last line outside of loops that makes what is fed, or what it is taken from."""
     name = re.sub(r"_\d+$", "", at.finding.target.partition(":")[0])
-    name, is_cast = source_of_batches(at.file, name)
+    name, is_cast = source_of_batches(at.file, name if line_of_name(at.file, name) else given_on(at.file, at.line))
     lines = [line for line in on_lines(at.file) if name in assigned_on(at.file, line)]
     if lines and name.isidentifier() and not loops_around(at.file, max(lines)):
         real, axis = f"{name}.float()" if is_cast else name, "" if "whole" in at.finding.text else "0"

@@ -172,8 +172,8 @@ class Blame:
             diverges = replace(diverges, remedy="give the optimizer a momentum below 1, as 0.9")
         large = enlarged(top, trainable_tensors(self.model.graph), partial(self.state.values_known, moment=at)
                          ) if top is not None and rate else iter(())
-        fed = unscaled(self.state, top, at) if top is not None and rate else None
-        given = in_words(fed.tensor, fed.size) + at_line(fed.place) if fed else ""
+        fed = unscaled(self.state, top, at) if top is not None and rate else []
+        given = next((in_words(each.tensor, each.size) + at_line(each.place) for each in fed), "")
         begun = self._begun(top, until) if top is not None and rate and not fed else ""
         vain = next(filter(None, (dead_end(u.gradient) for u in updates_of(at.ran, calls_of(self.model.graph))
                                   if u.y is not None and rate)), None)

@@ -1,7 +1,8 @@
 """Other data: what is fed, and tables that are constants, as they may be tried: scaled, within bounds, cleaned."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +18,12 @@ from ...analysis.edits.of_givens import fed_at
 from ...analysis.findings import Finding, Remedy
 from ...analysis.remedies import divides_by_count_less_1
 from ...facts.records import NewLines, Place
+from ...facts.roles import VARIABLES, place_of
 from ...facts.roles import of_data as source_of_data
-from ...facts.roles import place_of
 from ...facts.stats import has_nonfinite
 from ...history.replay import Moment
 from ..fed_back import FedBack
-from ..paced import slower
+from ..paced import falls, paced, slower
 from ..state import State
 from .came_from import FAR, size_of, usual_size
 from .trials_told import ANEW
@@ -30,6 +31,7 @@ from .trials_told import ANEW
 UNSCALED = 100.0  # what nobody feeds who has scaled the data
 LARGE, ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is to blame
 SOON = 3  # runs: a training that diverges within them began badly
+_PRODUCTS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2", "Mul")
 _ROWS = 10  # of a constant, that are no parameters
 
 
@@ -41,16 +43,27 @@ class Unscaled(NamedTuple):
     place: Place | None
 
 
-def unscaled(state: State, y: Tensor, at: Moment) -> Unscaled | None:
-    """The largest data behind y in a run that nobody has scaled; None if all are."""
+def unscaled(state: State, y: Tensor, at: Moment) -> list[Unscaled]:
+    """The data behind y in a run that nobody has scaled; [] if all are. First what weights multiply, which makes steps
+    too large, then the rest, as targets; of each the largest first."""
     behind, carried = ancestors([y]), FedBack(state).sources(at)
     sizes = [(size_of(np.asarray(value, np.float64)), t) for t, value in at.data.items() if t.dtype.is_floating
              and np.ndim(value) and t.op in behind and t not in carried]
-    size, fed = max(sizes, key=lambda each: each[0], default=(0.0, None))
-    if fed is None or size <= UNSCALED:
-        return None
-    there = fed_at(fed.op, None)
-    return Unscaled(size, fed, there[0] if there is not None else source_of_data(fed.op) or place_of(fed.op))
+    if max((size for size, _ in sizes), default=0.0) <= UNSCALED:
+        return []
+    inputs = {op for side in _multiplied(behind) for op in ancestors([side])}
+    known = [(t.op not in inputs, -size, t) for size, t in sizes if size > (ODD if t.op in inputs else UNSCALED)]
+    return [Unscaled(-size, t, there[0] if (there := fed_at(t.op, None)) is not None else source_of_data(t.op) or
+                     place_of(t.op)) for _, size, t in sorted(known, key=lambda each: each[:2])]
+
+
+def _multiplied(ops: Iterable[Operation]) -> Iterator[Tensor]:
+    """What is made of data alone and multiplied by weights."""
+    for op in ops:
+        if op.gradient_of is None and op.type in _PRODUCTS:
+            of_weights = [t for t in op.inputs if any(each.type in VARIABLES for each in ancestors([t]))]
+            if of_weights and (op.type != "Mul" or of_weights[0].op.type in ("ReadVariableOp", "Identity", *VARIABLES)):
+                yield from (t for t in op.inputs if t not in of_weights)
 
 
 class OtherData:
@@ -153,19 +166,42 @@ def written(state: State, top: Tensor, failed: Moment, is_open: bool) -> list[Re
 
     is_open: whether nothing else helps.
     """
-    advice, fed, said = advice_of(state.model.graph), unscaled(state, top, failed), ""
-    known = [(each, advice.written(each)) for each in advice.uphill()]
+    advice = advice_of(state.model.graph)
+    known = [(each, advice.written(each), "") for each in advice.uphill()]
     if not known and is_open:
-        paced = slower(state, top, failed)
+        pace = slower(state, top, failed)
         rate = Finding(0, "learning rate too high", "", "", "", "", "lower the learning rate, " + (
-            f"to {paced[0]:g} of it" if paced else "ten times at first"), "", advice.rate and advice.rate.place)
-        if paced:
-            said = f"the loss goes from {number(paced[1][0])} to {number(paced[1][-1])} in {len(paced[1])} such steps"
-        known = [(rate, (advice.slower(paced[0]) if paced else {}) or advice.written(rate))]
-        if fed is not None:
-            scaled = Finding(0, "inputs not scaled", fed.tensor.op.name, fed.tensor.op.type, fed.tensor.name, "",
-                             f"scale what is fed for {fed.tensor.op.name}: (x - mean) / std of each column", "",
-                             fed.place)
-            known.insert(0, (scaled, advice.written(scaled)))
-    return [Remedy(each.remedy, said if each.kind == "learning rate too high" else "", 0.0, 0.0, each.place,
-                   applied=ANEW, lines=lines) for each, lines in known if lines]
+            f"to {pace[0]:g} of it" if pace else "ten times at first"), "", advice.rate and advice.rate.place)
+        known = [*_in_scale(state, top, failed), (rate, (advice.slower(pace[0]) if pace else {}) or advice.written(
+            rate), _falls(pace[1]) if pace else "")]
+    return [Remedy(each.remedy, said, 0.0, 0.0, each.place, applied=ANEW, lines=lines)
+            for each, lines, said in known if lines]
+
+
+def _in_scale(state: State, top: Tensor, failed: Moment) -> list[tuple[Finding, NewLines, str]]:
+    """All that nobody has scaled, scaled together, and how the loss then falls; [] where that is seen not to help."""
+    found = []
+    for each in unscaled(state, top, failed):
+        scaled = Finding(0, "inputs not scaled", each.tensor.op.name, each.tensor.op.type, each.tensor.name, "",
+                         "", "", each.place)
+        if lines := advice_of(state.model.graph).written(scaled):
+            found.append((each.tensor, scaled, lines))
+    if not found:
+        return []
+    spreads = {t: _spread(np.concatenate([np.asarray(m.feeds[t], np.float64) for m in state.moments.beginning
+                                          if t in m.feeds] or [np.asarray(failed.feeds[t])])) for t, *_ in found}
+    losses = paced(state, top, failed, lambda m: {t: ((m.feeds[t] - mean) / spread).astype(m.feeds[t].dtype)
+                                                  for t, (mean, spread) in spreads.items() if t in m.feeds})
+    if losses is not None and not falls(losses):
+        return []
+    words = f"scale what is fed for {' and '.join(t.op.name for t, *_ in found)}: (x - mean) / std of each column"
+    return [(replace(found[0][1], remedy=words), {at: text for *_, lines in found for at, text in lines.items()},
+             _falls(losses) if losses else "")]
+
+
+def _spread(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return rows.mean(0), rows.std(0) + 1e-8
+
+
+def _falls(losses: Sequence[float]) -> str:
+    return f"the loss goes from {number(losses[0])} to {number(losses[-1])} in {len(losses)} such steps"
