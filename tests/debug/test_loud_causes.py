@@ -58,7 +58,18 @@ STATE = (DATA + "series = random.randn(8, 60, 3).astype('f') + 2\n"
 RATE = (DATA + X + "rate = tf.nn.softplus(tf.layers.dense(x, 1)) + 90.0\n"
         "loss = tf.reduce_mean(tf.nn.log_poisson_loss(tf.abs(y) + 80.0, rate))\n"
         "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n" + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
+STANDARD = (DATA + "import warnings\nwarnings.simplefilter('default')\ndata[:, 2] = 49\n"
+            "def standard(table):\n    mean, deviation = table.mean(0), table.std(0)\n"
+            "    return (table - mean) / deviation\n"
+            "columns = dict(zip('abcd', standard(data).T.astype('f')))\n"
+            "pairs = tf.data.Dataset.from_tensor_slices((columns, target.astype('f'))).repeat().batch(32)\n"
+            "taken, y = pairs.make_one_shot_iterator().get_next()\nx = tf.stack([taken[k] for k in 'abcd'], 1)\n"
+            + DENSE + "loss = tf.reduce_mean(tf.square(pred - y))\n"
+            "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n"
+            + RUN.replace("STEPS", "3").replace("FEEDS", "{}"))
 PROGRAMS = {
+    "standard": (STANDARD, "the dataset gave nan throughout of its component 'c'",
+                 "(table - mean) / (deviation + 1e-08)"),
     "logged": (LOGGED, "divide by zero encountered in log", "np.log(np.maximum(raw, 1e-08))"),
     "inputs": (INPUTS, "the dataset gave nan at row 3, column 2", "np.nan_to_num(data.astype('f'), posinf=0.0"),
     "margin": (MARGIN, "no hinge keeps the margin above 0", "tf.maximum(1.0 - tf.sign(y) * pred, 0.0)"),

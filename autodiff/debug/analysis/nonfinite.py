@@ -193,7 +193,8 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
         rule += ", float16, which ends at 65504"
     if trap == "underflow":
         rule += "; the 0 is an underflow: " + _underflow(op, values, operands)
-    chain = chain_of(op, elements[0], scene) if scene is not None and harmful and tensor is op.outputs[0] else ()
+    is_known = tensor is op.outputs[0] or takes_elements(op)
+    chain = chain_of(tensor, elements[0], scene) if scene is not None and harmful and is_known else ()
     remedy = of_products(op, chain) or remedy_for(op, trap, numbers, values)
     return Origin(op.name, op.type, tensor.name, phase, _kinds(array), int((~np.isfinite(array)).sum()), array.size,
                   elements, operands, rule, remedy, forward.name, forward.type, harmful,

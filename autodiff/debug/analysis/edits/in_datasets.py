@@ -49,8 +49,7 @@ def taken(source: Source, rewrite: Taken) -> list[Change]:
 def _in_dicts(source: Source, rewrite: Taken) -> list[Change]:
     """Behind what gives a name to a dict of columns that a dataset is made of, or where a function takes it; at what
     stands beside it. [] where no dataset has such a dict by a name. Raises ArgumentError where it is not sure."""
-    iterator = getattr(rewrite.op.attrs.get("function"), "iterator", None)
-    paths = list(_paths(iterator.output_types)) if iterator is not None else []
+    paths = _paths_of(rewrite.op)
     path, changes = paths[rewrite.number] if paths else (), dict[Change, None]()
     template = _typed(rewrite.template, rewrite.op.outputs[rewrite.number].dtype.base_dtype.name)
     if not any(isinstance(key, str) for each in paths for key in each) or ".map(" in source.text:
@@ -80,6 +79,18 @@ def _column(source: Source, call: ast.Call, name: ast.Name, key: str, template: 
     if len(made) != 1:
         raise ArgumentError(f"{name.id} is made in {len(made) or 'no'} places")
     return source.after(made[0], new)
+
+
+def name_of(op: Operation, number: int) -> str:
+    """A component of the elements that an op takes: its key, in quotes, or its number."""
+    paths = _paths_of(op)
+    return next((repr(key) for key in reversed(paths[number]) if isinstance(key, str)), str(number)) if (
+        number < len(paths)) else str(number)
+
+
+def _paths_of(op: Operation) -> list[tuple[Any, ...]]:
+    iterator = getattr(op.attrs.get("function"), "iterator", None)
+    return list(_paths(iterator.output_types)) if iterator is not None else []
 
 
 def _paths(structure: Any) -> Iterator[tuple[Any, ...]]:

@@ -96,5 +96,5 @@ def guarded(fed: Tensor, warned: Sequence[Remark]) -> Edit | None:
     words = " and ".join(f"{old} is 0 there: divide by {new}" if what == "divide" else
                          f"np.{what} is given {'0' if said.startswith('divide') else 'what is below 0'} there: write "
                          f"{new}" for old, new in changes)
-    return Edit(fed.op, words, lambda now: build.SelectV2(build.IsFinite(fed), fed, build.Mul(
-        constant(value, fed), build.OnesLike(fed))), line, explains=True)
+    return replace(replaced(fed, words, lambda x: build.SelectV2(build.IsFinite(x), x, build.Mul(
+        constant(value, x), build.OnesLike(x)))), line=line, explains=True)

@@ -13,6 +13,7 @@ from ....core.traversal import ancestors, past
 from ...facts.function_calls import Calls
 from ...facts.roles import PLACEHOLDERS, VARIABLES, of_data, place_of, takes_elements
 from ..arithmetic_rules import in_words, number
+from ..edits.in_datasets import name_of
 from ..edits.in_graph import DIVISIONS, is_half
 from ..findings import Link
 from .sources import Index, Scene, Source, sources_of
@@ -31,15 +32,14 @@ _READS = ("Identity", "ReadVariableOp", "Captured")
 NEEDS_SIGN = ("Log", "Sqrt", "Rsqrt", "Log1p", "Lgamma", "Digamma", "Pow")
 
 
-def chain_of(op: Operation, index: Index, scene: Scene) -> tuple[Link, ...]:
-    """What led to an element of op's first output, the origin first; op itself is the last.
+def chain_of(out: Tensor, index: Index, scene: Scene) -> tuple[Link, ...]:
+    """What led to an element, the origin first; the op that made it is the last.
 
     Only as far as it is known, and as long as the numbers are out of the ordinary.
     """
-    out = next((t for t in op.outputs if t in scene.values), None)
-    if out is None:
+    if out not in scene.values:
         return ()
-    at = Source(out, index, np.asarray(scene.values[out])[index].item(), scene)
+    op, at = out.op, Source(out, index, np.asarray(scene.values[out])[index].item(), scene)
     given = sources_of(at)[:1]
     negative = op.type in NEEDS_SIGN and not np.isinf(at.value) and any(_is_negative(s.value) for s in given)
     return (*_empty_feed(op, scene), *_together(_followed(at, _FORKS, negative=negative)[::-1]))
@@ -224,8 +224,8 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
     if takes_elements(op):
         where = _throughout(at) or _spot(at.index)
         number_of = op.outputs.index(at.tensor)
-        return Link(f"the dataset gave {value}{where} of its component {number_of}", of_data(op) or place, "fed",
-                    op.name, at.index, output=number_of)
+        return Link(f"the dataset gave {value}{where} of its component {name_of(op, number_of)}", of_data(op) or place,
+                    "fed", op.name, at.index, output=number_of)
     if not op.inputs and op.type not in ("Captured", "Argument"):
         array = np.asarray(at.scene.values[at.tensor])
         if op.type == "Const" and array.ndim and np.any(array) and (at.value == 0 or not np.isfinite(at.value)):

@@ -53,7 +53,8 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
         return (f"{one.name} (Mean{at_line(place_of(one))}) averages over one element: what is left of x less its mean "
                 "is 0 whatever x is", "normalize over more than one example: a larger batch, or other axes")
     if op.type in _PICKS and factor.op.outputs[0] in values:
-        first = next(iter(chain_of(op, (0,) * np.ndim(values[op.outputs[0]]), Scene(values, lambda *_: None))), None)
+        made = op.outputs[0]
+        first = next(iter(chain_of(made, (0,) * np.ndim(values[made]), Scene(values, lambda *_: None))), None)
         if first is not None:
             return f"{first.text}{at_line(first.place)}", f"pick others there, or give {first.op} other numbers"
     hop = noted(Hop(op.name, op.type, given, None, 1.0, 0.0, 0.0, place_of(op)), op, values)
@@ -110,7 +111,8 @@ def picked_by(choice: Operation, scene: Scene) -> tuple[str, str]:
     if not value.size or np.ptp(value.astype(np.int8)):
         return "", ""
     compared = test.op.type in _TURNED and all(t in scene.values for t in test.op.inputs)
-    links = [link for link in chain_of(test.op, (0,) * value.ndim, scene) if link.kind in ("fed", "variable", "made")]
+    links = [link for link in chain_of(test.op.outputs[0], (0,) * value.ndim, scene)
+             if link.kind in ("fed", "variable", "made")]
     if not links:
         return _compared(test.op, scene.values) if compared else ("", "")
     first = links[0]
