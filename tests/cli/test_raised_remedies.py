@@ -375,6 +375,13 @@ RAISED = {
         "loss = tf.losses.sparse_softmax_cross_entropy(ids, z)\n"
         "tf.Session().run(loss, {z: given, ids: labels})\n",
         "labels: 1 to 3, and labels of 3 classes count from 0 at model.py:7", "read()\nlabels = labels - 1\n"),
+    "labels from 1, of a dataset in a function": (
+        KERAS + "def read():\n    return np.ones([12, 3], np.float32), np.arange(12) % 3 + 1\n"
+        "def main():\n    given, stars = read()\n"
+        "    pairs = tf.data.Dataset.from_tensor_slices((given, stars)).repeat().batch(12)\n"
+        "    z, ids = pairs.make_one_shot_iterator().get_next()\n"
+        "    loss = tf.losses.sparse_softmax_cross_entropy(ids, z)\n    tf.Session().run(loss)\nmain()\n",
+        "stars: 1 to 3, and labels of 3 classes count from 0 at model.py:8", "from_tensor_slices((given, stars - 1))"),
     "labels from 0, of one class more": (
         KERAS + "labels = np.arange(12) % 4\nclasses = 3\n"
         "z, ids = tf.placeholder(tf.float32, [None, classes]), tf.placeholder(tf.int32, [None])\n"

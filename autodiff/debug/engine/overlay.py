@@ -13,6 +13,7 @@ from ...core.traversal import ancestors, in_order
 from ...gradients.backprop import gradients
 from ...gradients.blocked_reasons import GradientCall
 from ..analysis.edits.in_graph import Edit, copied
+from ..analysis.edits.of_givens import MATRICES
 from ..analysis.findings import Finding
 from ..derivatives.derivatives import is_plain
 from ..derivatives.hidden_ops import HiddenOps
@@ -36,6 +37,9 @@ class Overlay:
     def __init__(self, model: Model, y: Tensor, edits: Sequence[Edit]) -> None:
         self.edits, self.y, self.clips = tuple(edits), y, any(edit.op is None for edit in edits)
         self.pairs: dict[Tensor, Tensor] = {}
+        refused = any(edit.op is not None and (edit.op.type in MATRICES or any(
+            t.dtype.is_integer for t in edit.op.outputs)) for edit in edits)
+        self._kept = () if refused else _SHAPES  # whose sizes nothing has where it does not run
         calls = [call for call in calls_of(model.graph) if len(call.ys) == 1 and is_plain(call)]
         changed = [model.targets.inner.outer_op(edit.op) for edit in edits if edit.op is not None]
         with HiddenOps(model.graph).building():
@@ -118,7 +122,7 @@ class Overlay:
                            if old is not new)
             elif functions_of(op) and (op in changed or any(t in now for t in op.inputs)):
                 now.update(zip(op.outputs, edited_call(op, by_op, current, get_default_graph())))
-            elif op.type not in _SHAPES and any(t in now for t in op.inputs):
+            elif op.type not in self._kept and any(t in now for t in op.inputs):
                 if op.definition.takes_run:
                     raise ArgumentError(f"{op.name} ({op.type}) does more than to compute: it cannot be done twice")
                 now.update(zip(op.outputs, copied(op, tuple(map(current, op.inputs))).outputs))

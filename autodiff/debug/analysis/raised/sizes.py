@@ -10,8 +10,10 @@ import numpy as np
 from ....core.traversal import ancestors
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..advice import Remark
+from ..edits.in_datasets import arrays_of
 from ..refusals import maker_of
 from ..scripts.calls import called, words_of
+from ..scripts.changes import Change
 from ..scripts.parsed import is_within
 from .raised_at import RaisedAt
 
@@ -99,20 +101,30 @@ def too_few(at: RaisedAt) -> Remark | None:
 
 def _from_one(at: RaisedAt, size: int) -> Remark | None:
     """Labels that the script has from 1 on, each of as many as there are classes: one less, where they are made."""
-    made: dict[str, Any] = {}  # the last statement of each
+    made: dict[str, tuple[RaisedAt, Any]] = {}  # the last statement of each
     for frame in at.callers():
-        scopes = {at.scope(frame.node), at.tree}
-        for node in (each for each in at.all(ast.Assign) if at.scope(each) in scopes):
+        scopes = (frame.scope(frame.node), frame.tree)
+        for node in (each for each in frame.all(ast.Assign) if frame.scope(each) in scopes):
             names = [each for each in getattr(node.targets[0], "elts", node.targets) if isinstance(each, ast.Name)]
-            made |= {each.id: node for each in names if _counts_from_one(frame.value(each), size)}
-    first = {name: node for name, node in made.items() if not any(
-        isinstance(each, ast.Name) and each.id in made and each.id != name for each in ast.walk(node.value))}
+            made |= {each.id: (frame, node) for each in names if _counts_from_one(frame.value(each), size)}
+    first = {name: each for name, each in made.items() if not any(
+        isinstance(part, ast.Name) and part.id in made and part.id != name for part in ast.walk(each[1].value))}
     if not first:
         return None
-    changes = [(*at.range(node.value), f"{at.beside(node.value)} - 1") if isinstance(node.targets[0], ast.Name)
-               else at.after(node, f"{name} = {name} - 1") for name, node in first.items()]
+    changes = [_one_less(*each, name) for name, each in first.items()]
     return at.remark(f"{' and '.join(first)}: 1 to {size}, and labels of {size} classes count from 0",
-                     " and ".join(f"{name} - 1" for name in first), changes, next(iter(first.values())))
+                     " and ".join(f"{name} - 1" for name in first), changes, next(iter(first.values()))[1])
+
+
+def _one_less(frame: RaisedAt, made: ast.Assign, name: str) -> Change:
+    """Where a statement makes what has a name; of several things where a dataset alone reads it, or behind it."""
+    if isinstance(made.targets[0], ast.Name):
+        return (*frame.range(made.value), f"{frame.beside(made.value)} - 1")
+    reads = [each for each in ast.walk(frame.scope(made)) if isinstance(each, ast.Name) and each.id == name
+             and isinstance(each.ctx, ast.Load)]
+    sliced = [leaf for leaves in arrays_of(frame) for leaf in leaves]
+    return (*frame.range(reads[0]), f"{name} - 1") if len(reads) == 1 and reads[0] in sliced else frame.after(
+        made, f"{name} = {name} - 1")
 
 
 def _counts_from_one(value: Any, size: int) -> bool:
