@@ -151,6 +151,11 @@ RAISED = {
         "minimize(loss)\nsess.run(tf.global_variables_initializer())\nfor"),
     "an initializer before, and runs between": (
         START.replace("train = ", SESSION + f"print(sess.run(loss, {FED}))\ntrain = ") + f"sess.run(train, {FED})\n",
+        "make it before that, line 10 before line 8",
+        "minimize(loss)\nsess.run(tf.global_variables_initializer())\nprint("),
+    "an initializer before, and runs between that a later op is fetched by": (
+        START.replace("train = ", SESSION + f"total = tf.reduce_sum(loss)\nprint(sess.run(total, {FED}))\ntrain = ")
+        + f"sess.run(train, {FED})\n",
         "run that of the new ones too", "if not sess.run(tf.is_variable_initialized(v))]))\nsess.run(train"),
     "an initializer that is never run": (
         START + "init = tf.global_variables_initializer()\nwith tf.Session() as sess:\n    for i in range(3):\n"

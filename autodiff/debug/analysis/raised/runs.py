@@ -67,10 +67,46 @@ def _made_before(at: RaisedAt, made: Operation, initializer: Operation, call: as
         return _run_first(at, made, "", said)
     end = getattr(creates, "end_lineno", 0)
     if any(run.end_lineno < each.lineno <= end for each in at.calls(*_RUNS)):
+        if above := _made_above(at, run, creates):
+            names = " and ".join(f"line {each.lineno}" for each in above)
+            return at.remark(said, f"make it before that, {names} before line {run.lineno}", [
+                at.before(run, *map(at.written, above)), *(_gone(at, each) for each in above)], run)
         changes = [at.after(creates, at.run(_only(at, at), at.session()))]
         return at.remark(said, "run that of the new ones too, behind what makes them", changes, creates)
     return at.remark(said, f"run it behind line {end}, when all variables are there", [
         at.gone(run), at.after(creates, at.written(run))], run)
+
+
+def _made_above(at: RaisedAt, run: Any, creates: Any) -> list[ast.stmt]:
+    """The statements behind a run that what makes a variable is made of, itself the last, where they may as well stand
+    in front of the run: in one block with it, no runs, of nothing that others there make of the graph; else []."""
+    block = next((each for _, each in ast.iter_fields(at._around[run]) if isinstance(each, list) and run in each), [])
+    if creates not in block:
+        return []
+    between = block[block.index(run) + 1:block.index(creates)]
+    moved: list[Any] = [creates]
+    wanted = _named(creates, ast.Load)
+    for each in reversed(between):
+        if _named(each, ast.Store) & wanted:
+            moved.insert(0, each)
+            wanted |= _named(each, ast.Load)
+    made = set().union(*(_named(each, ast.Store) for each in moved))
+    stay = [each for each in between if each not in moved]
+    is_sure = all(isinstance(each, (ast.Assign, ast.Expr)) and "\n" not in at.written(each) and not any(
+        is_within(call, each) for call in at.calls(*_RUNS)) for each in moved)
+    return moved if is_sure and not made & _named(run, ast.Load) and not any(
+        (made | {at.module()}) & _named(each, ast.Load, ast.Store) for each in stay) else []
+
+
+def _gone(at: RaisedAt, statement: ast.AST) -> Change:
+    """Nothing in place of a statement, nor of the blank line behind it where there is one before it too."""
+    start, end, new = at.gone(statement)
+    return start, end + (at.text[:start].endswith("\n\n") and at.text.startswith("\n", end)), new
+
+
+def _named(node: ast.AST, *contexts: type[ast.expr_context]) -> set[str]:
+    """The names that a statement reads or gives something to."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, contexts)}
 
 
 def _only(at: RaisedAt, frame: RaisedAt) -> str:
