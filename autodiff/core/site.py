@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import linecache
 import os
 import stat
@@ -220,10 +219,16 @@ def span(frames: RawFrames) -> Span | None:
     if not frames or frames[0][1] <= 0:  # lines that were read from a file are of no instruction
         return None
     code, lasti = frames[0]
-    line, end_line, column, end_column = next(itertools.islice(code.co_positions(), lasti // 2, None), (None,) * 4)
+    line, end_line, column, end_column = next(iter(_positions(code)[lasti // 2:lasti // 2 + 1]), (None,) * 4)
     if line is None or column is None or end_line is None or end_column is None:
         return None
     return Span(code.co_filename, line, column, end_line, end_column)
+
+
+@functools.lru_cache(64)
+def _positions(code: CodeType) -> tuple[tuple[int | None, ...], ...]:
+    """Of each instruction where it stands: a script's are asked for again and again."""
+    return tuple(code.co_positions())
 
 
 _SITES: dict[tuple[int, int], Site] = {}  # `_KNOWN` keeps the code objects, so that their ids stay their own
