@@ -38,14 +38,14 @@ def unused_state(y: Tensor, x: Tensor) -> Unused | None:
     """What forgets the state that x leads to; None where nothing on the way to y begins with zeros of its size."""
     below, lost = ancestors([y]), descendants([x])
     behind = ancestors(t for op in lost for t in op.outputs)
-    spans, own = {(op.site, op.span) for op in lost}, _starts(behind, behind - below)
+    own = _starts(behind, behind - below)
     ends = [op.outputs[0] for op in in_order(lost) if op.inputs and not any(t._consumers for t in op.outputs)
             and op.outputs and len(op.outputs[0].dims or ()) == 2]
     for begun, zeros in _starts(below, below).items() if own else ():
         if not _gives_each_step(begun, below):
             continue
         same = [made for made, state in own.items() if _structure(state) == _structure(zeros)
-                and (made.site, made.span) in spans]
+                and _made_with(made, lost)]
         joined = [t.op for t in ends if _structure([t]) == _structure(zeros[:1])]
         for made in (*same, *(joined[:1] if len(joined) == len(zeros) else ())):
             if made.index < begun.index:
@@ -84,8 +84,13 @@ def _gives_each_step(begun: Operation, below: set[Operation]) -> bool:
     """Whether more than the last step of a recurrence is used on the way to y: of an encoder it is the last alone."""
     if begun.type == "While":
         return any(c in below for t in begun.outputs if t.dims == () and not t.dtype.is_floating for c in t._consumers)
-    alike = [op for op in below if (op.site, op.span) == (begun.site, begun.span)]
+    alike = _made_with(begun, below)
     return sum(any(c in below and c not in alike for t in op.outputs for c in t._consumers) for op in alike) > 1
+
+
+def _made_with(op: Operation, others: Iterable[Operation]) -> list[Operation]:
+    """Those of others that the same expression made."""
+    return [each for each in others if each.site == op.site and each.span == op.span]
 
 
 def _structure(tensors: Iterable[Tensor]) -> list[tuple[Any, ...]]:

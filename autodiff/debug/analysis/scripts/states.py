@@ -127,8 +127,10 @@ def _returned(source: Source, here: Named) -> Iterator[Named]:
 
 def _given_on(source: Source, here: Named) -> Iterator[Named]:
     """What functions call it that are given it where it has a name."""
-    for call in source.all(ast.Call) if here.scope else ():
-        for function in source.all(ast.FunctionDef) if source.scope(call) is here.scope else ():
+    functions = source.all(ast.FunctionDef)
+    names = {each.name for each in functions}
+    for call in (each for each in source.all(ast.Call) if called(each) in names):
+        for function in functions if source.scope(call) is here.scope else ():
             if function.name != called(call):
                 continue
             parameters = [each.arg for each in function.args.args][isinstance(source._around[function], ast.ClassDef):]
