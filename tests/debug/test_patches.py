@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from autodiff.debug.analysis.edits.changes import changed
-from autodiff.debug.analysis.edits.source_tree import Source
 
 import autodiff as tf
 from autodiff.core.errors import ArgumentError
 from autodiff.debug.analysis.edits.clipping import ClipGradients
 from autodiff.debug.analysis.edits.in_source import LowerRate, rewritten
+from autodiff.debug.analysis.scripts.changes import changed
+from autodiff.debug.analysis.scripts.source_tree import Source
 from autodiff.debug.engine.questions.patches import _is_own
 from autodiff.debug.engine.questions.trials import Trials
 from cli.language.interpreter import execute, typed

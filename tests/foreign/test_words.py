@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from autodiff.debug.analysis.edits.source_tree import Source
 
 from autodiff.core.errors import ArgumentError
 from autodiff.core.site import Span
@@ -15,6 +14,7 @@ from autodiff.debug.analysis.advice import Advice, spoken
 from autodiff.debug.analysis.edits.in_source import Rewrite, rewritten
 from autodiff.debug.analysis.findings import Finding
 from autodiff.debug.analysis.remedies import REMEDIES
+from autodiff.debug.analysis.scripts.source_tree import Source
 from autodiff.foreign.jax.words import WORDS as JAX
 from autodiff.foreign.onnx.words import WORDS as ONNX
 from autodiff.foreign.torch.words import WORDS as TORCH
