@@ -13,7 +13,6 @@ from autodiff.debug.facts.steps import When
 
 from ..model.line_stops import Until
 from ..model.results import Column, Result, Stop, Table, Text
-from ..model.script_errors import told_of
 from ..model.script_events import Event, add_records
 from ..model.script_signals import Pressed, Reminder
 from ..model.shell import Shell
@@ -75,7 +74,7 @@ def _go_on(shell: Shell, count: float, counted: Callable[[When], bool], until: s
         return _run_script(shell, count, counted, until)
     error = shell.script.error if shell.script is not None and not (shell.own_runs or opened) else None
     if error is not None and not isinstance(error, SystemExit):
-        return Text(f"nothing was run: the script raised {type(error).__name__}; load runs it again{told_of(error)}")
+        return Text(f"nothing was run: the script raised {type(error).__name__}; load runs it again")
     if shell.script is not None and shell.script.runs and not shell.own_runs and not opened:
         raise UsageError(f"{os.path.basename(shell.script.name)} is at its end",
                          "run starts it anew; train LOSS trains on from here" if shell.is_over else

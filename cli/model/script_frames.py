@@ -17,8 +17,9 @@ from autodiff.runtime.session import Session
 
 OWN = tuple(os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep
             for name in ("autodiff", __package__.partition(".")[0]))
-LIBRARIES = tuple({os.path.join(sysconfig.get_path(kind), "")
-                   for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+LIBRARIES = tuple({*(os.path.join(sysconfig.get_path(kind), "") for kind in (
+    "stdlib", "platstdlib", "purelib", "platlib")), *(os.path.join(path, "") for path in sys.path if path.endswith(
+        ("site-packages", "dist-packages")))})  # of other environments too, as PYTHONPATH adds them
 
 
 def script_traceback(error: BaseException) -> str:

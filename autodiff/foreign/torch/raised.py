@@ -16,6 +16,7 @@ from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, argument, before, first_of, in_place, out_of_place, replaced, text_of_argument, value
 from ..new_lines import without_recording as unrecorded
 from ..script_lines import loop_around, names_between, on_lines
+from ..thresholds import ungated
 from .graph import name_of, sliced, written_by
 from .habits import Habits
 from .left_behind import remark_on
@@ -174,8 +175,12 @@ class PostMortem:
                 if not has_grad:
                     return Remark(f"it is computed under torch.no_grad(), {what}{at_line(place)} for one", place,
                                   "compute the loss outside of no_grad(), which is for tests")
-                return Remark(f"the way from the parameters ends in {what}{at_line(place)}, which gives no gradient",
-                              place, "keep it out of the loss: a loss of the scores themselves, as F.cross_entropy")
+                text = f"the way from the parameters ends in {what}{at_line(place)}, which gives no gradient"
+                if place is not None and (found := ungated(place.file, place.line, self._line)) is not None:
+                    return Remark(f"{text}: a threshold is flat", place, f"give the loss {found.scores} itself"
+                                  f"{at_line(place)}, and keep the threshold for metrics", found.lines)
+                return Remark(text, place, "keep it out of the loss: a loss of the scores themselves, as "
+                              "F.cross_entropy")
         trained = [p for p in self._parameters.values() if p.requires_grad]
         for p in [] if trained else self._parameters.values():
             given = [id(each) for o in self._habits.optimizers for group in o.param_groups for each in group["params"]]
