@@ -550,12 +550,13 @@ def test_what_is_not_surely_found_is_not_written(tmp_path: Path, monkeypatch: py
     assert "_value" not in "".join(found)
 
 
-def test_a_state_that_nothing_uses_is_told_where_nothing_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-                                                                ) -> None:
+@pytest.mark.parametrize("question", ["why none", "doctor"])
+def test_a_state_that_nothing_uses_is_told_where_nothing_raised(question: str, tmp_path: Path,
+                                                                monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.py").write_text("import numpy as np\n" + TWO_RNNS + SESSION.join((
         "train = tf.train.AdamOptimizer().minimize(tf.reduce_mean(told))\n",
         "sess.run(train, {x: np.ones([2, 4, 4])})\n")))
-    *_, found, _ = said(tmp_path, monkeypatch, "run", "why none", "fix 1 --write --yes")
+    *_, found, _ = said(tmp_path, monkeypatch, "run", question, "fix 1 --write --yes")
     assert "end, the last state of the dynamic_rnn at model.py:6, is used by nothing" in found
     assert "initial_state=end)" in (tmp_path / "model.py").read_text()
 

@@ -11,6 +11,7 @@ from ..findings import Finding
 from ..mistakes.case import Case, update_op
 from ..mistakes.last_layer import squashed_before
 from ..scripts.changes import rows_of
+from ..unused_states import unused_state
 from .activations import NORMALIZATION, LeftOut
 from .clipping import RunToo
 from .in_source import Argument, rewritten
@@ -25,6 +26,9 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
     done = arranged(finding, op, case)
     if done is not None and done.lines:
         return done.lines
+    state = unused_state(case.y, op.outputs[0]) if op is not None and finding.kind == "no gradient" else None
+    if state is not None:
+        return state.lines
     line = _line(finding, op, case) if op is not None and case.steps else None
     if line is None or line.op.site is None or line.op.span is None:
         return {}
