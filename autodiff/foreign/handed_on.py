@@ -22,12 +22,12 @@ def handed_on(sites: Sequence[Site], name: str, position: int | None = None) -> 
             return {}
         target = _target(statement, position)
         made = target.id if isinstance(target, ast.Name) else ""
-        returned = _returned(scope, statement)
+        returned = returned_by(scope, statement)
         places = [i for i, node in enumerate(returned) if isinstance(node, ast.Name) and node.id == made]
         if isinstance(statement, ast.Return):
             places = [0 if position is None else position] if returned else []
         if isinstance(statement, ast.Expr) and depth:
-            return _taken(sites[depth - 1], site, statement, name, position or 0)
+            return taken(function_of(sites[depth - 1]), site, statement, name, position or 0)
         if not isinstance(statement, (ast.Assign, ast.Return)) or not made and not isinstance(statement, ast.Return):
             return {}
         if scope is None or not places:
@@ -53,10 +53,9 @@ def _reads(site: Site, name: str) -> list[ast.Name]:
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)]
 
 
-def _taken(inner: Site, site: Site, statement: ast.Expr, name: str, position: int) -> NewLines:
-    """A call whose results nobody takes, assigned to what it was given for them."""
-    scope = function_of(inner)
-    returned = _returned(scope, None)
+def taken(scope: ast.FunctionDef | None, site: Site, statement: ast.Expr, name: str, position: int = 0) -> NewLines:
+    """A call of a function whose results nobody takes, assigned to what it was given for them."""
+    returned = returned_by(scope)
     call = statement.value
     if scope is None or not isinstance(call, ast.Call) or not returned:
         return {}
@@ -79,7 +78,7 @@ def _target(statement: ast.stmt, position: int | None) -> ast.expr | None:
     return parts[position] if position < len(parts) else None
 
 
-def _returned(scope: ast.FunctionDef | None, here: ast.stmt | None) -> list[ast.expr]:
+def returned_by(scope: ast.FunctionDef | None, here: ast.stmt | None = None) -> list[ast.expr]:
     """What the only return of a function gives, one by one; [] where there is none, or several."""
     returns = [node for node in ast.walk(scope) if isinstance(node, ast.Return)] if scope is not None else []
     value = returns[0].value if len(returns) == 1 else getattr(here, "value", None) if here in returns else None

@@ -2,6 +2,7 @@
 same, indices outside of their array, which JAX moves inside without a word."""
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from ..course import TURNS, Course, Turn, Use, not_updated, too_far, uphill
 from ..script_lines import factor_on, lines_of_use
 from ..steps import ForeignStep
 from .draws import Draws, drawn_alike
+from .dropped import dropped, kept
 from .optimizers import Optimizers
 from .steps import Call
 from .written import Known, other_argument
@@ -62,11 +64,23 @@ class Habits:
             return [*self._optimizers.gradients_applied(), *uphill(turns, use)]
 
         def look() -> list[Finding]:
-            still = not_updated(turns, use)
+            still = not_updated(turns, _left(known, use))
             others = other_argument(turns, call, known)
             return [*others, *still, *rising(), *self._optimizers.state_left(), *too_far(turns, use),
                     *_same_key(turns, sites), *drawn_alike(turns, drawn), *_outside(checked)]
         return turn, Told(look, rising, rate)
+
+
+def _left(known: Known, use: Use) -> Use:
+    """The line that makes new parameters which nothing takes, if there is one, in place of those that use gradients."""
+    found = dropped(known.sites, known.parameters)
+    if found is None:
+        return use
+    site, call = found
+    name = next(iter(kept(site.file, site.line, known.parameters).values()), "").strip()
+    return use._replace(place=as_place(site), clause=f"; what {ast.unparse(call.func)} gives at {site} "
+                        "is dropped: JAX changes no array in place", update=name or
+                        f"params = {ast.unparse(call)}, and give them to the next step")
 
 
 def _used_at(sites: tuple[Site, ...]) -> tuple[Place | None, str]:

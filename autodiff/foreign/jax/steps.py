@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -48,9 +49,13 @@ class Call:
     def names(self, sites: Sequence[Site]) -> list[str]:
         """What the line that asked gives for each argument by position, "" for what is no name; [] if not known."""
         for node in nodes_on(sites[0].file, sites[0].line) if sites else ():
-            if isinstance(node, ast.Call) and len(node.args) == len(self.args) and not any(
-                    isinstance(each, (ast.Starred, ast.Lambda)) for each in node.args):
-                return [each.id if isinstance(each, ast.Name) else "" for each in node.args]
+            given = [*itertools.takewhile(lambda each: not isinstance(each, ast.Starred), node.args)] if isinstance(
+                node, ast.Call) else []
+            is_whole = isinstance(node, ast.Call) and len(given) == len(node.args)
+            if given and len(given) <= len(self.args) and (not is_whole or len(given) == len(self.args)) and not any(
+                    isinstance(each, ast.Lambda) for each in given):
+                names = [each.id if isinstance(each, ast.Name) else "" for each in given]
+                return names + [""] * (len(self.args) - len(names))
         return []
 
     def differentiated(self, sites: Sequence[Site]) -> str:

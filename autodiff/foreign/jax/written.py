@@ -14,6 +14,8 @@ from ..course import TURNS, Turn
 from ..handed_on import function_of, handed_on
 from ..new_lines import NewLines, before, moved, nodes_on, part_of, replaced
 from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, read_by, usual_on
+from ..spelled import spelled
+from .dropped import kept
 from .optimizers import Optimizers
 from .steps import Call
 
@@ -138,7 +140,8 @@ def _updated(at: _At) -> Iterator[NewLines]:
             yield _joined(at.file, at.line, f"updates, {state} = {optimizer}.update({ast.unparse(given[0])}, {state}, "
                           f"{ast.unparse(call.args[0])})", replaced(at.file, given[0], "updates")) if call.args else {}
         if given and not optimizer:
-            yield replaced(at.file, given[0], "jax.tree.map(lambda g: -0.01 * g, {})")
+            mapped = spelled(at.file, "jax.tree_util.tree_map")
+            yield replaced(at.file, given[0], f"{mapped}(lambda g: -0.01 * g, {{}})")
 
 
 def _joined(file: str, line: int, text: str, changed: NewLines) -> NewLines:
@@ -183,6 +186,7 @@ def _all_of_it(at: _At, update: ast.Call, name: str) -> NewLines:
 
 def _handed_on(at: _At) -> Iterator[NewLines]:
     """Parameters that a step makes, given to the next one."""
+    yield kept(at.file, at.line, at.known.parameters)
     applied = at.known.optimizers.of_kind("apply")[-1:]
     for call in applied:
         for each in _calls(call.sites[0].file, call.sites[0].line, "apply_updates") if call.sites else ():
@@ -212,15 +216,14 @@ def _last_axis(at: _At) -> Iterator[NewLines]:
 
 def _drawn(at: _At) -> Iterator[NewLines]:
     """Values at random in place of one number."""
-    module = next((name for name in ("jax",) if any(name in read_by(s) or isinstance(s, ast.Import)
-                                                    for s in on_lines(at.file).values())), "")
+    module = spelled(at.file, "jax.random")
     name = at.finding.target.partition(":")[0].rpartition(".")[2]
     kept = [node for line in on_lines(at.file) for node in nodes_on(at.file, line) if isinstance(node, ast.Dict)]
     made = [value for node in kept for key, value in zip(node.keys, node.values) if getattr(key, "value", None) == name]
     for call in [each for each in made[:1] if isinstance(each, ast.Call)] or _calls(
             at.file, at.line, "zeros", "ones", "full"):
         if call.args and module:
-            yield replaced(at.file, call, f"0.1 * {module}.random.normal({module}.random.PRNGKey({at.line}), "
+            yield replaced(at.file, call, f"0.1 * {module}.normal({module}.PRNGKey({at.line}), "
                            f"{_shape(call.args[0])})")
 
 
@@ -241,8 +244,8 @@ def _split(at: _At) -> Iterator[NewLines]:
     """A key of its own for each step, split before the line that draws."""
     uses = [node for node in nodes_on(at.file, at.line) if isinstance(node, ast.Name) and _is_key(at.file, node.id)]
     if len(uses) == 1 and loops_around(at.file, at.line):
-        yield _joined(at.file, at.line, f"{uses[0].id}, subkey = jax.random.split({uses[0].id})", replaced(
-            at.file, uses[0], "subkey"))
+        key, split = uses[0].id, spelled(at.file, "jax.random.split")
+        yield _joined(at.file, at.line, f"{key}, subkey = {split}({key})", replaced(at.file, uses[0], "subkey"))
 
 
 def _is_key(file: str, name: str) -> bool:

@@ -1,0 +1,64 @@
+"""New parameters that a statement makes and leaves: `optax.apply_updates(params, updates)` with nothing assigned."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from ...core.site import Site
+from ..handed_on import function_of, returned_by, taken
+from ..new_lines import NewLines, replaced
+from ..script_lines import assigned_on, lines_of_use, on_lines, parsed, read_by
+
+_MAPS = ("apply_updates", "tree_map", "tree.map", "tree_multimap")
+
+
+def dropped(sites: Sequence[Site], parameters: str) -> tuple[Site, ast.Call] | None:
+    """Of a gradient's lines, innermost first, and the name that it was taken by, the call that makes new parameters of
+    it, and its line."""
+    for site in _uses(sites):
+        statement = on_lines(site.file).get(site.line)
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(statement, ast.Expr) and isinstance(call, ast.Call) and call.args and (
+                _name(call, parameters)) and (ast.unparse(call.func).endswith(_MAPS) or _own(site.file, call)):
+            return site, call
+    return None
+
+
+def kept(file: str, line: int, parameters: str) -> NewLines:
+    """The statement on a line with what it makes by the name of the parameters."""
+    statement = on_lines(file).get(line)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(statement, ast.Expr) or not isinstance(call, ast.Call):
+        return {}
+    name, scope = _name(call, parameters), function_of(site := Site(file, line, ""))
+    given_back = [each.id for each in returned_by(scope) if isinstance(each, ast.Name)]
+    if not name or scope is not None and name not in given_back:
+        return {}
+    own = _own(file, call)
+    if own is not None and len(returned_by(own)) > 1:
+        return taken(own, site, statement, name)
+    return replaced(file, statement, f"{name} = {{}}")
+
+
+def _uses(sites: Sequence[Site]) -> Iterator[Site]:
+    """The lines that use a gradient, and in their functions those that use what is made of it."""
+    for site in lines_of_use(tuple(sites)):
+        yield site
+        names, scope = {*assigned_on(site.file, site.line)}, function_of(site)
+        for line, statement in sorted(on_lines(site.file).items()):
+            if line > site.line and names & read_by(statement) and function_of(Site(site.file, line, "")) is scope:
+                yield Site(site.file, line, site.function)
+
+
+def _name(call: ast.Call, parameters: str) -> str:
+    """What a call is given for the parameters, where that is a name: those of the gradient, or first of an update."""
+    names = [each.id for each in call.args if isinstance(each, ast.Name)]
+    is_optax = ast.unparse(call.func).endswith("apply_updates")
+    return names[0] if names and is_optax else parameters if parameters in names else ""
+
+
+def _own(file: str, call: ast.Call) -> ast.FunctionDef | None:
+    """The script's function that is called, if it only returns something."""
+    tree = parsed(file)
+    return next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and isinstance(
+        call.func, ast.Name) and node.name == call.func.id and returned_by(node)), None) if tree is not None else None

@@ -1,0 +1,135 @@
+"""Integers among what jax.grad is to differentiate by: where they stand, and lines that take them out or make them of
+floats."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from traceback import walk_tb
+from typing import Any
+
+import jax
+
+from ...core.site import PACKAGE, Site
+from ...debug.analysis.advice import Remark
+from ...debug.facts.roles import as_place, at_line
+from ..new_lines import NewLines, part_of, replaced, text_on
+from ..script_lines import line_of_name, on_lines, parsed
+from ..spelled import spelled
+
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Pow)
+
+
+def of_integers(error: BaseException, file: str, names: list[str]) -> Remark | None:
+    """Of the first leaf that is no float. names: what the line that asked gives for each argument."""
+    for number, value in _differentiated(error):
+        for path, leaf in jax.tree_util.tree_leaves_with_path(value):
+            dtype = jax.numpy.result_type(leaf)
+            if dtype.kind in "iub":
+                name = names[number] if number < len(names) else ""
+                return _told(file, name or f"argument {number}", path, leaf)
+    return None
+
+
+def _differentiated(error: BaseException) -> Iterator[tuple[int, Any]]:
+    """The arguments by which the gradient was asked for, by number: they are where our own call of it stands."""
+    for frame, _ in walk_tb(error.__traceback__):
+        known = frame.f_locals
+        if frame.f_code.co_filename.startswith(PACKAGE) and {"args", "argnums"} <= known.keys():
+            asked = [known["argnums"]] if isinstance(known["argnums"], int) else known["argnums"]
+            yield from ((n, known["args"][n]) for n in asked if -len(known["args"]) <= n < len(known["args"]))
+            return
+
+
+def _told(file: str, name: str, path: Any, leaf: Any) -> Remark | None:
+    node, owner = _element(file, name, path)
+    line = getattr(node, "lineno", 0) or line_of_name(file, name)
+    if not line:
+        return None
+    place, text = as_place(Site(file, line, "")), name + jax.tree_util.keystr(path)
+    is_number, dtype = not getattr(leaf, "shape", ()), jax.numpy.result_type(leaf)
+    cause = (f"{text} is {'a number' if is_number else 'an array'} of {dtype}{at_line(place)}, and the gradient is "
+             f"asked for by {'all of ' if path else ''}{name}: what has no fractions has none")
+    reads = list(_reads(file, path[-1].key)) if path and hasattr(path[-1], "key") else []
+    if is_number and isinstance(owner, ast.Dict) and node is not None and not any(map(_is_weight, reads)):
+        out = taken_out(file, owner, node, reads)
+        return Remark(cause, place, f"take it out of {name}: it is no parameter" + (
+            f", and {ast.unparse(node)} stands where it is read" if reads and out else ""), out)
+    if node is None:
+        return Remark(cause, place, "make it of floats, or leave it out of what is differentiated")
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return Remark(cause, place, f"{float(node.value)} for {node.value!r}", replaced(
+            file, node, str(float(node.value))))
+    return Remark(cause, place, f"make it of floats: .astype({spelled(file, 'jax.numpy.float32')})", replaced(
+        file, node, _as_floats(file, node, is_number)))
+
+
+def _as_floats(file: str, node: ast.expr, is_number: bool) -> str:
+    whole = "{}" if isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)) else "({})"
+    if is_number and isinstance(node, ast.Name):
+        return "float({})"
+    return f"{whole}.astype({spelled(file, 'jax.numpy.float32')})"
+
+
+def _element(file: str, name: str, path: Any) -> tuple[ast.expr | None, ast.expr | None]:
+    """The expression of a leaf, and the dict, list or tuple that it is written in; None where they are not known."""
+    statement = on_lines(file).get(line_of_name(file, name))
+    node: Any = getattr(statement, "value", None)
+    targets = getattr(statement, "targets", [])
+    if not path:
+        return (node if len(targets) == 1 and isinstance(targets[0], ast.Name) else None), None
+    key, tree = getattr(path[-1], "key", None), parsed(file)
+    if isinstance(key, str) and tree is not None:
+        found: list[tuple[ast.expr, ast.expr]] = [(value, each) for each in ast.walk(tree) if isinstance(each, ast.Dict)
+                 for k, value in zip(each.keys, each.values) if isinstance(k, ast.Constant) and k.value == key]
+        found += [(word.value, each) for each in ast.walk(tree) if isinstance(each, ast.Call)
+                  and ast.unparse(each.func) == "dict" for word in each.keywords if word.arg == key]
+        found += [(each.value, each.targets[0]) for each in ast.walk(tree) if isinstance(each, ast.Assign)
+                  and isinstance(each.targets[0], ast.Subscript) and isinstance(index := each.targets[0].slice,
+                                                                                ast.Constant) and index.value == key]
+        return found[0] if len(found) == 1 else (None, None)
+    owner = None
+    for part in path:
+        at = getattr(part, "idx", None)
+        if not isinstance(node, (ast.List, ast.Tuple)) or at is None or at >= len(node.elts):
+            return None, None
+        owner, node = node, node.elts[at]
+    return node, owner
+
+
+def _reads(file: str, key: Any) -> Iterator[tuple[ast.Subscript, ast.AST]]:
+    """Where an entry is read, and what around it takes it."""
+    tree = parsed(file)
+    for around in ast.walk(tree) if tree is not None else ():
+        for node in ast.iter_child_nodes(around):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(
+                    node.slice, ast.Constant) and node.slice.value == key:
+                yield node, around
+
+
+def _is_weight(read: tuple[ast.Subscript, ast.AST]) -> bool:
+    """Whether it is used in arithmetic, as parameters are, and not for a size or a count."""
+    return isinstance(read[1], ast.BinOp) and isinstance(read[1].op, _ARITHMETIC)
+
+
+def taken_out(file: str, owner: ast.Dict, node: ast.expr, reads: list[tuple[ast.Subscript, ast.AST]]) -> NewLines:
+    """A dict without an entry, whose value stands where it was read; {} where that has no name there."""
+    number = owner.values.index(node)
+    key = owner.keys[number]
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    tree = parsed(file)
+    outside = {name for each in getattr(tree, "body", ()) if isinstance(each, ast.Assign)
+               for name in (n.id for t in each.targets for n in ast.walk(t) if isinstance(n, ast.Name))}
+    if key is None or reads and not names <= outside or key.lineno != node.end_lineno:
+        return {}
+    line, old = key.lineno, text_on(file, key.lineno).encode()
+    before, rest = old[:key.col_offset].decode(), old[node.end_col_offset or 0:].decode()
+    if rest.lstrip().startswith(","):
+        new = before + rest.lstrip()[1:].lstrip()
+    else:
+        new = before.rstrip().removesuffix(",") + rest
+    lines: NewLines = {(file, line): new if new.strip() else ""}
+    for read, _ in reads:
+        if read.lineno == line or (file, read.lineno) in lines:
+            return {}
+        lines |= replaced(file, read, part_of(file, node))
+    return lines
