@@ -114,8 +114,8 @@ def test_a_primitive_that_is_not_there_is_said_and_the_script_goes_on(told):
 
 
 @pytest.mark.parametrize("said, line, text, remedy", [
-    ("grad requires real- or complex-valued inputs, but got int32", 9, "k has integers at train.py:9, int64",
-     "x.astype(jnp.float32) at train.py:9"),
+    ("grad requires real- or complex-valued inputs, but got int32", 10, "it is at train.py:10",
+     "x.astype(jax.numpy.float32)"),
     ("Reverse-mode differentiation does not work for lax.while_loop", 10, "it is at train.py:10: raise", "lax.scan")])
 def test_an_error_of_jax_is_told_with_its_line_and_what_to_do(told, said, line, text, remedy):
     with pytest.raises(TypeError) as error:
@@ -152,6 +152,7 @@ def test_a_right_program_of_optax_has_no_finding_and_its_rate_is_known(told):
     ([STEP, UPDATE, "params = optax.apply_updates(params, grads)"], "gradients for updates", 13, f"    {APPLY}"),
     ([STEP, UPDATE.replace(", state =", ", new ="), APPLY], "optimizer state left", 12, f"    {UPDATE}"),
     ([STEP, UPDATE, APPLY.replace("params =", "new =")], "never updated", 12, f"    {APPLY}"),
+    ([STEP, UPDATE, APPLY.replace("params = ", "")], "never updated", 13, f"    {APPLY}"),
     ([STEP, UPDATE, "params = {n: p - updates[n] for n, p in params.items()}"], "uphill", 12,
      "    params = {n: p + updates[n] for n, p in params.items()}")])
 def test_what_is_done_with_optax_wrongly_is_told_and_its_line_written(told, lines, kind, line, mended):
@@ -179,6 +180,55 @@ def test_what_a_function_makes_is_given_to_the_next_step_where_it_is_called(told
         "    params, state, _ = train_step(params, state)"]
 
 
+@pytest.mark.parametrize("function, call, mended", [
+    ("def down(p, g):\n    return {n: v - np.float32(0.01) * g[n] for n, v in p.items()}\n", "down(params, grads)",
+     "    params = down(params, grads)"),
+    ("def down(p, g, s):\n    s = {n: v + g[n] for n, v in s.items()}\n"
+     "    return {n: v - np.float32(0.01) * s[n] for n, v in p.items()}, s\nsums = {n: 0 * v for n, v in "
+     "params.items()}\n", "down(params, grads, sums)", "    params, sums = down(params, grads, sums)")])
+def test_an_update_of_the_scripts_own_that_is_dropped_is_taken(told, function, call, mended):
+    found = told(STEP, call, head=HEAD + function)
+    at = (HEAD + function).count("\n") + 3
+    assert found.found[0] == ("never updated", at) and found.written[0] == [mended], (found.found, found.written)
+    assert told(STEP, "losses.append(params)").found[0] == ("never updated", 9)
+
+
+HEADS = HEAD.replace('params = {"w"', 'N = 4\nparams = {"heads": N, "w"')
+REFUSING = """
+def refuse(*_, **__):
+    raise TypeError("grad requires real- or complex-valued inputs, but got int32")
+"""
+
+
+@pytest.mark.parametrize("head, text, mended", [
+    (HEADS, "params['heads'] is a number of int", [HEAD.splitlines()[1]]),
+    (HEADS.replace("    e = x", "    k = x[:params['heads']]\n    e = x"), "params['heads'] is a number of int",
+     [HEAD.splitlines()[1], "    k = x[:N]"]),
+    (HEAD.replace('np.float32(0.25)', "0"), "params['b'] is a number of int", [
+        HEAD.splitlines()[1].replace("np.float32(0.25)", "0.0")]),
+    (HEAD.replace('np.float32(0.25)', "np.array([1, 2])"), "params['b'] is an array of int", [
+        HEAD.splitlines()[1].replace("np.float32(0.25)", "np.array([1, 2]).astype(jax.numpy.float32)")])])
+def test_an_integer_among_the_parameters_has_its_line(told, monkeypatch, head, text, mended):
+    names = {}
+    exec(compile(REFUSING, "site-packages/jax.py", "exec"), names)
+    monkeypatch.setattr(jax, "value_and_grad", lambda *_, **__: names["refuse"])
+    with pytest.raises(TypeError) as error:
+        told(STEP, head=head)
+    assert error.value.told.text.startswith(text) and [*error.value.told.lines.values()] == mended, error.value.told
+
+
+@pytest.mark.parametrize("imports, name, ours", [
+    ("import jax.numpy as np", "jax.numpy.mean", "np.mean"), ("from jax import numpy", "jax.numpy.sum", "numpy.sum"),
+    ("import jax", "jax.numpy.sum", "jax.numpy.sum"), ("import jax, jax.numpy as jnp", "jax.random.split",
+                                                       "jax.random.split"),
+    ("import jax.numpy\nimport jax.random as r", "jax.random.key", "r.key"), ("", "jax.numpy.sum", "jnp.sum")])
+def test_functions_of_jax_are_spelled_as_the_script_imports_them(tmp_path, imports, name, ours):
+    (file := tmp_path / "train.py").write_text(imports + "\n")
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.spelled import spelled
+        assert spelled(str(file), name) == ours
+
+
 def test_a_gradient_by_data_that_moves_a_parameter_is_asked_by_that_one(told):
     head = HEAD.replace("def loss_fn(params, x):", "def loss_fn(x, params):")
     right = told("grads = jax.grad(loss_fn, 1)(x, params)", DOWN, head=head)
@@ -196,7 +246,7 @@ def test_what_came_after_the_first_nan_does_not_hide_how_it_began(told):
 
 
 @pytest.mark.parametrize("said, value, call, mended", [
-    ("had shape: (3,)", "e * e", STEP, ["    return jnp.mean(e * e)"]),
+    ("had shape: (3,)", "e * e", STEP, ["    return jax.numpy.mean(e * e)"]),
     ("was (1, 2)", "e, e", STEP, ["    (loss, _), grads = jax.value_and_grad(loss_fn, has_aux=True)(params, x)"]),
     ("was (1, 2)", "e, e", "grads = jax.grad(loss_fn, 0)(params, x)",
      ["    grads, _ = jax.grad(loss_fn, 0, has_aux=True)(params, x)"])])
@@ -259,6 +309,10 @@ REFUSED = {  # a script, the line, JAX's words, whether n was a number of Python
     "changed": ("if n > 1:\n    y *= n\n", 1, TRACED, False, "y = jnp.where(n > 1, y * n, y)\n\n"),
     "two things": ("if n > 1:\n    y *= n\n    z = 1\n", 1, TRACED, False, None),
     "chosen": ("y = 2 * (n if n > 1 else 0)\n", 1, TRACED, False, "y = 2 * (jnp.where(n > 1, n, 0))\n"),
+    "a tree": ("if n > 1:\n    g = tree_map(lambda v: v / n, g)\n", 1, TRACED, False,
+               "g = tree_map(lambda v: jnp.where(n > 1, v / n, v), g)\n\n"),
+    "a list": ("if n > 1:\n    g = [v / n for v in g]\n", 1, TRACED, False,
+               "g = jax.tree_util.tree_map(lambda a, b: jnp.where(n > 1, a, b), [v / n for v in g], g)\n\n"),
     "a flag": ("@jax.jit\ndef step(n):\n    if n > 1:\n        g()\n", 3, TRACED, True,
                '@jax.jit(static_argnames=("n",))\ndef step(n):\n    if n > 1:\n        g()\n'),
     "a count": ("def step(n):\n    for i in range(n):\n        g()\nf = jax.jit(jax.grad(step))\n", 2, TRACED, True,

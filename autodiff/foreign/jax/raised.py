@@ -7,21 +7,21 @@ import re
 from traceback import walk_tb
 from typing import Any
 
-import jax
-import numpy as np
-
 from ...core.site import PACKAGE, Site
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, nodes_on, replaced, text_on
 from ..new_lines import value as value_on
 from ..script_lines import assigned_on, line_of_name, on_lines, read_by
+from ..spelled import spelled
+from .integers import of_integers
 from .traced import of_carry, of_traced
 
 _REMEDIES = {  # what JAX says -> what to do
     r"does not work for lax.while_loop": "lax.fori_loop with numbers for its bounds, or lax.scan over a fixed count of "
     "steps, with jnp.where for those past the end; or jax.jacfwd, which goes forward",
-    r"requires real- or complex-valued inputs": "make it of floats: 1.0 for 1, or x.astype(jnp.float32)",
+    r"requires real- or complex-valued inputs": "make it of floats: 1.0 for 1, or x.astype(jnp.float32); or leave it "
+    "out of what is differentiated",
     r"scalar-output functions. Output was": "has_aux=True where the function returns more than the loss",
     r"scalar-output functions": "return one number, jnp.mean(…) or jnp.sum(…); or jax.jacrev, or jax.vmap of the "
     "gradient of one row",
@@ -44,14 +44,8 @@ def remark_on(error: BaseException) -> Remark | None:
     names = {**frame.f_globals, **frame.f_locals}
     if (told := of_traced(file, line, said, names) or of_carry(file, line, said)) is not None:
         return told
-    for name in read_by(on_lines(file)[line]) if "requires real-" in said else ():
-        value = frame.f_locals.get(name, frame.f_globals.get(name))
-        whole = [leaf for leaf in jax.tree.leaves(value) if isinstance(leaf, (int, np.ndarray, jax.Array))
-                 and np.result_type(leaf).kind in "iub"]
-        if whole and (given := line_of_name(file, name)):
-            place = as_place(Site(file, given, ""))
-            return Remark(f"{name} has integers{at_line(place)}, {np.result_type(whole[0])}, which have no gradient",
-                          place, f"{remedy}{at_line(place)}", value_on(file, given, "{}.astype(jnp.float32)"))
+    if "requires real-" in said and (told := of_integers(error, file, _given(file, line))) is not None:
+        return told
     for name in read_by(on_lines(file)[line]) if "scalar-output" in said else ():
         function: Any = frame.f_locals.get(name, frame.f_globals.get(name))
         code = getattr(inspect.unwrap(function), "__code__", None)
@@ -63,8 +57,18 @@ def remark_on(error: BaseException) -> Remark | None:
     place = as_place(Site(file, line, ""))
     if not remedy:
         return None
-    return Remark(f"it is{at_line(place)}: {place.text}", place, remedy, _one_number(file, line, frame, said) if
+    jnp = spelled(file, "jax.numpy")
+    shape = re.search(r"Output had shape: (\(.*?\))", said)
+    cause = f"what is differentiated gives an array of shape {shape[1]}{at_line(place)}" if shape else (
+        f"it is{at_line(place)}: {place.text}")
+    return Remark(cause, place, remedy.replace("jnp.", f"{jnp}."), _one_number(file, line, frame, said) if
                   "scalar-output" in said else {})
+
+
+def _given(file: str, line: int) -> list[str]:
+    """What the outermost call on a line is given, "" for what is no name."""
+    call = next((node for node in nodes_on(file, line) if isinstance(node, ast.Call)), None)
+    return [each.id if isinstance(each, ast.Name) else "" for each in call.args] if call is not None else []
 
 
 def of_optax(file: str, line: int, said: str) -> Remark | None:
@@ -103,7 +107,7 @@ def _one_number(file: str, line: int, frame: Any, said: str) -> NewLines:
     if not isinstance(statement, ast.Return) or statement.value is None:
         return {}
     if "Output was:" not in said and "Output was (" not in said:
-        return value_on(file, line, "jnp.mean({})")
+        return value_on(file, line, f"{spelled(file, 'jax.numpy.mean')}({{}})")
     parts = statement.value.elts if isinstance(statement.value, ast.Tuple) else []
     asked = next((node for node in nodes_on(file, at) if isinstance(node, ast.Assign)), None)
     target = asked.targets[0] if asked is not None else None

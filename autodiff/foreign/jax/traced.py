@@ -14,6 +14,7 @@ from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, nodes_on, part_of, replaced, text_on
 from ..script_lines import line_of_name, on_lines, parsed
+from ..spelled import spelled
 
 _DEPENDS = re.compile(r"while tracing the function (\w+) at .*?:(\d+) for (\w+)\.(?:.*?values? of the arguments? "
                       r"([^.]+)\.)?")
@@ -38,7 +39,7 @@ def of_traced(file: str, line: int, said: str, names: dict[str, Any]) -> Remark 
                       "what is a plain number, flag or text", _static(file, traced[1], int(traced[2]), word))
     if node is not None:
         return Remark(cause, as_place(Site(file, node.lineno, "")), "jnp.where(condition, a, b), or lax.cond, in place "
-                      "of if", chosen(file, node))
+                      "of if", chosen(file, node, names))
     lines = _as_jax_has_it(file, line, names)
     return Remark(cause, place, "jnp's functions for what is traced, in place of np's, float() or .item()",
                   lines) if lines else None
@@ -102,29 +103,52 @@ def _functions(node: ast.expr) -> list[str]:
     return [ast.unparse(node), *([ast.unparse(node.args[0])] if isinstance(node, ast.Call) and node.args else [])]
 
 
-def chosen(file: str, node: ast.If | ast.IfExp) -> NewLines:
+def chosen(file: str, node: ast.If | ast.IfExp, names: dict[str, Any]) -> NewLines:
     """jnp.where in place of an if whose branches give one value each: as an expression, to one name, or as what is
-    returned there and just after it."""
+    returned there and just after it. names: what the function has; of a tree each leaf is chosen."""
     test = _anded(node.test)
     if isinstance(node, ast.IfExp):
-        return replaced(file, node, f"jnp.where({test}, {part_of(file, node.body)}, {part_of(file, node.orelse)})")
+        return replaced(file, node, _where(file, test, part_of(file, node.body), part_of(file, node.orelse), names))
     if len(node.body) != 1:
         return {}
     first, second = node.body[0], node.orelse[0] if len(node.orelse) == 1 else _after(file, node)
     whole, is_else = (node, second), bool(node.orelse)
     if isinstance(first, ast.Return) and isinstance(second, ast.Return) and first.value and second.value:
-        return _one_line(file, *whole, f"return jnp.where({test}, {ast.unparse(first.value)}, "
-                         f"{ast.unparse(second.value)})")
+        return _one_line(file, *whole, "return " + _where(
+            file, test, ast.unparse(first.value), ast.unparse(second.value), names))
     target = ast.unparse(first.targets[0]) if isinstance(first, ast.Assign) else (
         ast.unparse(first.target) if isinstance(first, ast.AugAssign) else "")
     made = _made(first)
     if not target or made is None:
         return {}
     if not is_else:
-        return _one_line(file, node, node, f"{target} = jnp.where({test}, {made}, {target})")
+        return _one_line(file, node, node, f"{target} = {_where(file, test, made, target, names)}")
     other = _made(second)
     same = other is not None and target == ast.unparse(getattr(second, "target", getattr(second, "targets", [None])[0]))
-    return _one_line(file, node, node, f"{target} = jnp.where({test}, {made}, {other})") if same else {}
+    return _one_line(file, node, node, f"{target} = {_where(file, test, made, other or '', names)}") if same else {}
+
+
+def _where(file: str, test: str, yes: str, no: str, names: dict[str, Any]) -> str:
+    """One of two values by a condition; of dicts and the like leaf by leaf."""
+    where = spelled(file, "jax.numpy.where")
+    trees = [ast.parse(each, mode="eval").body for each in (yes, no)]
+    if not any(_is_tree(each, names) for each in trees):
+        return f"{where}({test}, {yes}, {no})"
+    mapped = trees[0]
+    if isinstance(mapped, ast.Call) and _maps(mapped) and len(mapped.args) == 2 and ast.unparse(mapped.args[1]) == no \
+            and isinstance(each := mapped.args[0], ast.Lambda) and len(each.args.args) == 1:
+        leaf = each.args.args[0].arg
+        return f"{ast.unparse(mapped.func)}(lambda {leaf}: {where}({test}, {ast.unparse(each.body)}, {leaf}), {no})"
+    return f"{spelled(file, 'jax.tree_util.tree_map')}(lambda a, b: {where}({test}, a, b), {yes}, {no})"
+
+
+def _is_tree(node: ast.expr, names: dict[str, Any]) -> bool:
+    return _maps(node) or isinstance(node, (ast.List, ast.Dict, ast.ListComp, ast.DictComp)) or isinstance(
+        node, ast.Name) and isinstance(names.get(node.id), (dict, list, tuple))
+
+
+def _maps(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("tree_map", "tree.map"))
 
 
 def _made(node: Any) -> str | None:
@@ -169,6 +193,7 @@ def of_carry(file: str, line: int, said: str) -> Remark | None:
     if found is None or "carry" not in said:
         return None
     path, was, shape, new, other = found.groups()
+    jnp = spelled(file, "jax.numpy")
     for call, begins in _begun(file, line):
         name = ast.unparse(call.func).rpartition(".")[2]
         parts = [int(n) for n in re.findall(r"\[(\d+)\]", path)][name == "fori_loop":]
@@ -178,12 +203,12 @@ def of_carry(file: str, line: int, said: str) -> Remark | None:
         cause = (f"{name} begins with {was}[{shape}], {text}, and its body gives {new}[{other}]: what is carried must "
                  "stay alike")
         if shape == other:
-            return Remark(cause, place, f"begin with {new}{at_line(place)}: jnp.asarray({text}, jnp.{new})",
-                          replaced(file, node, f"jnp.asarray({{}}, jnp.{new})"))
+            return Remark(cause, place, f"begin with {new}{at_line(place)}: {jnp}.asarray({text}, {jnp}.{new})",
+                          replaced(file, node, f"{jnp}.asarray({{}}, {jnp}.{new})"))
         size = "(" + other + ("," if other and "," not in other else "") + ")"
         is_wider = not shape or other.endswith(f",{shape}")
-        return Remark(cause, place, f"begin with what the body gives: jnp.zeros({size}, jnp.{new})", replaced(
-            file, node, f"jnp.broadcast_to(jnp.asarray({{}}, jnp.{new}), {size})") if is_wider else {})
+        return Remark(cause, place, f"begin with what the body gives: {jnp}.zeros({size}, {jnp}.{new})", replaced(
+            file, node, f"{jnp}.broadcast_to({jnp}.asarray({{}}, {jnp}.{new}), {size})") if is_wider else {})
     return None
 
 
