@@ -39,15 +39,14 @@ def origins(ops: Sequence[Operation], values: Values,
     bad = {t for op in ops for t in op.outputs if t in values and has_nonfinite(values[t])}
     bad |= {t for op in ops for t in inputs_read(op, values)
             if t in values and t not in bad and has_nonfinite(values[t])}
-    lists: set[Tensor] = set()  # that hold some of it; those that loops fill are looked into
+    lists: set[Tensor] = set()  # that hold some of it, or were given it; those of loops are looked into
     for op in ops:
-        if any(t.dtype.name in _LISTS for t in op.outputs) and not functions_of(op) and any(
-                t in bad or t in lists for t in op.inputs):
-            lists.update(t for t in op.outputs if t.dtype.name in _LISTS)
+        if not functions_of(op) and any(t in bad or t in lists for t in op.inputs):
+            lists.update(t for t in op.outputs if t.dtype.name in _LISTS or t.dtype.is_ref and t not in values)
     bad |= lists
     made = [op for op in ops if any(t in bad for t in op.outputs) and (
         not any(t in bad for t in inputs_read(op, values)) or _makes_nan(op, values))
-        and not any(t in lists for t in (*op.inputs, *op.outputs))]
+        and not any(t in lists for t in (*inputs_read(op, values), *op.outputs))]
     return made, _reaching(roots, bad, values), sum(any(t in bad for t in op.outputs) for op in ops)
 
 
