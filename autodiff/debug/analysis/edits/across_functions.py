@@ -43,7 +43,8 @@ def _without(source: Source, op: Operation) -> tuple[ast.expr, list[Change], str
         return node, [(*source.range(node), source.raw(part))], f"{function}({{}}{source.arguments(node, op, None)})"
     except ArgumentError:
         calls = [each for each in source.spanned(op) if isinstance(each, ast.Call)]
-        words = [word for call in calls for word in given(call, None, "activation", "activation_fn")]
+        words = [word for call in calls for word in (*given(call, None, "activation", "activation_fn"), *(
+            each for each in call.args if name_of(each) == op.type.lower()))]
         if len(calls) != 1 or len(words) != 1 or op.type not in _ACTIVATIONS:
             raise
         said = source.raw(words[0]) if name_of(words[0]) else f"{source.module()}.{_ACTIVATIONS[op.type]}"

@@ -142,8 +142,8 @@ def _share(t: Tensor) -> _Share | None:
         is_turned = source.type == "Sub" and is_one(source.inputs[0])
         source = source.inputs[1].op if is_turned else source
         takes = _squashed(source)
-        if takes is None and not _is_layer(source):
-            continue
+        if takes is None and not _is_layer(source) or source_of(weight)[0] is source:
+            continue  # of an entropy, which has no labels
         logits: Part = (takes, 0) if takes is not None else (log.inputs[0].op, 1) if is_turned else (log, 0)
         if weight.op.type == "Neg":
             return _Share(-sign, weight.op.inputs[0], (weight.op, 0), source, is_turned, logits)

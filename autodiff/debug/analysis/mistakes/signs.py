@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, in_order, past
+from ....core.traversal import ancestors, in_order, past, users_of
 from ...facts.roles import PLACEHOLDERS, place_of
 from ..findings import Finding
 from .case import SHAPES, Case, finding
@@ -58,6 +58,9 @@ def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
     found = []
     for op in in_order(behind):
         squashed = _picked_of(last_layer(op.inputs[0])) if op.type == "Log" else op
+        if op.type == "Log" and any(last_layer(t) is squashed for c in users_of(op) if c.type == "Mul" for t in c.inputs
+                                    if t is not op.outputs[0]):
+            continue  # an entropy, which a policy may be held near to
         if squashed.type in (*_SOFTMAXES, "Sigmoid") or is_log_softmax(op):
             picked = op.type == "Log" and _picks_above(op)
             if {(sign, p or picked) for sign, p in signs_into(op.outputs[0], y, behind)} == {(1, True)}:
