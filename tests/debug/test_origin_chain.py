@@ -21,6 +21,10 @@ CHAINS = {
      "{x: [[1.0, 2.0], [3.0, 30.0 if i == 5 else 0.5]]}"):
         "because 30 was fed for 'x' at row 1, column 1, where most steps before had 3 at most, then sigmoid(46.5) = 1: "
         "it is saturated | step 6 30 was fed",
+    ("p = tf.exp(-0.5 * tf.square(x[:, :1] - w[:, 0])) * 0.1\n"
+     "loss = -tf.reduce_mean(tf.log(tf.reduce_sum(p, 1)))", "1e-9", "{x: [[1.0, 0], [16.0, 0]]}"):
+        "because 'x' is 16 in row 1, far from every component, the nearest at 1.5 at model.py:6: the largest "
+        "exponential is exp(-105) | step 1 'x' is 16",
     ("h = tf.nn.relu(tf.matmul(x, w) - 3.0)\nloss = tf.reduce_sum(h / tf.reduce_sum(h, 0))", "1e-9",
      "{x: [[1.0, 0.5 + 3 * (i != 4)]]}"): "because relu(-1.75) = 0 at model.py:6 | step 5 relu(-1.75) = 0 model.py:6",
     ("loss = tf.reduce_mean(tf.matmul(x, w) ** 2)", "0.01", "{x: np.ones((0 if i == 3 else 4, 2))}"):

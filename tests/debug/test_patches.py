@@ -514,10 +514,7 @@ with tf.Session() as session:
             assert new == text.replace("loss])\n", "loss])\n        session.run(bound)\n")
 
 
-def test_what_can_be_written_comes_before_words_about_several_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-                                                                        ) -> None:
-    """And these words are in the script's names, with the sum's axis."""
-    text = START + """
+MIXTURE = """
 x = tf.placeholder(tf.float32, [None, 1], name="x")
 w = tf.Variable([[0.1, 0.2]], name="w")
 def parts():
@@ -535,8 +532,27 @@ with tf.Session() as session:
     session.run(tf.global_variables_initializer())
     session.run([step, loss], {x: [[90.0], [0.1]]})
 """
+
+
+def test_what_can_be_written_comes_before_words_about_several_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                                        ) -> None:
+    """And these words are in the script's names, with the sum's axis. A sum that is read elsewhere stays what it is."""
+    text = START + MIXTURE.replace("    return -", "    tf.summary.scalar('least', tf.reduce_min(both))\n    return -")
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
         found = said("why nan", shell)
         assert shell.dbg.edits.patch(1).diff
     assert "remedy: tf.log(tf.maximum(both, 1e-12)) at model.py:" in found.partition("tried:")[0], found
     assert "remedy: tf.reduce_logsumexp(far - " in found and ", 1) with far as at line " in found, found
+
+
+def test_a_logarithm_of_what_several_functions_make_is_taken_in_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                                     ) -> None:
+    """Of a mixture, whose data are far from all components: the clamp that leaves these no gradient comes after it."""
+    with loaded(START + MIXTURE, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+        written = [line[1:].strip() for line in shell.dbg.edits.patch(1).diff.splitlines() if line[:2] == "+ "]
+    assert "remedy: tf.reduce_logsumexp(density(w, size) + p, 1) with logarithms in lines" in found, found
+    assert found.index("fix 1 applies it") < found.index("tf.log(tf.maximum(both, 1e-12))"), found
+    assert written == ["p = w - 1.0", "return p - tf.reduce_logsumexp(p, 1, True), tf.exp(w)",
+                       "return far - tf.log(size)", "both = tf.reduce_logsumexp(density(w, size) + p, 1)",
+                       "return -tf.reduce_mean(both)"]

@@ -172,6 +172,9 @@ MENDED = {
     ("a = tf.matmul(x, w)\nfor _ in range(3):\n    a = tf.log(tf.reduce_sum(tf.exp(a + 60.0), 1, True))\n"
      "loss = tf.log(tf.reduce_sum(tf.exp(a + 60.0)))", "{x: [[1.0, 1.0]]}"):
         "tf.reduce_logsumexp(x) at model.py:9, as well as at model.py:10: tf.reduce_logsumexp(a + 60.0, 1, True)",
+    ("a = tf.matmul(x, tf.tile(w, [1, 4])) * 0.0 + 88.0\nfor _ in range(3):\n"
+     "    a = tf.log(tf.reduce_sum(tf.exp(a), 1, True)) + a * 0.0\nloss = tf.log(tf.reduce_sum(tf.exp(a)))",
+     "{x: [[1.0, 1.0]]}"): "tf.reduce_logsumexp(x) at model.py:9, as well as at model.py:10",
     ("s = tf.matmul(x, tf.transpose(x)) * w[0]\ne = tf.exp(s / 0.01)\n"
      "loss = tf.reduce_mean(-tf.log(tf.diag_part(e) / tf.reduce_sum(e, 1)))", "{x: [[3.0, 1.0], [0.0, 2.0]]}"):
         "stay in logarithms, tf.diag_part(x) - tf.reduce_logsumexp(x) at model.py:9: "

@@ -54,9 +54,8 @@ class Operand:
 @dataclass(frozen=True)
 class Link:
     """One link of the chain that led to nan or inf. kind: "fed", "empty" (fed without elements), "variable",
-    "made" (out of nothing) or "op"; op, output: of what. step: 0 for the run that is explained. value: how large it is.
-    underflows: it is 0 as it is too small for the type.
-    """
+    "made" (out of nothing), "far" (from all components) or "op"; op, output: of what. step: 0 for the run that is
+    explained. value: how large it is. underflows: it is 0 as it is too small for the type."""
 
     text: str
     place: Place | None
@@ -110,7 +109,7 @@ class Remedy:
     change: of the losses of other steps, relative to their size. steepest: the largest gradient in the step that had
     failed, of a loss above 1 relative to that. last: the loss in that step. also: where else the same is to be written.
     here: the script's expression as it would be, "" where it is not surely found. dead: gradients that are 0 there.
-    falls: by what part the loss of a divergence does. applied: how, {} its number. lines: it in the script."""
+    falls: by what part the loss does, from began, in a divergence. applied: how, {} its number. lines: the script's."""
 
     words: str
     text: str
@@ -122,6 +121,7 @@ class Remedy:
     here: str = ""
     dead: int = 0
     falls: float = 1.0
+    began: float = 0.0
     applied: str = "fix {} applies it"
     lines: NewLines = field(default_factory=dict, hash=False)
 

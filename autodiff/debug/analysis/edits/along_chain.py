@@ -20,10 +20,13 @@ _REPEATED = 4  # times at one place: a loop
 
 
 def along(chain: Sequence[Link], named: Callable[[str], Operation | None]) -> Iterable[list[Edit]]:
-    """What to try at each link, from the op to blame on back. named: the op of a name."""
+    """What to try at each link, from the op to blame on back, once at each place. named: the op of a name."""
+    places = set()
     for link in reversed(chain):
         op = named(link.op)
-        if op is not None and op.outputs and op.outputs[0].dtype.base_dtype.is_floating:
+        if op is not None and op.outputs and op.outputs[0].dtype.base_dtype.is_floating and (
+                op.span is None or (op.type, op.span, op.site) not in places):
+            places.add((op.type, op.span, op.site))
             yield from _at(op, link)
 
 

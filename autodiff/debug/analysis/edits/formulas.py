@@ -36,7 +36,7 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
         found += _of_argument(op)
     if op.type == "Log" and not in_graph.edits_of(op, ""):
         found += logarithm_of_exponents(op)
-    if op.type in ("Exp", "Cosh", "Expm1"):
+    if op.type in ("Exp", "Cosh", "Expm1", "Sum", "Mul", "Add", "AddV2"):
         found += [*logarithms_after(op), *(shifted(op) if op.type == "Exp" else ())]
     if op.type in _POSITIVE and negative and in_graph.bounds_of(op):
         found += _of_tanh(op) or _kept_positive(op)

@@ -13,6 +13,7 @@ from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import past, users_of
+from .carried_logarithms import carried
 from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, replaced
 from .in_source import Part, Rewrite
 
@@ -50,14 +51,15 @@ def logarithm_of_exponents(log: Operation) -> list[Edit]:
     letters = iter("xyzabcdefghijklmnopqrstuvw")
     names = [next(letters, "…") if number is not None else "" for _, number in parts]
     is_whole = "…" not in found.text and "tf.strided_slice" not in found.text
-    line = Rewrite(log, None, found.factor.replace("tf.", "{tf}."), tuple(parts)) if is_whole else None
+    line = Rewrite(log, None, found.factor.replace("tf.", "{tf}."), tuple(parts),
+                   carried(log)) if is_whole else carried(log)
     words = _PICKED.sub(r"\1[…]", found.text.format(*names))
     return [Edit(log, f"stay in logarithms, {words}" if found.is_loose else words, found.made, line, is_exact=True)]
 
 
 def logarithms_after(exp: Operation) -> list[Edit]:
-    """The logarithms that are taken of what is made of an exponential, without it."""
-    return [edit for op in _after(exp, _FAR) if op.type == "Log" for edit in logarithm_of_exponents(op)]
+    """The nearest logarithms that are taken of what is made of an exponential, or of a part of that, without it."""
+    return [edit for op in _after(exp, _FAR, until="Log") if op.type == "Log" for edit in logarithm_of_exponents(op)]
 
 
 def over_exponentials(division: Operation) -> list[Edit]:
@@ -90,11 +92,13 @@ def _shifted(exp: Operation, axes: Tensor, now: Now) -> Tensor:
     return build.Exp(build.Sub(x, build.StopGradient(build.Max(x, now(axes), keep_dims=True))))
 
 
-def _after(op: Operation, far: int, through: tuple[str, ...] = ()) -> Iterator[Operation]:
-    """The forward ops that use what an op gives, the nearest first. through: types that it may pass, () for all."""
+def _after(op: Operation, far: int, through: tuple[str, ...] = (), until: str = "") -> Iterator[Operation]:
+    """The forward ops that use what an op gives, the nearest first. through: types that it may pass, () for all but
+    `until`."""
     level, seen = [op], {op}
     for _ in range(far):
-        level = [c for each in level if each is op or not through or each.type in through for c in users_of(each)]
+        level = [c for each in level if each is op or (each.type in through if through else each.type != until)
+                 for c in users_of(each)]
         level = [each for each in dict.fromkeys(level) if each not in seen]
         seen.update(level)
         yield from level

@@ -17,6 +17,7 @@ from ..scripts.parsed import LOOSE, is_within
 from ..scripts.source_tree import WHOLE, Source
 from .across_functions import AtCall, taken_apart, written_at_call
 from .activations import Activation, LeftOut, left_out, named_otherwise
+from .carried_logarithms import Carried, in_logarithms
 from .clipping import ClipGradients, ClippedApplied, RunToo, applied_anew, clipped_anew, run_too
 from .first_values import Begun, begun_anew
 from .given_numbers import LowerRate, numbered_anew
@@ -36,13 +37,14 @@ Part = tuple[Operation, int | None]  # an operand of an op; None: the arguments 
 class Rewrite:
     """What is written anew. operand: which argument of `op`; None for the whole expression.
 
-    template: with {tf} for the module, {0}, {1} … for the text of `parts`.
+    template: with {tf} for the module, {0}, {1} … for the text of `parts`. otherwise: where that is in no one place.
     """
 
     op: Operation
     operand: int | None
     template: str
     parts: tuple[Part, ...]
+    otherwise: Carried | None = None
 
 
 class Number(NamedTuple):
@@ -90,7 +92,7 @@ class Argument(NamedTuple):
 
 
 Line = (Rewrite | AtCall | LowerRate | Number | Rows | Fed | Taken | Activation | Swapped | Argument | ClipGradients |
-        ClippedApplied | RunToo | InNumpy | Cleaned | Weight | Begun | SetRate | LeftOut)
+        ClippedApplied | RunToo | InNumpy | Cleaned | Weight | Begun | SetRate | LeftOut | Carried)
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -99,7 +101,19 @@ def rewritten(text: str, rewrites: Sequence[Line]) -> str:
         source = Source(text, _words(*rewrites[:1]))
     except (SyntaxError, ValueError) as error:
         raise ArgumentError(f"it is no Python now: {error}") from None
-    return changed(text, [change for each in rewrites for change in _changes[type(each)](source, each)])
+    return changed(text, [change for each in rewrites for change in _written(source, each)])
+
+
+def _written(source: Source, line: Line) -> list[Change]:
+    """What a line changes; where it is in no one place, what it does in several."""
+    named = dict(source.named)
+    try:
+        return _changes[type(line)](source, line)
+    except ArgumentError:
+        if not isinstance(line, Rewrite) or line.otherwise is None:
+            raise
+        source.named = named
+        return in_logarithms(source, line.otherwise)
 
 
 def at_call(lines: Sequence[Line]) -> AtCall | None:
@@ -119,6 +133,10 @@ def anew(text: str, line: Rewrite | Number | AtCall, *, by_hand: bool = False) -
     try:
         *_, (start, end, new) = _changes[type(line)](source, line)
     except ArgumentError:
+        if isinstance(line, Rewrite) and line.otherwise is not None:
+            changes = in_logarithms(Source(text), line.otherwise)
+            first, last = (text.count("\n", 0, each[0]) + 1 for each in (changes[0], changes[-1]))
+            return changes[-1][2], f"logarithms in lines {first} to {last} in place of exponentials"
         if not by_hand:
             raise
         return _by_hand(source, line)
@@ -279,7 +297,8 @@ _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, AtCall: written_at_call, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered,
     Rows: _longer, Fed: _fed, Taken: taken, Weight: weighed_anew, Begun: begun_anew, Activation: _activated,
     Swapped: _swapped, Argument: _given, ClipGradients: clipped_anew, ClippedApplied: applied_anew, SetRate: set_anew,
-    Cleaned: without_nonfinite, RunToo: run_too, LeftOut: left_out}
+    Cleaned: without_nonfinite, RunToo: run_too, LeftOut: left_out,
+    Carried: in_logarithms}
 
 
 def _has_order(node: ast.expr) -> bool:

@@ -9,6 +9,7 @@ from ...facts.roles import at_line, place_of
 from ..findings import Origin
 from . import formulas
 from .in_graph import Edit, at_one_place, bounds_of, edits_of, of_log, squashed
+from .in_logarithms import logarithm_of_exponents
 from .named import named
 
 EXPONENTIALS = ("Exp", "Cosh", "Sinh")
@@ -33,8 +34,20 @@ def forms_of(op: Operation, origin: Origin) -> tuple[list[list[Edit]], list[list
                       for edit in forms[0][kind]] for kind in (0, 1))
     for form in edits:
         form += [edit for each in others for edit in of_log(each)] if form[0].is_of_logits else []
+        form += _of_same_formula(form)
         form.sort(key=lambda edit: edit.op is not None and (edit.op.site != op.site, edit.op.index))
     return edits, bounds
+
+
+def _of_same_formula(form: list[Edit]) -> list[Edit]:
+    """The same exact form of the other logarithms of a function: one is too large for its type as the other."""
+    op, known = form[0].op, {edit.op for edit in form}
+    if op is None or op.type != "Log" or op.site is None or not form[0].is_exact or form[0].is_of_logits:
+        return []
+    logs = [each for each in op.graph.operations.values() if each.type == "Log" and each.gradient_of is None
+            and each not in known and each.site is not None and (each.site.file, each.site.function) == (
+                op.site.file, op.site.function)]
+    return [edit for each in logs for edit in logarithm_of_exponents(each) if edit.words == form[0].words]
 
 
 def _of_squashes(log: Operation) -> list[Operation]:

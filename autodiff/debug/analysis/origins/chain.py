@@ -28,6 +28,7 @@ _PASSES = ("Identity", "Cast", "Reshape", "Transpose", "StridedSlice", "Squeeze"
 _SUMS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Sum", "Mean", "AddN", "BiasAdd", "Conv2D")
 _ADDS = ("Add", "AddV2", "AddN", "Mul")
 _FORKS = 3
+_TURNS = 3  # times that a way comes by a line again: a loop
 _READS = ("Identity", "ReadVariableOp", "Captured")
 NEEDS_SIGN = ("Log", "Sqrt", "Rsqrt", "Log1p", "Lgamma", "Digamma", "Pow")
 
@@ -97,9 +98,11 @@ def _empty_feed(op: Operation, scene: Scene) -> list[Link]:
 
 
 def _together(found: list[tuple[Link, Any]]) -> list[Link]:
-    """The links, those of many ops at one line in a row as one."""
+    """The links, those of many ops at one line in a row as one, as are those at the lines of a loop."""
     links: list[Link] = []
-    for place, group in itertools.groupby(found, key=lambda each: each[0].place):
+    rows = [place for place, _ in itertools.groupby(each[0].place for each in found)]
+    turns = {place for place in rows if rows.count(place) > _TURNS}
+    for place, group in itertools.groupby(found, key=lambda each: turns if each[0].place in turns else each[0].place):
         one_by_one = list(group)
         middle = [each for each in one_by_one[:-1] if each[0].kind == "op"]
         if len(middle) > 3 and place is not None:

@@ -8,7 +8,8 @@ import math
 from ....core.graph import Operation
 
 _WRITTEN = {"Const": ("constant", "converttotensor"), "Sum": ("reducesum",), "Mean": ("reducemean",),
-            "Prod": ("reduceprod",), "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow", "power"),
+            "Prod": ("reduceprod",), "Mul": ("multiply",), "Sub": ("subtract",), "AddV2": ("add",),
+            "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow", "power"),
             "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"),
             "Sqrt": ("sqrt", "norm", "std"), "Acos": ("arccos",), "Asin": ("arcsin",), "Atanh": ("arctanh",),
             "Acosh": ("arccosh",),

@@ -15,6 +15,7 @@ from ...analysis.findings import Link, Origin, WhyNonfinite
 from ...analysis.nonfinite import leading
 from ...analysis.origins.adjacency import summing
 from ...analysis.origins.chain import NEEDS_SIGN
+from ...analysis.origins.far_densities import far_from_all
 from ...analysis.origins.no_bound import LOW, subtracted
 from ...analysis.origins.recurrent import unbounded, without_bound
 from ...facts.graph_lists import calls_of
@@ -58,14 +59,25 @@ class CameFrom:
             links[:1] = carried
         elif first.kind == "fed":
             given = op.outputs[first.output]
-            links[0] = replace(first, text=first.text + self._unusual(given, first.index, at, before))
+            odd, far = self._unusual(given, first.index, at, before), self._far(origin, at)
+            links[0] = replace(first, text=far[0].text if far and not odd else first.text + odd)
         elif first.kind == "variable":
             links[:1] = self._of_variable(op, first, at, before, rate)
+        elif first.kind == "op" and (far := self._far(origin, at)):
+            links[:0] = far
         elif (free := _unkept(op, origin, links)) is not None:
             links[:0] = [free]
         elif first.kind == "op" and first.value > _LARGE:
             links[:0] = self._grown(op, at, before, rate)
         return tuple(links)
+
+    def _far(self, origin: Origin, at: Moment) -> list[Link]:
+        """What is far from every component of a mixture, whose density is too small for its type there."""
+        log = self.state.model.targets.named(origin.forward_op)
+        if log is None or log.type != "Log" or log.graph is not self.state.model.graph:
+            return []
+        far = far_from_all(log, self.state.values_known(ancestors(log.inputs), at))
+        return [replace(far, step=self.state.log.at(at.run).step)] if far is not None else []
 
     def carried(self, at: Moment) -> list[Link]:
         """That what is fed back from run to run grows."""
@@ -85,7 +97,8 @@ class CameFrom:
             return ""
         usual = usual_size(given, before)
         if abs(now[index]) > FAR * usual:
-            return f", where most steps before had {number(usual)} at most"
+            many = "steps" if len({self.state.log.at(m.run).step for m in before}) == len(before) else "runs"
+            return f", where most {many} before had {number(usual)} at most"
         return ", for the first time" if now[index] == 0 and all((a != 0).all() for a in fed) else ""
 
     def _of_variable(self, op: Operation, link: Link, at: Moment, before: Sequence[Moment], rate: str) -> list[Link]:
@@ -117,14 +130,15 @@ class CameFrom:
         if len(sizes) < 3 or sizes[-1][1] < _HUGE * sizes[0][1]:
             return []
         (first, small), (_, large) = sizes[0], sizes[-1]
-        factor = (large / small) ** (1 / (len(sizes) - 1))
         fed = [(t, size_of(value)) for t, value in at.data.items() if t.dtype.is_floating and size_of(value) > _FED]
         given = "".join(f"; {in_words(t, size)}{at_line(place_of(t.op))}"
                         for t, size in fed if t.op in ancestors([first.outputs[0]]))
         sums = summing(top, partial(self.state.values_known, moment=at)) if top is not None else []
         steps = unbounded(top) if top is not None else []
+        count, called = (len(steps), "steps of the recurrence") if len(steps) > 1 else (len(sizes), "layers")
+        factor = (large / small) ** (1 / (count - 1))
         text = sums[0].text if sums else (
-            f"{len(sizes)} layers enlarge what goes through them {number(factor)} times each, from {number(small)} to "
+            f"{count} {called} enlarge what goes through them {number(factor)} times each, from {number(small)} to "
             f"{number(large)}{at_line(place_of(first))}{given}{f'; {without_bound(steps)}' if steps else ''}")
         place = place_of(sums[0].matrix.op if sums else first)
         return [Link(text, place, "depth", first.name, (), self.state.log.at(at.run).step)]
@@ -196,8 +210,8 @@ def origin_of(chain: Sequence[Link]) -> str:
     """The origin, and what was made of it last, in one line; "" where the sentence itself says it all."""
     if len(chain) < 2 and not (chain and chain[0].kind in ("fed", "made", "depth")):
         return ""
-    if chain[0].kind == "depth":
-        return chain[0].text
+    if chain[0].kind in ("depth", "far"):
+        return "because " * (chain[0].kind == "far") + chain[0].text
     told = [chain[0].text + (at_line(chain[0].place) if chain[0].kind == "op" else "")]
     between = chain[1:-1][-2:]  # the last is what the sentence began with
     flat = [link for link in between if link.kind == "op" and ": " in link.text]  # saturated, or too small for the type
