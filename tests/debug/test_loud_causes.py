@@ -67,6 +67,20 @@ STANDARD = (DATA + "import warnings\nwarnings.simplefilter('default')\ndata[:, 2
             + DENSE + "loss = tf.reduce_mean(tf.square(pred - y))\n"
             "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n"
             + RUN.replace("STEPS", "3").replace("FEEDS", "{}"))
+STEPS = (DATA + "x, y = tf.placeholder(tf.float32, [None, 30, 2], 'x'), tf.placeholder(tf.float32, [None, 1], 'y')\n"
+         "u = tf.Variable(tf.random_normal([2, 64], stddev=0.1))\n"
+         "w = tf.Variable((np.eye(64) + 0.01 * random.randn(64, 64)).astype('f'))\n"
+         "v = tf.Variable(tf.random_normal([64, 1], stddev=0.1))\nh = tf.zeros([16, 64])\n"
+         "for each in tf.unstack(x, axis=1):\n    h = tf.nn.relu(tf.matmul(each, u) + tf.matmul(h, w))\n"
+         "loss = tf.reduce_mean(tf.square(tf.matmul(h, v) - y))\n"
+         "step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)\n"
+         "def batch():\n    rows = random.rand(16, 30, 2)\n    rows[..., 1] = rows[..., 1] < 0.3\n"
+         "    return {x: rows, y: rows.prod(2).sum(1, keepdims=True)}\n"
+         + RUN.replace("STEPS", "8").replace("FEEDS", "batch()"))
+ENTROPY = (DATA + X + "p = tf.layers.dense(tf.layers.dense(900.0 * x, 8), 4, tf.nn.softmax)\n"
+           "entropy = tf.reduce_mean(tf.reduce_sum(p * tf.log(p), 1))\nloss = entropy + tf.reduce_mean(p * y)\n"
+           "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n"
+           + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
 PROGRAMS = {
     "standard": (STANDARD, "the dataset gave nan throughout of its component 'c'",
                  "(table - mean) / (deviation + 1e-08)"),
@@ -76,6 +90,8 @@ PROGRAMS = {
     "error": (ERROR, "the mean or sum of the errors themselves", "tf.square(pred - y)"),
     "counted": (COUNTED, "t is 0, as it was in the beginning", "t = tf.Variable(1.0, trainable=False)"),
     "graph": (GRAPH, "the rows of near", "tf.maximum(tf.reduce_sum(value, -1, keepdims=True), 1e-12)"),
+    "steps": (STEPS, "each step takes the state through relu", "Optimizer(0.0001)"),
+    "entropy": (ENTROPY, "log(0) = -inf", "tf.reduce_sum(p * tf.nn.log_softmax("),
     "state": (STATE, "each step takes the state through relu", "LSTMCell(32, activation=tf.tanh)"),
     "rate": (RATE, "", "rate = tf.log((tf.nn.softplus(tf.layers.dense(x, 1)) + 90.0) + 1e-08)")}
 

@@ -216,7 +216,7 @@ class Trials:
             is_late = overlay.is_late
             loss = None if is_late else self._losses(overlay, steps[-1:], until)
             losses = self._losses(overlay, steps, until) if len(steps) > 1 or loss is None else loss
-            later, holds, falls = self._lasting(overlay, steps, losses, until)
+            later, holds, falls, began = self._lasting(overlay, steps, losses, until)
         except (AutodiffError, ValueError, TypeError):
             return  # the graph does not allow it here: it is not said to help
         if not losses or loss is None and len(losses) < len(steps):  # no time to go through them all
@@ -240,27 +240,27 @@ class Trials:
         text = told(runs, old, losses, change=change, steepest=self._reach if self._steepest > STEEP else 0.0) + later
         last = float(np.abs(losses[-1]).max(initial=0.0))
         remedy = Remedy(overlay.words, text, change, self._steepest, place, last, elsewhere(edits), dead=self._dead,
-                        falls=falls)
+                        falls=falls, began=began)
         anew = is_late or self.diverged or self._grew and change > FAR_OFF and len(losses) == len(steps)
         (self._last if leaves_nothing else self.tried).append((remedy, overlay, steps[0 if anew else -1]))
 
     def _lasting(self, overlay: Overlay, steps: Sequence[Moment], losses: Sequence[Any] | None,
-                 until: float) -> tuple[str, bool, float]:
+                 until: float) -> tuple[str, bool, float, float]:
         """Of what changes updates, or mends a divergence: what it gives as the steps are made again and again, whether
-        it holds, and by what part of it y falls; 1 where that is not known."""
+        it holds, by what part of it y falls, and from what; 1 and 0 where that is not known."""
         if not losses or not (overlay.is_late or self.diverged):
-            return "", True, 1.0
+            return "", True, 1.0, 0.0
         kept, found = (self._reach, self._dead, self._steepest), list[Any]()
         again = [*steps, *itertools.islice(itertools.cycle(steps), _MORE)]
         is_finite = self._losses(overlay, again, until, found) is not None
         self._reach, self._dead, self._steepest = kept
         count, ys = len(found) - len(steps), [float(np.mean(each)) for each in found]
         if not is_finite:
-            return f"; but {count + 1} more steps on the same data end as before", False, 1.0
+            return f"; but {count + 1} more steps on the same data end as before", False, 1.0, 0.0
         if count < _MORE:
-            return "", True, 1.0  # no time
+            return "", True, 1.0, 0.0  # no time
         return (f"; {count} more steps on the same data end at {number(ys[-1])}", max(ys[-len(steps):]) - ys[0] <= (
-            RISEN - 1.0) * max(abs(ys[0]), 1.0), (ys[0] - ys[-1]) / max(abs(ys[0]), 1e-12))
+            RISEN - 1.0) * max(abs(ys[0]), 1.0), (ys[0] - ys[-1]) / max(abs(ys[0]), 1e-12), ys[0])
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float, found: list[Any] | None = None
                 ) -> list[Any] | None:

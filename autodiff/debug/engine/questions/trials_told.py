@@ -22,6 +22,7 @@ STEEP = 1e3  # times 1: gradients as large as that are told of, and count agains
 DEAD = float("inf")  # in place of gradients that are all 0, which help as little as those that are too large
 RISEN = 2.0  # times the loss of the first step: no remedy for what diverges
 _QUICK = 0.4  # of a loss: by which a cure takes it down in the steps of a trial
+_LITTLE = 0.05  # of a loss: less than that left is no worse than nothing left
 
 
 def told(runs: Sequence[When], old: Sequence[Any], new: Sequence[Any], *, change: float, steepest: float) -> str:
@@ -92,13 +93,24 @@ def rank(diverges: bool, grown: bool, each: Any) -> tuple[float, ...]:
 
 def by_ends(tried: list[Any]) -> list[Any]:
     """What mends a divergence, by where it led: of cures of the updates, which share a loss, first that which ended
-    lowest; last what changes the loss, and hardly takes it down where such a cure does."""
+    lowest; last what changes the loss, and takes it down much less than such a cure does, unless it is of the data."""
     found, late = list(tried), [i for i, (remedy, overlay, _) in enumerate(tried) if overlay.is_late and (
         SLIGHT < remedy.falls and remedy.steepest <= STEEP)]
     for i, each in zip(late, sorted((tried[i] for i in late), key=lambda each: -each[0].falls)):
         found[i] = each
-    quick = [found[i] for i in late if found[i][0].falls > _QUICK]
-    slow = [each for each in found if quick and not each[1].is_late and each[0].falls < _QUICK and not any(
-        edit.explains or edit.op is not None and (edit.op.type in (*PLACEHOLDERS, "Const") or takes_elements(edit.op))
+    cures = [found[i][0] for i in late if found[i][0].falls > _QUICK]
+    slow = [each for each in found if cures and not each[1].is_late and _is_behind(each, cures) and not any(
+        edit.op is not None and (edit.op.type in (*PLACEHOLDERS, "Const") or takes_elements(edit.op))
         for edit in each[1].edits)]
     return [*(each for each in found if each not in slow), *slow]
+
+
+def _is_behind(each: Any, cures: Sequence[Any]) -> bool:
+    """Whether a remedy hardly takes the loss down, or leaves much more of it than a cure of the same loss."""
+    remedy, overlay, _ = each
+    if remedy.falls < _QUICK and not any(edit.explains for edit in overlay.edits):
+        return True
+    return remedy.falls < 1 - _LITTLE and any(
+        1 / RISEN < remedy.began / cure.began < RISEN
+        and remedy.began * (1 - remedy.falls) > RISEN * cure.began * (1 - cure.falls)
+        for cure in cures if cure.began > 0)
