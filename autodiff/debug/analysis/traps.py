@@ -211,17 +211,20 @@ def _is_unrolled(ops: Iterable[Operation]) -> bool:
 
 
 def _chains(y: Tensor, variables: Sequence[Tensor]) -> list[Finding]:
-    """Long chains of squashing functions."""
-    depth: dict[Operation, int] = {}
+    """Long chains of squashing functions, on every way back from y to a variable: what goes beside them, as by a skip
+    connection, or as what a gate lets through, is not shrunk."""
     behind = in_order(ancestors([y]))
     if _is_unrolled(behind):  # a cell in time: what it remembers passes beside its squashing functions
         return []
-    for op in behind:
-        depth[op] = max((depth.get(t.op, 0) for t in op.inputs), default=0) + (op.type in SATURATING)
-    deepest = max(depth.values(), default=0)
-    if deepest <= CHAIN or not variables:
+    before: dict[Operation, int] = {y.op: int(y.op.type in SATURATING)}
+    for op in reversed(behind):
+        for source in (t.op for t in op.inputs if op in before):
+            passed = before[op] + (source.type in SATURATING)
+            before[source] = min(before.get(source, passed), passed)
+    deepest = max((before.get(variable.op, 0) for variable in variables), default=0)
+    if deepest <= CHAIN:
         return []
-    last = max((op for op in depth if op.type in SATURATING), key=lambda op: depth[op])
+    last = next(op for op in reversed(behind) if op.type in SATURATING)
     return [finding(30, "squashing chain", last, f"{deepest} squashing functions in a row ({last.type}): each shrinks "
                     "the gradient, so the first layers will hardly learn",
                     "use tf.nn.relu, skip connections, or normalize each layer")]

@@ -264,7 +264,8 @@ def feed_mistakes(batches: Sequence[Mapping[Tensor, Any]], *, learns: bool = Fal
 
 
 def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool, beyond: float) -> list[Finding]:
-    """Inputs of a layer that are far from 1, and columns of them that never change."""
+    """Inputs of a layer that are far from 1, and columns of them that never change; of codes of zeros and ones what is
+    always 0 has not come yet."""
     if not tensor.dtype.is_floating or not all(a.ndim >= 2 and a.size for a in arrays):
         return []
     layer = _first(tensor, _MIXES)
@@ -286,7 +287,7 @@ def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool, beyond: f
                           f"standard deviation {spread:.3g}): {layer.type} makes sums of them that saturate what "
                           f"follows, and gradients of their size{told}", "scale what is fed: x / 255 for pixels, or (x "
                           "- mean) / std by column"))
-    still = np.flatnonzero(values.std(axis=0) == 0)
+    still = np.flatnonzero((values.std(axis=0) == 0) & (values[0] != 0 if np.isin(values, (0, 1)).all() else True))
     if values.ndim == 2 and len(values) >= _ROWS and 0 < still.size < values.shape[1] and arrays[0].ndim == 2:
         found.append(_fed(18, "constant columns", layer, tensor, f"{still.size} of {values.shape[1]} columns of "
                               f"{tensor.name}, such as {still[0]}, are the same in all {len(values)} examples",

@@ -1,0 +1,130 @@
+"""Causes of trainings that learn little: each is told first, `fix 1` writes what mends it, and the twin has none."""
+
+from pathlib import Path
+
+import pytest
+
+from .mistaken_programs import HEAD
+from .programs_of_keras import KERAS
+from .test_mistakes import findings, trained
+
+_TARGET_NET = """
+def values(v, name):
+    with tf.variable_scope(name):
+        return dense(dense(v, 8, tf.nn.relu), 2)
+
+said, later = values(p, "acting"), values(tf.sin(p), "target")
+acting, target = tf.trainable_variables("acting"), tf.trainable_variables("target")
+aim = tf.stop_gradient(q[:, 0] + .9 * tf.reduce_max(later, 1))
+train = adam(.005).minimize(tf.reduce_mean(tf.square(aim - said[:, 0])), var_list=acting)
+copies = []
+for a, b in zip(acting, target):
+    copies.append(a.assign(b))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(24):
+        session.run(train, near(i))
+        if i % 6 == 5:
+            session.run(copies)
+"""
+_TARGET_MODEL = KERAS + """
+acting, target = model(layers.Dense(4)), model(layers.Dense(4))
+acting.compile(keras.optimizers.Adam(.01), "mse")
+for i in range(12):
+    acting.train_on_batch(data[:32], 1.0 + 0.9 * target.predict_on_batch(data[32:64]))
+    if i % 4 == 3:
+        acting.set_weights(target.get_weights())
+"""
+_CRITIC = """
+body = dense(p, 16, tf.nn.tanh)
+worth, likely = dense(body, 1), tf.nn.log_softmax(dense(body, 2))[:, :1]
+expected = tf.stop_gradient(worth)
+off = q - expected
+loss = tf.reduce_mean(off * off) - 0.1 * tf.reduce_mean(likely * off)
+fit([adam(.01).minimize(loss), loss], near)
+"""
+_RATINGS = """
+full = np.clip(3 + rng.randn(200, 1).dot(rng.randn(1, 20)), 1, 5) * (rng.rand(200, 20) < .3)
+r = tf.placeholder(tf.float32, [None, 20])
+known = tf.cast(tf.not_equal(r, 0.0), tf.float32)
+off = tf.abs(r - dense(dense(r, 8, tf.nn.sigmoid), 20))
+loss = tf.reduce_mean(off)
+told = tf.reduce_sum(known * off) / tf.reduce_sum(known)
+fit([adam(.01).minimize(loss), told], lambda i: {r: full[rng.randint(0, 200, 32)]})
+"""
+_KEPT = """
+keep = tf.placeholder(tf.float32)
+h = tf.nn.dropout(dense(x, 32, tf.nn.relu), keep)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.nn.dropout(dense(h, 16), keep), 4))
+train = adam(.001).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(10):
+        session.run([train, loss], {**fed(i), keep: 0.1})
+        session.run(loss, {**fed(i), keep: 1.0})
+"""
+_DROPPED = """
+RATE = 0.9
+h = tf.layers.dropout(dense(x, 32, tf.nn.relu), RATE, training=True)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4))
+fit([adam(.001).minimize(loss), loss], steps=10)
+"""
+_EPOCHS = """
+step = tf.Variable(0, trainable=False)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 16, tf.nn.relu), 4))
+rate = tf.train.natural_exp_decay(.3, step, decay_steps=2, decay_rate=1.0)
+orders = np.concatenate([rng.permutation(400) for _ in range(3)])
+fit([sgd(rate).minimize(loss, step), loss], lambda i: {x: X[orders[20 * i:][:20]], t: T[orders[20 * i:][:20]]}, 60)
+"""
+_NUMBERS = KERAS + """
+kinds = data[:, :3].argmax(1)
+inputs = keras.Input((8,))
+m = keras.Model(inputs, layers.Dense(1, activation="sigmoid")(layers.Dense(16, "relu")(inputs)))
+m.compile(optimizer="adam", loss="binary_crossentropy")
+m.fit(data, kinds, 24, 4, verbose=0)
+"""
+# a program -> the kind of what is wrong, the program, and what is wrong in it with what is right
+CAUSES = {
+    "a copy the wrong way": ("copied the wrong way", _TARGET_NET, {"a.assign(b)": "b.assign(a)"}),
+    "weights the wrong way": ("copied the wrong way", _TARGET_MODEL, {
+        "acting.set_weights(target.get_weights())": "target.set_weights(acting.get_weights())"}),
+    "a critic that is stopped": ("no gradient", _CRITIC, {"tf.reduce_mean(off * off)":
+                                                          "tf.reduce_mean(tf.square(q - worth))"}),
+    "ratings that are missing": ("missing counts", _RATINGS, {
+        "tf.reduce_mean(off)": "tf.reduce_sum(known * off) / tf.reduce_sum(known)"}),
+    "a share that is fed": ("dropout drops too much", _KEPT, {"keep: 0.1": "keep: 0.9"}),
+    "a share by its name": ("dropout drops too much", _DROPPED, {"RATE = 0.9": "RATE = 0.1"}),
+    "epochs for steps": ("learning rate decayed to nothing", _EPOCHS, {"decay_steps=2": "decay_steps=2 * (400 // 20)"}),
+    "numbers of classes": ("labels out of range", _NUMBERS, {
+        "Dense(1, activation=\"sigmoid\")": "Dense(3, activation=\"softmax\")",
+        "\"binary_crossentropy\"": "\"sparse_categorical_crossentropy\""})}
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_a_cause_comes_first_and_what_mends_it_is_written(name: str, tmp_path: Path) -> None:
+    kind, text, changes = CAUSES[name]
+    mended = text
+    for wrong, right in changes.items():
+        assert wrong in text
+        mended = mended.replace(wrong, right)
+    shell = trained(text, tmp_path)
+    first, *others = shell.dbg.doctor().findings
+    assert (first.kind, first.level == "remark") == (kind, False)
+    assert {f.kind for f in others if f.level != "remark"}.isdisjoint({"copy is trained", "not trained", "wrong sign"})
+    assert "fix 1 " in first.remedy and shell.dbg.edits.patch(1).new.decode() == HEAD + mended
+    shell.close()
+    assert [(f.kind, f.text) for f in findings(mended, tmp_path) if f.level != "remark"] == []
+
+
+def test_zeros_of_a_code_and_squashes_beside_a_skip_are_not_told(tmp_path: Path) -> None:
+    text = """
+codes = np.eye(5, dtype=np.float32)[rng.randint(0, 4, 300)]
+c = tf.placeholder(tf.float32, [None, 5])
+h = dense(c, 8)
+for _ in range(6):
+    h = h + dense(h, 8, tf.nn.tanh)
+loss = tf.losses.mean_squared_error(q, dense(h, 1))
+fit([adam(.01).minimize(loss), loss], lambda i: {c: codes[:64], q: codes[:64, :1]}, 12)
+"""
+    assert {"constant columns", "squashing chain"}.isdisjoint(f.kind for f in findings(text, tmp_path))
+    assert "squashing chain" in {f.kind for f in findings(text.replace("h + dense(", "dense("), tmp_path)}
