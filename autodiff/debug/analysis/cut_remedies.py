@@ -3,8 +3,9 @@ from __future__ import annotations
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
+from ...core.traversal import users_of
 from ...gradients.between import carries_gradient
-from ..facts.roles import PLACEHOLDERS, VARIABLES
+from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 
 _STRAIGHT = "or keep the forward value and pass the gradient straight through: z + tf.stop_gradient(chosen - z)"
 _SMOOTH = {
@@ -56,6 +57,9 @@ def remedy_for_cut(op: Operation, index: int, kind: str) -> str:
     if op.type == "StopGradient" and op.name.endswith("labels_stop_gradient"):
         return ("labels are taken as constants, and these are computed of variables: if labels and logits are swapped, "
                 "give the logits to logits=, the targets to labels=")
+    if (error := error_of_stopped(op)) is not None:
+        return (f"take {error.name}{at_line(place_of(error))} of what is not stopped: a critic learns by that error; "
+                "and keep the tf.stop_gradient for what else it goes into, as the loss of a policy does")
     if op.type in _SMOOTH:
         return _SMOOTH[op.type]
     if op.type in _COUNTS:
@@ -68,6 +72,18 @@ def remedy_for_cut(op: Operation, index: int, kind: str) -> str:
     if kind == "no rule":
         return "register a gradient with @tf.RegisterGradient, or leave it out of the path"
     return ""
+
+
+def error_of_stopped(op: Operation) -> Operation | None:
+    """The square, or size, of what a stop_gradient gives, perhaps of a difference from it, where that also weighs
+    something else, as an advantage does a policy; None if it is no such."""
+    if op.type != "StopGradient":
+        return None
+    users = [*dict.fromkeys(users_of(op))]
+    users = [*dict.fromkeys(users_of(users[0]))] if len(users) == 1 and users[0].type == "Sub" else users
+    errors = [user for user in users if user.type in ("Square", "Abs") or user.type == "Pow" or user.type == "Mul" and
+              user.inputs[0] is user.inputs[1]]
+    return errors[0] if len(errors) == 1 and any(user.type == "Mul" for user in users if user not in errors) else None
 
 
 def of_an_index(op: Operation, y: Tensor, x: Tensor) -> str:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
+from ...facts.roles import ASSIGNS
 from ..advice import advice_of
-from ..scripts.calls import given, is_call, word_of
+from ..scripts.calls import copied_by, given, is_call, word_of
 from ..scripts.changes import Change, changed
 from ..scripts.expressions import name_of
 from ..scripts.parsed import LOOSE, is_within
@@ -75,7 +76,8 @@ class Rows(NamedTuple):
 
 
 class Swapped(NamedTuple):
-    """The labels of the call that made an op in place of its logits, and these in place of those."""
+    """The labels of the call that made an op in place of its logits, and these in place of those; of an assignment, or
+    of weights that are set, what is given and what takes it."""
 
     op: Operation
 
@@ -221,9 +223,10 @@ def _activated(source: Source, rewrite: Activation) -> list[Change]:
 
 
 def _swapped(source: Source, rewrite: Swapped) -> list[Change]:
-    sides = [side for node in source.spanned(rewrite.op) for side in given(node, None, "labels", "targets", "logits")]
+    sides = [side for node in source.spanned(rewrite.op) for side in (
+        copied_by(node) if rewrite.op.type in ASSIGNS else given(node, None, "labels", "targets", "logits"))]
     if len(sides) != 2:
-        raise ArgumentError(f"the labels and logits of {rewrite.op.name} are not written by name")
+        raise ArgumentError(f"the two sides of {rewrite.op.name} are not written by name")
     return [(*source.range(side), source.raw(other)) for side, other in zip(sides, sides[::-1])]
 
 
@@ -274,7 +277,7 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
         root = source.spelled("{tf}.reduce_sum({tf}.square({0}){1})")
         squared = root.format(texts[0][0], source.arguments(node, rewrite.op, None))
         return [*changes, (*source.range(node), source.spelled("{tf}.sqrt({0})").format(template.format(squared)))]
-    alone = {found.start() for found in _ALONE.finditer(template)}
+    alone = {found.start() for found in _ALONE.finditer(template)} | ({0} if template == "{0}" else set())
     new = _PART.sub(lambda found: texts[int(found[1])][found.start() not in alone], template)
     new = re.sub(r"(, keepdims?=True){2}", r"\1", new)  # as the sum's own arguments have it already
     made = ast.parse(new, mode="eval").body

@@ -11,16 +11,19 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors, past
 from ..attenuation import SATURATING
+from ..cut_remedies import error_of_stopped
 from ..findings import Finding, Origin
 from ..mistakes.case import Case
+from ..mistakes.comparisons import masks_beside, reduction_of
 from ..mistakes.heads import heads, through, unbroadcast
 from ..mistakes.last_layer import logits_of
+from ..mistakes.modes import MOST_DROPPED, dropped_by, rate_of_dropout
 from ..mistakes.reach import HAZARDS, NEAR
 from ..mistakes.wiring import linear_pairs
 from ..scripts.source_tree import WHOLE
 from . import of_heads, of_training
 from .activations import DROPOUT, Activation, LeftOut
-from .in_graph import around, constant, copied, instead
+from .in_graph import Now, around, constant, copied, instead
 from .in_source import Number, Rewrite
 from .of_givens import turned
 from .of_keras.given import Weight
@@ -59,6 +62,24 @@ def _over_the_others(op: Operation, case: Case, finding: Finding) -> Iterator[At
             build.Sum(build.Mul(mask, build.OnesLike(op.inputs[0])), op.inputs[1], **op.attrs)))
 
 
+def _of_the_known(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """Errors weighed by the mask that a metric weighs them by."""
+    known = next((each for head in heads(case) if head.labels is not None and op is reduction_of(head, case)
+                  for each in masks_beside(head, head.labels, case) if each.mask.name == finding.target), None)
+    if known is not None:
+        parts, is_mean = ((op, 0), (known.product, known.place)), op.type == "Mean"
+        yield otherwise(op, "the mean error of what is known", lambda now: _weighed(op, build.Mul(
+            known.mask, now(op.inputs[0])), known.mask), Rewrite(op, None if is_mean else 0, (
+                "{tf}.reduce_sum({1} * {0}) / {tf}.reduce_sum({1})" if is_mean else "{1} * {0}"), parts))
+
+
+def _weighed(op: Operation, errors: Tensor, mask: Tensor) -> Tensor:
+    """What an op makes of all errors, a mean by the sum of what they were weighed by."""
+    if op.type != "Mean":
+        return copied(op, (errors, *op.inputs[1:])).outputs[0]
+    return build.DivNoNan(build.Sum(errors, op.inputs[1]), build.Sum(mask, op.inputs[1]))
+
+
 def _with_the_others(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """The whole of a sum of losses."""
     others = [t for t in op.inputs if t is not case.y and t.op in case.trained]
@@ -74,6 +95,25 @@ def _larger(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
 
 def _stopped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     yield Attempt((changed(op.outputs[0], "tf.stop_gradient", build.StopGradient, "tf.stop_gradient({0})"),))
+
+
+def _of_what_is_stopped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """An error of what a stop_gradient was given, which stays for what else it goes into."""
+    error = error_of_stopped(op)
+    if error is None:
+        return
+    less = error.inputs[0].op
+    parts = [(op, 0)] if less is op else [(op, 0) if t.op is op else (less, i) for i, t in enumerate(less.inputs)]
+    is_power = len(error.inputs) == 1 or error.type == "Pow"
+    text = " - ".join(f"{{{i}}}" for i in range(len(parts)))
+
+    def made(now: Now) -> Tensor:
+        free = now(op.inputs[0]) if less is op else build.Sub(*(
+            now(op.inputs[0] if t.op is op else t) for t in less.inputs))
+        return copied(error, (free, *error.inputs[1:]) if is_power else (free, free)).outputs[0]
+
+    yield Attempt((edit(error, "the error of what is stopped, which stays so for the rest", made, Rewrite(
+        error, 0 if is_power else None, text if is_power else f"{{tf}}.square({text})", tuple(parts))),))
 
 
 def _as_mean(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -104,6 +144,15 @@ def _mean_of_squares(op: Operation, case: Case, finding: Finding) -> Iterator[At
 def _not_dropped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     source = next((t for t in op.inputs if t.op in case.trained), op.inputs[0])
     yield otherwise(op, "without the dropout", lambda now: now(source), LeftOut(op, DROPOUT))
+
+
+def _kept(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """What is left of 1 in place of the share, of all dropout that leaves hardly anything."""
+    rates = {rate: dropped_by(rate, case) for each in case.behind if (rate := rate_of_dropout(each)) is not None}
+    if edits := tuple(edit(rate.op, f"drop {1 - dropped:.3g}, keep {dropped:.3g}", lambda now, rate=rate, share=(
+            1 - dropped): constant(share, rate)) for rate, dropped in rates.items()  # type: ignore[misc]
+            if dropped > MOST_DROPPED):
+        yield Attempt(edits)
 
 
 def _lighter(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -244,11 +293,13 @@ _WAYS: dict[str, Way] = {
     "labels and logits swapped": of_heads.other_way_round, "log of no probability": of_heads.as_probability,
     **dict.fromkeys(("squared error of a softmax", "squared error of classes", "sigmoid over classes"),
                     of_heads.entropy_instead), "one class": of_heads.one_unit, "broadcast": _column,
-    "mean counts the masked": _over_the_others, "part of the loss": _with_the_others, "sum for mean": _as_mean,
+    "missing counts": _of_the_known, "mean counts the masked": _over_the_others,
+    "part of the loss": _with_the_others, "sum for mean": _as_mean,
     "penalty too large": _lighter, "loss weight of 0": _of_weight_one,
     "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
     "error not squared": _made_to("the square of the error", build.Square, "tf.square({0})"),
     "mean before square": _mean_of_squares, "dropout of the logits": _not_dropped, "wrong sign": _other_sign,
+    "dropout drops too much": _kept, "no gradient": _of_what_is_stopped,
     "no activation": _activated,
     "softmax in a hidden layer": _instead("tf.nn.relu in its place", build.Relu, "{tf}.nn.relu"),
     "two activations": _left_away, "vanishing gradient": _all_relu,

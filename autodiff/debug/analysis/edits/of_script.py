@@ -14,9 +14,10 @@ from ..scripts.changes import rows_of
 from ..unused_states import unused_state
 from .activations import NORMALIZATION, LeftOut
 from .clipping import RunToo
-from .in_source import Argument, rewritten
+from .in_source import Argument, Rewrite, Swapped, rewritten
 from .of_heads import head_of
 from .of_keras.arrays import arranged
+from .of_mistakes import attempts_of
 
 _GROUP = "{tf}.group({0}, {tf}.get_collection({tf}.GraphKeys.UPDATE_OPS))"
 
@@ -39,7 +40,7 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
         return {}
 
 
-def _line(finding: Finding, op: Operation, case: Case) -> Argument | RunToo | LeftOut | None:
+def _line(finding: Finding, op: Operation, case: Case) -> Argument | RunToo | LeftOut | Swapped | Rewrite | None:
     update = update_op(case)
     if finding.kind == "log of no probability":
         head = head_of(op, case)
@@ -47,6 +48,11 @@ def _line(finding: Finding, op: Operation, case: Case) -> Argument | RunToo | Le
     if finding.kind == "never bounded":
         trains = [u.op for u in case.updates if u.variable.op.name == finding.target]
         return RunToo(op, trains[0]) if trains else None
+    if finding.kind == "copied the wrong way":
+        return Swapped(op)
+    if finding.kind == "no gradient":
+        return next((edit.line for way in attempts_of(finding, op, case) for edit in way.edits
+                     if isinstance(edit.line, Rewrite)), None)
     if finding.kind == "not updated":
         return Argument(update, "", _GROUP)
     if finding.kind == "not trained":

@@ -9,7 +9,7 @@ from ..findings import WARNING, Finding
 from .batches import batch_mistakes
 from .case import Case
 from .classes import class_mistakes, residual_mistakes
-from .comparisons import comparison_mistakes
+from .comparisons import comparison_mistakes, missing_mistakes
 from .formulas import formula_mistakes
 from .habits import habit_mistakes
 from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
@@ -22,7 +22,7 @@ from .pairs import pair_mistakes
 from .penalties import penalty_mistakes
 from .reach import near_misses
 from .signs import wrong_sign
-from .start import start_mistakes
+from .start import copy_mistakes, start_mistakes
 from .trainers import adversary_mistakes, by_loss, trainer_mistakes
 from .units import depth_mistakes
 from .wiring import wiring_mistakes
@@ -38,6 +38,7 @@ _UNBOUND = ("nan", "inf", "exploding gradient", "learning rate too high", "steps
 _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that say it too
          "uphill": ("weight decay", "gradient turned", "gradients for updates"),
          **dict.fromkeys(("never updated", "zero gradient", "tiny gradient"), ("other argument",)),
+         **dict.fromkeys(("copy is trained", "initialized again"), ("copied the wrong way",)),
          "no logarithms": ("softmax over the batch", "softmax over the wrong axis"),
          "steps too large": ("learning rate too high", "no logarithms", "sum for mean", "gradients for updates"),
          "learning rate too high": ("uphill", "gradients for updates"),
@@ -67,8 +68,9 @@ def _turned(case: Case) -> list[Finding]:
 
 
 RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, comparison_mistakes, misuses, mode_mistakes, start_mistakes,
-         trainer_mistakes, adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes,
-         left_alone_mistakes, leak_mistakes, pair_mistakes, formula_mistakes, habit_mistakes)
+         trainer_mistakes, copy_mistakes, adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes,
+         depth_mistakes, left_alone_mistakes, leak_mistakes, missing_mistakes, pair_mistakes, formula_mistakes,
+         habit_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

@@ -1,18 +1,24 @@
-"""What is compared for an accuracy: predictions that are never whole, targets of a regression, numbers of classes."""
+"""What metrics are of: predictions that are never whole, targets of a regression, numbers of classes; targets that are
+missing, which a mask leaves out of a metric, but the loss counts."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from ....core.graph import Operation
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
-from .heads import Head, heads, last_layer
+from .heads import Head, comes_of_data, constant, heads, last_layer, through, unbroadcast, weights_of
+from .last_layer import CLASSES
 
-_CLASSES = 20  # different whole numbers that may be classes
 _WHOLE = ("Greater", "GreaterEqual", "Round", "Rint", "ArgMax")
+_MANY, _RARELY = 0.3, 0.02  # shares: of targets that are missing; of known ones that are what stands for missing
+_REDUCTIONS = ("Mean", "Sum", "L2Loss")
+_LAST = 3  # runs that do not train which are looked at
 _NEVER_WHOLE = ("Softmax", "Sigmoid", "Tanh", "MatMul", "BiasAdd", "Add", "AddV2")
 
 
@@ -45,10 +51,76 @@ def _of_a_regression(op: Operation, head: Head, targets: np.ndarray, name: str) 
         yield finding(46, "accuracy of a regression", op, f"{op.name} compares whole numbers with {name}, but "
                       f"{share:.0%} of these targets are not whole: its mean stays near 0 for the best model too",
                       'measure the error: tf.abs(x - y), or in Keras metrics=["mae"]', confidence="certain")
-    elif share == 0 and 2 < len(numbers) <= _CLASSES and (head.prediction.dims or (0,))[-1] == 1:
+    elif share == 0 and 2 < len(numbers) <= CLASSES and (head.prediction.dims or (0,))[-1] == 1:
         yield finding(44, "class numbers", head.op, f"the labels {name} are the numbers {numbers[0]:g} to "
                       f"{numbers[-1]:g} of {len(numbers)} classes, of which an accuracy is asked ({op.name}), but "
                       f"{head.op.name} is the {head.form} error of one output, {head.end.name}"
                       f"{at_line(place_of(head.end))}: a class counts as the farther from another the more their "
                       f"numbers differ", f"one output for each of {len(numbers)} classes, a softmax, and a sparse "
                       "categorical cross entropy")
+
+
+class Masked(NamedTuple):
+    """Where a metric weighs errors by a mask: the product, and which of its inputs is the mask."""
+
+    product: Operation
+    place: int
+
+    @property
+    def mask(self) -> Tensor:
+        """What it weighs by."""
+        return self.product.inputs[self.place]
+
+
+def missing_mistakes(case: Case) -> list[Finding]:
+    """Findings about targets that are missing."""
+    return [found for head in (heads(case) if case.steps else ()) if head.labels is not None
+            and head.labels.op not in case.trained and not weights_of(head, case)
+            for found in _counted(head, head.labels, case)][:1]
+
+
+def _counted(head: Head, labels: Tensor, case: Case) -> Iterator[Finding]:
+    """Targets that are all the same wherever a metric leaves them out, and count in the loss."""
+    for masked in masks_beside(head, labels, case):
+        pairs = _values(masked.mask, labels, case)
+        known, y = (np.concatenate([np.ravel(each[i]) for each in pairs] or [np.zeros(0)]) for i in (0, 1))
+        out = known == 0
+        if not _MANY < np.mean(out) < 1 or np.ptp(y[out]) or np.mean(y[~out] == y[out][0]) > _RARELY or not np.ptp(
+                y[~out]):
+            continue
+        at, metric = reduction_of(head, case) or head.op, masked.product
+        yield finding(64, "missing counts", at, f"{np.mean(out):.0%} of the targets {labels.name} are {y[out][0]:g}, "
+                      f"all that {unbroadcast(masked.mask).name} leaves out of {metric.name}"
+                      f"{at_line(place_of(metric))}, as what is not known; but {at.name} counts them too: what is "
+                      f"learnt is to say {y[out][0]:g}", "weigh the errors as the metric does, and divide by the count "
+                      "of those known: tf.reduce_sum(mask * error) / tf.reduce_sum(mask)", target=masked.mask.name,
+                      confidence="certain")
+        return
+
+
+def masks_beside(head: Head, labels: Tensor, case: Case) -> Iterator[Masked]:
+    """Where something else than the loss weighs errors of the same predictions and labels by what is given."""
+    behind = set(case.behind)
+    for op in case.operations:
+        if op.type == "Mul" and op not in behind and op in case.trained:
+            for place, (mask, error) in enumerate((op.inputs, op.inputs[::-1])):
+                if mask.op not in case.trained and mask.op not in behind and constant(mask) is None and comes_of_data(
+                        [mask]) and {head.prediction.op, labels.op} <= ancestors([error]):
+                    yield Masked(op, place)
+
+
+def reduction_of(head: Head, case: Case) -> Operation | None:
+    """What makes one number of the errors of a head; None if they go elsewhere too."""
+    found = [op for op in (head.op, *through(head.op.outputs[0])) if op.type in _REDUCTIONS and op.outputs[0].dims == ()
+             and op in case.behind]
+    return found[0] if len(found) == 1 else None
+
+
+def _values(mask: Tensor, labels: Tensor, case: Case) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Mask and labels of the same shape, in training runs or others that have both."""
+    case.want(mask, labels)
+    runs = [*case.looked, *[run for run in case.runs if not run.trains][-_LAST:]]
+    seen = [{**case.values(run), **run.feeds} for run in runs]
+    pairs = [(np.asarray(values[mask], float), np.asarray(values[labels], float)) for values in seen
+             if mask in values and labels in values]
+    return [(m, y) for m, y in pairs if m.shape == y.shape]

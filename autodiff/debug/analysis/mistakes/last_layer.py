@@ -21,6 +21,7 @@ _RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "R
 _TWICE = {"Relu": "never below 0", "Relu6": "never below 0", "Sigmoid": "between 0 and 1", "Tanh": "between -1 and 1",
           "Softmax": "between 0 and 1"}  # what may go into a softmax or sigmoid by mistake
 _MOVES = {"Add": operator.add, "AddV2": operator.add, "Sub": operator.sub, "Mul": operator.mul}
+CLASSES = 20  # different whole numbers that may be classes
 _OUTSIDE = 0.02  # share of labels beyond the range of the last layer that is no accident
 _FIX = {"softmax": "tf.nn.softmax_cross_entropy_with_logits_v2", "sparse":
         "tf.nn.sparse_softmax_cross_entropy_with_logits", "sigmoid": "tf.nn.sigmoid_cross_entropy_with_logits"}
@@ -31,7 +32,7 @@ def last_layer_mistakes(case: Case) -> list[Finding]:
     found: list[Finding] = []
     known = {head.prediction for head in heads(case)}
     for head in heads(case):
-        for rule in (_swapped, _squashed_twice, _rectified, _no_probability, _out_of_range, _half_of_the_loss,
+        for rule in (_swapped, _squashed_twice, _rectified, _no_probability, labels_out_of_range, _half_of_the_loss,
                      _halves_swapped, _squared_softmax, _activated_twice):
             found += list(rule(head, case))[:1]
     for op in case.behind:
@@ -193,7 +194,7 @@ def last_tensor(tensor: Tensor) -> Tensor:
     return last_layer(tensor).outputs[0]
 
 
-def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
+def labels_out_of_range(head: Head, case: Case) -> Iterator[Finding]:
     """Labels that the last layer cannot give."""
     if head.labels is None or head.labels.op in case.trained or not head.labels.dtype.is_floating:
         return
@@ -224,11 +225,20 @@ def _out_of_range(head: Head, case: Case) -> Iterator[Finding]:
                       f"{squashed.lower()} in the last layer for a regression, or scale the targets into {limits}",
                       confidence="certain")
     else:
+        count = _class_numbers(labels) if head.prediction.dims and head.prediction.dims[-1] in (1, None) else 0
         yield finding(74, "labels out of range", head.op, f"{where} is a cross entropy of probabilities, but "
-                      f"{outside:.0%} of the labels {named(head.labels)} are not between 0 and 1: they go from "
-                      f"{labels.min():.4g} to {labels.max():.4g}, and the loss has no minimum",
-                      "give it labels of 0 and 1: a one-hot code of classes, (labels + 1) / 2 of -1 and 1, or inputs "
-                      "scaled to 0 to 1; for other targets use a squared error")
+                      f"{outside:.0%} of the labels {named(head.labels)} are not between 0 and 1: they "
+                      + (f"are the numbers 0 to {count - 1} of {count} classes" if count else
+                         f"go from {labels.min():.4g} to {labels.max():.4g}") + ", and the loss has no minimum",
+                      f"one output for each of {count} classes, a softmax, and a sparse categorical cross entropy"
+                      if count else "give it labels of 0 and 1: a one-hot code of classes, (labels + 1) / 2 of -1 and "
+                      "1, or inputs scaled to 0 to 1; for other targets use a squared error")
+
+
+def _class_numbers(labels: np.ndarray) -> int:
+    """How many classes whole numbers from 0 on count; 0 where they are no such."""
+    numbers = np.unique(labels)
+    return len(numbers) if 2 < len(numbers) <= CLASSES and np.array_equal(numbers, np.arange(len(numbers))) else 0
 
 
 def _moved(limits: tuple[float, float], head: Head) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from .heads import SAME, heads, number_in
 from .pairing import inputs_of
 from .signs import source_of
 
-_MOST_DROPPED = 0.85  # share beyond which what is left is hardly enough
+MOST_DROPPED = 0.85  # share beyond which what is left is hardly enough
 _OTHERWISE = 20.0  # times the size of what is trained with: inputs that were scaled, or not, unlike those
 _SLOW_STEPS, _LATE, _BEHIND = 30, 3, 0.5  # steps, those in the end, and the share of its way that an average lacks
 _FEW, _ROWS = 8, 4  # steps, and examples, that show how large inputs are
@@ -187,20 +187,22 @@ def _dropped(case: Case) -> list[Finding]:
     """Dropout that keeps almost nothing, or is on where a model is used and off where it is trained."""
     found: list[Finding] = []
     for op in case.behind:
-        rate = _rate_of(op)
-        if (kept := _kept_of(op)) is not None and kept < 1 - _MOST_DROPPED:
+        rate = rate_of_dropout(op)
+        if (kept := _kept_of(op)) is not None and kept < 1 - MOST_DROPPED:
             found.append(_too_much(op, op.inputs[0].name, 1 - kept, case))
-        if rate is None or op not in case.looked[0].ran:
+        if rate is None or op not in case.looked[0].ran or np.isnan(dropped := dropped_by(rate, case)):
             continue
-        values = [float(np.ravel(v)[0]) for v in case.series(rate) if np.size(v)]
-        if not values:
-            continue
-        dropped = float(np.median(values))
-        if dropped > _MOST_DROPPED:
+        if dropped > MOST_DROPPED:
             found.append(_too_much(op, op.inputs[0].name, dropped, case))
         else:
             found += _wrong_way_round(op, rate, dropped, case) or _of_the_logits(op, dropped, case)
     return found[:1]
+
+
+def dropped_by(rate: Tensor, case: Case) -> float:
+    """The share that a rate drops in training; nan where it is not known."""
+    values = [float(np.ravel(v)[0]) for v in case.series(rate) if np.size(v)]
+    return float(np.median(values)) if values else float("nan")
 
 
 def _dropped_inside(case: Case) -> list[Finding]:
@@ -208,7 +210,7 @@ def _dropped_inside(case: Case) -> list[Finding]:
     for op in case.behind:
         if op.type != "If":
             continue
-        rates = [next((r for inner in f.graph.operations.values() if (r := _rate_of(inner)) is not None), None)
+        rates = [next((r for inner in f.graph.operations.values() if (r := rate_of_dropout(inner)) is not None), None)
                  for f in functions_of(op)]
         taken = {bool(np.ravel(v)[0]) for v in case.series(op.inputs[0])}
         if len(rates) != 2 or len(taken) != 1 or rates == [None, None]:
@@ -222,7 +224,7 @@ def _dropped_inside(case: Case) -> list[Finding]:
                                 "train, and off in training", "feed training=True in training runs, False in others",
                                 step=case.looked[0].step)]
             continue
-        if (dropped := number_in(rate) or 0.0) > _MOST_DROPPED:
+        if (dropped := number_in(rate) or 0.0) > MOST_DROPPED:
             return [_too_much(op, op.name, dropped, case)]
         if found := _of_the_logits(op, dropped, case):
             return found
@@ -244,7 +246,7 @@ def left_on(ran: Iterable[Operation]) -> list[Finding]:
     return [finding(43, "dropout in evaluation", op, f"dropout ({op.name}) drops {rate:.0%} in the graph that "
                     "evaluates, which trains nothing: what that says of the model is noisy and too low", "drop in "
                     "training alone: training=(mode == tf.estimator.ModeKeys.TRAIN)", confidence="certain")
-            for op in ran if (tensor := _rate_of(op)) is not None and (rate := number_in(tensor) or 0.0) > 0][:1]
+            for op in ran if (tensor := rate_of_dropout(op)) is not None and (rate := number_in(tensor) or 0.0) > 0][:1]
 
 
 def _too_much(op: Operation, what: str, dropped: float, case: Case) -> Finding:
@@ -254,7 +256,7 @@ def _too_much(op: Operation, what: str, dropped: float, case: Case) -> Finding:
                    "kept as a rule", step=case.looked[0].step)
 
 
-def _rate_of(op: Operation) -> Tensor | None:
+def rate_of_dropout(op: Operation) -> Tensor | None:
     """The rate of a dropout, at the op that puts zeros in place of what is dropped."""
     if op.type != "Mul":
         return None

@@ -271,8 +271,9 @@ def _kernels_left_out(case: Case) -> list[Finding]:
     products = [(op, kernel_of(op.inputs[1])) for op in case.behind if op.type in _PRODUCTS and len(op.inputs) > 1]
     known = {v.op: v for v in case.variables}
     moved = {u.variable.op for u in case.updates} | {op for op, v in known.items() if _has_moved(op, case)}
+    vain = {x.op for call in case.calls for x in call.xs if call.found.get(x) is None}  # which is told as "no gradient"
     layers = [(op, known[kernel]) for op, kernel in products if kernel in known]
-    alone = [(op, v) for op, v in layers if v.op not in moved and not is_copy(v) and _is_random(v, case)]
+    alone = [(op, v) for op, v in layers if v.op not in moved | vain and not is_copy(v) and _is_random(v, case)]
     if not alone or not moved & set(known):
         return []
     at, variable = alone[-1]

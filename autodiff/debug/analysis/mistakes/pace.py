@@ -1,19 +1,18 @@
 """The pace of a training: learning rates that are too high, too low or decayed, and steps the wrong way."""
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants, past
-from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, gradients_of, rate_of, update_op, values_behind
 from .heads import DATA, SAME, Head, heads, number_in, scaled, through
+from .last_layer import labels_out_of_range
 from .pairing import is_rewarded
 from .signs import sign_through, signs_of
-from .slow import too_few, too_low
+from .slow import decayed, too_few, too_low
 
 _GROWN = 10.0  # times its first size: a loss that has diverged
 _FAST, _WHOLE = 0.3, 1.0  # change of a kernel by a step, relative to its size; that leaves nothing of what it was
@@ -24,7 +23,6 @@ _RAISED = 0.5  # of the highest loss, that a step should leave where steps are w
 _MENDED = 0.2  # of its first size: a loss that first steps raised, to no harm
 _RISES = 0.3  # of what steps lower the loss of their own batches in all: less rise is no matter
 _ALIVE = 0.2  # of the inputs of a relu above 0, where it is no dead one
-_NOT_YET = 0.7  # of the steps, up to which a rate that the script sets itself is not low on purpose
 _FACTOR = 10.0  # of a loss, that makes steps so many times as long
 _ADAPTIVE = ("Adam", "RMSProp", "Adagrad")  # to which the size of a loss is nothing
 _UNSCALED = 10.0  # mean size of inputs that makes curvatures large
@@ -34,7 +32,7 @@ def pace_mistakes(case: Case) -> list[Finding]:
     """Findings about how the loss goes from step to step."""
     if not case.steps:
         return []
-    return _uphill(case) or [*_diverges(case), *_too_high(case), *too_low(case), *_decayed(case), *_bottomless(case),
+    return _uphill(case) or [*_diverges(case), *_too_high(case), *too_low(case), *decayed(case), *_bottomless(case),
                              *too_few(case)]
 
 
@@ -301,45 +299,11 @@ def _bottomless(case: Case) -> list[Finding]:
     """A loss made of errors, which are never below 0, that falls far below it."""
     errors = [head for head in heads(case) if head.form in ("squared", "softmax", "sparse", "sigmoid")
               and not is_rewarded(head, case)]
-    if not errors or not case.first_loss > 0 or not case.last_loss < -_GROWN * case.first_loss:
+    if not errors or not case.first_loss > 0 or not case.last_loss < -_GROWN * case.first_loss or any(
+            found for head in heads(case) for found in labels_out_of_range(head, case)):  # which is why
         return []
     turn = next((op for op in reversed(case.behind) if op.type in ("Neg", "Sub") and op in case.trained), case.y.op)
     return [finding(69, "wrong sign", turn, f"{case.y.name} is made of errors, which are never below 0, but fell from "
                     f"{case.first_loss:.4g} to {case.last_loss:.4g}: something in it, here or behind, is subtracted "
                     "that grows without end, such as a penalty or a divergence", "add it: drop the minus",
                     step=case.losses[-1][0])]
-
-
-def _decayed(case: Case) -> list[Finding]:
-    """A learning rate that a schedule has brought to nothing, or that does not move though it is meant to."""
-    found = []
-    for rate in dict.fromkeys(u.rate for u in case.updates if u.rate is not None):
-        counters = [op for op in ancestors([rate]) if op.type in VARIABLES and case.looked
-                    and np.asarray(case.looked[0].before.get(op.name, 0.0)).dtype.kind in "iu"]
-        values = [(run.step, float(np.reshape(v, ()))) for run, v in zip(case.looked, case.series(rate))
-                  if np.size(v) == 1]
-        still = bool(counters) and all(np.array_equal(run.before.get(op.name, 0), run.after.get(op.name, 0))
-                                       for op in counters for run in case.looked)
-        at_end = next((value for step, value in values[::-1] if counters or step < _NOT_YET * values[-1][0]),
-                      float("inf"))
-        if still and len(case.steps) > 2:
-            found.append(finding(52 if case.learns else 63, "global_step not advanced", counters[0], "the learning "
-                                 f"rate {rate.name} follows {counters[0].name}, which no training step changes: after "
-                                 f"{len(case.steps)} steps it is still {np.ravel(_last(case, counters[0]))[0]}, and "
-                                 f"the rate {values[-1][1] if values else float('nan'):.3g}: the schedule never begins",
-                                 f"optimizer.minimize(loss, global_step={counters[0].name})",
-                                 target=f"{counters[0].name}:0", confidence="certain"))
-        elif len(values) > 2 and len(case.steps) < 2000 and 0 <= at_end < 0.01 * values[0][1] and (
-                not case.learns or values[-2][1] < 0.01 * values[0][1]):  # and not at the end of what it is meant for
-            half = next(step for step, value in values if value < 0.5 * values[0][1])
-            found.append(finding(65 if case.last_loss > 0.3 * case.first_loss else 46, "learning rate decayed to "
-                                 "nothing", rate.op, f"the learning rate falls from {values[0][1]:.3g} at step "
-                                 f"{values[0][0]} to {values[-1][1]:.3g} at step {values[-1][0]}, below half by step "
-                                 f"{half}: the last steps change nothing, and the loss stays at {case.last_loss:.4g}",
-                                 "count decay_steps in steps, not epochs: epochs * examples / batch size; or decay "
-                                 "more slowly", step=half, confidence="certain"))
-    return found[:1]
-
-
-def _last(case: Case, variable: Operation) -> Any:
-    return case.looked[-1].after.get(variable.name, 0)

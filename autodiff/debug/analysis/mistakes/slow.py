@@ -1,8 +1,14 @@
 """Steps that change nothing: a learning rate that is too low, a clipping or an epsilon that leaves nothing."""
 from __future__ import annotations
 
+from bisect import bisect_left
+from typing import Any
+
 import numpy as np
 
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors
+from ...facts.roles import VARIABLES
 from ..findings import Finding
 from ..update_blame import operands_of
 from .case import Case, Run, finding, gradients_of, rate_of, update_op
@@ -10,6 +16,8 @@ from .heads import number_in
 
 _USUAL, _MILD, _SLOWISH, _SLOW = 1e-3, 2.5e-4, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
 _STILL = 1e-6
+_AGAIN = 2  # times that all examples were seen, which are no others then
+_NOT_YET = 0.7  # of the steps, up to which a rate that the script sets itself is not low on purpose
 _GROWS = 1.5  # times: steps that were so much shorter
 _STEEP = 5e-3  # of the loss: gained by one usual step, where a mildly slow training is called slow too
 _MOVED = 0.03  # share of the loss by which a training that goes on has changed it
@@ -70,6 +78,62 @@ def too_few(case: Case) -> list[Finding]:
                     f"{case.again[-1][2]:.4g} in the last), but it is still {case.last_loss:.4g}, where one answer to "
                     f"everything has {case.guess:.4g}", "smaller batches, which are more steps an epoch, and more "
                     "epochs", step=case.steps[-1].step)]
+
+
+def decayed(case: Case) -> list[Finding]:
+    """A learning rate that a schedule has brought to nothing, or that does not move though it is meant to."""
+    found = []
+    for rate in dict.fromkeys(u.rate for u in case.updates if u.rate is not None):
+        counters = [op for op in ancestors([rate]) if op.type in VARIABLES and case.looked
+                    and np.asarray(case.looked[0].before.get(op.name, 0.0)).dtype.kind in "iu"]
+        values = [(run.step, float(np.reshape(v, ()))) for run, v in zip(case.looked, case.series(rate))
+                  if np.size(v) == 1]
+        still = bool(counters) and all(np.array_equal(run.before.get(op.name, 0), run.after.get(op.name, 0))
+                                       for op in counters for run in case.looked)
+        at_end = next((value for step, value in values[::-1] if counters or step < _NOT_YET * values[-1][0]),
+                      float("inf"))
+        if still and len(case.steps) > 2:
+            found.append(finding(52 if case.learns else 63, "global_step not advanced", counters[0], "the learning "
+                                 f"rate {rate.name} follows {counters[0].name}, which no training step changes: after "
+                                 f"{len(case.steps)} steps it is still {np.ravel(_last(case, counters[0]))[0]}, and "
+                                 f"the rate {values[-1][1] if values else float('nan'):.3g}: the schedule never begins",
+                                 f"optimizer.minimize(loss, global_step={counters[0].name})",
+                                 target=f"{counters[0].name}:0", confidence="certain"))
+        elif len(values) > 2 and len(case.steps) < 2000 and 0 <= at_end < 0.01 * values[0][1] and (
+                not case.learns or values[-2][1] < 0.01 * values[0][1]):  # and not at the end of what it is meant for
+            half = _first_below(case, rate, 0.5 * values[0][1])
+            found.append(finding(65 if case.last_loss > 0.3 * case.first_loss else 46, "learning rate decayed to "
+                                 "nothing", rate.op, f"the learning rate falls from {values[0][1]:.3g} at step "
+                                 f"{values[0][0]} to {values[-1][1]:.3g} at step {values[-1][0]}, below half by step "
+                                 f"{half}: the last steps change nothing, and the loss stays at {case.last_loss:.4g}",
+                                 f"count decay_steps in steps, not epochs: {_in_an_epoch(case, half)}; or decay "
+                                 "more slowly", step=half, confidence="certain"))
+    return found[:1]
+
+
+def _first_below(case: Case, rate: Tensor, bound: float) -> int:
+    """The first of the remembered steps at which a rate that falls is below a bound."""
+    return case.steps[bisect_left(case.steps, True, key=lambda run: (
+        case.with_variables(run, rate, run.before) or 0.0) < bound)].step
+
+
+def _in_an_epoch(case: Case, half: int) -> str:
+    """How many steps an epoch has, where the examples come again; not where so many epochs are more than there were."""
+    for tensor, value in case.steps[-1].feeds.items() if case.steps else ():
+        size = len(value) if np.ndim(value) > 1 else 0
+        rows, count = set[bytes](), 0
+        for run in reversed(case.steps if size > 1 else ()):
+            rows |= {row.tobytes() for row in np.asarray(run.feeds.get(tensor, ()))}
+            count += size
+            if _AGAIN * len(rows) < count:
+                if len(rows) // size > 1 and half * (len(rows) // size) <= case.steps[-1].step:
+                    return f"an epoch has {len(rows)} // {size} of them, examples by a batch"
+                break
+    return "epochs * examples / batch size"
+
+
+def _last(case: Case, variable: Operation) -> Any:
+    return case.looked[-1].after.get(variable.name, 0)
 
 
 def _largest_paces(case: Case) -> list[float]:

@@ -1,20 +1,23 @@
-"""Where a training begins: initial values that are equal, too large or too small; and starting again and again."""
+"""Where a training begins: initial values that are equal, too large or too small; starting again and again, also from
+the weights of another network, which were to be given that."""
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, descendants, past
-from ...facts.graph_lists import variables_of
-from ...facts.roles import ASSIGNS, at_line, place_of
+from ....core.graph import Graph, Operation, Tensor
+from ....core.traversal import ancestors, descendants, past, reached
+from ...facts.graph_lists import operations_of, variables_of
+from ...facts.roles import ASSIGNS, PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from ..update_blame import is_store
 from .case import Case, Run, finding, gradients_of, held, kernel_of
-from .heads import SAME, heads
+from .heads import SAME, heads, through
 from .pairing import inputs_of
+from .stepping import copies_among
 
 _LARGE, _SMALL = 8.0, 0.02  # of std * sqrt(inputs), 1 to 1.4 being usual
 _LAYERS = ("MatMul", "Conv2D", "While", "BatchMatMul", "BatchMatMulV2")
@@ -29,6 +32,9 @@ _FAST = 0.9  # of the first loss, and less, is left where first values are soon 
 _BEYOND = 5.0  # times the loss of a guess
 _APART = 1e-3  # of the largest gradient: what rounding does not make between units
 _OF_OLD = 1.1  # above the deviation that tf.random_normal has if it is not told: it trains, if late
+_COMPUTES = ("MatMul", "BatchMatMulV2", "Conv2D", "BiasAdd", "Add", "AddV2")
+_OFTEN = 2  # times that a copy is made which is no start from other weights
+_TARGET = re.compile("target|teacher|frozen|(?<![a-z])(old|slow)(?![a-z])", re.IGNORECASE)  # what a copy is called
 
 
 def start_mistakes(case: Case) -> list[Finding]:
@@ -263,3 +269,64 @@ def _is_pass_by_pass(case: Case, passes: Sequence[Sequence[Run]]) -> bool:
         if all(len(set(each)) > _ONCE * len(each) for each in rows) and 2 * len(first & then) >= len(then) > 0:
             return True
     return False
+
+
+def copied(case: Case) -> set[str]:
+    """The scopes of variables that are given others' values while there is training, and of these."""
+    known = {**copies_among(case.operations, case.variables), **_fed_back(case)}
+    return {scope_of(op) for target, (source, _) in known.items() for op in (target, source)}
+
+
+def scope_of(variable: Operation) -> str:
+    """The name of a variable without its last part: its layer's."""
+    return variable.name.rpartition("/")[0]
+
+
+def copy_mistakes(case: Case) -> list[Finding]:
+    """A network that is trained, and given again and again the weights of another, which nothing changes."""
+    copies = {**copies_among(case.operations, case.variables), **_fed_back(case)}
+    stored = _changed(case.graph) if copies else set()
+    lost = [(u.variable, source, copy, times) for u in case.updates if u.variable.op in copies and u.y is not None
+            for source, copy in [copies[u.variable.op]] if _computes(source) and source not in stored and (
+                source not in _moved(u.y) or _TARGET.search(source.name) and not _TARGET.search(u.variable.name))
+            and (times := sum(copy in run.ran for run in case.runs)) >= _OFTEN]
+    if not lost:
+        return []
+    variable, source, copy, times = lost[0]
+    name, other, more = variable.name, f"{source.name}:0", f" and {len(lost) - 1} others" * (len(lost) > 1)
+    return [finding(67, "copied the wrong way", copy, f"{name}{more} {'are' if more else 'is'} trained, and in "
+                    f"{times} runs {copy.name} put the value of {other} there, which nothing changes: "
+                    "what was learnt is lost each time, and the other network, as a target, never learns it",
+                    f"turn the copy: {other} is to be given {name}, tf.assign(target, trained)", target=name,
+                    confidence="certain")]
+
+
+def _fed_back(case: Case) -> dict[Operation, tuple[Operation, Operation]]:
+    """Kernels that runs between are fed the values of another variable for, as Keras sets them: whose they are, and the
+    assignment."""
+    found = {}
+    for run in case.runs:
+        for op in run.ran if not run.trains and run.feeds else ():
+            value = np.asarray(run.feeds.get(past(op.inputs[1], SAME), 0.0) if op.type in ASSIGNS else 0.0)
+            source = next((v.op for v in case.variables if value.ndim > 1 and v is not op.inputs[0] and np.array_equal(
+                run.before.get(v.op.name, ()), value)), None)
+            if source is not None:
+                found[op.inputs[0].op] = source, op
+    return found
+
+
+def _moved(y: Tensor) -> set[Operation]:
+    """What a gradient of y goes through, as far as no stop_gradient is met."""
+    return reached([y.op], lambda op: [t.op for t in op.inputs if op.type != "StopGradient"])
+
+
+def _changed(graph: Graph) -> set[Operation]:
+    """The variables that something else changes than what gives them their first values."""
+    return {op.inputs[0].op for op in operations_of(graph) if is_store(op) and op.inputs and (
+        op.type not in ASSIGNS or any(o.type in (*VARIABLES, *PLACEHOLDERS) for o in ancestors(op.inputs[1:])))}
+
+
+def _computes(variable: Operation) -> bool:
+    """Whether a variable is a weight of a layer, not a value that is kept."""
+    reads = [t for c in variable.outputs[0]._consumers if c.type == "ReadVariableOp" for t in c.outputs]
+    return any(op.type in _COMPUTES for t in (variable.outputs[0], *reads) for op in through(t))

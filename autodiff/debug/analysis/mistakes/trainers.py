@@ -6,16 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....core.graph import Graph, Operation, Tensor
+from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants
-from ...facts.graph_lists import operations_of
-from ...facts.roles import ADDS, ASSIGNS, PLACEHOLDERS, VARIABLES, at_line, is_variable, place_of
+from ...facts.roles import ADDS, ASSIGNS, at_line, is_variable, place_of
 from ..advice import advice_of
 from ..findings import Finding
-from ..update_blame import is_store
 from .case import Case, Run, fed_behind, finding, held
-from .heads import DATA, Head, constant, heads, through
-from .stepping import Update, copies_among
+from .heads import DATA, Head, constant, heads
+from .stepping import Update
 
 _PAIRS = 6  # steps of the one loss after which the other is looked at
 _LEAST = 4  # steps that show how two losses stand to each other
@@ -23,15 +21,12 @@ _FELL = 1e-6  # of its size: by which a loss is lower
 _OPPOSED = -0.3  # cosine of the gradients of two losses that pull against each other
 _APART = ("give each minimize its own variables: var_list=the discriminator's for its loss, var_list=the generator's "
           "for the other; in Keras: discriminator.trainable = False before the combined model is compiled")
-_LAYERS = ("MatMul", "BatchMatMulV2", "Conv2D", "BiasAdd", "Add", "AddV2")
-_AGAIN = 2  # times that a copy is made which is no start from other weights
 _GROWS = 4  # ops of one line, each fetched first in a later run, from which on the graph grows
 
 
 def trainer_mistakes(case: Case) -> list[Finding]:
     """Findings about which loss trains which variables, and what runs beside."""
-    return [*_updated_twice(case), *_opposed(case), *_swapped_lists(case), *_never_reset(case), *_grows(case),
-            *_copied_back(case)]
+    return [*_updated_twice(case), *_opposed(case), *_swapped_lists(case), *_never_reset(case), *_grows(case)]
 
 
 def _updated_twice(case: Case) -> list[Finding]:
@@ -315,33 +310,3 @@ def _leaks(case: Case, y: Tensor, other: Tensor, losses: dict[Tensor, list[Updat
                     f"{critic.prediction.name} goes into it, and the gradient through it, so that the critic is moved "
                     "to make this loss small, not to be right", "put tf.stop_gradient around what comes from the "
                     "critic, or give minimize var_list=the actor's variables", target=next(iter(theirs)).name)]
-
-
-def _copied_back(case: Case) -> list[Finding]:
-    """A network that is trained, and given again and again the weights of another, which nothing changes."""
-    copies = copies_among(case.operations, case.variables)
-    stored = _changed(case.graph) if copies else set()
-    lost = [(u.variable, source, copy, times) for u in case.updates if u.variable.op in copies and u.y is not None
-            for source, copy in [copies[u.variable.op]] if _computes(source) and source not in stored | ancestors([u.y])
-            and (times := sum(copy in run.ran for run in case.runs)) >= _AGAIN]
-    if not lost:
-        return []
-    variable, source, copy, times = lost[0]
-    name, other, more = variable.name, f"{source.name}:0", f" and {len(lost) - 1} others" * (len(lost) > 1)
-    return [finding(67, "copied the wrong way", copy, f"{name}{more} {'are' if more else 'is'} trained, and in "
-                    f"{times} runs {copy.name} put the value of {other} there, which nothing changes: "
-                    "what was learnt is lost each time, and the other network, as a target, never learns it",
-                    f"turn the copy: {other} is to be given {name}, tf.assign(target, trained)", target=name,
-                    confidence="certain")]
-
-
-def _changed(graph: Graph) -> set[Operation]:
-    """The variables that something else changes than what gives them their first values."""
-    return {op.inputs[0].op for op in operations_of(graph) if is_store(op) and op.inputs and (
-        op.type not in ASSIGNS or any(o.type in (*VARIABLES, *PLACEHOLDERS) for o in ancestors(op.inputs[1:])))}
-
-
-def _computes(variable: Operation) -> bool:
-    """Whether a variable is a weight of a layer, not a value that is kept."""
-    reads = [t for c in variable.outputs[0]._consumers if c.type == "ReadVariableOp" for t in c.outputs]
-    return any(op.type in _LAYERS for t in (variable.outputs[0], *reads) for op in through(t))

@@ -51,3 +51,16 @@ def owner_text(call: ast.AST | None) -> str:
     """That as text; "" for none."""
     owner = owner_of(call)
     return ast.unparse(owner) if owner is not None else ""
+
+
+def copied_by(call: ast.AST | None) -> list[ast.expr]:
+    """What a call that copies values gives them to, and what they are of: `assign(a, b)`, `a.assign(b)`, or
+    `a.set_weights(b.get_weights())`."""
+    value = given(call, 0)
+    if called(call) == "set_weights":
+        value = [owner for each in value if called(each) == "get_weights" and (owner := owner_of(each)) is not None]
+    if called(call) not in ("assign", "load", "set_weights"):
+        return []
+    placed = given(call, slice(None), "ref", "value")
+    owner = owner_of(call)
+    return placed if len(placed) == 2 else [owner, *value] if owner is not None and value else []

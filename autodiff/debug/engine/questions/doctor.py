@@ -19,7 +19,7 @@ from ...analysis.mistakes.all_mistakes import CALM, all_mistakes, calmer, explai
 from ...analysis.mistakes.batches import feed_mistakes
 from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.mistakes.heads import is_weight, unbroadcast
-from ...analysis.mistakes.start import given_to
+from ...analysis.mistakes.start import copied, given_to, scope_of
 from ...analysis.mistakes.stepping import update_of
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.silent_mistakes import value_suspicions
@@ -132,6 +132,7 @@ class Checkup:
     def _without_gradient(self, case: Case, variables: list[Tensor]) -> list[Finding]:
         found, untrained, y = [], advice_of(self.model.graph).untrained, case.y
         loaded = {variable.op for variable in variables if given_to(variable, case.runs)}
+        shared = copied(case)
         call = self.model.derivatives.script_call(y)
         for variable in variables:
             if call is not None and call.found.get(variable) is not None:
@@ -146,6 +147,7 @@ class Checkup:
             is_meant = cut is not None and cut.kind == "stop_gradient" and (  # what a run loaded is frozen there
                 op := self.model.targets.named(cut.op)) is not None and (call is not None and variable.op not in map(
                     held, call.xs) or not loaded.isdisjoint(ancestors([*op.outputs])))
+            is_meant |= cut is None and scope_of(variable.op) in shared  # as of a target network
             is_meant |= cut is None and variable.dtype.base_dtype.is_integer  # a number that is only kept
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name, cut.op_type if cut else

@@ -19,6 +19,8 @@ from ...scripts.source_tree import Source
 from . import switches
 from .given import given_behind
 from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes
+from .schedules import by_steps
+from .shares_dropped import fewer_dropped
 
 _APART, _RARE = "labels do not follow from inputs", "unbalanced classes"
 _DRAWS = ("permutation", "randint", "choice", "sample", "randominteger", "integers", "shuffle")
@@ -164,7 +166,8 @@ def _weighed(source: Source, line: int, finding: Finding, case: Case) -> tuple[i
 
 _FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed, **dict.fromkeys((
     "squared error of classes", "squared error of a softmax", "binary cross entropy of classes",
-    "sigmoid over classes"), as_of_classes), "class numbers": a_unit_each}
+    "sigmoid over classes"), as_of_classes), **dict.fromkeys(("class numbers", "labels out of range"), a_unit_each),
+    "learning rate decayed to nothing": by_steps, "dropout drops too much": fewer_dropped}
 _SWITCHES = {"not trained": switches.freed, "no gradient": switches.freed,
              "changed after compile": switches.compiled_again, "batch norm in evaluation mode": switches.untold,
-             "dropout in evaluation": switches.untold, **LAYER_LINES}
+             "dropout in evaluation": switches.untold, "copied the wrong way": switches.set_back, **LAYER_LINES}

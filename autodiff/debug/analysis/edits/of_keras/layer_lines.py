@@ -18,7 +18,7 @@ from ...scripts.source_tree import Source
 
 _Node = TypeVar("_Node", bound=ast.AST)
 Way = Callable[[Source, int, Finding], tuple[int, list[Change]]]
-_DROPS_ALL, _DROPS, _FOLLOWS, _FORGETS = 0.85, "0.5", "0.9", 0.9  # rates of dropout, and momenta of averages
+_FOLLOWS, _FORGETS = "0.9", 0.9  # momenta of averages
 
 
 def wider(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
@@ -28,15 +28,6 @@ def wider(source: Source, line: int, finding: Finding) -> tuple[int, list[Change
     units = [node for call in _calls(source, line_of(finding), "dense", "conv1d", "conv2d", "lstm", "gru")
              for node in given(call, 0, "units", "filters") if number_of(node) == had]
     return line_of(finding), [(*source.range(_one(units)), str(wanted))]
-
-
-def fewer_dropped(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
-    """The rates of all dropout that leaves hardly anything."""
-    rates = [node for call in source.calls_named("dropout") for node in given(call, 0, "rate")
-             if _DROPS_ALL < number_of(node) < 1]
-    if not any(node.lineno == line_of(finding) for node in rates):
-        raise ArgumentError("no rate is written there")
-    return line_of(finding), [(*source.range(node), _DROPS) for node in rates]
 
 
 def quicker(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
@@ -58,7 +49,7 @@ def as_of_classes(source: Source, line: int, finding: Finding, case: Case) -> tu
 
 def a_unit_each(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
     """The same of a layer with one unit for the numbers of classes: one for each of these."""
-    made = _layer(source, next(each for each in heads(case) if each.form in ("squared", "absolute")))
+    made = _layer(source, next(each for each in heads(case) if each.op.name == finding.op))
     units = [node for node in given(made, 0, "units") if number_of(node) == 1]
     count, = re.findall(r"each of (\d+) classes", finding.remedy)
     return line_of(finding), [(*source.range(_one(units)), count), *_named(
@@ -68,7 +59,8 @@ def a_unit_each(source: Source, line: int, finding: Finding, case: Case) -> tupl
 def _layer(source: Source, head: Head) -> ast.Call:
     """The call that makes the last layer, or its activation."""
     place, names = place_of(head.end), ("dense", "activation")
-    exact = [node for node in source.spanned(head.end) if isinstance(node, ast.Call) and is_call(node, *names)]
+    exact = [each for node in source.spanned(head.end) if isinstance(node, ast.Call) for each in (node, node.func)
+             if isinstance(each, ast.Call) and is_call(each, *names)]
     return _one(exact or _calls(source, place.line if place is not None else 0, *names))
 
 
@@ -118,6 +110,6 @@ def _one(found: Collection[_Node]) -> _Node:
 
 
 LAYER_LINES: dict[str, Way] = {
-    "layer too narrow": wider, "dropout drops too much": fewer_dropped, "averages behind": quicker,
+    "layer too narrow": wider, "averages behind": quicker,
     "accuracy of a regression": other_word("metrics", {"accuracy": "mae", "acc": "mae"}),
     "better taken for worse": other_word("mode", {"min": "max", "max": "min"})}

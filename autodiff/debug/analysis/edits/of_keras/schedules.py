@@ -1,7 +1,8 @@
-"""Where a script sets a learning rate while it trains: by a call, or by the function of a schedule; and other ones."""
+"""Where a script sets a learning rate while it trains: by a call, or by a schedule; and other ones."""
 from __future__ import annotations
 
 import ast
+import re
 from typing import NamedTuple
 
 from .....core.errors import ArgumentError
@@ -9,10 +10,14 @@ from .....core.graph import Operation, Tensor
 from .....core.site import source_lines
 from .....core.traversal import ancestors
 from ....facts.records import Place
-from ...scripts.calls import given, is_call
+from ...findings import Finding
+from ...mistakes.case import Case
+from ...scripts.calls import called, given, is_call
 from ...scripts.changes import Change
 from ...scripts.source_tree import Source
 
+_FUNCTIONS = ("exponentialdecay", "naturalexpdecay", "inversetimedecay", "polynomialdecay", "cosinedecay",
+              "linearcosinedecay", "noisylinearcosinedecay")
 _ALIKE = 1e-4  # relative: a rate in float32 and what it was set to
 
 
@@ -40,6 +45,24 @@ def rate_set(rate: Tensor, value: float, bound: float = 0.0, *, is_most: bool = 
             if abs(told - value) <= _ALIKE * abs(value) and source_lines(file):
                 return SetRate(rate.op, told, file, line, bound, is_most)
     return None
+
+
+def by_steps(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
+    """The one schedule, whose decay_steps are epochs, by steps; where these are not known, its first rate."""
+    made = source.calls_named(*_FUNCTIONS)
+    here = [each for each in made if finding.place is not None and each.lineno == finding.place.line] or made
+    if len(here) != 1:
+        raise ArgumentError("it is no one schedule")
+    call, = here
+    is_class = called(call)[:1].isupper()
+    steps = given(call, 1 if is_class else 2, "decay_steps")
+    if (told := re.search(r"an epoch has (\d+ // \d+) of them", finding.remedy)) and len(steps) == 1:
+        return call.lineno, [(*source.range(steps[0]), f"{source.beside(steps[0])} * ({told[1]})")]
+    rate = given(call, 0, "learning_rate", "initial_learning_rate")
+    if len(rate) != 1:
+        raise ArgumentError("the first rate is not written there")
+    first = source.raw(rate[0])
+    return call.lineno, [(*source.range(call), first if is_class else f"{source.module()}.constant({first})")]
 
 
 def set_anew(source: Source, rewrite: SetRate) -> list[Change]:

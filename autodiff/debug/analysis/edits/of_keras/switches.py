@@ -1,4 +1,4 @@
-"""Switches of Keras: what is frozen, compiled too early, or told that it is or is not training; written anew."""
+"""Switches of Keras: what is frozen, compiled too early, given back, told that it is or is not training; anew."""
 from __future__ import annotations
 
 import ast
@@ -9,7 +9,7 @@ from .....core.site import resolve
 from ....facts.records import Place
 from ....facts.roles import as_place
 from ...findings import Finding
-from ...scripts.calls import given, is_call, owner_text, word_of
+from ...scripts.calls import copied_by, given, is_call, owner_text, word_of
 from ...scripts.changes import Change
 from ...scripts.source_tree import Source
 from .layer_lines import line_of
@@ -56,3 +56,12 @@ def untold(source: Source, line: int, finding: Finding) -> tuple[int, list[Chang
     if len(words) != 1:
         raise ArgumentError("training is no constant there")
     return line_of(finding), [source.without_word(words[0])]
+
+
+def set_back(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
+    """The one call, in a loop if one is, that gives a model the weights of another, which gives that one its own."""
+    calls = sorted(source.calls_named("setweights"), key=lambda each: not source.is_in_loop(each))
+    sides = copied_by(calls[0]) if calls else []
+    if len(sides) != 2 or len(calls) > 1 and source.is_in_loop(calls[1]) == source.is_in_loop(calls[0]):
+        raise ArgumentError("no one call gives them back")
+    return calls[0].lineno, [(*source.range(side), source.raw(other)) for side, other in zip(sides, sides[::-1])]
