@@ -133,7 +133,7 @@ m.fit(data, classes, 24, 3, verbose=0)
 m = model(layers.Dropout(.96), layers.Dense(16, "relu"), layers.Dropout(rate=.95), layers.Dense(4, "softmax"))
 m.compile("sgd", "sparse_categorical_crossentropy")
 m.fit(data, classes, 24, 3, verbose=0)
-""", "doctor", ("Dropout(0.5), layers.Dense(16", "rate=0.5")),
+""", "doctor", ("Dropout(0.04), layers.Dense(16", "rate=0.05")),
     "a momentum that is not given": (KERAS + """
 m = model(layers.BatchNormalization(), layers.Dense(4, "softmax"), hidden=None)
 m.compile("adam", "sparse_categorical_crossentropy")

@@ -29,6 +29,7 @@ from .wiring import wiring_mistakes
 
 _SYMPTOMS = ("exploding gradient", "zero gradient", "tiny gradient", "vanishing gradient", "dead relu", "dead units",
              "saturated")  # of a cause, where there is a finding of one
+_OF_ZEROS = ("zero gradient", "tiny gradient", "dead relu", "dead units")  # what equal initial values, of 0, lead to
 _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1",
@@ -100,6 +101,9 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     if not kinds.keys().isdisjoint(_PREVENTS) and not kinds.keys().isdisjoint(_UNBOUND):
         most = max(kinds.values()) + 1
         found = [replace(f, severity=most) if f.kind in _PREVENTS else f for f in found]
+    if any(f.kind == "equal initial values" and f.severity >= WARNING for f in found):
+        found = [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it follows from the equal initial values")
+                 if f.kind in _OF_ZEROS else f for f in found]
     to_blame = {f.op for f in found if f.kind in _CAUSES}
     return [replace(f, severity=min(f.severity, cause - 1)) if cause and f.kind in _SYMPTOMS else f for f in found
             if kinds.keys().isdisjoint(_SAME.get(f.kind, ())) and (f.kind != "zero gradient" or f.op not in to_blame)]
