@@ -10,7 +10,7 @@ from autodiff.debug.engine.questions.patches import patch_of_lines
 from autodiff.foreign.torch.two_losses import TwoLosses
 
 ACTOR, CRITIC = {1, 2}, {3, 4}  # parameters
-LEAVES = {"adv": CRITIC, "v": CRITIC, "a": ACTOR, "p": ACTOR | CRITIC, "logp": ACTOR, "first": CRITIC, "z": ACTOR,
+LEAVES = {"adv": CRITIC, "v": CRITIC, "a": ACTOR, "p": ACTOR | CRITIC, "q": ACTOR | CRITIC, "logp": ACTOR, "first": CRITIC, "z": ACTOR,
           "one": ACTOR | CRITIC}
 # the line of the second backward, that of the step between; the text, and as it is remedied
 CHANGED = {
@@ -18,6 +18,8 @@ CHANGED = {
                      "    p.backward()", "    p = -(logp * v.detach()).mean()"),
     "a critic of actions": (5, 4, "for s in b:|    p = -c(a)|    first.backward()|    o.step()|    p.backward()",
                             "    o.step()|    p = -c(a)"),
+    "a discriminator": (6, 4, "for s in b:|    p = c(a)|    first.backward()|    o.step()|    q = l(p, t)|"
+                        "    q.backward()", "    o.step()|    p = c(a)"),
     "of two lines": (5, 4, "def f():|    p = c(a)|    p = -p.mean()|    o.step()|    p.backward()",
                      "    o.step()|    p = c(a)|    p = -p.mean()"),
     "of more than a line": (5, 4, "def f():|    p = -c(|        a)|    o.step()|    p.backward()", "")}

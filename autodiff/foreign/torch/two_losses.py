@@ -34,7 +34,7 @@ class TwoLosses:
 
     def mended(self) -> Mended:
         """What lets the second loss be differentiated after the step that changed what it is made of."""
-        chain = self._chain(self._differentiated(), self.step, set(self.stepped))
+        chain = self._chain(self._differentiated(), self.line, set(self.stepped))
         if not chain:
             return Mended()
         return self._cut(chain, self.stepped) or self._again(chain)
@@ -62,7 +62,7 @@ class TwoLosses:
             return self._detached(other[:1], name) or Mended() if len(other) == 1 else Mended()
         return Mended("keep it in the first, backward(retain_graph=True)" + _or_sum(of_second, self.optimizers),
                       _retained(self.file, lines[-1])) if not self.stepped else self._again(
-                          self._chain(self._differentiated(), self.step, of_name))
+                          self._chain(self._differentiated(), self.line, of_name))
 
     def _around(self) -> list[int]:
         """The lines of the statements in the loop or function of the second backward(), in order."""
@@ -121,7 +121,8 @@ class TwoLosses:
         return None
 
     def _again(self, chain: list[ast.Assign]) -> Mended:
-        """Computed once more behind the step."""
+        """What was computed before the step once more behind it."""
+        chain = [node for node in chain if node.lineno < self.step]
         texts = [text_on(self.file, node.lineno).strip() for node in chain if node.lineno == node.end_lineno]
         if not self.step or not chain or len(texts) < len(chain):
             return Mended()
