@@ -12,6 +12,7 @@ import autodiff as tf
 from autodiff.core.graph import Tensor
 from autodiff.debug import Debugger
 from autodiff.debug.analysis.findings import Origin, WhyNone, WhyNonfinite, WhySmall
+from autodiff.debug.analysis.why import why_none
 
 Model = Callable[[Any], Any]
 
@@ -527,3 +528,17 @@ def test_a_list_of_the_wrong_variables_is_told_the_right_ones() -> None:
             tf.train.AdamOptimizer().minimize(loss, var_list=tf.trainable_variables("target"))
         found = Debugger(tf.get_default_graph(), handles={"loss": loss}).why("target/dense/kernel", "loss")
     assert found.remedy.startswith("give var_list what") and "'main/dense/kernel'" in found.remedy
+
+
+def test_of_two_losses_that_hold_the_same_constant_one_is_to_blame() -> None:
+    """As of a codebook: the straight-through estimator beside them is meant."""
+    with (graph := tf.Graph()).as_default():
+        z, code = tf.Variable([1.0, 2.0], name="z"), tf.Variable([0.5, 1.5], name="code")
+        first = tf.reduce_mean(tf.square(tf.stop_gradient(code, name="first") - z))
+        second = tf.reduce_mean(tf.square(tf.stop_gradient(code, name="second") - z))
+        passed = z + tf.stop_gradient(code - z, name="passed")
+        found = why_none(first + 0.25 * second + tf.reduce_sum(passed), graph.operations["code"].outputs[0])
+        alone = why_none(tf.reduce_sum(passed), graph.operations["code"].outputs[0])
+    assert [cut.op for cut in found.cuts] == ["first", "second", "passed"] and "hold the same side constant" in found.text
+    assert found.remedy.startswith("let one of them train it")
+    assert [cut.op for cut in alone.cuts] == ["passed"]

@@ -10,8 +10,8 @@ from autodiff.debug.engine.questions.patches import patch_of_lines
 from autodiff.foreign.torch.two_losses import TwoLosses
 
 ACTOR, CRITIC = {1, 2}, {3, 4}  # parameters
-LEAVES = {"adv": CRITIC, "v": CRITIC, "a": ACTOR, "p": ACTOR | CRITIC, "q": ACTOR | CRITIC, "logp": ACTOR, "first": CRITIC, "z": ACTOR,
-          "one": ACTOR | CRITIC}
+LEAVES = {"adv": CRITIC, "v": CRITIC, "a": ACTOR, "p": ACTOR | CRITIC, "logp": ACTOR, "first": CRITIC, "z": ACTOR,
+          "one": ACTOR | CRITIC, "q": ACTOR | CRITIC}
 # the line of the second backward, that of the step between; the text, and as it is remedied
 CHANGED = {
     "an advantage": (6, 4, "for s in b:|    v = c(s)|    p = -(logp * v).mean()|    o.step()|    q.zero_grad()|"

@@ -41,6 +41,10 @@ CASES = [
     ("broadcast of rows", 1, (), "l = loss(net(x), y)", ""),
     ("no gradient of cut", 1, (), "h = f(x).detach() * 2", "h = f(x) * 2"),
     ("no gradient of cut", 1, (), "h = f(x.data)", "h = f(x)"),
+    ("no gradient of cut", 1, (), "a = mse(q.detach(), z)|b = mse(q.detach(), z)|l = a + 0.25 * b",
+     "a = mse(q, z.detach())|b = mse(q.detach(), z)|l = a + 0.25 * b"),
+    ("no gradient of cut", 1, (), "a = ((q.detach() - z) ** 2).mean()|b = 0.25 * ((q.detach() - z) ** 2).mean()",
+     "a = ((q - z.detach()) ** 2).mean()|b = 0.25 * ((q.detach() - z) ** 2).mean()"),
     ("no gradient of cut", 2, (), "with torch.no_grad(), f:|    h = n(x)", "with torch.enable_grad(), f:|    h = n(x)"),
     ("no gradient of chosen", 2, (), "with torch.no_grad():|    h = n(x)", ""),
     ("no gradient of cut", 2, (), "for x in l:|    h = g(x).detach()|    a = d(h)|    a.backward()|"

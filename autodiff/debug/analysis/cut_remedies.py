@@ -1,6 +1,8 @@
 """What to do about an op that lets no gradient through."""
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import users_of
@@ -84,6 +86,37 @@ def error_of_stopped(op: Operation) -> Operation | None:
     errors = [user for user in users if user.type in ("Square", "Abs") or user.type == "Pow" or user.type == "Mul" and
               user.inputs[0] is user.inputs[1]]
     return errors[0] if len(errors) == 1 and any(user.type == "Mul" for user in users if user not in errors) else None
+
+
+def is_straight_through(op: Operation) -> bool:
+    """Whether it is the stop_gradient of z + tf.stop_gradient(chosen - z), by which the gradient passes."""
+    kept = _itself(op.inputs[0]).op if op.type == "StopGradient" else op
+    return kept.type == "Sub" and kept is not op and any(user.type in ("Add", "AddV2") and _itself(
+        kept.inputs[1]) in map(_itself, user.inputs) for user in op.outputs[0]._consumers)
+
+
+def held_in_both(op: Operation, others: Iterable[Operation]) -> Operation | None:
+    """Another stop_gradient of the same tensor, which is then compared with the same: one of the two was to let it be
+    trained. None if there is none."""
+    def compared(each: Operation) -> list[tuple[str, list[Tensor]]]:
+        return [(user.type, [_itself(t) for t in user.inputs if t is not each.outputs[0]])
+                for user in each.outputs[0]._consumers if user.gradient_of is None and user.type in (
+                    "Sub", "SquaredDifference")]
+    return next((each for each in others if each is not op and each.type == op.type == "StopGradient" and _itself(
+        each.inputs[0]) is _itself(op.inputs[0]) and compared(op) and compared(each) == compared(op)), None)
+
+
+def _itself(tensor: Tensor) -> Tensor:
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def of_both(op: Operation, other: Operation) -> tuple[str, str]:
+    """What is said of that, and what to do."""
+    return (f"the two losses{at_line(place_of(op))} and{at_line(place_of(other))[3:]} hold the same side constant",
+            "let one of them train it, and hold the other side: the loss of (x, tf.stop_gradient(z)) for that of "
+            "(tf.stop_gradient(x), z)")
 
 
 def of_an_index(op: Operation, y: Tensor, x: Tensor) -> str:

@@ -16,6 +16,7 @@ from ..facts.stats import statistics
 from .advice import advice_of
 from .attenuation import SATURATING, SOFTMAXES, also_lost, noted, remedy
 from .cut_inside import looked_into
+from .cut_remedies import held_in_both, is_straight_through, of_both
 from .disconnected import disconnected, not_trained
 from .findings import Cut, Hop, WhyNone, WhySmall
 from .flow import cuts_between, path
@@ -47,8 +48,8 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
         cuts = [_of_indices(looked_into(cut, operations.get(cut.op)), cuts, operations.get(cut.op)) for cut in cuts]
         first = [cut for cut in cuts if cut.first]
         first = [cut for cut in first if cut.op_type not in _SHAPES and not _is_of_shapes(cut, x)] or first
-        first = sorted(first, key=lambda cut: (cut.kind == "stop_gradient", not cut.remedy))  # meant, unlike others
-        cuts = [*first, *(cut for cut in cuts if cut not in first)]
+        first = _meant_last(first, operations)
+        cuts = [*first, *(cut for cut in cuts if cut.op not in {each.op for each in first})]
         return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), _first_remedy(cuts), tuple(cuts), (), place)
     if call is not None and call.stops and not _flows_around(y, x, call.stops):
         names = ", ".join(repr(stop.name) for stop in call.stops)
@@ -66,6 +67,21 @@ def only_derived(y: Tensor, x: Tensor) -> bool:
     return any(call.ys[0] is not y and any(isinstance(found, Tensor) and found.op in behind for found in
                                            call.found.values()) and _why_none(call.ys[0], x, None).kind == "flows"
                for call in calls_of(y.graph))
+
+
+def _meant_last(cuts: Sequence[Cut], operations: Mapping[str, Operation]) -> list[Cut]:
+    """Those that may be meant behind the others; a straight-through estimator is left out where there are others. Of
+    two losses that hold the same constant the first is to blame."""
+    ops = {cut.op: operations[cut.op] for cut in cuts if cut.op in operations}
+    passed = [cut for cut in cuts if cut.op in ops and is_straight_through(ops[cut.op])]
+    rest = sorted((cut for cut in cuts if cut not in passed), key=lambda cut: (cut.kind == "stop_gradient",
+                                                                               not cut.remedy))
+    for cut in sorted(rest, key=lambda cut: ops[cut.op].index if cut.op in ops else 0) if passed else ():
+        if cut.op in ops and (other := held_in_both(ops[cut.op], ops.values())) is not None:
+            reason, remedy = of_both(ops[cut.op], other)
+            told = replace(cut, reason=reason, remedy=remedy)
+            return [told, *(each for each in rest if each is not cut)]
+    return rest or passed
 
 
 def _of_indices(cut: Cut, cuts: Sequence[Cut], op: Operation | None) -> Cut:

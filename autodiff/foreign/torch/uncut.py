@@ -35,11 +35,35 @@ def _connections(file: str, line: int) -> Iterator[NewLines]:
         for each in holder.decorator_list if isinstance(holder, ast.FunctionDef) else ():
             if last_name(each.func if isinstance(each, ast.Call) else each) in ("no_grad", "inference_mode"):
                 yield {(file, each.lineno): ""}
+    yield _other_side(file, line)
     if statement is not None and any(_is_wrap(node) for node in ast.walk(statement)):
         yield _with_sources(file, statement)
     for node in nodes_on(file, line):
         if isinstance(node, ast.expr) and (source := _itself(node)) is not node:
             yield _detached_later(file, line, replaced(file, node, ast.unparse(source)))
+
+
+def _other_side(file: str, line: int) -> NewLines:
+    """`loss(x, z.detach())` for `loss(x.detach(), z)` where the same is written twice in a block."""
+    statement = on_lines(file).get(line)
+    if not isinstance(statement, ast.Assign):
+        return {}
+    own = ast.unparse(statement.value)
+    if not any(other is not statement and own in ast.unparse(other) for other in _beside(file, statement)):
+        return {}
+    for node in ast.walk(statement.value):
+        is_call = isinstance(node, ast.Call)
+        sides = node.args[:2] if isinstance(node, ast.Call) else [node.left, node.right] if isinstance(
+            node, ast.BinOp) and isinstance(node.op, ast.Sub) else []
+        taken = [_itself(side) is not side for side in sides]
+        if sorted(taken) == [False, True] and sides[0].lineno == sides[1].end_lineno:
+            texts = [ast.unparse(_itself(side)) if cut else f"{ast.unparse(side)}.detach()"
+                     for side, cut in zip(sides, taken)]
+            both = ast.copy_location(ast.Name("", ast.Load()), sides[0])
+            both.end_col_offset = sides[1].end_col_offset
+            is_plain = not any(isinstance(side, (ast.BinOp, ast.UnaryOp)) for side in sides)
+            return replaced(file, both, (", " if is_call else " - ").join(texts)) if is_plain else {}
+    return {}
 
 
 def _is_wrap(node: ast.AST) -> bool:
