@@ -123,6 +123,21 @@ def test_lines_as_the_remedy_has_them(kind: str, line: int, lines: tuple[int, ..
 
 
 @pytest.mark.parametrize("old, new", [
+    ("def f(x):|    e = g(x)|    e = e.detach().numpy()|    e = e / np.linalg.norm(e, axis=1, keepdims=True)|"
+     "    return torch.from_numpy(e)", "def f(x):|    e = g(x)|    e = e / torch.linalg.norm(e, dim=1, keepdim=True)|"
+     "    return e"),
+    ("def f(x):|    e = g(x).detach().numpy()|    n = np.sqrt(np.sum(e ** 2, axis=1))|    return torch.tensor(e / n)",
+     "def f(x):|    e = g(x)|    n = torch.sqrt(torch.sum(e ** 2, axis=1))|    return e / n"),
+    ("def f(x):|    e = g(x).detach().numpy()|    e = np.median(e)|    return torch.tensor(e)", "")])
+def test_what_numpy_computes_in_between_is_computed_by_torch(old: str, new: str, tmp_path: Path,
+                                                             monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = (text.replace("|", "\n") for text in (old, new))
+    file = _file(old, tmp_path, monkeypatch)
+    found = connected(file, next(i for i, line in enumerate(old.split("\n"), 1) if "detach" in line))
+    assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)
+
+
+@pytest.mark.parametrize("old, new", [
     ("l = torch.tensor(l.item(), requires_grad=True)", "l = l"), ("l = -(torch.tensor(logs) * r).sum()",
      "l = -(torch.stack(logs) * r).sum()"), ("l = torch.tensor([a.item(), float(b)])", "l = torch.stack([a, b])"),
     ("l = Variable(l.data)", "l = l"), ("l = f(a)", ""), ("l = torch.tensor(f(a), requires_grad=True)", "l = f(a)"),

@@ -36,11 +36,29 @@ def _connections(file: str, line: int) -> Iterator[NewLines]:
             if last_name(each.func if isinstance(each, ast.Call) else each) in ("no_grad", "inference_mode"):
                 yield {(file, each.lineno): ""}
     yield _other_side(file, line)
+    if later := _computed_of(file, statement) if statement is not None else []:
+        found = _with_sources(file, later[-1], [each.lineno for each in later])
+        yield found if (file, line) in found else {}
+        return  # NumPy does not take a tensor with a gradient
     if statement is not None and any(_is_wrap(node) for node in ast.walk(statement)):
         yield _with_sources(file, statement)
     for node in nodes_on(file, line):
         if isinstance(node, ast.expr) and (source := _itself(node)) is not node:
             yield _detached_later(file, line, replaced(file, node, ast.unparse(source)))
+
+
+def _computed_of(file: str, statement: ast.stmt) -> list[ast.stmt]:
+    """What its block computes of the numbers that a statement takes of a tensor, by NumPy or as a list, up to where a
+    tensor is made of them again; [] if none is."""
+    takes = any(isinstance(node, ast.Attribute) and node.attr in ("numpy", "tolist") for node in ast.walk(statement))
+    names, found = set(assigned_on(file, statement.lineno)), list[ast.stmt]()
+    for other in _beside(file, statement) if takes else ():
+        if other.lineno > statement.lineno and names & read_by(other):
+            names |= set(assigned_on(file, other.lineno))
+            found.append(other)
+            if any(_is_wrap(node) for node in ast.walk(other)):
+                return found
+    return []
 
 
 def _other_side(file: str, line: int) -> NewLines:
@@ -85,10 +103,11 @@ def _itself(node: ast.expr) -> ast.expr:
 
 
 class _Tensors(ast.NodeTransformer):
-    """An expression of the tensors whose numbers it takes. lists: names of lists; changed: whether it took any."""
+    """An expression of the tensors whose numbers it takes. lists: names of lists; changed: whether it took any;
+    is_torch: whether it was computed by NumPy."""
 
     def __init__(self, lists: set[str]) -> None:
-        self.lists, self.changed = lists, False
+        self.lists, self.changed, self.is_torch = lists, False, False
 
     def visit(self, node: ast.AST) -> ast.AST:
         """The same of tensors."""
@@ -99,14 +118,19 @@ class _Tensors(ast.NodeTransformer):
             is_list = isinstance(first, (ast.List, ast.Tuple, ast.ListComp)) or ast.unparse(first) in self.lists
             made = self.visit(first)
             return ast.parse(f"torch.stack({ast.unparse(made)})", mode="eval").body if is_list else made
+        if isinstance(source, ast.Call) and (name := ast.unparse(source.func).partition(".linalg."))[2]:
+            self.is_torch, source.func = True, ast.parse(f"torch.linalg.{name[2]}", mode="eval").body
+            for word in source.keywords:
+                word.arg = {"axis": "dim", "keepdims": "keepdim"}.get(word.arg or "", word.arg)
         made = self.generic_visit(source)
         if isinstance(made, ast.Attribute) and ast.unparse(made.value) in ("np", "numpy") and made.attr in _ALIKE:
-            made.value = ast.Name("torch", ast.Load())
+            self.is_torch, made.value = True, ast.Name("torch", ast.Load())
         return made
 
 
-def _with_sources(file: str, statement: ast.stmt) -> NewLines:
-    """A statement that makes a tensor of numbers, and those before it that took them of tensors; {} if none did."""
+def _with_sources(file: str, statement: ast.stmt, between: Sequence[int] = ()) -> NewLines:
+    """A statement that makes a tensor of numbers, and those before it that took them of tensors; {} if none did.
+    between: lines that compute with these numbers."""
     lists, found = _lists(file, read_by(statement)), NewLines()
     todo, seen = [statement], set[int]()
     while todo:
@@ -119,7 +143,10 @@ def _with_sources(file: str, statement: ast.stmt) -> NewLines:
             return {}
         changed = _Tensors(lists)
         new = changed.visit(copy.deepcopy(value))
-        if changed.changed:
+        if part.lineno in between and any(isinstance(node, ast.Call) and ast.unparse(node.func).startswith((
+                "np.", "numpy.")) for node in ast.walk(new)):
+            return {}
+        if changed.changed or changed.is_torch and part.lineno in between:
             is_same = isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == ast.unparse(new) and len(
                 _beside(file, part)) > 1
             lines = {(file, part.lineno): ""} if is_same else replaced(
