@@ -117,6 +117,19 @@ def first_of(file: str, line: int, method: str, added: str) -> NewLines:
     return {}
 
 
+def copied_to_the_other(file: str, line: int) -> NewLines:
+    """`target.load_state_dict(trained.state_dict())` for the same the other way round."""
+    for call in nodes_on(file, line):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
+            continue
+        state = call.args[0]
+        if call.func.attr == "load_state_dict" and not call.keywords and isinstance(state, ast.Call) and isinstance(
+                state.func, ast.Attribute) and state.func.attr == "state_dict" and not state.args:
+            to, of = ast.unparse(call.func.value), ast.unparse(state.func.value)
+            return replaced(file, call, f"{of}.load_state_dict({to}.state_dict())")
+    return {}
+
+
 def is_alone(file: str, node: ast.stmt) -> bool:
     """Whether nothing else than a comment stands on a statement's lines."""
     rest = text_on(file, node.end_lineno or node.lineno).encode()[node.end_col_offset or 0:].strip()

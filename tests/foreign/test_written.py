@@ -97,6 +97,9 @@ CASES = [
     ("softmax over the batch of classes", 1, (), "w = s.softmax(0)", "w = s.softmax(-1)"),
     ("never stepped", 3, (0, 0, 3), "def f(x):|    o.zero_grad()|    f(x).backward()",
      "def f(x):|    o.zero_grad()|    f(x).backward()|    o.step()"),
+    ("copied the wrong way", 2, (), "if i:|    a.net.load_state_dict(self.b.state_dict())",
+     "if i:|    self.b.load_state_dict(a.net.state_dict())"),
+    ("copied the wrong way", 1, (), "a.load_state_dict(kept)", ""),
     ("nan", 1, (), "l = loss(h, y)", "")]
 
 

@@ -17,7 +17,7 @@ from .flow import cuts_between, live_ops
 from .mistakes.case import finding
 from .remedies import is_sum_of_squares
 from .silent_mistakes import silent_mistakes, suspicions
-from .update_blame import is_no_weight
+from .update_blame import is_kept_out, is_no_weight
 from .why import CHAIN, why_none
 
 _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'(0) is inf", "Rsqrt": "rsqrt(0) is inf",
@@ -182,7 +182,7 @@ def _is_risky_power(op: Operation) -> bool:
 def _of_variable(y: Tensor, variable: Tensor, behind: set[Operation]) -> list[Finding]:
     """Why a variable will get no gradient, and where one of several paths to it is cut."""
     cuts, flows = cuts_between(y, variable, behind)
-    if not flows and is_no_weight(variable):
+    if not flows and (is_no_weight(variable) or is_kept_out(variable, cuts)):
         return []  # a target network's, or a learning rate: it is not meant to be trained
     if not flows:
         found = why_none(y, variable)

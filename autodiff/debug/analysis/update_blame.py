@@ -11,8 +11,9 @@ from ...core.traversal import ancestors, descendants
 from ..facts.roles import ASSIGNS, at_line, is_variable, place_of
 from ..facts.stats import bad_elements
 from ..facts.steps import When
+from .advice import advice_of
 from .arithmetic_rules import number
-from .findings import Operand, Origin
+from .findings import Cut, Operand, Origin
 
 _STORES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "Assign", "Scatter", "ResourceScatter")
 _NOT_NUMBERS = ("var", "ref", "resource", "indices")
@@ -238,3 +239,8 @@ def is_no_weight(variable: Tensor) -> bool:
     stores = [op for op in after if is_store(op) and op.inputs[0] is not variable]
     return is_copy(variable) or bool(stores) and all(
         name in RATES or t.op not in after and t is not variable for op in stores for name, t in operands_of(op))
+
+
+def is_kept_out(variable: Tensor, cuts: Collection[Cut]) -> bool:
+    """Whether no optimizer of a framework was given it, and a gradient to it is stopped by the script's own will."""
+    return variable.op.name in advice_of(variable.graph).untrained and any(cut.kind == "stop_gradient" for cut in cuts)

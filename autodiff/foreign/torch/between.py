@@ -1,9 +1,10 @@
-"""What a script does between its steps: batches it takes, losses it keeps, axes and tokens it gives layers."""
+"""What a script does between its steps: batches it takes, losses it keeps, axes and tokens it gives layers, networks
+that it copies."""
 from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,18 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import at_line
 from .graph import array_of, name_of
-from .record import Call, Choice, Entry, RawFrames, place_of_frames, storage_of, tensors_in, user_frames
+from .record import Call, Choice, Entry, RawFrames, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
 
 _ROWS, _SHARE = 2, 0.1  # of the rows that have the token, from which on it is judged by where it stands
 _SAME, _KEPT = 10, 5  # steps with one batch of several, or sums of past losses, from which on it is no accident
+_AGAIN = 2  # copies during a training, from which on they are a habit
 _KINDS = {  # severity, text, remedy
     "copied to itself": (61, "load_state_dict() is given the module's own parameters, in the same memory: what was to "
                          "be another network, or a state that was kept, is this one", "copy.deepcopy of either"),
+    "copied the wrong way": (81, "in {} copies during the training a network that the optimizer trains is given the "
+                             "weights of one that nothing changes, and that is part of the loss: what was learnt is "
+                             "lost each time, and the other, as a target, never learns it", "turn the copy: "
+                             "target.load_state_dict(trained.state_dict())"),
     "same batch": (64, "each of the last {} steps is given the same batch, of {} that the loader has: the model learns "
                    "it by heart", "take the next batch in each step: for x, y in loader"),
     "axes of batch and time": (72, "{} has batch_first=False, so axis 0 is time, but [:, -1]{} takes the last of axis "
@@ -35,10 +41,17 @@ _KINDS = {  # severity, text, remedy
 
 
 class Between:
-    """Looks on between steps. made: where modules were made, by identity. value_of: what a tensor held at first."""
+    """Looks on between steps. made: where modules were made, by identity. value_of: what a tensor held at first.
 
-    def __init__(self, made: Mapping[int, RawFrames], value_of: Callable[[Any], Any]) -> None:
-        self._made, self._value_of = made, value_of
+    optimized: the identities of the parameters that optimizers have.
+    """
+
+    def __init__(self, made: Mapping[int, RawFrames], value_of: Callable[[Any], Any],
+                 optimized: Callable[[], Collection[int]]) -> None:
+        self._made, self._value_of, self._optimized = made, value_of, optimized
+        self._states: dict[int, weakref.ref[Any]] = {}  # by the memory of its first weight: whose state was asked for
+        self._copies: Counter[tuple[int, int]] = Counter()  # during the training: what is copied, and its values
+        self._in_loss: set[int] = set()  # identities of leaves
         self._loaded: dict[int, tuple[weakref.ref[Any], int, RawFrames]] = {}  # of how many batches it is one; by whom
         self._steps: dict[Any, tuple[int, int]] = {}  # of each loss: what its batch is, and for how many steps
         self._loss: Callable[[], Any] = lambda: None  # that was differentiated last
@@ -51,6 +64,7 @@ class Between:
         """Look at loaders and copies from now on."""
         noting(torch.utils.data.dataloader._BaseDataLoaderIter, "__next__", self._next)
         noting(torch.nn.Module, "load_state_dict", self._load)
+        noting(torch.nn.Module, "state_dict", self._asked)
 
     def _next(self, found: Any, iterator: Any) -> None:
         count, frames = len(iterator._index_sampler) if hasattr(iterator._dataset, "__len__") else 0, user_frames()
@@ -62,6 +76,22 @@ class Between:
         if own and own <= {t.data_ptr() for t in given.values() if isinstance(t, torch.Tensor)}:
             self._seen["copied to itself"] = place_of_frames(user_frames()), ()
 
+        source = next((each() for key, each in self._states.items() if key in {
+            t.data_ptr() for t in given.values() if isinstance(t, torch.Tensor)}), None)
+        if source is None or source is module or not self._steps:
+            return
+        trained, others = self._optimized(), [*source.parameters()]
+        if all(id(p) in trained for p in module.parameters()) and not any(id(p) in trained for p in others) and any(
+                id(p) in self._in_loss for p in others):
+            key = id(source), hash(tuple(array_of(p).tobytes() for p in others))
+            self._copies[key] += 1
+            if self._copies[key] >= _AGAIN:
+                self._seen["copied the wrong way"] = place_of_frames(user_frames()), (self._copies[key],)
+
+    def _asked(self, _: Any, module: Any, *__: Any) -> None:
+        for first in [*module.parameters()][:1]:
+            self._states[first.data_ptr()] = weakref.ref(module)
+
     def left(self, module: Any, found: Any) -> None:
         """Note a layer that was called."""
         if isinstance(module, torch.nn.RNNBase) and not module.batch_first and isinstance(found[0], torch.Tensor):
@@ -70,6 +100,7 @@ class Between:
     def note(self, loss: Any, key: Any, entries: Sequence[Entry], used: Sequence[Entry]) -> None:
         """A step. entries: since the last one; used: those that its loss is made of."""
         mine = set(map(id, used))
+        self._in_loss |= {id(t) for e in used for t in tensors_in((e.args, e.kwargs)) if is_leaf(t)}
         for kind in ("same batch", "padding in between"):
             self._seen.pop(kind, None)
         others = [e for e in entries if id(e) not in mine]

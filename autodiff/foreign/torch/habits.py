@@ -65,7 +65,8 @@ class Habits:
         self._again: RawFrames = ()  # where the step asked for something to be computed again in backward
         self.rates = Rates()
         self.hooks = Hooks()
-        self.between, self.logarithms = Between(self.made, recorder.value_of), Logarithms(recorder)
+        self.between, self.logarithms = Between(self.made, recorder.value_of, self._optimized), Logarithms(
+            recorder)
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
         self._older: dict[str, weakref.ref[Any]] = {}  # leaves that backwards saw
         self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
@@ -252,9 +253,13 @@ class Habits:
                 ".copy() of it", as_place((lines_of_use(resolve(frames)) or resolve(frames))[0]))
                 for array, held, frames in self._lent if frames and array.tobytes() != held]
 
+    def _optimized(self) -> set[int]:
+        """The identities of the parameters that optimizers have."""
+        return {id(p) for optimizer in self.optimizers for group in optimizer.param_groups for p in group["params"]}
+
     def not_given(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """The parameters that no optimizer has; none where there is no optimizer."""
-        known = {id(p) for optimizer in self.optimizers for group in optimizer.param_groups for p in group["params"]}
+        known = self._optimized()
         return {name: p for name, p in parameters.items() if known and id(p) not in known}
 
     def known(self, graph: Graph) -> Known:

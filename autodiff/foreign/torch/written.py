@@ -14,7 +14,7 @@ from ...debug.analysis.findings import Finding
 from ...debug.analysis.mistakes.heads import unbroadcast
 from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
-from ..new_lines import NewLines, after, before, moved, nodes_on, replaced, text_on, value
+from ..new_lines import NewLines, after, before, copied_to_the_other, moved, nodes_on, replaced, text_on, value
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_shares import in_logarithms
@@ -337,6 +337,7 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "learning rate too high": _slower, "steps too large": _slower, "inputs not scaled": _scaled, "eval mode": _training,
     "softmax over the batch": _other_axis, "no logarithms": _logarithms, "logarithm of a softmax": _shares,
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
+    "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]),
     "weight decay": _lighter, "single deviation": _of_population,
     "reshape for transpose": _moved_axes, "sorted by class": _shuffled, **dict.fromkeys((
         "double softmax", "double sigmoid"), _no_layer), "axes of batch and time": _worded(

@@ -87,6 +87,9 @@ class Tensor(TensorBase):
     def untyped_storage(self):
         return self.storage
 
+    def data_ptr(self):
+        return id(self.storage)
+
     def stride(self):
         return tuple(s // self.array.itemsize for s in self.array.strides)
 
@@ -376,8 +379,9 @@ _torch.optim.lr_scheduler.LRScheduler = type("LRScheduler", (), {"step": lambda 
     of.param_groups[0].update(initial_lr=0.05, lr=0.0))})
 _torch.utils.data.dataloader._BaseDataLoaderIter = type("Loaded", (), {
     "__next__": lambda self: self.batch, "_dataset": [], "_index_sampler": range(5)})
-_torch.nn.Module = type("Module", (), dict.fromkeys(("eval", "load_state_dict", "register_full_backward_hook",
-                                                    "register_full_backward_pre_hook"), lambda *_: None))
+_torch.nn.Module = type("Module", (), dict.fromkeys((
+    "eval", "load_state_dict", "state_dict", "register_full_backward_hook", "register_full_backward_pre_hook"),
+    lambda *_: None))
 Tensor.requires_grad_ = lambda self, on=True: setattr(self, "requires_grad", on) or self
 OPS = {op._name: op for op in (
     Op("mm", np.matmul, lambda dy, a, b: (dy @ b.array.T, a.array.T @ dy)),

@@ -24,7 +24,7 @@ from ...analysis.mistakes.stepping import update_of
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.silent_mistakes import value_suspicions
 from ...analysis.traps import loop_growth, static_findings
-from ...analysis.update_blame import is_no_weight, is_store
+from ...analysis.update_blame import is_kept_out, is_no_weight, is_store
 from ...analysis.why import HUGE, TINY, only_derived, why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import GradRow, StageRow
@@ -138,7 +138,8 @@ class Checkup:
             if call is not None and call.found.get(variable) is not None:
                 continue  # it flows
             reason = why_none(y, variable, call)
-            if reason.kind == "flows" or self._gets_another(variable, y) or is_no_weight(variable):
+            if reason.kind == "flows" or self._gets_another(variable, y) or is_no_weight(variable) or is_kept_out(
+                    variable, reason.cuts):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             told = advice_of(self.model.graph).remarks.get(variable.op.name)
