@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from autodiff.debug.engine.questions import mended
+
 from .pains import START
 from .test_trials import loaded, said
 
@@ -78,6 +80,18 @@ def test_the_remedy_of_a_mistake_is_written_where_it_was_made(name: str, tmp_pat
         found = [shell.dbg.edits.patch(n) for n in range(1, len(shell.dbg.trials.tried) + 1)]
         assert "nothing is written" not in said("fix 1 --write", shell)
     assert text.count(wrong) == 1 and text.replace(wrong, right) in [each.new.decode() for each in found]
+
+
+@pytest.mark.parametrize("seconds, said_of_it", [(-1.0, "a step takes too long; fix 1"), (0.0, "fix 1")])
+def test_what_is_certainly_wrong_is_written_where_there_is_no_time_to_try_it(
+        seconds: float, said_of_it: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mended, "_EACH", seconds)
+    monkeypatch.setattr(mended, "_SECONDS", seconds)
+    script, wrong, right = WRITTEN["a softmax around a layer"]
+    text = f"{START}import numpy as np\n{BEGIN}{script}{TRAIN}"
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        assert said_of_it in said("doctor", shell)
+        assert shell.dbg.edits.patch(1).new.decode() == text.replace(wrong, right)
 
 
 def test_a_schedule_is_given_the_counter_that_it_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,7 +148,8 @@ def _twice(op: Operation) -> list[Finding]:
         if source.type == "Softmax":
             return [finding(66, "double softmax", source, f"{op.name} (LogSoftmax{at_line(place_of(op))}) takes the "
                             f"softmax of {source.outputs[0].name}, which is one already: it is taken twice, which "
-                            "flattens the gradient", f"give it {source.inputs[0].name}, from before the softmax")]
+                            "flattens the gradient", f"give it {source.inputs[0].name}, from before the softmax",
+                            confidence="certain")]
     return []
 
 

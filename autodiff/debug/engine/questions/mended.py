@@ -33,6 +33,7 @@ _SECONDS, _EACH = 3.0, 1.5  # of this thread, for all findings, and for one: wha
 _FINDINGS = 4  # the worst ones, whose remedies are tried
 _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
 _NOT_SHOWN = "the remembered steps do not show that it helps"
+_TRIED = f"tried: {_NOT_SHOWN}"
 _MUCH = 0.5  # of the loss at the end that is left by a remedy for what does harm
 _OF_TASTE = ("no activation", "relu on the logits", "two activations", "initial values too large")
 _OF_NO_OP = ("steps too large", "learning rate too low")  # findings about updates that no op makes
@@ -122,26 +123,28 @@ class Mended:
         if not case.updates and self._law(case, steps) is None:
             return "not tried: what the script does with the gradients is no rule that is known"
         if sum(self._is_training(m, case) for m in steps) < _LEAST:
-            return f"not tried: fewer than {_LEAST} training steps can be made again"
+            return self._offered(finding, attempts, case, f"not tried: fewer than {_LEAST} training steps can be made "
+                                 "again")
         end = min(until, time.thread_time() + _EACH)
         if time.thread_time() + _LEAST * case.ms / 1000 > end + _EACH:
-            return "not tried: a step takes too long"
+            return self._offered(finding, attempts, case, "not tried: a step takes too long")
         training = [i for i, m in enumerate(steps) if self._is_training(m, case)]
         for count in (_STEPS, _MORE)[:1 + (len(training) > _STEPS)]:
             for attempt in attempts:
                 if time.thread_time() > end:
-                    return "not tried: no time was left" if count == _STEPS else self._offered(finding, attempts, case)
+                    return self._offered(finding, attempts, case, "not tried: no time was left" if count == _STEPS
+                                         else _TRIED)
                 try:
                     said = self._tried(finding, attempt, case, steps[:training[:count][-1] + 1], end)
                 except (AutodiffError, ValueError, TypeError, KeyError):
                     continue  # the graph does not allow it here: it is not said to help
                 if said:
                     return said
-        return self._offered(finding, attempts, case)
+        return self._offered(finding, attempts, case, _TRIED)
 
-    def _offered(self, finding: Finding, attempts: Sequence[Attempt], case: Case) -> str:
+    def _offered(self, finding: Finding, attempts: Sequence[Attempt], case: Case, said: str) -> str:
         """Of what no step shows to help: that; what is certainly wrong can be written all the same."""
-        said, first = f"tried: {_NOT_SHOWN}", attempts[0]
+        first = attempts[0]
         if finding.confidence != "certain" or not first.edits or any(edit.line is None for edit in first.edits):
             return said
         try:
@@ -150,7 +153,7 @@ class Mended:
             return said
         remedy = Remedy(overlay.words, said, 0.0, 0.0, finding.place, applied=self.trials.applied(overlay))
         number = self.trials.numbered_as(remedy, overlay, self.state.moments[-1])
-        return f"{said} yet; {remedy.applied.format(number)}"
+        return f"{said}{' yet' * (said == _TRIED)}; {remedy.applied.format(number)}"
 
     def _tried(self, finding: Finding, attempt: Attempt, case: Case, steps: Sequence[Moment], until: float) -> str:
         """What an attempt gave, if it helps; else ""."""
