@@ -61,6 +61,9 @@ def test_each_backward_is_a_step_with_the_values_that_torch_had(told):
     (["v = w * torch.tensor(0.1)", "u = w * torch.tensor(2.0)", LOSS.replace("@ w", "@ (v * u)"), "loss.backward()",
       "v.grad * torch.tensor(0.05)", "u.grad * torch.tensor(0.05)"], 7, "v.grad stays None: v is no leaf, as mul made "
      "it at train.py:7 of what requires a gradient; and so is u, made at train.py:8", "v = (…)"),
+    (["v = w * torch.tensor(0.1)", "u = w * torch.tensor(2.0)", LOSS.replace("@ w", "@ (v * u)"), "loss.backward()",
+      "for p in (w, v, u):", "    p.grad * torch.tensor(0.05)"], 7, "p.grad stays None: p is no leaf, as mul made it at"
+     " train.py:7 of what requires a gradient; and so is u, made at train.py:8", "p = (…)"),
     ([LOSS, "loss.backward()", "with torch.no_grad():", "    w = w * torch.tensor(0.5)", "w.grad * 2"],
      10, "w.grad is None: w does not require a gradient, as mul made it anew at train.py:10 under no_grad", "w -= …"),
     (["h = h if step else w", "h = h * torch.tensor(0.5)", LOSS.replace("w", "h"),

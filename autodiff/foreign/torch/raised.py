@@ -15,7 +15,7 @@ from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, argument, before, first_of, in_place, out_of_place, replaced, text_of_argument, value
 from ..new_lines import without_recording as unrecorded
-from ..script_lines import loop_around, names_between, on_lines
+from ..script_lines import loop_around, loops_around, names_between, on_lines
 from ..thresholds import ungated
 from .graph import name_of, sliced, written_by
 from .habits import Habits
@@ -132,6 +132,9 @@ class PostMortem:
         """Of what was made of leaves, and of all else that the file asks the same of."""
         named = {ast.unparse(node.value) for statement in on_lines(self._file).values() for node in ast.walk(statement)
                  if isinstance(node, ast.Attribute) and node.attr == "grad"}
+        named |= {part.id for loop in loops_around(self._file, self._line) if isinstance(loop, ast.For) and ast.unparse(
+            loop.target) == name for part in getattr(loop.iter, "elts", ()) if isinstance(part, ast.Name)
+            and self._named(part.id) is not self._named(name)}
         others = {n: self._made(x)[1] for n in sorted(named - {name}) if isinstance(x := self._named(n), torch.Tensor)
                   and not is_leaf(x)}
         lines = [value(at.file, at.line, "({}).detach().requires_grad_()") for at in (place, *others.values()) if at]
