@@ -303,14 +303,14 @@ class Blame:
 
     def _since(self, variable: str) -> str:
         """Since when a variable is not finite, as far as that is remembered."""
-        spoiler = self._spoiler(variable)
+        spoiler, told = self._spoiler(variable), advice_of(self.model.graph).spoilers.get(variable)
         if spoiler is not None:
-            return f", since the update of {self.log.at(spoiler.run)}"
+            return f", since the update of {self.log.at(spoiler.run)}" + (f": {told.text}" if told is not None else "")
         if path := self._loaded(variable)[0]:
             return f", as it was loaded from {path}"
         moments = list(self.state.moments)
         if 0 < self._first_spoiled(variable, moments) < len(moments):
-            if (told := advice_of(self.model.graph).spoilers.get(variable)) is not None:
+            if told is not None:
                 return f", since the update of {self.log.at(moments[-2].run)}: {told.text}"
             return f", since it was set after {self.log.at(moments[-2].run)}, by no run: loaded, or assigned"
         return ""
