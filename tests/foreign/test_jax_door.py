@@ -288,6 +288,23 @@ def test_a_value_and_gradients_taken_in_the_other_order_are_told(tmp_path):
         assert swapped(str(file), 3) is None
 
 
+@pytest.mark.parametrize("lines, call, mended", [
+    ("x = f()|x_train, x_test = x[:9], x[9:]|x_train = jnp.asarray(x_train)", "g(p, x_train[i], y)", 1),
+    ("x = f()|z = 1", "g(p, x, y)", 1), ("x = f()|for i in n:|    x = g()", "g(p, x, y)", 0), ("x = 1", "g(p, x)", 0)])
+def test_data_are_scaled_where_they_are_whole(tmp_path, lines, call, mended):
+    from autodiff.core.site import Site
+    from autodiff.debug.analysis.findings import Finding
+    from autodiff.debug.facts.roles import as_place
+    rows = ["def loss(params, data, y):", "    return data", *lines.split("|"), call]
+    (file := tmp_path / "train.py").write_text("\n".join(rows) + "\n")
+    linecache.checkcache()
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.written import Known, written
+        found = written(Finding(0, "inputs not scaled", "", "", "data:0", "each column", "", "", as_place(Site(
+            str(file), len(rows), ""))), Known((), "", None))
+    assert [*found.items()] == [((str(file), 3), "x = f()\nx = (x - x.mean(0)) / (x.std(0) + 1e-8)")] * mended
+
+
 def test_a_rate_that_has_a_name_is_lowered_where_that_is_given(told):
     pair = "w, b = params['w'] - LR * grads['w'], params['b'] - LR * grads['b']"
     found = told(STEP, pair, "params = {'w': np.asarray(w), 'b': np.asarray(b)}", head=HEAD + "LR = 0.01\n")

@@ -12,13 +12,14 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
 from ..course import TURNS, Turn
 from ..handed_on import function_of, handed_on
-from ..new_lines import NewLines, before, moved, nodes_on, part_of, replaced
-from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, read_by, usual_on
+from ..new_lines import NewLines, after, before, moved, nodes_on, part_of, replaced
+from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, parsed, read_by, usual_on
 from ..spelled import spelled
 from .dropped import kept
 from .optimizers import Optimizers
 from .steps import Call
 
+_DEEP = 6  # names from a batch to the data
 _NAMES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
 
 
@@ -256,12 +257,58 @@ def _is_key(file: str, name: str) -> bool:
         "PRNGKey", "key", "split", "fold_in") for node in made)
 
 
+def _scaled(at: _At) -> Iterator[NewLines]:
+    """After the last line outside of loops that makes what is fed, or what that is a part of."""
+    title = at.finding.target.partition(":")[0]
+    for call in _calls(at.file, at.line):
+        given = [word.value for word in call.keywords if word.arg == title]
+        given += [call.args[i] for i in _positions(at.file, title, len(call.args))]
+        for node in given[:1]:
+            name = _whole(at.file, node.value.id if isinstance(node, ast.Subscript) and isinstance(
+                node.value, ast.Name) else node.id if isinstance(node, ast.Name) else "")
+            lines = [line for line in on_lines(at.file) if name in assigned_on(at.file, line)]
+            if lines and not loops_around(at.file, max(lines)) and function_of(Site(at.file, max(lines), "")) is None:
+                axis = "" if "whole" in at.finding.text else "0"
+                yield after(at.file, max(lines), f"{name} = {name} / 255" if "pixels" in at.finding.text else
+                            f"{name} = ({name} - {name}.mean({axis})) / ({name}.std({axis}) + 1e-8)")
+
+
+def _positions(file: str, title: str, count: int) -> list[int]:
+    """Where functions of the script that take so many arguments have a parameter of that name."""
+    tree = parsed(file)
+    taken = [[each.arg for each in node.args.args] for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+             ] if tree is not None else []
+    return sorted({names.index(title) for names in taken if title in names and len(names) == count})
+
+
+def _whole(file: str, name: str) -> str:
+    """What a name's values are rows of, as far as each line that gives it takes parts of one other or is a cast."""
+    for _ in range(_DEEP):
+        parts = list[ast.expr | None]()
+        for line in on_lines(file):
+            for node in nodes_on(file, line) if name in assigned_on(file, line) else ():
+                if isinstance(node, ast.Assign):
+                    target, value = node.targets[0], node.value
+                    pairs = zip(target.elts, value.elts) if isinstance(target, ast.Tuple) and isinstance(
+                        value, ast.Tuple) else [(target, value)]
+                    parts += [part for to, part in pairs if isinstance(to, ast.Name) and to.id == name]
+        sources = {part.value.id for part in parts if isinstance(part, ast.Subscript) and isinstance(
+            part.value, ast.Name)}
+        casts = [part for part in parts if isinstance(part, ast.Call) and part.args and isinstance(
+            part.args[0], ast.Name) and part.args[0].id == name]
+        if len(sources) != 1 or len(casts) + sum(isinstance(part, ast.Subscript) for part in parts) < len(parts):
+            break
+        name = sources.pop()
+    return name
+
+
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     **dict.fromkeys(("learning rate too high", "steps too large"), _slower),
     **dict.fromkeys(("uphill", "wrong sign"), _turned), "gradients for updates": _updated,
     "optimizer state left": _kept, "never updated": _handed_on, "no gradient": _reached,
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
-    "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split}
+    "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split,
+    "inputs not scaled": _scaled}
 
 
 def other_argument(turns: Sequence[Turn], call: Call, known: Known) -> list[Finding]:
