@@ -89,11 +89,22 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
         return Group((first, *(tried(remedies, offered=shell.typed) or not_tried(found)), *chain(found), *rest))
     if isinstance(found, WhyFailed) and (remedies := shell.dbg.trials.of(found, of)):
         return Group((*explained(replace(found, remedy="")), *tried(remedies, offered=shell.typed)))
+    many = _once(many)
     many = tuple(numbered(each, shell.dbg.trials) if i == 0 and isinstance(each, WhyNone) else each
                  for i, each in enumerate(many))
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
                   if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
     return Group(parts) if parts else Text(f"nothing to explain: no gradient is {target}", "good")
+
+
+def _once(many: Sequence[Any]) -> tuple[Any, ...]:
+    """Gradients that the same ops cut, as one that names the others."""
+    found: dict[Any, list[Any]] = {}
+    for i, each in enumerate(many):
+        cuts = frozenset(cut.op for cut in each.cuts) if isinstance(each, WhyNone) and each.kind == "cut" else None
+        found.setdefault((each.y, cuts, each.remedy) if cuts else i, []).append(each)
+    return tuple(replace(first, text=f"{first.text}; the same of {', '.join(each.x for each in others)}")
+                 if others else first for first, *others in found.values())
 
 
 def _is_finite(shell: Shell) -> bool:

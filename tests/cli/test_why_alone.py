@@ -71,3 +71,12 @@ def test_of_two_losses_the_one_that_is_nan_is_told_and_not_what_the_other_trains
     answer = asked(TWO_LOSSES, tmp_path, "why", "why none")
     assert "log(-" in answer and "softplus" in answer
     assert "no gradient is none" in answer and "does not depend on" not in answer
+
+
+def test_gradients_that_the_same_ops_cut_are_told_once(tmp_path: Path) -> None:
+    model = START + ("codes = tf.get_variable('codes', [4, 8])\n"
+                     "near = tf.argmin(tf.reduce_sum(tf.square(h[:, None] - codes), 2), 1)\n"
+                     "loss = tf.losses.mean_squared_error(y, tf.layers.dense(tf.gather(codes, near), 1))") + END
+    answer = " ".join(asked(model, tmp_path, "why none").split())
+    assert answer.count("an index is an integer; the same of h/bias:0") == 1 == answer.count("remedy: ")
+    assert "/ ∂ h/kernel:0: every path" in answer
