@@ -49,7 +49,8 @@ def as_of_classes(source: Source, line: int, finding: Finding, case: Case) -> tu
 
 def a_unit_each(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
     """The same of a layer with one unit for the numbers of classes: one for each of these."""
-    made = _layer(source, next(each for each in heads(case) if each.op.name == finding.op))
+    head, = [each for each in heads(case) if each.op.name == finding.op]
+    made = _layer(source, head)
     units = [node for node in given(made, 0, "units") if number_of(node) == 1]
     count, = re.findall(r"each of (\d+) classes", finding.remedy)
     return line_of(finding), [(*source.range(_one(units)), count), *_named(
