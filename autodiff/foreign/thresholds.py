@@ -4,8 +4,10 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from ..core.site import source_lines
+from ..debug.analysis.scripts.parsed import Parsed
 from .new_lines import NewLines, is_alone, nodes_on, part_of, replaced
-from .script_lines import assigned_on, holding, on_lines, parsed, read_by
+from .script_lines import assigned_on, holding, on_lines, read_by
 
 _CASTS = ("float", "double", "half", "int", "long", "to", "type", "astype")
 _TESTS = {"gt", "ge", "lt", "le"}
@@ -35,7 +37,7 @@ def ungated(file: str, line: int, backward: int) -> Ungated | None:
         return Ungated(scores, {})
     new, lines = scores, NewLines()
     if not isinstance(side, ast.Name):
-        new = _new_name(file)
+        new = Parsed("".join(source_lines(file))).new_name("scores")
         lines = {at: f"{' ' * statement.col_offset}{new} = {scores}\n{text}"
                  for at, text in replaced(file, side, new).items()}
     for use in uses:
@@ -75,8 +77,3 @@ def _uses(file: str, name: str, line: int, backward: int) -> list[ast.Name]:
             found += [node for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id == name]
             wanted |= read_by(statement) - {name}
     return found
-
-
-def _new_name(file: str) -> str:
-    taken = {node.id for node in ast.walk(parsed(file) or ast.Module([], [])) if isinstance(node, ast.Name)}
-    return next(name for name in ("scores", "raw_scores", "scores_of_it") if name not in taken)
