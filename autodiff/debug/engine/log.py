@@ -45,6 +45,16 @@ class RunLog:
             return ""
         return f"from {first.loss:.3g} at {self.at(first)} to {seen[-1].loss:.3g} at {self.at(seen[-1])}"
 
+    def ill_since(self, run: int) -> int:
+        """The first of the runs up to one, in a row but for those without it, whose same loss was not finite."""
+        since, name = run, ""
+        for record in reversed(self.records):
+            if record.run <= run and record.loss is not None and record.loss_name == (name or record.loss_name):
+                if math.isfinite(record.loss):
+                    break
+                since, name = record.run, record.loss_name
+        return since
+
     def at(self, run: RunRecord | int) -> When:
         """A run, given by its record or number, as a step."""
         return self.steps.at(run if isinstance(run, int) else run.run)

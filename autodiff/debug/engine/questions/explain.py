@@ -150,6 +150,8 @@ class Explanations:
             roots = self.effects.roots(y, order)
             at = self.state.moment_for(roots)
             why = self.blame.why_nonfinite(roots, None, at)
+            if why.origins and why.step == self.state.log.at(at.run).step and (first := self._first_ill(roots, at)):
+                why = self.blame.why_nonfinite(roots, None, first)
             if why.origins or not y and (why := self._of_other_losses(at) or why).origins:
                 return why
             return self.blame.failed(at) or self._without_end(why)
@@ -167,6 +169,12 @@ class Explanations:
         at = self.state.moment_for([top])
         small = (self._small(top, t, at, *self._along(top, t, at)) for t, g in found.items() if g is not None)
         return tuple(finding for finding in small if finding.kind == kind or kind == "zero" and finding.kind != "fine")
+
+    def _first_ill(self, roots: Sequence[Tensor], at: Moment) -> Moment | None:
+        """Of the runs whose loss was not finite, one after the other up to `at`: the first before it, if remembered."""
+        since = self.state.log.ill_since(at.run) if at in self.state.moments and self.state.view is None else at.run
+        return next((m for m in self.state.moments if since <= m.run < at.run and m.wanted == at.wanted
+                     and all(self.state.can_compute(t, m) for t in roots)), None)
 
     def _of_other_losses(self, at: Moment) -> WhyNonfinite | None:
         """Of losses that the run `at` did not compute, each in the last run that did: the first that is not finite."""
