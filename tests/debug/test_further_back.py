@@ -250,3 +250,12 @@ def test_a_loss_that_grew_without_end_is_told_though_nothing_is_nan(tmp_path: Pa
         found = said("why nan", shell)
     assert "the training diverges: the loss grew from 319 at step 1 to " in found, found
     assert "or lower the learning rate" in found
+
+
+def test_of_runs_whose_loss_was_nan_one_after_the_other_the_first_is_told(tmp_path: Path,
+                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEAD + "v = tf.Variable(0.25)\nloss = tf.log(v) + 0.0 * tf.reduce_sum(tf.matmul(x, w))" + RUN.replace(
+        "range(2)", "range(9)")
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:  # 1 / v stays finite, and moves v on and on
+        found = said("why nan", shell)
+    assert "since the update of step 1, 0.25 before step 1" in found and "step 2 gives loss" in found, found
