@@ -258,4 +258,4 @@ def test_of_runs_whose_loss_was_nan_one_after_the_other_the_first_is_told(tmp_pa
         "range(2)", "range(9)")
     with loaded(text, tmp_path, monkeypatch, "run") as shell:  # 1 / v stays finite, and moves v on and on
         found = said("why nan", shell)
-    assert "since the update of step 1, 0.25 before step 1" in found and "step 2 gives loss" in found, found
+    assert "since the update of step 5, 0.25 before step 1" in found and "step 6 gives loss" in found, found
