@@ -110,6 +110,7 @@ def static_dims(tensor: Any, depth: int = _DEPTH) -> Dims | None:
 
 
 def _sliced(op: Any, depth: int) -> Dims | None:
+    """The entries that a slice takes of a vector; None where it has more axes, as `y[:, None]` has."""
     bounds = [static_value(item) for item in op.inputs[1:]]
     is_vector = op.inputs[0].dims is not None and len(op.inputs[0].dims) == 1
     whole = None if not is_vector or any(b is None for b in bounds) else static_dims(op.inputs[0], depth - 1)
@@ -117,7 +118,7 @@ def _sliced(op: Any, depth: int) -> Dims | None:
         return None
     entries = np.array([-1 if d is None else d for d in whole])
     kept = OPS["StridedSlice"].kernel(entries, *bounds, **op.attrs)
-    return tuple(None if v < 0 else int(v) for v in np.atleast_1d(kept))
+    return None if np.ndim(kept) > 1 else tuple(None if v < 0 else int(v) for v in np.atleast_1d(kept))
 
 
 def _size(item: Tensor) -> int | None:

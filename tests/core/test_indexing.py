@@ -49,6 +49,13 @@ def test_bounds_may_be_tensors():
     assert x[0:2, i].shape.as_list() == [2, 5]
 
 
+def test_integers_get_an_axis_in_run_after_run():
+    x = tf.placeholder(tf.int32, [None])
+    same = tf.reduce_sum(tf.cast(tf.equal(x[:, None], x[None, :]), tf.float32))
+    with tf.Session() as session:
+        assert [session.run(same, {x: [1, 2, 1]}) for _ in range(40)] == [5.0] * 40
+
+
 def test_a_boolean_alone_is_a_mask():
     x = tf.constant(VALUE)
     np.testing.assert_array_equal(run(x[x > 7]), VALUE[VALUE > 7])
