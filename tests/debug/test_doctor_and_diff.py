@@ -62,6 +62,7 @@ SAFE: list[Model] = [
     lambda a: tf.reduce_sum(tf.pow(a, 2.0)),
     lambda a: tf.reduce_sum(tf.where(a > 0.0, tf.log(tf.where(a > 0.0, a, tf.ones_like(a))), tf.zeros_like(a))),
     lambda a: tf.reduce_sum(tf.nn.relu(a) / (tf.exp(a) + 1.0)),
+    lambda a: tf.reduce_sum(1.0 / tf.transpose(tf.maximum(a, 1e-3)[:, None])),
     lambda a: tf.reduce_sum(a) * tf.reduce_sum(tf.random_normal(tf.shape(tf.placeholder_with_default(a, [None])))),
     lambda a: tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0, 0.0], logits=a)),
     lambda a: tf.reduce_sum(tf.custom_gradient(

@@ -260,6 +260,14 @@ def test_an_underflow_is_told_from_a_zero() -> None:
     assert "Mul(1e-30) = 0 in float32" in small.rule
 
 
+def test_nan_that_answers_to_something_infinite_is_no_origin() -> None:
+    def model(a: Tensor) -> Tensor:
+        clipped, _ = tf.clip_by_global_norm([tf.log(a), a], 1.0)
+        return tf.reduce_sum(clipped[1])  # not of the logarithm, but for the norm of both
+
+    assert [o.op_type for o in debugged(model, [0.0, 1.0]).why("loss").origins] == ["Log"]
+
+
 def test_a_fed_nan_and_a_variable_are_named() -> None:
     graph = tf.Graph()
     with graph.as_default():

@@ -46,7 +46,8 @@ def origins(ops: Sequence[Operation], values: Values,
     bad |= lists
     made = [op for op in ops if any(t in bad for t in op.outputs) and (
         not any(t in bad for t in inputs_read(op, values)) or _makes_nan(op, values))
-        and not any(t in lists for t in (*inputs_read(op, values), *op.outputs))]
+        and not any(t in lists for t in (*inputs_read(op, values), *op.outputs))
+        and not (op.type == "Const" and any(_asked(c, bad) for t in op.outputs for c in t._consumers))]
     return made, _reaching(roots, bad, values), sum(any(t in bad for t in op.outputs) for op in ops)
 
 
@@ -64,7 +65,15 @@ def _has_nan(value: Any) -> bool:
 def _reaching(roots: Collection[Tensor], bad: Collection[Tensor], values: Values) -> set[Operation]:
     """Ops from which a chain of non-finite tensors leads to a root."""
     return reached([root.op for root in roots if root in bad],
-                   lambda op: [t.op for t in inputs_read(op, values) if t in bad])
+                   lambda op: [t.op for t in (*inputs_read(op, values), *_asked(op, bad)) if t in bad])
+
+
+def _asked(op: Operation, bad: Collection[Tensor]) -> list[Tensor]:
+    """What is not finite of all that a choice asks about which answers nan, as that of `clip_by_global_norm` does."""
+    if op.type not in _SELECTS or not any(t in bad and t.op.type == "Const" for t in op.inputs[1:]):
+        return []
+    conditions = reached([op.inputs[0].op], lambda o: [t.op for t in o.inputs if t.dtype.name == "bool"])
+    return [t for condition in conditions for t in condition.inputs if t in bad]
 
 
 def reaches(ops: Sequence[Operation], values: Values, roots: Collection[Tensor]) -> set[Operation]:

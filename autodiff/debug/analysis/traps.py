@@ -137,7 +137,8 @@ def _is_kept_away(tensor: Tensor) -> bool:
     """Whether a tensor shows that it is not 0: a constant, a sum with a positive constant, a bound, an exponential."""
     op = tensor.op
     for _ in range(_MANY):
-        if op.type not in ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "BroadcastTo"):
+        if op.type not in ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "BroadcastTo", "StridedSlice",
+                           "Tile", "Transpose", "GatherV2", "StopGradient"):
             break
         op = op.inputs[0].op
     value = _constant(op.outputs[0])
