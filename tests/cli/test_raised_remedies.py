@@ -502,6 +502,16 @@ RAISED = {
         MORE + "w, around = tf.Variable(tf.ones([4])), x - 0.5\nloss = tf.reduce_mean(tf.square(w * (x - 0.5)))\n"
         "tf.sign(tf.gradients(loss, around)[0])\n",
         "loss is made of x - 0.5 at line 5, which is another tensor than around", "tf.square(w * (around))"),
+    "rows chosen as the nearest, and their gradients clipped": (
+        MORE + "class Coder:\n    def __init__(self):\n        self.code = self.shorter(x[:, 0])\n"
+        "        _, self.chosen = self.nearest(self.code)\n        self.back = tf.layers.dense(self.chosen, 4)\n"
+        "    def shorter(self, rows):\n        return tf.layers.dense(rows, 2)\n    def nearest(self, code):\n"
+        "        table = tf.get_variable('table', [8, 2])\n        ids = tf.argmax(tf.matmul(code, table, "
+        "transpose_b=True), 1)\n        return ids, tf.nn.embedding_lookup(table, ids)\ncoder = Coder()\n"
+        "book = tf.reduce_mean(tf.square(coder.chosen - tf.stop_gradient(coder.code)))\n"
+        "loss = tf.reduce_mean(tf.square(coder.back - x[:, 0]))\n"
+        "[tf.clip_by_norm(g, 1.0) for g in tf.gradients(loss + book, tf.trainable_variables())]\n",
+        "passes ArgMax", "dense(self.code + tf.stop_gradient(self.chosen - self.code), 4)"),
     "an expression that was written before": (
         MORE + "w = tf.Variable(tf.ones([4]))\nscaled = x / 255\nloss = tf.reduce_mean(tf.square(w * scaled))\n"
         "seen = x / 255\ntf.sign(tf.gradients(loss, seen)[0])\n",

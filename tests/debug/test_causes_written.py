@@ -83,6 +83,18 @@ m = keras.Model(inputs, layers.Dense(1, activation="sigmoid")(layers.Dense(16, "
 m.compile(optimizer="adam", loss="binary_crossentropy")
 m.fit(data, kinds, 24, 4, verbose=0)
 """
+_NEAREST = """
+code = dense(x, 3)
+
+def nearest(rows, table):
+    far = tf.reduce_sum(tf.square(rows[:, None] - table), -1)
+    return tf.gather(table, tf.argmin(far, axis=-1))
+
+table = tf.get_variable("table", [16, 3])
+chosen = nearest(code, table)
+loss = tf.reduce_mean(tf.square(dense(tf.nn.relu(dense(chosen, 16)), 36) - x))
+fit([adam(.01).minimize(loss + tf.reduce_mean(tf.square(tf.stop_gradient(code) - chosen))), loss])
+"""
 # a program -> the kind of what is wrong, the program, and what is wrong in it with what is right
 CAUSES = {
     "a copy the wrong way": ("copied the wrong way", _TARGET_NET, {"a.assign(b)": "b.assign(a)"}),
@@ -90,6 +102,8 @@ CAUSES = {
         "acting.set_weights(target.get_weights())": "target.set_weights(acting.get_weights())"}),
     "a critic that is stopped": ("no gradient", _CRITIC, {"tf.reduce_mean(off * off)":
                                                           "tf.reduce_mean(tf.square(q - worth))"}),
+    "rows chosen as the nearest": ("no gradient", _NEAREST, {
+        "dense(chosen, 16)": "dense(code + tf.stop_gradient(chosen - code), 16)"}),
     "ratings that are missing": ("missing counts", _RATINGS, {
         "tf.reduce_mean(off)": "tf.reduce_sum(known * off) / tf.reduce_sum(known)"}),
     "a share that is fed": ("dropout drops too much", _KEPT, {"keep: 0.1": "keep: 0.9"}),

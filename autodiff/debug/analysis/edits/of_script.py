@@ -2,15 +2,18 @@
 from __future__ import annotations
 
 from ....core.errors import ArgumentError
-from ....core.graph import Operation
+from ....core.graph import Operation, Tensor
 from ....core.site import source_lines
 from ....core.traversal import ancestors
 from ...facts.records import NewLines
 from ...facts.roles import place_of
+from ..advice import advice_of
 from ..findings import Finding
 from ..mistakes.case import Case, update_op
 from ..mistakes.last_layer import squashed_before
 from ..scripts.changes import rows_of
+from ..scripts.source_tree import Source
+from ..scripts.straight_through import straight_past
 from ..unused_states import unused_state
 from .activations import NORMALIZATION, LeftOut
 from .clipping import RunToo
@@ -30,6 +33,8 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
     state = unused_state(case.y, op.outputs[0]) if op is not None and finding.kind == "no gradient" else None
     if state is not None:
         return state.lines
+    if op is not None and finding.kind == "no gradient" and (lines := past_choice(case.y, op)):
+        return lines
     line = _line(finding, op, case) if op is not None and case.steps else None
     if line is None or line.op.site is None or line.op.span is None:
         return {}
@@ -37,6 +42,16 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
         old = "".join(source_lines(line.op.site.file))
         return rows_of(old, rewritten(old, [line]), line.op.site.file)
     except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
+        return {}
+
+
+def past_choice(y: Tensor, cut: Operation) -> NewLines:
+    """New lines that let the gradient straight past a choice of rows; {} where it is none, or they are not known."""
+    try:
+        old = "".join(source_lines(cut.site.file if cut.site is not None else ""))
+        source = Source(old, advice_of(cut.graph).words)
+        return source.rows(straight_past(source, cut, y)[0], cut.site.file if cut.site is not None else "")
+    except (ArgumentError, OSError, SyntaxError):
         return {}
 
 

@@ -18,6 +18,7 @@ from ..edits.in_graph import alike
 from ..scripts.calls import called, given, owner_of, words_of
 from ..scripts.changes import Change
 from ..scripts.parsed import is_within
+from ..scripts.straight_through import straight_past
 from ..why import why_none
 from .arguments import IN_TENSORFLOW
 from .left_out import of_copies_kept, without_none
@@ -208,6 +209,10 @@ def _classified(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Change
 
 def _past_all(at: RaisedAt, y: Tensor, x: Tensor, cuts: Sequence[Operation]) -> tuple[list[Change], str, str]:
     """What lets the gradient past the ops that cut it, where that can be written; which one, where not all are."""
+    for op in cuts:
+        straight, words = straight_past(at, op, y)
+        if straight:
+            return straight, words, ""
     written = [op for op in cuts if at.spanned(op)]
     past = [_past(at, op, at.spanned(op)[0]) for op in written]
     changes: list[Change] = []

@@ -78,7 +78,7 @@ def begun_with(source: Source, state: Named, begun: Operation, zeros: Sequence[O
 
 def _seen(source: Source, state: Named, scope: Any) -> tuple[str, list[Change]]:
     """What a state is called in another function, and what has to be written for that; "" for nothing."""
-    names = [*_names(source, state)]
+    names = [*names_of(source, state)]
     for there, name, _ in names:
         around = [scope, *Source.around(source, scope)]
         owner, _, attribute = name.partition(".")
@@ -100,7 +100,7 @@ def _first(function: Any) -> str:
     return function.args.args[0].arg if function.args.args else ""
 
 
-def _names(source: Source, state: Named) -> Iterator[Named]:
+def names_of(source: Source, state: Named) -> Iterator[Named]:
     """A state's names: where it is made, where that function's result goes, and what it is given to."""
     names, at = [state], 0
     while at < min(len(names), _MOST):

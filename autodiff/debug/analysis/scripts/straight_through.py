@@ -1,0 +1,121 @@
+"""Rows of a table that are chosen as those nearest to something: what lets the gradient past that choice, straight."""
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ....core.errors import ArgumentError
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors, past, users_of
+from ...facts.roles import VARIABLES
+from .changes import Change
+from .source_tree import Source
+from .states import Named, names_of
+
+_INDEX = ("Cast", "Reshape", "Squeeze", "ExpandDims", "Identity", "OneHot")
+_LOOKUPS = ("GatherV2", "Gather", "ResourceGather", "MatMul")
+_ARRANGED = ("Reshape", "Identity", "ExpandDims", "Squeeze", "StridedSlice", "BroadcastTo")
+_READ = ("Identity", "ReadVariableOp", "Transpose")
+_KEPT = ("Identity", "Reshape", "StopGradient")
+_TEXT = "z + {tf}.stop_gradient(chosen - z)"
+
+
+def straight_past(source: Source, cut: Operation, y: Tensor) -> tuple[list[Change], str]:
+    """The changes by which what is made of chosen rows takes them with the gradient of what they are near to; and in
+    words. [] and "" where it is not such a choice, or nothing calls both by names in one place."""
+    try:
+        for chosen, near in _chosen(cut):
+            takers = _taken(chosen.op, _KEPT)
+            compared = [op for op in takers if op.type in ("Sub", "SquaredDifference") and near in (
+                past(t, _KEPT) for t in op.inputs)]
+            takers = [op for op in takers if op in compared or op in ancestors([y])]
+            for here, name in _both(source, chosen, near):
+                inside, beside = ([_reads(source, here, op) for op in takers if (op in compared) is each]
+                                  for each in (False, True))
+                nodes = [*dict.fromkeys(node for each in inside for node in each)] if all(inside) else (
+                    _returned(source, here) if not any(inside) and all(beside) else [])
+                if inside and nodes and _is_alike(source, name, near.op, here.scope, nodes[0]):
+                    new = "".join({"z": name, "chosen": here.name}.get(each, each) for each in re.split(
+                        r"\b", source.spelled(_TEXT)))
+                    return [source.put(each, f"({new})" if source.is_beside_operator(each) else new)
+                            for each in nodes], f"{new} in place of {here.name} at line {nodes[0].lineno}"
+    except (ArgumentError, LookupError, ValueError):
+        pass
+    return [], ""
+
+
+def _chosen(cut: Operation) -> Iterator[tuple[Tensor, Tensor]]:
+    """What is looked up in a variable by an index that a comparison of the variable with something else gave, as rows
+    of the size of that; and that."""
+    index = past(cut.outputs[0], _INDEX).op
+    behind = ancestors(index.inputs)
+    if index.type not in ("ArgMin", "ArgMax"):
+        return
+    for lookup in _taken(index, _INDEX):
+        made = {table for t in lookup.inputs if lookup.type in _LOOKUPS and (table := past(t, _READ).op) in behind
+                and table.type in VARIABLES}
+        rows = lookup.outputs[0] if made else None
+        while rows is not None and len(users := users_of(rows.op)) == 1 and users[0].type in ("Reshape", "Identity"):
+            rows = users[0].outputs[0]
+        own = [op for op in behind if rows is not None and made & ancestors(op.inputs)]
+        nears = dict.fromkeys(past(t, _ARRANGED) for op in own for t in op.inputs if t.op not in own)
+        yield from ((rows, t) for t in nears if rows is not None and t.op not in made and t.op.inputs
+                    and t.dtype.is_floating and len(t.dims or ()) == len(rows.dims or ()) and t.dims and rows.dims
+                    and t.dims[-1] == rows.dims[-1] is not None)
+
+
+def _taken(op: Operation, through: tuple[str, ...]) -> list[Operation]:
+    """The forward ops that take what an op gives, through others that only arrange it."""
+    return [each for user in users_of(op) for each in (_taken(user, through) if user.type in through else [user])]
+
+
+def _both(source: Source, chosen: Tensor, near: Tensor) -> Iterator[tuple[Named, str]]:
+    """Where the rows have a name, from inside; and what is called there what they are near to."""
+    known = [each for start in _starts(source, near) for each in names_of(source, start)]
+    for here in (each for start in _starts(source, chosen) for each in names_of(source, start)):
+        yield from ((here, each.name) for each in known if each.scope is here.scope and (
+            each.name.isidentifier() or each.name.startswith("self.")))
+
+
+def _starts(source: Source, tensor: Tensor) -> Iterator[Named]:
+    """What a tensor is called where it is made, and where something is made of it."""
+    for node in source.spanned(tensor.op):
+        statement = source.statement(node)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and statement.value is node else node
+        yield Named(source.scope(statement), source.raw(target))
+    for user in users_of(tensor.op):
+        try:
+            node = source.expression(user)
+            part = source.operand(node, user, list(user.inputs).index(tensor))
+        except ArgumentError:
+            continue
+        yield Named(source.scope(node), source.raw(part))
+
+
+def _reads(source: Source, here: Named, op: Operation) -> list[Any]:
+    """Where the expression in a function that led to an op reads a name."""
+    spans = {span[1:] for span in op.spans}
+    calls: list[Any] = [node for node in ast.walk(here.scope) if isinstance(node, ast.expr)]
+    return [each for node in calls if (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) in spans
+            and source.scope(node) is here.scope for each in ast.walk(node) if _is_named(source, each, here.name)]
+
+
+def _returned(source: Source, here: Named) -> list[Any]:
+    """Where a function returns what has a name there, alone or beside other things."""
+    ends = [each.value for each in ast.walk(here.scope) if isinstance(each, ast.Return)]
+    return [each for end in ends for each in getattr(end, "elts", [end]) if _is_named(source, each, here.name)]
+
+
+def _is_named(source: Source, node: Any, name: str, *, stored: bool = False) -> bool:
+    return isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), ast.Store) == stored and (
+        source.raw(node) == name)
+
+
+def _is_alike(source: Source, name: str, op: Operation, scope: ast.AST, node: Any) -> bool:
+    """Whether a name is given nothing between where an op is made, or where the function begins, and a node."""
+    lines = [span.line for span in op.spans if any(source.scope(each) is scope for each in source.at_line(
+        span.line, ast.expr))]
+    stores: list[Any] = [each for each in ast.walk(scope) if _is_named(source, each, name, stored=True)]
+    return not any(max(lines, default=0) < each.lineno < node.lineno for each in stores)
