@@ -182,3 +182,32 @@ def test_what_weights_multiply_is_to_blame_not_larger_targets(tmp_path: Path, mo
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
         found = said("why nan", shell)
     assert "was fed for 'x'" in found.partition("remedy:")[0] and "was fed for 'y'" not in found, found
+
+
+PIXELS = """
+random = np.random.RandomState(0)
+images = random.randint(0, 256, (64, 4, 5)).astype(np.uint8)
+x = tf.placeholder(tf.uint8, [None, 4, 5], "x")
+seen = tf.to_float(tf.reshape(x, [-1, 20]))
+code = tf.layers.dense(seen, 6)
+size = tf.reduce_mean(tf.exp(tf.layers.dense(code, 3)))
+back = tf.layers.dense(code, 20)
+loss = size + tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=seen, logits=back))
+step = tf.train.AdamOptimizer(0.001).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(20):
+        session.run([step, loss], {x: images})
+"""
+
+
+@pytest.mark.parametrize("text, question", [
+    (PIXELS, "why nan"), (PIXELS.replace("tf.exp(", "tf.square(").replace("Adam", "GradientDescent"), "why")])
+def test_pixels_are_parts_of_255_where_they_become_real_numbers(text: str, question: str, tmp_path: Path,
+                                                                monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they are labels too, no bound that leaves them as they are is a remedy."""
+    with loaded(START + text, tmp_path, monkeypatch, "run") as shell:
+        found = said(question, shell)
+        assert "scale the pixels fed for x: x / 255" in found.partition("tried:")[0], found
+        assert question == "why" or "of pixels from 0 to 255 that nothing scales" in found and "fix 2" not in found
+        assert "seen = tf.to_float(tf.reshape(x, [-1, 20])) / 255.0\n" in shell.dbg.edits.patch(1).new.decode()

@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from ....core.constant_value import static_value
 from ....core.graph import Tensor
 from ....core.op import build
+from ....core.traversal import reached, users_of
 from ...facts.roles import PLACEHOLDERS, takes_elements
 from .in_datasets import Taken
 from .in_graph import Edit, around, constant, replaced
@@ -16,6 +19,7 @@ from .of_keras.given import given_of
 SCALE = "scale"  # how the words begin
 _NARROW = 12  # columns, up to which the mean of each is written
 _ALIKE = 10.0  # times: columns that one mean is enough for
+_ARRANGE = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Transpose")
 _STILL = 1e-6  # relative to its size: a column that is constant
 
 
@@ -44,6 +48,25 @@ def scaled(data: Tensor, rows: np.ndarray, *, explains: bool = False) -> Edit:
     if not is_fed:
         return replace(edit, line=around(data.op, f"({{0}} - {less}) / {over}"))
     return replace(edit, line=Fed(data.op, f"({{np}}.asarray({{0}}) - {less}) / {over}", f" * {over} + {less}"))
+
+
+def of_pixels(data: Tensor, values: Any) -> list[Edit]:
+    """Numbers from 0 to 255 that are as many as an image has, as parts of 255, where they become real ones; [] of other
+    data, and of what a constant scales already."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iuf" or array.ndim < 2 or array[:1].size <= _NARROW or not (
+            array.min() >= 0 and 128 < array.max() <= 255 and (array % 1 == 0).all()):
+        return []
+    words = f"{SCALE} the pixels {'fed for' if data.op.type in PLACEHOLDERS else 'of'} {data.op.name}: x / 255"
+    arranged = reached([data.op], lambda op: [c for c in users_of(op) if c.type in _ARRANGE])
+    real = [data] if data.dtype.is_floating else [c.outputs[0] for op in arranged for c in users_of(op)
+                                                  if c.type == "Cast" and c.outputs[0].dtype.is_floating]
+    edits = [replace(replaced(t, words, lambda x: build.RealDiv(x, constant(255.0, x)), "{0} / 255.0"), explains=True)
+             for t in real if not any(c.type in ("RealDiv", "Mul", "Sub") and any(static_value(other) is not None
+                                      for other in c.inputs) for c in users_of(t.op))]
+    line = Fed(data.op, "{0} / 255.0") if data.op.type in PLACEHOLDERS else Taken(
+        data.op, data.op.outputs.index(data), "{0} / 255.0") if takes_elements(data.op) else None
+    return [replace(each, line=line) if line is not None and each.op is data.op else each for each in edits]
 
 
 def divided_feed(fed: Tensor, size: float) -> Edit:

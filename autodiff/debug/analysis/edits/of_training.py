@@ -20,7 +20,7 @@ from .first_values import drawn_lines
 from .given_numbers import LowerRate
 from .in_graph import Edit, Now, around, constant
 from .in_source import Line
-from .of_data import scaled
+from .of_data import of_pixels, scaled
 from .of_givens import held_rate, lower_rate
 from .of_keras.schedules import rate_set
 
@@ -122,7 +122,10 @@ def scaled_feed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
     fed = list(case.looked[0].feeds)
     made = (t for each in case.behind for t in each.outputs)  # what is not fed comes of an iterator or a queue
     tensor = next((t for t in (*fed, *made) if t.name == finding.target), None)
-    if tensor is None or not tensor.dtype.is_floating or tensor in fed and tensor.op.type not in PLACEHOLDERS:
+    pixels = of_pixels(tensor, known[0]) if tensor is not None and (known := case.series(tensor)) else []
+    if pixels:
+        yield Attempt(tuple(pixels))
+    if pixels or tensor is None or not tensor.dtype.is_floating or tensor in fed and tensor.op.type not in PLACEHOLDERS:
         return
     edits = [scaled(tensor, rows) for rows in _rows(case, tensor)]
     labels = dict.fromkeys(unbroadcast(head.labels) for head in heads(case) if head.form == "squared" and head.labels

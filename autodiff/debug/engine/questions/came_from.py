@@ -11,6 +11,7 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
 from ...analysis.arithmetic_rules import number
+from ...analysis.edits.of_data import of_pixels
 from ...analysis.findings import Link, Origin, WhyNonfinite
 from ...analysis.nonfinite import leading
 from ...analysis.origins.adjacency import summing
@@ -60,6 +61,7 @@ class CameFrom:
         elif first.kind == "fed":
             given = op.outputs[first.output]
             odd, far = self._unusual(given, first.index, at, before), self._far(origin, at)
+            odd = odd or ", of pixels from 0 to 255 that nothing scales" * bool(of_pixels(given, at.data.get(given)))
             links[0] = replace(first, text=far[0].text if far and not odd else first.text + odd)
         elif first.kind == "variable":
             links[:1] = self._of_variable(op, first, at, before, rate)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
-from ...analysis.edits import formulas, of_givens
+from ...analysis.edits import formulas, of_data, of_givens
 from ...analysis.edits.along_chain import along
 from ...analysis.edits.in_graph import Edit, at_one_place, is_half, source_of
 from ...analysis.edits.of_training import clipped, clipped_as_made
@@ -71,6 +71,10 @@ class Candidates:
         if self.why.diverges:
             yield from self._against_divergence()
             return
+        pixels = of_data.of_pixels(self.given, self.failed.data.get(self.given)) if self.given is not None else []
+        yield from [pixels] if pixels else []
+        if pixels and self.tried:
+            return (yield from (form for form in self._of_ops() if all(edit.is_exact for edit in form)))
         yield from self._of_what_is_given()
         yield from self._of_ops()
         yield from self._behind()

@@ -80,13 +80,15 @@ class OtherData:
         known += [(op.outputs[0], value) for op in ancestors([y]) if op.type == "Const"
                   and op.outputs[0].dtype.is_floating and (value := static_value(op.outputs[0])) is not None
                   and value.ndim and len(value) >= _ROWS]
+        pixels = [edit for t, value in self.failed.data.items() for edit in of_data.of_pixels(t, value)]
+        known = [(t, rows) for t, rows in known if t.op not in {edit.op for edit in pixels}]
         largest = {t: np.abs(rows).max(initial=0.0) for t, rows in known}
         large = [of_data.scaled(t, rows) for t, rows in sorted(known, key=lambda each: -largest[each[0]])
                  if largest[t] > least]
         single = {t: {float(np.max(np.abs(m.data[t]))) for m in self.moments if np.size(m.data.get(t, ())) == 1}
                   for t in self.failed.data if self._is_data(t)}
-        return large + [of_data.divided_feed(t, max(sizes)) for t, sizes in single.items() if len(sizes) > SOON and max(
-            sizes) > LARGE]
+        return pixels + large + [of_data.divided_feed(t, max(sizes)) for t, sizes in single.items()
+                                 if len(sizes) > SOON and max(sizes) > LARGE]
 
     def _known_of(self, fed: Tensor) -> np.ndarray:
         """What was fed for a placeholder in all steps that are remembered: of tables the rows, else all numbers."""
