@@ -155,6 +155,21 @@ m = keras.Sequential([layers.Dense(16, "sigmoid"), layers.Dense(4, "sigmoid")])
 m.compile("sgd", "mse")
 m.fit(data, np.eye(4)[classes], 24, 3, verbose=0)
 """, "doctor", ('layers.Dense(4, "softmax")', 'm.compile("sgd", "categorical_crossentropy")')),
+    "activation and loss of several answers": (KERAS + """
+m = model(layers.Dense(3), layers.Activation("softmax"))
+m.compile("sgd", "mse")
+m.fit(data, data[:, :3] > 0, 24, 3, verbose=0)
+""", "doctor", ('layers.Activation("sigmoid")', 'm.compile("sgd", "binary_crossentropy")')),
+    "a softmax for a relu": (KERAS + """
+m = model(layers.Dense(4), layers.Activation("relu"))
+m.compile("adam", "categorical_crossentropy")
+m.fit(data, np.eye(4)[classes], 24, 3, verbose=0)
+""", "doctor", ("layers.Activation('softmax')",)),
+    "a sigmoid for a softmax of one": (KERAS + """
+m = model(layers.Dense(1), layers.Activation("softmax"))
+m.compile("sgd", "mse")
+m.fit(data, data[:, 0] > 0, 24, 3, verbose=0)
+""", "doctor", ("layers.Activation('sigmoid')",)),
     "units, loss and activation of classes": (KERAS + """
 m = model(layers.Dense(1))
 m.compile("adam", "mse", metrics=["accuracy"])
@@ -187,6 +202,18 @@ def test_a_remedy_is_written_where_the_script_has_what_it_changes(name: str, tmp
     shell.close()
     written = (tmp_path / "model.py").read_text()
     assert written != HEAD + text and [each for each in expected if each not in written] == []
+
+
+def test_labels_that_follow_a_little_are_not_blamed_for_data_of_any_size(tmp_path: Path) -> None:
+    said = findings(KERAS + """
+draw = np.random.RandomState(1)
+table = np.c_[draw.uniform(0, 400, 240), draw.randint(0, 2, (240, 2)), draw.normal(0, 9, (240, 5))]
+told = (table[:, 1] + draw.normal(0, .7, 240) > .9).astype("f")
+m = keras.Sequential([layers.Dense(64, "relu", input_shape=(8,)), layers.Dense(1, "sigmoid")])
+m.compile(keras.optimizers.SGD(.1), "binary_crossentropy")
+m.fit(table, told, 4, 1, verbose=0)
+""", tmp_path)
+    assert said[0].kind == "inputs not scaled" and "labels do not follow from inputs" not in {f.kind for f in said}
 
 
 def test_a_script_as_the_remedy_has_it_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

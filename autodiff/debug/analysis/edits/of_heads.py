@@ -11,7 +11,8 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ..findings import Finding
 from ..mistakes.case import Case
-from ..mistakes.heads import Head, heads, through, unbroadcast, weights_of
+from ..mistakes.classes import classes_in
+from ..mistakes.heads import ENTROPIES, Head, heads, through, unbroadcast, weights_of
 from ..mistakes.last_layer import logits_of, squashed_before
 from .activations import Activation
 from .in_graph import Edit, Now, around, constant, instead
@@ -69,6 +70,10 @@ def as_probability(op: Operation, case: Case, finding: Finding) -> Iterator[Atte
     if head is not None and head.end.outputs and squashed_before(head) is None:
         end = head.end.outputs[0]
         name = "Softmax" if end.dims and (end.dims[-1] or 2) > 1 else "Sigmoid"
+        if head.activation in _NAMED:
+            yield otherwise(head.end, f"tf.nn.{name.lower()} in its place", lambda now: getattr(build, name)(
+                now(logits_of(head.end))), Activation(head.end, f"{{tf}}.nn.{name.lower()}"))
+            return
         yield Attempt((with_activation(end, f"tf.nn.{name.lower()} of {end.name}", getattr(build, name),
                                        name.lower()),), is_same=False)
 
@@ -106,10 +111,21 @@ def entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Att
     yield otherwise(op, "a cross entropy of the logits", made, line)
 
 
+def each_alone(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """A cross entropy of each column alone."""
+    head = head_of(op, case)
+    if head is not None and head.labels is not None and head.form != "log":
+        labels, source = head.labels, logits_of(head.end) if head.activation else head.prediction
+        axis = build_axes(-1)
+        yield otherwise(op, "a cross entropy of each column", lambda now: build.Mean(
+            _logistic(now(source), now(labels)), axis()) if op.type in ENTROPIES else _logistic(
+                now(source), now(labels)))
+
+
 def one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """What suits one output, in place of a softmax."""
     head = head_of(op, case)
-    if head is not None and head.form in ("squared", "absolute"):
+    if head is not None and head.form in ("squared", "absolute") and not classes_in(head, case):
         yield from without_activation(op, case, finding)
     elif op.type == "Softmax":
         yield otherwise(op, "tf.sigmoid", lambda now: build.Sigmoid(now(op.inputs[0])), Activation(op, "{tf}.sigmoid"))

@@ -278,7 +278,8 @@ def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool, beyond: f
     are_pixels = 0 <= low and 128 < high <= 255 and size > _DARK
     spreads = values.std(axis=0)
     wide = len(values) >= _ROWS and arrays[0].ndim == 2 and spreads.max() > _APART * max(np.median(spreads), 1e-9)
-    if size > _LARGE or are_pixels:
+    uneven = not learns and arrays[0].ndim == 2 and np.abs(values).mean(axis=0).max() > _LARGE  # one column is enough
+    if size > _LARGE or are_pixels or uneven:
         what = "pixels from 0 to 255" if are_pixels else f"values from {low:.4g} to {high:.4g}"
         squashed = _first(layer.outputs[0], _SQUASHES) is not None
         weight = 61 if wide or not learns else 46 if squashed else 39
@@ -286,7 +287,7 @@ def _scale(tensor: Tensor, arrays: Sequence[np.ndarray], learns: bool, beyond: f
         found.append(_fed(weight, "inputs not scaled", layer, tensor, f"{tensor.name} is fed {what} (mean {mean:.3g}, "
                           f"standard deviation {spread:.3g}): {layer.type} makes sums of them that saturate what "
                           f"follows, and gradients of their size{told}", "scale what is fed: x / 255 for pixels, or (x "
-                          "- mean) / std by column"))
+                          "- mean) / std by column", "probable" if learns else "certain"))
     still = np.flatnonzero((values.std(axis=0) == 0) & (values[0] != 0 if np.isin(values, (0, 1)).all() else True))
     if values.ndim == 2 and len(values) >= _ROWS and 0 < still.size < values.shape[1] and arrays[0].ndim == 2:
         found.append(_fed(18, "constant columns", layer, tensor, f"{still.size} of {values.shape[1]} columns of "
@@ -329,6 +330,7 @@ def _first(tensor: Tensor, types: Sequence[str]) -> Operation | None:
     return None
 
 
-def _fed(severity: int, kind: str, op: Operation, tensor: Tensor, text: str, remedy: str) -> Finding:
+def _fed(severity: int, kind: str, op: Operation, tensor: Tensor, text: str, remedy: str,
+         confidence: str = "probable") -> Finding:
     return Finding(severity, kind, tensor.op.name, tensor.op.type, tensor.name, text, remedy, f"print /d {tensor.name}",
-                   place_of(op))
+                   place_of(op), confidence=confidence)

@@ -12,7 +12,7 @@ from ..findings import Finding
 from .case import Case, fed_behind, finding, held
 from .heads import ENTROPIES, SAME, Head, constant, gathered, heads, is_normalized, last_layer, through, unbroadcast
 from .last_layer import has_other_half, logits_of
-from .pairing import batches_of
+from .pairing import batches_of, source_of_labels
 from .signs import signs_of
 from .wiring import linear_source
 
@@ -20,6 +20,7 @@ _LINEAR, _BY_CONSTANTS = ("Sum", "Mean", "Neg", *SAME), ("Mul", "RealDiv", "Add"
 _KINDS = 3  # different whole numbers from which on they are classes
 _TRAINED = 20  # steps that should have taught something
 _CLEAR = 0.5  # how far the right class stands out
+_SEVERAL = 0.05  # share of examples with more than one yes
 _MOST = 100  # columns: more are an image, not classes
 
 
@@ -28,7 +29,7 @@ def class_mistakes(case: Case) -> list[Finding]:
     found: list[Finding] = []
     for head in heads(case):
         count = classes_in(head, case) if case.steps else 0
-        for rule in (_each_alone, _squared, _narrow, _weighed_late) if count else (_smoothed_away,):
+        for rule in (_each_alone, _squared, _narrow, _weighed_late) if count else (_smoothed_away, _one_for_several):
             found += list(rule(head, count, case))[:1]
     return found
 
@@ -80,6 +81,28 @@ def _each_alone(head: Head, count: int, case: Case) -> Iterator[Finding]:
         yield finding(44, "binary cross entropy of classes", head.op, f"{one_of}, but the loss is that of {columns} "
                       f"questions of yes and no, {case.last_loss:.3g} after {len(case.steps)} steps, where no for "
                       f"everything has {case.guess:.3g}", remedy)
+
+
+def several_of(head: Head, case: Case) -> int:
+    """How many columns of yes and no the labels have, of which as many are yes as may be; 0 for any other labels."""
+    is_given = head.labels is not None and source_of_labels(head.labels) is not None
+    labels = batches_of(case, head.labels) if is_given and head.labels is not None else []
+    if not labels or any(a.ndim < 2 or not np.isin(a, (0, 1)).all() for a in labels):
+        return 0
+    counts = np.concatenate([a.sum(axis=-1).ravel() for a in labels])
+    return int(labels[0].shape[-1]) if np.mean(counts > 1) > _SEVERAL else 0
+
+
+def _one_for_several(head: Head, count: int, case: Case) -> Iterator[Finding]:
+    """A softmax, which gives one class for each example, where labels say yes to several."""
+    is_softmax = head.form == "softmax" or head.form != "sparse" and head.activation == "Softmax"
+    if not is_softmax or not case.steps or not (count := several_of(head, case)):
+        return
+    yield finding(69, "one class for several", head.op, f"the labels are {count} answers of yes and no, several of "
+                  f"which are yes in one example, but {head.op.name}{at_line(place_of(head.op))} compares them with a "
+                  "softmax, whose outputs share a sum of 1: yes to one is no to the others", "end in a sigmoid for "
+                  "each: give the logits to tf.nn.sigmoid_cross_entropy_with_logits; in Keras \"sigmoid\" and "
+                  "\"binary_crossentropy\"", confidence="certain")
 
 
 def _squared(head: Head, count: int, case: Case) -> Iterator[Finding]:

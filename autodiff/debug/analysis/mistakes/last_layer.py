@@ -169,8 +169,9 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
         return
     values = case.series(last_tensor(head.prediction))
     told = ""
-    if values:
-        low, high = min(np.nanmin(v) for v in values), max(np.nanmax(v) for v in values)
+    known = np.concatenate([v[np.isfinite(v)] for v in values]) if values else np.zeros(0)
+    if known.size:
+        low, high = known.min(), known.max()
         told = f"; it was between {low:.3g} and {high:.3g}, whose logarithm is {'nan' if low < 0 else '> 0'} in parts"
     made = f"{head.end.type.lower()} {head.end.name}" if head.activation else head.end.name
     moved = squashed_before(head)
@@ -180,7 +181,7 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
         "the logits to tf.nn.softmax_cross_entropy_with_logits_v2 or tf.nn.sigmoid_cross_entropy_with_logits")
     yield finding(103 if case.nonfinite else 76, "log of no probability", head.op, "a cross entropy takes the "
                   f"logarithm of {made}{at_line(place_of(head.end))}, which is no probability: {why}{told}", fix,
-                  step=case.nonfinite, confidence="certain" if moved is not None else "probable")
+                  step=case.nonfinite, confidence="certain" if moved is not None or head.activation else "probable")
 
 
 def squashed_before(head: Head) -> Operation | None:

@@ -17,7 +17,9 @@ TRAINED = 20  # steps that should have taught something
 _RIDGE = 0.1  # of the mean variance: what the straight fit is held down by
 _FIRST, _ALIKE = 3, 2e-3  # steps in which the loss is the same multiple of the error, up to so much
 _AXES, _ALONE, _APART = 25, 0.15, 4.0  # numbers of an example; their correlation; variance of means over that by chance
+_OF_NUMBERS = ("squared", "absolute")  # forms of errors
 _SURE = 3.0  # standard deviations beyond chance
+_MOSTLY = 0.9  # share of one class, beyond which the others are too few to tell
 
 
 def batches_of(case: Case, labels: Tensor) -> list[np.ndarray]:
@@ -102,7 +104,7 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
     told = "" if stays < FLAT * guess[0] else _independent(head, case)
     if not told:
         return []
-    which = "squared error" if head.form == "squared" else "cross entropy"
+    which = f"{head.form} error" if head.form in _OF_NUMBERS else "cross entropy"
     stays = guess[0] * case.last_loss / case.guess or stays
     said = f"nothing is learnt in {len(case.steps)} steps: the {which} is {stays:.4g}, {guess[1]} {guess[0]:.4g}; "
     if (dealt := next((t for t in inputs_of(case) if _is_dealt_out(case.series(t))), None)) is not None:
@@ -169,6 +171,9 @@ def _guess(head: Head, labels: list[np.ndarray]) -> tuple[float, str] | None:
         return None
     if head.form == "squared":
         return float(np.concatenate([a.ravel() for a in labels]).astype(float).var()), "the variance of the targets"
+    if head.form == "absolute":
+        targets = np.concatenate([a.ravel() for a in labels]).astype(float)
+        return float(np.abs(targets - np.median(targets)).mean()), "the mean distance of the targets from their median"
     if head.form == "sigmoid" and np.ndim(labels[0]) > 1 and np.shape(labels[0])[-1] > 1:
         rows = np.concatenate([a.reshape(-1, a.shape[-1]) for a in labels])
         shares = rows.mean(axis=0, dtype=float).clip(1e-9, 1 - 1e-9)
@@ -192,17 +197,18 @@ def _independent(head: Head, case: Case) -> str:
     x, y = examples
     n = len(x)
     nearest, fitted = y[_nearest(x)], _straight_fit(x, y)
-    if head.form == "squared":
+    if head.form in _OF_NUMBERS:
         known = [_correlation(y[:, 0], guess[:, 0]) for guess in (nearest, fitted)]  # a fit to nothing is below 0
-        return "" if max(abs(known[0]), known[1]) > _SURE / np.sqrt(n) else (
+        return "" if np.hypot(known[0], max(known[1], 0.0)) > _SURE / np.sqrt(n) else (
             f"of {n} different examples, the target of the nearest other one has a correlation of {known[0]:.2g} with "
             f"their own, and what a straight fit of the others gives of {known[1]:.2g}")
     shares = y.mean(axis=0)
     truth = y.argmax(1)
     hits, right = (float((guess.argmax(1) == truth).mean()) for guess in (nearest, fitted))
     chance, most = float((shares ** 2).sum()), float(shares.max())
-    slack = _SURE * np.sqrt(chance * (1 - chance) / n)
-    if most > 0.9 or abs(hits - chance) > slack or right > most + slack:
+    beyond = [(hits - chance) / np.sqrt(chance * (1 - chance) / n), max(right - most, 0.0) / np.sqrt(
+        most * (1 - most) / n)] if most <= _MOSTLY else [np.inf]  # in deviations; the two say so together
+    if np.linalg.norm(beyond) > _SURE:
         return ""  # fewer hits than by chance show that they do as well, as with a parity
     return (f"of {n} different examples that were fed, the nearest other one has the same label in {hits:.0%}, by "
             f"chance {chance:.0%}, and a straight fit of the others is right in {right:.0%}")
@@ -224,7 +230,7 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     known = [run.feeds for run in case.steps] if is_fed else [case.values(run) for run in case.looked]
     pairs = [(np.asarray(values[inputs[0]], float), np.asarray(values[labels])) for values in known
              if inputs[0] in values and labels in values and np.ndim(values[inputs[0]]) > 1]
-    if head.form == "squared":
+    if head.form in _OF_NUMBERS:
         kept = [(x.reshape(len(x), -1), y.reshape(len(y), -1)[:, :1].astype(float)) for x, y in pairs
                 if np.ndim(y) and len(x) == len(y)]
     else:
@@ -239,7 +245,7 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     x, y = x[firsts], y[firsts]
     spread = x.std(axis=0)
     x = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    return x, y if head.form == "squared" else (y == np.unique(y)).astype(float)
+    return x, y if head.form in _OF_NUMBERS else (y == np.unique(y)).astype(float)
 
 
 def _nearest(x: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..findings import Finding
 from .case import Case, finding, is_variable_read, kernel_of
 from .heads import ENTROPIES, SAME, constant, heads, is_normalized, last_layer, through, unbroadcast
+from .pairing import batches_of
 from .signs import is_of_one, source_of
 from .units import ACTIVATIONS
 
@@ -139,8 +140,12 @@ def _one_class(op: Operation, case: Case) -> Iterator[Finding]:
             not op.inputs[0].dims or op.inputs[0].dims[-1] != 1 or op.type == "RealDiv" and not is_normalized(op):
         return
     what = f"divides {op.inputs[0].name} by its sum" if op.type == "RealDiv" else "is a softmax"
+    head = next((each for each in heads(case) if each.end is op and each.labels is not None), None)
+    targets = batches_of(case, head.labels) if head is not None and head.labels is not None and case.steps else []
+    is_number = any(np.any((each < 0) | (each > 1)) for each in targets)
     yield finding(92, "one class", op, f"{op.name} ({op.type}) {what} over one element, which makes it 1 whatever "
-                  "it was: no gradient comes through", "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, "
+                  "it was: no gradient comes through", "leave it out: the last layer of a regression has no activation"
+                  if is_number else "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, "
                   "for a single output; or give it one column for each class", confidence="certain")
 
 

@@ -166,7 +166,8 @@ def _weighed(source: Source, line: int, finding: Finding, case: Case) -> tuple[i
 
 _FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed, **dict.fromkeys((
     "squared error of classes", "squared error of a softmax", "binary cross entropy of classes",
-    "sigmoid over classes"), as_of_classes), **dict.fromkeys(("class numbers", "labels out of range"), a_unit_each),
+    "sigmoid over classes", "one class for several"), as_of_classes),
+    **dict.fromkeys(("class numbers", "labels out of range"), a_unit_each),
     "learning rate decayed to nothing": by_steps, "dropout drops too much": fewer_dropped}
 _SWITCHES = {"not trained": switches.freed, "no gradient": switches.freed,
              "changed after compile": switches.compiled_again, "batch norm in evaluation mode": switches.untold,
