@@ -81,7 +81,13 @@ ENTROPY = (DATA + X + "p = tf.layers.dense(tf.layers.dense(900.0 * x, 8), 4, tf.
            "entropy = tf.reduce_mean(tf.reduce_sum(p * tf.log(p), 1))\nloss = entropy + tf.reduce_mean(p * y)\n"
            "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n"
            + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
+SQUASHED = (DATA + X + "def act():\n    u = 30.0 * tf.layers.dense(x, 1) + tf.random_normal(tf.shape(y))\n"
+            "    a = tf.tanh(u)\n    return a, tf.log1p(-a ** 2)\na, likely = act()\n"
+            "loss = tf.reduce_mean(tf.square(a - y)) - 0.01 * tf.reduce_mean(likely)\n"
+            "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n"
+            + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
 PROGRAMS = {
+    "squashed": (SQUASHED, "log1p(-1) = -inf", "return a, 2.0 * (0.6931472 - u - tf.nn.softplus(-2.0 * u))"),
     "standard": (STANDARD, "the dataset gave nan throughout of its component 'c'",
                  "(table - mean) / (deviation + 1e-08)"),
     "logged": (LOGGED, "divide by zero encountered in log", "np.log(np.maximum(raw, 1e-08))"),

@@ -162,7 +162,7 @@ MENDED = {
     ("loss = -tf.reduce_sum(tf.log(tf.reduce_prod(tf.sigmoid(tf.tile(w, [40, 4]) * x[0, 0] - 3.0))))",
      "{x: [[1.0, 1.0]]}"): "tf.reduce_sum(tf.log(x)), of the factors",
     ("loss = -tf.reduce_sum(tf.log(1.0 - tf.square(tf.tanh(w * x[0, 0]))))", "{x: [[30.0, 1.0]]}"):
-        "2.0 * (np.log(2.0) - x - tf.nn.softplus(-2.0 * x)), of tanh's x",
+        "2.0 * (0.6931472 - x - tf.nn.softplus(-2.0 * x)), of tanh's x",
     ("h = w * x[0, 0] + 1000.0\nv = tf.reduce_mean(h * h) - tf.reduce_mean(h) ** 2 - 0.3\nloss = tf.sqrt(v)",
      "{x: [[.1, 1.0]]}"): "tf.nn.softplus where it is made",
     ("loss = tf.reduce_sum(tf.atan2(w * x[0, 0], w * x[0, 1]))", "{x: [[0.0, 0.0]]}"): "safe = tf.where(both_zero,",

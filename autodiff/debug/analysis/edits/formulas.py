@@ -32,7 +32,7 @@ _TIE = 1e-3  # between neighbors on the diagonal
 def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
     """The edits that may help where `op`, a forward one, is to blame. negative: for what it was given."""
     found: list[Edit] = in_float32(op)
-    if op.type in ("Log", "Sqrt", "Rsqrt"):
+    if op.type in ("Log", "Log1p", "Sqrt", "Rsqrt"):
         found += _of_argument(op)
     if op.type == "Log" and not in_graph.edits_of(op, ""):
         found += logarithm_of_exponents(op)
@@ -99,10 +99,11 @@ def _of_argument(op: Operation) -> list[Edit]:
             _with_ridge, n), f"{{0}} + 1e-3 * tf.eye({n})")] if n else []
         return [*ridge, Edit(op, "tf.linalg.slogdet(m)[1]", lambda now: build.LogMatrixDeterminant(now(m))[1],
                              instead(op, "linalg.slogdet({0})[1]", (source, 0)))]
-    tanh = _tanh_below(source) if op.type == "Log" else None
-    if tanh is not None:
-        words = "2.0 * (np.log(2.0) - x - tf.nn.softplus(-2.0 * x)), of tanh's x"
-        return [Edit(op, words, partial(_log_of_slope, tanh))]
+    tanh = _tanh_below(source, "Neg" if op.type == "Log1p" else "Sub")
+    if tanh is not None and op.type.startswith("Log"):
+        text = f"2.0 * ({np.log(2.0):.7f} - {{0}} - {{tf}}.nn.softplus(-2.0 * {{0}}))"
+        words = f"{text.format('x', tf='tf')}, of tanh's x"
+        return [Edit(op, words, partial(_log_of_slope, tanh), Rewrite(op, None, text, ((tanh, 0),)), is_exact=True)]
     mean = _variance(source)
     return [Edit(source, "the variance from tf.nn.moments(x, axes)", partial(_moments, x, mean))] if mean else []
 
@@ -112,11 +113,11 @@ def _with_ridge(n: int, x: Tensor) -> Tensor:
     return build.AddV2(x, build.Const(value=(1e-3 * np.eye(n)).astype(dtype.as_numpy_dtype), dtype=dtype))
 
 
-def _tanh_below(op: Operation) -> Operation | None:
-    """The tanh of which `op` is 1 - tanh(x)**2."""
-    if op.type != "Sub" or not is_one(op.inputs[0]):
+def _tanh_below(op: Operation, kind: str) -> Operation | None:
+    """The tanh of which `op` is 1 - tanh(x)**2; or -tanh(x)**2, for the kind "Neg"."""
+    if op.type != kind or kind == "Sub" and not is_one(op.inputs[0]):
         return None
-    square = op.inputs[1].op
+    square = op.inputs[-1].op
     return square.inputs[0].op if in_graph.is_squared(square) and square.inputs[0].op.type == "Tanh" else None
 
 
