@@ -86,7 +86,17 @@ SQUASHED = (DATA + X + "def act():\n    u = 30.0 * tf.layers.dense(x, 1) + tf.ra
             "loss = tf.reduce_mean(tf.square(a - y)) - 0.01 * tf.reduce_mean(likely)\n"
             "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n"
             + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
+SINKHORN = ("EPSILON = 0.01\nclass Plan(object):\n    def __init__(self, small, turns=9):\n"
+            "        self.small, self.turns = small, turns\n    def __call__(self, a, b):\n"
+            "        far = tf.reduce_sum(tf.square(a[:, None] - b), -1)\n        near = tf.exp(-far / self.small)\n"
+            "        half = lambda turn, u, v: (turn + 1, 1.0 / tf.matmul(near, v), v)\n"
+            "        _, u, v = tf.while_loop(lambda turn, u, v: turn < self.turns, half, [0, tf.ones([8, 1]),\n"
+            "            tf.ones([8, 1])])\n        return tf.reduce_mean(u * near * far * tf.transpose(v))\n"
+            "w = tf.Variable(np.random.RandomState(0).randn(8, 2).astype('f'))\n"
+            "loss = Plan(EPSILON)(w, 3.0 + tf.random_normal([8, 2], seed=1))\n"
+            "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n" + RUN.replace("STEPS", "3").replace("FEEDS", "{}"))
 PROGRAMS = {
+    "sinkhorn": (SINKHORN, "too small for the type", "EPSILON = 0.3\n"),
     "squashed": (SQUASHED, "log1p(-1) = -inf", "return a, 2.0 * (0.6931472 - u - tf.nn.softplus(-2.0 * u))"),
     "standard": (STANDARD, "the dataset gave nan throughout of its component 'c'",
                  "(table - mean) / (deviation + 1e-08)"),

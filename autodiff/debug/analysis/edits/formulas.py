@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,13 +12,13 @@ from ....core.constant_value import is_one, static_value
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from ....core.traversal import ancestors, in_order
+from ....core.traversal import reached
 from ..findings import Origin
 from . import in_graph
 from .in_float32 import in_float32
 from .in_graph import DIVISIONS, Edit, Now, between, constant, instead, is_half, on_argument, replaced, source_of
 from .in_logarithms import logarithm_of_exponents, logarithms_after, over_exponentials, shifted
-from .in_source import Rewrite
+from .in_source import Number, Rewrite
 from .of_givens import cleaned, other_constant
 
 _LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
@@ -26,6 +27,7 @@ _SHIFTS = ("Add", "AddV2", "Sub", "Neg", "Maximum", "Identity", "Mul")
 _PARTS = ("Split", "SplitV", "Unpack", "StridedSlice")
 _NEAR = 6  # ops on the way
 _BEHIND, _COLD = 60, 0.1  # ops behind one; a temperature
+_FACTORS = (10.0, 30.0, 100.0, 300.0, 1e3, 1e4)  # of a temperature
 _TIE = 1e-3  # between neighbors on the diagonal
 
 
@@ -219,11 +221,14 @@ def without_exponential(y: Tensor, origins: Sequence[Origin]) -> list[Edit]:
 
 
 def warmer(op: Operation) -> list[Edit]:
-    """The exponentials behind an op, of what was divided by a small constant: by larger ones."""
-    for each in in_order(ancestors(op.inputs))[::-1][:_BEHIND]:
+    """The exponentials behind an op, outside of its loop too, of what was divided by a small constant: by larger ones.
+    """
+    behind = reached([op], lambda o: [t.op for t in ((o.attrs["external"],) if o.type == "Captured" else o.inputs)])
+    for each in sorted(behind, key=lambda o: (o.graph is op.graph, o.index))[::-1][:_BEHIND]:
         scaled = each.inputs[0].op if each.type == "Exp" else None
         by = static_value(scaled.inputs[1]) if scaled is not None and scaled.type in DIVISIONS else None
         if scaled is not None and by is not None and by.ndim == 0 and 0 < abs(by) <= _COLD:
-            return [other_constant(scaled, scaled.inputs[1], new, f"divide by {new:.3g} in place of {by:.3g}, as exp "
-                                   "underflows") for new in (float(by) * power for power in (10.0, 100.0, 1e3, 1e4))]
+            told = f"divide by {{:.3g}} in place of {by:.3g}, as exp underflows"
+            return [replace(other_constant(scaled, scaled.inputs[1], new, told.format(new)), explains=True, line=Number(
+                scaled, float(by), f"{new:.3g}", everywhere=True)) for new in (float(by) * each for each in _FACTORS)]
     return []

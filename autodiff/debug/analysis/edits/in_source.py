@@ -49,11 +49,14 @@ class Rewrite:
 
 
 class Number(NamedTuple):
-    """A number in an op's expression, or one that a name there was given for it alone; what is written for it."""
+    """A number in an op's expression, or one that a name there was given for it alone; what is written for it.
+
+    everywhere: or for what else reads the name too."""
 
     op: Operation
     value: float
     text: str
+    everywhere: bool = False
 
 
 class Fed(NamedTuple):
@@ -144,7 +147,8 @@ def anew(text: str, line: Rewrite | Number | AtCall, *, by_hand: bool = False) -
         return _by_hand(source, line)
     first, last = (start, end) if isinstance(line, AtCall) else source.range(source.spanned(line.op)[0])
     names = ", ".join(f"{name} = {source.raw(node)}" for node, name in source.named.items())
-    return (text[min(first, start):start] + new + text[end:max(last, end)] if start < last else ""), names
+    is_there = (first if isinstance(line, Number) else 0) <= start < last
+    return text[min(first, start):start] + new + text[end:max(last, end)] if is_there else "", names
 
 
 def _by_hand(source: Source, line: Line) -> tuple[str, str]:
@@ -173,7 +177,7 @@ def _numbered(source: Source, rewrite: Number) -> list[Change]:
     if len(zeros) == 1 and (rewrite.value, float(rewrite.text)) == (0.0, 1.0):
         return [(*source.range(*zeros), source.raw(*zeros).replace("zeros", "ones"))]
     found = {number for each in nodes for number in source.numbers(each, rewrite.value)
-             if not isinstance(each, ast.Name) or source.loads(each.id) == 1}
+             if rewrite.everywhere or not isinstance(each, ast.Name) or source.loads(each.id) == 1}
     if len(found) != 1:
         raise ArgumentError(f"{rewrite.value:g} is written in {len(found) or 'no'} places of it")
     return [(*source.range(*found), rewrite.text)]

@@ -10,9 +10,9 @@ from itertools import count
 from typing import Any, TypeVar
 
 from ....core.errors import ArgumentError
-from .calls import is_call, word_of
+from .calls import given, is_call, word_of
 from .changes import Change, changed, rows_of
-from .expressions import LEAST, MOST, Plainly, number_of
+from .expressions import LEAST, MOST, Plainly, number_of, pairs_of
 
 _Node = TypeVar("_Node", bound=ast.AST)
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -107,18 +107,38 @@ class Parsed:
         return sum(each.id == name and isinstance(each.ctx, ast.Load) for each in self.all(ast.Name))
 
     def given_to(self, node: ast.expr) -> list[ast.expr]:
-        """What statements give to the name that an expression is; [] for all else."""
-        return [each.value for each in self.all(ast.Assign) if isinstance(node, ast.Name) and any(
-            isinstance(name, ast.Name) and name.id == node.id for name in each.targets)]
+        """What statements give to the name, or attribute, that an expression is; [] for all else."""
+        name = ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+        return [value for each in self.all(ast.Assign) if name for target, value in pairs_of(each)
+                if isinstance(target, (ast.Name, ast.Attribute)) and ast.unparse(target) == name]
 
-    def numbers(self, node: ast.expr, value: float) -> Iterator[ast.expr]:
-        """The literal that an expression is, or that the name that it is was given once."""
+    def passed(self, node: ast.expr) -> list[ast.expr]:
+        """What calls elsewhere give for the parameter of a function that a name is; its default where they do not."""
+        function, name = self.scope(node), getattr(node, "id", "")
+        arguments = function.args.args if isinstance(function, ast.FunctionDef) else []
+        names = [each.arg for each in arguments]
+        if name not in names or not isinstance(function, ast.FunctionDef):
+            return []
+        owner = self._around[function]
+        called = owner.name if function.name == "__init__" and isinstance(owner, ast.ClassDef) else function.name
+        place, word = names.index(name) - (names[0] == "self"), called.replace("_", "").lower()
+        defaults = dict(zip(names[::-1], function.args.defaults[::-1]))
+        calls = [call for call in self.calls_named(word) if not is_within(call, function)]
+        return [each for call in calls for each in given(call, place, name)] or [
+            defaults[name] for _ in calls[:1] if name in defaults]
+
+    def numbers(self, node: ast.expr, value: float, deepest: int = 4) -> Iterator[ast.expr]:
+        """The literal that an expression is, or that the name that it is was given once, perhaps by a call."""
         found = number_of(node)  # which float32 or 16 may have otherwise
         if math.isclose(found, value, rel_tol=1e-6, abs_tol=LEAST) or math.isinf(value) and (
                 found * value > 0 and abs(found) >= MOST):
             yield node
-        elif len(given := self.given_to(node)) == 1 and not isinstance(given[0], ast.Name):
-            yield from self.numbers(given[0], value)
+        else:
+            values = self.given_to(node)
+            values = self.passed(values[0] if len(values) == 1 and isinstance(values[0], ast.Name) else node) or [
+                each for each in values if not isinstance(each, ast.Name)]
+            for each in values if len(values) == 1 and deepest else ():
+                yield from self.numbers(each, value, deepest - 1)
 
     def new_name(self, word: str) -> str:
         """A name that is not in the file, nor given by an edit: the word, or that with a number."""
