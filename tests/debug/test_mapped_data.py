@@ -24,6 +24,13 @@ def made(given, answer):
     mean, spread = tf.nn.moments(given, [0])
     return (given - mean) / tf.sqrt(spread), answer
 """, "realdiv at", "return (given - mean) / tf.sqrt(spread + 1e-5), answer"),
+    "a constant column": ("""
+rows[:, 2] = 9
+least, DEVIATION = rows.min(0), rows.std(axis=0)
+
+def made(given, answer):
+    return (given - 9.0) / DEVIATION, answer
+""", "realdiv at", "return tf.div_no_nan(given - 9.0, DEVIATION), answer"),
 }
 DATA = """
 rows, answers = 9 + rng.rand(120, 4).astype(np.float32), 3 + rng.rand(120, 1).astype(np.float32)
@@ -55,6 +62,7 @@ def test_the_op_of_a_map_function_is_told_and_mended(name: str, rest: str, tmp_p
     shell = trained(DATA + function + rest, tmp_path)
     told = " ".join(plain(execute("why nan", shell)).split())
     assert f"its map function computes {op} model.py:" in told.partition("remedy")[0]
+    assert ("(DEVIATION at model.py:38 is 0 at [2], as that column never changes)" in told) == ("column" in name)
     execute("fix 1 --write --yes", shell)
     shell.close()
     written = (tmp_path / "model.py").read_text()

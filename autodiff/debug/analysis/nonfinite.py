@@ -20,7 +20,7 @@ from .edits.in_graph import at_one_place, is_half
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import chain_of
 from .origins.sources import Scene
-from .remedies import divides_by_count_less_1, label_too_long, mapped_ops, numpys, of_products, remedy_for
+from .remedies import by_zero, divides_by_count_less_1, label_too_long, mapped_ops, numpys, of_products, remedy_for
 
 Values = Mapping[Tensor, Any]
 _MAPPED = ": its map function"
@@ -258,7 +258,8 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
                 else op.type)
         whose = f"{what} {name!r}" if of_data(op) is None else f"the dataset of{at_line(of_data(op))[3:]}"
         risky = mapped_ops(op)
-        made = f"{_MAPPED} computes {risky[0].type.lower()}{at_line(place_of(risky[0]))}" if risky else ""
+        made = "".join(f"{_MAPPED} computes {each.type.lower()}{at_line(place_of(each))}{by_zero(each)}"
+                       for each in risky[:1])
         made += ": float16 ends at 65504" if op.type == "Const" and is_half(op) and np.isinf(result) else ""
         return f"{whose} contains {number(result)}{note(name)}{made}{numpys(op)}"
     numbers = _matched(op, numbers)

@@ -8,14 +8,17 @@ import numpy as np
 
 from ...api.data.nonfinite import GAVE
 from ...core.constant_value import is_one, static_value
+from ...core.errors import ArgumentError
 from ...core.graph import Graph, Operation, Tensor
+from ...core.site import source_lines
 from ..facts.roles import ASSIGNS, PLACEHOLDERS, VARIABLES, at_line, of_data, place_of, takes_elements
 from .advice import advice_of
 from .edits.formulas import better_forms
 from .edits.in_graph import DIVISIONS, at_one_place, bounds_of, edits_of, is_half
 from .edits.of_givens import MATRICES
-from .edits.of_read_data import met_first
+from .edits.of_read_data import is_spread, met_first
 from .findings import Link
+from .scripts.source_tree import Source
 
 _SAME = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "BroadcastTo", "Maximum", "Neg")
 _DIVISIONS = (*DIVISIONS, "FloorDiv", "Reciprocal", "Inv")
@@ -146,6 +149,21 @@ def mapped_ops(op: Operation) -> list[Operation]:
     known = [graph.extras[GAVE][-1] for graph in graphs if graph.extras.get(GAVE, [None])[-1] is not None]
     return known or [each for graph in graphs for each in graph.operations.values()
                      if edits_of(each, "") or bounds_of(each)]
+
+
+def by_zero(op: Operation) -> str:
+    """` (STD at train.py:20 is 0 at [5], as that column never changes)`, of a division by a constant; else ""."""
+    value = static_value(op.inputs[1]) if op.type in DIVISIONS else None
+    zeros = np.argwhere(np.asarray(value) == 0).tolist() if value is not None else []
+    try:
+        source = Source("".join(source_lines(op.site.file if op.site is not None and zeros else "")))
+        node = source.operand(source.expression(op), op, 1)
+    except (ArgumentError, SyntaxError, OSError):
+        return ""
+    made, place = source.given_to(node) or [node], place_of(op)
+    where = at_line(place._replace(line=made[0].lineno)) if place is not None and made != [node] else ""
+    some = f" at {zeros[0]}" + f" and {len(zeros) - 1} more" * (len(zeros) > 1) if zeros[0] else ""
+    return f" ({source.raw(node)}{where} is 0{some}{', as that column never changes' * is_spread(made[0])})"
 
 
 def _overflow(op: Operation, values: Mapping[Tensor, Any]) -> str:

@@ -47,15 +47,16 @@ def over_a_spread(fed: Tensor, values: np.ndarray) -> list[Remark]:
         nodes = [*ast.walk(ast.parse("".join(lines := source_lines(site.file))))]
     except SyntaxError:
         return []
-    spreads = {ast.unparse(target) for node in nodes if isinstance(node, ast.Assign) and _is_spread(node.value)
+    spreads = {ast.unparse(target) for node in nodes if isinstance(node, ast.Assign) and is_spread(node.value)
                for target in node.targets}
     found = {node.lineno for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and (
-        _is_spread(node.right) or ast.unparse(node.right) in spreads)}
+        is_spread(node.right) or ast.unparse(node.right) in spreads)}
     return [Remark("invalid value encountered in divide", Place(site.file, line, "", lines[line - 1].strip()))
             for line in found] if len(found) == 1 else []
 
 
-def _is_spread(node: ast.expr) -> bool:
+def is_spread(node: ast.expr) -> bool:
+    """Whether an expression takes a standard deviation."""
     return isinstance(node, ast.Call) and name_of(node.func) == "std"
 
 
