@@ -297,3 +297,31 @@ def test_remedies_are_numbered_as_they_are_told(tmp_path: Path) -> None:
     assert "fix 1 applies it" in found[0].remedy and "fix 2 applies it" in found[1].remedy
     assert shell.dbg.trials.numbered(1)[0].words == "without the dropout"
     shell.close()
+
+
+def test_what_keras_does_by_itself_is_no_alarm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    loaded = findings(KERAS + """
+m = model(layers.Dense(1))
+m.compile("adam", "mse")
+m.fit(data, data.sum(1), 24, 9, verbose=0)
+m.save("kept")
+keras.models.load_model("kept").predict(1e3 * data)
+""", tmp_path)
+    masked = findings(KERAS + """
+rows = np.where(np.arange(8) < draw.randint(2, 8, (240, 1)), data, 0.0)[:, :, None]
+m = keras.Sequential([layers.Masking(0.0, input_shape=(8, 1)), layers.GRU(4, return_sequences=True), layers.Dense(1)])
+m.compile("adam", "mse")
+m.fit(rows, rows, 24, 3, verbose=0)
+""", tmp_path)
+    assert [(f.kind, f.text) for f in (*loaded, *masked) if f.level != "remark"] == []
+    assert "mean counts the masked" in {f.kind for f in masked}
+
+
+def test_a_batch_of_zeros_is_no_zero_gradient(tmp_path: Path) -> None:
+    said = findings(KERAS + """
+m = keras.Sequential([layers.Dense(4, "tanh", input_shape=(2,)), layers.Dense(1, "sigmoid")])
+m.compile("sgd", "binary_crossentropy")
+m.fit(np.array([[1., 1], [1, 0], [0, 1], [0, 0]]), np.array([0., 1, 1, 0]), 3, 9, shuffle=False, verbose=0)
+""", tmp_path)
+    assert "zero gradient" not in {f.kind for f in said if f.level != "remark"}

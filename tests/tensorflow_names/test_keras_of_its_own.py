@@ -87,6 +87,15 @@ def test_adagrad_divides_by_gradients_alone(keras: Any) -> None:
     assert model.get_weights()[0].item() == pytest.approx(1.01, abs=1e-6)
 
 
+def test_a_clipping_by_0_is_none(keras: Any) -> None:
+    x = tf.Variable([3.0, 4.0])
+    step = keras.optimizers.SGD(1.0, clipnorm=0.0, clipvalue=0.0).minimize(tf.reduce_sum(x * x) / 2)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        assert session.run(x).tolist() == [0.0, 0.0]
+
+
 def test_layers_are_made_again_of_their_settings(keras: Any) -> None:
     model = keras.models.Sequential([keras.layers.Convolution2D(4, 3, 3, init="zeros", input_shape=(8, 8, 1)),
                                      keras.layers.Flatten(), keras.layers.Dense(output_dim=2)])

@@ -205,6 +205,7 @@ class Model(Weights, Trained, Layer):
             raise UnsupportedError("weights are not read from HDF5 files", hint="write them as a checkpoint: a path "
                                    f"without that ending, as {str(filepath).rpartition('.')[0]!r}")
         Restoration(self, str(filepath)).run_restore_ops(backend.get_session())
+        get_default_graph().outermost.extras.setdefault("loaded models", []).append(self)
 
 
 def _is_hdf5(path: Any) -> bool:

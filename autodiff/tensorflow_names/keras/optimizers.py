@@ -8,7 +8,8 @@ from ...api.keras import optimizers
 
 _DEFAULTS: dict[str, dict[str, float]] = {
     "Adadelta": {"learning_rate": 1.0}, "Adagrad": {"learning_rate": 0.01, "initial_accumulator_value": 0.0},
-    "Adamax": {"learning_rate": 0.002}, "Nadam": {"learning_rate": 0.002}}
+    "Adamax": {"learning_rate": 0.002}, "Nadam": {"learning_rate": 0.002}, "Adam": {}, "RMSprop": {}, "SGD": {}}
+_CLIPS = ("clipnorm", "clipvalue")  # of which 0 is none to Keras, and clips all away to tf.keras
 
 
 def __getattr__(name: str) -> Any:
@@ -22,6 +23,7 @@ def _of_keras(name: str) -> Any:
     rule: Any = getattr(optimizers, name)
 
     def __init__(self: Any, *args: Any, **options: Any) -> None:
+        options = {key: value for key, value in options.items() if value or key not in _CLIPS}
         given = {"learning_rate", *options} if args or "lr" in options else {*options}
         rule.__init__(self, *args, **{key: value for key, value in _DEFAULTS[name].items() if key not in given},
                       **options)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,12 @@ class _Estimator:
         known = {name for function in (*_LOOPS, self._maker()) for name in _takes(function)}
         if unknown := options.keys() - known - {"nb_epoch"}:
             raise ArgumentError(f"{min(unknown)} is not a legal parameter")
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of its estimators since 1.6."""
+        made, kind = sys.modules["sklearn.utils"], "classifier" if isinstance(self, KerasClassifier) else "regressor"
+        return made.Tags(estimator_type=kind, target_tags=made.TargetTags(required=True), **{
+            f"{kind}_tags": getattr(made, f"{kind.title()}Tags")()})
 
     def _maker(self) -> Any:
         return self.__call__ if self.build_fn is None else self.build_fn  # type: ignore[operator]

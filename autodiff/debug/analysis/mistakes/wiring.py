@@ -273,10 +273,12 @@ def _mean_over_mask(op: Operation, case: Case) -> Iterator[Finding]:
         values = case.series(mask)
         share = float(np.mean([(v == 0).mean() for v in values])) if values else 0.0
         if share > 0.1:
-            yield finding(45, "mean counts the masked", op, f"{op.name} is the mean over all elements, of which "
-                          f"{mask.name} sets {share:.0%} to 0: the masked count as if they were right, and the loss is "
-                          f"{1 / (1 - min(share, 0.99)):.2g} times too small", "divide by the count of the others: "
-                          "tf.reduce_sum(loss * mask) / tf.reduce_sum(mask)")
+            place = place_of(op)
+            is_of_keras = place is not None and ".compile(" in place.text  # whose losses are so
+            yield finding(30 if is_of_keras else 45, "mean counts the masked", op, f"{op.name} is the mean over all "
+                          f"elements, of which {mask.name} sets {share:.0%} to 0: the masked count as if they were "
+                          f"right, and the loss is {1 / (1 - min(share, 0.99)):.2g} times too small", "divide by the "
+                          "count of the others: tf.reduce_sum(loss * mask) / tf.reduce_sum(mask)")
             return
 
 

@@ -44,6 +44,7 @@ from .update_stages import UpdateStages
 _CALLS = ("If", "While", "Case")  # which may update what they are given
 _BATCHES = 5  # steps whose batches units are judged by
 _MEANT = "it should be zero"  # of a gradient function: as of those that pass a gradient straight through
+_CHANCE = 3  # steps looked at, in all of which a gradient is zero that is so by no accident of one batch
 _LATE = 20  # runs that are looked at for what has been trained
 _APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
 
@@ -132,7 +133,8 @@ class Checkup:
     def _without_gradient(self, case: Case, variables: list[Tensor]) -> list[Finding]:
         found, untrained, y = [], advice_of(self.model.graph).untrained, case.y
         loaded = {variable.op for variable in variables if given_to(variable, case.runs)}
-        shared = copied(case)
+        shared, behind = copied(case), ancestors([y])
+        asked = {v.handle_tensor.op for m in self.model.graph.extras.get("loaded models", ()) for v in m.weights}
         call = self.model.derivatives.script_call(y)
         for variable in variables:
             if call is not None and call.found.get(variable) is not None:
@@ -150,6 +152,7 @@ class Checkup:
                     held, call.xs) or not loaded.isdisjoint(ancestors([*op.outputs])))
             is_meant |= cut is None and scope_of(variable.op) in shared  # as of a target network
             is_meant |= cut is None and variable.dtype.base_dtype.is_integer  # a number that is only kept
+            is_meant |= variable.op in asked and variable.op not in behind  # of a model that was read from a file
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name, cut.op_type if cut else
                                  variable.op.type, variable.name, f"no gradient reaches {variable.name}: {reason.text}",
@@ -252,6 +255,8 @@ class Checkup:
                 is_meant = lost is not None and ("cancels out" in lost.note or len(row.shape or ()) < 2
                                                  and why is not None and "cancels out" in why.text)
                 is_meant |= row.stats.norm == 0 and case.last_loss == 0  # nothing is left to learn
+                is_meant |= kind == "zero" and any(np.any(value) for x, g in gradients_of(case).items()
+                                                   if x.name == row.name for value in case.series(g)[-_CHANCE:])
                 is_meant |= kind == "exploding" and lost is not None and is_weight(self.model.targets.named(lost.op))
                 is_meant |= kind == "tiny" and (case.learns or len(row.shape or ()) < 2)  # without its kernel's
                 found.append(Finding(CALM if is_meant else {"zero": 60, "tiny": 55, "exploding": 75}[kind],
@@ -289,7 +294,8 @@ class Checkup:
         for moment in reversed(list(self.state.moments)[:3] if loops else []):  # the first of them initializes
             start.update(moment.variables)
         beyond = case.first_loss / case.guess
-        fed = [{**m.outcomes, **m.feeds} for m in moments if case.variables]  # else nobody learns from them
+        behind = ancestors([y]) if case.variables else ()  # else nobody learns from them
+        fed = [{t: value for t, value in {**m.outcomes, **m.feeds}.items() if t.op in behind} for m in moments]
         return feed_mistakes(fed, learns=case.learns, beyond=beyond) + loop_growth(loops, start)
 
     def _not_updated(self) -> list[Finding]:
