@@ -512,6 +512,13 @@ RAISED = {
         "loss = tf.reduce_mean(tf.square(coder.back - x[:, 0]))\n"
         "[tf.clip_by_norm(g, 1.0) for g in tf.gradients(loss + book, tf.trainable_variables())]\n",
         "passes ArgMax", "dense(self.code + tf.stop_gradient(self.chosen - self.code), 4)"),
+    "gradients of parts that the net does not take": (
+        MORE + "x = x[:, 0]\na, b = x[:, :1], x[:, 3:]\nu = tf.reduce_sum(x ** 3)\nga, gb = tf.gradients(u, [a, b])\n"
+        "second = tf.gradients(ga, a)[0] - gb\n", "it is a copy made of",
+        "second = tf.gradients(ga, x)[0][:, :1]"),
+    "gradients of what a split gives": (
+        MORE + "x = x[:, 0]\na, b = tf.split(x, 2, axis=1)\nu = tf.reduce_sum(x ** 3)\n"
+        "loss = 2.0 * tf.gradients(u, b)[0]\n", "it is a copy made of", "2.0 * tf.gradients(u, x)[0][..., 2:4]"),
     "an expression that was written before": (
         MORE + "w = tf.Variable(tf.ones([4]))\nscaled = x / 255\nloss = tf.reduce_mean(tf.square(w * scaled))\n"
         "seen = x / 255\ntf.sign(tf.gradients(loss, seen)[0])\n",

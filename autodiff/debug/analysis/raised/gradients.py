@@ -27,6 +27,7 @@ from .raised_at import RaisedAt
 _STEPS = ("Round", "Rint", "Floor", "Ceil", "Sign")
 _COMPARED = ("Greater", "GreaterEqual", "Less", "LessEqual")
 _PASSES = ("Identity", "StridedSlice", "Squeeze", "Reshape", "ExpandDims")
+_CUTS = ("StridedSlice", "Split")
 _READS = ("Identity", "ReadVariableOp")
 _SQUASHED = ("Softmax", "Sigmoid")
 
@@ -73,6 +74,7 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
     yield _fetched(at, y)
     if call is not None:
         yield *_of_copies(at, xs), ""
+        yield *_of_parts(at), ""
     behind = ancestors([y])
     chosen = next((op for op in behind if op.type == "ArgMax" and xs[0].op in ancestors([op.outputs[0]])), None)
     if chosen is not None:
@@ -156,15 +158,44 @@ def _of_copies(at: RaisedAt, xs: Sequence[Tensor]) -> tuple[list[Change], str]:
     names = [at.spelling(source) for source in sources]
     if len(calls) != 1 or not all(names):
         return [], ""
-    asked, loss = calls[0].args[1], at.written(calls[0].args[0])
+    asked = calls[0].args[1]
     if all(x.op.type == "Identity" for x in xs):
         listed = names[0] if len(names) == 1 and not isinstance(asked, ast.List) else f"[{', '.join(names)}]"
         return [(*at.range(asked), listed)], f"ask for the gradients of {', '.join(names)}, not of their copies"
-    part: Any = next((node for node in at.spanned(xs[0].op) if isinstance(node, ast.Subscript)), None)
-    if len(xs) == 1 and part is not None:
-        new = f"[{at.tensorflow('gradients', loss, names[0])}[0][{at.written(part.slice)}]]"
-        return [(*at.range(calls[0]), new)], f"{new} in place of that of a copy"
     return [], ""
+
+
+def _of_parts(at: RaisedAt) -> tuple[list[Change], str]:
+    """Parts of the gradients of what was cut, where those of the parts, of which nothing is made, were asked for."""
+    changes, words = list[Change](), ""
+    for call in (each for each in at.calls("gradients") if len(each.args) > 1):
+        asked, y = call.args[1], at.tensor(call.args[0])
+        nodes = asked.elts if isinstance(asked, (ast.List, ast.Tuple)) else [asked]
+        texts = [_part_of(at, at.tensor(node), at.written(call.args[0]), y) for node in nodes]
+        if not all(texts):
+            continue
+        node = at._around[call]
+        is_first = len(nodes) == 1 and isinstance(node, ast.Subscript) and at.written(node.slice) == "0"
+        new = texts[0] if is_first else f"[{', '.join(texts)}]"
+        changes.append((*at.range(node if is_first else call), new))
+        words = words or f"{new} in place of {at.written(node if is_first else call)}"
+    return changes, words + (f", and so {len(changes) - 1} more" if len(changes) > 1 else "")
+
+
+def _part_of(at: RaisedAt, x: Tensor | None, y_text: str, y: Tensor | None) -> str:
+    """The part of a gradient that belongs to a part of a tensor, which y is not made of; "" where that is not known."""
+    if x is None or x.op.type not in _CUTS or y is not None and x.op in ancestors([y]):
+        return ""
+    whole = x.op.inputs[x.op.type == "Split"]
+    source = at.spelling(whole) or at.spelling(past(whole, _READS))
+    node: Any = next((each for each in at.spanned(x.op) if isinstance(each, ast.Subscript)), None)
+    if x.op.type == "Split":
+        axis, width = static_value(x.op.inputs[0]), x.dims and x.dims[-1]
+        is_last = axis is not None and width and int(axis) in (-1, len(x.dims or ()) - 1)
+        cut = f"..., {x.value_index * width}:{(x.value_index + 1) * width}" if is_last and width else ""
+    else:
+        cut = at.written(node.slice) if node is not None else ""
+    return f"{at.tensorflow('gradients', y_text, source)}[0][{cut}]" if source and cut else ""
 
 
 def _of_the_asked(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Change], str]:
