@@ -1,6 +1,9 @@
 """tf.keras.preprocessing gives the numbers of TensorFlow 1.15.5, where chance has no part; where it has, in bounds."""
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -86,6 +89,23 @@ def test_images_are_moved() -> None:
     assert turned.shape == (4, 4, 3) and {*np.unique(turned)} <= {*np.unique(IMAGES[0])}
     mirrored = [image.ImageDataGenerator(horizontal_flip=True).random_transform(IMAGES[0], seed) for seed in range(8)]
     assert {each[0, 0, 0] for each in mirrored} == {0.0, 9.0}
+
+
+def test_images_of_folders_are_read_by_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("cat/2.png", "cat/1.jpg", "dog/3.png", "dog/notes.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name.partition(".")[0][-1])
+    opened = SimpleNamespace(open=lambda path: SimpleNamespace(convert=lambda mode: SimpleNamespace(
+        resize=lambda size, way: np.full((size[1], size[0], 3), float(Path(path).read_text())))),
+        Resampling=SimpleNamespace(NEAREST=0))
+    monkeypatch.setitem(sys.modules, "PIL", SimpleNamespace(Image=opened))
+    flow = image.ImageDataGenerator(rescale=0.5).flow_from_directory(
+        str(tmp_path), target_size=(4, 2), batch_size=3, shuffle=False)
+    images, targets = next(flow)
+    assert images.shape == (3, 4, 2, 3) and images[:, 0, 0, 0].tolist() == [0.5, 1.0, 1.5]
+    assert targets.tolist() == [[1, 0], [1, 0], [0, 1]] and flow.class_indices == {"cat": 0, "dog": 1}
+    binary = image.ImageDataGenerator().flow_from_directory(str(tmp_path), class_mode="binary", classes=["dog", "cat"])
+    assert sorted(next(binary)[1].tolist()) == [0, 1, 1] and binary.samples == 3
 
 
 def test_a_model_trains_on_them() -> None:

@@ -1,7 +1,8 @@
-"""tf.keras.preprocessing.image: images as batches, each changed at random; only arrays, no folders of files."""
+"""tf.keras.preprocessing.image: images as batches, each changed at random; of arrays, or of folders of files."""
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,10 @@ from ....core.errors import ArgumentError, UnsupportedError
 from ...common.unsupported import refusing
 from .. import utils
 
-__all__ = ["ImageDataGenerator", "Iterator", "NumpyArrayIterator", "img_to_array"]
+__all__ = ["ImageDataGenerator", "Iterator", "NumpyArrayIterator", "img_to_array", "load_img"]
+
+_MODES = {"rgb": "RGB", "grayscale": "L", "rgba": "RGBA"}
+_ENDINGS = ("png", "jpg", "jpeg", "bmp", "ppm", "tif", "tiff", "gif")
 
 _EPSILON = 1e-6  # beside a deviation
 
@@ -22,15 +26,37 @@ def img_to_array(img: Any, data_format: str | None = None, dtype: Any = "float32
     return x[:, :, None] if x.ndim == 2 else x
 
 
+def load_img(path: Any, grayscale: bool = False, color_mode: str = "rgb", target_size: Any = None,
+             interpolation: str = "nearest") -> Any:
+    """An image of a file, as Pillow has it. target_size: height and width. Raises ImportError without Pillow."""
+    from PIL import Image
+    img = Image.open(path).convert(_MODES["grayscale" if grayscale else color_mode])
+    return img.resize(target_size[1::-1], getattr(Image.Resampling, interpolation.upper())) if target_size else img
+
+
+class _Files:
+    """Images that are read when they are asked for. told: what load_img is told."""
+
+    def __init__(self, paths: list[str], **told: Any) -> None:
+        self.paths, self.told = paths, told
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        return img_to_array(load_img(self.paths[index], **self.told))
+
+
 class NumpyArrayIterator(utils.Sequence):
     """Batches of images from a generator, without end; by number, those of one pass. y: targets, or none."""
 
     def __init__(self, x: Any, y: Any, generator: ImageDataGenerator, batch_size: int, shuffle: bool,
                  weights: Any = None, seed: int | None = None) -> None:
-        self.x, self.y, self.weights = np.asarray(x), None if y is None else np.asarray(y), weights
+        self.x: Any = x if isinstance(x, _Files) else np.asarray(x)
+        self.y, self.weights = None if y is None else np.asarray(y), weights
         if self.y is not None and len(self.x) != len(self.y):
             raise ArgumentError("`x` (images tensor) and `y` (labels) should have the same length.",
-                                found=f"{self.x.shape} and {self.y.shape}")
+                                found=f"{np.shape(x)} and {self.y.shape}")
         self.n, self.batch_size, self.shuffle, self._generator = len(self.x), batch_size, shuffle, generator
         self._random = np.random.RandomState(np.random.randint(1 << 31) if seed is None else seed)
         self.batch_index = 0
@@ -111,10 +137,37 @@ class ImageDataGenerator:
         """Batches of images, without end. x: number[n, height, width, channels]."""
         if np.ndim(x) != 4:
             raise ArgumentError("Input data in `NumpyArrayIterator` should have rank 4.", found=np.shape(x))
-        cut = int(len(x) * self._held)
-        part = {"validation": slice(cut), "training": slice(cut, None), None: slice(None)}[subset]
+        part = self._part(len(x), subset)
         y, weights = (each if each is None else each[part] for each in (y, sample_weight))
         return NumpyArrayIterator(x[part], y, self, batch_size, shuffle, weights, seed)
+
+    def _part(self, count: int, subset: str | None) -> slice:
+        cut = int(count * self._held)
+        return {"validation": slice(cut), "training": slice(cut, None), None: slice(None)}[subset]
+
+    def flow_from_directory(self, directory: str, target_size: Any = (256, 256), color_mode: str = "rgb",
+                            classes: Any = None, class_mode: str | None = "categorical", batch_size: int = 32,
+                            shuffle: bool = True, seed: int | None = None, save_to_dir: Any = None,
+                            save_prefix: str = "", save_format: str = "png", follow_links: bool = False,
+                            subset: str | None = None, interpolation: str = "nearest") -> NumpyArrayIterator:
+        """Batches of the images in folders, one for each class, whose number is its place among the sorted names."""
+        names = list(classes or sorted(each.name for each in os.scandir(directory) if each.is_dir()))
+        files: list[tuple[str, int]] = []
+        for number, name in enumerate(names):
+            own = sorted(os.path.relpath(os.path.join(folder, each), directory)
+                         for folder, _, inside in os.walk(os.path.join(directory, name), followlinks=follow_links)
+                         for each in inside if each.lower().endswith(_ENDINGS))
+            files += [(each, number) for each in own[self._part(len(own), subset)]]
+        print(f"Found {len(files)} images belonging to {len(names)} classes.")
+        numbers = np.array([number for _, number in files], np.int32)
+        x = _Files([os.path.join(directory, each) for each, _ in files], color_mode=color_mode,
+                   target_size=tuple(target_size), interpolation=interpolation)
+        y = None if class_mode is None else np.eye(len(names), dtype="f")[numbers] if class_mode == "categorical" else (
+            numbers.astype("f"))
+        found: Any = NumpyArrayIterator(x, y, self, batch_size, shuffle, seed=seed)
+        found.filenames, found.classes, found.samples = [each for each, _ in files], numbers, len(files)
+        found.class_indices, found.num_classes = {name: i for i, name in enumerate(names)}, len(names)
+        return found
 
     def changed(self, x: np.ndarray, chance: np.random.RandomState) -> np.ndarray:
         """An image changed at random, and standardized."""
