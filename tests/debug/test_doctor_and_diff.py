@@ -75,6 +75,18 @@ def test_no_alarm_for_what_is_guarded(model: Model) -> None:
     assert debugged(model, [1.0, 2.0]).doctor(static=True).findings == ()
 
 
+def test_a_second_derivative_that_tensorflow_refuses_is_remarked_on() -> None:
+    def model(a: Tensor, *, times: int = 2) -> Tensor:
+        loss = tf.losses.sparse_softmax_cross_entropy([0, 1], a[None, :] + [[0.0, 1.0], [1.0, 0.0]])
+        return loss if times == 1 else tf.reduce_sum(tf.square(tf.gradients(loss, a)[0]))
+
+    static = debugged(model, [1.0, 2.0])
+    with static.graph.as_default():
+        tf.gradients(static.graph.get_tensor_by_name("loss:0"), static.graph.get_tensor_by_name("a:0"))
+    assert [(f.kind, f.level) for f in static.doctor(static=True).findings] == [("second derivative", "remark")]
+    assert debugged(lambda a: model(a, times=1), [1.0, 2.0]).doctor(static=True).findings == ()
+
+
 def test_unused_variables_are_found() -> None:
     found = debugged(lambda a, b: tf.reduce_sum(a * a), [1.0], [2.0]).doctor(static=True).findings
     assert [(f.kind, f.target) for f in found] == [("no gradient", "b:0")]

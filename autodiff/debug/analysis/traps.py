@@ -11,6 +11,7 @@ from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants, in_order
 from ..facts.roles import place_of
+from .advice import advice_of
 from .attenuation import SATURATING
 from .findings import Finding
 from .flow import cuts_between, live_ops
@@ -79,6 +80,11 @@ def _of_op(op: Operation) -> list[Finding]:
     if op.type in _DENOMINATOR and not _is_kept_away(op.inputs[1]):
         return [finding(28, "division", op, "a division by something that may be 0",
                         "tf.div_no_nan(x, y), or x / (y + 1e-12)")]
+    if op.type == "SparseSoftmaxCrossEntropyWithLogits" and not advice_of(op.graph).words and any(
+            c.type == "Softmax" and c.origin is op for c in op.inputs[0]._consumers):
+        return [finding(22, "second derivative", op, "its second derivative is taken: TensorFlow 1.15 refuses that with "
+                        "a LookupError, as one kernel is loss and gradient", "where the script is to run there too: "
+                        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.one_hot(labels, k), logits=logits)")]
     if op.type == "Pow" and _is_risky_power(op):
         return [finding(38, "power", op, "a power whose derivative at base 0 is inf or nan",
                         "tf.pow(tf.maximum(x, 1e-12), p)")]
