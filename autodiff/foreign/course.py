@@ -83,12 +83,12 @@ def _same_data(a: Turn, b: Turn) -> bool:
                for tensor, value in a.step.feeds.items())
 
 
-def not_updated(turns: Sequence[Turn], use: Use) -> list[Finding]:
-    """Parameters that stay as they are, though they have gradients."""
+def not_updated(turns: Sequence[Turn], use: Use, *, some_may: bool = False) -> list[Finding]:
+    """Parameters that stay as they are, though they have gradients. some_may: all but some, that is."""
     changes = {name: _pairs(turns, name) for name in turns[-1].step.values}
     still = [name for name, pairs in changes.items() if len(pairs) >= TURNS and not any(np.any(d) for d, _ in pairs)
              and max(np.abs(g).max() for _, g in pairs) > _LOST * np.abs(turns[-1].step.values[name]).max()]
-    if not still:
+    if not still or some_may and any(np.any(d) for pairs in changes.values() for d, _ in pairs):
         return []
     return [Finding(91, "never updated", still[0], "", still[0],
                     f"{_listed(still)} {'get gradients, but are' if len(still) > 1 else 'gets a gradient, but is'} "

@@ -80,7 +80,10 @@ def _target(statement: ast.stmt, position: int | None) -> ast.expr | None:
 
 def returned_by(scope: ast.FunctionDef | None, here: ast.stmt | None = None) -> list[ast.expr]:
     """What the only return of a function gives, one by one; [] where there is none, or several."""
-    returns = [node for node in ast.walk(scope) if isinstance(node, ast.Return)] if scope is not None else []
+    inner = {node for each in ast.walk(scope) if each is not scope and isinstance(each, (ast.FunctionDef, ast.Lambda))
+             for node in ast.walk(each)} if scope is not None else set()
+    returns = [node for node in ast.walk(scope) if isinstance(node, ast.Return) and node not in inner
+               ] if scope is not None else []
     value = returns[0].value if len(returns) == 1 else getattr(here, "value", None) if here in returns else None
     if value is None:
         return []

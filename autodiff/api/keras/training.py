@@ -51,7 +51,7 @@ class Trained:
         self._given_weighted = nest.map_structure(metric_of, weighted_metrics or [])
         self._told_at_compile = {"metrics": metrics, "loss_weights": loss_weights, "weighted_metrics": weighted_metrics}
         frames = capture()
-        self.compiled_anew += bool(vars(self).get("_functions")) and frames[:1] == vars(self)["_frames_of_loss"][:1]
+        self.compiled_anew += bool(vars(self).get("_functions")) and frames == vars(self)["_frames_of_loss"]
         self.to_train = list(self.trainable_weights) if self.inputs else None  # type: ignore[attr-defined]
         self.history, self.changed, self._functions, self._frames_of_loss = History(), [], {}, frames
         self.compiled = self.used = time.perf_counter()

@@ -64,9 +64,10 @@ class Habits:
             return [*self._optimizers.gradients_applied(), *uphill(turns, use)]
 
         def look() -> list[Finding]:
-            still = not_updated(turns, _left(known, use))
+            left = self._optimizers.state_left()  # whose rate may be 0 at its first step
+            still = [] if left else not_updated(turns, _left(known, use), some_may=self._optimizers.freezes)
             others = other_argument(turns, call, known)
-            return [*others, *still, *rising(), *self._optimizers.state_left(), *too_far(turns, use),
+            return [*others, *still, *rising(), *left, *too_far(turns, use),
                     *_same_key(turns, sites), *drawn_alike(turns, drawn), *_outside(checked)]
         return turn, Told(look, rising, rate)
 

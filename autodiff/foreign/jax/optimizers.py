@@ -50,6 +50,7 @@ class Optimizers:
         self.asked: deque[Asked] = deque(maxlen=_KEPT)
         self.begun: dict[int, Asked] = {}  # the first init of each optimizer
         self.rated: list[Rated] = []
+        self.freezes = False  # whether an optimizer was made that keeps some parameters as they are
         self._depth, self._count = 0, 0
 
     def note(self, kind: str, given: tuple[Any, Any], found: tuple[Any, Any], of: int = 0) -> None:
@@ -63,13 +64,14 @@ class Optimizers:
     @contextlib.contextmanager
     def watched(self, optax: ModuleType) -> Iterator[None]:
         """While the script runs, once it has imported optax."""
-        kept = {name: getattr(optax, name) for name in ("apply_updates", *_rated_by(optax))}
+        kept = {name: getattr(optax, name) for name in ("apply_updates", "set_to_zero", *_rated_by(optax))}
         optimizer = optax.GradientTransformation
         real = optimizer.__new__
         optimizer.__new__ = functools.wraps(real)(
             lambda cls, init, update: real(cls, *self._told(init, update)))
         for name, function in kept.items():
-            setattr(optax, name, self._applying(function) if name == "apply_updates" else self._rating(function))
+            setattr(optax, name, self._applying(function) if name == "apply_updates" else
+                    self._freezing(function) if name == "set_to_zero" else self._rating(function))
         try:
             yield
         finally:
@@ -113,6 +115,13 @@ class Optimizers:
             self.note("apply", (params, updates), (found, None))
             return found
         return apply_updates
+
+    def _freezing(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(real)
+        def set_to_zero() -> Any:
+            self.freezes = True
+            return real()
+        return set_to_zero
 
     def _rating(self, real: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(real)

@@ -11,7 +11,7 @@ from ...core.site import Site
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
 from ..course import TURNS, Turn
-from ..handed_on import function_of, handed_on
+from ..handed_on import function_of, handed_on, returned_by
 from ..new_lines import NewLines, after, before, moved, nodes_on, part_of, replaced
 from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, parsed, read_by, usual_on
 from ..spelled import spelled
@@ -201,6 +201,15 @@ def _handed_on(at: _At) -> Iterator[NewLines]:
                 yield handed_on((site, *at.known.sites[depth + 1:]), name)
 
 
+def _carried(at: _At) -> Iterator[NewLines]:
+    """The new state, where a function of a loop gives the old one back."""
+    made, scope = assigned_on(at.file, at.line)[:1], function_of(Site(at.file, at.line, ""))
+    given_back = returned_by(scope)[:1] if made else []
+    titles = [each.arg for each in scope.args.args] if scope is not None else []
+    if given_back and isinstance(given_back[0], ast.Name) and given_back[0].id in titles:
+        yield replaced(at.file, given_back[0], made[0])
+
+
 def _reached(at: _At) -> Iterator[NewLines]:
     for call in _calls(at.file, at.line, "stop_gradient"):
         if call.args:
@@ -305,7 +314,7 @@ def _whole(file: str, name: str) -> str:
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     **dict.fromkeys(("learning rate too high", "steps too large"), _slower),
     **dict.fromkeys(("uphill", "wrong sign"), _turned), "gradients for updates": _updated,
-    "optimizer state left": _kept, "never updated": _handed_on, "no gradient": _reached,
+    "optimizer state left": _kept, "state stays": _carried, "never updated": _handed_on, "no gradient": _reached,
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split,
     "inputs not scaled": _scaled}

@@ -108,6 +108,8 @@ class Builder:
             name = names.get(id(tensor)) or drawn or names.get(storage_of(tensor), "data")
             node = tf.placeholder(DTYPES[tensor.dtype], list(array.shape), name=legal_name(name))
             given.append((node, spot))
+            if drawn:
+                graph.extras.setdefault("drawn", set()).add(node.op)
             return node
 
         with graph.as_default():

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from ....core.graph import Tensor
 from ....core.site import RawFrames, resolve
 from ...facts.roles import as_place
 from ..findings import Finding
@@ -69,3 +70,10 @@ def _since_compile(case: Case) -> list[Finding]:
 
 def _at(said: Finding, frames: RawFrames) -> Finding:
     return replace(said, place=next(map(as_place, resolve(frames[:1])), said.place))
+
+
+def is_of_no_layer(variable: Tensor) -> bool:
+    """Whether Keras models train, and none of them has a table or kernel that their outputs depend on."""
+    models = variable.graph.extras.get("compiled", {}).values()
+    owned = {weight.op for model in models for weight in model.weights}
+    return bool(models) and len(variable.op.attrs["shape"] or ()) > 1 and variable.op not in owned

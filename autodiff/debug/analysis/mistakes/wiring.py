@@ -28,9 +28,29 @@ def wiring_mistakes(case: Case) -> list[Finding]:
              *_left_out(case), *_untrained_losses(case), *_forgotten_penalties(case)]
     for op in case.operations:
         for rule in (_crossed, _argmax, _mean_of_integers, _flattened, _axes_mixed, _hidden_softmax,
-                     _mean_over_mask, _one_class, _pooled_over_the_batch):
+                     _mean_over_mask, _one_class, _pooled_over_the_batch, _stays):
             found += rule(op, case)
     return found
+
+
+def _stays(loop: Operation, case: Case) -> list[Finding]:
+    """A loop that computes with a state and hands it on as it came, zeros in each iteration."""
+    body = loop.attrs["body"] if loop.type == "While" and loop in case.trained else None
+    same = [(state, given) for given, state, made in zip(loop.inputs, body.inputs, body.outputs)
+            if past(made, SAME) is state] if body is not None else []  # JAX hands such a state in beside the others
+    same += [(op.outputs[0], op.attrs["external"]) for op in body.graph.operations.values()
+             if op.type == "Captured"] if body is not None else []
+    for state, given in same:
+        used = next((c for c in through(state) if c.type in (
+            "MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum")), None)
+        begun = unbroadcast(given)
+        value = static_value(begun.op.inputs[1] if begun.op.type == "Fill" else begun) if used is not None else None
+        if used is not None and given.dtype.is_floating and value is not None and not np.any(value):
+            return [finding(89, "state stays", used, f"{loop.name} hands its state on as it came, zeros in each "
+                            f"iteration: what it makes of it{at_line(place_of(used))} is not carried on, so that "
+                            "nothing is remembered from one to the next", "give the new state back in place of the old "
+                            "one")]
+    return []
 
 
 def linear_pairs(case: Case) -> list[tuple[Operation, Operation]]:

@@ -18,6 +18,7 @@ from ...analysis.mistakes import all_mistakes as rules
 from ...analysis.mistakes.all_mistakes import CALM, all_mistakes, calmer, explained, looked_at, ranked
 from ...analysis.mistakes.batches import feed_mistakes
 from ...analysis.mistakes.case import Case, gradients_of, held
+from ...analysis.mistakes.habits import is_of_no_layer
 from ...analysis.mistakes.heads import is_weight, unbroadcast
 from ...analysis.mistakes.start import copied, given_to, scope_of
 from ...analysis.mistakes.stepping import update_of
@@ -154,6 +155,10 @@ class Checkup:
             is_meant |= cut is None and variable.dtype.base_dtype.is_integer  # a number that is only kept
             is_meant |= variable.op in asked and variable.op not in behind  # of a model that was read from a file
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
+            if weight == 25 and is_of_no_layer(variable):
+                weight, reason = 60, replace(reason, text="it is read in the model, as inside of a Lambda, but no layer "
+                                             "made it: it is no weight of the Keras model, and fit does not train it",
+                                             remedy="make it by add_weight in a Layer, or use Embedding or Dense")
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name, cut.op_type if cut else
                                  variable.op.type, variable.name, f"no gradient reaches {variable.name}: {reason.text}",
                                  reason.remedy, f"why {variable.name}", cut.place if cut else reason.place))
