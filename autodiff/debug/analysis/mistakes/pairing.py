@@ -14,6 +14,7 @@ _MANY = 400  # examples that are compared with each other
 _FEWEST = 120  # distinct examples that show whether labels follow from inputs
 FLAT = 0.93  # of the loss of a guess: above it nothing is learnt
 TRAINED = 20  # steps that should have taught something
+_WORDS = 2000  # ids of which it is counted how often an example has each
 _RIDGE = 0.1  # of the mean variance: what the straight fit is held down by
 _FIRST, _ALIKE = 3, 2e-3  # steps in which the loss is the same multiple of the error, up to so much
 _AXES, _ALONE, _APART = 25, 0.15, 4.0  # numbers of an example; their correlation; variance of means over that by chance
@@ -224,8 +225,9 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
         t for op in case.behind if is_data(t := op.outputs[0])] if labels.op.type == "Pack" else labels.op.outputs
     inputs = [t for t in given if t is not labels and not behind.isdisjoint(t._consumers)]
     casts = [t for c in through(inputs[0]) if c.type == "Cast" for t in c.outputs] if len(inputs) == 1 else []
-    if len(inputs) != 1 or not all(t.dtype.is_floating for t in (*inputs, *casts)):
-        return None  # of several, such as actions, they may follow from the others; integers are ids
+    are_ids = len(inputs) == 1 and inputs[0].dtype.is_integer and len(inputs[0].dims or ()) == 2
+    if len(inputs) != 1 or not are_ids and not all(t.dtype.is_floating for t in (*inputs, *casts)):
+        return None  # of several, such as actions, they may follow from the others
     case.want(labels, inputs[0])
     known = [run.feeds for run in case.steps] if is_fed else [case.values(run) for run in case.looked]
     pairs = [(np.asarray(values[inputs[0]], float), np.asarray(values[labels])) for values in known
@@ -239,7 +241,11 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     if not kept:
         return None
     x, y = (np.concatenate(each) for each in zip(*kept))
-    firsts = np.sort(np.unique(x, axis=0, return_index=True)[1])[:_MANY]
+    firsts = np.sort(np.unique(x, axis=0, return_index=True)[1])[:_MANY * (1 + 2 * are_ids)]
+    if are_ids:
+        if x.shape[1] < 2 or not 0 <= x.min() <= x.max() < _WORDS or len(firsts) < 2 * _MANY:
+            return None
+        x = np.stack([np.bincount(row, minlength=int(x.max()) + 1) for row in x.astype(int)]).astype(float)
     if len(firsts) < _FEWEST or not np.isfinite(x[firsts]).all():
         return None
     x, y = x[firsts], y[firsts]
