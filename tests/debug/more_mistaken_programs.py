@@ -299,6 +299,17 @@ normal = tf.nn.relu(tf.nn.batch_normalization(h, mean, variance, beta, gamma, 1e
 loss = tf.losses.sparse_softmax_cross_entropy(t, dense(normal, 4))
 fit([adam(.01).minimize(loss), loss], steps=6)
 ''', "h, [0, 1])", "h, [0])"),
+    "state stays": ('''
+wx, wh = tf.get_variable("wx", [36, 16]), tf.get_variable("wh", [16, 16])
+
+def cell(i, h, last):
+    new = tf.tanh(tf.matmul(x, wx) + tf.matmul(h, wh))
+    return i + 1, h, new
+
+*_, last = tf.while_loop(lambda i, *_: i < 4, cell, [0, tf.zeros([32, 16]), tf.zeros([32, 16])])
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(last, 4))
+fit([adam(.01).minimize(loss), loss], steps=6)
+''', "i + 1, h, new", "i + 1, new, new"),
     "labels turned": ('''
 z = tf.placeholder(tf.float32, [None, 1])
 r = tf.clip_by_value(tf.sigmoid(dense(dense(p, 8, tf.nn.relu), 1)), 1e-6, 1 - 1e-6)

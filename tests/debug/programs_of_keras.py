@@ -186,6 +186,14 @@ for epoch in range(4):
         m.compile("adam", "sparse_categorical_crossentropy")  #!
     m.fit(data, classes, 24, verbose=0)
 ''', "epoch >= 0", "epoch == 0"),
+    "labels do not follow from inputs": ('''
+topics = draw.randint(0, 4, 1000)
+words = np.concatenate([4 + 9 * topics[:, None], draw.randint(4, 40, (1000, 5))], 1)
+m = keras.Sequential([layers.Embedding(40, 8, input_length=6), layers.GlobalAveragePooling1D(),
+                      layers.Dense(4, "softmax")])
+m.compile(keras.optimizers.Adam(.02), "sparse_categorical_crossentropy")
+m.fit(draw.permutation(words), topics, 50, 4, verbose=0)  #!
+''', "draw.permutation(words)", "words"),
     "better taken for worse": ('''
 m = model(layers.Dense(4, "softmax"))
 m.compile("adam", "sparse_categorical_crossentropy")

@@ -293,6 +293,14 @@ told = lambda v, k: tf.losses.sparse_softmax_cross_entropy(k([32], tf.int32), ju
 loss = told(x, tf.ones) + told(tf.random_uniform([32, 36]), tf.zeros)
 fit([adam(.01).minimize(loss), loss])
 ''',
+    "a softmax that is to agree with another, and an index that is drawn": '''
+h = dense(x, 8, tf.nn.relu)
+column = tf.one_hot(tf.cast(tf.random_uniform([32]) * tf.cast(t % 4 + 4, tf.float32), tf.int32), 8)
+one, other = (tf.nn.softmax(dense(v, 4, name="d", reuse=tf.AUTO_REUSE)) for v in (h, h * (1.0 - column)))
+loss = tf.losses.sparse_softmax_cross_entropy(t, tf.log(one + 1e-6))
+loss += .1 * tf.reduce_mean(tf.squared_difference(other, tf.stop_gradient(one)))
+fit([adam(.01).minimize(loss), loss], steps=6)
+''',
     "branches whose last layers begin with zeros": '''
 h = dense(p, 16)
 for _ in range(2):

@@ -123,6 +123,20 @@ def test_a_mistake_of_a_keras_model_is_told_with_its_line(kind: str, program: tu
     assert [f for f in findings(KERAS + text.replace(wrong, right), tmp_path) if f.level != "remark"] == []
 
 
+def test_a_table_that_no_layer_made_is_not_trained_by_a_keras_model(tmp_path: Path) -> None:
+    text = KERAS + """
+table = keras.backend.variable(.1 * draw.randn(8, 16))
+m = keras.Sequential([layers.Lambda(lambda v: tf.tanh(tf.matmul(v, table)), input_shape=(8,)),
+                      layers.Dense(4, "softmax")])
+m.compile("adam", "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 3, verbose=0)
+"""
+    first = findings(text, tmp_path)[0]
+    assert (first.kind, first.level) == ("no gradient", "error") and "no layer made it" in first.text
+    fixed = text.replace("keras.backend.variable(.1 * draw.randn(8, 16))", "tf.constant(.1 * draw.randn(8, 16), 'f')")
+    assert [f for f in findings(fixed, tmp_path) if f.level != "remark"] == []
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_nothing_is_said_against_what_is_right(name: str, tmp_path: Path) -> None:
     found = findings(RIGHT[name], tmp_path)

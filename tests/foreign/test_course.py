@@ -37,6 +37,14 @@ def test_a_right_course_is_not_spoken_of():
         assert [f for look in (not_updated, uphill, too_far) for f in look(steps, USE)] == []
 
 
+def test_some_parameters_may_be_meant_to_stay():
+    course, w, v = Course(), np.array([1.0]), np.array([2.0])
+    for _ in range(6):
+        steps = course.note("loss", Turn(ForeignStep("loss", {"w": w, "v": v}, {}, {"w": w, "v": v}), float(w @ w)))
+        w = 0.9 * w
+    assert [f.target for f in not_updated(steps, USE)] == ["v"] and not_updated(steps, USE, some_may=True) == []
+
+
 def test_a_divergence_comes_before_what_it_makes():
     assert too_far(turns(3.0), USE)[0].severity > 95 > too_far(turns(1.1, count=8), USE)[0].severity
 

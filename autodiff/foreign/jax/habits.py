@@ -65,7 +65,8 @@ class Habits:
 
         def look() -> list[Finding]:
             left = self._optimizers.state_left()  # whose rate may be 0 at its first step
-            still = [] if left else not_updated(turns, _left(known, use), some_may=self._optimizers.freezes)
+            still = [] if left and self._optimizers.adds_nothing() else not_updated(
+                turns, _left(known, use), some_may=self._optimizers.freezes)
             others = other_argument(turns, call, known)
             return [*others, *still, *rising(), *left, *too_far(turns, use),
                     *_same_key(turns, sites), *drawn_alike(turns, drawn), *_outside(checked)]

@@ -64,7 +64,8 @@ class Optimizers:
     @contextlib.contextmanager
     def watched(self, optax: ModuleType) -> Iterator[None]:
         """While the script runs, once it has imported optax."""
-        kept = {name: getattr(optax, name) for name in ("apply_updates", "set_to_zero", *_rated_by(optax))}
+        kept = {name: getattr(optax, name) for name in ("apply_updates", "set_to_zero", *_rated_by(optax))
+                if hasattr(optax, name)}
         optimizer = optax.GradientTransformation
         real = optimizer.__new__
         optimizer.__new__ = functools.wraps(real)(
@@ -152,6 +153,11 @@ class Optimizers:
     def of_kind(self, kind: str) -> list[Asked]:
         """The last calls of a kind."""
         return [call for call in self.asked if call.kind == kind]
+
+    def adds_nothing(self) -> bool:
+        """Whether what is applied leaves all parameters as they are."""
+        applied = self.of_kind("apply")
+        return bool(applied) and all(_same(call.given[0], call.found[0]) for call in applied)
 
     def gradients_applied(self) -> list[Finding]:
         """Gradients given to apply_updates as they are."""

@@ -28,6 +28,7 @@ from .names import data_names, modules_in, parameters_in, user_names
 from .raised import PostMortem
 from .rates import underflowing
 from .record import Call, Calls, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
+from .sampled import sampled
 from .steps import Builder, Built
 from .words import WORDS
 from .written import slower, written
@@ -217,6 +218,7 @@ class TorchDoor:
     def _judge(self, turn: Turn, names: dict[str, Any], parameters: dict[str, Any], used: Sequence[Entry]) -> None:
         """What doctor is to say of the steps up to this one."""
         found, rate = self._habits.findings(names, parameters), self._habits.rate()
+        found += sampled(self.recorder.entries, used)
         turns = self._course.note(turn.step.loss, turn)
         by_hand = next((e for e in self.recorder.entries if _updates(e, parameters)), None)
         if by_hand is not None:

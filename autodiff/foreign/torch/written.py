@@ -18,6 +18,7 @@ from ..new_lines import NewLines, after, before, copied_to_the_other, moved, nod
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_shares import in_logarithms
+from .sampled import CUT
 from .uncut import connected, last_name
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
@@ -110,6 +111,12 @@ def _once_an_epoch(at: _At) -> Iterator[NewLines]:
         end, text = loops[-1].end_lineno or 0, f"{' ' * loops[-1].col_offset}{ast.unparse(statement)}"
         yield {(at.file, end): text} if end == at.line else moved(
             at.file, at.line, {(at.file, end): f"{text_on(at.file, end)}\n{text}"})
+
+
+def _resampled(at: _At) -> Iterator[NewLines]:
+    for node in nodes_on(at.file, at.line):
+        if isinstance(node, ast.Attribute) and node.attr == "sample":
+            yield replaced(at.file, node, f"{ast.unparse(node.value)}.rsample")
 
 
 def _one_shape(at: _At) -> Iterator[NewLines]:
@@ -334,6 +341,7 @@ def _lighter(at: _At) -> Iterator[NewLines]:
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "gradients accumulate": _zeroed, "nothing to step by": _zeroed_first, "never stepped": _stepped,
     "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
+    CUT: _resampled,
     "learning rate too high": _slower, "steps too large": _slower, "inputs not scaled": _scaled, "eval mode": _training,
     "softmax over the batch": _other_axis, "no logarithms": _logarithms, "logarithm of a softmax": _shares,
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,

@@ -224,9 +224,9 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     given = [t for t, v in case.steps[0].feeds.items() if np.ndim(v)] if is_fed else [
         t for op in case.behind if is_data(t := op.outputs[0])] if labels.op.type == "Pack" else labels.op.outputs
     inputs = [t for t in given if t is not labels and not behind.isdisjoint(t._consumers)]
-    casts = [t for c in through(inputs[0]) if c.type == "Cast" for t in c.outputs] if len(inputs) == 1 else []
-    are_ids = len(inputs) == 1 and inputs[0].dtype.is_integer and len(inputs[0].dims or ()) == 2
-    if len(inputs) != 1 or not are_ids and not all(t.dtype.is_floating for t in (*inputs, *casts)):
+    given = [*inputs, *(t for c in through(inputs[0]) if c.type == "Cast" for t in c.outputs)] if inputs else []
+    are_ids = any(t.dtype.is_integer for t in given)
+    if len(inputs) != 1 or not all(t.dtype.is_floating or len(t.dims or ()) == 2 for t in given):
         return None  # of several, such as actions, they may follow from the others
     case.want(labels, inputs[0])
     known = [run.feeds for run in case.steps] if is_fed else [case.values(run) for run in case.looked]

@@ -156,8 +156,8 @@ class Checkup:
             is_meant |= variable.op in asked and variable.op not in behind  # of a model that was read from a file
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
             if weight == 25 and is_of_no_layer(variable):
-                weight, reason = 60, replace(reason, text="it is read in the model, as inside of a Lambda, but no layer "
-                                             "made it: it is no weight of the Keras model, and fit does not train it",
+                weight, reason = 60, replace(reason, text="it is read in the model, as inside of a Lambda, but no "
+                                             "layer made it: it is no weight of the model, and fit does not train it",
                                              remedy="make it by add_weight in a Layer, or use Embedding or Dense")
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name, cut.op_type if cut else
                                  variable.op.type, variable.name, f"no gradient reaches {variable.name}: {reason.text}",
