@@ -82,9 +82,9 @@ def _of_op(op: Operation) -> list[Finding]:
                         "tf.div_no_nan(x, y), or x / (y + 1e-12)")]
     if op.type == "SparseSoftmaxCrossEntropyWithLogits" and not advice_of(op.graph).words and any(
             c.type == "Softmax" and c.origin is op for c in op.inputs[0]._consumers):
-        return [finding(22, "second derivative", op, "its second derivative is taken: TensorFlow 1.15 refuses that with "
-                        "a LookupError, as one kernel is loss and gradient", "where the script is to run there too: "
-                        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.one_hot(labels, k), logits=logits)")]
+        return [finding(22, "second derivative", op, "its second derivative is taken: TensorFlow 1.15 refuses that "
+                        "with a LookupError, as one kernel is loss and gradient", "where the script is to run there "
+                        "too: tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.one_hot(labels, k), logits=logits)")]
     if op.type == "Pow" and _is_risky_power(op):
         return [finding(38, "power", op, "a power whose derivative at base 0 is inf or nan",
                         "tf.pow(tf.maximum(x, 1e-12), p)")]
