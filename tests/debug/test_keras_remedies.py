@@ -318,6 +318,18 @@ m.fit(rows, rows, 24, 3, verbose=0)
     assert "mean counts the masked" in {f.kind for f in masked}
 
 
+def test_activations_that_are_all_missing_come_before_the_rate_that_they_do_not_bear(tmp_path: Path) -> None:
+    program = KERAS + """
+m = keras.Sequential([layers.Dense(16, HIDDEN, input_shape=(8,)), layers.Dense(4, LAST)])
+m.compile(keras.optimizers.SGD(lr=2.0), "mse")
+m.fit(data, np.eye(4)[classes], 24, 3, verbose=0)
+"""
+    first, *others = findings(program.replace("HIDDEN", "None").replace("LAST", "None"), tmp_path)
+    assert first.kind == "no activation" and "learning rate too high" in {f.kind for f in others}
+    bounded = findings(program.replace("HIDDEN", "'sigmoid'").replace("LAST", "'softmax'"), tmp_path)
+    assert {f.kind for f in bounded}.isdisjoint(("no activation", "learning rate too high"))
+
+
 def test_a_batch_of_zeros_is_no_zero_gradient(tmp_path: Path) -> None:
     said = findings(KERAS + """
 m = keras.Sequential([layers.Dense(4, "tanh", input_shape=(2,)), layers.Dense(1, "sigmoid")])

@@ -99,6 +99,9 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     if "no activation" in kinds:  # sums of sums are large, and what follows is to squash them
         found = [replace(f, severity=min(f.severity, kinds["no activation"] - 1)) if f.kind ==
                  "initial values too large" else f for f in found]
+    if kinds.get("no activation", 0) >= WARNING and "of no activation" in "".join(
+            f.text for f in found if f.kind == "squared error of classes"):  # none at all: nothing bounds what is said
+        found = [replace(f, severity=max(kinds.values()) + 1) if f.kind == "no activation" else f for f in found]
     if not kinds.keys().isdisjoint(_PREVENTS) and not kinds.keys().isdisjoint(_UNBOUND):
         most = max(kinds.values()) + 1
         found = [replace(f, severity=most) if f.kind in _PREVENTS else f for f in found]
