@@ -69,6 +69,12 @@ def test_each_backward_is_a_step_with_the_values_that_torch_had(told):
     (["h = h if step else w", "h = h * torch.tensor(0.5)", LOSS.replace("w", "h"),
       "loss.refuses = step * 'Trying to backward through the graph a second time'", "loss.backward()"],
      8, "h comes from the step before, made at train.py:8", "h = h.detach()"),
+    (["h, c = (h, c) if step else (w, w)", "h, c = h * c, c * torch.tensor(0.5)", LOSS.replace("w", "h"),
+      "loss.refuses = step * 'Trying to backward through the graph a second time'", "loss.backward()"],
+     8, "h and c come from the step before, made at train.py:8", "h, c = h.detach(), c.detach()"),
+    (["v = torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)", "h = x @ v",
+      "h._needs = False", "(x @ w * h).mean().backward()", LOSS.replace("- y", "* h"), "loss.backward()", "v.grad * 2"],
+     8, "v has no gradient: the way to the loss ends: what mm makes of it", "use it for the loss"),
     (["h = h if step else x @ w", "loss = (h - y).square().mean()",
       "loss.refuses = step * 'Trying to backward through the graph a second time'", "loss.backward()"],
      8, "h, made at train.py:7, is in two losses", "retain_graph=True"),
@@ -88,6 +94,15 @@ def test_an_error_of_torch_is_told_with_its_line_and_what_to_do(told, lines, lin
     found = error.value.told
     assert found.text.startswith(text) and remedy in found.remedy, found
     assert (found.place.line if found.place else 0) == line
+
+
+def test_what_is_detached_for_one_loss_trains_the_other(tmp_path):
+    file = tmp_path / "train.py"
+    file.write_text("def step():\n    z = g(n).detach()\n    d = a(c(z), 0)\n    d.backward()\n    p = c(z)\n"
+                    "    p.backward()\n")
+    with installed("autodiff.foreign.torch"):
+        from autodiff.foreign.torch.uncut import connected
+        assert [*connected(str(file), 2).values()] == ["    z = g(n)", "    d = a(c(z.detach()), 0)"]
 
 
 @pytest.mark.parametrize("asked", [False, True])

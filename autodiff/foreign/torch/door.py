@@ -23,7 +23,7 @@ from .choices import taken, uncompiled
 from .given import in_loop, without_batches
 from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits
-from .left_behind import left_before, remark_on
+from .left_behind import left_before, remark_on, to_numbers
 from .names import data_names, modules_in, parameters_in, user_names
 from .raised import PostMortem
 from .rates import underflowing
@@ -50,6 +50,7 @@ class TorchDoor:
         self._course = Course()
         self._is_inside = False
         self._losses: tuple[Any, Any] = None, None  # that were differentiated last
+        self._earlier: list[Entry] = []  # what led to numbers that were taken two steps ago
         self._asked: list[Any] = []  # what was differentiated by on the way to the loss
         self._refused: set[str] = set()
 
@@ -83,7 +84,7 @@ class TorchDoor:
             with contextlib.suppress(Exception):  # what is said of an error is never another one
                 parameters = parameters_in(user_names(self._view.namespace()))
                 error.told = PostMortem(  # type: ignore[attr-defined]
-                    error, self.recorder, self._habits, self._losses, parameters).remark()
+                    error, self.recorder, self._habits, self._losses, parameters, earlier=self._earlier).remark()
             raise
         finally:
             torch.Tensor.backward, torch.autograd.grad = backward, grad
@@ -159,6 +160,7 @@ class TorchDoor:
         self._habits.between.note(loss, built.loss, self.recorder.entries, used)
         self._judge(Turn(step, float(loss.detach())), names, parameters, used)
         self._habits.turn()
+        self._earlier = to_numbers(self.recorder.older)
         self.recorder.turn()
         try:
             self.steps.run(step)

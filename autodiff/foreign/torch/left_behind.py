@@ -7,7 +7,7 @@ from typing import Any
 from ...debug.analysis.advice import Remark
 from ..idle_layers import idle
 from ..steps import not_used
-from .graph import name_of, written_by
+from .graph import name_of, sliced, written_by
 from .record import Call, Entry, RawFrames, place_of_frames, storage_of, tensors_in
 
 _STAY = "compute with the tensors themselves, by torch.stack or torch.cat where there are several"
@@ -29,6 +29,13 @@ def left_before(parameter: Any, older: Sequence[Entry], used: Sequence[Entry]) -
             ids.update(map(id, made))
     taken = (ends.get(id(t)) for e in used for t in tensors_in((e.args, e.kwargs)))
     return next((_end_of(entry) for entry in taken if entry is not None), None)
+
+
+def to_numbers(entries: Sequence[Entry]) -> list[Entry]:
+    """Those that led to a tensor, of more than one number, without the gradient of what it was made of."""
+    ends = [t for e in entries if any(t.requires_grad for t in tensors_in((e.args, e.kwargs)))
+            for t in tensors_in(e.result) if not t.requires_grad and t.is_floating_point() and t.numel() > 1]
+    return sliced(entries, ends) if ends else []
 
 
 def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from traceback import walk_tb
 from typing import Any
@@ -15,11 +15,11 @@ from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, argument, before, first_of, in_place, out_of_place, replaced, text_of_argument, value
 from ..new_lines import without_recording as unrecorded
-from ..script_lines import loop_around, loops_around, names_between, on_lines
+from ..script_lines import assigned_on, loop_around, loops_around, names_between, on_lines, read_by
 from ..thresholds import ungated
 from .graph import name_of, sliced, written_by
 from .habits import Habits
-from .left_behind import remark_on
+from .left_behind import left_before, remark_on
 from .record import Call, Entry, Recorder, is_leaf, is_library, place_of_frames, tensors_in
 from .two_losses import TwoLosses
 from .uncut import connected
@@ -49,11 +49,15 @@ _SIZES = ("in_features", "in_channels", "num_features", "input_size", "num_embed
 
 
 class PostMortem:
-    """What there is when the script ends with an error. losses: what was differentiated before, and last."""
+    """What there is when the script ends with an error. losses: what was differentiated before, and last.
+
+    earlier: what led to numbers that were taken two steps ago.
+    """
 
     def __init__(self, error: BaseException, recorder: Recorder, habits: Habits, losses: tuple[Any, Any],
-                 parameters: Mapping[str, Any]) -> None:
+                 parameters: Mapping[str, Any], *, earlier: Sequence[Entry] = ()) -> None:
         self._before, loss = losses
+        self._earlier = earlier
         self._said, self._habits, self._loss, self._parameters = str(error), habits, loss, parameters
         self._entries, self._all = recorder.entries, [*recorder.older, *recorder.entries]
         self._slopes = [e for e in self._all if any(t.requires_grad for t in tensors_in(e.result))]
@@ -122,7 +126,19 @@ class PostMortem:
             return Remark(f"{name}.grad is None: {name} does not require a gradient{how}", place,
                           f"change it in place: {name} -= …, which keeps it the leaf" if what else
                           f"requires_grad=True where {name} is made")
-        return remark_on(x, self._all, sliced(self._all, [self._loss]), {}, self._habits.made.get(id(x), ()))
+        used = sliced(self._all, [self._loss])
+        found = left_before(x, self._earlier, used) or remark_on(x, self._all, used, {}, self._habits.made.get(
+            id(x), ()))
+        return self._of_named(x, found) if found is not None else None
+
+    def _of_named(self, x: Any, found: Remark) -> Remark:
+        """What is said of a parameter without a gradient, with the names of it and others; and new lines."""
+        lacking = {n: p for n, p in self._parameters.items() if p.requires_grad and is_leaf(p) and p.grad is None}
+        names = sorted((n for n in lacking), key=lambda n: lacking[n] is not x)
+        many = f" and {len(names) - 1} more have" if names[1:] else " has"
+        text = f"{names[0]}{many} no gradient: {found.text}" if names and lacking[names[0]] is x else found.text
+        lines = connected(found.place.file, found.place.line) if found.place and "gradient" in found.text else {}
+        return found._replace(text=text, lines=found.lines or lines)
 
     def _made(self, x: Any) -> tuple[str, Any, bool]:
         return next((_described(e) for e in reversed(self._all) if not written_by(e) and any(
@@ -246,11 +262,21 @@ class PostMortem:
             return Remark(f"{name}, made{at}, {how}" + (", which" if is_same else ", and the backward() of the first")
                           + " has freed what its gradient needs", place, mended.words or "one backward() of the sum, "
                           "(loss1 + loss2).backward(); or retain_graph=True in the first", mended.lines)
-        is_one = not isinstance(self._named(name), (tuple, list))
+        is_one, carried = not isinstance(self._named(name), (tuple, list)), self._carried(name, line, use)
         cut = f"{name} = {name}.detach()" if is_one else f"{name} = tuple(h.detach() for h in {name})"
-        return Remark(f"{name} comes from the step before, made{at}, with that step's graph, which its backward() has "
+        if is_one and carried[1:]:
+            name, cut = " and ".join(carried), f"{', '.join(carried)} = {', '.join(f'{n}.detach()' for n in carried)}"
+        come = "come" if is_one and carried[1:] else "comes"
+        return Remark(f"{name} {come} from the step before, made{at}, with that step's graph, which its backward() has "
                       "freed", place, f"cut it off before it is used again{at_line(place)}: {cut}",
                       before(self._file, use, cut))
+
+    def _carried(self, name: str, line: int, use: int) -> list[str]:
+        """A name, and others that carry a state with it: given values on its line, and read in the step after it."""
+        reading = on_lines(self._file).get(use)
+        read = read_by(reading) if reading is not None else set()
+        return [n for n in assigned_on(self._file, line) if n == name or n in read and isinstance(
+            x := self._named(n), torch.Tensor) and x.requires_grad and not is_leaf(x)]
 
     def _changed(self) -> Remark | None:
         """Which write has changed what a gradient needs."""

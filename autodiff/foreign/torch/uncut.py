@@ -204,8 +204,8 @@ def _lists(file: str, names: set[str]) -> set[str]:
 
 def _detached_later(file: str, line: int, uncut: NewLines) -> NewLines:
     """Where one loss is differentiated before another, what the first takes stays without a gradient."""
-    loops = loops_around(file, line)
-    rest = range(line + 1, (loops[-1].end_lineno or 0) + 1) if loops else range(0)
+    around = loops_around(file, line)[-1:] or [h for h in holding(file, line) if isinstance(h, ast.FunctionDef)][-1:]
+    rest = range(line + 1, (around[0].end_lineno or 0) + 1) if around else range(0)
     ends = [at for at in rest if any(isinstance(node, ast.Call) and last_name(node.func) == "backward"
                                      for node in nodes_on(file, at))]
     names, found = assigned_on(file, line), dict(uncut)
