@@ -8,12 +8,13 @@ import numpy as np
 
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants
+from ..facts.derivative_answers import GradRow
 from ..facts.roles import ASSIGNS, at_line, is_variable, place_of
 from ..facts.stats import bad_elements
 from ..facts.steps import When
 from .advice import advice_of
 from .arithmetic_rules import number
-from .findings import Cut, Operand, Origin
+from .findings import Cut, Finding, Operand, Origin
 
 _STORES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "Assign", "Scatter", "ResourceScatter")
 _NOT_NUMBERS = ("var", "ref", "resource", "indices")
@@ -244,3 +245,12 @@ def is_no_weight(variable: Tensor) -> bool:
 def is_kept_out(variable: Tensor, cuts: Collection[Cut]) -> bool:
     """Whether no optimizer of a framework was given it, and a gradient to it is stopped by the script's own will."""
     return variable.op.name in advice_of(variable.graph).untrained and any(cut.kind == "stop_gradient" for cut in cuts)
+
+
+def still(row: GradRow) -> list[Finding]:
+    """A kernel that has a gradient, and that the last step left as it was."""
+    if row.update != 0 or not row.stats or not row.stats.norm or len(row.shape or ()) < 2:
+        return []
+    return [Finding(45, "no step", row.name, "", row.name, f"the last step did not change {row.name}, though its "
+                    f"gradient has the norm {row.stats.norm:.3g}", "raise the learning rate: what it adds is lost in "
+                    "rounding; or look at the clipping: grads --stages", "grads --stages", row.place)]

@@ -160,9 +160,8 @@ def _one_class(op: Operation, case: Case) -> Iterator[Finding]:
             not op.inputs[0].dims or op.inputs[0].dims[-1] != 1 or op.type == "RealDiv" and not is_normalized(op):
         return
     what = f"divides {op.inputs[0].name} by its sum" if op.type == "RealDiv" else "is a softmax"
-    head = next((each for each in heads(case) if each.end is op and each.labels is not None), None)
-    targets = batches_of(case, head.labels) if head is not None and head.labels is not None and case.steps else []
-    is_number = any(np.any((each < 0) | (each > 1)) for each in targets)
+    is_number = any(np.any((y < 0) | (y > 1)) for head in heads(case) if head.end is op and head.labels is not None
+                    and case.steps for y in batches_of(case, head.labels))
     yield finding(92, "one class", op, f"{op.name} ({op.type}) {what} over one element, which makes it 1 whatever "
                   "it was: no gradient comes through", "leave it out: the last layer of a regression has no activation"
                   if is_number else "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, "
@@ -293,8 +292,7 @@ def _mean_over_mask(op: Operation, case: Case) -> Iterator[Finding]:
         values = case.series(mask)
         share = float(np.mean([(v == 0).mean() for v in values])) if values else 0.0
         if share > 0.1:
-            place = place_of(op)
-            is_of_keras = place is not None and ".compile(" in place.text  # whose losses are so
+            is_of_keras = ".compile(" in getattr(place_of(op), "text", "")  # whose losses are so
             yield finding(30 if is_of_keras else 45, "mean counts the masked", op, f"{op.name} is the mean over all "
                           f"elements, of which {mask.name} sets {share:.0%} to 0: the masked count as if they were "
                           f"right, and the loss is {1 / (1 - min(share, 0.99)):.2g} times too small", "divide by the "

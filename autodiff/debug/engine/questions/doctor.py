@@ -25,10 +25,10 @@ from ...analysis.mistakes.stepping import update_of
 from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.silent_mistakes import value_suspicions
 from ...analysis.traps import loop_growth, static_findings
-from ...analysis.update_blame import is_kept_out, is_no_weight, is_store
+from ...analysis.update_blame import is_kept_out, is_no_weight, is_store, still
 from ...analysis.why import HUGE, TINY, only_derived, why_none
 from ...derivatives.curvature import Report
-from ...facts.derivative_answers import GradRow, StageRow
+from ...facts.derivative_answers import StageRow
 from ...facts.graph_lists import asked_in_vain, calls_of, trainable_tensors, variables_of
 from ...facts.roles import as_place, at_line, place_of
 from ...history.replay import Moment
@@ -268,7 +268,7 @@ class Checkup:
                                      f"{kind} gradient",
                                      lost.op if lost else row.name, lost.op_type if lost else "", row.name, why.text,
                                      why.remedy, f"path {y.name} {row.name}", lost.place if lost else row.place))
-            found += _still(row) if row.name in trained and not case.failed else []
+            found += still(row) if row.name in trained and not case.failed else []
         return found
 
     def _just_trained(self) -> set[str]:
@@ -344,12 +344,3 @@ def _of_origin(origin: Origin, severity: int) -> Finding:
     what = f"{origin.rule} in {origin.op}" + (", without effect" if not origin.harmful else "")
     return Finding(severity, kind if origin.harmful else f"masked {kind}", origin.forward_op or origin.op,
                    origin.forward_type or origin.op_type, origin.tensor, what, origin.remedy, "why nan", origin.place)
-
-
-def _still(row: GradRow) -> list[Finding]:
-    """A kernel that has a gradient, and that the last step left as it was."""
-    if row.update != 0 or not row.stats or not row.stats.norm or len(row.shape or ()) < 2:
-        return []
-    return [Finding(45, "no step", row.name, "", row.name, f"the last step did not change {row.name}, though its "
-                    f"gradient has the norm {row.stats.norm:.3g}", "raise the learning rate: what it adds is lost in "
-                    "rounding; or look at the clipping: grads --stages", "grads --stages", row.place)]
