@@ -380,7 +380,7 @@ def test_an_op_that_is_not_there_is_said_once_and_the_script_goes_on(told):
 
 @pytest.mark.parametrize("way, found", [
     ("(x @ (w * z) - y).square().mean() - v.mean()", [("sample cut", 10)]),
-    ("(z - v).square().mean() - (x @ w - y).square().mean()", [])])  # it meets its own mean, as where its log_prob is taken
+    ("(z - v).square().mean() - (x @ w - y).square().mean()", [])])  # it meets its own mean, as in a log_prob
 def test_a_draw_that_cuts_the_way_to_what_it_is_drawn_by(told, way, found):
     drawn = ["import tests.foreign.mini_torch as mini", "with torch.no_grad():", "    z = mini.dispatch('normal', v)"]
     slowly = [line.replace("0.05", "0.001") for line in DOWN]

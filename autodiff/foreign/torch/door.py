@@ -23,12 +23,11 @@ from .choices import taken, uncompiled
 from .given import in_loop, without_batches
 from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits
-from .left_behind import left_before, remark_on, to_numbers
+from .left_behind import left_before, remark_on, sampled, to_numbers
 from .names import data_names, modules_in, parameters_in, user_names
 from .raised import PostMortem
 from .rates import underflowing
 from .record import Call, Calls, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
-from .sampled import sampled
 from .steps import Builder, Built
 from .words import WORDS
 from .written import slower, written

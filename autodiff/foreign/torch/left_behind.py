@@ -1,10 +1,11 @@
-"""Where the way from a parameter to the loss ends, when torch gives it no gradient."""
+"""Where the way from a parameter to the loss ends, when torch gives it no gradient, or one of its ways."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...debug.analysis.advice import Remark
+from ...debug.analysis.findings import Finding
 from ..idle_layers import idle
 from ..steps import not_used
 from .graph import name_of, sliced, written_by
@@ -73,6 +74,30 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
                                                 for t in tensors_in((e.args, e.kwargs))):
         last = fresh[-1]  # made of numbers that torch.tensor() has read, unseen
     return _end_of(last)
+
+
+def sampled(entries: Sequence[Entry], used: Sequence[Entry]) -> list[Finding]:
+    """What is drawn by sample() where rsample() is meant, as the loss has its mean on another way, as in a KL term.
+
+    A draw that meets its own mean again is weighed by its log_prob, as an action is. entries, used: as of `remark_on`.
+    """
+    ids = [{id(t) for t in tensors_in((each.args, each.kwargs))} for each in used]
+    for draw in used:
+        if draw.drawn is None or isinstance(draw.op, Call) or name_of(draw.op)[0] != "normal" or draw.has_grad:
+            continue
+        given = {id(t) for t in tensors_in((draw.args, draw.kwargs))}
+        before = [each for each in entries if not each.has_grad and given & {id(t) for t in tensors_in(each.result)}]
+        own = {id(t) for each in (draw, *before) for t in tensors_in((each.args, each.kwargs)) if t.requires_grad}
+        made = {id(t) for t in tensors_in(draw.result)}
+        takers = [each for each, taken in zip(used, ids) if taken & made and each is not draw]
+        beside = [each for each, taken in zip(used, ids) if taken & own and each.has_grad]
+        if takers and beside and all(each.has_grad for each in takers) and not any(
+                taken & own and taken & made for taken in ids):
+            return [Finding(64, "sample cut", "", "", "", "what sample() draws carries no gradient: the mean and "
+                            "deviation that it is drawn by learn by the other parts of the loss alone, and not by what "
+                            "is made of the draw", "draw by rsample(), which lets the gradient through", "doctor",
+                            place_of_frames(draw.frames))]
+    return []
 
 
 def _end_of(last: Entry) -> Remark:

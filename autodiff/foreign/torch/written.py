@@ -18,7 +18,6 @@ from ..new_lines import NewLines, after, before, copied_to_the_other, moved, nod
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_shares import in_logarithms
-from .sampled import CUT
 from .uncut import connected, last_name
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
@@ -114,9 +113,8 @@ def _once_an_epoch(at: _At) -> Iterator[NewLines]:
 
 
 def _resampled(at: _At) -> Iterator[NewLines]:
-    for node in nodes_on(at.file, at.line):
-        if isinstance(node, ast.Attribute) and node.attr == "sample":
-            yield replaced(at.file, node, f"{ast.unparse(node.value)}.rsample")
+    yield from (replaced(at.file, node, f"{ast.unparse(node.value)}.rsample") for node in nodes_on(at.file, at.line)
+                if isinstance(node, ast.Attribute) and node.attr == "sample")
 
 
 def _one_shape(at: _At) -> Iterator[NewLines]:
@@ -341,12 +339,11 @@ def _lighter(at: _At) -> Iterator[NewLines]:
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "gradients accumulate": _zeroed, "nothing to step by": _zeroed_first, "never stepped": _stepped,
     "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
-    CUT: _resampled,
     "learning rate too high": _slower, "steps too large": _slower, "inputs not scaled": _scaled, "eval mode": _training,
     "softmax over the batch": _other_axis, "no logarithms": _logarithms, "logarithm of a softmax": _shares,
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
     "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]),
-    "weight decay": _lighter, "single deviation": _of_population,
+    "weight decay": _lighter, "sample cut": _resampled, "single deviation": _of_population,
     "reshape for transpose": _moved_axes, "sorted by class": _shuffled, **dict.fromkeys((
         "double softmax", "double sigmoid"), _no_layer), "axes of batch and time": _worded(
         "RNN LSTM GRU", "batch_first", "True"), "dropout in evaluation": _worded(
