@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autodiff.debug.analysis.findings import Finding
+from autodiff.debug.analysis.mistakes.all_mistakes import explained, ranked
 from cli.language.interpreter import execute
 from cli.view.render import plain
 
@@ -328,6 +330,18 @@ m.fit(data, np.eye(4)[classes], 24, 3, verbose=0)
     assert first.kind == "no activation" and "learning rate too high" in {f.kind for f in others}
     bounded = findings(program.replace("HIDDEN", "'sigmoid'").replace("LAST", "'softmax'"), tmp_path)
     assert {f.kind for f in bounded}.isdisjoint(("no activation", "learning rate too high"))
+
+
+def test_what_only_follows_or_measures_comes_later(tmp_path: Path) -> None:
+    kinds = [f.kind for f in findings(KERAS + """
+m = model(layers.Dense(16, "relu"), layers.Dense(1))
+m.compile(keras.optimizers.SGD(lr=.2), "mse", metrics=["accuracy"])
+m.fit(data, 30 * np.sin(data).sum(1) ** 2, 24, 6, verbose=0)
+""", tmp_path)]
+    assert kinds[0] == "learning rate too high" and "accuracy of a regression" in kinds
+    found = [Finding(severity, kind, "", "", "", "", "", "", None)
+             for kind, severity in {"exploding gradient": 75, "labels out of range": 74}.items()]
+    assert ranked(explained(found), ())[0].kind == "labels out of range"
 
 
 def test_a_batch_of_zeros_is_no_zero_gradient(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ _OF_ZEROS = ("zero gradient", "tiny gradient", "dead relu", "dead units")  # wha
 _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1",
-           "loss weight of 0")
+           "loss weight of 0", "labels out of range")
 _PREVENTS = ("clipping not applied", "never bounded")  # these, if it were done
 _UNBOUND = ("nan", "inf", "exploding gradient", "learning rate too high", "steps too large")
 _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that say it too

@@ -48,7 +48,7 @@ def _of_a_regression(op: Operation, head: Head, targets: np.ndarray, name: str) 
     """An accuracy beside a squared or absolute error: of targets that are not whole, or of the numbers of classes."""
     share, numbers = float(np.mean(targets != np.round(targets))), np.unique(targets)
     if share > 0.5 and len(numbers) > 1:
-        yield finding(46, "accuracy of a regression", op, f"{op.name} compares whole numbers with {name}, but "
+        yield finding(41, "accuracy of a regression", op, f"{op.name} compares whole numbers with {name}, but "
                       f"{share:.0%} of these targets are not whole: its mean stays near 0 for the best model too",
                       'measure the error: tf.abs(x - y), or in Keras metrics=["mae"]', confidence="certain")
     elif share == 0 and 2 < len(numbers) <= CLASSES and (head.prediction.dims or (0,))[-1] == 1:
