@@ -32,6 +32,7 @@ TRAPS = [  # model, kind
     (lambda a: tf.reduce_sum(tf.where(a > 0.0, tf.log(a), tf.zeros_like(a))), "where trap"),
     (lambda a: tf.reduce_sum(tf.where(a > 0.0, 1.0 / a, tf.zeros_like(a))), "where trap"),
     (lambda a: tf.reduce_sum(tf.where(a > 0.0, 3.0 * tf.log1p(a) + 1.0, tf.zeros_like(a))), "where trap"),
+    (lambda a: tf.reduce_sum(tf.where((m := tf.exp(a)) < 9.0, m, a)), "where trap"),
     (lambda a: tf.reduce_sum(tf.log(tf.nn.softmax(a))), "log of softmax"),
     (lambda a: tf.reduce_sum(tf.log(tf.sigmoid(a))), "log of sigmoid"),
     (lambda a: tf.norm(a), "norm"),
@@ -58,6 +59,8 @@ SAFE: list[Model] = [
     lambda a: tf.reduce_sum(tf.log(tf.maximum(a, 1e-12))),
     lambda a: tf.reduce_sum(tf.sqrt(tf.reduce_sum(tf.square(a)) + 1e-12)),
     lambda a: tf.reduce_mean(tf.nn.log_softmax(a)),
+    lambda a: tf.reduce_sum(tf.pow((tf.square(a) + 1e-6) * tf.fill([2], 1.0), 0.3)),
+    lambda a: (lambda m: tf.reduce_sum(tf.where(m > 0.0, tf.log(tf.maximum(m, 1e-6)), tf.zeros_like(m))))(tf.exp(a)),
     lambda a: tf.reduce_sum(a / 3.0 + tf.square(a)),
     lambda a: tf.reduce_sum(tf.pow(a, 2.0)),
     lambda a: tf.reduce_sum(tf.where(a > 0.0, tf.log(tf.where(a > 0.0, a, tf.ones_like(a))), tf.zeros_like(a))),
@@ -68,6 +71,13 @@ SAFE: list[Model] = [
     lambda a: tf.reduce_sum(tf.custom_gradient(
         lambda x: (tf.where(x > 0.0, tf.log(x), tf.zeros_like(x)), lambda dy: dy))(a)),
 ]
+
+
+@pytest.mark.parametrize(("model", "is_told"), [(lambda a: tf.log(tf.reduce_sum(a / tf.reduce_sum(a))), False),
+                                                (lambda a: tf.reduce_sum(tf.log(a)), True)])
+def test_what_hardly_varies_is_not_said_to_be_0_perhaps(model: Model, is_told: bool) -> None:
+    found = debugged(model, [1.0, 3.0], runs=4).doctor().findings
+    assert ("log" in {f.kind for f in found}) == is_told
 
 
 @pytest.mark.parametrize("model", SAFE)

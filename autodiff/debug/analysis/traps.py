@@ -102,12 +102,22 @@ def _where(op: Operation) -> list[Finding]:
     for branch in op.inputs[1:3]:
         unsafe = _unsafe_above(branch)
         either = unsafe is not None and all(unsafe in ancestors([t]) for t in op.inputs[1:3])
-        if unsafe is not None and not either and not _is_guarded(unsafe):
+        if unsafe is not None and not either and branch not in _if_large(op, unsafe) and not _is_guarded(unsafe):
             return [finding(57, "where trap", unsafe, f"tf.where ({op.name}) over {unsafe.type}: "
                             f"{_UNSAFE[unsafe.type]} on the branch not taken, and its gradient 0 * inf is nan", "guard "
                             "the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then tf.where(ok, "
                             f"{unsafe.type.lower()}(safe), other)", target=op.name)]
     return []
+
+
+def _if_large(where: Operation, exp: Operation) -> list[Tensor]:
+    """The branch that is taken where an exponential overflows, as its own comparison chooses; [] if none does."""
+    choice = where.inputs[0].op
+    sides = [i for i, t in enumerate(choice.inputs) if exp in ancestors([t])] if exp.type == "Exp" else []
+    is_more = choice.type in ("Greater", "GreaterEqual")
+    if len(sides) != 1 or not is_more and choice.type not in ("Less", "LessEqual"):
+        return []
+    return [where.inputs[1 + sides[0] if is_more else 2 - sides[0]]]
 
 
 def _unsafe_above(tensor: Tensor) -> Operation | None:
@@ -152,6 +162,8 @@ def _is_kept_away(tensor: Tensor) -> bool:
         return bool(np.all(np.asarray(value) != 0))
     if op.type in ("Exp", "Softplus", "Maximum", "ClipByValue", "Cosh", "Size", "Shape", "Prod", *_SELECTS):
         return True
+    if op.type == "Fill":
+        return _is_kept_away(op.inputs[1])
     if op.type in ("Add", "AddV2"):
         constants = [static_value(t) for t in op.inputs]
         return any(c is not None and np.asarray(c).dtype.kind in "fiu" and bool(np.all(np.asarray(c) > 0))

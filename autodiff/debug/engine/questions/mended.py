@@ -34,6 +34,7 @@ _FINDINGS = 4  # the worst ones, whose remedies are tried
 _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
 _NOT_SHOWN = "the remembered steps do not show that it helps"
 _TRIED = f"tried: {_NOT_SHOWN}"
+_LEVEL = 0.5  # of the largest of values, above which all of them hardly vary
 _MUCH = 0.5  # of the loss at the end that is left by a remedy for what does harm
 _OF_TASTE = ("no activation", "relu on the logits", "two activations", "initial values too large")
 _OF_NO_OP = ("steps too large", "learning rate too low")  # findings about updates that no op makes
@@ -290,4 +291,11 @@ def unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
         return list(traps)
     return [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
                     "training steps") if f.kind in HAZARDS else replace(f, severity=min(f.severity, CALM))
-            if f.kind == "loss is no scalar" and case.learns else f for f in traps]
+            if f.kind == "loss is no scalar" and case.learns else f for f in traps if not _is_level(f, case)]
+
+
+def _is_level(finding: Finding, case: Case) -> bool:
+    """Whether what may be 0, as nothing in the graph keeps it away, hardly varies, as what is normalised does."""
+    op = case.graph.operations.get(finding.op) if finding.kind in ("log", "sqrt", "division", "power") else None
+    values = [v for v in case.series(op.inputs[finding.kind == "division"]) if v.size] if op is not None else []
+    return bool(values) and min(float(v.min()) for v in values) > _LEVEL * max(float(v.max()) for v in values) > 0
