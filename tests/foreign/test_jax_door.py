@@ -370,3 +370,15 @@ def test_a_rate_of_the_command_line_is_found_where_its_default_stands(tmp_path):
     rate, name, other = (usual_on(str(file), ast.parse(f"args.{each}").body[0].value) for each in (
         "learning_rate", "name", "momentum"))
     assert (rate.value, name, other) == (0.5, None, None)
+
+
+@pytest.mark.parametrize("use, count", [("b(g['params'])", 2), ("b(g)", 0)])
+def test_of_variables_of_several_kinds_the_parameters_are_differentiated_by(tmp_path, use, count):
+    file = tmp_path / "train.py"
+    file.write_text(f"l, g = jax.value_and_grad(f)(v, x)\n{use}\n")
+    linecache.checkcache()
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.integers import _by_parameters
+        lines = [*_by_parameters(str(file), 1, "v").values()]
+    assert lines == ["l, g = jax.value_and_grad(lambda params, *rest: f({**v, 'params': params}, *rest))"
+                     "(v['params'], x)", "b(g)"][:count]

@@ -3,7 +3,7 @@ floats."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from traceback import walk_tb
 from typing import Any
 
@@ -19,13 +19,16 @@ from ..spelled import spelled
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Pow)
 
 
-def of_integers(error: BaseException, file: str, names: list[str]) -> Remark | None:
+def of_integers(error: BaseException, file: str, names: list[str], line: int = 0) -> Remark | None:
     """Of the first leaf that is no float. names: what the line that asked gives for each argument."""
     for number, value in _differentiated(error):
         for path, leaf in jax.tree_util.tree_leaves_with_path(value):
             dtype = jax.numpy.result_type(leaf)
             if dtype.kind in "iub":
                 name = names[number] if number < len(names) else ""
+                key = getattr(path[0], "key", "params") if path else "params"
+                if name and key != "params" and isinstance(value, Mapping) and "params" in value:
+                    return _of_collections(file, line, name, key, number)
                 return _told(file, name or f"argument {number}", path, leaf)
     return None
 
@@ -61,6 +64,41 @@ def _told(file: str, name: str, path: Any, leaf: Any) -> Remark | None:
             file, node, str(float(node.value))))
     return Remark(cause, place, f"make it of floats: .astype({spelled(file, 'jax.numpy.float32')})", replaced(
         file, node, _as_floats(file, node, is_number)))
+
+
+def _of_collections(file: str, line: int, name: str, key: str, number: int) -> Remark:
+    """Of a layer's variables of several kinds: only its parameters are to be differentiated by."""
+    place, params = as_place(Site(file, line, "")), f"{name}['params']"
+    return Remark(f"the gradient is asked for by all of {name}{at_line(place)}, and {name}[{key!r}] has integers in it,"
+                  " which have no gradient", place, f"differentiate by {params} alone: lambda params, *rest: "
+                  f"loss({{**{name}, 'params': params}}, *rest), of {params}",
+                  _by_parameters(file, line, name) if not number else {})
+
+
+def _by_parameters(file: str, line: int, name: str) -> NewLines:
+    """The call that asks, of the parameters alone, and their gradients where they are read; {} if these are not all."""
+    asked = on_lines(file).get(line)
+    call = asked.value if isinstance(asked, ast.Assign) else None
+    if not isinstance(asked, ast.Assign) or not isinstance(call, ast.Call) or not isinstance(
+            make := call.func, ast.Call) or not make.args or not ast.unparse(make.func).endswith("grad"):
+        return {}
+    target = asked.targets[0]
+    found = target.elts[-1] if isinstance(target, ast.Tuple) and "value" in ast.unparse(make.func) else target
+    slopes = ast.unparse(found)
+    reads = [(node, around) for around in ast.walk(parsed(file) or ast.Module([], [])) for node in
+             ast.iter_child_nodes(around) if isinstance(node, ast.Name) and node.id == slopes and isinstance(
+                 node.ctx, ast.Load)]
+    parts = [around for _, around in reads if isinstance(around, ast.Subscript) and isinstance(
+        around.slice, ast.Constant) and around.slice.value == "params"]
+    if len(parts) < len(reads) or len({node.lineno for node in parts} - {line}) < len(parts):
+        return {}
+    function, rest = ast.unparse(make.args[0]), [*map(ast.unparse, [*make.args[1:], *make.keywords])]
+    by = f"lambda params, *rest: {function}({{**{name}, 'params': params}}, *rest)"
+    given = [f"{name}['params']", *map(ast.unparse, [*call.args[1:], *call.keywords])]
+    lines = replaced(file, call, f"{ast.unparse(make.func)}({', '.join([by, *rest])})({', '.join(given)})")
+    for node in parts if lines else ():
+        lines |= replaced(file, node, slopes)
+    return lines
 
 
 def _as_floats(file: str, node: ast.expr, is_number: bool) -> str:

@@ -44,7 +44,7 @@ def remark_on(error: BaseException) -> Remark | None:
     names = {**frame.f_globals, **frame.f_locals}
     if (told := of_traced(file, line, said, names) or of_carry(file, line, said)) is not None:
         return told
-    if "requires real-" in said and (told := of_integers(error, file, _given(file, line))) is not None:
+    if "requires real-" in said and (told := of_integers(error, file, _given(file, line), line)) is not None:
         return told
     for name in read_by(on_lines(file)[line]) if "scalar-output" in said else ():
         function: Any = frame.f_locals.get(name, frame.f_globals.get(name))
