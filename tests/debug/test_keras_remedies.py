@@ -342,6 +342,9 @@ m.fit(data, 30 * np.sin(data).sum(1) ** 2, 24, 6, verbose=0)
     found = [Finding(severity, kind, "", "", "", "", "", "", None)
              for kind, severity in {"exploding gradient": 75, "labels out of range": 74}.items()]
     assert ranked(explained(found), ())[0].kind == "labels out of range"
+    found = [Finding(63, kind, "", "", "", "", "", "", None)
+             for kind in ("labels do not follow from inputs", "inputs not scaled")]
+    assert [f.kind for f in explained(found)] == ["inputs not scaled"]
 
 
 def test_a_batch_of_zeros_is_no_zero_gradient(tmp_path: Path) -> None:
