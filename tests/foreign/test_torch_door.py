@@ -39,6 +39,7 @@ def told(tmp_path, capfd):
             with made.opened():
                 exec(compile(file.read_text(), str(file), "exec"), names)
         return SimpleNamespace(names=names, steps=seen, said=capfd.readouterr().err, advice=made.steps.advice,
+                               recorder=made.recorder,
                                found=[(f.kind, f.place and f.place.line) for f in seen[-1][2]] if seen else [],
                                slopes=lambda: [made.steps.session.run(g, dict(s.feeds)) for _, s, _ in seen[-1:]
                                                for g in made.steps.gradients_of(s.loss).values() if g is not None])
@@ -147,6 +148,14 @@ def test_an_edit_that_autograd_does_not_see_is_suspected(told):
 def test_numpy_that_writes_to_a_tensors_memory_is_suspected(told, line, count):
     found = told("h = x @ w", "v = h.detach().numpy()", line, LOSS.replace("x @ w", "h"), *DOWN)
     assert [(s.place.line, ".numpy()" in s.text) for s in found.advice.suspects] == [(9, True)] * count
+
+
+def test_the_optimizer_that_lacks_a_parameter_is_the_last_one(told):
+    found = told("import torch.optim as optim", "last = type('Last', (optim.Optimizer,), {})",
+                 "o = [*(optim.Optimizer([w], 0.1) for _ in range(7)), last([w], 0.1)] if not step else o",
+                 "t = torch.tensor(1.0, requires_grad=True) if not step else t",
+                 LOSS.replace("w", "w * t"), "loss.backward()")
+    assert [f.remedy for f in found.steps[-1][2] if f.kind == "not in the optimizer" and "Last" in f.remedy]
 
 
 def test_a_parameter_is_made_where_it_was_filled_last(told):
@@ -376,6 +385,7 @@ def test_an_op_that_is_not_there_is_said_once_and_the_script_goes_on(told):
     found = told(LOSS.replace("square", "strange"), *DOWN)
     assert found.steps == [] and len(found.names["losses"]) == 6
     assert found.said.count("aten.strange") == 1 and "train.py:7" in found.said and "goes on" in found.said
+    assert len(found.recorder.entries) < 20  # the record begins anew all the same
 
 
 @pytest.mark.parametrize("way, found", [

@@ -358,4 +358,12 @@ ROWS += [
     row("reciprocal", c(3)), row("sqrt", c(3)), row("rsqrt", c(3)), row("pow", c(3), c(3)), row("sgn", c(3)),
     row("vdot", c(3), c(3)), row("linalg_vecdot", c(2, 3), c(2, 3)), row("_linalg_slogdet", c(3, 3), outputs=2),
     row("linalg_eig", c(3, 3), outputs=1), row("linalg_pinv", c(3, 2)),
+    # what layers are in eval mode
+    *(row("_native_multi_head_attention", f(2, 3, 4), f(2, 3, 4), f(2, 3, 4), 4, 2, f(12, 4), f(12), f(4, 4), f(4),
+          mask, need, True, kind, outputs=1 + need, slopes=False) for mask, kind, need in (
+              (None, None, True), (v([[False, False, True], [False, True, True]]), 1, False),
+              (v([[False, True, True], [False, False, True], [False, False, False]]), 0, True))),
+    *(row("_transformer_encoder_layer_fwd", f(2, 3, 4), 4, 2, f(12, 4), f(12), f(4, 4), f(4), gelu, first, 1e-5, f(4),
+          f(4), f(4), f(4), f(5, 4), f(5), f(4, 5), f(4), v([[False, False, True], [False, True, True]]), 1,
+          slopes=False) for gelu, first in ((True, False), (False, True))),
 ]

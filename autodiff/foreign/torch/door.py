@@ -152,19 +152,24 @@ class TorchDoor:
             built = self._builder.built(loss, used, parameters, data_names(names))
         except Exception as error:  # of a program that goes on, whatever we cannot read of it
             self._refuse(error)
+            self._turn()
             return
         self._tell(built, names, parameters, entries, used)
         own = {name: slope for name, slope in own.items() if name in parameters}
         step = ForeignStep(built.loss, built.values, built.feeds, own, call)
         self._habits.between.note(loss, built.loss, self.recorder.entries, used)
         self._judge(Turn(step, float(loss.detach())), names, parameters, used)
-        self._habits.turn()
-        self._earlier = to_numbers(self.recorder.older)
-        self.recorder.turn()
+        self._turn()
         try:
             self.steps.run(step)
         except AutodiffError as error:
             self._refuse(error)
+
+    def _turn(self) -> None:
+        """Begin the record of a new step."""
+        self._habits.turn()
+        self._earlier = to_numbers(self.recorder.older)
+        self.recorder.turn()
 
     def _unnamed(self, used: Sequence[Entry], parameters: dict[str, Any]) -> dict[str, Any]:
         """Leaves that require gradients and that no module the script can see has."""

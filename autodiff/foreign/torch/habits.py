@@ -51,7 +51,7 @@ class Habits:
         self.made: dict[int, RawFrames] = {}
         self._labels: dict[int, str] = {}
         self._counts: Counter[str] = Counter()
-        self.optimizers: "weakref.WeakSet[Any]" = weakref.WeakSet()
+        self.optimizers: "weakref.WeakKeyDictionary[Any, None]" = weakref.WeakKeyDictionary()  # as they were made
         self._evaluated: dict[int, RawFrames] = {}
         self._frozen: dict[int, RawFrames] = {}
         self._waiting = 0  # backwards since the last step, with gradients that were zeroed in between
@@ -104,7 +104,7 @@ class Habits:
                    nn_module.register_module_forward_pre_hook(enter),
                    nn_module.register_module_forward_hook(leave, always_call=True)]
         self._undo += [handle.remove for handle in handles]
-        self._noting(torch.optim.Optimizer, "__init__", lambda _, made, *__: self.optimizers.add(made))
+        self._noting(torch.optim.Optimizer, "__init__", lambda _, made, *__: self.optimizers.setdefault(made))
         self._noting(torch.optim.Optimizer, "__init__", lambda _, made, *__: self._made(made))
         self._noting(torch.optim.Optimizer, "zero_grad", self._zeroed)
         self._noting(torch.nn.Module, "__init__", lambda _, module, *__: self._made(module))
@@ -315,9 +315,10 @@ class Habits:
             return []
         first, parameter = next(iter(missing.items()))
         listed = ", ".join(list(missing)[:4]) + (" …" if len(missing) > 4 else "")
-        last = list(self.optimizers)[-1]
-        at = place_of_frames(self.made.get(id(last), ()))
-        frames = self.made.get(id(parameter), ())
+        beside = {id(p) for name, p in parameters.items() if name.partition(".")[0] == first.partition(".")[0]}
+        last = sorted(self.optimizers, key=lambda o: any(id(p) in beside for g in o.param_groups for p in g["params"])
+                      )[-1]
+        at, frames = place_of_frames(self.made.get(id(last), ())), self.made.get(id(parameter), ())
         places = [list_of(as_place(site)) for site in resolve(frames)]  # a list may be of layers made of layers
         kept = next((p for p in places if p and lists_layers(on_lines(p.file).get(p.line))), None)
         made, at = (kept, kept) if kept else (list_of(place_of_frames(frames)), at)

@@ -179,12 +179,13 @@ class Recorder(TorchDispatchMode):
         self.paused = False
         self.modules: list[Any] = []  # whose forward runs, outermost first
         self._made: set[int] = set()
+        self._given: list[Any] = []  # the last two tensors that were given memory
         self._idle = 0  # bytes that entries without autograd hold
 
     def turn(self) -> None:
         """Begin a new step. What was made with autograd on may be differentiated by the next one too."""
         self.older, self.entries, self.before = [entry for entry in self.entries if entry.has_grad], [], {}
-        self._made, self._idle = set(), 0
+        self._made, self._given, self._idle = set(), [], 0
 
     def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -193,6 +194,9 @@ class Recorder(TorchDispatchMode):
         traits = traits_of(op)
         if traits.gives:
             self.entries = [entry for entry in self.entries if entry.result is not args[0]]
+            self._given = [*self._given[-1:], args[0]]
+            return op(*args, **kwargs)
+        if len(self._given) == 2 and list(map(id, args[:2])) == list(map(id, self._given)):  # bytes, as deepcopy does
             return op(*args, **kwargs)
         for place, name in traits.writes:
             self._keep(args[place] if place < len(args) else kwargs.get(name))

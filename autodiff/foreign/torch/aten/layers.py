@@ -164,6 +164,47 @@ def attention(q: Any, k: Any, v: Any, dropout_p: Any = 0.0, is_causal: bool = Fa
     return tf.matmul(safe_softmax(scores, -1), v), lambda: tf.reduce_logsumexp(scores, axis=-1)
 
 
+@aten.op("_native_multi_head_attention", note="what nn.MultiheadAttention is in eval mode without gradients")
+def heads_of_attention(q: Any, k: Any, v: Any, width: int, heads: int, weight: Any, bias: Any, w_out: Any, b_out: Any,
+                       mask: Any = None, need_weights: bool = True, average: bool = True, kind: Any = None) -> Any:
+    """mask: True where nothing is to be looked at; kind: 0 of bool[time, time], 1 of bool[batch, time]."""
+    def split(x: Any, w: Any, b: Any) -> Any:
+        found = tf.tensordot(x, w, axes=[[2], [1]]) + b
+        return tf.transpose(tf.reshape(found, shape_of([*dims(x)[:2], heads, width // heads])), [0, 2, 1, 3])
+
+    q, k, v = map(split, (q, k, v), tf.split(weight, 3), tf.split(bias, 3))
+    scores = tf.matmul(q * number((width // heads) ** -0.5, q), k, transpose_b=True)
+    if mask is not None:
+        hidden = tf.expand_dims(tf.expand_dims(tf.cast(mask, tf.bool), 1), 1) if kind == 1 else tf.cast(mask, tf.bool)
+        scores = where(hidden, number(-np.inf, scores), scores)
+    shares = safe_softmax(scores, -1)
+    y = tf.transpose(tf.matmul(shares, v), [0, 2, 1, 3])
+    y = tf.tensordot(tf.reshape(y, shape_of([*dims(y)[:2], width])), w_out, axes=[[2], [1]]) + b_out
+    return y, (lambda: tf.reduce_mean(shares, 1) if average else shares) if need_weights else None
+
+
+@aten.op("_transformer_encoder_layer_fwd", note="what nn.TransformerEncoderLayer is in eval mode without gradients")
+def encoder_layer(x: Any, width: int, heads: int, weight: Any, bias: Any, w_out: Any, b_out: Any, use_gelu: bool,
+                  norm_first: bool, eps: float, w_norm: Any, b_norm: Any, w_norm_2: Any, b_norm_2: Any, w_up: Any,
+                  b_up: Any, w_down: Any, b_down: Any, mask: Any = None, kind: Any = None) -> Any:
+    def normal(x: Any, w: Any, b: Any) -> Any:
+        return layer_norm(x, [width], w, b, eps)[0]
+
+    def attended(x: Any) -> Any:
+        return heads_of_attention(x, x, x, width, heads, weight, bias, w_out, b_out, mask, False, True, kind)[0]
+
+    def through(x: Any) -> Any:
+        wide = tf.tensordot(x, w_up, axes=[[2], [1]]) + b_up
+        wide = gelu(wide, approximate="none") if use_gelu else tf.nn.relu(wide)
+        return tf.tensordot(wide, w_down, axes=[[2], [1]]) + b_down
+
+    if norm_first:
+        x = x + attended(normal(x, w_norm, b_norm))
+        return x + through(normal(x, w_norm_2, b_norm_2))
+    x = normal(x + attended(x), w_norm, b_norm)
+    return normal(x + through(x), w_norm_2, b_norm_2)
+
+
 @aten.op("_pack_padded_sequence", note="the steps of a batch one after another, without what pads it")
 def pack_padded_sequence(x: Any, lengths: Any, batch_first: bool) -> Any:
     x = tf.transpose(x, [1, 0, *range(2, rank(x))]) if batch_first else x
