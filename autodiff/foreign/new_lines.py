@@ -12,6 +12,8 @@ from .script_lines import holding, on_lines
 
 NewLines = dict[tuple[str, int], str]  # by file and number
 
+_OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
+
 
 def before(file: str, line: int, text: str) -> NewLines:
     """A statement of its own in front of that on a line."""
@@ -128,6 +130,60 @@ def copied_to_the_other(file: str, line: int) -> NewLines:
             to, of = ast.unparse(call.func.value), ast.unparse(state.func.value)
             return replaced(file, call, f"{of}.load_state_dict({to}.state_dict())")
     return {}
+
+
+def without_call(file: str, line: int, name: str) -> NewLines:
+    """What the only call of a function or method of a name on a line is of, in its place."""
+    calls = [node for node in nodes_on(file, line) if isinstance(node, ast.Call) and _called(node) == name]
+    if len(calls) != 1:
+        return {}
+    func, given = calls[0].func, calls[0].args[:1]
+    if not given or isinstance(getattr(given[0], "operand", given[0]), ast.Constant):  # an axis, of a method
+        given = [func.value] if isinstance(func, ast.Attribute) else []
+    return replaced(file, calls[0], ast.unparse(given[0])) if given else {}
+
+
+def turned_mask(file: str, line: int) -> NewLines:
+    """The one mask of bools that calls on a line are given, the other way round."""
+    given = [node for call in nodes_on(file, line) if isinstance(call, ast.Call) for node in (
+        *(word.value for word in call.keywords if (word.arg or "").endswith("mask")),
+        *call.args[:_called(call) in ("masked_fill", "masked_fill_", "where")])]
+    if len(given) != 1:
+        return {}
+    node = given[0]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+        return replaced(file, node, ast.unparse(node.operand))
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and (other := _OTHER.get(type(node.ops[0]))) is not None:
+        return replaced(file, node, ast.unparse(ast.Compare(node.left, [other()], node.comparators)))
+    is_plain = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    return replaced(file, node, "~{}" if is_plain else "~({})")
+
+
+def scaled_inside(file: str, line: int) -> NewLines:
+    """`nn.Parameter(x * c)` for `nn.Parameter(x) * c`, which is none; {} where none is so made on the line."""
+    statement = on_lines(file).get(line)
+    if not isinstance(statement, ast.Assign):
+        return {}
+    whole = statement.value
+    calls = [node for node in ast.walk(whole) if isinstance(node, ast.Call) and _called(node) == "Parameter"]
+    if len(calls) != 1 or calls[0] is whole or len(calls[0].args) != 1 or _is_argument(calls[0], whole):
+        return {}
+    inside = calls[0].args[0]
+    text, given = ast.unparse(whole), ast.unparse(calls[0])
+    first = f"({ast.unparse(inside)})" if isinstance(inside, (ast.BinOp, ast.UnaryOp)) else ast.unparse(inside)
+    options = "".join(f", {ast.unparse(word)}" for word in calls[0].keywords)
+    return value(file, line, f"{ast.unparse(calls[0].func)}({text.replace(given, first, 1)}{options})")
+
+
+def _is_argument(call: ast.Call, whole: ast.expr) -> bool:
+    """Whether a call is given to another, as to a module that keeps it, or kept in a list."""
+    kept = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.Lambda)
+    return any(isinstance(node, kept) or isinstance(node, ast.Call) and call in (
+        *node.args, *(word.value for word in node.keywords)) for node in ast.walk(whole))
+
+
+def _called(call: ast.Call) -> str:
+    return ast.unparse(call.func).rpartition(".")[2]
 
 
 def is_alone(file: str, node: ast.stmt) -> bool:

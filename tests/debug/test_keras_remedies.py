@@ -131,6 +131,14 @@ m = model(layers.Dense(1, "relu"), layers.Dense(4, "softmax"))
 m.compile("sgd", "sparse_categorical_crossentropy")
 m.fit(data, classes, 24, 3, verbose=0)
 """, "doctor", ('layers.Dense(8, "relu"), layers.Dense(4',)),
+    "compiled again where it is set free": (KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.layers[0].trainable = False
+m.compile("adam", "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 2, verbose=0)
+m.layers[0].trainable = True
+seen = m.fit(data, classes, 24, 8, verbose=0)
+""", "doctor", ('= True\nm.compile("adam", "sparse_categorical_crossentropy")\nseen',)),
     "rates of dropout": (KERAS + """
 m = model(layers.Dropout(.96), layers.Dense(16, "relu"), layers.Dropout(rate=.95), layers.Dense(4, "softmax"))
 m.compile("sgd", "sparse_categorical_crossentropy")

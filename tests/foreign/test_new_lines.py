@@ -37,6 +37,17 @@ CASES: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "another word": ("g = a.grad(u, t)[0]", lambda f: lines.word(f, 1, "grad", "create_graph", "True"),
                      "g = a.grad(u, t, create_graph=True)[0]"),
     "no such call": ("g = a.step(u)", lambda f: lines.word(f, 1, "grad", "create_graph", "True"), "g = a.step(u)"),
+    "function": ("return torch.softmax(self.fc(x), dim=1)", lambda f: lines.without_call(f, 1, "softmax"),
+                 "return self.fc(x)"),
+    "method of": ("p = f(x).sigmoid()", lambda f: lines.without_call(f, 1, "sigmoid"), "p = f(x)"),
+    "of an axis": ("p = f(x).softmax(-1)", lambda f: lines.without_call(f, 1, "softmax"), "p = f(x)"),
+    "mask": ("y, _ = self.attn(q, h, h, key_padding_mask=valid)", lambda f: lines.turned_mask(f, 1),
+             "y, _ = self.attn(q, h, h, key_padding_mask=~valid)"),
+    "mask of a mask": ("s = s.masked_fill(~there, -1e9)", lambda f: lines.turned_mask(f, 1),
+                       "s = s.masked_fill(there, -1e9)"),
+    "mask compared": ("s = s.masked_fill(m[:, None] != 0, -1e9)", lambda f: lines.turned_mask(f, 1),
+                      "s = s.masked_fill(m[:, None] == 0, -1e9)"),
+    "two masks": ("y = f(q, a_mask=a, b_mask=b)", lambda f: lines.turned_mask(f, 1), "y = f(q, a_mask=a, b_mask=b)"),
     "integers": ("w = f([1])", lambda f: lines.value(f, 1, "{}.astype(float)"), "w = f([1]).astype(float)")}
 
 

@@ -11,10 +11,10 @@ from ...core.site import Site
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
+from ..new_lines import scaled_inside
 from ..script_lines import on_lines
 from .names import modules_in
 from .record import Entry, RawFrames, place_of_frames, tensors_in
-from .written import scaled_inside
 
 
 class Unkept:

@@ -14,7 +14,20 @@ from ...debug.analysis.findings import Finding
 from ...debug.analysis.mistakes.heads import unbroadcast
 from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
-from ..new_lines import NewLines, after, before, copied_to_the_other, moved, nodes_on, replaced, text_on, value
+from ..new_lines import (
+    NewLines,
+    after,
+    before,
+    copied_to_the_other,
+    moved,
+    nodes_on,
+    replaced,
+    scaled_inside,
+    text_on,
+    turned_mask,
+    value,
+    without_call,
+)
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_shares import in_logarithms
@@ -240,29 +253,6 @@ def lists_layers(statement: ast.stmt | None) -> bool:
         ast.List, ast.ListComp, ast.Dict, ast.DictComp))
 
 
-def scaled_inside(file: str, line: int) -> NewLines:
-    """`nn.Parameter(x * c)` for `nn.Parameter(x) * c`, which is none; {} where none is so made on the line."""
-    statement = on_lines(file).get(line)
-    if not isinstance(statement, ast.Assign):
-        return {}
-    whole = statement.value
-    calls = [node for node in ast.walk(whole) if isinstance(node, ast.Call) and last_name(node.func) == "Parameter"]
-    if len(calls) != 1 or calls[0] is whole or len(calls[0].args) != 1 or _is_argument(calls[0], whole):
-        return {}
-    inside = calls[0].args[0]
-    text, given = ast.unparse(whole), ast.unparse(calls[0])
-    first = f"({ast.unparse(inside)})" if isinstance(inside, (ast.BinOp, ast.UnaryOp)) else ast.unparse(inside)
-    options = "".join(f", {ast.unparse(word)}" for word in calls[0].keywords)
-    return value(file, line, f"{ast.unparse(calls[0].func)}({text.replace(given, first, 1)}{options})")
-
-
-def _is_argument(call: ast.Call, whole: ast.expr) -> bool:
-    """Whether a call is given to another, as to a module that keeps it, or kept in a list."""
-    kept = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.Lambda)
-    return any(isinstance(node, kept) or isinstance(node, ast.Call) and call in (
-        *node.args, *(word.value for word in node.keywords)) for node in ast.walk(whole))
-
-
 def thawed(frozen: Place | None, made: Sequence[Place | None]) -> NewLines:
     """Where parameters are frozen, so that they are not; or what an optimizer is given so before it is made."""
     if frozen is None:
@@ -320,6 +310,15 @@ def _no_layer(at: _At) -> Iterator[NewLines]:
         calls = [*_calls(Site(at.file, int(line), ""), kind)] if at.file.endswith(name) else []
         if len(calls) == 1 and said.count(f"{kind} made at {name}:{line}") == 1:
             yield replaced(at.file, calls[0], f"{_owner(calls[0])}.Identity()".lstrip("."))
+    lines = {each.site.line for each in ancestors(op.inputs) if each.type == kind and each.site is not None
+             and each.site.file == at.file} if op is not None and op.type != kind else {at.line}
+    yield without_call(at.file, lines.pop(), kind.lower()) if len(lines) == 1 else {}
+
+
+def _turned_mask(at: _At) -> Iterator[NewLines]:
+    """The one mask that is given on a line, of bools, the other way round."""
+    op = at.known.graph.operations.get(at.finding.op)
+    yield turned_mask(at.file, at.line) if op is not None and op.type in ("Select", "SelectV2") else {}
 
 
 def _of_population(at: _At) -> Iterator[NewLines]:
@@ -344,6 +343,7 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
     "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]),
     "weight decay": _lighter, "sample cut": _resampled, "single deviation": _of_population,
+    "mask the wrong way round": _turned_mask,
     "reshape for transpose": _moved_axes, "sorted by class": _shuffled, **dict.fromkeys((
         "double softmax", "double sigmoid"), _no_layer), "axes of batch and time": _worded(
         "RNN LSTM GRU", "batch_first", "True"), "dropout in evaluation": _worded(

@@ -45,6 +45,7 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          "learning rate too high": ("uphill", "gradients for updates"),
          "learning rate too low": ("never stepped", "nothing to step by"),
          "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
+         "labels do not follow from inputs": ("changed after compile",),
          "squared error of a softmax": ("one class for several",),
          "labels do not follow from inputs": ("inputs not scaled",),  # that nothing is learnt has its reason
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}

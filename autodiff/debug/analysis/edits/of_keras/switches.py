@@ -40,13 +40,21 @@ def freed(source: Source, line: int, finding: Finding) -> tuple[int, list[Change
 
 
 def compiled_again(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
-    """The call of compile once more before what trains, in whose scope it is written."""
-    fits = [node for node in source.at_line(line, ast.Call) if is_call(node, "fit", "fitgenerator", "trainonbatch")]
-    made = [node for node in source.all(ast.Expr) if is_call(node.value, "compile")
-            and fits and owner_text(node.value) == owner_text(fits[0])]
-    if len(made) != 1 or source.scope(made[0]) is not source.scope(fits[0]) or source.is_in_loop(fits[0]):
+    """The last call of compile once more before what trains next, in whose scope it is written."""
+    def calls(*names: str) -> list[ast.Call]:
+        return sorted((node for node in source.all(ast.Call) if is_call(node, *names) and owner_text(node) == owner),
+                      key=lambda node: node.lineno)
+
+    trains = "fit", "fitgenerator", "trainonbatch"
+    owners = {owner_text(node) for node in source.at_line(line, ast.Call) if is_call(node, *trains)}
+    owner = owners.pop() if len(owners) == 1 else None
+    at = line_of(finding) or line
+    made = [node for node in calls("compile") if node.lineno < at]
+    fits = [node for node in calls(*trains) if node.lineno >= at]
+    if owner is None or not made or not fits or source.scope(made[-1]) is not source.scope(fits[0]) or (
+            source.is_in_loop(fits[0])):
         raise ArgumentError("where to compile is not sure")
-    return line_of(finding) or line, [source.before(source.statement(fits[0]), source.raw(made[0]))]
+    return at, [source.before(source.statement(fits[0]), source.raw(source.statement(made[-1])))]
 
 
 def untold(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
