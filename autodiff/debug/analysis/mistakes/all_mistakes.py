@@ -45,9 +45,8 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          "learning rate too high": ("uphill", "gradients for updates"),
          "learning rate too low": ("never stepped", "nothing to step by"),
          "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
-         "labels do not follow from inputs": ("changed after compile",),
          "squared error of a softmax": ("one class for several",),
-         "labels do not follow from inputs": ("inputs not scaled",),  # that nothing is learnt has its reason
+         "labels do not follow from inputs": ("inputs not scaled", "changed after compile"),  # why nothing is learnt
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called
 # about what is given, which is told where that is
