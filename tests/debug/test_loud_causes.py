@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+import autodiff as tf
+from autodiff.debug.analysis.scripts.straight_through import _arranged
+
 from .pains import START
 from .test_trials import loaded, said
 
@@ -135,3 +138,9 @@ def test_a_rate_that_is_too_high_is_not_told_as_another_cause(name: str, tmp_pat
     with loaded(START + RIGHT[name], tmp_path, monkeypatch, "run") as shell:
         found = said("why nan", shell)
         assert PROGRAMS[name][1] not in found, found
+
+
+def test_what_was_arranged_anew_is_known_in_each_of_its_shapes() -> None:
+    with tf.Graph().as_default():
+        x = tf.tanh(tf.zeros([2, 6]), name="x")
+        assert [t.dims for t in _arranged(tf.expand_dims(tf.reshape(x, [4, 3]), 1))] == [(2, 6), (4, 3), (4, 1, 3)]

@@ -28,8 +28,8 @@ def straight_past(source: Source, cut: Operation, y: Tensor) -> tuple[list[Chang
     try:
         for chosen, near in _chosen(cut):
             takers = _taken(chosen.op, _KEPT)
-            compared = [op for op in takers if op.type in ("Sub", "SquaredDifference") and near in (
-                past(t, _KEPT) for t in op.inputs)]
+            compared = [op for op in takers if op.type in ("Sub", "SquaredDifference") and past(
+                near, _KEPT) in (past(t, _KEPT) for t in op.inputs)]
             takers = [op for op in takers if op in compared or op in ancestors([y])]
             for here, name in _both(source, chosen, near):
                 inside, beside = ([_reads(source, here, op) for op in takers if (op in compared) is each]
@@ -60,10 +60,15 @@ def _chosen(cut: Operation) -> Iterator[tuple[Tensor, Tensor]]:
         while rows is not None and len(users := users_of(rows.op)) == 1 and users[0].type in ("Reshape", "Identity"):
             rows = users[0].outputs[0]
         own = [op for op in behind if rows is not None and made & ancestors(op.inputs)]
-        nears = dict.fromkeys(past(t, _ARRANGED) for op in own for t in op.inputs if t.op not in own)
+        nears = dict.fromkeys(each for op in own for t in op.inputs if t.op not in own for each in _arranged(t))
         yield from ((rows, t) for t in nears if rows is not None and t.op not in made and t.op.inputs
                     and t.dtype.is_floating and len(t.dims or ()) == len(rows.dims or ()) and t.dims and rows.dims
                     and t.dims[-1] == rows.dims[-1] is not None)
+
+
+def _arranged(tensor: Tensor) -> list[Tensor]:
+    """What a tensor was before it was arranged anew, each time, the first of them first."""
+    return [*(_arranged(tensor.op.inputs[0]) if tensor.op.type in _ARRANGED else []), tensor]
 
 
 def _taken(op: Operation, through: tuple[str, ...]) -> list[Operation]:
@@ -90,7 +95,10 @@ def _starts(source: Source, tensor: Tensor) -> Iterator[Named]:
             node = source.expression(user)
             part = source.operand(node, user, list(user.inputs).index(tensor))
         except ArgumentError:
-            continue
+            made = next(iter(source.spanned(user)), None)
+            if not isinstance(made, ast.Call) or made.args or not isinstance(made.func, ast.Attribute):
+                continue  # no method, such as x.detach(), of which it is sure what it was called of
+            node, part = made, made.func.value
         yield Named(source.scope(node), source.raw(part))
 
 

@@ -276,8 +276,10 @@ def numbered(why: WhyNone, trials: Trials) -> WhyNone:
         0, "no gradient", first.op if first is not None else "", "", why.x, why.text, why.remedy, "", place))
     y = model.targets.named(why.y.rpartition(":")[0])
     cut = model.targets.named(first.op) if first is not None and first.first else None
-    lines = lines or (past_choice(y.outputs[0], cut) if y is not None and cut is not None else {})
-    if not lines or y is None or not moments or model.raised[0]:
+    straight = past_choice(y.outputs[0], cut) if not lines and y is not None and cut is not None else {}
+    if straight:
+        lines, why = straight, replace(why, remedy=why.remedy.rpartition("; or ")[2])
+    if not lines or y is None or not moments:
         return why
     trials.keep(0)
     number = trials.numbered_as(Remedy(why.remedy, "", 0.0, 0.0, place, applied=ANEW, lines=lines), Overlay(
