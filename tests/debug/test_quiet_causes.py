@@ -128,3 +128,15 @@ for i in range(8):
     both.train_on_batch(data[:32], np.ones(32))
 """
     assert "changed after compile" not in {f.kind for f in findings(text, tmp_path)}
+
+
+def test_a_policy_beside_its_critic_is_not_turned_with_it(tmp_path: Path) -> None:
+    text = """
+done, worth = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.float32, [None])
+guess, likely = dense(p, 1)[:, 0], tf.nn.log_softmax(dense(dense(p, 8, tf.nn.tanh), 3))
+policy = tf.reduce_mean(tf.reduce_sum(tf.one_hot(done, 3) * likely, 1) * tf.stop_gradient(worth - guess))
+train = adam(.01).minimize(policy + 0.5 * tf.reduce_mean(tf.square(worth - guess)))
+fit(train, lambda i: {p: points[:64], done: rng.randint(0, 3, 64), worth: rng.rand(64)}, 60)
+"""
+    first, *_ = findings(text, tmp_path)
+    assert first.kind == "wrong sign" and "minimize its negative" not in first.remedy

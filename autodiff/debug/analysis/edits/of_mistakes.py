@@ -183,7 +183,7 @@ def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
     elif op.type == "Sub" and [any(head.op in ancestors([t]) for head in heads(case)) for t in op.inputs] == [
             True, False]:
         yield otherwise(op, "a + b in place of a - b", lambda now: build.AddV2(*map(now, op.inputs)))
-    elif op.type in ("Sub", "Exp", "Neg") and (term := _term(op, case)) is not None:
+    elif op.type in ("Sub", "Exp", "Neg", "Log", "LogSoftmax", "Softmax") and (term := _term(op, case)) is not None:
         yield Attempt((changed(term, words, build.Neg, "-{0}"),), is_same=False)
     elif op in case.behind:
         yield Attempt((turned(case.y),), is_same=False)
