@@ -23,6 +23,9 @@ with tf.Session() as session:
         session.run([step, loss], {x: [[1.0, 2.0], [3.0, 95.0]]})
 """
 ANSWERS = {
+    "@tf.custom_gradient\ndef f(v):\n    def grad(dy):\n        e = tf.exp(v)\n        return dy * e / (1.0 + e)\n"
+    "    return tf.nn.softplus(v), grad\nloss = tf.reduce_sum(f(tf.matmul(x, 9.0 * w)))":
+        ("run -f nonfinite", "why nan", "the gradient of IdentityN at model.py:8"),
     "cap = np.float32('nan')\nloss = tf.reduce_sum(tf.minimum(tf.matmul(x, w), cap))":
         ("run -f nonfinite", "why nan", "the script gave it as nan: a missing value"),
     "v = tf.Variable([[np.inf, 2.0]])\nloss = tf.reduce_sum(tf.matmul(x, w) * v)":

@@ -27,16 +27,20 @@ def place_of(op: Operation) -> Place | None:
 
 
 def _is_by_the_script(op: Operation) -> bool:
-    """Whether an op of a replaced gradient was made in the script's function, not in the call of `gradients`."""
-    depth, seen = len(op.traceback), {op}
-    stack = [op]
-    while stack:
-        for tensor in stack.pop().inputs:
-            if tensor.op.gradient_of is not None and tensor.op not in seen:
-                seen.add(tensor.op)
-                if not tensor.op.forward_op.override:
-                    return depth > len(tensor.op.traceback)
-                stack.append(tensor.op)
+    """Whether an op of a replaced gradient was made in the script's function, not in the call of `gradients`.
+
+    The gradient that arrives tells, or of what does not take it the one that goes on.
+    """
+    depth = len(op.traceback)
+    for beside in (lambda o: [t.op for t in o.inputs], lambda o: [c for t in o.outputs for c in t._consumers]):
+        stack, seen = [op], {op}
+        while stack:
+            for other in beside(stack.pop()):
+                if other.gradient_of is not None and other not in seen:
+                    seen.add(other)
+                    if not other.forward_op.override:
+                        return depth > len(other.traceback)
+                    stack.append(other)
     return False
 
 
