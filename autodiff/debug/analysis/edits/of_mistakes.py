@@ -319,5 +319,5 @@ _WAYS: dict[str, Way] = {
     **dict.fromkeys(("clipped by value", "clipped always", "clipped too hard", "clipped away"), of_training.unclipped),
     "epsilon too large": of_training.small_epsilon,
     **dict.fromkeys(("inputs not scaled", "inputs almost zero", "targets not scaled"), of_training.scaled_feed),
-    **dict.fromkeys(("equal initial values", "initial values too large", "initial values too small"),
+    **dict.fromkeys(("equal initial values", "zero factors", "initial values too large", "initial values too small"),
                     of_training.drawn)}

@@ -145,12 +145,16 @@ def _rows(case: Case, tensor: Tensor) -> list[np.ndarray]:
 
 
 def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    """Kernels of other first values: where units are equal drawn anew, elsewhere of the usual size."""
+    """Kernels of other first values: where units are equal drawn anew, elsewhere of the usual size.
+
+    Of two factors that are zero the one that the finding is about.
+    """
     rng = np.random.default_rng(0)
     start: dict[str, np.ndarray] = {}
     alike: list[Operation] = []
     kernels = {held(t) for o in case.behind for t in o.inputs[1:] if held(t).outputs[0] in case.variables
-               and len(held(t).attrs["shape"] or ()) > 1}
+               and len(held(t).attrs["shape"] or ()) > 1} if finding.kind != "zero factors" else {
+        v.op for v in case.variables if v.name == finding.target}
     for kernel in sorted(kernels, key=lambda o: o.index):
         value: Any = case.steps[0].before.get(kernel.name)
         if value is None or np.asarray(value).dtype.kind != "f":
