@@ -47,6 +47,10 @@ WRITTEN = {
     "those of a layer": (f"g = tf.layers.dense(h, 12, tf.nn.tanh, kernel_initializer=tf.constant_initializer(0.5))\n"
                          f"z = tf.layers.dense(g, 4)\n{ENTROPY}",
                          "tf.constant_initializer(0.5)", "tf.glorot_uniform_initializer()"),
+    "one of two factors of zeros": (f"V = tf.get_variable('V', [4, 20], initializer=tf.zeros_initializer())\n"
+                                    f"U = tf.get_variable('U', [4, 20], initializer=tf.constant_initializer(0.0))\n"
+                                    f"z = tf.reduce_sum(h[:, None] * (U * V), 2)\n{ENTROPY}",
+                                    "tf.zeros_initializer()", "tf.glorot_uniform_initializer()"),
     "an axis": ("z = tf.nn.softmax(tf.layers.dense(h, 4), axis=0)\n"
                 "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(z + 1e-8), 1))", ", axis=0", ""),
     "a residual": ("loss = tf.reduce_mean(tf.layers.dense(h, 4) - y)", "tf.layers.dense(h, 4) - y",
@@ -127,3 +131,29 @@ def test_first_values_given_elsewhere_are_not_written(tmp_path: Path, monkeypatc
     with loaded(f"{START}import numpy as np\n{BEGIN}{made}{TRAIN}", tmp_path, monkeypatch, "run") as shell:
         first, *_ = shell.dbg.doctor().findings
     assert first.kind == "equal initial values" and "; fix " not in first.remedy
+
+
+def test_an_optimizer_is_given_the_variables_of_its_own_scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"""{START}import numpy as np
+def judge(v):
+    with tf.variable_scope("judge", reuse=tf.AUTO_REUSE):
+        return tf.layers.dense(tf.layers.dense(v, 8, tf.nn.tanh, name="a"), 1, name="b")
+noise, real = tf.placeholder(tf.float32, [16, 3]), tf.placeholder(tf.float32, [16, 2])
+with tf.variable_scope("maker"):
+    fake = tf.layers.dense(noise, 2)
+entropy = lambda z, k: tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=k(z), logits=z))
+against = entropy(judge(real), tf.ones_like) + entropy(judge(fake), tf.zeros_like)
+loss = entropy(judge(fake), tf.ones_like)
+adam = tf.train.AdamOptimizer(0.01)
+own = adam.minimize(against, var_list=tf.trainable_variables("judge"))
+step = tf.train.AdamOptimizer(0.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(24):
+        fed = {{noise: np.random.RandomState(i).randn(16, 3), real: 2 + np.random.RandomState(99 + i).randn(16, 2)}}
+        session.run([own, against], fed)
+        session.run([step, loss], fed)
+"""
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        assert "two losses train the same" in said("doctor", shell)
+        assert "minimize(loss, var_list=tf.trainable_variables('maker/'))" in shell.dbg.edits.patch(1).new.decode()

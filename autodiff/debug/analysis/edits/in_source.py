@@ -245,7 +245,8 @@ def _given(source: Source, rewrite: Argument) -> list[Change]:
         return [(*source.range(calls[0]), new)]
     if word is not None and not text:
         return [source.without_word(word)]
-    return [source.told(calls[0], keyword, text.format(source.beside(word.value)) if word is not None else text)]
+    return [source.told(calls[0], keyword, text.format(source.beside(word.value)) if word is not None else
+                        source.spelled(text))]
 
 
 def _change(source: Source, rewrite: Rewrite) -> list[Change]:

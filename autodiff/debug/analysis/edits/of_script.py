@@ -11,6 +11,7 @@ from ..advice import advice_of
 from ..findings import Finding
 from ..mistakes.case import Case, update_op
 from ..mistakes.last_layer import squashed_before
+from ..mistakes.trainers import by_loss
 from ..scripts.changes import rows_of
 from ..scripts.source_tree import Source
 from ..scripts.straight_through import straight_past
@@ -70,6 +71,8 @@ def _line(finding: Finding, op: Operation, case: Case) -> Argument | RunToo | Le
                      if isinstance(edit.line, Rewrite)), None)
     if finding.kind == "not updated":
         return Argument(update, "", _GROUP)
+    if finding.kind == "two losses train the same":
+        return _only_own(op, case)
     if finding.kind == "not trained":
         return Argument(update, "var_list")
     made, there = place_of(op), place_of(update)
@@ -80,3 +83,16 @@ def _line(finding: Finding, op: Operation, case: Case) -> Argument | RunToo | Le
         finding.target == t.name for each in ancestors([o.inputs[1]]) for t in each.outputs)
              ] if finding.kind == "padding is read" else []
     return Argument(looks[0], "mask_zero", "True") if looks and case.graph.extras.get("compiled") else None
+
+
+def _only_own(update: Operation, case: Case) -> Argument | None:
+    """A list of the variables of one scope for the optimizer that trains those of another loss too."""
+    trained = [{u.variable.op.name: u.op for u in updates} for updates in by_loss(case).values()]
+    mine = next((each for each in trained if update in each.values()), {})
+    for other in trained:
+        for more, fewer in ((mine, other), (other, mine)):
+            scopes = {name.partition("/")[0] for name in more.keys() - fewer.keys()}
+            if more.keys() & fewer.keys() and len(scopes) == 1 and not any(
+                    name.partition("/")[0] in scopes for name in fewer):
+                return Argument(next(iter(more.values())), "var_list", f"{{tf}}.trainable_variables('{scopes.pop()}/')")
+    return None
