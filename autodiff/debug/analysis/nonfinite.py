@@ -18,7 +18,7 @@ from ..facts.stats import bad_elements, has_nonfinite
 from .arithmetic_rules import in_words, number, overflows
 from .edits.in_graph import at_one_place, is_half
 from .findings import Operand, Origin, WhyNonfinite
-from .origins.chain import chain_of
+from .origins.chain import LOST, chain_of
 from .origins.sources import Scene
 from .remedies import by_zero, divides_by_count_less_1, label_too_long, mapped_ops, numpys, of_products, remedy_for
 
@@ -199,10 +199,10 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     overflow = not secondary and bool(op.inputs) and overflows(op.type, _matched(op, numbers), array[elements[0]])
     if overflow and array.dtype == np.float16:
         rule += ", float16, which ends at 65504"
-    if trap == "underflow":
-        rule += "; the 0 is an underflow: " + _underflow(op, values, operands)
     is_known = tensor is op.outputs[0] or takes_elements(op)
     chain = chain_of(tensor, elements[0], scene) if scene is not None and harmful and is_known else ()
+    if trap == "underflow" and not any(LOST in link.text for link in chain):
+        rule += "; the 0 is an underflow: " + _underflow(op, values, operands)
     remedy = of_products(op, chain) or remedy_for(op, trap, numbers, values)
     return Origin(op.name, op.type, tensor.name, phase, _kinds(array), int((~np.isfinite(array)).sum()), array.size,
                   elements, operands, rule, remedy, forward.name, forward.type, harmful,

@@ -30,6 +30,7 @@ _ADDS = ("Add", "AddV2", "AddN", "Mul")
 _FORKS = 3
 _TURNS = 3  # times that a way comes by a line again: a loop
 _READS = ("Identity", "ReadVariableOp", "Captured")
+LOST = "float16 has no number below 6e-08 but 0"
 NEEDS_SIGN = ("Log", "Sqrt", "Rsqrt", "Log1p", "Lgamma", "Digamma", "Pow")
 
 
@@ -234,8 +235,8 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
         if op.type == "Const" and array.ndim and np.any(array) and (at.value == 0 or not np.isfinite(at.value)):
             return Link(f"the constant {op.name!r} has {value}{_spot(at.index)}", place, "made", op.name, at.index)
         if op.type == "Const" and not array.ndim and at.value == 0:
-            lost = "; float16 has no number below 6e-08 but 0" if is_half(op) else ""
-            return Link(f"the script gave 0 for the constant {op.name!r}{lost}", place, "made", op.name)
+            return Link(f"a number of the script is 0 there: {LOST}" if is_half(op) else
+                        f"the script gave 0 for the constant {op.name!r}", place, "made", op.name)
         return None if op.type == "Const" else Link(f"{op.type} gave {value}", place, "made", op.name)
     if op.type == "While":
         return Link(f"{op.name} gives {value}{_growth(at)}", place, "op", op.name)
