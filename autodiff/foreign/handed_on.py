@@ -80,10 +80,9 @@ def _target(statement: ast.stmt, position: int | None) -> ast.expr | None:
 
 def returned_by(scope: ast.FunctionDef | None, here: ast.stmt | None = None) -> list[ast.expr]:
     """What the only return of a function gives, one by one; [] where there is none, or several."""
-    inner = {node for each in ast.walk(scope) if each is not scope and isinstance(each, (ast.FunctionDef, ast.Lambda))
-             for node in ast.walk(each)} if scope is not None else set()
-    returns = [node for node in ast.walk(scope) if isinstance(node, ast.Return) and node not in inner
-               ] if scope is not None else []
+    nodes = [*ast.walk(scope)] if scope is not None else []
+    inner = {node for each in nodes[1:] if isinstance(each, ast.FunctionDef) for node in ast.walk(each)}
+    returns = [node for node in nodes if isinstance(node, ast.Return) and node not in inner]
     value = returns[0].value if len(returns) == 1 else getattr(here, "value", None) if here in returns else None
     if value is None:
         return []

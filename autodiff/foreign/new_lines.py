@@ -134,7 +134,7 @@ def copied_to_the_other(file: str, line: int) -> NewLines:
 
 def without_call(file: str, line: int, name: str) -> NewLines:
     """What the only call of a function or method of a name on a line is of, in its place."""
-    calls = [node for node in nodes_on(file, line) if isinstance(node, ast.Call) and _called(node) == name]
+    calls = [node for node in nodes_on(file, line) if isinstance(node, ast.Call) and last_name(node.func) == name]
     if len(calls) != 1:
         return {}
     func, given = calls[0].func, calls[0].args[:1]
@@ -147,7 +147,7 @@ def turned_mask(file: str, line: int) -> NewLines:
     """The one mask of bools that calls on a line are given, the other way round."""
     given = [node for call in nodes_on(file, line) if isinstance(call, ast.Call) for node in (
         *(word.value for word in call.keywords if (word.arg or "").endswith("mask")),
-        *call.args[:_called(call) in ("masked_fill", "masked_fill_", "where")])]
+        *call.args[:last_name(call.func) in ("masked_fill", "masked_fill_", "where")])]
     if len(given) != 1:
         return {}
     node = given[0]
@@ -165,7 +165,7 @@ def scaled_inside(file: str, line: int) -> NewLines:
     if not isinstance(statement, ast.Assign):
         return {}
     whole = statement.value
-    calls = [node for node in ast.walk(whole) if isinstance(node, ast.Call) and _called(node) == "Parameter"]
+    calls = [node for node in ast.walk(whole) if isinstance(node, ast.Call) and last_name(node.func) == "Parameter"]
     if len(calls) != 1 or calls[0] is whole or len(calls[0].args) != 1 or _is_argument(calls[0], whole):
         return {}
     inside = calls[0].args[0]
@@ -182,8 +182,9 @@ def _is_argument(call: ast.Call, whole: ast.expr) -> bool:
         *node.args, *(word.value for word in node.keywords)) for node in ast.walk(whole))
 
 
-def _called(call: ast.Call) -> str:
-    return ast.unparse(call.func).rpartition(".")[2]
+def last_name(function: ast.expr) -> str:
+    """What is called, without what it belongs to."""
+    return ast.unparse(function).rpartition(".")[2]
 
 
 def is_alone(file: str, node: ast.stmt) -> bool:

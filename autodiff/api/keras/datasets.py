@@ -14,7 +14,7 @@ from ...files.disk.arrays import read_arrays
 from ...files.disk.pickled import read_pickle
 from ..common.unsupported import refusing
 from ..mnist import FILES, load_mnist, read_idx
-from .utils import get_file
+from .utils import get_file, kept_at
 
 _FROM = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 _IMAGES = "https://www.cs.toronto.edu/~kriz/"
@@ -26,7 +26,7 @@ def _mnist(path: str = "mnist.npz") -> tuple[Part, Part]:
 
     path: an npz archive as Keras keeps it, here or in ~/.keras/datasets; else the digits of autodiff.mnist.
     """
-    for place in (path, os.path.join(os.path.expanduser("~"), ".keras", "datasets", path)):
+    for place in (path, kept_at(path)):
         if os.path.isfile(place):
             found = read_arrays(place)
             return (found["x_train"], found["y_train"]), (found["x_test"], found["y_test"])

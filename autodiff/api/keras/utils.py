@@ -91,13 +91,18 @@ def deserialized(config: dict[str, Any], known: dict[str, Any], custom_objects: 
     return kind.from_config(config.get("config", {}))
 
 
+def kept_at(fname: str, cache_subdir: str = "datasets", cache_dir: str | None = None) -> str:
+    """Where Keras keeps a file that it has fetched, whether it has or not."""
+    return os.path.join(cache_dir or os.path.expanduser("~/.keras"), cache_subdir, fname)
+
+
 def get_file(fname: str, origin: str = "", untar: bool = False, cache_subdir: str = "datasets",
              cache_dir: str | None = None, **options: Any) -> str:
     """Where a file lies that Keras has fetched before. Raises ArgumentError (ValueError) if it lies nowhere.
 
     untar: what was unpacked of it, beside it.
     """
-    path = os.path.join(cache_dir or os.path.expanduser("~/.keras"), cache_subdir, fname)
+    path = kept_at(fname, cache_subdir, cache_dir)
     if not os.path.exists(path):
         raise ArgumentError(f"no file is fetched from {origin or 'elsewhere'}", hint=f"put it at {path}")
     return path

@@ -64,15 +64,14 @@ class Optimizers:
     @contextlib.contextmanager
     def watched(self, optax: ModuleType) -> Iterator[None]:
         """While the script runs, once it has imported optax."""
-        kept = {name: getattr(optax, name) for name in ("apply_updates", "set_to_zero", *_rated_by(optax))
-                if hasattr(optax, name)}
+        watching = {"apply_updates": self._applying, "set_to_zero": self._freezing}
+        kept = {name: getattr(optax, name) for name in (*watching, *_rated_by(optax)) if hasattr(optax, name)}
         optimizer = optax.GradientTransformation
         real = optimizer.__new__
         optimizer.__new__ = functools.wraps(real)(
             lambda cls, init, update: real(cls, *self._told(init, update)))
         for name, function in kept.items():
-            setattr(optax, name, self._applying(function) if name == "apply_updates" else
-                    self._freezing(function) if name == "set_to_zero" else self._rating(function))
+            setattr(optax, name, watching.get(name, self._rating)(function))
         try:
             yield
         finally:

@@ -4,9 +4,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..new_lines import nodes_on
+from ..new_lines import last_name, nodes_on
 from ..script_lines import loops_around, parsed
-from .uncut import last_name
 
 _CASTS = ("float", "double", "to", "type")
 _SAME = (*_CASTS, "cuda", "cpu", "view", "reshape", "flatten", "unsqueeze", "squeeze", "contiguous", "clone")

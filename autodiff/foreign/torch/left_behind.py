@@ -81,10 +81,10 @@ def sampled(entries: Sequence[Entry], used: Sequence[Entry]) -> list[Finding]:
 
     A draw that meets its own mean again is weighed by its log_prob, as an action is. entries, used: as of `remark_on`.
     """
-    ids = [{id(t) for t in tensors_in((each.args, each.kwargs))} for each in used]
-    for draw in used:
-        if draw.drawn is None or isinstance(draw.op, Call) or name_of(draw.op)[0] != "normal" or draw.has_grad:
-            continue
+    draws = [e for e in used if e.drawn is not None and not e.has_grad and not isinstance(e.op, Call)
+             and name_of(e.op)[0] == "normal"]
+    ids = [{id(t) for t in tensors_in((each.args, each.kwargs))} for each in used] if draws else []
+    for draw in draws:
         given = {id(t) for t in tensors_in((draw.args, draw.kwargs))}
         before = [each for each in entries if not each.has_grad and given & {id(t) for t in tensors_in(each.result)}]
         own = {id(t) for each in (draw, *before) for t in tensors_in((each.args, each.kwargs)) if t.requires_grad}

@@ -10,9 +10,8 @@ from ...core.traversal import users_of
 from ...debug.analysis.advice import advice_of
 from ...debug.analysis.edits.in_graph import squashed
 from ...debug.facts.roles import place_of
-from ..new_lines import NewLines, nodes_on, replaced
+from ..new_lines import NewLines, last_name, nodes_on, replaced
 from ..script_lines import parsed
-from .uncut import last_name
 
 _CHOICES = ("argmax", "max", "topk", "argsort", "sort")  # what is the same of logarithms
 _ARRANGE = ("GatherV2", "GatherNd", "Reshape", "Identity", "Squeeze", "StridedSlice", "Slice", "Transpose",

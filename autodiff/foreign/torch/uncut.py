@@ -5,7 +5,7 @@ import ast
 import copy
 from collections.abc import Iterator, Sequence
 
-from ..new_lines import NewLines, is_alone, nodes_on, replaced
+from ..new_lines import NewLines, is_alone, last_name, nodes_on, replaced
 from ..script_lines import assigned_on, holding, loops_around, on_lines, read_by
 
 _WRAPPED = ("tensor", "as_tensor", "from_numpy", "Variable", "Tensor", "FloatTensor")
@@ -18,11 +18,6 @@ _PLACES = ("cpu", "clone")  # what may stand between, and is kept where no numbe
 def connected(file: str, line: int) -> NewLines:
     """Tensors themselves, not their numbers; and what was computed without a gradient with it."""
     return next(filter(None, _connections(file, line)), {})
-
-
-def last_name(function: ast.expr) -> str:
-    """What is called, without what it belongs to."""
-    return ast.unparse(function).rpartition(".")[2]
 
 
 def _connections(file: str, line: int) -> Iterator[NewLines]:

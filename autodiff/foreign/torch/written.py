@@ -19,6 +19,7 @@ from ..new_lines import (
     after,
     before,
     copied_to_the_other,
+    last_name,
     moved,
     nodes_on,
     replaced,
@@ -31,7 +32,7 @@ from ..new_lines import (
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_shares import in_logarithms
-from .uncut import connected, last_name
+from .uncut import connected
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
           **dict.fromkeys(("fill_", "zero_"), "{0}.normal_(0, 0.1)")}  # what fills with one number, and what at random
@@ -343,8 +344,7 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
     "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]),
     "weight decay": _lighter, "sample cut": _resampled, "single deviation": _of_population,
-    "mask the wrong way round": _turned_mask,
-    "reshape for transpose": _moved_axes, "sorted by class": _shuffled, **dict.fromkeys((
-        "double softmax", "double sigmoid"), _no_layer), "axes of batch and time": _worded(
+    "mask the wrong way round": _turned_mask, "reshape for transpose": _moved_axes, "sorted by class": _shuffled,
+    **dict.fromkeys(("double softmax", "double sigmoid"), _no_layer), "axes of batch and time": _worded(
         "RNN LSTM GRU", "batch_first", "True"), "dropout in evaluation": _worded(
             "dropout", "training", "self.training")}

@@ -153,8 +153,9 @@ def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     start: dict[str, np.ndarray] = {}
     alike: list[Operation] = []
     kernels = {held(t) for o in case.behind for t in o.inputs[1:] if held(t).outputs[0] in case.variables
-               and len(held(t).attrs["shape"] or ()) > 1} if finding.kind != "zero factors" else {
-        v.op for v in case.variables if v.name == finding.target}
+               and len(held(t).attrs["shape"] or ()) > 1}
+    if finding.kind == "zero factors":
+        kernels = {v.op for v in case.variables if v.name == finding.target}
     for kernel in sorted(kernels, key=lambda o: o.index):
         value: Any = case.steps[0].before.get(kernel.name)
         if value is None or np.asarray(value).dtype.kind != "f":

@@ -181,9 +181,11 @@ def _cast_away(case: Case) -> list[Finding]:
     """Fractions that a cast to integers cuts off."""
     drawn = case.graph.extras.get("drawn", ())
     for op in case.behind:
-        if op.type != "Cast" or not op.inputs[0].dtype.is_floating or not op.outputs[0].dtype.is_integer or \
-                not any(o.type in PLACEHOLDERS for o in ancestors(op.inputs)) or any(
-                o in drawn or o.type.startswith("Random") for o in ancestors(op.inputs)):
+        if op.type != "Cast" or not op.inputs[0].dtype.is_floating or not op.outputs[0].dtype.is_integer:
+            continue
+        made_of = ancestors(op.inputs)
+        if not any(o.type in PLACEHOLDERS for o in made_of) or any(
+                o in drawn or o.type.startswith("Random") for o in made_of):
             continue  # of what is drawn the whole part is meant, as an index
         values = case.series(op.inputs[0])
         if values and values[0].size and np.isfinite(values[0]).all():

@@ -224,9 +224,9 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     given = [t for t, v in case.steps[0].feeds.items() if np.ndim(v)] if is_fed else [
         t for op in case.behind if is_data(t := op.outputs[0])] if labels.op.type == "Pack" else labels.op.outputs
     inputs = [t for t in given if t is not labels and not behind.isdisjoint(t._consumers)]
-    given = [*inputs, *(t for c in through(inputs[0]) if c.type == "Cast" for t in c.outputs)] if inputs else []
-    are_ids = any(t.dtype.is_integer for t in given)
-    if len(inputs) != 1 or not all(t.dtype.is_floating or len(t.dims or ()) == 2 for t in given):
+    read = [*inputs, *(t for c in through(inputs[0]) if c.type == "Cast" for t in c.outputs)] if inputs else []
+    are_ids = any(t.dtype.is_integer for t in read)
+    if len(inputs) != 1 or not all(t.dtype.is_floating or len(t.dims or ()) == 2 for t in read):
         return None  # of several, such as actions, they may follow from the others
     case.want(labels, inputs[0])
     known = [run.feeds for run in case.steps] if is_fed else [case.values(run) for run in case.looked]
@@ -241,14 +241,14 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     if not kept:
         return None
     x, y = (np.concatenate(each) for each in zip(*kept))
-    firsts = np.sort(np.unique(x, axis=0, return_index=True)[1])[:_MANY * (1 + 2 * are_ids)]
+    firsts = np.sort(np.unique(x, axis=0, return_index=True)[1])[:3 * _MANY if are_ids else _MANY]
+    x, y = x[firsts], y[firsts]
+    if len(firsts) < (2 * _MANY if are_ids else _FEWEST) or not np.isfinite(x).all():
+        return None
     if are_ids:
-        if x.shape[1] < 2 or not 0 <= x.min() <= x.max() < _WORDS or len(firsts) < 2 * _MANY:
+        if x.shape[1] < 2 or not 0 <= x.min() <= x.max() < _WORDS:
             return None
         x = np.stack([np.bincount(row, minlength=int(x.max()) + 1) for row in x.astype(int)]).astype(float)
-    if len(firsts) < _FEWEST or not np.isfinite(x[firsts]).all():
-        return None
-    x, y = x[firsts], y[firsts]
     spread = x.std(axis=0)
     x = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1)
     return x, y if head.form in _OF_NUMBERS else (y == np.unique(y)).astype(float)

@@ -17,7 +17,7 @@ from .pairing import batches_of
 from .signs import is_of_one, source_of
 from .units import ACTIVATIONS
 
-_PRODUCTS = ("MatMul", "Conv2D")
+_PRODUCTS, _STEPS = ("MatMul", "Conv2D"), ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum")  # of layers, of loops
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
 _CONVOLVED = 3  # rank from which on a tensor is a map or a sequence
 
@@ -35,14 +35,14 @@ def wiring_mistakes(case: Case) -> list[Finding]:
 
 def _stays(loop: Operation, case: Case) -> list[Finding]:
     """A loop that computes with a state and hands it on as it came, zeros in each iteration."""
-    body = loop.attrs["body"] if loop.type == "While" and loop in case.trained else None
+    if loop.type != "While" or loop not in case.trained:
+        return []
+    body = loop.attrs["body"]
     same = [(state, given) for given, state, made in zip(loop.inputs, body.inputs, body.outputs)
-            if past(made, SAME) is state] if body is not None else []  # JAX hands such a state in beside the others
-    same += [(op.outputs[0], op.attrs["external"]) for op in body.graph.operations.values()
-             if op.type == "Captured"] if body is not None else []
+            if past(made, SAME) is state]  # JAX hands such a state in beside the others
+    same += [(op.outputs[0], op.attrs["external"]) for op in body.graph.operations.values() if op.type == "Captured"]
     for state, given in same:
-        used = next((c for c in through(state) if c.type in (
-            "MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum")), None)
+        used = next((c for c in through(state) if c.type in _STEPS), None)
         begun = unbroadcast(given)
         value = static_value(begun.op.inputs[1] if begun.op.type == "Fill" else begun) if used is not None else None
         if used is not None and given.dtype.is_floating and value is not None and not np.any(value):

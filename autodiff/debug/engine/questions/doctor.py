@@ -46,6 +46,7 @@ _CALLS = ("If", "While", "Case")  # which may update what they are given
 _BATCHES = 5  # steps whose batches units are judged by
 _MEANT = "it should be zero"  # of a gradient function: as of those that pass a gradient straight through
 _CHANCE = 3  # steps looked at, in all of which a gradient is zero that is so by no accident of one batch
+_NOT_ASKED = 25  # severity of a variable that a gradient could reach, and that was left out
 _LATE = 20  # runs that are looked at for what has been trained
 _APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
 
@@ -147,7 +148,7 @@ class Checkup:
             cut = next((c for c in reason.cuts if c.first), None)
             told = advice_of(self.model.graph).remarks.get(variable.op.name)
             is_vain = cut is not None or call is not None and asks_for_nothing(call) or bool(told and told.place)
-            weight = 90 if is_vain else 25 if reason.kind == "not asked" else 55
+            weight = 90 if is_vain else _NOT_ASKED if reason.kind == "not asked" else 55
             is_meant = cut is not None and cut.kind == "stop_gradient" and (  # what a run loaded is frozen there
                 op := self.model.targets.named(cut.op)) is not None and (call is not None and variable.op not in map(
                     held, call.xs) or not loaded.isdisjoint(ancestors([*op.outputs])))
@@ -155,7 +156,7 @@ class Checkup:
             is_meant |= cut is None and variable.dtype.base_dtype.is_integer  # a number that is only kept
             is_meant |= variable.op in asked and variable.op not in behind  # of a model that was read from a file
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
-            if weight == 25 and is_of_no_layer(variable):
+            if weight == _NOT_ASKED and is_of_no_layer(variable):
                 weight, reason = 60, replace(reason, text="it is read in the model, as inside of a Lambda, but no "
                                              "layer made it: it is no weight of the model, and fit does not train it",
                                              remedy="make it by add_weight in a Layer, or use Embedding or Dense")
