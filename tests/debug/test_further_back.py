@@ -255,6 +255,15 @@ def test_a_loss_that_grew_without_end_is_told_though_nothing_is_nan(tmp_path: Pa
     assert "or lower the learning rate" in found
 
 
+def test_the_first_nan_of_more_runs_than_are_remembered_is_told(tmp_path: Path,
+                                                                monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEAD + "v = tf.Variable(-30.0)\nloss = tf.log(v) + 0.0 * tf.reduce_sum(tf.matmul(x, w))" + RUN.replace(
+        "range(2)", "range(700)")
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        found = said("why nan", shell)
+    assert "v is -30, as it was in the beginning" in found and "step 1 gives loss" in found, found
+
+
 def test_of_runs_whose_loss_was_nan_one_after_the_other_the_first_is_told(tmp_path: Path,
                                                                           monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEAD + "v = tf.Variable(0.25)\nloss = tf.log(v) + 0.0 * tf.reduce_sum(tf.matmul(x, w))" + RUN.replace(

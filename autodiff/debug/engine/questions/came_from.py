@@ -114,7 +114,9 @@ class CameFrom:
         if loaded and all(value == now or np.isnan(value) and np.isnan(now) for m, value in values if m.number > runs):
             return [replace(link, text=f"{link.text}, as it was loaded from {loaded}")]
         if old == now or np.isnan(old) and np.isnan(now):
-            return [replace(link, text=f"{link.text}, as it was in the beginning")]
+            began = self.state.log.at(first.run)  # or what is remembered of it
+            when = "in the beginning" if began.step <= 1 else f"in {began}, from which on steps are remembered"
+            return [replace(link, text=f"{link.text}, as it was {when}")]
         changed = next(m for (m, value), (_, after) in zip(values[-2::-1], values[:0:-1]) if value != after)
         told = f"{op.name}{_spot(link.index)} is {number(now)} since the update of {self.state.log.at(changed.run)}"
         told += f", {number(old)} before {self.state.log.at(first.run)}" + (f"; {rate}" if rate else "")

@@ -173,7 +173,8 @@ class Explanations:
     def _first_ill(self, roots: Sequence[Tensor], at: Moment) -> Moment | None:
         """Of the runs whose loss was not finite, one after the other up to `at`: the first before it, if remembered."""
         since = self.state.log.ill_since(at.run) if at in self.state.moments and self.state.view is None else at.run
-        return next((m for m in self.state.moments if since <= m.run < at.run and m.wanted == at.wanted
+        known = [*self.state.stretch(self.state.log.at(since).step), *self.state.moments]  # the beginning is kept apart
+        return next((m for m in known if since <= m.run < at.run and m.wanted == at.wanted
                      and all(self.state.can_compute(t, m) for t in roots)), None)
 
     def _of_other_losses(self, at: Moment) -> WhyNonfinite | None:
