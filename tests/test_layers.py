@@ -49,6 +49,7 @@ cli
 
 # module -> (imported, why it is imported inside of a function)
 LAZY: dict[tuple[str, str], str] = {
+    ("autodiff.api.keras.saved.hdf5", "h5py"): "an extra that not everybody has",
     ("autodiff.api.keras.preprocessing.image", "PIL"): "an extra that not everybody has",
     ("autodiff.core.names", "difflib"): "only for a message: import time",
     ("autodiff.debug.debugger", "autodiff.debug.engine.workers"): "only for --on: import time",
@@ -72,6 +73,7 @@ LAZY: dict[tuple[str, str], str] = {
 KEPT_TO = {
     "rich": ("cli.view.drawn",),
     "prompt_toolkit": ("cli.screen",),
+    "h5py": ("autodiff.api.keras.saved.hdf5",),
     "PIL": ("autodiff.api.keras.preprocessing.image",),
     "distributed": ("autodiff.debug.engine.workers",),
     "jax": ("autodiff.foreign.jax",),

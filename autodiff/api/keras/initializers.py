@@ -33,11 +33,12 @@ _BY_NAME = ("constant", "glorot_normal", "glorot_uniform", "he_normal", "he_unif
 
 
 def get(identifier: Any) -> Any:
-    """The initializer of a name; one itself; None for None. Raises ArgumentError (ValueError) for others."""
+    """The initializer of a name or config; one itself; None for None. Raises ArgumentError (ValueError) for others."""
     if identifier is None or callable(identifier):
         return identifier
-    if isinstance(identifier, str) and identifier in _BY_NAME:
-        return (globals().get(identifier) or getattr(initializers, identifier))()
+    name, told = (identifier["class_name"], identifier["config"]) if isinstance(identifier, dict) else (identifier, {})
+    if isinstance(name, str) and name in _BY_NAME:
+        return (globals().get(name) or getattr(initializers, name))(**told)
     raise ArgumentError(f"Unknown initializer: {identifier}", expected=", ".join(_BY_NAME))
 
 

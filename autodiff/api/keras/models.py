@@ -12,60 +12,25 @@ from ...core.errors import ArgumentError, KindError, UnsupportedError
 from ...core.graph import Tensor, get_default_graph
 from ...core.site import made_at
 from .. import logging
-from ..arrays.creation import placeholder, zeros
 from ..common.unsupported import refusing
 from ..train.objects.checkpoint import Restoration
 from ..train.objects.object_graph import write_objects
 from ..train.saved_variables import bare_session
 from ..variables.layer_base import Layer, add_once
-from ..variables.layer_calls import HISTORY, Call, takes
+from ..variables.layer_calls import HISTORY, takes
 from ..variables.trackable import TrackableReference
-from . import backend
+from . import backend, optimizers
 from .calls import check_connected, histories, layers_to, replayed
+from .inputs import BEGINS, Input, InputLayer
 from .kinds.plain import Weights
-from .summaries import BEGINS, summary_lines
+from .saved import hdf5
+from .saved.networks import connected, connections
+from .summaries import summary_lines
 from .training import Trained
 from .utils import deserialized
 from .utils import serialized as serialize
 
 __all__ = ["Input", "InputLayer", "Model", "Sequential", "clone_model", "load_model", "model_from_json", "save_model"]
-
-
-def Input(shape: Any = None, batch_size: int | None = None, name: str | None = None, dtype: Any = None,  # noqa: N802
-          sparse: bool = False, tensor: Any = None, batch_shape: Any = None, **options: Any) -> Any:
-    """A tensor to begin a model with: a placeholder. shape: without the batch, whose size may be given.
-
-    While executing eagerly it holds zeros, a batch of one.
-    """
-    if tensor is None:
-        dims = list(batch_shape) if batch_shape is not None else [batch_size, *np.atleast_1d(shape if shape is not None
-                                                                                             else ())]
-        dims, dtype = [None if dim is None else int(dim) for dim in dims], dtype or backend.floatx()
-        if get_default_graph().executing_eagerly:
-            tensor = zeros([dim or 1 for dim in dims], dtype)
-        else:
-            tensor = placeholder(dtype, dims, name=name or "input_1")
-    setattr(tensor, HISTORY, None)
-    if name is None:
-        kept = backend._kept()
-        kept["inputs"] = kept.get("inputs", 0) + 1
-        name = f"input_{kept['inputs']}"
-    layer = InputLayer(batch_input_shape=tuple(tensor.dims or ()), name=name)
-    layer.inbound_nodes.append(Call(layer, [], (), {}, [tensor]))
-    setattr(tensor, BEGINS, layer)
-    return tensor
-
-
-class InputLayer(Weights, Layer):
-    """Where a model begins. input_shape: without the batch."""
-
-    def __init__(self, input_shape: Any = None, batch_size: int | None = None, **options: Any) -> None:
-        options.setdefault("batch_input_shape", None if input_shape is None else (batch_size, *input_shape))
-        super().__init__(**options)
-        self.built = True
-
-    def call(self, inputs: Any) -> Any:
-        return inputs
 
 
 class Model(Weights, Trained, Layer):
@@ -175,35 +140,59 @@ class Model(Weights, Trained, Layer):
             (print_fn or print)(line)
 
     def get_config(self) -> dict[str, Any]:
-        """Its name and layers; of layers put together by tensors, the model that from_config copies."""
-        return {"name": self.name, "layers": [serialize(each) for each in self.layers], "model": self}
+        """Its name and layers; of layers put together by tensors also how, and the model that from_config copies."""
+        told = {"name": self.name, "layers": [serialize(each) for each in self.layers]}
+        return {**told, **(connections(self.inputs, self.outputs) if self.inputs else {}), "model": self}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """A model of such layers, with variables of its own."""
-        return clone_model(config["model"])
+        if config.get("model") is not None:
+            return clone_model(config["model"])
+        if "input_layers" not in config:
+            raise UnsupportedError("no model is made of a config that does not tell how its layers go together",
+                                   hint="build the model, then load_weights")
+        return cls(*connected(config, lambda told: deserialize(told, custom_objects)), name=config.get("name"))
 
     def to_json(self, **options: Any) -> str:
-        """Its class and config, of a Sequential."""
+        """Its class and config."""
         return json.dumps({"class_name": type(self).__name__, "config": self.get_config(),
                            "keras_version": "2.2.4-tf", "backend": "tensorflow"}, default=_plain, **options)
 
     def save(self, filepath: Any, overwrite: bool = True, include_optimizer: bool = True, **options: Any) -> None:
-        """Write a checkpoint of its variables; load_model finds the model itself while this program runs."""
-        self.save_weights(filepath)
+        """Write a checkpoint of its variables; load_model finds the model itself while this program runs.
+
+        To .h5, where h5py is installed, also what tells of the model and how it is trained, without the slots.
+        """
+        if _is_hdf5(filepath) and hdf5.is_installed():
+            training = {"optimizer_config": serialize(self.optimizer), "loss": self.loss, **self._told_at_compile,
+                        "sample_weight_mode": None}
+            hdf5.write_model(filepath, self, self.to_json(), json.dumps(training, default=_plain) if self.optimizer
+                             is not None and include_optimizer else None)
+        else:
+            self.save_weights(filepath)
         get_default_graph().outermost.extras.setdefault("saved models", {})[str(filepath)] = self
 
     def save_weights(self, filepath: Any, overwrite: bool = True, save_format: str | None = None) -> None:
-        """Write a checkpoint of its variables, by their places in the layers; also where HDF5 is asked for."""
-        if _is_hdf5(filepath):
-            logging.log_first_n(logging.WARN, "There is no HDF5 here: %s is written as a checkpoint", 1, filepath)
+        """Write a checkpoint of its variables, by their places in the layers; to .h5 in HDF5 if h5py is installed."""
+        if save_format == "h5" or _is_hdf5(filepath):
+            if hdf5.is_installed():
+                with hdf5.opened(filepath, "w", "save_weights") as file:
+                    hdf5.write_layers(file, self.layers)
+                return
+            logging.log_first_n(logging.WARN, "There is no HDF5 without h5py (pip install h5py): %s is written as a "
+                                "checkpoint", 1, filepath)
         write_objects(self, str(filepath), bare_session(backend.get_session()))
 
     def load_weights(self, filepath: Any, by_name: bool = False) -> None:
-        """Read a checkpoint that save_weights or a Saver wrote. Variables that are made later get their values then."""
-        if _is_hdf5(filepath) and not os.path.exists(f"{filepath}.index"):
-            raise UnsupportedError("weights are not read from HDF5 files", hint="write them as a checkpoint: a path "
-                                   f"without that ending, as {str(filepath).rpartition('.')[0]!r}")
+        """Read a checkpoint that save_weights or a Saver wrote, or an HDF5 file of weights or of a model.
+
+        Variables that are made later get their values of a checkpoint then. by_name: of HDF5 layers by their names.
+        """
+        if _is_hdf5(filepath) and (os.path.exists(filepath) or not os.path.exists(f"{filepath}.index")):
+            with hdf5.opened(filepath, "r", "load_weights") as file:
+                hdf5.read_layers(file, self.layers, by_name)
+            return
         Restoration(self, str(filepath)).run_restore_ops(backend.get_session())
         get_default_graph().outermost.extras.setdefault("loaded models", []).append(self)
 
@@ -320,7 +309,9 @@ def deserialize(config: dict[str, Any], custom_objects: Any = None) -> Any:
     while kinds:
         known.update((kind.__name__, kind) for kind in kinds)
         kinds = [each for kind in kinds for each in kind.__subclasses__()]
-    return deserialized(config, known, custom_objects, "layer")
+    settings = {key: deserialize(each, custom_objects) if key in ("cell", "layer") and isinstance(each, dict) else each
+                for key, each in config.get("config", {}).items()}
+    return deserialized({**config, "config": settings}, known, custom_objects, "layer")
 
 
 def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
@@ -329,8 +320,23 @@ def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
 
 
 def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) -> Any:
-    """A copy of a model that this program has saved, with the values it had then. Raises UnsupportedError."""
+    """The model of an HDF5 file, or a copy of one that this program has saved, with the values it had then.
+
+    Its optimizer begins anew. Raises UnsupportedError, NoLibraryError (ImportError) for HDF5 without h5py.
+    """
     saved = get_default_graph().outermost.extras.get("saved models", {}).get(str(filepath))
+    if saved is None and _is_hdf5(filepath) and os.path.exists(filepath):
+        with hdf5.opened(filepath, "r", "load_model") as file:
+            if (told := hdf5.described(file, "model_config")) is None:
+                raise ArgumentError("No model found in config file.", expected="a file that model.save wrote")
+            model, training = deserialize(told, custom_objects), hdf5.described(file, "training_config")
+            hdf5.read_layers(file, model.layers)
+        if compile and training is not None:
+            own = custom_objects or {}
+            loss, metrics = nest.map_structure(lambda x: own.get(x, x), (training["loss"], training["metrics"]))
+            model.compile(optimizers.deserialize(training["optimizer_config"], own), loss, metrics,
+                          training.get("loss_weights"))
+        return model
     if saved is None:
         raise UnsupportedError(f"{filepath} was not saved by this program", hint="build the model, then load_weights")
     model = clone_model(saved)

@@ -53,9 +53,11 @@ def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
 
 
 def get(identifier: Any) -> Any:
-    """The regularizer of a name; one itself; None for None. Raises ArgumentError (ValueError) for others."""
+    """The regularizer of a name or config; one itself; None for None. Raises ArgumentError (ValueError) for others."""
     if identifier is None or callable(identifier):
         return identifier
+    if isinstance(identifier, dict):
+        return L1L2.from_config(identifier["config"])
     if identifier in ("l1", "l2", "l1_l2"):
         return globals()[identifier]()
     raise ArgumentError(f"Could not interpret regularizer identifier: {identifier}", expected="l1, l2 or l1_l2")

@@ -19,8 +19,8 @@ _KINDS = {"activation": activations, "constraint": constraints, "initializer": i
 
 
 def function_of(kind: str, value: Any) -> Any:
-    """What a text stands for as an activation, constraint, initializer or regularizer; anything else as it is."""
-    if not isinstance(value, str) or kind == "activation" and value == "linear":
+    """What a text or a config stands for as an activation, constraint, initializer or regularizer; else it itself."""
+    if not isinstance(value, (str, dict)) or kind == "activation" and value == "linear":
         return None if value == "linear" else value
     get = next((each.get for end, each in _KINDS.items() if kind.endswith(end)), None)
     return value if get is None else get(value)
