@@ -201,9 +201,9 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
     if first.op_type == "Relu" and below.type == "Sub" and static_value(below.inputs[0]) is not None:
         return ("if it is a hinge, all keep the margin, and nothing is left to learn: raise the margin, feed both "
                 "classes, or begin with smaller weights and biases")
-    if kinds & set(_RELUS) and _is_last(op):
+    if first.op_type in _RELUS and _is_last(op):
         return "leave the relu out of the last layer: nothing brings an output that is below 0 back"
-    if kinds & set(_RELUS):
+    if kinds & set(_RELUS) and first.op_type != "Softmax":
         return "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu"
     if kinds & set(SATURATING):
         return "scale the inputs or initial weights down, or normalize the layer"
