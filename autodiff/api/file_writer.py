@@ -31,8 +31,9 @@ class FileWriter:
         self.last: tuple[int | None, Any] | None = None
         if graph is not None or graph_def is not None:
             self.add_graph(graph=graph, graph_def=graph_def)
-            if graph is not None:
-                self.add_meta_graph(MetaGraphDef(graph_def=graph.as_graph_def(add_shapes=True)))
+            if graph is not None:  # which may be a GraphDef
+                told = graph.as_graph_def(add_shapes=True) if isinstance(graph, Graph) else graph
+                self.add_meta_graph(MetaGraphDef(graph_def=told))
 
     def get_logdir(self) -> str:
         """Where the file is."""

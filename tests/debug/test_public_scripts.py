@@ -260,3 +260,49 @@ fit(sgd(.01).minimize(cost), lambda i: {a: X[:32], b: Y[:32]})
 """
     why = asked(text, tmp_path, "why nan")[1]
     assert "remedy: tf.nn.softmax_cross_entropy_with_logits(labels=b, logits=model)" in why, why
+
+
+MENDED = {  # a script that raises: what is told of it, and a line that is written
+    "one number": ("bias = tf.Variable([.5])\nwith tf.Session() as session:\n"
+                   "    session.run(tf.global_variables_initializer())\n    found = session.run(bias)\n"
+                   "    print('bias %g, twice %g' % (found, 2))",
+                   "found is an array of one element", "+    print('bias %g, twice %g' % (found.item(), 2))"),
+    "one example": ("row = tf.placeholder(tf.float32, [36])\ny2 = tf.reduce_sum(row * 2., -1)\n"
+                    "with tf.Session() as session:\n    session.run(y2, {row: X[0]})\n    session.run(y2, {row: X})",
+                    "row takes one example of 36 numbers", "+row = tf.placeholder(tf.float32, [None, 36])"),
+    "text": ("class Net:\n    def __init__(self):\n        self.kind, self.output = 'mean', dense(x, 4)\n"
+             "        self.cost(self.kind, self.output, y)\n\n    def cost(self, output, target, more=None):\n"
+             "        self.loss = tf.reduce_mean(target * tf.log(output))\n\nNet()",
+             "cost is given self.kind, the text 'mean', for output", "+        self.cost(self.output, y)"),
+    "swapped": ("w = tf.Variable(tf.zeros([36, 4]))\nlogits = tf.nn.dropout(tf.matmul(x, w), .5)\n"
+                "loss = tf.losses.softmax_cross_entropy(onehot_labels=logits, logits=y)\n"
+                "pairs = adam(.1).compute_gradients(loss)\nfit([pairs, loss])",
+                "y for the labels and logits for the logits",
+                "+loss = tf.losses.softmax_cross_entropy(onehot_labels=y, logits=logits)")}
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_what_raised_is_told_and_written(name: str, tmp_path: Path) -> None:
+    text, told, line = MENDED[name]
+    _, why, diff = asked(text + "\n", tmp_path, "why", "fix 1 --write")
+    assert told in why and " ".join(line.split()) in diff, (why, diff)
+
+
+def test_a_run_whose_python_function_gave_a_text_is_made_again(tmp_path: Path) -> None:
+    text = """
+rate = tf.string_to_number(tf.py_func(lambda: b"1.5", [], tf.string))
+loss = tf.reduce_mean(tf.square(q * rate - dense(p, 1)))
+fit(adam(.01).minimize(loss), near, 200)
+"""
+    assert "12 of 200 training steps" in asked(text, tmp_path, "doctor")[1]
+
+
+def test_of_a_training_without_a_gradient_no_derivative_is_told(tmp_path: Path) -> None:
+    text = """
+w = tf.Variable(tf.zeros([36, 4]))
+error = tf.sqrt(tf.reduce_mean(tf.square(tf.matmul(x, w) - y)))
+step = w.assign_add(.01 * tf.matmul(x, y - tf.matmul(x, w), transpose_a=True))
+tf.summary.FileWriter("logs", tf.get_default_graph().as_graph_def()).close()
+fit([step, error])
+"""
+    assert first(text.replace('"logs"', repr(str(tmp_path / "logs"))), tmp_path) == ""

@@ -133,7 +133,8 @@ class Replayer:
         """The variables after that run is made again, given those before it."""
         session = self._session
         self._rewind(replace(moment, variables=variables))
-        session.run(moment.wanted, Fed({**moment.outcomes, **moment.feeds}))
+        given = {**moment.outcomes, **moment.feeds}
+        session.run(moment.wanted, Fed(given) if all(hasattr(v, "shape") for v in given.values()) else given)
         return dict(session.variables)
 
     def _rewind(self, moment: Moment, session: Session | None = None) -> None:

@@ -75,6 +75,23 @@ def _as_many(at: RaisedAt, logits: Tensor, found: int, wanted: int) -> Remark | 
                      f"{wanted} in place of {found}", changes, min(numbers, key=at.range)) if numbers else None
 
 
+def of_a_call_around(at: RaisedAt) -> Remark | None:
+    """A text that the function around was given where it wants a tensor: arguments that stand one place too late."""
+    name = next(node.id for node in ast.walk(at.node) if isinstance(node, ast.Name) and isinstance(at.value(node), str))
+    function: Any = at.scope(at.node)
+    wanted = [each.arg for each in function.args.args]
+    frame = RaisedAt(at.error, at.outer, at.graph)
+    args = frame.node.args
+    if "DataType string" not in at.said or name not in wanted:
+        return None
+    place = wanted.index(name) - (wanted[0] == "self")
+    moved = len(args) > place + 1 and frame.written(args[place + 1]).rpartition(".")[2] == name
+    text = frame.written(args[place])
+    return frame.remark(f"{function.name} is given {text}, the text {at.names[name]!r}, for {name}",
+                        f"leave {text} out there" if moved else f"give it a tensor for {name}",
+                        [(frame.range(args[place])[0], frame.range(args[place + 1])[0], "")] if moved else ())
+
+
 def not_allowed(at: RaisedAt) -> Remark | None:
     """A type that a function does not take: what has it is cast."""
     name, old, allowed = re.findall(r"parameter '(\w+)' has DataType (\w+) not in list of allowed values: ([\w, ]+)",

@@ -30,6 +30,7 @@ _PASSES = ("Identity", "StridedSlice", "Squeeze", "Reshape", "ExpandDims")
 _CUTS = ("StridedSlice", "Split")
 _READS = ("Identity", "ReadVariableOp")
 _SQUASHED = ("Softmax", "Sigmoid")
+_SIDES = ("labels", "onehot_labels", "multi_class_labels"), ("logits",)  # of a cross entropy, in order
 
 
 def without(at: RaisedAt) -> Remark | None:
@@ -260,10 +261,18 @@ def _past(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], str]:
     """What lets the gradient past an op: its slope taken for 1, no cast, no function of NumPy."""
     first = next(iter(given(node, 0)), None)
     text = at.written(first) if first is not None else ""
+    labels, logits = (next(iter(given(node, place, *names)), None) for place, names in enumerate(_SIDES))
+    fed = at.tensor(logits) if "cross_entropy" in called(node) else None
+    if op.type == "StopGradient" and labels is not None and logits is not None and fed is not None and (
+            ancestors([fed]).isdisjoint(t.op for t in trainable_tensors(at.graph))):
+        return [(*at.range(labels), at.written(logits)), (*at.range(logits), at.written(labels))], (
+            f"{at.written(logits)} for the labels and {at.written(labels)} for the logits, which are swapped")
     if op.type == "StopGradient" and text:
         return [(*at.range(node), text)], f"{text} in place of {at.written(node)}"
     if op.type in _STEPS and text:
         return _straight(at, node, first)
+    if called(node) == "dropout":
+        return [], ""
     if op.type in _COMPARED or op.type == "Cast" and op.inputs[0].dtype.is_bool:
         return _of_choice(at, op, node)
     if op.type == "Cast" and text and op.outputs[0].dtype.is_integer:

@@ -30,6 +30,7 @@ def remark_on(error: BaseException, frames: Frames, graph: Graph) -> Remark | No
 _RULES: tuple[tuple[str, Rule], ...] = (
     ("^Fetch argument|unhashable type: 'numpy|Cannot interpret feed_dict key", values.renamed),
     ("NoneType|^None values not supported", lacking.no_return),
+    ("^only 0-dimensional arrays|format string passed to numpy.ndarray", values.one_number),
     ("^You are passing a target array", targets.numbers_of_classes),
     ("^A target array with shape", keras_shapes.flattened_first),
     ("^A target array with shape", targets.last_layer_of_another_size),
@@ -49,6 +50,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     ("does not match type|different dtypes|requested dtype", values.other_type),
     (r"^(Dimensions|Shape) must be.*op: '(Batch)?MatMul", values.inner_sizes),
     ("^Cannot feed value", sizes.whole_batches),
+    ("^Cannot feed value", sizes.one_for_many),
     ("^Cannot feed value", values.of_another_shape),
     ("true_classes", sizes.as_columns),
     ("rnn", sizes.shared_cell),
@@ -60,6 +62,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     ("^Incompatible shapes|must be broadcastable|^ConcatOp|^Dimensions of inputs should match", sizes.rows_built_in),
     ("^Rank mismatch: Rank of labels|Can not squeeze dim|must have the same shape|have different shapes: "
      "|must be broadcastable|SoftmaxCrossEntropy", arguments.labels),
+    ("not in list of allowed values", arguments.of_a_call_around),
     ("not in list of allowed values", arguments.not_allowed),
     ("^Cannot convert a symbolic Tensor", arguments.in_numpy),
     ("^Shape must be rank 2 but is rank 1 for '.*MatMul", arguments.of_one_axis),

@@ -12,7 +12,7 @@ from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..advice import Remark
 from ..edits.in_datasets import arrays_of
 from ..refusals import maker_of
-from ..scripts.calls import called, words_of
+from ..scripts.calls import called, given, words_of
 from ..scripts.changes import Change
 from ..scripts.parsed import is_within
 from .raised_at import RaisedAt
@@ -48,6 +48,23 @@ def whole_batches(at: RaisedAt) -> Remark | None:
                              f"range({at.written(given[0])}, {new}, {at.written(given[2])})", [
                 (*at.range(given[1]), new)], call)
     return None
+
+
+def one_for_many(at: RaisedAt) -> Remark | None:
+    """A placeholder for one example, which is fed many: it is to take any number, and single ones as rows."""
+    found = re.search(r"shape \(\d+, (.*)\) for Tensor '(.*)', which has shape '\((.*?),?\)'", at.said)
+    op = at.graph.operations.get(found[2].partition(":")[0]) if found is not None else None
+    calls = [node for node in at.spanned(op) if isinstance(node, ast.Call)] if op is not None else []
+    shape: Any = next((each for call in calls for each in given(call, 1, "shape")), None)
+    if op is None or found is None or found[1] != found[3] or not isinstance(shape, (ast.List, ast.Tuple)):
+        return None
+    new = f"[None, {at.written(shape)[1:]}"
+    singles = [each for _, each in at.fed(op) if np.ndim(at.value(each)) == len(shape.elts) or isinstance(
+        each, ast.Subscript) and np.ndim(at.value(each.value)) == len(shape.elts) + 1]
+    more = [f"{at.written(each)} as [{at.written(each)}]" for each in singles]
+    return at.remark(f"{at.spelling(op.outputs[0])} takes one example of {found[3]} numbers, and many are fed",
+                     ", and ".join([f"{new} for its shape", *more]), [(*at.range(shape), new), *(
+                         (*at.range(each), f"[{at.written(each)}]") for each in singles)], calls[0])
 
 
 def size_of_a_run(at: RaisedAt) -> Remark | None:

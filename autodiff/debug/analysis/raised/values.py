@@ -36,6 +36,16 @@ def renamed(at: RaisedAt) -> Remark | None:
                      f"give that another name: {names[0]}_value", changes, last)
 
 
+def one_number(at: RaisedAt) -> Remark | None:
+    """An array of one element where Python wants a number, which NumPy 2.4 makes of none that has an axis."""
+    nodes = [node for node in ast.walk(at.statement(at.node)) if isinstance(value := at.value(node), np.ndarray)
+             and value.ndim and value.size == 1 and isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))]
+    text = " and ".join(dict.fromkeys(map(at.written, nodes)))
+    return at.remark(f"{text} {'is' if len(nodes) == 1 else 'are each'} an array of one element, and NumPy "
+                     f"{np.__version__} takes none for a number", f"{at.written(nodes[0])}.item() in place of it",
+                     [(*at.range(node), f"{at.written(node)}.item()") for node in nodes], nodes[0]) if nodes else None
+
+
 def of_operation(at: RaisedAt) -> Remark | None:
     """None, of an operation that was run, where a number is wanted."""
     for call in at.calls("run"):

@@ -73,7 +73,8 @@ class Checkup:
         variables = trainable_tensors(self.model.graph)
         size = (f"{len(self.model.graph.operations)} ops", f"{len(variables)} variables")
         own = [v for v in variables if not self._gets_another(v, y)]
-        traps = static_findings(y, own, self.model.graph.operations.values())
+        traps = [] if y is None and self.state.log.records else static_findings(  # nothing asks for its derivatives
+            y, own, self.model.graph.operations.values())
         if y is None:
             return Diagnosis("", 0, ranked([*self._raised(of_a_run=True), *traps], ignore), size)
         case = case_of(self.state, y, static=static)
