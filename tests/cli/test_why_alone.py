@@ -28,7 +28,8 @@ MAY_BE = {
     "a sigmoid of a function": (
         "def net(h):\n    z = tf.layers.dense(h, 1)\n    return tf.nn.sigmoid(z), z\np, z = net(h)\n"
         "loss = -tf.reduce_mean(y * tf.log(p) + (1. - y) * tf.log(1. - p))",
-        "log of a sigmoid: it underflows to 0", "tf.log(tf.maximum(1. - p, 1e-12))"),
+        "log of 1 less a sigmoid, which rounds to 1: it gives -inf as well as that of the sigmoid",
+        "tf.log(tf.maximum(1. - p, 1e-12))"),
     "a norm": (
         "e = tf.layers.dense(h, 4)\ne = e / tf.norm(e, axis=1, keepdims=True)\n"
         "loss = tf.losses.mean_squared_error(y, tf.layers.dense(e, 1))",

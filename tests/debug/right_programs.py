@@ -308,4 +308,10 @@ for _ in range(2):
 loss = tf.losses.mean_squared_error(q, dense(h, 1))
 fit([adam(.01).minimize(loss), loss], near, 12)
 ''',
+    "ids of one place that targets do not follow": '''
+ids, stars = tf.placeholder(tf.int32, [None, 1]), tf.placeholder(tf.float32, [None, 1])
+told = dense(tf.nn.embedding_lookup(tf.get_variable("e", [40, 4]), ids), 1)[:, 0]
+loss = tf.reduce_mean(tf.square(told - stars))
+fit([adam(.01).minimize(loss), loss], lambda i: {ids: (k := rng.randint(0, 40, (32, 1))), stars: np.sin(k)}, 12)
+''',
 }

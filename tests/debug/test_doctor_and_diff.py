@@ -35,6 +35,7 @@ TRAPS = [  # model, kind
     (lambda a: tf.reduce_sum(tf.where((m := tf.exp(a)) < 9.0, m, a)), "where trap"),
     (lambda a: tf.reduce_sum(tf.log(tf.nn.softmax(a))), "log of softmax"),
     (lambda a: tf.reduce_sum(tf.log(tf.sigmoid(a))), "log of sigmoid"),
+    (lambda a: tf.reduce_sum(tf.log(1.0 - tf.sigmoid(a)[:, None])), "log of sigmoid"),
     (lambda a: tf.norm(a), "norm"),
     (lambda a: tf.sqrt(tf.reduce_mean(tf.square(a - 1.0))), "norm"),
     (lambda a: tf.reduce_sum(tf.sqrt(tf.abs(a))), "sqrt"),
@@ -57,6 +58,8 @@ def test_a_trap_shows_without_a_run(model: Model, kind: str) -> None:
 
 SAFE: list[Model] = [
     lambda a: tf.reduce_sum(tf.log(tf.maximum(a, 1e-12))),
+    lambda a: tf.reduce_sum(tf.log(1.0 - tf.clip_by_value(tf.sigmoid(a), 0.0, 0.999)[:, None])),
+    lambda a: tf.reduce_sum(tf.log(0.9 - tf.maximum(m := tf.minimum(tf.maximum(a, 0.1), 0.8), 0.2)) + 1.0 / m),
     lambda a: tf.reduce_sum(tf.sqrt(tf.reduce_sum(tf.square(a)) + 1e-12)),
     lambda a: tf.reduce_mean(tf.nn.log_softmax(a)),
     lambda a: tf.reduce_sum(tf.pow((tf.square(a) + 1e-6) * tf.fill([2], 1.0), 0.3)),

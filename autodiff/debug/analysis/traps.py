@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ...core.constant_value import static_value
+from ...core.constant_value import is_one, static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors, descendants, in_order
-from ..facts.roles import place_of
+from ...core.traversal import ancestors, descendants, in_order, past
+from ..facts.roles import at_line, place_of
 from .advice import advice_of
 from .attenuation import SATURATING
 from .findings import Finding
 from .flow import cuts_between, live_ops
 from .mistakes.case import finding
+from .mistakes.heads import through
 from .remedies import is_sum_of_squares
 from .silent_mistakes import silent_mistakes, suspicions
 from .update_blame import is_kept_out, is_no_weight
@@ -31,6 +32,8 @@ _SELECTS = ("Select", "SelectV2")
 _DENOMINATOR = ("RealDiv", "Div", "TrueDiv")
 _PASS = ("Identity", "Reshape", "Sum", "Mean", "Neg", "Mul", "ExpandDims", "Squeeze", "Cast", "StridedSlice",
          "Transpose", "BroadcastTo", "Add", "AddV2", "Sub", "Pack", "ConcatV2", "Tile", "Max", "Min")
+_CARRIES = ("Identity", "IdentityN", "Reshape", "ExpandDims", "Squeeze", "Cast", "BroadcastTo", "StridedSlice", "Tile",
+            "Transpose", "GatherV2", "StopGradient")
 _ASKS = ("Shape", "Size", "Rank", "ZerosLike", "OnesLike")
 _TIMES = 3  # products by the same weights, from which on they are those of a cell in time
 _GROWTH = 1e4  # over all iterations, from which on a training does not survive its first step
@@ -63,14 +66,7 @@ def _of_op(op: Operation) -> list[Finding]:
     if op.type in _SELECTS:
         return _where(op)
     if op.type == "Log" and not _is_kept_away(op.inputs[0]):
-        source = op.inputs[0].op
-        if source.type == "Softmax":
-            return [finding(49, "log of softmax", op, "log of a softmax: a probability underflows to 0 and gives -inf",
-                            "use tf.nn.log_softmax, or tf.nn.softmax_cross_entropy_with_logits")]
-        if source.type == "Sigmoid":
-            return [finding(49, "log of sigmoid", op, "log of a sigmoid: it underflows to 0 and gives -inf",
-                            "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid")]
-        return [finding(30, "log", op, "log of something that may be 0", "tf.log(tf.maximum(x, 1e-12))")]
+        return [_of_log(op)]
     if op.type in ("Sqrt", "Rsqrt") and not _is_kept_away(op.inputs[0]):
         if is_sum_of_squares(op.inputs[0]):
             return [finding(42, "norm", op, "a norm, whose derivative at 0 is nan: sqrt'(0) is inf, times 0",
@@ -95,6 +91,24 @@ def _of_op(op: Operation) -> list[Finding]:
         return [finding(36, "decomposition", op, "vectors of a decomposition: with equal values their derivative is "
                         "nan", "use the values alone, or break the tie")]
     return []
+
+
+def _of_log(op: Operation) -> Finding:
+    """What may be 0 under a logarithm; of a sigmoid's and that of 1 less it the latter is told, as it is 0 first."""
+    source = past(op.inputs[0], _CARRIES).op
+    if source.type == "Softmax":
+        return finding(49, "log of softmax", op, "log of a softmax: a probability underflows to 0 and gives -inf",
+                       "use tf.nn.log_softmax, or tf.nn.softmax_cross_entropy_with_logits")
+    if source.type == "Sigmoid":
+        return finding(48, "log of sigmoid", op, "log of a sigmoid: it underflows to 0 and gives -inf",
+                       "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid")
+    share = past(source.inputs[1], _CARRIES) if source.type == "Sub" and is_one(source.inputs[0]) else op.outputs[0]
+    if share.op.type == "Sigmoid":
+        other = next((f" as well as that of the sigmoid itself{at_line(place_of(log))}" for log in through(share)
+                      if log.type == "Log"), "")
+        return finding(49, "log of sigmoid", op, f"log of 1 less a sigmoid, which rounds to 1: it gives -inf{other}",
+                       "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid(-x)")
+    return finding(30, "log", op, "log of something that may be 0", "tf.log(tf.maximum(x, 1e-12))")
 
 
 def _where(op: Operation) -> list[Finding]:
@@ -151,12 +165,7 @@ def _is_guarded(op: Operation) -> bool:
 
 def _is_kept_away(tensor: Tensor) -> bool:
     """Whether a tensor shows that it is not 0: a constant, a sum with a positive constant, a bound, an exponential."""
-    op = tensor.op
-    for _ in range(_MANY):
-        if op.type not in ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "BroadcastTo", "StridedSlice",
-                           "Tile", "Transpose", "GatherV2", "StopGradient"):
-            break
-        op = op.inputs[0].op
+    op = past(tensor, _CARRIES).op
     value = _constant(op.outputs[0])
     if value is not None:
         return bool(np.all(np.asarray(value) != 0))
@@ -164,6 +173,9 @@ def _is_kept_away(tensor: Tensor) -> bool:
         return True
     if op.type == "Fill":
         return _is_kept_away(op.inputs[1])
+    if op.type == "Sub":
+        least, most = static_value(op.inputs[0]), _most(op.inputs[1])
+        return least is not None and most is not None and bool(np.all(least > most))
     if op.type in ("Add", "AddV2"):
         constants = [static_value(t) for t in op.inputs]
         return any(c is not None and np.asarray(c).dtype.kind in "fiu" and bool(np.all(np.asarray(c) > 0))
@@ -172,7 +184,19 @@ def _is_kept_away(tensor: Tensor) -> bool:
         source = op.inputs[0].op
         return source.type in ("Exp", "Softmax") or source.type in _SELECTS and source.inputs[0].op.type == "NotEqual" \
             and bool(np.all(np.asarray(static_value(source.inputs[0].op.inputs[1]) or 0) < 0))
-    return op.type in ("Sqrt", "Mul", "Square") and all(_is_kept_away(t) for t in op.inputs)
+    return op.type in ("Sqrt", "Mul", "Square", "Minimum") and all(_is_kept_away(t) for t in op.inputs)
+
+
+def _most(tensor: Tensor) -> np.ndarray | None:
+    """The constant that a tensor is kept below, or at; None where it shows none."""
+    op = past(tensor, _CARRIES).op
+    if op.type not in ("ClipByValue", "Minimum", "Maximum"):
+        return None
+    bounds = [static_value(t) for t in (op.inputs[2:] if op.type == "ClipByValue" else op.inputs)]
+    if op.type == "Maximum":
+        a, b = (_most(t) if bound is None else bound for t, bound in zip(op.inputs, bounds))
+        return None if a is None or b is None else np.maximum(a, b)
+    return next((bound for bound in bounds if bound is not None), None)
 
 
 def _constant(tensor: Tensor, depth: int = 4) -> np.ndarray | None:

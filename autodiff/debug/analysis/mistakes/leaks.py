@@ -47,7 +47,7 @@ def _among_inputs(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
     for x in inputs if all(labels in values for values in seen) else ():
         pairs = [(np.asarray(values[x]), np.asarray(values[labels])) for values in seen if x in values]
         late = next((k for k in (0, 1) if pairs and all(a.ndim > 1 and a.dtype.kind in "iu" and a.shape == b.shape and
-                     np.array_equal(a[:, :a.shape[1] - k], b[:, k:]) for a, b in pairs)), None)
+                     a.shape[1] > k and np.array_equal(a[:, :a.shape[1] - k], b[:, k:]) for a, b in pairs)), None)
         if late is not None and _keeps_places(x, head) and np.unique(pairs[0][1]).size >= _KINDS:
             same = "they are its inputs themselves" if x is labels else f"{x.name} is fed the same"
             same += ", one place before," * late
