@@ -133,7 +133,9 @@ def test_first_values_given_elsewhere_are_not_written(tmp_path: Path, monkeypatc
     assert first.kind == "equal initial values" and "; fix " not in first.remedy
 
 
-def test_an_optimizer_is_given_the_variables_of_its_own_scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("alone", [True, False])
+def test_an_optimizer_is_given_the_variables_of_its_own_scope(alone: bool, tmp_path: Path,
+                                                              monkeypatch: pytest.MonkeyPatch) -> None:
     text = f"""{START}import numpy as np
 def judge(v):
     with tf.variable_scope("judge", reuse=tf.AUTO_REUSE):
@@ -145,7 +147,7 @@ entropy = lambda z, k: tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(la
 against = entropy(judge(real), tf.ones_like) + entropy(judge(fake), tf.zeros_like)
 loss = entropy(judge(fake), tf.ones_like)
 adam = tf.train.AdamOptimizer(0.01)
-own = adam.minimize(against, var_list=tf.trainable_variables("judge"))
+own = adam.apply_gradients(adam.compute_gradients(against{', var_list=tf.trainable_variables("judge")' * alone}))
 step = tf.train.AdamOptimizer(0.01).minimize(loss)
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
@@ -156,4 +158,6 @@ with tf.Session() as session:
 """
     with loaded(text, tmp_path, monkeypatch, "run") as shell:
         assert "two losses train the same" in said("doctor", shell)
-        assert "minimize(loss, var_list=tf.trainable_variables('maker/'))" in shell.dbg.edits.patch(1).new.decode()
+        new = shell.dbg.edits.patch(1).new.decode()
+    assert "minimize(loss, var_list=tf.trainable_variables('maker/'))" in new
+    assert ("compute_gradients(against, var_list=tf.trainable_variables('judge/'))" in new) != alone

@@ -238,7 +238,8 @@ def _given(source: Source, rewrite: Argument) -> list[Change]:
     op, keyword, text = rewrite
     calls = [node for node in source.spanned(op) if isinstance(node, ast.Call)]
     word = word_of(calls[0], keyword) if len(calls) == 1 else None
-    if len(calls) != 1 or word is None and ("{0}" in text) == bool(keyword):
+    if len(calls) != 1 or word is None and ("{0}" in text) == bool(keyword) or keyword == "var_list" and not is_call(
+            calls[0], "minimize", "computegradients"):
         raise ArgumentError(f"no {keyword} is written there")
     if not keyword:
         new = source.spelled(text.replace("{0}", "{}")).format(source.raw(calls[0]))

@@ -1,6 +1,9 @@
 """What mends a mistake that is in no op: lines of the script, as they are to be."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+from os.path import commonprefix
+
 from ....core.errors import ArgumentError
 from ....core.graph import Operation, Tensor
 from ....core.site import source_lines
@@ -11,7 +14,8 @@ from ..advice import advice_of
 from ..findings import Finding
 from ..mistakes.case import Case, update_op
 from ..mistakes.last_layer import squashed_before
-from ..mistakes.trainers import by_loss
+from ..mistakes.stepping import Update
+from ..mistakes.trainers import by_loss, judges
 from ..scripts.changes import rows_of
 from ..scripts.source_tree import Source
 from ..scripts.straight_through import straight_past
@@ -23,6 +27,7 @@ from .of_heads import head_of
 from .of_keras.arrays import arranged
 from .of_mistakes import attempts_of
 
+_Line = Argument | RunToo | LeftOut | Swapped | Rewrite
 _GROUP = "{tf}.group({0}, {tf}.get_collection({tf}.GraphKeys.UPDATE_OPS))"
 
 
@@ -37,11 +42,14 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
     if op is not None and finding.kind == "no gradient" and (lines := past_choice(case.y, op)):
         return lines
     line = _line(finding, op, case) if op is not None and case.steps else None
-    if line is None or line.op.site is None or line.op.span is None:
+    written = line if isinstance(line, list) else [line] if line is not None else []
+    site = written[0].op.site if written else None
+    if site is None or any(each.op.span is None or each.op.site is None or each.op.site.file != site.file
+                           for each in written):
         return {}
     try:
-        old = "".join(source_lines(line.op.site.file))
-        return rows_of(old, rewritten(old, [line]), line.op.site.file)
+        old = "".join(source_lines(site.file))
+        return rows_of(old, rewritten(old, written), site.file)
     except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
         return {}
 
@@ -56,7 +64,7 @@ def past_choice(y: Tensor, cut: Operation) -> NewLines:
         return {}
 
 
-def _line(finding: Finding, op: Operation, case: Case) -> Argument | RunToo | LeftOut | Swapped | Rewrite | None:
+def _line(finding: Finding, op: Operation, case: Case) -> list[_Line] | _Line | None:
     update = update_op(case)
     if finding.kind == "log of no probability":
         head = head_of(op, case)
@@ -85,14 +93,30 @@ def _line(finding: Finding, op: Operation, case: Case) -> Argument | RunToo | Le
     return Argument(looks[0], "mask_zero", "True") if looks and case.graph.extras.get("compiled") else None
 
 
-def _only_own(update: Operation, case: Case) -> Argument | None:
-    """A list of the variables of one scope for the optimizer that trains those of another loss too."""
-    trained = [{u.variable.op.name: u.op for u in updates} for updates in by_loss(case).values()]
-    mine = next((each for each in trained if update in each.values()), {})
-    for other in trained:
-        for more, fewer in ((mine, other), (other, mine)):
-            scopes = {name.partition("/")[0] for name in more.keys() - fewer.keys()}
-            if more.keys() & fewer.keys() and len(scopes) == 1 and not any(
-                    name.partition("/")[0] in scopes for name in fewer):
-                return Argument(next(iter(more.values())), "var_list", f"{{tf}}.trainable_variables('{scopes.pop()}/')")
-    return None
+def _only_own(update: Operation, case: Case) -> list[_Line]:
+    """A list of the variables of one scope for the optimizer that trains those of another loss too; of both such, where
+    they train the same: the scope between a loss and the data that it alone is of is its own."""
+    losses = {y: {u.variable.op.name: u for u in updates} for y, updates in by_loss(case).items()}
+    pairs = [(y, z) for y, mine in losses.items() for z, theirs in losses.items() if y is not z and
+             any(u.op is update for u in (*mine.values(), *theirs.values())) and mine.keys() & theirs.keys()]
+    root = len(commonprefix([name for updates in losses.values() for name in updates]).rpartition("/")[0]) + 1
+    for y, z in pairs:
+        scopes = {_top(name, root) for name in losses[y].keys() - losses[z].keys()}
+        if len(scopes) == 1 and not scopes & {_top(name, root) for name in losses[z]}:
+            return [_given_scope(losses[y], scopes.pop())]
+    for y, z in pairs:
+        its = {_top(v.name, root) for v in judges(y, z) if v.name in losses[y]}
+        scopes = {_top(name, root) for name in losses[y]} - its
+        if losses[y].keys() == losses[z].keys() and len(its) == len(scopes) == 1:
+            return [_given_scope(losses[y], its.pop()), _given_scope(losses[z], scopes.pop())]
+    return []
+
+
+def _top(name: str, root: int) -> str:
+    return name[:root] + name[root:].partition("/")[0]
+
+
+def _given_scope(updates: Mapping[str, Update], scope: str) -> Argument:
+    gradient = next(iter(updates.values())).gradient
+    made = max((op for op in ancestors([gradient]) if op.gradient_of is not None), key=lambda op: op.index)
+    return Argument(made, "var_list", f"{{tf}}.trainable_variables('{scope}/')")

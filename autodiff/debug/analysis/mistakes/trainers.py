@@ -132,11 +132,8 @@ def _swapped_lists(case: Case) -> list[Finding]:
     losses = list(by_loss(case).items())
     for y, mine in losses:
         for other, theirs in losses:
-            real = fed_behind([y]) - fed_behind([other])
-            if y is other or not real:
+            if y is other or not (inside := judges(y, other)):
                 continue
-            tower = descendants([t for op in real for t in op.outputs]) & ancestors([y])
-            inside = {v for op in tower for v in map(held, op.inputs)}
             ours, its = {u.variable.op for u in mine}, {u.variable.op for u in theirs}
             wrong = inside & its
             if wrong and not inside & ours and ours:
@@ -146,6 +143,13 @@ def _swapped_lists(case: Case) -> list[Finding]:
                                 f"{mine[0].variable.name} …): the lists of variables are swapped",
                                 "swap var_list of the two minimize calls", target=first.variable.name)]
     return []
+
+
+def judges(y: Tensor, other: Tensor) -> set[Operation]:
+    """What stands between y and the data that another loss does not see: a critic's variables, among others."""
+    real = fed_behind([y]) - fed_behind([other])
+    tower = descendants([t for op in real for t in op.outputs]) & ancestors([y])
+    return {v for op in tower for v in map(held, op.inputs)}
 
 
 def _never_reset(case: Case) -> list[Finding]:
