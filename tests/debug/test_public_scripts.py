@@ -306,3 +306,42 @@ tf.summary.FileWriter("logs", tf.get_default_graph().as_graph_def()).close()
 fit([step, error])
 """
     assert first(text.replace('"logs"', repr(str(tmp_path / "logs"))), tmp_path) == ""
+
+
+def test_what_no_loss_needs_comes_after_what_the_training_takes_and_is_written_too(tmp_path: Path) -> None:
+    text = """
+made, flat = dense(p, 1), tf.reshape(q, [-1])
+shown = tf.reduce_mean(tf.abs(made - flat))
+loss = tf.reduce_mean(tf.square(made - flat))
+fit([adam(.003).minimize(loss), loss, shown], near)
+"""
+    _, doctor, one, two = asked(text, tmp_path, "doctor", "fix 1 --write", "fix 2 --write")
+    assert "+loss = tf.reduce_mean(tf.square(tf.squeeze(made, 1) - flat))" in one, (doctor, one)
+    assert "+shown = tf.reduce_mean(tf.abs(tf.squeeze(made, 1) - flat))" in two, (doctor, two)
+
+
+def test_a_probability_that_was_none_is_squashed_where_it_is_made(tmp_path: Path) -> None:
+    text = """
+rows = tf.data.Dataset.from_tensor_slices((X, (T % 2)[:, None])).repeat().batch(40).make_one_shot_iterator().get_next()
+made = dense(rows[0], 1)
+loss = tf.losses.log_loss(rows[1], made)
+fit([adam(.01).minimize(loss), loss], lambda i: {})
+"""
+    _, why, diff, doctor = asked(text, tmp_path, "why nan", "fix 1 --write", "doctor")
+    assert "+made = tf.nn.sigmoid(dense(rows[0], 1))" in diff, (why, diff)
+    assert "1 error log of no probability" in doctor, doctor
+    text = """
+loss = -tf.reduce_sum(tf.abs(q / 9.) * tf.log(tf.clip_by_value(dense(p, 1), 1e-9, 1.)))
+fit(sgd(1e-3).minimize(loss), near)
+"""
+    assert "square the error: tf.losses.mean_squared_error" in first(text, tmp_path)
+
+
+def test_a_softmax_between_convolutions_is_told(tmp_path: Path) -> None:
+    text = """
+image = tf.layers.conv2d(tf.reshape(x, [-1, 6, 6, 1]), 8, 3, activation=tf.nn.softmax)
+made = tf.layers.conv2d(tf.layers.max_pooling2d(image, 2, 2), 8, 2, activation=tf.nn.relu)
+fit(sgd(.5).minimize(tf.reduce_mean(entropy(labels=y, logits=dense(tf.layers.flatten(made), 4)))))
+"""
+    assert first(text, tmp_path).startswith("softmax in a hidden layer"), first(text, tmp_path)
+    assert first(text.replace("softmax", "relu"), tmp_path) == ""

@@ -12,7 +12,7 @@ from ....core.constant_value import is_one, static_value
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from ....core.traversal import reached
+from ....core.traversal import reached, users_of
 from ..findings import Origin
 from . import in_graph
 from .in_float32 import in_float32
@@ -41,7 +41,7 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
     if op.type in ("Exp", "Cosh", "Expm1", "Sum", "Mul", "Add", "AddV2"):
         found += [*logarithms_after(op), *(shifted(op) if op.type == "Exp" else ())]
     if op.type in _POSITIVE and negative and in_graph.bounds_of(op):
-        found += _of_tanh(op) or _kept_positive(op)
+        found += _of_tanh(op) or _as_probability(op) or _kept_positive(op)
     if op.type in ("Sqrt", "Rsqrt"):
         found.append(on_argument(op, "{} + 1e-5", lambda x: build.AddV2(x, constant(1e-5, x))))
     if op.type == "Atan2":
@@ -162,6 +162,25 @@ def _is_slight(tensor: Tensor) -> bool:
     """Whether a tensor is no constant, or one that leaves a probability p as it is, or makes 1 - p of it."""
     value = static_value(tensor)
     return value is None or bool(np.all((np.abs(value) < 1e-3) | (np.abs(np.abs(value) - 1) < 1e-3)))
+
+
+def _as_probability(op: Operation) -> list[Edit]:
+    """What the logarithms of both p and 1 - p are taken of, squashed where it is made."""
+    x = _unshifted(op.inputs[0])
+    p = x.op.inputs[1] if x.op.type == "Sub" and is_one(x.op.inputs[0]) else x
+    logs = [log for c in users_of(p.op) if c.type == "Sub" and is_one(c.inputs[0]) for log in (
+        *users_of(c), *(each for more in users_of(c) for each in users_of(more)))]
+    if op.type != "Log" or source_of(p)[0].type not in _LINEAR or not any(
+            log.type == "Log" and p in _unshifted(log.inputs[0]).op.inputs for log in logs):
+        return []
+    words = "tf.nn.sigmoid where it is made, as the logarithms of p and of 1 - p are taken"
+    return [replace(replaced(p, words, build.Sigmoid, "tf.nn.sigmoid({0})"), explains=True)]
+
+
+def _unshifted(x: Tensor) -> Tensor:
+    """A tensor before a small number was added to it."""
+    parts = [t for t in x.op.inputs if (value := static_value(t)) is None or np.any(np.abs(value) > 1e-3)]
+    return parts[0] if x.op.type in ("Add", "AddV2") and len(parts) == 1 else x
 
 
 def _kept_positive(op: Operation) -> list[Edit]:

@@ -115,7 +115,7 @@ def _cross_entropy(total: Operation) -> list[Edit]:
     turns = sign > 0 and at is total
     label, z = first.weight, first.logits[0].inputs[first.logits[1] or 0]
     is_raw = _squashed(first.squash) is None
-    if is_raw and ((z.dims or [None])[-1] == 1) == (total.type == "Sum"):
+    if is_raw and total.type == "Sum" and (z.dims or [None])[-1] == 1:
         return []  # one output has a sigmoid, and both halves of the loss
     called = _CALLED.get("Softmax" if total.type == "Sum" else "Sigmoid", "")
     call = f"{{tf}}.nn.{called}_cross_entropy_with_logits(labels={{0}}, logits={{1}})"

@@ -67,7 +67,7 @@ def _logistic(x: Tensor, z: Tensor) -> Tensor:
 def as_probability(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """A softmax or sigmoid of what a logarithm takes for a probability."""
     head = head_of(op, case)
-    if head is not None and head.end.outputs and squashed_before(head) is None:
+    if head is not None and head.end.outputs and squashed_before(head) is None and "square" not in finding.remedy:
         end = head.end.outputs[0]
         name = "Softmax" if end.dims and (end.dims[-1] or 2) > 1 else "Sigmoid"
         if head.activation in _NAMED:

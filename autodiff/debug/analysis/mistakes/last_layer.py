@@ -10,8 +10,8 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
-from .case import Case, fed_behind, finding
-from .heads import SAME, Head, above, constant, heads, last_layer, number_in, through, unbroadcast
+from .case import Case, fed_behind, finding, values_behind
+from .heads import DATA, SAME, Head, above, constant, heads, last_layer, number_in, through, unbroadcast
 from .pairing import named
 from .signs import source_of
 
@@ -164,8 +164,8 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
     """The logarithm of what is no probability."""
     if head.form != "log" or head.activation not in ("", "Relu", "Relu6", "Tanh", "LeakyRelu", "Elu", "LogSoftmax"):
         return
-    if head.labels is None or not fed_behind([head.labels]) and head.labels.op.type != "OneHot" or (
-            head.labels.op in case.trained):  # as of x * log(x), a penalty
+    if head.labels is None or head.labels.op in case.trained or head.labels.op.type != "OneHot" and not any(
+            op.type in DATA for op in values_behind([head.labels])):  # as of x * log(x), a penalty
         return
     values = case.series(last_tensor(head.prediction))
     told = ""
@@ -179,6 +179,11 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
                 f"the {moved.type.lower()} comes last") if moved is not None else (
         "the last layer has no softmax or sigmoid", "end in tf.nn.softmax (tf.sigmoid for one output), or better give "
         "the logits to tf.nn.softmax_cross_entropy_with_logits_v2 or tf.nn.sigmoid_cross_entropy_with_logits")
+    labels = np.concatenate([np.zeros(0), *map(np.ravel, case.series(head.labels))])
+    if (head.prediction.dims or (0,))[-1] == 1 and not has_other_half(head) and (
+            np.mean((labels % 1 > 0.01) & (labels % 1 < 0.99)) > 0.5 if labels.size else False):
+        why, fix = (f"its targets are no classes, but numbers, as {labels[0]:.3g}", "square the error: "
+                    "tf.losses.mean_squared_error(labels, predictions)")
     yield finding(103 if case.nonfinite else 76, "log of no probability", head.op, "a cross entropy takes the "
                   f"logarithm of {made}{at_line(place_of(head.end))}, which is no probability: {why}{told}", fix,
                   step=case.nonfinite, confidence="certain" if moved is not None or head.activation else "probable")

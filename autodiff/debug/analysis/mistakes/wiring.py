@@ -143,8 +143,9 @@ def _hidden_softmax(op: Operation, case: Case) -> Iterator[Finding]:
     """
     if op.type not in ("Softmax", "LogSoftmax") or op not in case.trained or linear_source(op.inputs[0], case) is None:
         return
-    for layer in through(op.outputs[0]):
-        if layer.type == "MatMul" and _is_weight(layer.inputs[1], case) and any(
+    pools = [c for c in through(op.outputs[0]) if c.type in ("MaxPool", "AvgPool")]
+    for layer in (*through(op.outputs[0]), *(c for pool in pools for c in through(pool.outputs[0]))):
+        if layer.type in ("MatMul", "Conv2D") and _is_weight(layer.inputs[1], case) and any(
                 c.type == "BiasAdd" or c.type in ("Add", "AddV2") and any(map(is_variable_read, c.inputs))
                 for c in layer.outputs[0]._consumers):
             yield finding(62 if not case.learns else 42, "softmax in a hidden layer", op, f"the softmax {op.name} goes "
@@ -162,10 +163,12 @@ def _one_class(op: Operation, case: Case) -> Iterator[Finding]:
     what = f"divides {op.inputs[0].name} by its sum" if op.type == "RealDiv" else "is a softmax"
     is_number = any(np.any((y < 0) | (y > 1)) for head in heads(case) if head.end is op and head.labels is not None
                     and case.steps for y in batches_of(case, head.labels))
-    yield finding(92, "one class", op, f"{op.name} ({op.type}) {what} over one element, which makes it 1 whatever "
-                  "it was: no gradient comes through", "leave it out: the last layer of a regression has no activation"
-                  if is_number else "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, "
-                  "for a single output; or give it one column for each class", confidence="certain")
+    is_trained = op in case.behind or op in ancestors([y for call in case.calls for y in call.ys])
+    fix = "leave it out: the last layer of a regression has no activation" if is_number else (
+        "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, for a single output; or give it one column for "
+        "each class")
+    yield finding(92 if is_trained else 60, "one class", op, f"{op.name} ({op.type}) {what} over one element, which "
+                  "makes it 1 whatever it was: no gradient comes through", fix, confidence="certain")
 
 
 def _argmax(op: Operation, case: Case) -> Iterator[Finding]:
@@ -205,8 +208,10 @@ def _crossed(op: Operation, case: Case) -> Iterator[Finding]:
         yield finding(61, "compared crosswise", op, f"{op.name} compares shapes {said}",
                       "give both the same shape: tf.squeeze(x, 1), or tf.reshape(x, [-1])")
     elif op in case.trained and row[0] == column[0] and (op.type != "Mul" or row[0] is None):
-        yield finding(64, "broadcast", op, f"{op.name} ({op.type}) combines shapes {said}",
-                      "give both the same shape: tf.squeeze(prediction, 1), or tf.expand_dims(target, 1)")
+        is_error = op.type != "Mul" and len({t.op in case.trained for t in op.inputs}) == 2
+        yield finding(64 if op in case.behind else 60, "broadcast", op, f"{op.name} ({op.type}) combines shapes {said}",
+                      "give both the same shape: tf.squeeze(prediction, 1), or tf.expand_dims(target, 1)",
+                      confidence="certain" if is_error else "probable")
 
 
 def _pooled_over_the_batch(op: Operation, case: Case) -> Iterator[Finding]:

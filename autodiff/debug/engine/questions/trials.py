@@ -180,11 +180,12 @@ class Trials:
         return [NUMBERED.sub(lambda found: str(order.index(int(found[0])) + 1), text) for text in texts]
 
     def numbered_as(self, remedy: Remedy, overlay: Overlay, since: Moment) -> int:
-        """The number of a remedy behind those that are told: of one in the same words its own."""
-        known = [(each.words, other.lines) for other, each, _ in self.tried]
-        if (overlay.words, remedy.lines) not in known:
+        """The number of a remedy behind those that are told: of one in the same words, of the same ops, its own."""
+        told = [(each.words, other.lines, [edit.op for edit in each.edits]) for other, each, _ in
+                (*self.tried, (remedy, overlay, since))]
+        if told.index(told[-1]) == len(self.tried):
             self.tried.append((remedy, overlay, since))
-        return [*known, (overlay.words, remedy.lines)].index((overlay.words, remedy.lines)) + 1
+        return told.index(told[-1]) + 1
 
     def numbered(self, number: int) -> tuple[Remedy, Overlay, Moment]:
         """The remedy of that number. Raises ArgumentError if there is none."""
