@@ -140,3 +140,15 @@ fit(train, lambda i: {p: points[:64], done: rng.randint(0, 3, 64), worth: rng.ra
 """
     first, *_ = findings(text, tmp_path)
     assert first.kind == "wrong sign" and "minimize its negative" not in first.remedy
+
+
+@pytest.mark.parametrize("worth", ["gain", "(gain - tf.reduce_mean(gain)) / (tf.math.reduce_std(gain) + 1e-8)"])
+def test_a_policy_of_gains_of_both_signs_is_turned_though_no_step_shows_it(worth: str, tmp_path: Path) -> None:
+    text = f"""
+done, gain = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.float32, [None])
+likely = tf.reduce_sum(tf.nn.log_softmax(dense(dense(p, 8, tf.nn.tanh), 3)) * tf.one_hot(done, 3), 1)
+fit(adam(.001).minimize(tf.reduce_mean(likely * ({worth}))),
+    lambda i: {{p: rng.randn(64, 3), done: rng.randint(0, 3, 64), gain: rng.randn(64)}}, 7)
+"""
+    first, *_ = findings(text, tmp_path)
+    assert first.kind == "wrong sign" and "expected return falls" in first.text and "fix 1 applies it" in first.remedy

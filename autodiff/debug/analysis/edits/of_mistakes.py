@@ -186,7 +186,7 @@ def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
     elif op.type in ("Sub", "Exp", "Neg", "Log", "LogSoftmax", "Softmax") and (term := _term(op, case)) is not None:
         yield Attempt((changed(term, words, build.Neg, "-{0}"),), is_same=False)
     elif op in case.behind:
-        yield Attempt((turned(case.y),), is_same=False)
+        yield Attempt((turned(past(case.y, ("Identity",))),), is_same=False)
 
 
 def _term(op: Operation, case: Case) -> Tensor | None:

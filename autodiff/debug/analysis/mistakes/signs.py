@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, in_order, past, users_of
+from ....core.traversal import ancestors, descendants, in_order, past, users_of
 from ...facts.roles import PLACEHOLDERS, place_of
 from ..findings import Finding
 from .case import SHAPES, Case, finding
@@ -67,10 +67,15 @@ def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
                 is_weighed = op.type == "Log" and squashed is not last_layer(op.inputs[0]) and {
                     sign for sign, _ in signs_into(op.outputs[0], y, behind, fed=0)} != {1}
                 weight = ", wherever what it is multiplied by is above 0, as what the model did well is" * is_weighed
+                remedy, is_earned = "drop or add one minus on the way", picked or _picks_below(op, behind)
+                is_earned &= {sign for sign, _ in signs_into(op.outputs[0], y, behind, fed=0)} != {1}
+                if is_earned and not is_weighed:
+                    weight, remedy = (", and where that is multiplied by a return or an advantage, the expected return "
+                                      "falls", f"{remedy}; of costs in place of returns it is right")
                 said = finding(58 if is_weighed else 102, "wrong sign", op, f"{y.name} grows with {op.outputs[0].name},"
                                " the logarithm of a probability: to minimize it makes what is right less likely, "
-                               f"without end{weight}", "minimize the negative log-likelihood: drop or add one minus on "
-                               "the way")
+                               f"without end{weight}", f"minimize the negative log-likelihood: {remedy}",
+                               confidence="certain" if is_earned else "probable")  # no step shows what is to be earned
                 found.append(replace(said, place=place_of(_last_sign(op, y, behind))))
     return found[:1]
 
@@ -89,6 +94,12 @@ def _picks_above(log: Operation) -> bool:
     above = ancestors(log.inputs)
     return any(op.type in ("GatherNd", "GatherV2") or _chooses(op) for op in above) or any(
         op.type == "Mul" and any(picks(op, t) for t in op.inputs) for op in above)
+
+
+def _picks_below(log: Operation, behind: Collection[Operation]) -> bool:
+    """Whether indices pick of a logarithm, as those of what was done."""
+    return any(op.type in ("GatherNd", "GatherV2") or op.type == "Mul" and any(source_of(t).type == "OneHot" for t in
+               op.inputs) for op in descendants(log.outputs).intersection(behind))
 
 
 def _last_sign(op: Operation, y: Tensor, behind: set[Operation]) -> Operation:
@@ -131,6 +142,9 @@ def _sign_of(tensor: Tensor, fed: int) -> int:
         return _sign_of(op.inputs[0 if op.type == "Sum" else -1], fed)
     if op.type == "StopGradient" and (less := source_of(op.inputs[0])).type == "Sub":
         return _sign_of(less.inputs[0], fed)  # a return less what a critic expects: an advantage
+    if op.type in ("RealDiv", "Div") and (less := source_of(op.inputs[0])).type == "Sub" and (
+            mean := source_of(less.inputs[1])).type == "Mean" and mean.inputs[0] is less.inputs[0]:
+        return _sign_of(less.inputs[0], fed)  # returns that are normalised
     if op.type in ("Select", "SelectV2"):
         return min(_sign_of(t, fed) for t in op.inputs[1:])
     return fed if op.type in PLACEHOLDERS else 1 if op.type in _NEVER_NEGATIVE else 0
