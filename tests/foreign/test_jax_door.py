@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from autodiff.debug.facts.roles import place_of
+from autodiff.foreign.auxiliary import with_auxiliary
 from autodiff.foreign.doors import View
 
 from .mini_jax import installed, jax
@@ -263,6 +264,27 @@ def test_a_loss_that_is_no_number_is_made_one(told, monkeypatch, said, value, ca
     with pytest.raises(TypeError) as error:
         told(call, head=HEAD.replace("(e * e).sum()", value))
     assert [*error.value.told.lines.values()] == mended and error.value.told.place.line == 6
+
+
+@pytest.mark.parametrize("lines, mended", [
+    ("(l, m), grads = BOTH(p)", "(l, m), grads = BOTH, has_aux=True)(p)"),
+    ("l, grads = BOTH(p)", "(l, _), grads = BOTH, has_aux=True)(p)"),
+    ("out, grads = BOTH(p)|l, m = out", "out, grads = BOTH, has_aux=True)(p)"),
+    ("out, grads = BOTH(p)|print(out[0])", "out, grads = BOTH, has_aux=True)(p)"),
+    ("s.l, grads = BOTH(p)", "(s.l, _), grads = BOTH, has_aux=True)(p)"),
+    ("made = BOTH(p)|l, grads = made", "made = BOTH, has_aux=True)(p)|(l, _), grads = made"),
+    ("made = BOTH(p)|print(made[0])", "made = BOTH, has_aux=True)(p)|print(made[0][0])"),
+    ("BOTH(p)", "BOTH, has_aux=True)(p)"), ("print(BOTH(p))", ""),
+    ("grads, m = ONE(p)", "grads, m = ONE, has_aux=True)(p)"), ("grads = ONE(p)", "grads, _ = ONE, has_aux=True)(p)"),
+    ("ga, gb = ONE(p)", "(ga, gb), _ = ONE, has_aux=True)(p)"), ("f(ONE(p))", "f(ONE, has_aux=True)(p)[0])")])
+def test_more_than_a_loss_is_taken_as_the_script_takes_it(tmp_path, lines, mended):
+    def written(text):
+        return text.replace("BOTH", "jax.value_and_grad(f").replace("ONE", "jax.grad(f").replace("f(p)", "f)(p)")
+
+    (file := tmp_path / "train.py").write_text(written(f"return l, m|{lines}").replace("|", "\n"))
+    linecache.checkcache()
+    found = with_auxiliary(str(file), 1, 2)
+    assert "|".join(filter(None, map(found.get, sorted(found)))).replace("\n", "|") == written(mended)
 
 
 @pytest.mark.parametrize("said, line, mended", [

@@ -10,9 +10,10 @@ from typing import Any
 from ...core.site import PACKAGE, Site
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
-from ..new_lines import NewLines, nodes_on, replaced, text_on
+from ..auxiliary import line_of_return, with_auxiliary
+from ..new_lines import NewLines, nodes_on, replaced
 from ..new_lines import value as value_on
-from ..script_lines import assigned_on, line_of_name, on_lines, read_by
+from ..script_lines import assigned_on, on_lines, read_by
 from ..spelled import spelled
 from .integers import of_integers
 from .traced import of_carry, of_traced
@@ -46,6 +47,7 @@ def remark_on(error: BaseException) -> Remark | None:
         return told
     if "requires real-" in said and (told := of_integers(error, file, _given(file, line), line)) is not None:
         return told
+    is_more = "scalar-output functions. Output was" in said
     for name in read_by(on_lines(file)[line]) if "scalar-output" in said else ():
         function: Any = frame.f_locals.get(name, frame.f_globals.get(name))
         code = getattr(inspect.unwrap(function), "__code__", None)
@@ -54,13 +56,14 @@ def remark_on(error: BaseException) -> Remark | None:
                 at for *_, at in code.co_lines()}), default=line)
     if (told := of_optax(file, line, said) or swapped(file, line)) is not None:
         return told
+    line = line_of_return(file, frame.f_lineno) or line if is_more and line == frame.f_lineno else line
     place = as_place(Site(file, line, ""))
     if not remedy:
         return None
     jnp = spelled(file, "jax.numpy")
     shape = re.search(r"Output had shape: (\(.*?\))", said)
     cause = f"what is differentiated gives an array of shape {shape[1]}{at_line(place)}" if shape else (
-        f"it is{at_line(place)}: {place.text}")
+        f"{'what is differentiated gives more than a number' if is_more else 'it is'}{at_line(place)}: {place.text}")
     return Remark(cause, place, remedy.replace("jnp.", f"{jnp}."), _one_number(file, line, frame, said) if
                   "scalar-output" in said else {})
 
@@ -108,20 +111,4 @@ def _one_number(file: str, line: int, frame: Any, said: str) -> NewLines:
         return {}
     if "Output was:" not in said and "Output was (" not in said:
         return value_on(file, line, f"{spelled(file, 'jax.numpy.mean')}({{}})")
-    parts = statement.value.elts if isinstance(statement.value, ast.Tuple) else []
-    asked = next((node for node in nodes_on(file, at) if isinstance(node, ast.Assign)), None)
-    target = asked.targets[0] if asked is not None else None
-    if asked is None or len(parts) != 2 or not isinstance(target, (ast.Name, ast.Tuple)):
-        return {}
-    lines = [at, *(line_of_name(file, name) for name in sorted(read_by(asked)))]
-    for call in (node for line in lines for node in nodes_on(file, line) if isinstance(node, ast.Call)):
-        name = ast.unparse(call.func).rpartition(".")[2]
-        if name not in ("grad", "value_and_grad") or not call.args or isinstance(target, ast.Tuple) != (name != "grad"):
-            continue
-        last = [*call.args, *(word.value for word in call.keywords)][-1]
-        taken, new = (target.elts[0], "({}, _)") if isinstance(target, ast.Tuple) else (target, "{}, _")
-        told, given = replaced(file, last, "{}, has_aux=True"), replaced(file, taken, new)
-        rest = text_on(file, call.lineno).encode()[last.end_col_offset or 0:].decode()
-        return {**told, **{at: f"{text.removesuffix(rest)}, has_aux=True{rest}" if at in told else text
-                           for at, text in given.items()}}
-    return {}
+    return with_auxiliary(file, line, at)
