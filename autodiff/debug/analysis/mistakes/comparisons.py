@@ -23,9 +23,22 @@ _NEVER_WHOLE = ("Softmax", "Sigmoid", "Tanh", "MatMul", "BiasAdd", "Add", "AddV2
 
 
 def comparison_mistakes(case: Case) -> list[Finding]:
-    """Findings about what asks whether predictions equal labels."""
-    return [found for op in case.operations if op.type == "Equal" and op.inputs[0].dtype.is_floating
-            for found in _compared(op, case)]
+    """Findings about what asks whether predictions equal labels, and about means of the answers."""
+    return [found for op in case.operations for found in (
+        *(_compared(op, case) if op.type == "Equal" and op.inputs[0].dtype.is_floating else ()),
+        *_mean_of_integers(op, case))]
+
+
+def _mean_of_integers(op: Operation, case: Case) -> Iterator[Finding]:
+    """The mean of integers is an integer: of hits and misses 0."""
+    if op.type != "Mean" or not op.inputs[0].dtype.is_integer:
+        return
+    source = op.inputs[0].op
+    if source.type == "Cast" and source.inputs[0].dtype.name == "bool":
+        yield finding(62, "mean of integers", op, f"{op.name} is the mean of {op.inputs[0].dtype.name}s, which is "
+                      f"rounded down to an integer: a share of hits below 1 becomes 0 ({source.name} casts them"
+                      f"{at_line(place_of(source))})", "tf.cast(correct, tf.float32) before the mean",
+                      confidence="certain")
 
 
 def _compared(op: Operation, case: Case) -> Iterator[Finding]:

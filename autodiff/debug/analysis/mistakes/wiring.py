@@ -27,7 +27,7 @@ def wiring_mistakes(case: Case) -> list[Finding]:
     found = [*_linear_layers(case), *_same_weights(case),
              *_left_out(case), *_untrained_losses(case), *_forgotten_penalties(case)]
     for op in case.operations:
-        for rule in (_crossed, _argmax, _mean_of_integers, _flattened, _axes_mixed, _hidden_softmax,
+        for rule in (_crossed, _argmax, _flattened, _axes_mixed, _hidden_softmax,
                      _mean_over_mask, _one_class, _pooled_over_the_batch, _stays):
             found += rule(op, case)
     return found
@@ -230,18 +230,6 @@ def _pooled_over_the_batch(op: Operation, case: Case) -> Iterator[Finding]:
                       f"{pool.inputs[0].name} over axis 0, the examples, and {op.name}{at_line(place_of(op))} goes on "
                       f"with that: all {len(labels[0])} examples of a batch get the same answer",
                       "leave axis 0 out: the axes of an image are [1, 2], that of time is 1", confidence="certain")
-
-
-def _mean_of_integers(op: Operation, case: Case) -> Iterator[Finding]:
-    """The mean of integers is an integer: of hits and misses 0."""
-    if op.type != "Mean" or not op.inputs[0].dtype.is_integer:
-        return
-    source = op.inputs[0].op
-    if source.type == "Cast" and source.inputs[0].dtype.name == "bool":
-        yield finding(62, "mean of integers", op, f"{op.name} is the mean of {op.inputs[0].dtype.name}s, which is "
-                      f"rounded down to an integer: a share of hits below 1 becomes 0 ({source.name} casts them"
-                      f"{at_line(place_of(source))})", "tf.cast(correct, tf.float32) before the mean",
-                      confidence="certain")
 
 
 def _flattened(op: Operation, case: Case) -> Iterator[Finding]:
