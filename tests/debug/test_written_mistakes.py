@@ -51,6 +51,12 @@ WRITTEN = {
                                     f"U = tf.get_variable('U', [4, 20], initializer=tf.constant_initializer(0.0))\n"
                                     f"z = tf.reduce_sum(h[:, None] * (U * V), 2)\n{ENTROPY}",
                                     "tf.zeros_initializer()", "tf.glorot_uniform_initializer()"),
+    "a mean beside a divergence": (
+        "m, v = 0.1 * tf.layers.dense(h, 2), 0.1 * tf.layers.dense(h, 2)\n"
+        "told = tf.layers.dense(m + tf.exp(v / 2) * tf.random_normal(tf.shape(m)), 10)\n"
+        "error = tf.reduce_mean(tf.square(x - told), 1)\n"
+        "loss = tf.reduce_mean(error - 0.5 * tf.reduce_sum(1 + v - m * m - tf.exp(v), 1))",
+        "error = ", "error = 10 * "),
     "an axis": ("z = tf.nn.softmax(tf.layers.dense(h, 4), axis=0)\n"
                 "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(z + 1e-8), 1))", ", axis=0", ""),
     "a residual": ("loss = tf.reduce_mean(tf.layers.dense(h, 4) - y)", "tf.layers.dense(h, 4) - y",

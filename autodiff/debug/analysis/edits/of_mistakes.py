@@ -124,6 +124,14 @@ def _as_mean(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
             1.0 / len(sizes[0]), op.outputs[0])), mean or around(op, f"{{0}} / {len(sizes[0])}"))
 
 
+def _summed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """A mean times the size of an example that it is over."""
+    if known := case.series(op.inputs[0]):
+        size = known[0].size // len(known[0])
+        yield Attempt((changed(op.outputs[0], f"{size} times the mean", lambda x: build.Mul(x, constant(
+            float(size), x)), f"{size} * {{0}}"),), is_same=False)
+
+
 def _made_to(words: str, made: Callable[[Tensor], Tensor], written: str) -> Way:
     """What the op gives is changed. written: that, with {0} for what it is."""
     return lambda op, case, finding: iter([Attempt((changed(op.outputs[0], words, made, written),), is_same=False)])
@@ -297,6 +305,7 @@ _WAYS: dict[str, Way] = {
     "missing counts": _of_the_known, "mean counts the masked": _over_the_others,
     "part of the loss": _with_the_others, "sum for mean": _as_mean,
     "penalty too large": _lighter, "loss weight of 0": _of_weight_one,
+    "divergence too heavy": _summed,
     "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
     "error not squared": _made_to("the square of the error", build.Square, "tf.square({0})"),
     "mean before square": _mean_of_squares, "dropout of the logits": _not_dropped, "wrong sign": _other_sign,

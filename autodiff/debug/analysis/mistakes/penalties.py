@@ -122,7 +122,8 @@ def _divergence_too_heavy(case: Case) -> list[Finding]:
             return [finding(49, "divergence too heavy", mean, f"{mean.name} is a mean over the {size} numbers of an "
                             f"example, {op.name}{at_line(place_of(op))}, a divergence beside it, a sum, which counts "
                             f"{size} times as much: it is {abs(known[-1]):.2g} by step {case.looked[-1].step}, so the "
-                            "code says nothing of the example", f"take {size} times the mean, or less of the other")]
+                            "code says nothing of the example", f"take {size} times the mean, or less of the other",
+                            confidence="certain")]
     return []
 
 
