@@ -66,6 +66,16 @@ m = Net()
 m.compile("adam", "binary_crossentropy")
 m.fit(data, data[:, 0] > 0, 24, 4, verbose=0)
 """, "doctor", ("self.out = layers.Dense(1, activation='sigmoid')",)),
+    "factors of zeros, of layers that a function makes": (KERAS + """
+def table(name):
+    return layers.Embedding(40, 3, name=name,
+                            embeddings_initializer="zeros")
+a, b = (keras.Input((1,)) for _ in range(2))
+m = keras.Model([a, b], layers.Flatten()(layers.Dot(2)([table("rows")(a), table("columns")(b)])))
+m.compile(keras.optimizers.Adam(.05), "mse")
+one, other = (draw.randint(0, 40, (240, 1)) for _ in range(2))
+m.fit([one, other], np.sin(one) * np.sin(other) * 9, 24, 9, verbose=0)
+""", "doctor", ('embeddings_initializer="glorot_uniform")',)),
     "a layer that has none": (KERAS + """
 m = model(layers.Dense(4))
 m.compile("adam", "sparse_categorical_crossentropy")

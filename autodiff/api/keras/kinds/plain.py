@@ -8,6 +8,7 @@ import numpy as np
 
 from ....core.errors import ArgumentError
 from ....core.graph import get_default_graph
+from ....core.site import made_at
 from ... import layers
 from ...common.made import named
 from ...nn.convolutions import depthwise_conv2d
@@ -36,7 +37,9 @@ class Weights(layers.Layer):
                    **options: Any) -> Variable:
         """A variable of this layer, a resource unless that is denied. Others by name, as functions of layers are."""
         told = {key: function_of(key, value) for key, value in options.items()}
-        return super().add_weight(name or "Variable", *args, **{**told, "use_resource": use_resource is not False})
+        is_ours = type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
+        with made_at(get_default_graph(), self._frames if is_ours else ()):  # where it was told its initializers
+            return super().add_weight(name or "Variable", *args, **{**told, "use_resource": use_resource is not False})
 
     def get_config(self) -> dict[str, Any]:
         """Its settings by name, as they were given."""

@@ -59,7 +59,8 @@ def _drawn(source: Source, op: Operation) -> Iterator[Change]:
     if len({*calls, *told}) != 1:
         raise ArgumentError(f"what {op.name} begins with is not surely found")
     if told:
-        yield *source.range(told[0]), "'glorot_uniform'" if isinstance(told[0], ast.Constant) else (
+        mark = source.text[source.range(told[0])[0]]
+        yield *source.range(told[0]), f"{mark}glorot_uniform{mark}" if isinstance(told[0], ast.Constant) else (
             f"{source.module()}.glorot_uniform_initializer()")
         return
     call, = calls

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -121,10 +122,11 @@ def _zero_factors(case: Case) -> list[Finding]:
         factors = {past(t, _ROWS).op for t in op.inputs[:2]} if op.type in _FACTORS and len(zeros) > 1 else set()
         if len(factors) == 2 and factors <= zeros:
             a, b = sorted(factors, key=lambda each: each.index)
-            return [finding(88, "zero factors", op, f"{op.name} multiplies {a.name} with {b.name}, and both "
-                            "begin with zeros: the gradient of each is a multiple of the other, so both stay zero",
-                            "initialize at least one at random: tf.random_normal_initializer(stddev=0.1)",
-                            target=f"{a.name}:0", step=case.steps[0].step, confidence="certain")]
+            said = finding(88, "zero factors", op, f"{op.name}{at_line(place_of(op))} multiplies {a.name} with "
+                           f"{b.name}, and both begin with zeros: the gradient of each is a multiple of the other, so "
+                           "both stay zero", "initialize at least one at random: tf.random_normal_initializer("
+                           "stddev=0.1)", target=f"{a.name}:0", step=case.steps[0].step, confidence="certain")
+            return [replace(said, place=place_of(a) or said.place)]
     return []
 
 
