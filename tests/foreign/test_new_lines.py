@@ -10,7 +10,13 @@ import pytest
 
 from autodiff.debug.engine.questions.patches import patch_of_lines
 from autodiff.foreign import new_lines as lines
+from autodiff.foreign.own_gradients import misshapen, of_custom_vjp
 
+RULE = """def f(w): ...
+def bwd(w, g):
+    return (g.T @ w,)
+f.defvjp(fwd, bwd)
+f(x)"""
 CASES: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "cut": ("for x in y:\n    h = f(h)", lambda f: lines.before(f, 2, "h = h.detach()"),
             "for x in y:\n    h = h.detach()\n    h = f(h)"),
@@ -18,6 +24,17 @@ CASES: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "method": ("h.mul_(2 * x)", lambda f: lines.out_of_place(f, 1), "h = h.mul(2 * x)"),
     "part": ("h[0, 1] = x", lambda f: lines.out_of_place(f, 1), "h = h.clone()\nh[0, 1] = x"),
     "option": ("r = nn.ReLU(inplace=True)", lambda f: lines.out_of_place(f, 1), "r = nn.ReLU(inplace=False)"),
+    **{f"gradient of {old}": (f"def bwd(r, g):\n    dw = {old}\n    return dx, dw", lambda f: misshapen(
+        f, 3, "xw", [None, [4, 3]], [[5], [3, 4]]).lines, f"def bwd(r, g):\n    dw = {new}\n    return dx, dw")
+       for old, new in (("x.t().mm(g)", "g.t().mm(x)"), ("x.T @ (g * 2)", "(g * 2).T @ x"),
+                        ("jnp.dot(g.T, x)", "jnp.dot(x.T, g)"), ("f(x, g)", "f(x, g).T"))},
+    "gradients in order": ("def bwd(r, g):\n    return dw, dx", lambda f: misshapen(
+        f, 2, "xw", [[5, 4], [4, 3]], [[4, 3], [5, 4]]).lines, "def bwd(r, g):\n    return dx, dw"),
+    "gradient of a sum": ("def bwd(r, g):\n    return g.sum()", lambda f: misshapen(f, 2, "x", [[5]], [[]]).lines,
+                          "def bwd(r, g):\n    return g.sum()"),
+    "rule of jax": (RULE, lambda f: of_custom_vjp(f, 5, "at output[0] the bwd rule produced an output of type float32"
+                                                  "[2,5] corresponding to an input of type float32[5,2], so").lines,
+                    RULE.replace("g.T @ w", "w.T @ g")),
     "nothing": ("h = x", lambda f: lines.out_of_place(f, 1), "h = x"),
     "in place": ("for x in y:\n    w = w - 2 * x\n    b = b - x\nc = c - 1", lambda f: lines.in_place(f, 2),
                  "for x in y:\n    w -= 2 * x\n    b -= x\nc = c - 1"),

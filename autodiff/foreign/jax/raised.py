@@ -13,6 +13,7 @@ from ...debug.facts.roles import as_place, at_line
 from ..auxiliary import line_of_return, with_auxiliary
 from ..new_lines import NewLines, nodes_on, replaced
 from ..new_lines import value as value_on
+from ..own_gradients import of_custom_vjp
 from ..script_lines import assigned_on, on_lines, read_by
 from ..spelled import spelled
 from .integers import of_integers
@@ -43,7 +44,8 @@ def remark_on(error: BaseException) -> Remark | None:
                          if "-packages" not in frame.f_code.co_filename and PACKAGE not in frame.f_code.co_filename)
     file = frame.f_code.co_filename
     names = {**frame.f_globals, **frame.f_locals}
-    if (told := of_traced(file, line, said, names) or of_carry(file, line, said)) is not None:
+    if (told := of_traced(file, line, said, names) or of_carry(file, line, said) or of_custom_vjp(
+            file, line, said)) is not None:
         return told
     if "requires real-" in said and (told := of_integers(error, file, _given(file, line), line)) is not None:
         return told

@@ -19,7 +19,7 @@ from .aten import aten
 from .aten.common import row_of, with_gradient
 from .aten.types import as_type
 from .memory import Memory
-from .record import Call, Choice, Entry, Recorder, is_leaf, storage_of, tensors_in, traits_of
+from .record import Call, Choice, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, traits_of
 from .sizes import Sizes
 
 DTYPES = {torch.float16: tf.float16, torch.bfloat16: tf.float32, torch.float32: tf.float32, torch.float64: tf.float64,
@@ -300,6 +300,12 @@ def name_of(op: Any) -> tuple[str, str]:
     """`add`, `Tensor` of aten::add.Tensor; without what stands for "in place"."""
     packet, _, overload = op.name().partition("::")[2].partition(".")
     return packet, overload or "default"
+
+
+def described(entry: Entry) -> tuple[str, Any, bool]:
+    """The name of what was done, its line, and whether autograd was on."""
+    name = entry.op.name() if isinstance(entry.op, Call) else name_of(entry.op)[0]
+    return name, place_of_frames(entry.frames), entry.has_grad
 
 
 def array_of(tensor: Any) -> np.ndarray:

@@ -15,9 +15,10 @@ from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, argument, before, first_of, in_place, out_of_place, replaced, text_of_argument, value
 from ..new_lines import without_recording as unrecorded
+from ..own_gradients import of_function
 from ..script_lines import assigned_on, loop_around, loops_around, names_between, on_lines, read_by
 from ..thresholds import ungated
-from .graph import name_of, sliced, written_by
+from .graph import described, sliced, written_by
 from .habits import Habits
 from .left_behind import left_before, remark_on
 from .record import Call, Entry, Recorder, is_leaf, is_library, place_of_frames, tensors_in
@@ -68,7 +69,10 @@ class PostMortem:
     def remark(self) -> Remark | None:
         """The cause, its line and what to do; None where torch's own words are all there is."""
         for pattern, finder in {r"\bNone(Type)?\b": self._no_slope, "does not require grad": self._cut,
-                                "a second time": self._freed, "modified by an inplace": self._changed}.items():
+                                "a second time": self._freed, "modified by an inplace": self._changed,
+                                "returned an invalid gradient": lambda: next(of_function(
+                                    e.op.function.forward, e.op.backward(), e.args, e.op.slopes) for e in reversed(
+                                        self._all) if isinstance(e.op, Call) and e.op.slopes)}.items():
             if re.search(pattern, self._said):
                 return finder()
         remedy = next((words for pattern, words in _REMEDIES.items() if re.search(pattern, self._said)), "")
@@ -141,7 +145,7 @@ class PostMortem:
         return found._replace(text=text, lines=found.lines or lines)
 
     def _made(self, x: Any) -> tuple[str, Any, bool]:
-        return next((_described(e) for e in reversed(self._all) if not written_by(e) and any(
+        return next((described(e) for e in reversed(self._all) if not written_by(e) and any(
             t is x for t in tensors_in(e.result))), ("", None, True))
 
     def _no_leaves(self, name: str, what: str, place: Any) -> Remark:
@@ -187,7 +191,7 @@ class PostMortem:
         for entry in reversed(used):
             if any(t.requires_grad for t in tensors_in((entry.args, entry.kwargs))) and not any(
                     t.requires_grad for t in tensors_in(entry.result)) and not written_by(entry):
-                what, place, has_grad = _described(entry)
+                what, place, has_grad = described(entry)
                 if lines := {} if has_grad or place is None else in_place(place.file, place.line):
                     return Remark(f"{what} made a new tensor{at_line(place)} under no_grad, which requires no gradient",
                                   place, "change the leaf in place: w -= … for w = w - …", lines)
@@ -292,7 +296,7 @@ class PostMortem:
                               "first step()", mended.lines)
         wholes = [(e, t, getattr(t, "_base", None)) for e in reversed(self._all) for t in written_by(e)]
         entry = next(e for e, t, base in wholes if shape in (list(t.shape), list((t if base is None else base).shape)))
-        what, place, _ = _described(entry)
+        what, place, _ = described(entry)
         written = [out_of_place(site.file, site.line) for frames in (entry.frames, self._habits.made.get(
             id(entry.module), ())) for site in resolve(frames[:1])]
         return Remark(f"{what} changes in place{at_line(place)} what an op before it keeps for its gradient", place,
@@ -339,9 +343,3 @@ class PostMortem:
         """The line of the function that failed, of an op's frames."""
         return next((site.line for site in resolve(frames) if (site.file, site.function) == (
             self._file, self._frame.f_code.co_name)), 0)
-
-
-def _described(entry: Entry) -> tuple[str, Any, bool]:
-    """Its name, line, and whether autograd was on."""
-    name = entry.op.name() if isinstance(entry.op, Call) else name_of(entry.op)[0]
-    return name, place_of_frames(entry.frames), entry.has_grad
