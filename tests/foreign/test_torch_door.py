@@ -158,6 +158,13 @@ def test_the_optimizer_that_lacks_a_parameter_is_the_last_one(told):
     assert [f.remedy for f in found.steps[-1][2] if f.kind == "not in the optimizer" and "Last" in f.remedy]
 
 
+def test_an_optimizer_of_frozen_parameters_alone_is_told(told):
+    lines = ["import torch.optim as optim", "v = torch.tensor(1.0, requires_grad=True) if not step else v",
+             "o = optim.Optimizer([v], 0.1) if not step else o", "v.requires_grad = {}", LOSS, "loss.backward()"]
+    assert "frozen parameters" in [kind for kind, _ in told(*lines[:3], lines[3].format(False), *lines[4:]).found]
+    assert "frozen parameters" not in [kind for kind, _ in told(*lines[:3], lines[3].format(True), *lines[4:]).found]
+
+
 def test_a_parameter_is_made_where_it_was_filled_last(told):
     found = told("with torch.no_grad():", "    w.mul_(torch.tensor(1.0))", LOSS, *DOWN)
     assert found.steps[0][1].loss.graph.get_operation_by_name("w").traceback[0].line == 8

@@ -67,6 +67,7 @@ CASES = [
     ("losses keep their graphs", 1, (), "total += loss", "total += loss.item()"),
     ("dropout in evaluation", 3, (), "class N:|  def forward(self, x):|    return F.dropout(x, 0.5)",
      "class N:|  def forward(self, x):|    return F.dropout(x, 0.5, training=self.training)"),
+    ("frozen parameters", 1, (), "p.requires_grad = False", "p.requires_grad = True"),
     ("not in the optimizer", 1, (), "self.h = [f(i) for i in n]", "self.h = torch.nn.ModuleList([f(i) for i in n])"),
     ("not in the optimizer", 1, (), "s.h = {i: f(i) for i in n}", "s.h = torch.nn.ModuleDict({i: f(i) for i in n})"),
     ("not in the optimizer", 1, (), "self.h = [nn.Parameter(i)]", "self.h = torch.nn.ParameterList([nn.Parameter(i)])"),

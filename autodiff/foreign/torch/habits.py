@@ -27,7 +27,7 @@ from .logarithms import Logarithms
 from .names import modules_in
 from .rates import Rates
 from .record import BYTES, Entry, RawFrames, Recorder, is_leaf, place_of_frames, tensors_in, user_frames
-from .unkept import Unkept, fixed_tables, list_of
+from .unkept import Unkept, all_frozen, fixed_tables, list_of
 from .written import Known, lists_layers
 
 MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
@@ -273,7 +273,7 @@ class Habits:
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
-                *self.unkept.findings(), *self.fixed_tables(names),
+                *self.unkept.findings(), *self.fixed_tables(names), *all_frozen(self.optimizers, self.frozen),
                 *self.logarithms.findings(), *self._slipped(), *self.hooks.findings(), *self.between.findings(),
                 *self.rates.findings(self.rate())]
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -48,6 +48,19 @@ def fixed_tables(names: dict[str, Any], made: Mapping[int, RawFrames]) -> list[F
     return [Finding(30, "frozen embeddings", name, "", "", f"{name} is never trained: nn.Embedding.from_pretrained "
                     "freezes its table where it is not told otherwise", "freeze=False, if it is to be trained",
                     "doctor", place) for name, place in found]
+
+
+def all_frozen(optimizers: Iterable[Any], place_of: Callable[[Any], Place | None]) -> list[Finding]:
+    """Optimizers that have frozen parameters alone. place_of: where one was frozen."""
+    for optimizer in optimizers:
+        held = [p for group in optimizer.param_groups for p in group["params"]]
+        stepped = getattr(optimizer, "state", {})  # as that of an adversary, which is frozen by turns
+        if held and not any(p.requires_grad or p.grad is not None or p in stepped for p in held):
+            return [Finding(94, "frozen parameters", "", "", "", f"the {len(held)} parameters that "
+                            f"{type(optimizer).__name__} was given are all frozen, by requires_grad = False: its steps "
+                            "change nothing", "requires_grad = True of those that are to be trained", "doctor",
+                            place_of(held[-1]))]
+    return []
 
 
 def list_of(made: Place | None) -> Place | None:

@@ -342,9 +342,9 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "learning rate too high": _slower, "steps too large": _slower, "inputs not scaled": _scaled, "eval mode": _training,
     "softmax over the batch": _other_axis, "no logarithms": _logarithms, "logarithm of a softmax": _shares,
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
-    "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]),
-    "weight decay": _lighter, "sample cut": _resampled, "single deviation": _of_population,
-    "mask the wrong way round": _turned_mask, "reshape for transpose": _moved_axes, "sorted by class": _shuffled,
+    "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]), "sorted by class": _shuffled,
+    "frozen parameters": lambda at: iter([thawed(at.finding.place, [])]), "reshape for transpose": _moved_axes,
+    "weight decay": _lighter, "sample cut": _resampled, "single deviation": _of_population, "dropout in evaluation":
+    _worded("dropout", "training", "self.training"), "mask the wrong way round": _turned_mask,
     **dict.fromkeys(("double softmax", "double sigmoid"), _no_layer), "axes of batch and time": _worded(
-        "RNN LSTM GRU", "batch_first", "True"), "dropout in evaluation": _worded(
-            "dropout", "training", "self.training")}
+        "RNN LSTM GRU", "batch_first", "True")}
