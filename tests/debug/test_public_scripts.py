@@ -345,3 +345,42 @@ fit(sgd(.5).minimize(tf.reduce_mean(entropy(labels=y, logits=dense(tf.layers.fla
 """
     assert first(text, tmp_path).startswith("softmax in a hidden layer"), first(text, tmp_path)
     assert first(text.replace("softmax", "relu"), tmp_path) == ""
+
+
+def test_axes_of_a_softmax_and_a_cross_entropy_by_hand_are_told_and_written(tmp_path: Path) -> None:
+    text = """
+def soft(z):
+    z = z - tf.reduce_max(z, axis=1, keepdims=True)
+    return tf.exp(z) / tf.reduce_sum(tf.exp(z), axis=1, keepdims=True)
+
+said = soft(dense(tf.nn.relu(dense(x, 16)), 4))
+loss = tf.reduce_mean(-tf.reduce_sum(y * tf.log(said + 1e-8), axis=-1))
+fit(sgd(.3).minimize(loss))
+"""
+    assert first(text, tmp_path) == ""
+    over = text.replace("axis=1", "axis=0")
+    _, doctor, diff = asked(over, tmp_path, "doctor", "fix 1 --write")
+    assert "1 error softmax over the batch" in doctor and diff.count("axis=-1, keepdims=True)") == 2, (doctor, diff)
+    over = text.replace("axis=-1", "axis=0").replace("sgd(.3)", "sgd(9.)")
+    _, doctor, diff = asked(over, tmp_path, "doctor", "fix 1 --write")
+    assert "1 error summed over the examples" in doctor and "tf.log(said + 1e-8), axis=1))" in diff, (doctor, diff)
+
+
+def test_batches_of_one_class_in_ones_and_zeros_are_told(tmp_path: Path) -> None:
+    text = """
+loss = tf.reduce_mean(entropy(labels=y, logits=dense(x, 4)))
+rows = np.where(T == 2)[0]
+fit(adam(.01).minimize(loss), lambda i: {x: X[rows[i:i + 8]], y: Y[rows[i:i + 8]]}, steps=6)
+"""
+    assert first(text, tmp_path).startswith("one label"), first(text, tmp_path)
+
+
+def test_a_second_call_that_looks_at_one_variable_leaves_the_others_their_gradients(tmp_path: Path) -> None:
+    text = """
+w, b = tf.Variable(tf.truncated_normal([3, 1], seed=1)), tf.Variable([0.5])
+loss = tf.reduce_mean(tf.square(tf.matmul(p, w) + b - q))
+step = sgd(.1).minimize(loss)
+pairs = sgd(.1).compute_gradients(loss, [b])
+fit([step, loss], near)
+"""
+    assert "no gradient" not in asked(text, tmp_path, "doctor")[1]

@@ -15,7 +15,7 @@ from ..facts.graph_lists import calls_of
 from ..facts.roles import VARIABLES, at_line, place_of
 from .findings import Finding
 from .mistakes.case import finding, held
-from .mistakes.heads import SAME, unbroadcast
+from .mistakes.heads import SAME, same_exponential, unbroadcast
 from .mistakes.signs import wrong_sign
 from .mistakes.stepping import copies_among
 from .remedies import origin_of
@@ -48,7 +48,7 @@ def _over_the_batch(op: Operation) -> list[Finding]:
         total = unbroadcast(op.inputs[1]).op
         axes = static_value(total.inputs[1]) if total.type == "Sum" else None
         rank = None if op.inputs[0].dims is None else len(op.inputs[0].dims)
-        if axes is not None and total.inputs[0].op is op.inputs[0].op and rank and rank > 1 and \
+        if axes is not None and same_exponential(total.inputs[0].op, op.inputs[0].op) and rank and rank > 1 and \
                 0 in (over := {int(a) % rank for a in axes.reshape(-1)}):
             source = op.inputs[0].op.inputs[0]
             what = what if over == {0} else "all examples together: their whole table sums to 1, not each row"

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from ..scripts.source_tree import WHOLE
 from . import of_heads, of_training
 from .activations import DROPOUT, Activation, LeftOut
 from .in_graph import Now, around, constant, copied, instead
-from .in_source import Number, Rewrite
+from .in_source import Argument, Number, Rewrite
 from .of_givens import turned
 from .of_keras.given import Weight
 from .of_training import Attempt, Way, changed, edit, otherwise
@@ -236,11 +237,26 @@ def _last_axis(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
     inner = outer.inputs[0].op if outer.type == "Transpose" else op
     moved = inner.inputs[0].op if inner.type == "Softmax" else None
     if outer.type == "RealDiv":
-        yield Attempt((edit(outer, "tf.nn.softmax(x, axis=-1)", lambda now: build.Softmax(now(logits_of(outer))),
-                            instead(op, "nn.softmax({0})", (logits_of(outer).op, WHOLE))),))
+        z, total = logits_of(outer), unbroadcast(outer.inputs[1]).op
+        most = unbroadcast(z.op.inputs[1]).op if z.op.type == "Sub" else None
+        if most is not None and most.type == "Max" and total.attrs.get("keep_dims"):  # of the other axis too
+            yield Attempt(tuple(edit(each, "axis=-1 of the sum and of the maximum", partial(_along_last, each),
+                                     Argument(each, "axis", "-1")) for each in (total, most)))
+            return
+        yield Attempt((edit(outer, "tf.nn.softmax(x, axis=-1)", lambda now: build.Softmax(now(z)),
+                            instead(op, "nn.softmax({0})", (z.op, WHOLE))),))
     elif moved is not None and moved.type == "Transpose":
         yield Attempt((edit(outer, "tf.nn.softmax(x, axis=-1)", lambda now: build.Softmax(now(moved.inputs[0])),
                             instead(inner, "nn.softmax({0})", (inner, 0))),))
+
+
+def _over_classes(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    yield otherwise(op, "the sum over axis 1", partial(_along_last, op), Argument(op, "axis", "1"))
+
+
+def _along_last(op: Operation, now: Now) -> Tensor:
+    """What an op reduces, reduced along the last axis."""
+    return copied(op, (now(op.inputs[0]), of_heads.build_axes(-1)())).outputs[0]
 
 
 def _bias_after(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -295,7 +311,7 @@ def _kept_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
 
 _WAYS: dict[str, Way] = {
     "weights on a mean": of_heads.weighed, "class weights the wrong way round": of_heads.reciprocal,
-    "distances turned": _swapped,
+    "distances turned": _swapped, "summed over the examples": _over_classes,
     **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
                      "targets out of range"), of_heads.without_activation),
     "labels and logits swapped": of_heads.other_way_round, "log of no probability": of_heads.as_probability,

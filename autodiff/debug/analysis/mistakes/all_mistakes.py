@@ -33,7 +33,7 @@ _OF_ZEROS = ("zero gradient", "tiny gradient", "dead relu", "dead units")  # wha
 _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1",
-           "loss weight of 0", "labels out of range")
+           "loss weight of 0", "labels out of range", "summed over the examples")
 _PREVENTS = ("clipping not applied", "never bounded")  # these, if it were done
 _UNBOUND = ("nan", "inf", "exploding gradient", "learning rate too high", "steps too large")
 _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that say it too
@@ -42,7 +42,7 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          **dict.fromkeys(("copy is trained", "initialized again"), ("copied the wrong way",)),
          "no logarithms": ("softmax over the batch", "softmax over the wrong axis"),
          "steps too large": ("learning rate too high", "no logarithms", "sum for mean", "gradients for updates"),
-         "learning rate too high": ("uphill", "gradients for updates"),
+         "learning rate too high": ("uphill", "gradients for updates", "summed over the examples"),
          "learning rate too low": ("never stepped", "nothing to step by"),
          "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
          "squared error of a softmax": ("one class for several",),

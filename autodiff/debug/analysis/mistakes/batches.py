@@ -201,8 +201,8 @@ def _cast_away(case: Case) -> list[Finding]:
 def _sorted(head: Head, labels: list[np.ndarray], case: Case) -> list[Finding]:
     """Batches that are of one class each, or all of one."""
     batches = [c for each in labels if (c := classes_of(each)) is not None and c.size >= 4]
-    if head.form == "sparse" and head.labels is not None and len(batches) >= _ALIKE and not np.ptp(np.hstack(
-            batches)) and any(op.type in DATA for op in values_behind([head.labels])):  # others say what is real
+    is_alike = head.form in ("sparse", "softmax") and len(batches) >= _ALIKE and not np.ptp(np.hstack(batches))
+    if is_alike and head.labels is not None and any(op.type in DATA for op in values_behind([head.labels])):  # fed
         return [finding(54, "one label", head.op, f"{named(head.labels)} has the class {batches[0][0]} alone in all "
                         f"{len(batches)} steps: the loss falls by answering {batches[0][0]} to everything",
                         "shuffle the examples before they are cut into batches", target=named(head.labels))]

@@ -229,6 +229,11 @@ def last_layer(tensor: Tensor) -> Operation:
     return op
 
 
+def same_exponential(a: Operation, b: Operation) -> bool:
+    """Whether two ops are one, or the exponentials of one tensor."""
+    return a is b or a.type == b.type == "Exp" and a.inputs[0] is b.inputs[0]
+
+
 def is_normalized(op: Operation) -> bool:
     """Whether an op divides predictions by their sum over classes, but exponentials, which are a softmax then."""
     total = unbroadcast(op.inputs[1]).op if op.type == "RealDiv" else op

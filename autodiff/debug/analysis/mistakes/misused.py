@@ -12,7 +12,7 @@ from ....core.traversal import ancestors, past
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held
-from .heads import SAME, comes_of_data, constant, heads, through, unbroadcast, weights_of
+from .heads import SAME, comes_of_data, constant, heads, same_exponential, through, unbroadcast, weights_of
 from .signs import signs_of
 
 _PRODUCTS = {"MatMul": 2, "Conv2D": 4, "DepthwiseConv2dNative": 4}  # of inputs and kernels of this rank
@@ -34,7 +34,8 @@ def misuses(case: Case) -> list[Finding]:
     metrics = (_itself, _rounded_logits)
     return [*(f for op in case.operations if op.type in _COMPARES for rule in metrics for f in rule(op, case)),
             *(f for op in case.behind for rule in rules for f in rule(op, case)), *_index_for_value(case),
-            *_advantage_trained(case), *_clipped_in_vain(case), *_picked_across(case), *_large_targets(case)]
+            *_advantage_trained(case), *_clipped_in_vain(case), *_picked_across(case), *_large_targets(case),
+            *_summed_over_examples(case)]
 
 
 def _bias_in_kernel(op: Operation, case: Case) -> Iterator[Finding]:
@@ -146,7 +147,8 @@ def _normalized(op: Operation, rank: int) -> int | None:
         return None if order is None else [int(i) for i in order].index(rank - 1) - rank
     if op.type in ("RealDiv", "Div") and op.inputs[0].op.type == "Exp":
         total = unbroadcast(op.inputs[1]).op
-        axes = static_value(total.inputs[1]) if total.type == "Sum" and total.inputs[0].op is op.inputs[0].op else None
+        axes = static_value(total.inputs[1]) if total.type == "Sum" and same_exponential(
+            total.inputs[0].op, op.inputs[0].op) else None
         return None if axes is None or axes.size != 1 else int(axes.reshape(())) % rank - rank
     return None
 
@@ -272,6 +274,23 @@ def _picked_across(case: Case) -> Iterator[Finding]:
                           f"over axis {normal}, but labels pick of its logarithm {head.op.name}"
                           f"{at_line(place_of(head.op))} along axis {picked}: there its probabilities do not sum to 1",
                           f"tf.nn.softmax(logits, axis={picked})", confidence="certain")
+
+
+def _summed_over_examples(case: Case) -> Iterator[Finding]:
+    """A cross entropy that is summed over the examples, of which then the mean over the classes is taken."""
+    for head in heads(case):
+        dims = head.prediction.dims or ()
+        product = next((c for t in head.op.outputs for c in through(t) if c.type == "Mul"), None)
+        total = next((c for c in through(product.outputs[0]) if c.type == "Sum"), None) if product is not None else None
+        axes = None if total is None else static_value(total.inputs[1])
+        mean = next((c for c in through(total.outputs[0]) if c.type == "Mean"), None) if total is not None else None
+        if head.form == "log" and total is not None and mean is not None and axes is not None and (
+                len(dims) == 2 and dims[0] is None and (dims[1] or 0) > 2 and np.ravel(axes).tolist() == [0]):
+            count = max((len(v) for v in case.series(head.prediction)), default=0)
+            yield finding(35 if case.learns else 62, "summed over the examples", total, f"{total.name} sums the cross "
+                          f"entropy over axis 0, the {f'{count} ' * bool(count)}examples, and {mean.name} takes the "
+                          f"mean of the {dims[1]} classes: loss and gradients grow with the batch, and so do the steps",
+                          "sum over the classes, axis=1, and take the mean over the examples", confidence="certain")
 
 
 def _large_targets(case: Case) -> Iterator[Finding]:

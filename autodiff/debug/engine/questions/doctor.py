@@ -138,10 +138,10 @@ class Checkup:
         loaded = {variable.op for variable in variables if given_to(variable, case.runs)}
         shared, behind = copied(case), ancestors([y])
         asked = {v.handle_tensor.op for m in self.model.graph.extras.get("loaded models", ()) for v in m.weights}
-        call = self.model.derivatives.script_call(y)
+        call, calls = self.model.derivatives.script_call(y), [c for c in calls_of(self.model.graph) if y in c.ys]
         for variable in variables:
-            if call is not None and call.found.get(variable) is not None:
-                continue  # it flows
+            if any(each.found.get(variable) is not None for each in calls):
+                continue  # it flows, though another call may look at some alone
             reason = why_none(y, variable, call)
             if reason.kind == "flows" or self._gets_another(variable, y) or is_no_weight(variable) or is_kept_out(
                     variable, reason.cuts):
