@@ -73,8 +73,7 @@ def read_layers(group: Any, layers: list[Any], by_name: bool = False) -> None:
 
 def described(file: Any, what: str) -> Any:
     """What a file tells in JSON of its model: `model_config` or `training_config`; None if it tells nothing."""
-    text = file.attrs.get(what)
-    return None if text is None else json.loads(text)
+    return json.loads(file.attrs.get(what, "null"))
 
 
 def _texts(group: Any, name: str) -> list[str]:

@@ -250,10 +250,6 @@ def _last_axis(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
                             instead(inner, "nn.softmax({0})", (inner, 0))),))
 
 
-def _over_classes(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield otherwise(op, "the sum over axis 1", partial(_along_last, op), Argument(op, "axis", "1"))
-
-
 def _along_last(op: Operation, now: Now) -> Tensor:
     """What an op reduces, reduced along the last axis."""
     return copied(op, (now(op.inputs[0]), of_heads.build_axes(-1)())).outputs[0]
@@ -311,7 +307,8 @@ def _kept_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
 
 _WAYS: dict[str, Way] = {
     "weights on a mean": of_heads.weighed, "class weights the wrong way round": of_heads.reciprocal,
-    "distances turned": _swapped, "summed over the examples": _over_classes,
+    "distances turned": _swapped, "summed over the examples": lambda op, *_: iter((
+        otherwise(op, "the sum over axis 1", partial(_along_last, op), Argument(op, "axis", "1")),)),
     **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
                      "targets out of range"), of_heads.without_activation),
     "labels and logits swapped": of_heads.other_way_round, "log of no probability": of_heads.as_probability,

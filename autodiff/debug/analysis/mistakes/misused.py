@@ -12,7 +12,7 @@ from ....core.traversal import ancestors, past
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held
-from .heads import SAME, comes_of_data, constant, heads, same_exponential, through, unbroadcast, weights_of
+from .heads import SAME, Head, comes_of_data, constant, heads, same_exponential, through, unbroadcast, weights_of
 from .signs import signs_of
 
 _PRODUCTS = {"MatMul": 2, "Conv2D": 4, "DepthwiseConv2dNative": 4}  # of inputs and kernels of this rank
@@ -263,9 +263,7 @@ def _picked_across(case: Case) -> Iterator[Finding]:
     for head in heads(case):
         rank = len(head.prediction.dims or ())
         normal = _normalized(head.end, rank) if head.form == "log" and rank > 2 else None
-        product = next((c for t in head.op.outputs for c in through(t) if c.type == "Mul"), None)
-        total = next((c for c in through(product.outputs[0]) if c.type == "Sum"), None) if product is not None else None
-        axes = None if total is None else static_value(total.inputs[1])
+        _, axes = _summed(head)
         if normal is None or axes is None or axes.size != 1:
             continue
         picked = int(axes.reshape(())) % rank - rank
@@ -276,20 +274,23 @@ def _picked_across(case: Case) -> Iterator[Finding]:
                           f"tf.nn.softmax(logits, axis={picked})", confidence="certain")
 
 
+def _summed(head: Head) -> tuple[Operation | None, np.ndarray | None]:
+    """The sum of logarithms times labels, and its axes."""
+    product = next((c for t in head.op.outputs for c in through(t) if c.type == "Mul"), None)
+    total = next((c for c in through(product.outputs[0]) if c.type == "Sum"), None) if product is not None else None
+    return total, None if total is None else static_value(total.inputs[1])
+
+
 def _summed_over_examples(case: Case) -> Iterator[Finding]:
     """A cross entropy that is summed over the examples, of which then the mean over the classes is taken."""
     for head in heads(case):
-        dims = head.prediction.dims or ()
-        product = next((c for t in head.op.outputs for c in through(t) if c.type == "Mul"), None)
-        total = next((c for c in through(product.outputs[0]) if c.type == "Sum"), None) if product is not None else None
-        axes = None if total is None else static_value(total.inputs[1])
+        dims, (total, axes) = head.prediction.dims or (), _summed(head)
         mean = next((c for c in through(total.outputs[0]) if c.type == "Mean"), None) if total is not None else None
-        if head.form == "log" and total is not None and mean is not None and axes is not None and (
-                len(dims) == 2 and dims[0] is None and (dims[1] or 0) > 2 and np.ravel(axes).tolist() == [0]):
-            count = max((len(v) for v in case.series(head.prediction)), default=0)
+        if head.form == "log" and total is not None and mean is not None and axes is not None and dims[:1] == (
+                None,) and len(dims) == 2 and (dims[1] or 0) > 2 and np.ravel(axes).tolist() == [0]:
             yield finding(35 if case.learns else 62, "summed over the examples", total, f"{total.name} sums the cross "
-                          f"entropy over axis 0, the {f'{count} ' * bool(count)}examples, and {mean.name} takes the "
-                          f"mean of the {dims[1]} classes: loss and gradients grow with the batch, and so do the steps",
+                          f"entropy over axis 0, the examples, and {mean.name} takes the mean of the {dims[1]} "
+                          "classes: loss and gradients grow with the batch, and so do the steps",
                           "sum over the classes, axis=1, and take the mean over the examples", confidence="certain")
 
 

@@ -190,8 +190,8 @@ def _is_lost(case: Case, far: list[tuple[int, Tensor, float]]) -> bool:
 def _killed(case: Case) -> tuple[Operation, int] | None:
     """A hidden relu that lets nothing through from some step on, though it did at first, and that step."""
     for op in case.behind if len(case.steps) >= _MANY and not case.learns else ():
-        if op.type == "Relu" and op in case.trained and any(c.type in ("MatMul", "Conv2D", "MaxPool", "AvgPool")
-                                                            for c in through(op.outputs[0])):
+        if op.type == "Relu" and op in case.trained and any(c.type in ("MatMul", "Conv2D") for c in through(
+                op.outputs[0])):
             alive = [float((value > 0).mean()) for value in case.series(op.inputs[0])]
             if len(alive) == len(case.looked) > 3 and alive[0] > _ALIVE and not any(alive[-3:]):
                 return op, case.looked[max(i for i, share in enumerate(alive) if share) + 1].step
