@@ -1,4 +1,7 @@
 """tf.keras: optimizers, schedules, losses, layers, masks and states; each number is TensorFlow 1.15.5's."""
+import re
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -286,3 +289,14 @@ def test_variables_are_within_their_constraints_after_each_step():
     model.compile("sgd", "mse")
     with pytest.raises(RuntimeError, match="Cannot use a constraint function on a sparse variable"):
         model.train_on_batch(np.ones((4, 3)), np.ones((4, 3, 2)))
+
+
+@pytest.mark.parametrize("optimizer, is_refused", [("sgd", True), (OPTIMIZERS.Adam(clipnorm=1.0), True),
+                                                   (tf.train.AdamOptimizer(0.1), False)])
+def test_fit_refuses_a_variable_without_a_gradient_as_optimizers_of_keras_do(optimizer, is_refused):
+    model = KERAS.Sequential([LAYERS.Dense(2, name="cut"), LAYERS.Lambda(tf.round), LAYERS.Dense(1)])
+    model.compile(optimizer, "mse")
+    said = re.escape("/cut/kernel:0' shape=(3, 2) dtype=float32> has `None` for gradient. Please "
+                     "make sure that all of your ops have a gradient defined (i.e. are differentiable).")
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=said) if is_refused else nullcontext():
+        model.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0)

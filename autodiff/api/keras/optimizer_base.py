@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import float32, int64
-from ...core.errors import KindError
+from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor, get_default_graph
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
@@ -131,12 +131,14 @@ class Optimizer(_Optimizer):
         return [(self._clipped(grad), var) for grad, var in super().compute_gradients(*args, **options)]
 
     def get_gradients(self, loss: Any, params: Any) -> list[Any]:
-        """The clipped gradients of a loss."""
-        return [self._clipped(grad) for grad in gradients(loss, params)]
+        """The clipped gradients of a loss. Raises ArgumentError (ValueError) where there is none for one of params."""
+        return [self._clipped(grad) for grad in _known(gradients(loss, params), params)]
 
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
-        """The operation that takes one step, in a list."""
-        return [self.minimize(loss, params)]
+        """The operation that takes one step, in a list, as fit takes it. Raises as get_gradients does."""
+        pairs = self.compute_gradients(loss, params)
+        _known([grad for grad, _ in pairs], params)
+        return [self.apply_gradients(pairs)]
 
     def apply_gradients(self, grads_and_vars: Any, name: str | None = None, **options: Any) -> Any:  # type: ignore[override]
         """The operation that takes one step with given gradients, which are not clipped, as TensorFlow's are not."""
@@ -180,6 +182,16 @@ class Optimizer(_Optimizer):
     def weights(self) -> list[Variable]:
         """The count of steps, and what is kept for variables."""
         return [self.iterations, *self.variables(), *self._weights]
+
+
+def _known(grads: list[Any], params: Any) -> list[Any]:
+    """The gradients. Raises ArgumentError for the first of params that has none."""
+    for grad, param in zip(grads, params):
+        if grad is None:
+            raise ArgumentError(f"Variable {param} has `None` for gradient. Please make sure that all of your ops have "
+                                "a gradient defined (i.e. are differentiable). Common ops without gradient: K.argmax, "
+                                "K.round, K.eval.")
+    return grads
 
 
 class Rule(Optimizer):

@@ -163,8 +163,9 @@ class Trained:
         if mode == "train":
             chosen = self.trainable_weights if self.to_train is None else self.to_train  # type: ignore[attr-defined]
             with made_at(get_default_graph(), getattr(self.optimizer, "_frames", self._frames_of_loss)):
-                step = (self.optimizer.minimize(fetches[0], var_list=chosen) if chosen else
-                        group(*gradients(fetches[0], fetches[0])))  # by no variable: the graph keeps that this trains
+                step = (group(*gradients(fetches[0], fetches[0])) if not chosen else  # the graph keeps that this trains
+                        group(self.optimizer.get_updates(fetches[0], chosen)) if hasattr(self.optimizer, "get_updates")
+                        else self.optimizer.minimize(fetches[0], var_list=chosen))
             ending = [step, *self.get_updates_for(None), *self.get_updates_for(inputs)]  # type: ignore[attr-defined]
         fetches = [*fetches, group(*ending)]
 
@@ -172,8 +173,7 @@ class Trained:
             feeds = dict(zip([*inputs, *targets, *weights], [*batch[0], *batch[1], *batch[2]]))
             if isinstance(phase, Tensor):
                 feeds[phase] = mode == "train"
-            found: list[Any] = backend.get_session().run(fetches, feeds)
-            return found[:-1]
+            return list(backend.get_session().run(fetches, feeds))[:-1]
         return run
 
     def _tell_what_is_given(self, inputs: list[Tensor], targets: list[Tensor]) -> None:

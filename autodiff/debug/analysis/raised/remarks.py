@@ -46,7 +46,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     ("^Fetch argument None", lacking.no_summaries),
     ("not found in checkpoint|requires shapes of both tensors to match", lacking.of_a_checkpoint),
     ("NoneType", values.of_operation),
-    ("NoneType|^None values not supported|^No gradients provided", gradients.without),
+    ("NoneType|^None values not supported|^No gradients provided|has `None` for gradient", gradients.without),
     ("does not match type|different dtypes|requested dtype", values.other_type),
     (r"^(Dimensions|Shape) must be.*op: '(Batch)?MatMul", values.inner_sizes),
     ("^Cannot feed value", sizes.whole_batches),
