@@ -45,6 +45,16 @@ RAISED = {
         "m.compile('adam', 'sparse_categorical_crossentropy')\n"
         "m.fit(data, np.eye(4)[np.arange(8) % 4], verbose=0)\n",
         "because the targets are 4 ones and zeros for each example", "compile('adam', 'categorical_crossentropy')"),
+    "rows that a layer of Keras chooses": (
+        KERAS + "class Nearest(tf.keras.layers.Layer):\n    def build(self, shape):\n"
+        "        self.table = self.add_weight('table', (4, 3))\n    def call(self, z):\n"
+        "        far = tf.reduce_sum(tf.square(z[:, None] - self.table[None]), 2)\n"
+        "        q = tf.gather(self.table, tf.argmin(far, 1))\n"
+        "        self.add_loss(tf.reduce_mean((tf.stop_gradient(z) - q) ** 2))\n        return q\n"
+        "for layer in (tf.keras.layers.Flatten(), tf.keras.layers.Dense(3), Nearest(), tf.keras.layers.Dense(15)):\n"
+        "    m.add(layer)\nm.compile('adam', 'mse')\nm.fit(data, data.reshape(8, 15), verbose=0)\n",
+        "kernel:0 has no gradient: every path", "(tf.stop_gradient(z) - q) ** 2 + "
+        "0.25 * (z - tf.stop_gradient(q)) ** 2))\n        return z + tf.stop_gradient(q - z)"),
     "no axis of channels": (
         KERAS + "m.add(tf.keras.layers.Conv2D(2, 2, input_shape=(5, 3, 1)))\nm.add(tf.keras.layers.Flatten())\n"
         "m.add(tf.keras.layers.Dense(1))\nm.compile('adam', 'mse')\nm.fit(data, np.ones(8), verbose=0)\n"

@@ -103,7 +103,9 @@ CAUSES = {
     "a critic that is stopped": ("no gradient", _CRITIC, {"tf.reduce_mean(off * off)":
                                                           "tf.reduce_mean(tf.square(q - worth))"}),
     "rows chosen as the nearest": ("no gradient", _NEAREST, {
-        "dense(chosen, 16)": "dense(code + tf.stop_gradient(chosen - code), 16)"}),
+        "dense(chosen, 16)": "dense(code + tf.stop_gradient(chosen - code), 16)",
+        "tf.square(tf.stop_gradient(code) - chosen)": "tf.square(tf.stop_gradient(code) - chosen) "
+                                                      "+ 0.25 * tf.square(code - tf.stop_gradient(chosen))"}),
     "ratings that are missing": ("missing counts", _RATINGS, {
         "tf.reduce_mean(off)": "tf.reduce_sum(known * off) / tf.reduce_sum(known)"}),
     "a share that is fed": ("dropout drops too much", _KEPT, {"keep: 0.1": "keep: 0.9"}),

@@ -10,7 +10,7 @@ from ....core.errors import ArgumentError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past, users_of
 from ...facts.roles import VARIABLES
-from .changes import Change
+from .changes import Change, changed
 from .source_tree import Source
 from .states import Named, names_of
 
@@ -19,6 +19,8 @@ _LOOKUPS = ("GatherV2", "Gather", "ResourceGather", "MatMul")
 _ARRANGED = ("Reshape", "Identity", "ExpandDims", "Squeeze", "StridedSlice", "BroadcastTo")
 _READ = ("Identity", "ReadVariableOp", "Transpose")
 _KEPT = ("Identity", "Reshape", "StopGradient")
+_SQUARES = ("Square", "SquaredDifference", "Pow", "Mul")
+_BETA = 0.25
 _TEXT = "z + {tf}.stop_gradient(chosen - z)"
 
 
@@ -39,11 +41,46 @@ def straight_past(source: Source, cut: Operation, y: Tensor) -> tuple[list[Chang
                 if inside and nodes and _is_alike(source, name, near.op, here.scope, nodes[0]):
                     new = "".join({"z": name, "chosen": here.name}.get(each, each) for each in re.split(
                         r"\b", source.spelled(_TEXT)))
-                    return [source.put(each, f"({new})" if source.is_beside_operator(each) else new)
-                            for each in nodes], f"{new} in place of {here.name} at line {nodes[0].lineno}"
+                    held, words = _held(source, here, (name, near), compared)
+                    return [*(source.put(each, f"({new})" if source.is_beside_operator(each) else new)
+                              for each in nodes), *held], (
+                        f"{new} in place of {here.name} at line {nodes[0].lineno}{words}")
     except (ArgumentError, LookupError, ValueError):
         pass
     return [], ""
+
+
+def _held(source: Source, here: Named, to: tuple[str, Tensor], compared: list[Operation]) -> tuple[list[Change], str]:
+    """What holds the numbers that rows are near to by these, where a loss draws only the rows to them; and in words.
+
+    Source: van den Oord, Vinyals, Kavukcuoglu (2017), equation 3, with its beta of 0.25.
+    """
+    name, near = to
+    stops = [next(filter(None, (_stop(t) for t in op.inputs if past(t, _KEPT) is past(near, _KEPT))), None)
+             for op in compared]
+    for op, stop in zip(compared, stops):
+        square = next((each for each in (op, *users_of(op)) if each.type in _SQUARES), None)
+        node: Any = next(iter(source.spanned(square)), None) if square is not None else None
+        if not all(stops) or stop is None or node is None or source.scope(node) is not here.scope:
+            continue
+        inside = {*map(id, ast.walk(node))}
+        stopped = [each for each in source.spanned(stop) if id(each) in inside]
+        rows = [each for each in ast.walk(node) if _is_named(source, each, here.name)]
+        if len(stopped) == len(rows) == 1 and _is_alike(source, name, near.op, here.scope, node):
+            other = re.sub(rf"(?<![\w.]){re.escape(name)}\b", here.name, source.raw(stopped[0]))
+            new = changed(source.raw(node), [
+                (start - source.range(node)[0], end - source.range(node)[0], text) for start, end, text in (
+                    (*source.range(stopped[0]), name), (*source.range(rows[0]), other))])
+            both = f"{source.raw(node)} + {_BETA} * {new}"
+            return [(*source.range(node), f"({both})" if source.is_beside_operator(node) else both)], (
+                f", and + {_BETA} * {new} at line {node.lineno}, without which nothing holds {name} near {here.name}")
+    return [], ""
+
+
+def _stop(tensor: Tensor) -> Operation | None:
+    """The nearest op above that stops the gradient, if others only arrange it."""
+    found = past(tensor, tuple(each for each in _KEPT if each != "StopGradient")).op
+    return found if found.type == "StopGradient" else None
 
 
 def _chosen(cut: Operation) -> Iterator[tuple[Tensor, Tensor]]:
