@@ -499,7 +499,7 @@ RAISED = {
         "copy = [tf.assign(b, a) for a, b in zip(of_new, of_old)]\n"
         "loss = tf.reduce_mean(tf.square(new - tf.stop_gradient(old)))\noptimizer = tf.train.AdamOptimizer()\n"
         "[tf.clip_by_norm(g, 1.0) for g, v in optimizer.compute_gradients(loss)]\n",
-        "it takes the values of what is trained at model.py:9, and is not to be trained itself",
+        "at model.py:9, and is not to be trained itself, but compute_gradients at line 12 asks for it too",
         "compute_gradients(loss, var_list=of_new)"),
     "a second network that is held constant": (
         MORE + "def net(name):\n    with tf.variable_scope(name):\n        return tf.layers.dense(x[:, 0], 1)\n"

@@ -55,10 +55,10 @@ def of_copies_kept(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: Gradient
         return [], "", ""
     why = f"it takes the values of what is trained{at_line(place_of(made[0]))}" if made[0] is not None else (
         f"it is of a second network like that of {flow[0].name}, held constant{at_line(place_of(cuts[0]))}")
-    changes, words = _asked(at, y, flow)
+    changes, words, asks = _asked(at, y, flow)
     if not changes:
         changes, words = without_none(at)
-    return changes, words, f"{why}, and is not to be trained itself"
+    return changes, words, f"{why}, and is not to be trained itself{asks}"
 
 
 def _copied_by(x: Tensor, flow: Collection[Tensor]) -> Operation | None:
@@ -73,22 +73,23 @@ def _under(variables: Sequence[Tensor]) -> list[tuple[str, Any]]:
     return sorted((x.op.name.partition("/")[2], str(x.op.attrs.get("shape"))) for x in variables)
 
 
-def _asked(at: RaisedAt, y: Tensor, flow: Sequence[Tensor]) -> tuple[list[Change], str]:
-    """The one gradient call of y, asked for some variables."""
+def _asked(at: RaisedAt, y: Tensor, flow: Sequence[Tensor]) -> tuple[list[Change], str, str]:
+    """The one gradient call of y, asked for some variables; and what it is asked for as it is."""
     calls = [each for each in at.calls(*_ASKING) if (t := at.tensor(next(iter(given(each, 0, "loss", "ys")), None)))
              is None or t is y]
     text = _list_of(at, flow)
     if len(calls) != 1 or not text:
-        return [], ""
+        return [], "", ""
+    asks = f", but {at.written(calls[0].func).rpartition('.')[2]} at line {calls[0].lineno} asks for it too"
     asked = given(calls[0], 1, "xs") if called(calls[0]) == "gradients" else given(calls[0], 1, "var_list")
     if not asked:
-        return [at.told(calls[0], "var_list", text)], f"var_list={text}"
+        return [at.told(calls[0], "var_list", text)], f"var_list={text}", f"{asks}, as no var_list is given there"
     whole = at.assigned(asked[0].id) if isinstance(asked[0], ast.Name) else []
     node = whole[0].value if len(whole) == 1 else asked[0]
     if not is_call(node, "trainablevariables") or given(node, 0, "scope") or not whole and len(
             at.calls("trainable_variables")) > 1:
-        return [], ""
-    return [(*at.range(node), text)], f"{text} in place of {at.written(node)}"
+        return [], "", ""
+    return [(*at.range(node), text)], f"{text} in place of {at.written(node)}", asks
 
 
 def _list_of(at: RaisedAt, flow: Sequence[Tensor]) -> str:

@@ -313,11 +313,13 @@ class Checkup:
         trained = [ran for ran in trained if any(op.type.startswith(_APPLIES) for op in ran)]
         if not updates or not trained or any(op in ran for ran in trained for op in updates):
             return []
+        train, place = (place_of(op) for op in (min((op for op in trained[-1] if op.type.startswith(_APPLIES)),
+                                                    key=lambda op: op.index), updates[0]))
         return [Finding(48, "not updated", updates[0].name, updates[0].type, "",
-                        f"{len(updates)} updates of moving averages, such as {updates[0].name}, do not run with the "
-                        "train op: batch normalization will go by its initial averages in tests",
+                        f"{len(updates)} updates of moving averages, such as {updates[0].name}{at_line(place)}, do not "
+                        "run with the train op: batch normalization will go by its initial averages in tests",
                         "build the train op under tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS))",
-                        "info vars", place_of(updates[0]))]
+                        "info vars", train or place)]
 
     def _stage_findings(self, y: Tensor, case: Case) -> list[Finding]:
         if case.refused or case.updates and {u.gradient for u in case.updates} <= {*gradients_of(case).values()}:
