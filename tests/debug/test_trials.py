@@ -182,6 +182,13 @@ MENDED = {
     ("p = tf.nn.softmax(w[:, 0]) * tf.exp(-0.5 * tf.square(x - 90.0)) / 2.5\n"
      "loss = -tf.reduce_mean(tf.log(tf.reduce_sum(p, axis=1)))", "{x: [[1.0, 2.0]]}"):
         "tf.reduce_logsumexp(tf.nn.log_softmax(x) + y - 0.916291) at model.py:8",
+    **{(f"a = -tf.square(x - 90.0 * w[:, 0])\nq = tf.nn.softmax(w, 0)\nloss = -tf.reduce_mean(tf.log({product}))",
+        "{x: [[1.0, 2.0]]}"): f"tf.reduce_logsumexp({sum_}" for product, sum_ in (
+            ("tf.matmul(tf.exp(a), q)", "x[:, :, None] + tf.nn.log_softmax(y), 1) at model.py:9: "
+             "tf.reduce_logsumexp(a[:, :, None] + tf.nn.log_softmax(w, 0), 1)"),
+            ("tf.matmul(tf.exp(a), tf.nn.softmax(w[:, 0])[None], False, True)",
+             "x[:, None] + tf.nn.log_softmax(y)[…], -1)"),
+            ("tf.einsum('ab,b->a', tf.exp(a), q[:, 0])", "x + tf.nn.log_softmax(y)[…], -1) at model.py:9"))},
     ("s = x * w[0] * 200.0\nloss = tf.reduce_sum(w * (tf.exp(s) / tf.reduce_sum(tf.exp(s), 1, keepdims=True)))",
      "{x: [[1.0, 2.0]]}"): "tf.nn.softmax(x) at model.py:8: tf.nn.softmax(s)",
     ("h = tf.cast(tf.matmul(x, w), tf.float16)\nloss = tf.cast(tf.reduce_sum(tf.square(h * 20.0)), tf.float32)",

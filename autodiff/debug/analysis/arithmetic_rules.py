@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.graph import Operation
+
 _WIDE = ("Exp", "Square", "Cast", "Cosh", "Sinh", "Expm1", "SquaredDifference")
 _DIVISIONS = ("Div", "RealDiv", "TrueDiv", "DivNoNan", "FloorDiv")
 _SIGNS = {"Mul": "*", "Add": "+", "AddV2": "+", "Sub": "-", "Pow": "**", **dict.fromkeys(_DIVISIONS, "/")}
@@ -60,3 +62,15 @@ def overflows(op_type: str, operands: list[Any], result: Any) -> bool:
 
 def _bracketed(text: str | None) -> str:
     return f"({text})" if text and text.startswith("-") else str(text)
+
+
+def letters_of(op: Operation) -> str:
+    """The axes of a sum of products of two tensors by letters, as of einsum: `ab,bc->ac` of a matrix product; "" of
+    any other op."""
+    if op.type == "Einsum" and len(op.inputs) == 2:
+        equation = op.attrs["equation"].replace(" ", "")
+        return "" if "." in equation else equation
+    if op.type != "MatMul":
+        return ""
+    turned = [op.attrs.get(f"transpose_{side}") for side in "ab"]
+    return f"{'ba' if turned[0] else 'ab'},{'cb' if turned[1] else 'bc'}->ac"

@@ -10,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ....core.constant_value import is_one, static_value
+from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import past, users_of
+from ..arithmetic_rules import letters_of
 from .carried_logarithms import carried
 from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, replaced
 from .in_source import Part, Rewrite
@@ -111,10 +113,10 @@ def _log_of(t: Tensor, parts: list[Part], deep: int) -> _Logarithm | None:
         return _of_number(np.asarray(value), t)
     if not deep or op.gradient_of is not None or not op.inputs:
         return None
+    if op.type == "Transpose" and (below := op.inputs[0].op).type == "Softmax" and below.span == op.span:
+        return _of_one(below, parts, lambda x, now: copied(op, (x, now(op.inputs[1]))).outputs[0])
     if op.type in _OF_ONE:
-        make, written = _OF_ONE[op.type]
-        text = written.format(_name(parts, (op, 0)))
-        return _Logarithm(lambda now: make(now(op.inputs[0])), text, True, "+" in written)
+        return _of_one(op, parts, lambda x, _: x)
     if op.type == "Sub" and is_one(op.inputs[0]) and op.inputs[1].op.type == "Sigmoid":
         sigmoid = op.inputs[1].op
         return _Logarithm(lambda now: build.Neg(build.Softplus(now(sigmoid.inputs[0]))),
@@ -125,6 +127,8 @@ def _log_of(t: Tensor, parts: list[Part], deep: int) -> _Logarithm | None:
         return _of_sum(op, parts, deep)
     if op.type in ("Sum", "Mean"):
         return _of_total(op, parts, deep)
+    if (products := _products(op)) is not None:
+        return _of_products(*products, parts, deep)
     exponent = static_value(op.inputs[1]) if op.type == "Pow" else _POWERS.get(op.type)
     factor = float(exponent) if exponent is not None and np.ndim(exponent) == 0 else 0.0
     inner = _log_of(op.inputs[0], parts, deep - 1) if factor or op.type in _ARRANGED else None
@@ -139,6 +143,12 @@ def _log_of(t: Tensor, parts: list[Part], deep: int) -> _Logarithm | None:
                           is_loose=True)
 
 
+def _of_one(op: Operation, parts: list[Part], after: Callable[[Tensor, Now], Tensor]) -> _Logarithm:
+    make, written = _OF_ONE[op.type]
+    text = written.format(_name(parts, (op, 0)), _name(parts, (op, None)) if "{}{}" in written else "")
+    return _Logarithm(lambda now: after(make(now(op.inputs[0])), now), text, True, "+" in written)
+
+
 def _name(parts: list[Part], part: Part) -> str:
     if part not in parts:
         parts.append(part)
@@ -150,7 +160,7 @@ def _times(factor: float, x: Tensor) -> Tensor:
 
 
 _OF_ONE: dict[str, tuple[Callable[[Tensor], Tensor], str]] = {
-    "Exp": (lambda x: x, "{}"), "Softmax": (lambda x: build.LogSoftmax(x), "tf.nn.log_softmax({})"),
+    "Exp": (lambda x: x, "{}"), "Softmax": (lambda x: build.LogSoftmax(x), "tf.nn.log_softmax({}{})"),
     "Sigmoid": (lambda x: build.Neg(build.Softplus(build.Neg(x))), "tf.log_sigmoid({})"),
     "Cosh": (lambda x: build.AddV2(x, build.Sub(build.Softplus(_times(-2.0, x)), constant(float(np.log(2.0)), x))),
              "{0} + tf.nn.softplus(-2.0 * {0}) - 0.693147"),
@@ -205,6 +215,42 @@ def _added(a: Tensor, b: Tensor) -> Tensor:
     return build.AddV2(b, build.Softplus(build.Sub(a, b)))
 
 
+def _products(op: Operation) -> tuple[Operation, list[Tensor], str] | None:
+    """The op that sums products of two tensors, these, and letters of their axes, as of einsum, `a` the first of them;
+    None for others."""
+    of_vector = op.type == "Squeeze" and op.inputs[0].op.span == op.span
+    made = op.inputs[0].op if of_vector else op
+    letters, given = letters_of(made), [*made.inputs]
+    if of_vector and letters and given[1].op.type == "ExpandDims" and given[1].op.span == op.span:
+        return made, [given[0], given[1].op.inputs[0]], "ab,b->a"
+    names = dict(zip(dict.fromkeys(filter(str.isalpha, letters)), "abcdefgh"))
+    return (made, given, "".join(names.get(each, each) for each in letters)) if letters and not of_vector else None
+
+
+def _of_products(op: Operation, given: list[Tensor], letters: str, parts: list[Part], deep: int) -> _Logarithm | None:
+    """Of sums of products, as of a matrix product: of sums of logarithms. letters: of the axes, as of einsum."""
+    left, right, result = re.split(",|->", letters)
+    is_one = f"{result}{right}" == left or f"{result}{left}" == right
+    form, before = (0, 0, -1) if is_one else _FORMS.get(letters), list(parts)
+    found = [_log_of(t, parts, deep - 1) for t in given] if form else []
+    if not form or not any(each and each.gains for each in found) or op.type == "Einsum" and None in found:
+        parts[:] = before
+        return None
+    a, b = (_wider(each or _plain(op, i, parts), form[i]) for i, each in enumerate(found))
+    return _Logarithm(lambda now: _log_sum_exp(build.AddV2(a.made(now), b.made(now)), _axis([form[2]])),
+                      f"tf.reduce_logsumexp({a.text} + {b.text}, {form[2]})", True)
+
+
+_FORMS = {"ab,bc->ac": (2, 0, 1), "ab,cb->ac": (1, 0, -1), "a,ab->b": (1, 0, 0), "ab,a->b": (0, 1, 0)}
+# letters of a product -> where each of its sides has one more axis of 1, 0 for nowhere; and what is summed over
+
+
+def _wider(log: _Logarithm, axis: int) -> _Logarithm:
+    """With one more axis of size 1, where it is not to be the first."""
+    return log if not axis else _Logarithm(lambda now: build.ExpandDims(log.made(now), _axis(axis)),
+                                           f"{log.factor}[{':, ' * axis}None]", log.gains)
+
+
 def _of_total(op: Operation, parts: list[Part], deep: int) -> _Logarithm | None:
     inner = _log_of(op.inputs[0], parts, deep - 1)
     if inner is None or not inner.gains:
@@ -215,11 +261,16 @@ def _of_total(op: Operation, parts: list[Part], deep: int) -> _Logarithm | None:
                       text + " - tf.log(…), of the count" * is_mean, True, is_mean)
 
 
-def _log_sum_exp(x: Tensor, axes: Tensor, total: Operation) -> Tensor:
-    """Of x over the axes of a sum or mean `total`, and shaped as that; -inf throughout stays so without nan."""
+def _axis(axis: int | list[int]) -> Tensor:
+    return build.Const(value=np.array(axis, np.int32), dtype=int32)
+
+
+def _log_sum_exp(x: Tensor, axes: Tensor, total: Operation | None = None) -> Tensor:
+    """Of x over axes, as a sum or mean `total` is shaped, else as a sum; -inf throughout stays so without nan."""
     largest = build.StopGradient(build.Maximum(build.Max(x, axes, keep_dims=True), constant(_lowest(x), x)))
-    summed = copied(total, (build.Exp(build.Sub(x, largest)), axes)).outputs[0]
-    return build.AddV2(build.Log(summed), build.Sum(largest, axes, **total.attrs))
+    small = build.Exp(build.Sub(x, largest))
+    summed = copied(total, (small, axes)).outputs[0] if total is not None else build.Sum(small, axes)
+    return build.AddV2(build.Log(summed), build.Sum(largest, axes, **(total.attrs if total is not None else {})))
 
 
 def _lowest(x: Tensor) -> float:

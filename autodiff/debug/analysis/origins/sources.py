@@ -11,6 +11,7 @@ from ....core.graph import Operation, Tensor
 from ...facts.function_calls import Call, Calls, Inside
 from ...facts.known import inputs_read
 from ...facts.roles import PLACEHOLDERS, is_handle
+from ..arithmetic_rules import letters_of
 
 Index = tuple[int, ...]
 _ARRANGES = {"Reshape": 0, "Transpose": 0, "StridedSlice": 0, "Squeeze": 0, "ExpandDims": 0, "Slice": 0, "Tile": 0,
@@ -66,8 +67,8 @@ def sources_of(at: Source) -> list[Source]:
         return _reduced(at, given)
     elif op.type == "Cumsum" and len(given) == 2:
         return _accumulated(at, given)
-    elif op.type == "MatMul" and len(given) == 2:
-        return _multiplied(at, given)
+    elif len(given) == 2 and (letters := letters_of(op)):
+        return _multiplied(at, given, letters)
     elif op.type == "Conv2D" and len(given) == 2 and op.attrs.get("data_format") == "NHWC":
         return _convolved(at, given)
     elif op.type == "MaxPool" and given and op.attrs.get("data_format") == "NHWC":
@@ -177,22 +178,23 @@ def _accumulated(at: Source, given: Sequence[Tensor]) -> list[Source]:
     return [element_at(given[0], max(places, key=lambda place: abs(float(array[place]))), at.scene)]
 
 
-def _multiplied(at: Source, given: Sequence[Tensor]) -> list[Source]:
-    """The two factors of the largest product that a matrix product summed."""
-    a, b = (np.asarray(at.scene.values[t]) for t in given)
-    attrs = at.tensor.op.attrs
-    turned = [attrs.get(f"transpose_{side}", False) for side in "ab"]
-    row = a[:, at.index[0]] if turned[0] else a[at.index[0]]
-    column = b[at.index[1]] if turned[1] else b[:, at.index[1]]
+def _multiplied(at: Source, given: Sequence[Tensor], letters: str) -> list[Source]:
+    """The two factors of the largest product of those that were summed. letters: of the axes, as of einsum."""
+    terms, _, result = letters.partition("->")
+    here = dict(zip(result, at.index))
+    summed = [letter for letter in dict.fromkeys(terms) if letter not in f"{result},"]
+    sides = [np.asarray(at.scene.values[t])[tuple(here.get(each, slice(None)) for each in term)].astype(np.float64)
+             for t, term in zip(given, terms.split(","))]
+    left = ",".join("".join(each for each in term if each not in here) for term in terms.split(","))
     with np.errstate(all="ignore"):
-        products = np.abs(row.astype(np.float64) * column)
+        products = np.abs(np.einsum(f"{left}->{''.join(summed)}", *sides))
     if not products.size:
         return []
-    k = int(np.argmax(np.where(np.isfinite(products), products, np.inf)))
-    places = [(k, i) if turn == (side == 0) else (i, k) for side, (turn, i) in enumerate(zip(turned, at.index))]
-    found = [element_at(t, place, at.scene) for t, place in zip(given, places)]
+    most = int(np.argmax(np.where(np.isfinite(products), products, np.inf)))
+    there = {**here, **dict(zip(summed, map(int, np.unravel_index(most, products.shape))))}
+    found = [element_at(t, tuple(there[each] for each in term), at.scene) for t, term in zip(given, terms.split(","))]
     if not products.any():  # the side that is zero throughout
-        found = [each for each, side in zip(found, (row, column)) if not side.any()] or found
+        found = [each for each, side in zip(found, sides) if not side.any()] or found
     return found
 
 
