@@ -82,6 +82,19 @@ def test_the_script_gets_what_jax_gives(told):
     assert found.steps[-1][1].call == "jax.grad"
 
 
+def test_a_function_is_asked_once_a_step_and_one_that_says_something_by_jax_itself(told):
+    counted = HEAD.replace("    e = x", "    calls.append(0)\n    e = x").replace("def loss", "calls = []\ndef loss")
+    step = "(loss, e), grads = jax.value_and_grad(loss_fn, has_aux=True)(params, x)"
+    found = told(step, "losses.append((float(loss), float(e.sum())))", DOWN, head=counted.replace(
+        "(e * e).sum()", "(e * e).sum(), e"))
+    assert len(found.names["calls"]) == 6 == len(found.steps)
+    aloud = counted.replace("    e = x", "    print(0)\n    e = x")
+    talking = told(STEP, "losses.append(float(loss))", DOWN, head=aloud)
+    assert len(talking.names["calls"]) > 12
+    assert np.allclose([loss for loss, _ in found.names["losses"]], talking.names["losses"], rtol=1e-5)
+    assert found.names["losses"][0][1] == 0.75
+
+
 def test_a_call_inside_of_what_is_differentiated_is_no_step(told):
     inner = "outer = jax.value_and_grad(lambda p, x: jax.value_and_grad(loss_fn)(p, x)[0])"
     assert len(told(inner, "loss, grads = outer(params, x)", DOWN).steps) == 6

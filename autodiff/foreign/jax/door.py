@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -20,12 +21,13 @@ from ...core.errors import AutodiffError
 from ..doors import View
 from ..script_lines import first_name
 from ..steps import ForeignSteps
+from .compiled import Gradients
 from .habits import Habits
 from .jitted import Jitted, refused
 from .optimizers import Optimizers, users_sites
 from .program import parameter_names
 from .raised import remark_on
-from .steps import Builder, Call
+from .steps import Builder, Call, Reading, read
 from .words import WORDS
 from .written import Known, slower, written
 
@@ -40,7 +42,7 @@ class JaxDoor:
         self._view = view
         self.steps = ForeignSteps("jax")
         self.steps.advice.words, self.steps.advice.said = WORDS, _SAID
-        self._builder = Builder(self.steps)
+        self._builder, self._own = Builder(self.steps), Gradients()
         self.optimizers = Optimizers()
         self._habits = Habits(self.optimizers)
         view.doors["jax"] = self
@@ -80,10 +82,13 @@ class JaxDoor:
         def step(*args: Any, **kwargs: Any) -> Any:
             if self._passes(args, kwargs):
                 return found(*args, **kwargs)
-            result = self._as_jax_has_it(lambda: found(*args, **kwargs))
+            call = Call(fun, args, kwargs, argnums, has_aux, f"jax.{name}")
             again = functools.partial(found, *args, **kwargs)
+            reading = self._read(call)
+            result = None if options or isinstance(reading, Exception) else self._compiled(call, reading)
+            result = self._as_jax_has_it(again) if result is None else result
             gradients = result[1] if name == "value_and_grad" else result[0] if has_aux else result
-            self._step(Call(fun, args, kwargs, argnums, has_aux, gradients, f"jax.{name}"), again)
+            self._step(replace(call, gradients=gradients), reading, again)
             return result
 
         return step
@@ -97,8 +102,8 @@ class JaxDoor:
         def step(cotangents: Any) -> Any:
             gradients = self._as_jax_has_it(lambda: pull(cotangents))
             if not self._passes((cotangents,), {}):
-                argnums = tuple(range(len(primals)))
-                self._step(Call(fun, primals, {}, argnums, has_aux, gradients, "jax.vjp", cotangents), lambda: None)
+                call = Call(fun, primals, {}, tuple(range(len(primals))), has_aux, "jax.vjp", gradients, cotangents)
+                self._step(call, self._read(call), lambda: None)
             return gradients
 
         return (value, step, *aux)
@@ -121,11 +126,34 @@ class JaxDoor:
         with jax.disable_jit(False):
             return self._alone(run)
 
-    def _step(self, call: Call, again: Callable[[], Any]) -> None:
+    def _read(self, call: Call) -> Reading | Exception:
+        """What a call does, or why that cannot be told: then JAX itself is asked first, whose error it may be."""
+        try:
+            return self._alone(lambda: read(call))
+        except Exception as error:
+            return error
+
+    def _compiled(self, call: Call, reading: Reading) -> Any:
+        """What the script gets, None where only JAX itself should say."""
+        function = getattr(call.function, "__code__", None) or call.function
+        places = [leaf.place for leaf in reading.leaves if leaf.is_parameter]
+        is_all = len(places) == sum(len(jax.tree.leaves(call.args[n])) for n in call.numbers)  # else JAX refuses some
+        found = self._alone(lambda: self._own.of(reading.traced, function, reading.key)) if is_all else None
+        if found is None:
+            return None
+        value, beside, slopes = found
+        gradients = call.trees_of(dict(zip(places, slopes)))
+        if call.made_by == "jax.grad":
+            return (gradients, beside) if call.has_aux else gradients
+        return ((value, beside) if call.has_aux else value), gradients
+
+    def _step(self, call: Call, reading: Reading | Exception, again: Callable[[], Any]) -> None:
         """One step: the graph of the call, under the debugger. again: asks JAX for it once more."""
         sites = users_sites()
         try:
-            step, checked, trees = self._alone(lambda: self._builder.built(call, sites))
+            if isinstance(reading, Exception):
+                raise reading
+            step, checked, trees = self._alone(lambda: self._builder.built(call, reading, sites))
         except Exception as error:  # whatever the reader lacks, the script goes on
             if "Reverse-mode differentiation" in str(error):
                 raise

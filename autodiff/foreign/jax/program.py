@@ -7,6 +7,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax  # loaded only where the user's program has it
@@ -30,19 +31,24 @@ def trace(function: Callable[..., Any], arguments: Sequence[Any], known: _Known 
     known: the variables of a traced program whose values the function closes over.
     What is called under jax.jit stays a call, also where the user's program has switched jit off.
     """
+    return tidied(as_program(*jaxpr_of(function, arguments), known))
+
+
+def jaxpr_of(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+    """JAX's own program, and the arrays that it closes over."""
     with jax.disable_jit(False):
         closed = jax.make_jaxpr(function)(*arguments)
-    return _program(closed.jaxpr, closed.consts, known)
+    return closed.jaxpr, closed.consts
 
 
-def trace_at_values(function: Callable[..., Any], arguments: Sequence[Any]) -> Program:
+def jaxpr_at_values(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
     """The same, of what depends on the arguments: the rest is computed at once, so that Python can look at it."""
     avals = [jax.typeof(jax.numpy.asarray(x)) for x in arguments]
-    flat = linear_util.wrap_init(lambda *xs: [function(*xs)], debug_info=api_util.debug_info(
+    flat = linear_util.wrap_init(lambda *xs: jax.tree.leaves(function(*xs)), debug_info=api_util.debug_info(
         "jit", function, tuple(arguments), {}))
     unknown = [partial_eval.PartialVal.unknown(aval) for aval in avals]
     jaxpr, _, consts = partial_eval.trace_to_jaxpr_nounits(flat, unknown, instantiate=True)
-    return _program(jaxpr, consts)
+    return jaxpr, consts
 
 
 def input_names(function: Callable[..., Any], arguments: Sequence[Any]) -> list[str]:
@@ -83,7 +89,13 @@ def array_of(value: Any) -> np.ndarray:
     return array if hasattr(value, "dtype") else array.astype(jax.dtypes.canonicalize_dtype(array.dtype))
 
 
-def _program(jaxpr: Any, consts: Iterable[Any], known: _Known | None = None) -> Program:
+def tidied(program: Program, outputs: int | None = None) -> Program:
+    """The same as far as so many of its outputs need it, all by default."""
+    return without_dead(recognized(replace(program, outputs=program.outputs[:outputs])))
+
+
+def as_program(jaxpr: Any, consts: Iterable[Any], known: _Known | None = None) -> Program:
+    """Plain data of a jaxpr."""
     known = {} if known is None else known
 
     def atom(v: Any) -> Variable | Literal:
@@ -101,9 +113,8 @@ def _program(jaxpr: Any, consts: Iterable[Any], known: _Known | None = None) -> 
                  _sites(e.source_info.traceback), functools.cache(functools.partial(_pullback, e, known)))
         for e in jaxpr.eqns)
     name, site = _source(jaxpr)
-    program = Program(tuple(map(variable, jaxpr.invars)), constants, equations, tuple(map(atom, jaxpr.outvars)), name,
-                      site)
-    return without_dead(recognized(program))
+    return Program(tuple(map(variable, jaxpr.invars)), constants, equations, tuple(map(atom, jaxpr.outvars)), name,
+                   site)
 
 
 def _name(equation: Any) -> str:
@@ -138,9 +149,9 @@ _OPAQUE = object()
 def _plain(value: Any, known: _Known) -> Any:
     """A parameter as plain data; what is none (functions, shardings) is _OPAQUE."""
     if isinstance(value, core.ClosedJaxpr):
-        return _program(value.jaxpr, value.consts, known)
+        return tidied(as_program(value.jaxpr, value.consts, known))
     if isinstance(value, core.Jaxpr):
-        return _program(value, (), known)
+        return tidied(as_program(value, (), known))
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, (np.integer, np.bool_)):

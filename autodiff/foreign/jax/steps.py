@@ -19,25 +19,26 @@ from ...debug.facts.roles import as_place
 from ..model import legal_name, tf
 from ..new_lines import nodes_on
 from ..steps import ForeignStep, ForeignSteps, not_used
+from .compiled import Traced
 from .data import Equation, Literal, Program, Variable, last_use
 from .indices import check_indices
 from .primitives import JAX
-from .program import array_of, dotted, parameter_names, trace, trace_at_values
+from .program import array_of, as_program, dotted, jaxpr_at_values, jaxpr_of, parameter_names, tidied
 from .walk import build_program
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call of what jax.grad or its like made of a function. gradients: what JAX found, in the trees of the arguments
-    that are differentiated (argnums). made_by: which of them it was. cotangents: of jax.vjp, else None."""
+    """A call of what jax.grad or its like made of a function. made_by: which of them it was. gradients: what JAX found,
+    in the trees of the arguments that are differentiated (argnums). cotangents: of jax.vjp, else None."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     argnums: int | Sequence[int]
     has_aux: bool
-    gradients: Any
     made_by: str
+    gradients: Any = None
     cotangents: Any = None
 
     @property
@@ -45,6 +46,12 @@ class Call:
         """Which arguments are differentiated, counted from 0."""
         asked = [self.argnums] if isinstance(self.argnums, int) else self.argnums
         return [n % max(len(self.args), 1) for n in asked]
+
+    def trees_of(self, slopes: dict[tuple[int, Any], Any]) -> Any:
+        """Gradients by the places of leaves, in the trees of the arguments that are differentiated."""
+        flat = [(n, *jax.tree_util.tree_flatten_with_path(self.args[n])) for n in self.numbers]
+        trees = [jax.tree.unflatten(tree, [slopes[n, path] for path, _ in leaves]) for n, leaves, tree in flat]
+        return trees[0] if isinstance(self.argnums, int) else tuple(trees)
 
     def names(self, sites: Sequence[Site]) -> list[str]:
         """What the line that asked gives for each argument by position, "" for what is no name; [] if not known."""
@@ -74,6 +81,16 @@ class Leaf(NamedTuple):
     is_parameter: bool
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a call was found to do. key: of the program, beside what is not differentiated, that calls share."""
+
+    leaves: list[Leaf]
+    program: Program
+    traced: Traced
+    key: Any
+
+
 @dataclass
 class _Known:
     """A graph that was built. given: placeholders for the inputs that are no parameters, and for constants."""
@@ -89,11 +106,12 @@ class Builder:
         self._steps = steps
         self._known: dict[Any, _Known] = {}
 
-    def built(self, call: Call, sites: Sequence[Site]) -> tuple[ForeignStep, Callable[[], Any], dict[int, Any]]:
+    def built(self, call: Call, reading: Reading, sites: Sequence[Site]) -> tuple[
+            ForeignStep, Callable[[], Any], dict[int, Any]]:
         """The step that a call is, by the line of sites[0], a function that runs it with its indices checked, and what
         stands for each of its arguments, as a tree like it. Raises MissingOpError for primitives that are not there.
         """
-        leaves, program = self._traced(call)
+        leaves, program = reading.leaves, reading.program
         JAX.check(program.uses())
         values = {leaf.name: array_of(leaf.value) for leaf in leaves if leaf.is_parameter}
         for name, value in values.items():
@@ -115,16 +133,7 @@ class Builder:
                     for leaf in leaves}
         trees = {number: _like(argument, {path: node for (n, path), node in standing.items() if n == number})
                  for number, argument in enumerate([*call.args, *call.kwargs.values()])}
-        return step, lambda: check_indices(_flat(call, leaves), [leaf.value for leaf in leaves]), trees
-
-    def _traced(self, call: Call) -> tuple[list[Leaf], Program]:
-        """The arrays among the arguments, and their program. Where Python looks at values, only parameters vary."""
-        try:
-            leaves = leaves_of(call, everything=True)
-            return leaves, trace(_flat(call, leaves), [leaf.value for leaf in leaves])
-        except jax.errors.ConcretizationTypeError:
-            leaves = leaves_of(call, everything=False)
-            return leaves, trace_at_values(_flat(call, leaves), [leaf.value for leaf in leaves])
+        return step, lambda: check_indices(_Flat(call, leaves), [leaf.value for leaf in leaves]), trees
 
     def _new(self, program: Program, leaves: Sequence[Leaf], cotangents: Sequence[np.ndarray]) -> _Known:
         given: list[Tensor] = []
@@ -179,20 +188,46 @@ def _like(tree: Any, nodes: dict[Any, Any], path: tuple[Any, ...] = ()) -> Any:
     return nodes.get(path, tree)
 
 
-def _flat(call: Call, leaves: Sequence[Leaf]) -> Callable[..., Any]:
-    """What is differentiated as a function of the leaves; what it prints is not seen again."""
-    arguments = [*call.args, *call.kwargs.values()]
-    trees = [jax.tree_util.tree_flatten_with_path(argument) for argument in arguments]
+def read(call: Call) -> Reading:
+    """The arrays among the arguments, and their program. Where Python looks at values, only parameters vary."""
+    try:
+        flat = _Flat(call, leaves_of(call, everything=True))
+        jaxpr, outside = jaxpr_of(flat, flat.values)
+    except jax.errors.ConcretizationTypeError:
+        flat = _Flat(call, leaves_of(call, everything=False))
+        jaxpr, outside = jaxpr_at_values(flat, flat.values)
+        flat.aux = None
+    whole = as_program(jaxpr, outside)
+    moving = [i for i, leaf in enumerate(flat.leaves) if leaf.is_parameter]
+    return Reading(flat.leaves, tidied(whole, flat.count), Traced(jaxpr, outside, flat.values, moving, flat.aux),
+                   signature(whole))
 
-    def function(*values: Any) -> Any:
-        given = {(leaf.place[0], jax.tree_util.keystr(leaf.place[1])): v for leaf, v in zip(leaves, values)}
+
+class _Flat:
+    """What is differentiated as a function of the leaves, to its value and what comes beside it.
+
+    What it prints is not seen again. count: of the arrays that are the value. aux: the tree of what comes beside it,
+    None where that is not of arrays or Python does more than is seen.
+    """
+
+    def __init__(self, call: Call, leaves: list[Leaf]) -> None:
+        self._call, self.leaves, self.values = call, leaves, [leaf.value for leaf in leaves]
+        self._trees = [jax.tree_util.tree_flatten_with_path(x) for x in (*call.args, *call.kwargs.values())]
+        self.count, self.aux = 1, None
+
+    def __call__(self, *values: Any) -> tuple[Any, list[Any]]:
+        call, said = self._call, io.StringIO()
+        given = {(leaf.place[0], jax.tree_util.keystr(leaf.place[1])): v for leaf, v in zip(self.leaves, values)}
         made = [jax.tree.unflatten(tree, [given.get((i, jax.tree_util.keystr(path)), old) for path, old in found])
-                for i, (found, tree) in enumerate(trees)]
-        with contextlib.redirect_stdout(io.StringIO()):
+                for i, (found, tree) in enumerate(self._trees)]
+        with contextlib.redirect_stdout(said):
             result = call.function(*made[:len(call.args)], **dict(zip(call.kwargs, made[len(call.args):])))
-        return result[0] if call.has_aux else result
-
-    return function
+        value, beside = (result[0], result[1]) if call.has_aux else (result, ())
+        self.count = len(jax.tree.leaves(value))
+        found, tree = jax.tree.flatten(beside)
+        is_all = all(isinstance(each, (jax.Array, np.ndarray)) for each in found) and not said.getvalue()
+        self.aux = tree if is_all else None
+        return value, found if is_all else []
 
 
 def _own_gradients(call: Call, leaves: Sequence[Leaf]) -> dict[str, np.ndarray | None]:

@@ -18,7 +18,7 @@ from ..mini_torch import Room
 NAMES = """jax jax.core jax.tree jax.tree_util jax.numpy jax.dtypes jax.errors jax.extend jax.extend.core jax._src
 jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
 jax._src.interpreters.partial_eval jax.experimental jax.experimental.checkify""".split()
-PARTS = "door draws habits indices optimizers program raised reader steps written".split()  # that import jax
+PARTS = "compiled door draws habits indices optimizers program raised reader steps written".split()  # that import jax
 MODULES = {name: Room(name) for name in NAMES}
 for _name, _module in MODULES.items():
     if "." in _name:
@@ -57,6 +57,7 @@ _util.tree_leaves_with_path = with_paths
 _util.tree_flatten_with_path = lambda tree: (with_paths(tree), tree)
 _util.keystr = lambda path: "".join(f"[{key[0]!r}]" for key in path)
 _tree.leaves, _tree.unflatten = lambda tree: [leaf for _, leaf in with_paths(tree)], unflatten
+_tree.flatten = lambda tree: (_tree.leaves(tree), tree)
 
 
 # ---- tracing ----------------------------------------------------------------------------------------
@@ -101,8 +102,16 @@ def noted(name, kernel, *inputs, **params):
     frames = [(f.frame.f_code, f.frame.f_lasti) for f in inspect.stack(0) if f.filename.endswith("train.py")]
     source = SimpleNamespace(traceback=SimpleNamespace(raw_frames=lambda: [*zip(*frames)]))
     EQUATIONS.append(SimpleNamespace(primitive=SimpleNamespace(name=name), invars=inputs, outvars=[out], params=params,
-                                     source_info=source))
+                                     source_info=source, kernel=kernel))
     return out
+
+
+def eval_jaxpr(jaxpr, consts, *values):
+    """What the outputs are for these inputs."""
+    known = dict(zip(jaxpr.invars, values))
+    for e in jaxpr.eqns:
+        known[e.outvars[0]] = e.kernel(*[known[v] if isinstance(v, Tracer) else v.val for v in e.invars])
+    return [known[v] for v in jaxpr.outvars]
 
 
 def make_jaxpr(function):
@@ -110,8 +119,8 @@ def make_jaxpr(function):
     def made(*arguments):
         EQUATIONS.clear()
         invars = [Tracer(x) for x in arguments]
-        out = function(*invars)
-        jaxpr = SimpleNamespace(constvars=(), invars=invars, outvars=[out], eqns=[*EQUATIONS],
+        out = _tree.leaves(function(*invars))
+        jaxpr = SimpleNamespace(constvars=(), invars=invars, outvars=out, eqns=[*EQUATIONS], effects=(),
                                 debug_info=SimpleNamespace(func_src_info=""))
         return SimpleNamespace(jaxpr=jaxpr, consts=())
     return made
@@ -129,14 +138,18 @@ def value_and_grad(function, argnums=0, has_aux=False):
 
         def at(values):
             return function(*args[:argnums], unflatten(args[argnums], values), *args[argnums + 1:])
+
+        def size(values):
+            return at(values)[0] if has_aux else at(values)
         slopes = [np.zeros(leaf.shape) for leaf in leaves]
         for i, leaf in enumerate(leaves):
             for place in np.ndindex(leaf.shape):
                 step = np.zeros(leaf.shape)
                 step[place] = 1e-4
                 above, below = ([*leaves[:i], leaf + sign * step, *leaves[i + 1:]] for sign in (1, -1))
-                slopes[i][place] = (at(above) - at(below)) / 2e-4
-        return np.float32(at(leaves)), unflatten(args[argnums], [np.float32(s) for s in slopes])
+                slopes[i][place] = (size(above) - size(below)) / 2e-4
+        value = (np.float32(size(leaves)), at(leaves)[1]) if has_aux else np.float32(size(leaves))
+        return value, unflatten(args[argnums], [np.float32(s) for s in slopes])
     return found
 
 
@@ -169,7 +182,7 @@ def apply_updates(params, updates):
 class Config:
     """The flag that the door sets, and the folder that it gives."""
 
-    jax_disable_jit, jax_compilation_cache_dir = False, None
+    jax_disable_jit, jax_compilation_cache_dir, jax_debug_nans = False, None, False
 
     def update(self, name, on):
         setattr(self, name, on)
@@ -197,7 +210,7 @@ def installed(package):
                 sys.modules[name] = module
 
 
-jax.config, jax.Array, jax.core.Tracer = Config(), np.ndarray, Tracer
+jax.config, jax.Array, jax.core.Tracer, jax.core.eval_jaxpr = Config(), (np.ndarray, Tracer), Tracer, eval_jaxpr
 jax.make_jaxpr, jax.grad, jax.value_and_grad, jax.vjp = make_jaxpr, grad, value_and_grad, lambda *_: None
 jax.disable_jit, jax.jit = lambda _: contextlib.nullcontext(), lambda function: function
 jax.numpy.result_type = np.result_type
@@ -206,7 +219,7 @@ jax.dtypes.issubdtype = lambda dtype, kind: isinstance(kind, type) and np.issubd
 jax.dtypes.canonicalize_dtype = lambda dtype: np.dtype(np.float32) if dtype.kind == "f" else dtype
 jax.errors.ConcretizationTypeError = type("ConcretizationTypeError", (TypeError,), {})
 jax.errors.JAXTypeError = type("JAXTypeError", (TypeError,), {})
-_core.Literal = Literal
+_core.Literal, _core.subjaxprs = Literal, lambda jaxpr: ()
 MODULES["jax._src.source_info_util"].is_user_filename = lambda file: file.endswith("train.py")
 MODULES["jax.experimental.checkify"].checkify = lambda function, errors: lambda *_: (
     SimpleNamespace(get_exception=lambda: None), None)
