@@ -45,10 +45,10 @@ def told(tmp_path, capfd):
                                                       ) or seen[-1][0]
             before = jax.grad, jax.value_and_grad, jax.vjp
             with made.opened(), made.optimizers.watched(sys.modules["optax"]):
-                assert jax.config.jax_disable_jit and jax.grad is not before[0]
+                assert jax.grad is not before[0]
                 assert jax.config.jax_compilation_cache_dir  # where loops are found that were compiled before
                 exec(compile(file.read_text(), str(file), "exec"), names)
-            assert before == (jax.grad, jax.value_and_grad, jax.vjp) and not jax.config.jax_disable_jit
+            assert before == (jax.grad, jax.value_and_grad, jax.vjp)
         last = seen[-1] if seen else (None, None, ())
         return SimpleNamespace(names=names, steps=seen, said=capfd.readouterr().err, door=made,
                                found=[(f.kind, f.place and f.place.line) for f in last[2]],
@@ -93,6 +93,26 @@ def test_a_function_is_asked_once_a_step_and_one_that_says_something_by_jax_itse
     assert len(talking.names["calls"]) > 12
     assert np.allclose([loss for loss, _ in found.names["losses"]], talking.names["losses"], rtol=1e-5)
     assert found.names["losses"][0][1] == 0.75
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_each_turn_of_a_scan_is_a_step(told, reverse):
+    head = HEAD + f"""def turn(w, row):
+    loss, slope = jax.value_and_grad(lambda w, r: ((w * r - 1.0) * (w * r - 1.0)).sum())(w, row["r"])
+    return w - slope * np.float32(0.1), {{"loss": loss, "row": row["r"]}}
+rows = {{"r": np.float32([[1.0, 2.0], [0.5, 1.0], [0.25, -1.0]])}}
+end, seen = jax.lax.scan(turn, np.float32([1.0, 1.0]), rows, reverse={reverse})
+"""
+    found, w = told("pass", head=head), np.float32([1.0, 1.0])
+    rows = found.names["rows"]["r"]
+    losses = []
+    for r in rows[::-1] if reverse else rows:
+        losses.append(((w * r - 1) ** 2).sum())
+        w = w - 0.1 * 2 * (w * r - 1) * r
+    assert np.allclose([loss for loss, *_ in found.steps], losses, rtol=1e-4)
+    assert np.allclose(found.names["end"], w, rtol=1e-4)
+    assert np.allclose(found.names["seen"]["loss"], losses[::-1] if reverse else losses, rtol=1e-4)
+    assert np.array_equal(found.names["seen"]["row"], rows)
 
 
 def test_a_call_inside_of_what_is_differentiated_is_no_step(told):

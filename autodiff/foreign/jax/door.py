@@ -1,7 +1,8 @@
 """The door of JAX: while a script runs, each call of what jax.grad, jax.value_and_grad or jax.vjp made is a run.
 
-jax.jit is off meanwhile, so that all values are concrete. JAX's own gradient is found first and is what the script
-gets; then the function's program, with the values of its arguments, is run as a graph under the debugger.
+What the script jits runs in Python meanwhile, so that all values are concrete. JAX's own gradient is found first and
+is what the script gets; then the function's program, with the values of its arguments, is run as a graph under the
+debugger.
 """
 from __future__ import annotations
 
@@ -53,8 +54,6 @@ class JaxDoor:
         """While the script runs."""
         _compile_once()
         real = {name: getattr(jax, name) for name in ("grad", "value_and_grad", "vjp")}
-        was_off = jax.config.jax_disable_jit
-        jax.config.update("jax_disable_jit", True)
         print(f"gradbg: {_SAID}", file=sys.stderr)  # which a full screen hides: there it stands on the first page
         self._real = real
         draws = self._habits.draws.watched(lambda: self._is_inside)
@@ -71,7 +70,6 @@ class JaxDoor:
         finally:
             for name, function in real.items():
                 setattr(jax, name, function)
-            jax.config.update("jax_disable_jit", was_off)
 
     def _gradient(self, name: str, /, fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False,
                   **options: Any) -> Any:

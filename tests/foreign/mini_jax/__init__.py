@@ -15,10 +15,10 @@ import numpy as np
 
 from ..mini_torch import Room
 
-NAMES = """jax jax.core jax.tree jax.tree_util jax.numpy jax.dtypes jax.errors jax.extend jax.extend.core jax._src
-jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
+NAMES = """jax jax.core jax.lax jax.tree jax.tree_util jax.numpy jax.dtypes jax.errors jax.extend jax.extend.core
+jax._src jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
 jax._src.interpreters.partial_eval jax.experimental jax.experimental.checkify""".split()
-PARTS = "compiled door draws habits indices optimizers program raised reader steps written".split()  # that import jax
+PARTS = "compiled door draws habits indices jitted optimizers program raised reader steps written".split()  # of JAX
 MODULES = {name: Room(name) for name in NAMES}
 for _name, _module in MODULES.items():
     if "." in _name:
@@ -58,6 +58,7 @@ _util.tree_flatten_with_path = lambda tree: (with_paths(tree), tree)
 _util.keystr = lambda path: "".join(f"[{key[0]!r}]" for key in path)
 _tree.leaves, _tree.unflatten = lambda tree: [leaf for _, leaf in with_paths(tree)], unflatten
 _tree.flatten = lambda tree: (_tree.leaves(tree), tree)
+_tree.map = lambda function, *trees: unflatten(trees[0], map(function, *map(_tree.leaves, trees)))
 
 
 # ---- tracing ----------------------------------------------------------------------------------------
@@ -158,6 +159,12 @@ def grad(function, argnums=0, has_aux=False):
     return functools.wraps(function)(lambda *args: value_and_grad(function, argnums)(*args)[1])
 
 
+def scan(function, init, xs=None, length=None, reverse=False):
+    """What the body gives for the first row, traced."""
+    rows = unflatten(xs, [Tracer(leaf[0]) for leaf in _tree.leaves(xs)])
+    return function(unflatten(init, map(Tracer, _tree.leaves(init))), rows)
+
+
 # ---- optax ------------------------------------------------------------------------------------------
 
 class GradientTransformation(NamedTuple):
@@ -213,7 +220,10 @@ def installed(package):
 jax.config, jax.Array, jax.core.Tracer, jax.core.eval_jaxpr = Config(), (np.ndarray, Tracer), Tracer, eval_jaxpr
 jax.make_jaxpr, jax.grad, jax.value_and_grad, jax.vjp = make_jaxpr, grad, value_and_grad, lambda *_: None
 jax.disable_jit, jax.jit = lambda _: contextlib.nullcontext(), lambda function: function
-jax.numpy.result_type = np.result_type
+jax.eval_shape, jax.pmap, jax.lax.scan = lambda function: function(), lambda function: function, scan
+for _name in "while_loop fori_loop cond switch map associative_scan".split():
+    setattr(jax.lax, _name, lambda *_: None)
+jax.numpy.result_type, jax.numpy.asarray = np.result_type, np.asarray
 jax.dtypes.prng_key = jax.dtypes.extended = object()
 jax.dtypes.issubdtype = lambda dtype, kind: isinstance(kind, type) and np.issubdtype(dtype, kind)
 jax.dtypes.canonicalize_dtype = lambda dtype: np.dtype(np.float32) if dtype.kind == "f" else dtype
