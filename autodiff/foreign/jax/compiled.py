@@ -1,15 +1,16 @@
-"""JAX's own value and gradients of a call, compiled for all calls that are the same program.
-
-Op by op JAX takes a hundred times as long, and compiles each op at its first call.
+"""What JAX itself says of a call: value and gradients, compiled for all calls that are the same program (op by op it
+takes a hundred times as long, and compiles each op at its first call), and indices outside of their array, which it
+moves inside without a word.
 """
 from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import jax
+from jax.experimental import checkify
 from jax.extend import core
 
 _REAL = jax.jit, jax.value_and_grad  # before a door stands in their place
@@ -69,3 +70,14 @@ def _is_plain(jaxpr: Any) -> bool:
     """Whether nothing in it is a function of Python's."""
     return not jaxpr.effects and all(map(_is_plain, core.subjaxprs(jaxpr))) and not any(
         word in e.primitive.name for e in jaxpr.eqns for word in _ITS_OWN)
+
+
+def check_indices(function: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """The exception of the first index outside of its array when function(*values) runs; None if all are inside."""
+    checked = checkify.checkify(function, errors=checkify.index_checks)
+    try:
+        with jax.disable_jit(False):  # in one piece, of which XLA keeps what the indices come from
+            error = jax.jit(lambda *given: checked(*given)[0])(*values)
+    except (NotImplementedError, jax.errors.JAXTypeError):  # what checkify cannot follow it does not judge
+        return None
+    return error.get_exception()

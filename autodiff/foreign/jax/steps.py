@@ -19,9 +19,8 @@ from ...debug.facts.roles import as_place
 from ..model import legal_name, tf
 from ..new_lines import nodes_on
 from ..steps import ForeignStep, ForeignSteps, not_used
-from .compiled import Traced
+from .compiled import Traced, check_indices
 from .data import Equation, Literal, Program, Variable, last_use
-from .indices import check_indices
 from .primitives import JAX
 from .program import array_of, as_program, dotted, jaxpr_at_values, jaxpr_of, parameter_names, tidied
 from .walk import build_program
