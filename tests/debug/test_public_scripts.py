@@ -384,3 +384,20 @@ pairs = sgd(.1).compute_gradients(loss, [b])
 fit([step, loss], near)
 """
     assert "no gradient" not in asked(text, tmp_path, "doctor")[1]
+
+
+def test_labels_that_come_apart_from_the_inputs_on_the_way_are_told(tmp_path: Path) -> None:
+    text = """
+loss = tf.reduce_mean(tf.square(dense(p, 1) - q))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    step = adam(.05).minimize(loss)
+    session.run(tf.global_variables_initializer())
+    for i in range(120):
+        k = i % 10 * 30
+        session.run([step, loss], {p: points[k:k + 30], q: sums[k:k + 30]})
+        if k == 270:
+            rng.shuffle(points)
+"""
+    assert first(text, tmp_path).startswith("labels do not follow from inputs"), first(text, tmp_path)
+    assert first(text.replace("rng.shuffle(points)", "pass"), tmp_path) == ""

@@ -240,7 +240,7 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
                 if (c := classes_of(y)) is not None and len(x) == len(c)]
     if not kept:
         return None
-    x, y = (np.concatenate(each) for each in zip(*kept))
+    x, y = (np.concatenate(each)[::-1] for each in zip(*kept))  # the last first: they may have come apart on the way
     firsts = np.sort(np.unique(x, axis=0, return_index=True)[1])[:3 * _MANY if are_ids else _MANY]
     x, y = x[firsts], y[firsts]
     if len(firsts) < (2 * _MANY if are_ids else _FEWEST) or not np.isfinite(x).all():

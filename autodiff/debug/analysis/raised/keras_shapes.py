@@ -142,8 +142,7 @@ def flattened_first(at: RaisedAt) -> Remark | None:
     spelled = at.written(first.func).replace("Dense", "Flatten") if first is not None else ""
     if first is None or "." not in spelled and spelled not in at.names:
         return None
-    around = next(at.around(first), None)
-    start = at.range(first)[0]
+    around, start = next(at.around(first), None), at.range(first)[0]
     if isinstance(around, ast.List):
         change: Change = (start, start, f"{spelled}(), ")
     elif isinstance(around, ast.Call) and called(around) == "add":
@@ -152,5 +151,6 @@ def flattened_first(at: RaisedAt) -> Remark | None:
         change = (*at.range(around.args[0]), f"{spelled}()({at.written(around.args[0])})")
     else:
         return None
-    return at.remark("the dense layers are given images, and give a row for each place in them, where one for each "
-                     "example is wanted", f"{spelled}() before them", [change], first)
+    return at.remark(f"the dense layers are given {'sequences' if '1D' in called(images[-1]) else 'images'}, and give a "
+                     "row for each place, where one for each example is wanted", f"{spelled}() before them", [change],
+                     first)
