@@ -78,7 +78,8 @@ RAISED = {
     "classes of images that are not flattened": (
         KERAS + "m.add(tf.keras.layers.Conv1D(4, 2, input_shape=(5, 3)))\nm.add(tf.keras.layers.Dense(4, 'softmax'))\n"
         "m.compile('adam', 'sparse_categorical_crossentropy')\nm.fit(data, np.arange(8) % 4, verbose=0)\n",
-        "because the dense layers are given sequences", "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense"),
+        "because the dense layers are given sequences",
+        "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense"),
     "features that are not there": (
         KERAS + "m.add(tf.keras.layers.Dense(1, input_dim=4))\nm.compile('adam', 'mse')\n"
         "m.fit(data[:, 0], np.ones(8), verbose=0)\n",
@@ -91,7 +92,8 @@ RAISED = {
     "images that are not flattened": (
         KERAS + "m.add(tf.keras.layers.Conv1D(4, 2, input_shape=(5, 3)))\nm.add(tf.keras.layers.Dense(1))\n"
         "m.compile('adam', 'mse')\nm.fit(data, np.ones((8, 1)), verbose=0)\n",
-        "because the dense layers are given sequences", "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense"),
+        "because the dense layers are given sequences",
+        "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense"),
     "a key of another name": (
         KERAS + "x = tf.keras.Input((3,), name='rows')\nm = tf.keras.Model(x, tf.keras.layers.Dense(1)(x))\n"
         "m.compile('adam', 'mse')\nm.fit({'row': data[:, 0]}, np.ones(8), verbose=0)\n",

@@ -167,8 +167,7 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
     if head.labels is None or head.labels.op in case.trained or head.labels.op.type != "OneHot" and not any(
             op.type in DATA for op in values_behind([head.labels])):  # as of x * log(x), a penalty
         return
-    values = case.series(last_tensor(head.prediction))
-    told = ""
+    values, told = case.series(last_tensor(head.prediction)), ""
     known = np.concatenate([v[np.isfinite(v)] for v in values]) if values else np.zeros(0)
     if known.size:
         low, high = known.min(), known.max()
@@ -186,7 +185,8 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
                     "tf.losses.mean_squared_error(labels, predictions)")
     yield finding(103 if case.nonfinite else 76, "log of no probability", head.op, "a cross entropy takes the "
                   f"logarithm of {made}{at_line(place_of(head.end))}, which is no probability: {why}{told}", fix,
-                  step=case.nonfinite, confidence="certain" if moved is not None or head.activation else "probable")
+                  step=case.nonfinite, confidence="certain" if moved is not None or head.activation or known.size and (
+                      known.min() < 0) else "probable")
 
 
 def squashed_before(head: Head) -> Operation | None:

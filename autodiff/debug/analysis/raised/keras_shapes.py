@@ -151,6 +151,6 @@ def flattened_first(at: RaisedAt) -> Remark | None:
         change = (*at.range(around.args[0]), f"{spelled}()({at.written(around.args[0])})")
     else:
         return None
-    return at.remark(f"the dense layers are given {'sequences' if '1D' in called(images[-1]) else 'images'}, and give a "
-                     "row for each place, where one for each example is wanted", f"{spelled}() before them", [change],
+    return at.remark(f"the dense layers are given {'sequences' if '1D' in called(images[-1]) else 'images'}, and give "
+                     "a row for each place, where one for each example is wanted", f"{spelled}() before them", [change],
                      first)
