@@ -214,6 +214,11 @@ MENDED = {
      "loss = tf.reduce_sum(tf.matmul(v, w)[:, 0] / n)", "{x: [[1.0, 0.0]]}"): "initialize v at random",
     ("loss = tf.reduce_sum(w * tf.log(x / (1.0 - x)))", "{x: [[0.0, 1.0]]}"):
         "clip the data before they are fed for x: np.clip(x, 1e-06, 0.999999)",
+    ("z = tf.log(x) - tf.log(1.0 - x)\nloss = tf.reduce_sum(tf.square(z * w[0]))", "{x: [[0.5, 1.0]]}"):
+        "squeeze the data off the border, 0.05 + 0.9 * x, as 1 of 2 are on it: a bound of the logarithm's argument "
+        "alone leaves these far out at model.py:7: tf.log(0.05 + 0.9 * x)",
+    ("a = 0.0\np = a + (1 - 2 * a) * x\nz = tf.log(p) - tf.log(1.0 - p)\nloss = tf.reduce_sum(tf.square(z * w[0]))",
+     "{x: [[0.0, 0.3]]}"): "squeeze the data off the border, with 0.05 for the margin that is 0, as 1 of 2 are on it",
     ("loss = tf.reduce_mean(tf.square(tf.matmul(x, w)))", "{x: [[3.0, 1e30 if i == 4 else 1.0]]}"):
         "clip the data before they are fed for x: np.clip(x, -3, 3)",
     ("r = tf.reduce_sum(w) / tf.reduce_max(x)\nloss = tf.log(tf.square(r))", "{x: [[0.0, 0.0]]}"):

@@ -57,8 +57,11 @@ def _followed(at: Source, forks: int, *, negative: bool) -> list[tuple[Link, Any
         if link is not None:
             found.append((replace(link, value=float(abs(at.value))), at.value))
         zeros = [s for s in sources if s.value == 0] if at.value == 0 and at.tensor.op.type in _ADDS else []
+        lost = [s for s in zeros if s.tensor.op.type == "Const" and is_half(s.tensor.op)]
+        if at.tensor.op.type != "Mul" and not lost:  # what a constant of 0 is added to
+            zeros = [s for s in zeros if s.tensor.op.type != "Const"]
+            chosen = zeros[0] if len(zeros) == 1 else chosen
         if len(zeros) > 1 and forks:
-            lost = [s for s in zeros if s.tensor.op.type == "Const" and is_half(s.tensor.op)]
             ways = [_followed(s, forks - 1, negative=negative) for s in lost or zeros[:3]]
             return found + min(ways, key=_is_plain if at.tensor.op.type == "Mul" else _is_kept)
         cancels = _cancels(at, sources)

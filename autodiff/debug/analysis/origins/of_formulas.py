@@ -11,6 +11,7 @@ from ....core.traversal import ancestors
 from ..edits.in_graph import Edit
 from ..edits.in_logarithms import logged
 from .adjacency import divided, summing
+from .borders import squeezed
 from .recurrent import squashed, unbounded
 
 _GIANT = 1e8  # of an exponential
@@ -19,6 +20,7 @@ _GIANT = 1e8  # of an exponential
 def edits_of_causes(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tensor, Any]]
                     ) -> Iterator[list[Edit]]:
     """What mends it, each to be tried. values_of: known values of ops."""
+    yield from squeezed(y, values_of)
     found = summing(y, values_of)
     yield from [[divided(each.matrix) for each in found]] if found else []
     steps = unbounded(y)
