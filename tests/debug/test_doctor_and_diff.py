@@ -60,6 +60,7 @@ SAFE: list[Model] = [
     lambda a: tf.reduce_sum(tf.log(tf.maximum(a, 1e-12))),
     lambda a: tf.reduce_sum(tf.log(1.0 - tf.clip_by_value(tf.sigmoid(a), 0.0, 0.999)[:, None])),
     lambda a: tf.reduce_sum(tf.log(0.9 - tf.maximum(m := tf.minimum(tf.maximum(a, 0.1), 0.8), 0.2)) + 1.0 / m),
+    lambda a: tf.reduce_sum(tf.log(tf.log1p(tf.exp(a))) + tf.log(tf.reduce_mean(tf.exp(a)))),
     lambda a: tf.reduce_sum(tf.sqrt(tf.reduce_sum(tf.square(a)) + 1e-12)),
     lambda a: tf.reduce_mean(tf.nn.log_softmax(a)),
     lambda a: tf.reduce_sum(tf.pow((tf.square(a) + 1e-6) * tf.fill([2], 1.0), 0.3)),

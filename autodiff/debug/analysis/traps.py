@@ -180,11 +180,11 @@ def _is_kept_away(tensor: Tensor) -> bool:
         constants = [static_value(t) for t in op.inputs]
         return any(c is not None and np.asarray(c).dtype.kind in "fiu" and bool(np.all(np.asarray(c) > 0))
                    for c in constants)
-    if op.type == "Sum":  # of exponentials: the denominator of a softmax; of examples whose label is not -100
+    if op.type in ("Sum", "Mean"):  # of exponentials: the denominator of a softmax; of examples whose label is not -100
         source = op.inputs[0].op
-        return source.type in ("Exp", "Softmax") or source.type in _SELECTS and source.inputs[0].op.type == "NotEqual" \
+        return source.type in ("Exp", "Softmax", "Softplus") or source.type in _SELECTS and source.inputs[0].op.type == "NotEqual" \
             and bool(np.all(np.asarray(static_value(source.inputs[0].op.inputs[1]) or 0) < 0))
-    return op.type in ("Sqrt", "Mul", "Square", "Minimum") and all(_is_kept_away(t) for t in op.inputs)
+    return op.type in ("Sqrt", "Mul", "Square", "Minimum", "Log1p") and all(_is_kept_away(t) for t in op.inputs)
 
 
 def _most(tensor: Tensor) -> np.ndarray | None:
