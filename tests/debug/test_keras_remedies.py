@@ -19,6 +19,13 @@ houses = np.stack([draw.uniform(40, 220, 240), draw.uniform(1, 6, 240)], 1)
 prices = 1200.0 * houses[:, 0] + 9000.0 * houses[:, 1]
 m = keras.Sequential([layers.Dense(16, "relu", input_shape=(2,)), layers.Dense(1)])
 """
+_CODE = KERAS + """
+seen = keras.Input((8,))
+mean, logs = layers.Dense(2)(seen), layers.Dense(2)(seen)
+code = layers.Lambda(lambda z: z[0] + tf.exp(z[1] / 2) * tf.random_normal(tf.shape(z[0])))([mean, logs])
+m = keras.Model(seen, layers.Dense(8)(code))
+spread = lambda: -.5 * tf.reduce_sum(1 + logs - mean ** 2 - tf.exp(logs), 1)
+"""
 # a program, a question before `fix 1 --write`, and the line that it writes
 WRITTEN = {
     "data, where they are given and predicted": (HOUSES + """
@@ -76,6 +83,18 @@ m.compile(keras.optimizers.Adam(.05), "mse")
 one, other = (draw.randint(0, 40, (240, 1)) for _ in range(2))
 m.fit([one, other], np.sin(one) * np.sin(other) * 9, 24, 9, verbose=0)
 """, "doctor", ('embeddings_initializer="glorot_uniform")',)),
+    "a mean beside a divergence, in a loss of the script's": (_CODE + """
+def loss(x, told):
+    error = keras.losses.mean_squared_error(x, told)
+    return tf.reduce_mean(error + spread())
+m.compile(keras.optimizers.Adam(.05), loss=loss)
+m.fit(data, data, epochs=4, batch_size=24, verbose=0)
+""", "doctor", ("error = 8 * keras.losses",)),
+    "the same of Keras": (_CODE + """
+m.add_loss(tf.reduce_mean(spread()))
+m.compile(keras.optimizers.Adam(.05), "mse")
+m.fit(data, data, epochs=4, batch_size=24, verbose=0)
+""", "doctor", ('"mse", loss_weights=[8])',)),
     "a layer that has none": (KERAS + """
 m = model(layers.Dense(4))
 m.compile("adam", "sparse_categorical_crossentropy")

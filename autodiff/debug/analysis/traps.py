@@ -182,8 +182,8 @@ def _is_kept_away(tensor: Tensor) -> bool:
                    for c in constants)
     if op.type in ("Sum", "Mean"):  # of exponentials: the denominator of a softmax; of examples whose label is not -100
         source = op.inputs[0].op
-        return source.type in ("Exp", "Softmax", "Softplus") or source.type in _SELECTS and source.inputs[0].op.type == "NotEqual" \
-            and bool(np.all(np.asarray(static_value(source.inputs[0].op.inputs[1]) or 0) < 0))
+        return source.type in ("Exp", "Softmax", "Softplus") or source.type in _SELECTS and source.inputs[
+            0].op.type == "NotEqual" and bool(np.all(np.asarray(static_value(source.inputs[0].op.inputs[1]) or 0) < 0))
     return op.type in ("Sqrt", "Mul", "Square", "Minimum", "Log1p") and all(_is_kept_away(t) for t in op.inputs)
 
 

@@ -11,6 +11,7 @@ from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors, past
+from ...facts.roles import place_of
 from ..attenuation import SATURATING
 from ..cut_remedies import error_of_stopped
 from ..findings import Finding, Origin
@@ -128,9 +129,12 @@ def _as_mean(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
 def _summed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """A mean times the size of an example that it is over."""
     if known := case.series(op.inputs[0]):
-        size = known[0].size // len(known[0])
-        yield Attempt((changed(op.outputs[0], f"{size} times the mean", lambda x: build.Mul(x, constant(
-            float(size), x)), f"{size} * {{0}}"),), is_same=False)
+        size, text = known[0].size // len(known[0]), getattr(place_of(op), "text", "")
+        mended = changed(op.outputs[0], f"{size} times the mean", lambda x: build.Mul(x, constant(float(size), x)),
+                         f"{size} * {{0}}")
+        if ".compile(" in text and not {*"[{"} & {*text}:  # of the one output of a model of Keras
+            mended = replace(mended, line=Argument(op, "loss_weights", f"[{size}]"))
+        yield Attempt((mended,), is_same=False)
 
 
 def _made_to(words: str, made: Callable[[Tensor], Tensor], written: str) -> Way:

@@ -133,7 +133,8 @@ def _of_an_example(y: Tensor) -> list[tuple[Operation, float]]:
     while stack:
         tensor, weight = stack.pop()
         op, factor = scaled(tensor)
-        if op.type in (*_SUMS, "Sub") or op.type == "Mean" and len(op.inputs[0].dims or ()) == 1:
+        dims = op.inputs[0].dims if op.type == "Mean" else None
+        if op.type in (*_SUMS, "Sub") or dims is not None and len(dims) < 2:
             stack += [(t, weight * factor) for t in op.inputs if number_in(t) is None]
         else:
             found.append((op, weight * factor))
