@@ -10,8 +10,10 @@ import pytest
 
 from autodiff.debug.engine.questions.patches import patch_of_lines
 from autodiff.foreign import new_lines as lines
+from autodiff.foreign.loops import counted
 from autodiff.foreign.own_gradients import misshapen, of_custom_vjp
 
+LOOP, STEP = "i, z = lax.while_loop(lambda c: {}, lambda c: ({}), (0, x))", "lambda c: (c[0] + 1, g(c))"
 RULE = """def f(w): ...
 def bwd(w, g):
     return (g.T @ w,)
@@ -32,6 +34,15 @@ CASES: dict[str, tuple[str, Callable[[str], Any], str]] = {
         f, 2, "xw", [[5, 4], [4, 3]], [[4, 3], [5, 4]]).lines, "def bwd(r, g):\n    return dx, dw"),
     "gradient of a sum": ("def bwd(r, g):\n    return g.sum()", lambda f: misshapen(f, 2, "x", [[5]], [[]]).lines,
                           "def bwd(r, g):\n    return g.sum()"),
+    **{f"loop while {test}": (f"N, M = 5, f()\n{LOOP.format(test, step)}", lambda f: counted(f, 2),
+                              f"N, M = 5, f()\n{new}")
+       for test, step, new in (
+           ("c[0] < N", "c[0] + 1, g(c)", f"i, z = lax.fori_loop(0, N, lambda _, carry: ({STEP})(carry), (0, x))"),
+           ("(c[0] <= 7) & h(c)", "c[0] + 1, g(c)", "i, z = lax.fori_loop(0, 7 + 1, lambda _, carry: "
+            "jax.tree_util.tree_map(lambda new, old: jnp.where((lambda c: (c[0] <= 7) & h(c))(carry), new, old), "
+            f"({STEP})(carry), carry), (0, x))"),
+           *((test, step, LOOP.format(test, step)) for test, step in (
+               ("c[0] < M", "c[0] + 1, g(c)"), ("c[0] < N", "c[0] * 2, g(c)"), ("c[1] < N", "c[0] + 1, g(c)"))))},
     "rule of jax": (RULE, lambda f: of_custom_vjp(f, 5, "at output[0] the bwd rule produced an output of type float32"
                                                   "[2,5] corresponding to an input of type float32[5,2], so").lines,
                     RULE.replace("g.T @ w", "w.T @ g")),

@@ -11,6 +11,7 @@ from ...core.site import PACKAGE, Site
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
 from ..auxiliary import line_of_return, with_auxiliary
+from ..loops import counted
 from ..new_lines import NewLines, nodes_on, replaced
 from ..new_lines import value as value_on
 from ..own_gradients import of_custom_vjp
@@ -67,7 +68,7 @@ def remark_on(error: BaseException) -> Remark | None:
     cause = f"what is differentiated gives an array of shape {shape[1]}{at_line(place)}" if shape else (
         f"{'what is differentiated gives more than a number' if is_more else 'it is'}{at_line(place)}: {place.text}")
     return Remark(cause, place, remedy.replace("jnp.", f"{jnp}."), _one_number(file, line, frame, said) if
-                  "scalar-output" in said else {})
+                  "scalar-output" in said else counted(file, line) if "lax.while_loop" in said else {})
 
 
 def _given(file: str, line: int) -> list[str]:
