@@ -265,6 +265,18 @@ fit([adam(.002).minimize(loss), loss], steps=10)
         "loss = tf.reduce_mean(errors - apart)"]
 
 
+def test_a_likelihood_that_is_a_part_of_the_loss_is_turned_there(tmp_path: Path) -> None:
+    found = findings('''
+won, done = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int32, [None])
+value, likely = dense(p, 1)[:, 0], tf.nn.log_softmax(dense(p, 2))
+chosen = tf.reduce_mean(tf.reduce_sum(likely * tf.one_hot(done, 2), 1) * tf.stop_gradient(won - value))
+loss = chosen + .5 * tf.reduce_mean(tf.square(won - value))
+fit([adam(.01).minimize(loss), loss], lambda i: {p: points[:32], done: rng.randint(0, 2, 32), won: rng.rand(32)}, 9)
+''', tmp_path)
+    first = next(f for f in found if f.kind == "wrong sign")
+    assert first.place is not None and first.place.text.startswith("chosen = ") and "fix 1" in first.remedy
+
+
 def test_the_best_may_be_picked_where_it_stands(tmp_path: Path) -> None:
     found = findings('''
 q_of = tf.layers.Dense(2)

@@ -197,7 +197,7 @@ def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
             True, False]:
         yield otherwise(op, "a + b in place of a - b", lambda now: build.AddV2(*map(now, op.inputs)))
     elif op.type in ("Sub", "Exp", "Neg", "Log", "LogSoftmax", "Softmax") and (term := _term(op, case)) is not None:
-        yield Attempt((changed(term, words, build.Neg, "-{0}"),), is_same=False)
+        yield Attempt((changed(term, words, build.Neg, "-{0}"),), is_same=False, part=term)
     elif op in case.behind:
         yield Attempt((turned(past(case.y, ("Identity",))),), is_same=False)
 

@@ -31,14 +31,15 @@ class Attempt(NamedTuple):
     """One way to mend a mistake. edits: of the graph. start: other first values of variables. pace: the rate is times
     this, where the script makes its updates itself.
 
-    is_same: the loss measures the same with it, so that both trainings can be compared by their own. lines: of the
-    script, where it is these that mend it.
+    is_same: the loss measures the same with it, so that both trainings can be compared by their own. part: the addend
+    of the loss that is to fall, None for all of it. lines: of the script, where it is these that mend it.
     """
 
     edits: tuple[Edit, ...] = ()
     start: Mapping[str, np.ndarray] = {}
     is_same: bool = True
     pace: float = 1.0
+    part: Tensor | None = None
     lines: NewLines = {}
 
 

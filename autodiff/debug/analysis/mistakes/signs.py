@@ -63,7 +63,8 @@ def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
             continue  # an entropy, which a policy may be held near to
         if squashed.type in (*_SOFTMAXES, "Sigmoid") or is_log_softmax(op):
             picked = op.type == "Log" and _picks_above(op)
-            if {(sign, p or picked) for sign, p in signs_into(op.outputs[0], y, behind)} == {(1, True)}:
+            ends = {(sign, p or picked) for sign, p in signs_into(op.outputs[0], y, behind)}
+            if (1, True) in ends <= {(1, True), (1, False)}:  # an entropy bonus grows with it as well, unpicked
                 is_weighed = op.type == "Log" and squashed is not last_layer(op.inputs[0]) and {
                     sign for sign, _ in signs_into(op.outputs[0], y, behind, fed=0)} != {1}
                 weight = ", wherever what it is multiplied by is above 0, as what the model did well is" * is_weighed
@@ -103,8 +104,12 @@ def _picks_below(log: Operation, behind: Collection[Operation]) -> bool:
 
 
 def _last_sign(op: Operation, y: Tensor, behind: set[Operation]) -> Operation:
-    """The op nearest to the end that turns the sign on the way from a likelihood, else where the loss is made."""
+    """The op nearest to the end that turns the sign on the way from a likelihood, else where its part of the loss is
+    made."""
     turned = y.op
+    while turned.type in ("Add", "AddV2", "AddN", "Sub", "Identity") and len(ways := [
+            t.op for t in turned.inputs if op in ancestors([t])]) == 1 and ways[0] is not op:
+        turned = ways[0]
     level = [op]
     for _ in range(20):
         level = list(dict.fromkeys(c for o in level for t in o.outputs for c in t._consumers if c in behind))

@@ -173,7 +173,7 @@ class Mended:
         self._left = end / before if np.isfinite(before) and before > 0 and attempt.is_same else 0.0
         first, last = (self.state.log.at(course.moments[i].run).step for i in (0, -1))
         then = "as it is, it ends at" if attempt.is_same else "the weights as trained give it"
-        which = "the loss" if attempt.is_same else "the loss so mended"
+        which = "the loss" if attempt.is_same else "the loss so mended" if attempt.part is None else "that part of it"
         words = "; ".join(dict.fromkeys(edit.words for edit in attempt.edits)) or (
             f"the rate times {attempt.pace:g}" if attempt.pace != 1.0 else "other first values")
         said = f"{words}: {which} goes from {start:.4g} to {end:.4g} in steps {first}-{last}; {then} {before:.4g}"
@@ -192,7 +192,8 @@ class Mended:
     def _course(self, overlay: Overlay | None, attempt: Attempt, case: Case, steps: Sequence[Moment],
                 until: float) -> Course:
         """The steps made again, one from the other, as far as there is time."""
-        top = case.y if overlay is None else overlay.checked[0]
+        part = attempt.part if attempt.part is not None else case.y
+        top = part if overlay is None else overlay.now.get(part, part)
         variables: Mapping[str, Any] = {**steps[0].variables, **attempt.start}
         losses: list[float] = []
         moments: list[Moment] = []
