@@ -12,7 +12,7 @@ from ....api.nn.cross_entropy import sigmoid_cross_entropy_with_logits, softmax_
 from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from ....core.traversal import users_of
+from ....core.traversal import past, users_of
 from .in_graph import DIVISIONS, Edit, alike, copied, instead, is_squared, source_of
 from .in_source import Part, Rewrite
 
@@ -38,7 +38,7 @@ class _Share(NamedTuple):
 def named(op: Operation) -> list[Edit]:
     """The function in place of the formula that an op is part of, an exponential, logarithm, root or division."""
     if op.type == "Exp":
-        written = [each for user in users_of(op) for each in (user, *users_of(user)) if sigmoid_by_hand(each)]
+        written = [each for user in _users(op) for each in (user, *_users(user)) if sigmoid_by_hand(each)]
         logs = [c for each in written for user in (each, *users_of(each)) for c in users_of(user) if c.type == "Log"]
         return next(filter(None, map(named, logs)), []) or [edit for each in written for edit in _sigmoid(each)]
     if op.type == "Log":
@@ -49,12 +49,24 @@ def named(op: Operation) -> list[Edit]:
     return [edit for each in divisions if each.type in DIVISIONS for edit in _of_length_one(each)]
 
 
+def _users(op: Operation) -> list[Operation]:
+    """What takes an op's outputs; of one in a script's own gradient what does there."""
+    users = [c for t in op.outputs for c in t._consumers if c.gradient_of is op.gradient_of]
+    return [each for c in users for each in (_users(c) if c.type == "StopGradient" else [c])]
+
+
+def _past(t: Tensor) -> Tensor:
+    return past(t, ("StopGradient",))  # as all is that a script's own gradient computes in PyTorch
+
+
 def sigmoid_by_hand(op: Operation) -> tuple[int, Operation] | None:
     """Of 1 / (1 + exp(x)), or exp(x) / (1 + exp(x)): -1 or 1, by which x is multiplied, and the op that takes x."""
     total = op.inputs[-1].op if op.type in (*DIVISIONS, "Reciprocal", "Inv") else op
-    exps = [a.op for a, b in (total.inputs, total.inputs[::-1]) if is_one(b) and a.op.type == "Exp"
+    exps = [_past(a).op for a, b in (total.inputs, total.inputs[::-1]) if is_one(b) and _past(a).op.type == "Exp"
             ] if total is not op and total.type in ("Add", "AddV2") else []
     above = op.inputs[0] if op.type in DIVISIONS else None
+    if exps and above is not None and above.op.type == "Mul" and op.gradient_of is not None:  # times what arrives
+        above = next((t for t in map(_past, above.op.inputs) if alike(t, exps[0].outputs[0])), above)
     if not exps or above is not None and not is_one(above) and not alike(above, exps[0].outputs[0]):
         return None
     sign, inner = -1 if above is None or is_one(above) else 1, exps[0].inputs[0].op
@@ -63,12 +75,16 @@ def sigmoid_by_hand(op: Operation) -> tuple[int, Operation] | None:
 
 def _sigmoid(division: Operation) -> list[Edit]:
     sign, op = sigmoid_by_hand(division) or (1, division)
-    call = f"sigmoid({'-' * (sign < 0)}{{0}})"
+    call, above = f"{{tf}}.sigmoid({'-' * (sign < 0)}{{0}})", division.inputs[0].op
+    factors = [i for i, t in enumerate(above.inputs) if above.type == "Mul" and not alike(_past(t), op.outputs[0])]
+    parts: tuple[Part, ...] = ((op, 0), *((above, i) for i in factors))
 
     def made(now: Callable[[Tensor], Tensor]) -> Tensor:
-        return build.Sigmoid(now(op.inputs[0]) if sign > 0 else build.Neg(now(op.inputs[0])))
+        y = build.Sigmoid(now(op.inputs[0]) if sign > 0 else build.Neg(now(op.inputs[0])))
+        return build.Mul(now(above.inputs[factors[0]]), y) if factors else y
 
-    return [Edit(division, f"tf.{call.format('z')}", made, instead(division, call, (op, 0)), is_exact=True)]
+    line = Rewrite(division, None, "{1} * " * len(factors) + call, parts)
+    return [Edit(division, call.format("z", tf="tf"), made, line, is_exact=True)]
 
 
 def _squashed(op: Operation) -> Operation | None:

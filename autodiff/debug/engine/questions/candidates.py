@@ -122,6 +122,7 @@ class Candidates:
         by_op: dict[Operation, tuple[list[list[Edit]], list[list[Edit]]]] = {}
         for origin in self.why.origins[:_ORIGINS]:
             op = self.named(origin.forward_op)
+            op = self.named(origin.op) if op is not None and op.override else op  # its gradient is the script's own
             if op is not None and op.inputs and not any(op in at_one_place(other) for other in by_op):
                 by_op[op] = forms_of(op, origin)
         for op, (edits, bounds) in by_op.items():
@@ -342,7 +343,6 @@ class Candidates:
         """How many times as large a table of first values makes what is multiplied by it, of many rows."""
         begun = self._begun(read)
         return float(np.sqrt(np.square(begun).sum() / begun.shape[-1])) if begun.ndim > 1 and begun.size else 0.0
-
 
     def _begun(self, read: Operation) -> np.ndarray:
         """The first values that are known of the variable that an op reads."""
