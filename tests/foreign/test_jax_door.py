@@ -334,6 +334,17 @@ def test_what_optax_refuses_is_written_as_it_takes_it(tmp_path, said, line, mend
     assert (found and [*found.lines.values()]) == (mended and [mended])
 
 
+@pytest.mark.parametrize("line, mended", [("h[:, i] = x + 1", "h = h.at[:, i].set(x + 1)"), (
+    "h.a[0] -= x", "h.a = h.a.at[0].subtract(x)"), ("h[0] //= x", None)])
+def test_an_element_that_is_changed_in_place_is_written_as_jax_has_it(tmp_path, line, mended):
+    (file := tmp_path / "train.py").write_text(f"{line}\n")
+    linecache.checkcache()
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.raised import of_item
+        found = of_item(str(file), 1, "JAX arrays are immutable and do not support in-place item assignment.")
+    assert [*found.lines.values()] == ([mended] if mended else [])
+
+
 def test_a_value_and_gradients_taken_in_the_other_order_are_told(tmp_path):
     file = tmp_path / "train.py"
     file.write_text("grads, loss = jax.value_and_grad(f)(x)\nparams = step(grads)\nprint(loss)\n")
@@ -395,6 +406,12 @@ REFUSED = {  # a script, the line, JAX's words, whether n was a number of Python
                 "y = lax.scan(body, jnp.asarray(0, jnp.float32), xs)\n"),
     "carried second": ("init = (h, 0)\ny = lax.scan(body, init, xs)\n", 2, CARRIED.format("component carry[1]"), False,
                        "init = (h, jnp.asarray(0, jnp.float32))\ny = lax.scan(body, init, xs)\n"),
+    "given with an axis": ("def body(c, x):\n    return (c[0], c[1] + x), None\ny = lax.scan(body, (h, 0), xs)\n", 3,
+                           CARRIED.format("component carry[1]").replace("int32[]", "float32[]").replace(
+                               "corresponding output carry component has type float32[]",
+                               "corresponding output carry component has type float32[1]"), False,
+                           "def body(c, x):\n    return (c[0], jnp.reshape(c[1] + x, ())), None\n"
+                           "y = lax.scan(body, (h, 0), xs)\n"),
     "by number": ("y = lax.fori_loop(0, 3, body, 1)\n", 1, CARRIED.format("component loop_carry[1]"), False,
                   "y = lax.fori_loop(0, 3, body, jnp.asarray(1, jnp.float32))\n")}
 

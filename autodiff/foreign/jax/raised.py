@@ -36,6 +36,9 @@ _REMEDIES = {  # what JAX says -> what to do
     "functools.partial"}
 
 
+_CHANGES: dict[type[ast.operator], str] = {ast.Add: "add", ast.Mult: "multiply", ast.Div: "divide", ast.Sub: "subtract"}
+
+
 def remark_on(error: BaseException) -> Remark | None:
     """Cause, line and remedy; None where JAX's own words are all there is."""
     said = str(error)
@@ -46,7 +49,7 @@ def remark_on(error: BaseException) -> Remark | None:
     file = frame.f_code.co_filename
     names = {**frame.f_globals, **frame.f_locals}
     if (told := of_traced(file, line, said, names) or of_carry(file, line, said) or of_custom_vjp(
-            file, line, said)) is not None:
+            file, line, said) or of_item(file, line, said)) is not None:
         return told
     if "requires real-" in said and (told := of_integers(error, file, _given(file, line), line)) is not None:
         return told
@@ -69,6 +72,20 @@ def remark_on(error: BaseException) -> Remark | None:
         f"{'what is differentiated gives more than a number' if is_more else 'it is'}{at_line(place)}: {place.text}")
     return Remark(cause, place, remedy.replace("jnp.", f"{jnp}."), _one_number(file, line, frame, said) if
                   "scalar-output" in said else counted(file, line) if "lax.while_loop" in said else {})
+
+
+def of_item(file: str, line: int, said: str) -> Remark | None:
+    """Of an element of an array that is given another value in place."""
+    statement = on_lines(file).get(line)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
+    if "in-place item assignment" not in said or not isinstance(target, ast.Subscript):
+        return None
+    made = getattr(statement, "value", ast.Constant(0))
+    op = _CHANGES.get(type(statement.op)) if isinstance(statement, ast.AugAssign) else "set"
+    name, value = ast.unparse(target.value), ast.unparse(made)
+    new = f"{name} = {name}.at{ast.unparse(target)[len(name):]}.{op}({value})"
+    return Remark(f"an array of JAX's is never changed in place, as {name} is to be", as_place(Site(file, line, "")),
+                  new, replaced(file, statement, new) if statement is not None and op else {})
 
 
 def _given(file: str, line: int) -> list[str]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from ...core.site import Site
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
+from ..handed_on import returned_by
 from ..new_lines import NewLines, nodes_on, part_of, replaced, text_on
 from ..script_lines import line_of_name, on_lines, parsed
 from ..spelled import spelled
@@ -200,11 +202,18 @@ def of_carry(file: str, line: int, said: str) -> Remark | None:
         at, node = _element(file, begins, parts)
         text = ast.unparse(node)
         place = as_place(Site(file, at, ""))
-        cause = (f"{name} begins with {was}[{shape}], {text}, and its body gives {new}[{other}]: what is carried must "
-                 "stay alike")
+        made = _given_on(file, call, parts)
+        by = f", {ast.unparse(made)}{at_line(as_place(Site(file, made.lineno, '')))}" if made is not None else ""
+        cause = (f"{name} begins with {was}[{shape}], {text}, and its body gives {new}[{other}]{by}: what is carried "
+                 "must stay alike")
         if shape == other:
             return Remark(cause, place, f"begin with {new}{at_line(place)}: {jnp}.asarray({text}, {jnp}.{new})",
                           replaced(file, node, f"{jnp}.asarray({{}}, {jnp}.{new})"))
+        sizes = [[int(n) for n in each.split(",") if n] for each in (shape, other)]
+        if made is not None and math.prod(sizes[0]) == math.prod(sizes[1]):  # but for axes of one it is the same
+            return Remark(cause, as_place(Site(file, made.lineno, "")), f"give it back as it was: {jnp}.reshape("
+                          f"{ast.unparse(made)}, {tuple(sizes[0])})", replaced(
+                              file, made, f"{jnp}.reshape({{}}, {tuple(sizes[0])})"))
         size = "(" + other + ("," if other and "," not in other else "") + ")"
         is_wider = not shape or other.endswith(f",{shape}")
         return Remark(cause, place, f"begin with what the body gives: {jnp}.zeros({size}, {jnp}.{new})", replaced(
@@ -221,6 +230,18 @@ def _begun(file: str, line: int) -> Iterator[tuple[ast.Call, ast.expr]]:
             given = words + node.args[number:number + 1] if number is not None else []
             if given:
                 yield node, given[0]
+
+
+def _given_on(file: str, call: ast.Call, parts: list[int]) -> ast.expr | None:
+    """What the body of a loop gives back for a part of what it carries; None where it is no function of the file."""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    body = ast.unparse(call.args[_LOOPS[name] - 1]) if len(call.args) >= _LOOPS[name] else ""
+    given = next((returned_by(node) for node in ast.walk(parsed(file) or ast.Module([], [])) if isinstance(
+        node, ast.FunctionDef) and node.name == body), [])
+    found: ast.expr | None = None if not given else given[0] if name == "scan" or len(given) == 1 else ast.Tuple(given)
+    for part in parts:
+        found = found.elts[part] if isinstance(found, (ast.Tuple, ast.List)) else None
+    return found
 
 
 def _element(file: str, node: ast.expr, parts: list[int]) -> tuple[int, ast.expr]:
