@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
+from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.analysis.findings import (
     Check,
     Cut,
@@ -98,11 +99,12 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
 
 
 def _once(many: Sequence[Any]) -> tuple[Any, ...]:
-    """Gradients that the same ops cut, as one that names the others."""
+    """Gradients that the same ops cut, or that end at one line, as one that names the others."""
     found: dict[Any, list[Any]] = {}
     for i, each in enumerate(many):
         cuts = frozenset(cut.op for cut in each.cuts) if isinstance(each, WhyNone) and each.kind == "cut" else None
-        found.setdefault((each.y, cuts, each.remedy) if cuts else i, []).append(each)
+        ends = each.text if isinstance(each, WhyNone) and each.text.endswith(at_line(each.place) or "-") else ""
+        found.setdefault((each.y, cuts or ends, each.remedy) if cuts or ends else i, []).append(each)
     return tuple(replace(first, text=f"{first.text}; the same of {', '.join(each.x for each in others)}")
                  if others else first for first, *others in found.values())
 
@@ -125,11 +127,11 @@ def _last_stop(shell: Shell) -> str:
         return "none"
     named = [stop.target if stop is not None else "", *(target for row in rows for target in row.targets)]
     about = next(filter(None, named), "") or shell.question.removeprefix("why ")
-    if not about and without_any(shell.dbg.graph):
+    if not about and {t.op.name for t in without_any(shell.dbg.graph)} - advice_of(shell.dbg.graph).untrained:
         return "none"
     known = shell.dbg.model.session.variables
     trained = [known.get(t.op.name, 0.0) for t in trainable_tensors(shell.dbg.graph)] if shell.dbg.records else []
-    return "nan" if not about and any(map(has_nonfinite, trained)) else about
+    return "nan" if not about and (shell.dbg.log.ill or any(map(has_nonfinite, trained))) else about
 
 
 def _worst(dbg: Debugger) -> Text:
@@ -165,7 +167,7 @@ def _none(finding: WhyNone) -> tuple[Result, ...]:
     lines = [f"{head}: {finding.text}"]
     if finding.remedy:
         lines.append(f"remedy: {finding.remedy}")
-    if finding.place is not None and not finding.text.endswith(at_line(finding.place)):
+    if finding.place is not None and at_line(finding.place) not in finding.text:
         lines.append(f"{finding.x} was made at {written_at(finding.place)}")
     text = Text("\n".join(lines), "good" if finding.kind == "flows" else "warning")
     return (text, _cuts(finding.cuts)) if finding.cuts else (text,)

@@ -212,6 +212,8 @@ def moved_text(shell: Shell, records: tuple[Any, ...], stop: Any, condition: str
         lines.append(last.error)
     if last.loss is not None and not math.isfinite(last.loss):
         lines.append(_not_finite(shell, last))
+    elif last.loss is not None and (ill := [each for each in shell.dbg.log.ill if records[0].run <= each.run]):
+        lines.append(f"the loss was {number(ill[0].loss)} in {shell.dbg.at(ill[0])}: why nan tells where it comes from")
     about = {**_where(shell, records), "commands": list(stop.commands) if stop is not None else []}
     shell.question = _question(shell, last, stop, condition)
     return Stop(reason, about, tuple(lines), hit=_is_hit(stop) or bool(condition), asks=shell.question)
@@ -229,14 +231,8 @@ def _question(shell: Shell, last: Any, stop: Any, condition: str) -> str:
 
 def _not_finite(shell: Shell, last: Any) -> str:
     """Since which step the loss is not finite, and what tells why. last: the last step's record."""
-    since = last
-    for record in reversed(shell.dbg.records):
-        if record.loss is None or record.loss_name != last.loss_name:
-            continue
-        if math.isfinite(record.loss):
-            break
-        since = record
-    steps = f" since {shell.dbg.at(since)}" if since is not last else ""
+    since = shell.dbg.log.ill_since(last.run, shell.dbg.model.is_same_loss)
+    steps = f" since {shell.dbg.at(since)}" if since != last.run else ""
     return f"{shell.dbg.model.spoken(last.loss_name)} is {number(last.loss)}{steps}: why nan tells where it comes from"
 
 

@@ -26,6 +26,10 @@ ANSWERS = {
     "@tf.custom_gradient\ndef f(v):\n    def grad(dy):\n        e = tf.exp(v)\n        return dy * e / (1.0 + e)\n"
     "    return tf.nn.softplus(v), grad\nloss = tf.reduce_sum(f(tf.matmul(x, 9.0 * w)))":
         ("run -f nonfinite", "why nan", "the gradient of IdentityN at model.py:8"),
+    "def f(i, h):\n    h = h - 0.5 * 8.0 * h\n    return i + 1, h\n"
+    "h = tf.while_loop(lambda i, h: i < 90, f, [0, tf.matmul(x, w)])[1]\nloss = tf.reduce_sum(tf.square(h))":
+        ("run -f nonfinite", "why nan", "multiplies it by -3: the step times the rate is 4, and above 2 an explicit "
+         "step overshoots more each time at model.py:6"),
     "cap = np.float32('nan')\nloss = tf.reduce_sum(tf.minimum(tf.matmul(x, w), cap))":
         ("run -f nonfinite", "why nan", "the script gave it as nan: a missing value"),
     "v = tf.Variable([[np.inf, 2.0]])\nloss = tf.reduce_sum(tf.matmul(x, w) * v)":
@@ -262,6 +266,30 @@ def test_the_first_nan_of_more_runs_than_are_remembered_is_told(tmp_path: Path,
     with loaded(text, tmp_path, monkeypatch, "run") as shell:
         found = said("why nan", shell)
     assert "v is -30, as it was in the beginning" in found and "step 1 gives loss" in found, found
+
+
+@pytest.mark.parametrize("text, line, new", [
+    ("def f(i, h):\n    h = h - 0.5 * 8.0 * h\n    return i + 1, h\n"
+     "h = tf.while_loop(lambda i, h: i < 90, f, [0, tf.matmul(x, w)])[1]\nloss = tf.reduce_sum(tf.square(h))", 6,
+     "    for _ in range(4): h = h - 0.5 * 8.0 * h / 4"),
+    ("@tf.custom_gradient\ndef f(v):\n    def grad(dy):\n        e = tf.exp(v)\n        return dy * e / (1.0 + e)\n"
+     "    return tf.nn.softplus(v), grad\nloss = tf.reduce_sum(f(tf.matmul(x, 9.0 * w)))", 9,
+     "        return dy * tf.sigmoid(v)")])
+def test_what_is_computed_again_and_again_or_backward_is_written(
+        text: str, line: int, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with loaded(HEAD + text + RUN, tmp_path, monkeypatch, "run -f nonfinite", "why nan", "fix 1 --write --yes"):
+        assert Path("model.py").read_text().splitlines()[line - 1] == new
+
+
+def test_a_nan_that_has_gone_again_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEAD + "kept = tf.placeholder(tf.float32, [2])\nerrors = tf.reduce_sum(tf.matmul(x, w), 1) * kept\n" + (
+        "kept_ones = tf.cast(tf.greater(kept, 0.0), tf.float32)\n"
+        "loss = tf.reduce_sum(errors) / tf.reduce_sum(kept_ones)") + RUN.replace(
+        "[step, loss], {", "[step, loss] if i != 1 else loss, {kept: [i != 1, 0.0], ").replace("range(2)", "range(4)")
+    with loaded(text, tmp_path, monkeypatch) as shell:
+        ran, found = said("run", shell), said("why", shell)
+    assert "the loss was nan in run 3 (after step 1): why nan tells where it comes from" in ran, ran
+    assert "the loss was not finite once, in run 3 (after step 1): a mean over none of 2, 0 / 0 = nan" in found, found
 
 
 def test_of_runs_whose_loss_was_nan_one_after_the_other_the_first_is_told(tmp_path: Path,

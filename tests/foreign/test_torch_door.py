@@ -402,3 +402,10 @@ def test_a_draw_that_cuts_the_way_to_what_it_is_drawn_by(told, way, found):
     drawn = ["import tests.foreign.mini_torch as mini", "with torch.no_grad():", "    z = mini.dispatch('normal', v)"]
     slowly = [line.replace("0.05", "0.001") for line in DOWN]
     assert told("v = w * w", *drawn, f"loss = {way}", *slowly).found == found
+
+
+def test_a_loss_that_is_not_finite_and_that_the_script_gives_up_is_a_step(told):
+    found = told(LOSS, "loss = loss * torch.tensor(float('inf')) if step == 2 else loss",
+                 "if step == 2: continue", *DOWN[1:])
+    assert [(step.call, np.isfinite(loss)) for loss, step, _ in found.steps][1:4] == [
+        ("loss.backward()", True), ("a loss that is not finite", False), ("loss.backward()", True)]

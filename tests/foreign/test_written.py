@@ -14,7 +14,7 @@ from autodiff.debug.engine.questions.patches import patch_of_lines
 from autodiff.debug.facts.records import Place
 from autodiff.foreign.model import tf
 from autodiff.foreign.torch.batches import source_of_batches
-from autodiff.foreign.torch.of_shares import logarithms_at
+from autodiff.foreign.torch.of_losses import logarithms_at
 from autodiff.foreign.torch.uncut import connected
 from autodiff.foreign.torch.written import Known, thawed, written
 
@@ -46,6 +46,9 @@ CASES = [
     ("no gradient of cut", 1, (), "a = ((q.detach() - z) ** 2).mean()|b = 0.25 * ((q.detach() - z) ** 2).mean()",
      "a = ((q - z.detach()) ** 2).mean()|b = 0.25 * ((q.detach() - z) ** 2).mean()"),
     ("no gradient of cut", 2, (), "with torch.no_grad(), f:|    h = n(x)", "with torch.enable_grad(), f:|    h = n(x)"),
+    ("no gradient of cut", 3, (), "for x in l:|    with torch.no_grad():|        h = g(x)|    a = d(h)|"
+     "    a.backward(); o.step()|    d(h).backward()", "for x in l:|    with torch.enable_grad():|        h = g(x)|"
+     "    a = d(h.detach())|    a.backward(); o.step()|    d(h).backward()"),
     ("no gradient of chosen", 2, (), "with torch.no_grad():|    h = n(x)", ""),
     ("no gradient of cut", 2, (), "for x in l:|    h = g(x).detach()|    a = d(h)|    a.backward()|"
      "    b = d(h)|    b.backward()", "for x in l:|    h = g(x)|    a = d(h.detach())|    a.backward()|    b = d(h)|"
@@ -54,6 +57,12 @@ CASES = [
     ("equal initial values", 1, (), "init.constant_(p, 0.5)", "init.normal_(p, std=0.1)"),
     ("equal initial values", 1, (), "w = P(torch.zeros(3, n))", "w = P(0.1 * torch.randn(3, n))"),
     ("equal initial values", 1, (), "p.data.fill_(0.5)", "p.data.normal_(0, 0.1)"),
+    ("empty mean", 1, (), "l = abs(p[m] - y).mean()", "l = abs(p[m] - y).sum() / max(p[m].numel(), 1)"),
+    ("empty mean", 1, (), "l = 2 * F.nll_loss(p, y, ignore_index=k)", "l = 2 * (F.nll_loss(p, y, ignore_index=k, "
+     'reduction="sum") / (y != k).sum().clamp(min=1))'),
+    ("empty mean", 2, (), "self.c = nn.HuberLoss()|l = self.c(p, y + 1)", 'self.c = nn.HuberLoss(reduction="sum")|'
+     "l = self.c(p, y + 1) / max((y + 1).numel(), 1)"),
+    ("empty mean", 2, (), "c = nn.MSELoss()|l = c(p, y)|t = c(q, y)", ""),
     ("axes of batch and time", 1, (), "r = nn.GRU(4, 5)", "r = nn.GRU(4, 5, batch_first=True)"),
     ("axes of batch and time", 1, (), "r = nn.GRU(4, batch_first=False)", "r = nn.GRU(4, batch_first=True)"),
     ("inputs not scaled", 3, (), "x = f()|x = x.float()|o = 0", "x = f()|x = x.float()|"

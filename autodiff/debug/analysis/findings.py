@@ -75,9 +75,8 @@ class Origin:
     phase: "forward", "backward", "update" (of a variable) or "input" (fed, constant or variable value). rule: what
     happened, in words. elements: first bad indices; count: how many; bad: "nan", "inf", "-inf" or several. operands:
     the values that met at the first element. forward_op: whose gradient this is. harmful: it reaches y or a gradient.
-    trap: "where" for the branch not taken, "underflow", or "". inside: which call of a branch or loop, or "". chain:
-    where the numbers that met came from, the origin first; of what is harmful. overflows: the number is too large for
-    the type.
+    trap: "where" for the branch not taken, "underflow", "step" that overshoots, or "". inside: which call of a branch
+    or loop, or "". chain: of the numbers that met, the origin first. overflows: it is too large. lines: as of Remedy.
     """
 
     op: str
@@ -100,6 +99,7 @@ class Origin:
     inside: str = ""
     chain: tuple[Link, ...] = ()
     overflows: bool = False
+    lines: NewLines = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from .arithmetic_rules import in_words, number, overflows
 from .edits.in_graph import at_one_place, is_half
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import LOST, chain_of
+from .origins.overshooting import with_step
 from .origins.sources import Scene
-from .remedies import by_zero, divides_by_count_less_1, label_too_long, mapped_ops, numpys, of_products, remedy_for
+from .remedies import by_zero, label_too_long, mapped_ops, numpys, of_none, of_products, remedy_for
 
 Values = Mapping[Tensor, Any]
 _MAPPED = ": its map function"
@@ -204,9 +205,10 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     if trap == "underflow" and not any(LOST in link.text for link in chain):
         rule += "; the 0 is an underflow: " + _underflow(op, values, operands)
     remedy = of_products(op, chain) or remedy_for(op, trap, numbers, values)
-    return Origin(op.name, op.type, tensor.name, phase, _kinds(array), int((~np.isfinite(array)).sum()), array.size,
-                  elements, operands, rule, remedy, forward.name, forward.type, harmful,
-                  secondary, trap, place_of(op), chain=chain, overflows=overflow)
+    return with_step(op, scene, Origin(
+        op.name, op.type, tensor.name, phase, _kinds(array), int((~np.isfinite(array)).sum()), array.size, elements,
+        operands, rule, remedy, forward.name, forward.type, harmful, secondary, trap, place_of(op), chain=chain,
+        overflows=overflow))
 
 
 def _plain(op_type: str) -> str:
@@ -266,8 +268,8 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
     given = np.asarray(values[op.inputs[0]]) if op.inputs[0] in values else None
     if op.type == "Mean" and given is not None and not given.size:
         return "a mean of no elements, 0 / 0 = nan"
-    if divides_by_count_less_1(op) and numbers[:2] == [0.0, 0.0]:
-        return "the deviation of one number, 0 / (1 - 1) = nan"
+    if numbers[:2] == [0.0, 0.0] and (told := of_none(op, values)):
+        return told
     if op.type in ("Softmax", "LogSoftmax") and given is not None and np.isneginf(given).all(axis=-1).any():
         return f"{op.type.lower()} of a row that is -inf throughout = {number(result)}"
     if op.type.startswith("CTCLoss") and (told := label_too_long(op, values)):

@@ -9,8 +9,10 @@ import numpy as np
 from ...api.data.nonfinite import GAVE
 from ...core.constant_value import is_one, static_value
 from ...core.errors import ArgumentError
+from ...core.function_graph import functions_of
 from ...core.graph import Graph, Operation, Tensor
 from ...core.site import source_lines
+from ...core.traversal import ancestors, past
 from ..facts.roles import ASSIGNS, PLACEHOLDERS, VARIABLES, at_line, of_data, place_of, takes_elements
 from .advice import advice_of
 from .edits.formulas import better_forms
@@ -71,9 +73,19 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
 def of_products(op: Operation, chain: Sequence[Link]) -> str:
     """What to do about a 0 that a product became which the same line multiplies again and again; else ""."""
     first = next((op.graph.operations.get(link.op) for link in chain if link.underflows), None)
-    times = len(at_one_place(first)) if first is not None and first.type in ("Mul", "MatMul") else 0
+    times: Any = len(at_one_place(first)) if first is not None and first.type in ("Mul", "MatMul") else 0
+    loops = [op.graph.operations.get(link.op) for link in chain if not link.value]
+    if any(each is not None and each.type == "While" and _multiplies(each) for each in loops):
+        times = "many"
     return (f"a product of {times} steps underflows: divide by its sum in each step, and add up the logarithms of "
-            "these sums; or add logarithms, by tf.reduce_logsumexp, in place of multiplying") if times > _OFTEN else ""
+            "these sums; or add logarithms, by tf.reduce_logsumexp, in place of multiplying"
+            ) if times == "many" or times > _OFTEN else ""
+
+
+def _multiplies(loop: Operation) -> bool:
+    """Whether a loop carries on a product of what it carried."""
+    return any(made.type == "Mul" and not {t.op for t in body.arguments}.isdisjoint(ancestors(made.inputs))
+               for body in functions_of(loop)[1:2] for t in body.outputs if (made := past(t, _SAME).op).inputs)
 
 
 def divides_by_count_less_1(op: Operation) -> bool:
@@ -81,6 +93,18 @@ def divides_by_count_less_1(op: Operation) -> bool:
     most = op.inputs[1].op if op.type == "RealDiv" and op.gradient_of is None else op
     less = most.inputs[0].op if most.type == "Maximum" else most
     return less.type == "Sub" and op.inputs[0].op.type == "Sum" and is_one(less.inputs[1])
+
+
+def of_none(op: Operation, values: Mapping[Tensor, Any]) -> str:
+    """`a mean over none of 8, 0 / 0 = nan`, of a sum divided by the count of what was chosen; the like of a deviation;
+    else ""."""
+    if divides_by_count_less_1(op):
+        return "the deviation of one number, 0 / (1 - 1) = nan"
+    count = past(op.inputs[1], _SAME).op if op.type in _DIVISIONS[:3] else op
+    chosen = values.get(count.inputs[0], 1.0) if count.type == "Sum" else 1.0
+    is_count = count.type == "Sum" and any(each.type in ("Cast", "Select", "SelectV2") and each.inputs[0].dtype.name ==
+                                           "bool" for each in ancestors([count.inputs[0]]))
+    return f"a mean over none of {np.size(chosen)}, 0 / 0 = nan" if is_count and not np.any(chosen) else ""
 
 
 def _is_finite(op: Operation, values: Mapping[Tensor, Any]) -> bool:

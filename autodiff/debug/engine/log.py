@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...core.errors import ArgumentError
@@ -45,15 +45,23 @@ class RunLog:
             return ""
         return f"from {first.loss:.3g} at {self.at(first)} to {seen[-1].loss:.3g} at {self.at(seen[-1])}"
 
-    def ill_since(self, run: int) -> int:
-        """The first of the runs up to one, in a row but for those without it, whose same loss was not finite."""
+    def ill_since(self, run: int, same: Callable[[str, str], bool] = str.__eq__) -> int:
+        """The first of the runs up to one, in a row but for those without it, whose same loss was not finite.
+
+        same: whether two names are of one loss.
+        """
         since, name = run, ""
         for record in reversed(self.records):
-            if record.run <= run and record.loss is not None and record.loss_name == (name or record.loss_name):
+            if record.run <= run and record.loss is not None and same(record.loss_name, name or record.loss_name):
                 if math.isfinite(record.loss):
                     break
                 since, name = record.run, record.loss_name
         return since
+
+    @property
+    def ill(self) -> list[RunRecord]:
+        """The runs whose loss was not finite."""
+        return [record for record in self.records if record.loss is not None and not math.isfinite(record.loss)]
 
     def at(self, run: RunRecord | int) -> When:
         """A run, given by its record or number, as a step."""

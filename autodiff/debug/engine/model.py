@@ -87,6 +87,12 @@ class Model:
         """Whether the graph is a record of steps that the script computes by itself."""
         return "step_call" in self.graph.extras
 
+    def is_same_loss(self, name: str, other: str) -> bool:
+        """Whether two names are of one loss, of which a front end has another graph for each size of a batch."""
+        ops = [self.targets.named(each.partition(":")[0]) for each in (name, other)]
+        places = [place_of(op) for op in ops if op is not None and self.is_foreign]
+        return name == other or len(places) == 2 and places[0] is not None and places[0] == places[1]
+
     def names(self) -> list[str]:
         """Every word that stands for a tensor: handles, then tensor names."""
         return self.targets.words()

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from ..new_lines import last_name, nodes_on
-from ..script_lines import loops_around, parsed
+from ..new_lines import NewLines, last_name, nodes_on, text_on, word
+from ..script_lines import assigned_on, loops_around, on_lines, parsed
 
 _CASTS = ("float", "double", "to", "type")
 _SAME = (*_CASTS, "cuda", "cpu", "view", "reshape", "flatten", "unsqueeze", "squeeze", "contiguous", "clone")
@@ -89,3 +90,15 @@ def _base(value: ast.expr) -> tuple[str, bool] | None:
         else:
             return None
     return value.id, is_cast
+
+
+def whole_batches(frames: Sequence[tuple[Any, int]]) -> NewLines:
+    """drop_last=True in the loader that a loop of these frames is over; in the one that shuffles, where none is."""
+    for file, looped in [(frame.f_code.co_filename, ast.unparse(each.iter)) for frame, line in frames for each in
+                         loops_around(frame.f_code.co_filename, line) if isinstance(each, ast.For)]:
+        made = [at for at in on_lines(file) if "DataLoader(" in text_on(file, at)]
+        own = [at for at in made if any(name in looped for name in assigned_on(file, at))] or [
+            at for at in made if "shuffle=True" in text_on(file, at)]
+        if len(own) == 1:
+            return word(file, own[0], "DataLoader", "drop_last", "True")
+    return {}

@@ -50,6 +50,7 @@ class TorchDoor:
         self._is_inside = False
         self._losses: tuple[Any, Any] = None, None  # that were differentiated last
         self._earlier: list[Entry] = []  # what led to numbers that were taken two steps ago
+        self._idle: list[list[Entry]] = [[], []]  # what the last two steps did without autograd
         self._asked: list[Any] = []  # what was differentiated by on the way to the loss
         self._refused: set[str] = set()
 
@@ -83,10 +84,15 @@ class TorchDoor:
             with contextlib.suppress(Exception):  # what is said of an error is never another one
                 parameters = parameters_in(user_names(self._view.namespace()))
                 error.told = PostMortem(  # type: ignore[attr-defined]
-                    error, self.recorder, self._habits, self._losses, parameters, earlier=self._earlier).remark()
+                    error, self.recorder, self._habits, self._losses, parameters,
+                    earlier=[*self._idle[0], *self._earlier]).remark()
             raise
         finally:
             torch.Tensor.backward, torch.autograd.grad = backward, grad
+            if not self._is_apart():
+                with self._inside():
+                    names = user_names(self._view.namespace())
+                    self._looked_at(names, parameters_in(names))
 
     def _is_apart(self) -> bool:
         """Whether a call is none of the script's own, or the script is let alone."""
@@ -133,6 +139,21 @@ class TorchDoor:
                 self._step(listed[0], names, parameters, own, "torch.autograd.grad()")
         return found
 
+    def _looked_at(self, names: dict[str, Any], parameters: dict[str, Any], used: Sequence[Entry] = ()) -> None:
+        """Run, too, the last loss that is not finite and that the script has looked at, but has not differentiated."""
+        built = None
+        with contextlib.suppress(Exception):  # of what is no step of the script's
+            bad = next((e for e in reversed(self.recorder.entries) if any(t.dim() == 0 and t.requires_grad and not (
+                is_leaf(t) or bool(torch.isfinite(t.detach()).all())) for t in tensors_in(e.result))), None)
+            if bad is not None and all(bad is not e for e in used):
+                loss = next(tensors_in(bad.result))
+                parts = sliced([e for e in self.recorder.entries if not _updates(e, parameters)], [loss])
+                built = self._builder.built(loss, parts, {**parameters, **self._unnamed(parts, parameters)}, data_names(
+                    names))
+        with contextlib.suppress(AutodiffError):
+            if built is not None:
+                self.steps.run(ForeignStep(built.loss, built.values, built.feeds, {}, "a loss that is not finite"))
+
     def _step(self, loss: Any, names: dict[str, Any], parameters: dict[str, Any], own: dict[str, Any],
               call: str) -> None:
         """Run what was recorded, under the debugger. What cannot be read is said; the script goes on."""
@@ -145,6 +166,7 @@ class TorchDoor:
             entries = [e for e in self.recorder.older if not _updates(e, parameters) and not self._habits.has_moved(e)
                        ] + entries
             used = sliced(entries, [loss])
+        self._looked_at(names, parameters, used)
         unnamed = self._unnamed(used, parameters)
         self._habits.unkept.note(unnamed.values(), used)
         parameters = self._lasting({**parameters, **unnamed}, entries)
@@ -169,6 +191,7 @@ class TorchDoor:
         """Begin the record of a new step."""
         self._habits.turn()
         self._earlier = to_numbers(self.recorder.older)
+        self._idle = [self._idle[1], [e for e in self.recorder.entries if not e.has_grad]]
         self.recorder.turn()
 
     def _unnamed(self, used: Sequence[Entry], parameters: dict[str, Any]) -> dict[str, Any]:
@@ -212,7 +235,8 @@ class TorchDoor:
                 advice.remarks[variable.op.name] = Remark(f"requires_grad of {name} is False", self._habits.frozen(
                     parameter)) if table is None else Remark(table.text, table.place, table.remedy,
                                                              written(table, self._habits.known(built.loss.graph)))
-            elif parameter.grad is None and (remark := left_before(parameter, self.recorder.older, used) or remark_on(
+            elif parameter.grad is None and (remark := left_before(parameter, [
+                    *self._idle[1], *self.recorder.older], used) or remark_on(
                     parameter, entries, used, self._habits.assigned, self._habits.made.get(id(parameter), ()))):
                 advice.remarks[variable.op.name] = remark
         modules = modules_in(names)

@@ -12,8 +12,9 @@ import numpy as np
 import torch
 
 from ...core.graph import Graph
-from ...core.site import Known
+from ...core.site import Known, resolve
 from ...debug.analysis.advice import advice_of
+from ...debug.facts.roles import at_line
 from ..model import legal_name, tf
 from .aten import aten
 from .aten.common import row_of, with_gradient
@@ -21,6 +22,7 @@ from .aten.types import as_type
 from .memory import Memory
 from .record import Call, Choice, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, traits_of
 from .sizes import Sizes
+from .uncut import unrecorded
 
 DTYPES = {torch.float16: tf.float16, torch.bfloat16: tf.float32, torch.float32: tf.float32, torch.float64: tf.float64,
           torch.int8: tf.int8, torch.int16: tf.int16, torch.int32: tf.int32, torch.int64: tf.int64,
@@ -114,7 +116,9 @@ class TorchGraph:
         tensor = next(tensors_in(entry.result), None)
         if made and tensor is not None:
             node = self.of(tensor)
-            advice_of(self.graph).makers.setdefault(node.op.name, f"{type(entry.module).__name__}{made}")
+            around = unrecorded(resolve(entry.frames)) if node.op.type == "StopGradient" else None
+            under = f", called under the no_grad{at_line(around)}" if around is not None else ""
+            advice_of(self.graph).makers.setdefault(node.op.name, f"{type(entry.module).__name__}{made}{under}")
 
     def _add(self, entry: Entry) -> None:
         if isinstance(entry.op, Call):

@@ -42,8 +42,8 @@ class Habits:
     """Context: watches optimizers and modules. Optimizers' own ops pass unseen by the recorder.
 
     made: where optimizers, modules and parameters were made. rates, hooks: of its steps, on gradients. assigned: by
-    identity, what was given to `.data` since the last step, and where. moved: the
-    parameters, by identity, that were stepped since a backward; last_step: where.
+    identity, what was given to `.data` since the last step, and where. _given: parameters that have had gradients,
+    moved: those that were stepped since a backward, both by identity; last_step: where.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -72,7 +72,7 @@ class Habits:
         self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
         self.asked: set[int] = set()  # what the script differentiated by on the way to a loss: no weights, but data
         self._remade: set[str] = set()  # names of those that steps make anew
-        self.moved, self.last_step = set[int](), RawFrames()
+        self.moved, self._given, self.last_step = set[int](), set[int](), RawFrames()
         self.unkept = Unkept()
         self._late: Site | None = None  # where a layer was made after the optimizer that lacks it
         self._called: dict[int, RawFrames] = {}  # by identity: where a module was called last for a training
@@ -99,11 +99,11 @@ class Habits:
             self._recorder.modules.pop()
             self.between.left(module, found)
 
-        handles = [register_optimizer_step_pre_hook(begin), register_optimizer_step_post_hook(end),
-                   nn_module.register_module_parameter_registration_hook(self._registered),
-                   nn_module.register_module_forward_pre_hook(enter),
-                   nn_module.register_module_forward_hook(leave, always_call=True)]
-        self._undo += [handle.remove for handle in handles]
+        self._undo += [handle.remove for handle in (
+            register_optimizer_step_pre_hook(begin), register_optimizer_step_post_hook(end),
+            nn_module.register_module_parameter_registration_hook(self._registered),
+            nn_module.register_module_forward_pre_hook(enter),
+            nn_module.register_module_forward_hook(leave, always_call=True))]
         self._noting(torch.optim.Optimizer, "__init__", lambda _, made, *__: self.optimizers.setdefault(made))
         self._noting(torch.optim.Optimizer, "__init__", lambda _, made, *__: self._made(made))
         self._noting(torch.optim.Optimizer, "zero_grad", self._zeroed)
@@ -167,8 +167,7 @@ class Habits:
             self._made(parameter)
             label = f"{type(module).__name__}.{name}"
             self._counts[label] += 1
-            number = self._counts[label]
-            self._labels[id(parameter)] = label if number == 1 else f"{label}_{number}"
+            self._labels[id(parameter)] = label + f"_{self._counts[label]}" * (self._counts[label] > 1)
 
     def _lend(self, array: np.ndarray, *_: Any) -> None:
         if not self._recorder.paused and array.nbytes <= BYTES:
@@ -333,15 +332,16 @@ class Habits:
 
     def _modes(self, names: dict[str, Any]) -> list[Finding]:
         """Layers that act otherwise in training, and are not in training."""
-        found = []
-        for name, module in modules_in(names).items():
+        modules, found = modules_in(names), []
+        self._given |= {id(p) for each in modules.values() for p in each.parameters() if p.grad is not None}
+        for name, module in modules.items():
             meant = {inner for part in module.modules() if (own := list(part.parameters())) and not any(
-                p.requires_grad for p in own) for inner in part.modules()}  # what is frozen is left in eval mode
+                p.requires_grad and (id(p) in self._given or not self._given) for p in own)
+                for inner in part.modules()}  # what is frozen, or not trained, is left in eval mode
             layers = [(inner, layer) for inner, layer in module.named_modules() if isinstance(layer, MODAL)
                       and not layer.training and layer not in meant]
             if layers:
-                inner, layer = layers[0]
-                self._untrained = self._called.get(id(module), ())
+                (inner, layer), self._untrained = layers[0], self._called.get(id(module), ())
                 frames = next((self._evaluated[id(m)] for m in (module, layer) if id(m) in self._evaluated), ())
                 found.append(Finding(70, "eval mode", f"{name}.{inner}" if inner else name, type(layer).__name__, "",
                                      f"{name} is trained in eval mode: {len(layers)} layers, such as {inner or name} "

@@ -4,12 +4,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...core.site import resolve
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
+from ...debug.facts.roles import at_line
 from ..idle_layers import idle
 from ..steps import not_used
 from .graph import name_of, sliced, written_by
 from .record import Call, Entry, RawFrames, place_of_frames, storage_of, tensors_in
+from .uncut import unrecorded
 
 _STAY = "compute with the tensors themselves, by torch.stack or torch.cat where there are several"
 _ENDS = {"_local_scalar_dense": ".item() makes a number of it, which carries no gradient",
@@ -22,14 +25,16 @@ def left_before(parameter: Any, older: Sequence[Entry], used: Sequence[Entry]) -
     not."""
     ids, ends = {id(parameter)}, dict[int, Entry]()
     for entry in older:
-        given = [t for t in tensors_in((entry.args, entry.kwargs)) if id(t) in ids]
-        made = list(tensors_in(entry.result))
-        if any(t.requires_grad for t in given) and not any(t.requires_grad for t in made):
-            ends.update(dict.fromkeys(map(id, made), entry))
+        taken = list(tensors_in((entry.args, entry.kwargs)))
+        given = [t for t in taken if id(t) in ids]
+        made, before = list(tensors_in(entry.result)), next((ends[id(t)] for t in taken if id(t) in ends), None)
+        end = entry if any(t.requires_grad for t in given) else before
+        if end is not None and not any(t.requires_grad for t in made):
+            ends.update(dict.fromkeys(map(id, made), end))
         elif given:
             ids.update(map(id, made))
-    taken = (ends.get(id(t)) for e in used for t in tensors_in((e.args, e.kwargs)))
-    return next((_end_of(entry) for entry in taken if entry is not None), None)
+    reached = (ends.get(id(t)) for e in used for t in tensors_in((e.args, e.kwargs)))
+    return next((_end_of(entry) for entry in reached if entry is not None), None)
 
 
 def to_numbers(entries: Sequence[Entry]) -> list[Entry]:
@@ -106,6 +111,11 @@ def _end_of(last: Entry) -> Remark:
     if last.drawn is not None:
         return Remark(f"the way to the loss ends: what {name} draws of it carries no gradient", place,
                       "draw by rsample(), or weigh the log_prob of what is drawn by its loss")
+    if not last.has_grad and (around := unrecorded(resolve(last.frames))) is not None:
+        what = type(last.module).__name__ if last.module is not None else name
+        return Remark(f"the way to the loss ends: {what}{at_line(place)} is computed under no_grad, which lets no "
+                      "gradient through", around, "compute it with gradients: without no_grad there, and detached "
+                      "where a loss is not to train it")
     if name == "detach" and place is not None and ".detach()" in place.text:
         return Remark("the way to the loss ends: .detach() lets no gradient through", place,
                       "take .detach() away there, and give it to a loss alone that is not to train this")

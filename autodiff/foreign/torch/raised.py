@@ -18,6 +18,7 @@ from ..new_lines import without_recording as unrecorded
 from ..own_gradients import of_function
 from ..script_lines import assigned_on, loop_around, loops_around, names_between, on_lines, read_by
 from ..thresholds import ungated
+from .batches import whole_batches
 from .graph import described, sliced, written_by
 from .habits import Habits
 from .left_behind import left_before, remark_on
@@ -38,6 +39,9 @@ _REMEDIES = {  # what torch says -> what to do
     "[Tt]arget size|batch_size .* to match target": "give predictions and targets one shape: y.view_as(prediction)",
     "between 0 and 1": "give it probabilities: torch.sigmoid(logits), or the logits to BCEWithLogitsLoss",
     "leaf Variable that requires grad": "change it under torch.no_grad(), or make a new tensor of it: w = w + …",
+    r"Expected hidden\S* size": "begin with a state of the batch's size, x.size(0); or drop_last=True in DataLoader",
+    "Expected more than 1 (value per|spatial)": "leave out a last batch of one: drop_last=True in DataLoader; where it "
+    "is no training, model.eval() before",
     "empty parameter list": "keep layers in self.name, or an nn.ModuleList: parameters() does not look into lists",
     "incorrect number of gradients": "return one gradient for each argument of forward, None for what is no tensor",
     "appears to not have been used": "use it for the loss, or ask with allow_unused=True, which gives None for it",
@@ -82,10 +86,11 @@ class PostMortem:
         """The line that the error is about, or that of the layer, as the remedy has it; {} if that is not sure."""
         layer, given = next(((layer, given) for layer, *given in self._layers()), (None, []))
         x, (file, line) = given[0] if given else None, (self._file, self._line)
-        if "scalar" in self._said:
-            return first_of(file, line, "backward", "mean()")
-        if "leaf Variable" in self._said:
-            return unrecorded(file, line)
+        for part, write in {"scalar": partial(first_of, file, line, "backward", "mean()"), "leaf Variable": partial(
+                unrecorded, file, line), **dict.fromkeys(("more than 1 value", "Expected hidden"), partial(
+                    whole_batches, self._frames))}.items():
+            if part in self._said:
+                return write()
         if x is None:
             return {}
         calls = partial(self._calls, layer)

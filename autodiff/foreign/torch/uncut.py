@@ -5,8 +5,11 @@ import ast
 import copy
 from collections.abc import Iterator, Sequence
 
-from ..new_lines import NewLines, is_alone, last_name, nodes_on, replaced
-from ..script_lines import assigned_on, holding, loops_around, on_lines, read_by
+from ...core.site import Site
+from ...debug.facts.records import Place
+from ...debug.facts.roles import as_place
+from ..new_lines import NewLines, is_alone, last_name, nodes_on, replaced, text_on
+from ..script_lines import assigned_on, holding, loops_around, on_lines, parsed, read_by
 
 _WRAPPED = ("tensor", "as_tensor", "from_numpy", "Variable", "Tensor", "FloatTensor")
 _NUMBERS = ("item", "detach", "data", "numpy", "tolist")  # what takes the numbers of a tensor
@@ -20,16 +23,31 @@ def connected(file: str, line: int) -> NewLines:
     return next(filter(None, _connections(file, line)), {})
 
 
+def _no_grads(file: str, line: int) -> Iterator[tuple[ast.expr, ast.With | None]]:
+    """The no_grad() around a line, inner ones first, each with its statement; None for a decorator."""
+    tree = parsed(file)
+    below = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and line in [
+        each.lineno for each in node.decorator_list]] if tree is not None else []
+    for holder in (*below, *holding(file, line)[::-1]):
+        for each in holder.decorator_list if isinstance(holder, ast.FunctionDef) else [
+                item.context_expr for item in holder.items] if isinstance(holder, ast.With) else ():
+            if last_name(each.func if isinstance(each, ast.Call) else each) in ("no_grad", "inference_mode"):
+                yield each, holder if isinstance(holder, ast.With) else None
+
+
+def unrecorded(sites: Sequence[Site]) -> Place | None:
+    """The no_grad() around the innermost of the lines of a call that is in any."""
+    return next((as_place(Site(site.file, node.lineno, site.function)) for site in sites for node, _ in _no_grads(
+        site.file, site.line)), None)
+
+
 def _connections(file: str, line: int) -> Iterator[NewLines]:
     statement = on_lines(file).get(line)
-    for holder in holding(file, line)[::-1]:
-        for item in holder.items if isinstance(holder, ast.With) else ():
-            if isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) in (
-                    "no_grad", "inference_mode"):
-                yield replaced(file, item.context_expr.func, "torch.enable_grad")
-        for each in holder.decorator_list if isinstance(holder, ast.FunctionDef) else ():
-            if last_name(each.func if isinstance(each, ast.Call) else each) in ("no_grad", "inference_mode"):
-                yield {(file, each.lineno): ""}
+    for each, around in _no_grads(file, line):
+        if around is None:
+            yield {(file, each.lineno): ""}
+        elif isinstance(each, ast.Call):
+            yield _detached_later(file, around.body[-1].lineno, replaced(file, each.func, "torch.enable_grad"))
     yield _other_side(file, line)
     if later := _computed_of(file, statement) if statement is not None else []:
         found = _with_sources(file, later[-1], [each.lineno for each in later])
@@ -201,8 +219,7 @@ def _detached_later(file: str, line: int, uncut: NewLines) -> NewLines:
     """Where one loss is differentiated before another, what the first takes stays without a gradient."""
     around = loops_around(file, line)[-1:] or [h for h in holding(file, line) if isinstance(h, ast.FunctionDef)][-1:]
     rest = range(line + 1, (around[0].end_lineno or 0) + 1) if around else range(0)
-    ends = [at for at in rest if any(isinstance(node, ast.Call) and last_name(node.func) == "backward"
-                                     for node in nodes_on(file, at))]
+    ends = [at for at in rest if ".backward(" in text_on(file, at)]
     names, found = assigned_on(file, line), dict(uncut)
     for at in range(line + 1, ends[0] if len(ends) > 1 else 0):
         uses = [node for node in nodes_on(file, at) if isinstance(node, ast.Name) and node.id in names]

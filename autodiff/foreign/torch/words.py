@@ -8,7 +8,8 @@ WORDS = tuple(sorted({
        for name in ("round", "floor", "ceil", "rint", "sign")},
     "z + tf.stop_gradient(chosen - z)": "z + (chosen - z).detach()", "tf.stop_gradient": ".detach()",
     "(x, tf.stop_gradient(z)) for that of (tf.stop_gradient(x), z)": "(x, z.detach()) for that of (x.detach(), z)",
-    "tf.maximum(x, ": "torch.clamp(x, min=", "tf.minimum(x, ": "torch.clamp(x, max=",
+    **{f"tf.{name}imum({x}, ": f"torch.clamp({x}, {end}=" for name, end in (("max", "min"), ("min", "max"))
+       for x in "xy"},
     "tf.div_no_nan, or add a small constant": "add a small constant", "tf.log_sigmoid": "F.logsigmoid",
     **{f"tf.nn.{theirs}_cross_entropy_with_logits(labels=": f"F.{ours}(reduction='none', target="
        for theirs, ours in {"softmax": "cross_entropy", "sigmoid": "binary_cross_entropy_with_logits"}.items()},

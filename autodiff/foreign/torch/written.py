@@ -31,8 +31,8 @@ from ..new_lines import (
 )
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
-from .of_shares import in_logarithms
-from .uncut import connected
+from .of_losses import in_logarithms, over_count
+from .uncut import connected, unrecorded
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
           **dict.fromkeys(("fill_", "zero_"), "{0}.normal_(0, 0.1)")}  # what fills with one number, and what at random
@@ -148,7 +148,8 @@ def _one_shape(at: _At) -> Iterator[NewLines]:
 def _reached(at: _At) -> Iterator[NewLines]:
     op = at.known.graph.operations.get(at.finding.op)
     if op is None or op.type in ("StopGradient", *VARIABLES):
-        yield connected(at.file, at.line)
+        around = unrecorded(op.traceback) if op is not None else None
+        yield from (connected(*each) for each in ((at.file, at.line), *([around[:2]] if around is not None else ())))
 
 
 def _drawn(at: _At) -> Iterator[NewLines]:
@@ -182,10 +183,6 @@ def slower(factor: float, known: Known) -> NewLines:
             new = f"{ast.literal_eval(given) * factor:g}" if is_number else f"{_whole(given)} * {factor:g}"
             return replaced(site.file, given, new) if site is not None else {}
     return {}
-
-
-def _slower(at: _At) -> Iterator[NewLines]:
-    yield slower(0.1, at.known)
 
 
 def _worded(names: str, word: str, text: str) -> Callable[[_At], Iterator[NewLines]]:
@@ -332,17 +329,19 @@ def _of_population(at: _At) -> Iterator[NewLines]:
 
 
 def _lighter(at: _At) -> Iterator[NewLines]:
-    for call in _calls(at):
-        yield from (replaced(at.file, word.value, "1e-4") for word in call.keywords if word.arg == "weight_decay")
+    yield from (replaced(at.file, word.value, "1e-4") for call in _calls(at) for word in call.keywords
+                if word.arg == "weight_decay")
 
 
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "gradients accumulate": _zeroed, "nothing to step by": _zeroed_first, "never stepped": _stepped,
     "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
-    "learning rate too high": _slower, "steps too large": _slower, "inputs not scaled": _scaled, "eval mode": _training,
+    **dict.fromkeys(("learning rate too high", "steps too large"), lambda at: iter([slower(0.1, at.known)])),
+    "inputs not scaled": _scaled, "eval mode": _training,
     "softmax over the batch": _other_axis, "no logarithms": _logarithms, "logarithm of a softmax": _shares,
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
     "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]), "sorted by class": _shuffled,
+    "empty mean": lambda at: over_count(at.file, at.line),
     "frozen parameters": lambda at: iter([thawed(at.finding.place, [])]), "reshape for transpose": _moved_axes,
     "weight decay": _lighter, "sample cut": _resampled, "single deviation": _of_population, "dropout in evaluation":
     _worded("dropout", "training", "self.training"), "mask the wrong way round": _turned_mask,

@@ -21,6 +21,7 @@ Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
 _SELECTS = ("Select", "SelectV2")
 _COUNTS = ("Sum", "Floor", "FloorDiv", "Cast", "Size")  # what may give a number of things
 _OF_COUNTS = ("Log", "Pow", "Rsqrt", "Reciprocal", "Inv")  # what 0 is nothing for, and counts may begin with it
+OVER_COUNT = "x / tf.maximum(y, 1.0)"  # words for a mean over a count that may be 0
 DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _ARRANGE = ("Identity", "Reshape", "Squeeze", "ExpandDims", "StridedSlice", "Transpose")
 _FAR = 8  # ops from what a choice should guard to the choice
@@ -94,7 +95,7 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
         if root.type == "Sqrt":
             found.append(on_argument(root, "{} + 1e-5", lambda x: build.AddV2(x, constant(1e-5, x))))
         elif root.type in _COUNTS and not is_ratio:
-            found.append(Edit(op, "x / tf.maximum(y, 1.0)", partial(_of_changed, op, 1, partial(between, 1.0, None)),
+            found.append(Edit(op, OVER_COUNT, partial(_of_changed, op, 1, partial(between, 1.0, None)),
                               Rewrite(op, 1, "{tf}.maximum({0}, 1.0)", ((op, 1),))))
         elif is_ratio or (over := static_value(op.inputs[0])) is not None and np.all(over):
             tiny = _fitting(1e-8, op)

@@ -28,5 +28,5 @@ def edits_of_causes(y: Tensor, values_of: Callable[[Sequence[Operation]], Mappin
     exps = [op for op in ancestors([y]) if op.type == "Exp" and op.gradient_of is None]
     values = values_of(exps) if exps else {}
     for op in exps:
-        edit = logged(op) if np.max(values.get(op.outputs[0], 0.0), initial=0.0) > _GIANT else None
+        edit = logged(op) if float(np.max(values.get(op.outputs[0], 0.0), initial=0.0)) > _GIANT else None
         yield from [[edit]] if edit is not None else []

@@ -23,6 +23,7 @@ from ...analysis.gradient_tree import shared, tree
 from ...analysis.inner_gradients import why_turns
 from ...analysis.origins.sources import Scene
 from ...analysis.origins.zero_factors import picked_by, zeros_from
+from ...analysis.update_blame import is_kept_out
 from ...analysis.why import why_none, why_small
 from ...facts.graph_lists import asked_in_vain, trainable_tensors, without_any
 from ...facts.roles import at_line, is_variable, place_of
@@ -33,6 +34,7 @@ from ..runs.inner_watches import InnerSamples
 from ..state import State
 from .applied import Applied
 from .blame import Blame
+from .ill_runs import IllRuns
 
 _CHOICES = ("Select", "SelectV2")
 _TELLS_MORE = ("is 0 everywhere", "in 100% of the elements")  # notes with something behind
@@ -44,7 +46,7 @@ class Explanations:
 
     def __init__(self, state: State, effects: Effects, inner: InnerSamples, blame: Blame) -> None:
         self.state, self.model, self.effects, self.inner, self.blame = state, state.model, effects, inner, blame
-        self.applied = Applied(state)
+        self.applied, self.ill = Applied(state), IllRuns(state, effects, blame)
 
     def why(self, target: str = "", y: str = "", *, kind: str = "", order: int = 1) -> Any:
         """Why the gradient at a tensor is None, non-finite, zero or tiny; or its value, if that is not finite.
@@ -150,9 +152,10 @@ class Explanations:
             roots = self.effects.roots(y, order)
             at = self.state.moment_for(roots)
             why = self.blame.why_nonfinite(roots, None, at)
-            if why.origins and why.step == self.state.log.at(at.run).step and (first := self._first_ill(roots, at)):
-                why = self.blame.why_nonfinite(roots, None, first)
-            if why.origins or not y and (why := self._of_other_losses(at) or why).origins:
+            if why.origins and why.step == self.state.log.at(at.run).step and (first := self.ill.first(roots, at)):
+                same = first.wanted == at.wanted
+                why = self.blame.why_nonfinite(roots if same else self.effects.roots(at=first), None, first)
+            if why.origins or not y and (why := self.ill.past() or self.ill.of_other_losses(at) or why).origins:
                 return why
             return self.blame.failed(at) or self._without_end(why)
         top = self.model.y_of(y)
@@ -161,32 +164,15 @@ class Explanations:
         found = {t: self.model.derivatives.gradient(top, t)[0] for t in tensors}
         if kind == "none":
             call, lacking = self.model.derivatives.script_call(top), without_any(self.model.graph)
-            missing = [why_none(top, t, call) for t, g in found.items()
-                       if g is None and (y or t in lacking or call is None or t not in call.xs)]
-            return (*(why_none(call.ys[0], x, call) for call, x in asked_in_vain(self.model.graph)), *missing)
+            missing = {t: why_none(top, t, call) for t, g in found.items()
+                       if g is None and (y or t in lacking or call is None or t not in call.xs)}
+            return (*(why_none(call.ys[0], x, call) for call, x in asked_in_vain(self.model.graph)), *(
+                each for t, each in missing.items() if y or not is_kept_out(t, each.cuts)))
         if kind not in ("zero", "exploding"):
             raise ArgumentError(expected="nan, none, zero or exploding", found=repr(kind))
         at = self.state.moment_for([top])
         small = (self._small(top, t, at, *self._along(top, t, at)) for t, g in found.items() if g is not None)
         return tuple(finding for finding in small if finding.kind == kind or kind == "zero" and finding.kind != "fine")
-
-    def _first_ill(self, roots: Sequence[Tensor], at: Moment) -> Moment | None:
-        """Of the runs whose loss was not finite, one after the other up to `at`: the first before it, if remembered."""
-        since = self.state.log.ill_since(at.run) if at in self.state.moments and self.state.view is None else at.run
-        known = [*self.state.stretch(self.state.log.at(since).step), *self.state.moments]  # the beginning is kept apart
-        return next((m for m in known if since <= m.run < at.run and m.wanted == at.wanted
-                     and all(self.state.can_compute(t, m) for t in roots)), None)
-
-    def _of_other_losses(self, at: Moment) -> WhyNonfinite | None:
-        """Of losses that the run `at` did not compute, each in the last run that did: the first that is not finite."""
-        seen = set(self.effects.run_last(at))
-        for moment in reversed(self.state.moments if self.state.view is None else ()):
-            if not seen.issuperset(here := self.effects.run_last(moment)):
-                seen.update(here)
-                why = self.blame.why_nonfinite(self.effects.roots(at=moment), None, moment)
-                if why.origins:
-                    return why
-        return None
 
     def _without_end(self, why: WhyNonfinite) -> WhyNonfinite:
         """Where nothing is nan: the same, with how the loss grew, if the training diverges all the same."""

@@ -10,6 +10,7 @@ from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Tensor
 from ...analysis.why import why_none
 from ...facts.derivative_answers import Examples, Gradient, GradRow, GradTable
+from ...facts.gradient_rows import SORTS, by_scope, in_order
 from ...facts.graph_lists import trainable_tensors
 from ...facts.roles import is_variable, place_of
 from ...facts.stats import statistics
@@ -20,7 +21,6 @@ from ..state import State
 from ..training import Training
 from ..updates import update_ratio
 from .evaluate import Values, plain
-from .gradient_rows import SORTS, by_scope, in_order
 
 _SPARK = 20  # runs in the history of a norm
 

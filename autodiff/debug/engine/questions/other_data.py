@@ -13,7 +13,7 @@ from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.edits import of_data, of_givens, of_read_data
-from ...analysis.edits.in_graph import Edit
+from ...analysis.edits.in_graph import OVER_COUNT, Edit
 from ...analysis.edits.of_givens import fed_at
 from ...analysis.findings import Finding, Remedy
 from ...analysis.remedies import divides_by_count_less_1
@@ -136,7 +136,15 @@ class OtherData:
 
 def in_words_of(edits: Sequence[Edit]) -> str:
     """What edits are in a framework's words that are not TensorFlow's, "" where these are theirs."""
-    return "divide by the count, which is not 0 of one number: unbiased=False" if _spread_of(edits) else ""
+    return "divide by the count, which is not 0 of one number: unbiased=False" if _spread_of(edits) else (
+        "the sum over the count, which is at least 1" if _over_count(edits) is not None else "")
+
+
+def _over_count(edits: Sequence[Edit]) -> Operation | None:
+    """The mean at one line, of what may be nothing, that edits change."""
+    places = {place_of(edit.op) for edit in edits if edit.op is not None}
+    is_mean = all(edit.words.startswith(OVER_COUNT) or edit.op is not None and edit.op.type == "Mean" for edit in edits)
+    return edits[0].op if is_mean and len(places) == 1 else None
 
 
 def _spread_of(edits: Sequence[Edit]) -> Operation | None:
@@ -146,10 +154,12 @@ def _spread_of(edits: Sequence[Edit]) -> Operation | None:
 
 def lines_of(state: State, edits: Sequence[Edit], at: Moment) -> NewLines:
     """What edits are as lines of a script that computes its steps itself: of scaled data, of a softmax made apart, of
-    a deviation of one number."""
+    a deviation of one number, of a mean of none."""
     first, written = edits[0].op, advice_of(state.model.graph).written
     if (spread := _spread_of(edits)) is not None:
         return written(Finding(0, "single deviation", spread.name, spread.type, "", "", "", "", place_of(spread)))
+    if (mean := _over_count(edits)) is not None:
+        return written(Finding(0, "empty mean", mean.name, mean.type, "", "", "", "", place_of(mean)))
     if first is None or len(edits) > 1:
         return {}
     if first.type == "Log" and edits[0].is_of_logits:

@@ -1,6 +1,7 @@
 """Trials: remedies for nan and inf, tried on the remembered steps before anybody is told of them."""
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +26,7 @@ from ...analysis.mistakes.stepping import outgrown, updates_of
 from ...analysis.remedies import of_products
 from ...analysis.update_blame import is_store
 from ...facts.graph_lists import calls_of, trainable_tensors
-from ...facts.records import Place
+from ...facts.records import NewLines, Place
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ...facts.stats import has_nonfinite
 from ...facts.training_runs import trains
@@ -86,15 +87,17 @@ class Trials:
                 return ()
             top, is_asked = min(self.state.last.tensors, key=lambda t: len(t.dims or ())), False  # nothing is trained
         steps = ran[-1:] if is_asked and self.state.can_compute(top, ran[-1]) else self._steps(why, top)
-        try:
+        if isinstance(why, WhyNonfinite) and (origin := why.origins[0]).trap == "step":  # all else hides it
+            self.tried = self._as_lines(origin.remedy, why.chain[0].place, origin.lines, top)
+            return self.model.told(tuple(remedy for remedy, *_ in self.tried))
+        with contextlib.suppress(KeyboardInterrupt):  # what helped by then is told
             for edits in self._candidates(why, top, steps[-1]) if steps else ():
                 if time.thread_time() < until:
                     self._try(edits, top, steps, until)
-        except KeyboardInterrupt:
-            pass  # what helped by then is told
         if isinstance(why, WhyNonfinite):
-            first = self.model.targets.named(why.origins[0].op) if why.origins else None
-            if first is not None and not self.tried and of_products(first, why.chain):
+            op = self.model.targets.named(why.origins[0].op) if why.origins else None
+            if op is not None and all(r.steepest == DEAD for r, *_ in self.tried) and of_products(op, why.chain):
+                self.tried = []
                 return ()  # its words help, bounds only hide it
             self.tried = self.tried or sorted(self._last, key=lambda each: each[0].last)
             grown = any(o.overflows for o in why.origins[:1]) and any(each.kind == "variable" for each in why.chain[:1])
@@ -111,10 +114,14 @@ class Trials:
                 none, is_open = Overlay(self.model, top, ()), all("{}" not in each.applied for each, *_ in self.tried)
                 self.tried[:0] = [(remedy, none, steps[-1]) for remedy in written(self.state, top, steps[-1], is_open)]
             told = advice_of(self.model.graph).spoilers.get(why.origins[0].op if isinstance(why, WhyNonfinite) else "")
-            if not self.tried and told is not None and told.lines:
-                self.tried = [(Remedy(told.remedy, "", 0.0, 0.0, told.place, applied=ANEW, lines=told.lines), Overlay(
-                    self.model, top, ()), self.state.moments[-1])]
+            if not self.tried and told is not None:
+                self.tried = self._as_lines(told.remedy, told.place, told.lines, top)
         return self.model.told(tuple(remedy for remedy, *_ in self.tried))
+
+    def _as_lines(self, words: str, place: Place | None, lines: NewLines, top: Tensor) -> Tried:
+        """A remedy that is not tried, if it is known as lines of the script."""
+        return [(Remedy(words, "", 0.0, 0.0, place, applied=ANEW, lines=lines), Overlay(self.model, top, ()),
+                 self.state.moments[-1])] if lines else []
 
     def _diverging(self, top: Tensor, at: Moment) -> Tensor:
         """Of several losses that are trained in a run the one whose variables have outgrown the others'."""
@@ -302,10 +309,7 @@ class Trials:
         return found
 
     def _root_of_inf(self, at: Moment, fed: Mapping[Tensor, Any]) -> bool:
-        """Whether updates of the script's own take the root of inf, which is nan in TensorFlow's vectors, not here.
-
-        fed: what takes the place of what the run would compute.
-        """
+        """Whether updates of the script's own, fed as of `_after`, take the root of inf: nan in vectors."""
         roots = [op.outputs[0] for op in at.ran if op.type == "Sqrt" and op.gradient_of is None] if fed else []
         values = self.state.replayer.values(replace(at, feeds={**at.feeds, **fed}), roots) if roots else []
         return any(np.isposinf(value).any() for value in values)

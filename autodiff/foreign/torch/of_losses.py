@@ -1,4 +1,5 @@
-"""The logarithm of what a softmax gave elsewhere, as log_softmax: two lines of a script that belong together."""
+"""Losses in other words: the logarithm of a softmax made elsewhere as log_softmax, a mean of what may be nothing as the
+sum over the count."""
 from __future__ import annotations
 
 import ast
@@ -11,12 +12,16 @@ from ...debug.analysis.advice import advice_of
 from ...debug.analysis.edits.in_graph import squashed
 from ...debug.facts.roles import place_of
 from ..new_lines import NewLines, last_name, nodes_on, replaced
-from ..script_lines import parsed
+from ..script_lines import on_lines, parsed
 
 _CHOICES = ("argmax", "max", "topk", "argsort", "sort")  # what is the same of logarithms
 _ARRANGE = ("GatherV2", "GatherNd", "Reshape", "Identity", "Squeeze", "StridedSlice", "Slice", "Transpose",
             "ExpandDims")
 _PICKS = ("gather", "squeeze", "flatten", "take_along_dim", "reshape", "view")
+_OF_CLASSES = ("cross_entropy", "nll_loss", "CrossEntropyLoss", "NLLLoss")
+_LOSSES = (*_OF_CLASSES, *"mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy MSELoss L1Loss SmoothL1Loss "
+           "HuberLoss BCELoss BCEWithLogitsLoss binary_cross_entropy_with_logits".split())
+_PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)  # what stands before a dot
 _NEW = {"Softmax": "LogSoftmax", "softmax": "log_softmax", "log_softmax": "log_softmax"}
 
 
@@ -142,3 +147,51 @@ def _above(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
     while node in parents and not isinstance(node, ast.stmt):
         node = parents[node]
         yield node
+
+
+def over_count(file: str, line: int) -> Iterator[NewLines]:
+    """A mean on a line as a sum over a count; of a loss that is a module, where that is made and called once, too."""
+    for call in [node for node in nodes_on(file, line) if isinstance(node, ast.Call)]:
+        is_value = getattr(on_lines(file).get(line), "value", None) is call
+        if last_name(call.func) == "mean" and not call.keywords:
+            new = _summed(call)
+            yield replaced(file, call, new if is_value else f"({new})") if new else {}
+            continue
+        made = call if last_name(call.func) in _LOSSES else _made(file, call)
+        words = {word.arg: ast.unparse(word.value) for word in made.keywords} if made is not None else {}
+        given = [*call.args, *(word.value for word in call.keywords if word.arg == "target")][1:2]
+        if made is None or not given or made is not call and made.args or {"reduction", "weight"} & words.keys():
+            continue
+        target = _before_dot(given[0])
+        count = (f"({target} != {words.get('ignore_index', '-100')}).sum().clamp(min=1)" if last_name(
+            made.func) in _OF_CLASSES else f"max({target}.numel(), 1)")
+        told = [*map(ast.unparse, [*made.args, *made.keywords]), 'reduction="sum"']
+        summed = f"{ast.unparse(made.func)}({', '.join(told)})"
+        mean = f"{summed if made is call else '{}'} / {count}"
+        here = replaced(file, call, mean if is_value else f"({mean})")
+        yield here if made is call else {**here, **replaced(file, made, summed)}
+
+
+def _made(file: str, call: ast.Call) -> ast.Call | None:
+    """Where a loss that is a module is made, if it is called at no other line."""
+    name, nodes = ast.unparse(call.func), {part for node in on_lines(file).values() for part in ast.walk(node)}
+    made = [node.value for node in nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+            and ast.unparse(node.targets[0]) == name and last_name(node.value.func) in _LOSSES]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == name]
+    return made[0] if len(made) == len(calls) == 1 else None
+
+
+def _before_dot(node: ast.expr) -> str:
+    return ast.unparse(node) if isinstance(node, _PLAIN) else f"({ast.unparse(node)})"
+
+
+def _summed(mean: ast.Call) -> str:
+    """`x.sum() / max(x.numel(), 1)` for the mean of x; the count is that of what was chosen, where x is computed."""
+    owner = getattr(mean.func, "value", None)
+    is_function = isinstance(owner, ast.Name) and owner.id == "torch"
+    x = mean.args[0] if is_function and mean.args else owner
+    if x is None or bool(mean.args) != is_function:
+        return ""
+    chosen = next((node for node in ast.walk(x) if isinstance(node, ast.Subscript) and not any(isinstance(
+        part, (ast.Slice, ast.Constant)) for part in ast.walk(node.slice))), x)
+    return f"{_before_dot(x)}.sum() / max({_before_dot(chosen)}.numel(), 1)"

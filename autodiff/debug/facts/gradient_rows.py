@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...facts.derivative_answers import GradRow
+from .derivative_answers import GradRow
 
 SORTS = ("name", "norm", "max", "zero", "nan", "inf", "update")
 
