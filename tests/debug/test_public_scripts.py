@@ -274,6 +274,8 @@ MENDED = {  # a script that raises: what is told of it, and a line that is writt
              "        self.cost(self.kind, self.output, y)\n\n    def cost(self, output, target, more=None):\n"
              "        self.loss = tf.reduce_mean(target * tf.log(output))\n\nNet()",
              "cost is given self.kind, the text 'mean', for output", "+        self.cost(self.output, y)"),
+    "one-hot": ("from tensorflow import Session\ndel np\nwith Session() as session:\n"
+                "    session.run(y * 2., {y: T})", "feed one-hot rows", "+import numpy as np"),
     "swapped": ("w = tf.Variable(tf.zeros([36, 4]))\nlogits = tf.nn.dropout(tf.matmul(x, w), .5)\n"
                 "loss = tf.losses.softmax_cross_entropy(onehot_labels=logits, logits=y)\n"
                 "pairs = adam(.1).compute_gradients(loss)\nfit([pairs, loss])",
@@ -401,3 +403,18 @@ with tf.Session() as session:
 """
     assert first(text, tmp_path).startswith("labels do not follow from inputs"), first(text, tmp_path)
     assert first(text.replace("rng.shuffle(points)", "pass"), tmp_path) == ""
+
+
+def test_what_an_accuracy_compares_is_written_though_no_loss_depends_on_it(tmp_path: Path) -> None:
+    text = """
+said, truth = dense(p, 1), tf.cast(q > 0., tf.float32)
+loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=truth, logits=said))
+right = tf.reduce_mean(tf.cast(tf.equal(tf.greater(truth, .5), tf.greater(said, .5)), tf.float32))
+fit([adam(.05).minimize(loss), loss, right], near)
+"""
+    _, doctor, diff = asked(text, tmp_path, "doctor", "fix 1 --write")
+    assert "not tried: the loss does not depend on it; fix 1 applies it" in doctor, doctor
+    assert "tf.greater(tf.sigmoid(said), .5)" in diff, diff
+    text = text.replace("tf.greater(truth, .5), tf.greater(said, .5)", "tf.argmax(truth, 1), tf.argmax(said, 1)")
+    _, doctor, diff = asked(text, tmp_path, "doctor", "fix 1 --write")
+    assert "tf.cast(tf.squeeze(truth, 1) > 0.5, tf.int64), tf.cast(tf.squeeze(said, 1) > 0.0, tf.int64)" in diff, diff

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ..mistakes.classes import classes_in
 from ..mistakes.heads import ENTROPIES, Head, heads, through, unbroadcast, weights_of
 from ..mistakes.last_layer import logits_of, squashed_before
 from .activations import Activation
-from .in_graph import Edit, Now, around, constant, instead
+from .in_graph import Edit, Now, around, constant, copied, instead
 from .in_source import Argument, Rewrite, Swapped
 from .of_keras.given import given_behind
 from .of_training import Attempt, changed, edit, otherwise
@@ -134,6 +135,31 @@ def one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
         axis = build_axes(-1)
         yield otherwise(op, "tf.nn.sigmoid_cross_entropy_with_logits", lambda now: build.Sum(
             _logistic(now(x), now(z)), axis()))
+
+
+def halved_at(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """What is compared with the middle of a probability, made one of logits."""
+    if op.type != "Equal":
+        line = Rewrite(op, 0, "{tf}.sigmoid({0})", ((op, 0),))
+        yield otherwise(op, "tf.sigmoid of the logits", lambda now: copied(op, (
+            build.Sigmoid(now(op.inputs[0])), op.inputs[1])).outputs[0], line)
+
+
+def one_or_other(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """Whether the one output is in its upper half, in place of the class of which it is the largest."""
+    equal = next((c for c in through(op.outputs[0]) if c.type == "Equal"), None)
+    logits = {head.prediction for head in heads(case) if head.form == "sigmoid"}
+    both = [o for t in equal.inputs for o in [t.op] if o.type == "ArgMax" and o.inputs[0].dims and o.inputs[0].dims[
+        -1] == 1] if equal is not None else []
+    if len(both) == 2 and len(op.inputs[0].dims or ()) == 2:
+        yield Attempt(tuple(edit(each, "whether it is in the upper half", partial(_upper, each, half), Rewrite(
+            each, None, f"{{tf}}.cast({{tf}}.squeeze({{0}}, 1) > {half}, {{tf}}.int64)", ((each, 0),)))
+            for each in both for half in [0.0 if each.inputs[0] in logits else 0.5]))
+
+
+def _upper(op: Operation, half: float, now: Now) -> Tensor:
+    x = build.Reshape(now(op.inputs[0]), build_axes(-1)())
+    return build.Cast(build.Greater(x, constant(half, x)), dtype=op.outputs[0].dtype)
 
 
 def build_axes(*axes: int) -> Callable[[], Tensor]:

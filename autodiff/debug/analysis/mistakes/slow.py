@@ -32,10 +32,12 @@ def too_low(case: Case) -> list[Finding]:
         return []
     first, then = case.again[0][1], case.with_variables(case.looked[0], case.y, case.looked[-1].after)
     most = _MOVED if len(case.steps) < _LONG else _MOVED_IN_LONG
-    if then is None or not abs(then - first) < most * abs(first):
+    is_cut_off = case.is_over and len(case.steps) >= _LONG and (
+        _gain(case, case.looked[-1], _USUAL) or 0.0) > _STEEP * abs(case.last_loss)
+    if then is None or not (abs(then - first) < most * abs(first) or is_cut_off):
         return []
     pace, rate = float(np.median(_largest_paces(case))), rate_of(case, case.looked[0])
-    enough = _MILD if len(case.steps) >= _MANY else _SLOWISH
+    enough = _MILD if len(case.steps) >= _MANY and not is_cut_off else _SLOWISH
     if not pace < enough or not pace and rate is None:  # no rule is seen to change these variables at all
         return []
     losses = dict(case.losses)
@@ -45,11 +47,12 @@ def too_low(case: Case) -> list[Finding]:
             gain > (1e-4 if pace < _SLOWISH else _STEEP) * abs(losses.get(step, case.first_loss))
             for step, gain in gains)):
         return []
-    if abs(then - first) >= _MOVED * abs(first) and not (  # what a few usual steps would have done
+    if abs(then - first) >= _MOVED * abs(first) and not is_cut_off and not (  # what a few usual steps would have done
             pace < _SLOWISH and gains and abs(then - first) * _WASTED < len(case.steps) * min(g for _, g in gains)):
         return []
     said = (f"a step changes the kernels by {pace:.2g} of their size, where {_USUAL:g} is usual, and in "
-            f"{len(case.steps)} steps the loss of the first batch moved from {first:.5g} to {then:.5g}")
+            f"{len(case.steps)} steps the loss of the first batch moved from {first:.5g} to {then:.5g}"
+            f"{', and would go on falling' * is_cut_off}")
     if smaller := [*_clipped(case, said), *_damped(case, said)]:
         return smaller[:1]
     if _speeds_up(case):

@@ -110,5 +110,7 @@ def of_another_shape(at: RaisedAt) -> Remark | None:
                            if (t := at.tensor(key)) is not None and f"Tensor {t.name!r}" in at.said)
     call = re.search(r"(np\S*)value(.*[)\]])|$", at.hint)
     changes = [(*at.range(value), f"{call[1]}{at.written(value)}{call[2]}") for _, value in fed if call and call[1]]
-    return at.remark("", f"{at.hint}: {at.written(key)}: {at.written(given)}", changes if "np" in at.names else ()
-                     ) if at.hint and key is not None else None
+    first = next(node for node in at.all(ast.Import, ast.ImportFrom) if getattr(node, "module", "") != "__future__")
+    changes += [at.before(first, "import numpy as np")] if "np" not in at.names and changes else []
+    return at.remark("", f"{at.hint}: {at.written(key)}: {at.written(given)}", changes) if (
+        at.hint and key is not None) else None

@@ -38,6 +38,7 @@ _LEVEL = 0.5  # of the largest of values, above which all of them hardly vary
 _MUCH = 0.5  # of the loss at the end that is left by a remedy for what does harm
 _OF_TASTE = ("no activation", "relu on the logits", "two activations", "initial values too large")
 _OF_NO_OP = ("steps too large", "learning rate too low")  # findings about updates that no op makes
+OF_METRICS = ("argmax over one", "logits for probabilities")
 _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is not that no edit of the graph does it
     **dict.fromkeys(("nan", "inf"), "it follows from others"),  # what comes first has its trials
     **dict.fromkeys(HAZARDS, "why nan tries it where it does harm"),
@@ -47,7 +48,7 @@ _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is no
         "one label", "drawn apart", "copied the wrong way", "duplicated columns", "gradients never reset",
         "dropout in evaluation", "not updated", "failed"),
         "it is the script that does it"),
-    **dict.fromkeys(("floats compared", "argmax over the batch", "argmax over one", "compared crosswise",
+    **dict.fromkeys(("floats compared", "argmax over the batch", *OF_METRICS, "compared crosswise",
                      "mean of integers"), "the loss does not depend on it"),
     **dict.fromkeys(("two losses train the same", "adversaries agree", "var_list swapped", "target is trained",
                      "critic told the same of both", "copy is trained"), "two losses work against each other")}
@@ -121,6 +122,8 @@ class Mended:
         """What came of the attempts at what one finding says."""
         if not attempts:
             return f"not tried: {_NOT_TRIED.get(finding.kind, 'no edit of the graph does it')}"
+        if finding.kind in OF_METRICS:
+            return self._offered(finding, attempts, case, f"not tried: {_NOT_TRIED[finding.kind]}")
         if not case.updates and self._law(case, steps) is None:
             return "not tried: what the script does with the gradients is no rule that is known"
         if sum(self._is_training(m, case) for m in steps) < _LEAST:
