@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.constant_value import is_one, static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors, descendants, in_order, past
+from ...core.traversal import ancestors, descendants, in_order, past, users_of
 from ..facts.roles import at_line, place_of
 from .advice import advice_of
 from .attenuation import SATURATING
@@ -115,7 +115,8 @@ def _where(op: Operation) -> list[Finding]:
     """tf.where over something unsafe: the branch that is not taken gets the gradient 0, and 0 * inf is nan."""
     for branch in op.inputs[1:3]:
         unsafe = _unsafe_above(branch)
-        either = unsafe is not None and all(unsafe in ancestors([t]) for t in op.inputs[1:3])
+        either = unsafe is not None and (all(unsafe in ancestors([t]) for t in op.inputs[1:3]) or unsafe.type == "Exp"
+                                         and not ancestors(op.outputs).issuperset(users_of(unsafe)))
         if unsafe is not None and not either and branch not in _if_large(op, unsafe) and not _is_guarded(unsafe):
             return [finding(57, "where trap", unsafe, f"tf.where ({op.name}) over {unsafe.type}: "
                             f"{_UNSAFE[unsafe.type]} on the branch not taken, and its gradient 0 * inf is nan", "guard "
@@ -184,7 +185,9 @@ def _is_kept_away(tensor: Tensor) -> bool:
         source = op.inputs[0].op
         return source.type in ("Exp", "Softmax", "Softplus") or source.type in _SELECTS and source.inputs[
             0].op.type == "NotEqual" and bool(np.all(np.asarray(static_value(source.inputs[0].op.inputs[1]) or 0) < 0))
-    return op.type in ("Sqrt", "Mul", "Square", "Minimum", "Log1p") and all(_is_kept_away(t) for t in op.inputs)
+    if op.type in _DENOMINATOR:  # but a share of exponentials, which may be as small as 0
+        return past(op.inputs[0], _CARRIES).op.type != "Exp" and _is_kept_away(op.inputs[0])
+    return op.type in ("Sqrt", "Mul", "Square", "Minimum", "Log1p", "Abs") and all(_is_kept_away(t) for t in op.inputs)
 
 
 def _most(tensor: Tensor) -> np.ndarray | None:
