@@ -96,11 +96,16 @@ def test_a_function_is_asked_once_a_step_and_one_that_says_something_by_jax_itse
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_each_turn_of_a_scan_is_a_step(told, reverse):
-    head = HEAD + f"""def turn(w, row):
-    loss, slope = jax.value_and_grad(lambda w, r: ((w * r - 1.0) * (w * r - 1.0)).sum())(w, row["r"])
+def test_each_turn_of_a_scan_is_a_step_whose_function_is_asked_once(told, reverse):
+    head = HEAD + f"""calls = []
+def turn(w, row):
+    r = row["r"]
+    def size(w):
+        calls.append(0)
+        return ((w * r - 1.0) * (w * r - 1.0)).sum()
+    loss, slope = jax.value_and_grad(size)(w)
     return w - slope * np.float32(0.1), {{"loss": loss, "row": row["r"]}}
-rows = {{"r": np.float32([[1.0, 2.0], [0.5, 1.0], [0.25, -1.0]])}}
+rows = {{"r": np.float32([[1.0, 2.0], [0.5, 1.0], [0.25, -1.0], [1.5, 1.0], [2.0, -1.0], [1.0, 1.0]])}}
 end, seen = jax.lax.scan(turn, np.float32([1.0, 1.0]), rows, reverse={reverse})
 """
     found, w = told("pass", head=head), np.float32([1.0, 1.0])
@@ -113,6 +118,7 @@ end, seen = jax.lax.scan(turn, np.float32([1.0, 1.0]), rows, reverse={reverse})
     assert np.allclose(found.names["end"], w, rtol=1e-4)
     assert np.allclose(found.names["seen"]["loss"], losses[::-1] if reverse else losses, rtol=1e-4)
     assert np.array_equal(found.names["seen"]["row"], rows)
+    assert len(found.names["calls"]) == 3  # twice traced, and read with the first values
 
 
 def test_a_call_inside_of_what_is_differentiated_is_no_step(told):

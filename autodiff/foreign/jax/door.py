@@ -24,11 +24,11 @@ from ..script_lines import first_name
 from ..steps import ForeignSteps
 from .compiled import Gradients
 from .habits import Habits
-from .jitted import Jitted, refused
+from .jitted import Jitted, Once, held_by, refused
 from .optimizers import Optimizers, users_sites
 from .program import parameter_names
 from .raised import remark_on
-from .steps import Builder, Call, Reading, read
+from .steps import Builder, Call, Reading, changing, read_once
 from .words import WORDS
 from .written import Known, slower, written
 
@@ -47,7 +47,7 @@ class JaxDoor:
         self.optimizers = Optimizers()
         self._habits = Habits(self.optimizers)
         view.doors["jax"] = self
-        self._is_inside = False
+        self._is_inside, self._jitted = False, Jitted(self._alone, self._passes)
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
@@ -61,7 +61,7 @@ class JaxDoor:
             function = functools.partial(self._vjp if name == "vjp" else functools.partial(self._gradient, name))
             setattr(jax, name, functools.update_wrapper(function, real[name]))
         try:
-            with draws, Jitted(self._alone, self._passes).watched():
+            with draws, self._jitted.watched():
                 yield
         except Exception as error:
             with contextlib.suppress(Exception):  # what is said of an error is never another one
@@ -78,16 +78,17 @@ class JaxDoor:
 
         @functools.wraps(found)
         def step(*args: Any, **kwargs: Any) -> Any:
-            if self._passes(args, kwargs):
-                return found(*args, **kwargs)
             call = Call(fun, args, kwargs, argnums, has_aux, f"jax.{name}")
             again = functools.partial(found, *args, **kwargs)
-            reading = self._read(call)
-            result = None if options or isinstance(reading, Exception) else self._compiled(call, reading)
-            result = self._as_jax_has_it(again) if result is None else result
-            gradients = result[1] if name == "value_and_grad" else result[0] if has_aux else result
-            self._step(replace(call, gradients=gradients), reading, again)
-            return result
+            with self._jitted.call(lambda: changing(call)) as once:
+                if self._passes((args, held_by(fun)), kwargs):
+                    return again()
+                reading = self._read(call, once)
+                result = None if options or isinstance(reading, Exception) else self._compiled(call, reading)
+                result = self._as_jax_has_it(again) if result is None else result
+                gradients = result[1] if name == "value_and_grad" else result[0] if has_aux else result
+                self._step(replace(call, gradients=gradients), reading, again)
+                return result
 
         return step
 
@@ -101,7 +102,7 @@ class JaxDoor:
             gradients = self._as_jax_has_it(lambda: pull(cotangents))
             if not self._passes((cotangents,), {}):
                 call = Call(fun, primals, {}, tuple(range(len(primals))), has_aux, "jax.vjp", gradients, cotangents)
-                self._step(call, self._read(call), lambda: None)
+                self._step(call, self._read(call, None), lambda: None)
             return gradients
 
         return (value, step, *aux)
@@ -124,10 +125,10 @@ class JaxDoor:
         with jax.disable_jit(False):
             return self._alone(run)
 
-    def _read(self, call: Call) -> Reading | Exception:
+    def _read(self, call: Call, once: Once | None) -> Reading | Exception:
         """What a call does, or why that cannot be told: then JAX itself is asked first, whose error it may be."""
         try:
-            return self._alone(lambda: read(call))
+            return self._alone(lambda: read_once(call, once))
         except Exception as error:
             return error
 

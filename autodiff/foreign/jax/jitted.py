@@ -10,13 +10,35 @@ import contextlib
 import functools
 import io
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
 import numpy as np
 
 Alone = Callable[[Callable[[], Any]], Any]
+
+
+@dataclass
+class Once:
+    """A call of what jax.grad made, in something that JAX traces once: it is the same call each time.
+
+    outside: for each array that the traced function closes over where it stands among what `held_by` finds, None for
+    what never changes; None in all where that is not known. first: what was found out at its first time with values.
+    """
+
+    outside: list[int | None] | None
+    first: Any = None
+
+
+@dataclass
+class Region:
+    """What JAX traces once. is_straight: whether its calls come in the order in which they were traced."""
+
+    calls: list[Once] = field(default_factory=list)
+    is_straight: bool = True
+    turn: int = 0
 _IN_PYTHON = "while_loop fori_loop cond switch map associative_scan".split()
 
 
@@ -30,6 +52,8 @@ class Jitted:
     def __init__(self, alone: Alone, passes: Callable[[Any, Any], bool]) -> None:
         self._alone, self._passes = alone, passes
         self._jit, self._scan, self._pmap = jax.jit, jax.lax.scan, jax.pmap
+        self._region: Region | None = None  # that is traced, or else is run
+        self._is_traced = False
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
@@ -53,14 +77,17 @@ class Jitted:
         as_jax_has_it = self._jit(fun, **options)
         if _is_of_package(fun):
             return as_jax_has_it
-        is_known: list[bool] = []
+        known: dict[Hashable, Region] = {}
 
         @functools.wraps(fun)
         def called(*args: Any, **kwargs: Any) -> Any:
-            if not is_known and not self._passes(args, kwargs):
-                is_known.append(True)
-                self._alone(lambda: _traced(lambda: as_jax_has_it.eval_shape(*args, **kwargs)))
-            return fun(*args, **kwargs)
+            if self._passes(args, kwargs):
+                return fun(*args, **kwargs)
+            form = form_of((args, kwargs), by_value=any(name.startswith("static") for name in options))
+            if form not in known:
+                known[form], _ = self._once_traced(lambda: as_jax_has_it.eval_shape(*args, **kwargs))
+            with self._within(known[form]):
+                return fun(*args, **kwargs)
 
         in_python = self._in_python(self._jit(_compiling(called), **options))
         for name in ("lower", "trace", "eval_shape", "clear_cache"):
@@ -71,6 +98,8 @@ class Jitted:
         """A function of JAX's that calls those it is given in Python; inside of them it compiles its own again."""
         @functools.wraps(real)
         def run(*args: Any, **kwargs: Any) -> Any:
+            if self._region is not None:
+                self._region.is_straight = False
             if self._passes(args, kwargs):
                 return real(*args, **kwargs)
             parts, tree = jax.tree.flatten((args, kwargs))
@@ -87,17 +116,80 @@ class Jitted:
                  reverse: bool = False, **how: Any) -> Any:
         """jax.lax.scan, whose rows and results are taken apart and put together by NumPy, which compiles nothing."""
         scan = functools.partial(self._scan, f, init, xs, length, reverse, **how)
+        if self._region is not None:
+            self._region.is_straight = False
         if self._passes((init, xs), {}):
             return scan()
-        self._alone(lambda: _traced(lambda: jax.eval_shape(scan)))
+        region, (like, _) = self._once_traced(lambda: jax.eval_shape(scan))
         leaves, tree = jax.tree.flatten(xs)
         rows = [x if _is_key(x) else np.asarray(x) for x in leaves]
         order = range(len(rows[0]) if rows else length or 0)
-        carry, ys = jax.tree.map(jax.numpy.asarray, init), []
+        carry, ys = jax.tree.map(lambda x, to: x if _is_key(x) else jax.numpy.asarray(x, to.dtype), init, like), []
         for i in reversed(order) if reverse else order:
-            carry, y = f(carry, jax.tree.unflatten(tree, [jax.numpy.asarray(x[i]) for x in rows]))
+            with self._within(region):
+                carry, y = f(carry, jax.tree.unflatten(tree, [jax.numpy.asarray(x[i]) for x in rows]))
             ys.append(y)
         return (carry, jax.tree.map(_stacked, *ys[::-1 if reverse else 1])) if ys else scan()
+
+
+    def _once_traced(self, trace: Callable[[], Any]) -> tuple[Region, Any]:
+        region = Region()
+        with self._within(region):
+            self._is_traced = True
+            try:
+                return region, self._alone(lambda: _traced(trace))
+            finally:
+                self._is_traced = False
+
+    @contextlib.contextmanager
+    def _within(self, region: Region | None) -> Iterator[None]:
+        outer, self._region = self._region, region
+        if region is not None:
+            region.turn = 0
+        try:
+            yield
+        finally:
+            self._region = outer
+
+    @contextlib.contextmanager
+    def call(self, outside: Callable[[], list[int | None] | None]) -> Iterator[Once | None]:
+        """While what jax.grad made is called: the call that it is each time, None if that is not known.
+
+        outside: finds out what of the function changes from time to time, while that is traced.
+        """
+        region, is_traced = self._region, self._is_traced
+        with self._within(None):
+            self._is_traced = False
+            try:
+                yield _now(region, outside if is_traced else None) if region is not None else None
+            finally:
+                self._is_traced = is_traced
+
+
+def _now(region: Region, outside: Callable[[], list[int | None] | None] | None) -> Once | None:
+    region.turn += 1
+    if outside is not None:
+        region.calls.append(Once(None))
+        with contextlib.suppress(Exception):  # a call that is read each time is only slower
+            region.calls[-1].outside = outside()
+        return None
+    return region.calls[region.turn - 1] if region.is_straight and region.turn <= len(region.calls) else None
+
+
+def form_of(tree: Any, by_value: bool = True) -> Hashable:
+    """What tells whether JAX would trace a function of these arguments anew; by_value: each number of Python's too."""
+    leaves, form = jax.tree.flatten(tree)
+    return form, tuple((x.shape, x.dtype, getattr(x, "weak_type", False)) if hasattr(x, "dtype") else (
+        type(x), x if isinstance(x, Hashable) and (by_value or not isinstance(x, (int, float))) else 0) for x in leaves)
+
+
+def held_by(function: Any) -> list[Any]:
+    """The arrays that a function closes over or was given beforehand, always in the same order."""
+    if isinstance(function, functools.partial):
+        return [*held_by(function.func), *jax.tree.leaves((function.args, function.keywords))]
+    cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    return [x for each in (*cells, getattr(function, "__defaults__", None) or ())
+            for x in (held_by(each) if callable(each) else jax.tree.leaves(each))]
 
 
 def _compiling(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -128,12 +220,12 @@ def refused(call: Callable[[], Any]) -> None:
     _traced(call)
 
 
-def _traced(call: Callable[[], Any]) -> None:
+def _traced(call: Callable[[], Any]) -> Any:
     """Run it with jax.jit on; neither what it prints nor the numbers it draws are the script's."""
     states = random.getstate(), np.random.get_state()
     try:
         with jax.disable_jit(False), contextlib.redirect_stdout(io.StringIO()):
-            call()
+            return call()
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])

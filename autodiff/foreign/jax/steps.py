@@ -6,7 +6,7 @@ import contextlib
 import io
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -21,6 +21,7 @@ from ..new_lines import nodes_on
 from ..steps import ForeignStep, ForeignSteps, not_used
 from .compiled import Traced, check_indices
 from .data import Equation, Literal, Program, Variable, last_use
+from .jitted import Once, form_of, held_by
 from .primitives import JAX
 from .program import array_of, as_program, dotted, jaxpr_at_values, jaxpr_of, parameter_names, tidied
 from .walk import build_program
@@ -185,6 +186,38 @@ def _like(tree: Any, nodes: dict[Any, Any], path: tuple[Any, ...] = ()) -> Any:
         parts = [_like(part, nodes, (*path, key)) for part, key in zip(tree, keys)]
         return type(tree)(*parts) if fields else type(tree)(parts)
     return nodes.get(path, tree)
+
+
+def changing(call: Call) -> list[int | None] | None:
+    """While a call is traced, what `Once` has of it: the arrays that its function closes over are traced too, or stay
+    what they are."""
+    flat, held = _Flat(call, leaves_of(call, everything=True)), held_by(call.function)
+    outside = jaxpr_of(flat, flat.values)[1]
+    found = [next((i for i, x in enumerate(held) if x is each), -1) if isinstance(each, jax.core.Tracer) else None
+             for each in outside]
+    return None if -1 in found else found
+
+
+def read_once(call: Call, once: Once | None) -> Reading:
+    """`read`, or what that found when the same call was read before, with the values of this one."""
+    if once is None or once.outside is None:
+        return read(call)
+    function = getattr(call.function, "__code__", None) or call.function
+    held = held_by(call.function)
+    form = form_of((call.args, call.kwargs)), function, len(held)
+    if once.first is None or once.first[0] != form:
+        found = read(call)
+        if found.traced.aux is not None and len(found.traced.outside) == len(once.outside):
+            once.first = form, found
+        return found
+    first: Reading = once.first[1]
+    given = {(number, path): leaf for number, argument in enumerate([*call.args, *call.kwargs.values()])
+             for path, leaf in jax.tree_util.tree_leaves_with_path(argument)}
+    leaves = [leaf._replace(value=given[leaf.place]) for leaf in first.leaves]
+    outside = [old if i is None else held[i] for i, old in zip(once.outside, first.traced.outside)]
+    constants = tuple((v, array_of(value)) for (v, _), value in zip(first.program.constants, outside))
+    return Reading(leaves, replace(first.program, constants=constants),
+                   first.traced._replace(outside=outside, values=[leaf.value for leaf in leaves]), first.key)
 
 
 def read(call: Call) -> Reading:

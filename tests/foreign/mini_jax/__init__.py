@@ -7,6 +7,7 @@ central differences. All else that is imported is an empty class or a function t
 import contextlib
 import functools
 import inspect
+import itertools
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -44,7 +45,7 @@ def with_paths(tree, path=()):
 
 def unflatten(tree, leaves):
     """A tree like this one, of other leaves."""
-    leaves = iter(leaves)
+    leaves, tree = iter(leaves), tree.like if isinstance(tree, Form) else tree
 
     def made(part):
         if isinstance(part, dict):
@@ -53,11 +54,24 @@ def unflatten(tree, leaves):
     return made(tree)
 
 
+class Form:
+    """What a tree is without its leaves."""
+
+    def __init__(self, tree):
+        self.like = unflatten(tree, itertools.repeat(0))
+
+    def __eq__(self, other):
+        return self.like == other.like
+
+    def __hash__(self):
+        return hash(repr(self.like))
+
+
 _util.tree_leaves_with_path = with_paths
 _util.tree_flatten_with_path = lambda tree: (with_paths(tree), tree)
 _util.keystr = lambda path: "".join(f"[{key[0]!r}]" for key in path)
 _tree.leaves, _tree.unflatten = lambda tree: [leaf for _, leaf in with_paths(tree)], unflatten
-_tree.flatten = lambda tree: (_tree.leaves(tree), tree)
+_tree.flatten = lambda tree: (_tree.leaves(tree), Form(tree))
 _tree.map = lambda function, *trees: unflatten(trees[0], map(function, *map(_tree.leaves, trees)))
 
 
@@ -71,8 +85,10 @@ class Tracer:
 
     __array_priority__ = 1000
 
-    def __init__(self, like):
-        self.like = np.asarray(like, np.float32)
+    def __init__(self, like, value=None):
+        self.like = np.asarray(like.like if isinstance(like, Tracer) else like, np.float32)
+        self.value = self if value is None else value  # of an array that the function closes over
+        self.shape, self.dtype = self.like.shape, self.like.dtype
         self.aval = SimpleNamespace(shape=self.like.shape, dtype=self.like.dtype)
 
     def __mul__(self, other):
@@ -98,7 +114,7 @@ class Literal:
 
 def noted(name, kernel, *inputs, **params):
     """The result of a primitive, and its equation, with the lines of the script that is traced."""
-    inputs = [x if isinstance(x, Tracer) else Literal(x) for x in inputs]
+    inputs = [x if isinstance(x, Tracer) else Tracer(x, x) if np.ndim(x) else Literal(x) for x in inputs]
     out = Tracer(kernel(*[x.like if isinstance(x, Tracer) else x.val for x in inputs]))
     frames = [(f.frame.f_code, f.frame.f_lasti) for f in inspect.stack(0) if f.filename.endswith("train.py")]
     source = SimpleNamespace(traceback=SimpleNamespace(raw_frames=lambda: [*zip(*frames)]))
@@ -109,7 +125,7 @@ def noted(name, kernel, *inputs, **params):
 
 def eval_jaxpr(jaxpr, consts, *values):
     """What the outputs are for these inputs."""
-    known = dict(zip(jaxpr.invars, values))
+    known = dict(zip([*jaxpr.invars, *jaxpr.constvars], [*values, *consts]))
     for e in jaxpr.eqns:
         known[e.outvars[0]] = e.kernel(*[known[v] if isinstance(v, Tracer) else v.val for v in e.invars])
     return [known[v] for v in jaxpr.outvars]
@@ -121,9 +137,11 @@ def make_jaxpr(function):
         EQUATIONS.clear()
         invars = [Tracer(x) for x in arguments]
         out = _tree.leaves(function(*invars))
-        jaxpr = SimpleNamespace(constvars=(), invars=invars, outvars=out, eqns=[*EQUATIONS], effects=(),
+        made = {*invars, *(v for e in EQUATIONS for v in e.outvars)}
+        outside = [v for e in EQUATIONS for v in e.invars if isinstance(v, Tracer) and v not in made]
+        jaxpr = SimpleNamespace(constvars=outside, invars=invars, outvars=out, eqns=[*EQUATIONS], effects=(),
                                 debug_info=SimpleNamespace(func_src_info=""))
-        return SimpleNamespace(jaxpr=jaxpr, consts=())
+        return SimpleNamespace(jaxpr=jaxpr, consts=[v.value for v in outside])
     return made
 
 
