@@ -57,7 +57,8 @@ def _over_the_batch(op: Operation) -> list[Finding]:
     axis = 1 if source.dims[-1] == 1 else -1  # of scores, one for each place
     return [finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over {what}, so one example's "
                     "probabilities depend on the others", "take it over the classes: tf.nn.softmax(logits, "
-                    f"axis={axis})" if axis < 0 else "take it over the places: tf.nn.softmax(scores, axis=1)")]
+                    f"axis={axis})" if axis < 0 else "take it over the places: tf.nn.softmax(scores, axis=1)",
+                    confidence="certain" if len(source.dims) == 2 and axis < 0 else "probable")]
 
 
 def _is_batch(tensor: Tensor) -> bool:
