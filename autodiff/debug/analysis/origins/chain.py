@@ -242,6 +242,8 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
                         f"the script gave 0 for the constant {op.name!r}", place, "made", op.name)
         return None if op.type == "Const" else Link(f"{op.type} gave {value}", place, "made", op.name)
     if op.type == "While":
+        made = past(op.attrs["body"].outputs[op.outputs.index(at.tensor)], ("Identity",)).op
+        place = (place_of(made) if not at.value else None) or place
         return Link(f"{op.name} gives {value}{_growth(at)}", place, "op", op.name)
     if op.type == "ListStack" and not isinstance(at.value, bool):
         return _stacked(at)
