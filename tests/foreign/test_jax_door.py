@@ -460,3 +460,31 @@ def test_of_variables_of_several_kinds_the_parameters_are_differentiated_by(tmp_
         lines = [*_by_parameters(str(file), 1, "v").values()]
     assert lines == ["l, g = jax.value_and_grad(lambda params, *rest: f({**v, 'params': params}, *rest))"
                      "(v['params'], x)", "b(g)"][:count]
+
+
+@pytest.mark.parametrize(["lines", "at", "mended"], [
+    ("""def update(carry, _):
+    params, key = carry
+    a, b = jax.random.split(key)
+    loss = jax.value_and_grad(f)(params, draw(a), b)
+    return (params, key), loss
+""", 4, {3: "    key, a, b = jax.random.split(key, 3)"}),
+    ("""def update(params, key):
+    a, b = jax.random.split(key)
+    return jax.value_and_grad(f)(params, draw(a), b)
+""", 3, {}),
+    ("""for i in range(9):
+    a, b, c = random.split(key, num=3)
+    step(a, b)
+    step(c, b)
+""", 4, {2: "    key, a, b, c = random.split(key, 4)"}),
+    ("""for i in range(9):
+    key, a = jax.random.split(key)
+    step(a)
+""", 3, {})])
+def test_a_key_that_stays_is_split_once_more_where_it_is_handed_on(lines, at, mended, tmp_path):
+    (file := tmp_path / "train.py").write_text(lines)
+    linecache.checkcache()
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.draws import split_again
+        assert {line: text for (_, line), text in split_again(str(file), at).items()} == mended

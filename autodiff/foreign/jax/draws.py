@@ -1,6 +1,7 @@
 """Random numbers that a script draws between its steps, and the keys that it draws them by."""
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 from collections import deque
@@ -14,6 +15,9 @@ from ...core.site import Site
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
 from ..course import TURNS, Turn
+from ..handed_on import function_of, returned_by
+from ..new_lines import NewLines, replaced
+from ..script_lines import assigned_on, loop_around, on_lines
 from .optimizers import users_sites
 from .steps import Call
 
@@ -94,3 +98,19 @@ def drawn_alike(turns: Sequence[Turn], rounds: Sequence[Round]) -> list[Finding]
     return [Finding(58, "same random key", "", "", "", f"each of {len(last)} steps is given the same numbers, drawn "
                     f"anew by the same key at {draw.site}: a key gives the same each time", "split the key in each "
                     "step, key, sub = jax.random.split(key), and draw with sub", "doctor", as_place(draw.site))]
+
+
+def split_again(file: str, line: int) -> NewLines:
+    """Around a line, `a, b = jax.random.split(key)` of a key that stays, as what makes the next key too."""
+    scope, lines = function_of(Site(file, line, "")), loop_around(file, line)
+    handed_on = {node.id for each in returned_by(scope) for node in ast.walk(each) if isinstance(node, ast.Name)}
+    around = lines or (range(scope.lineno, (scope.end_lineno or 0) + 1) if scope is not None else ())
+    for statement in filter(None, map(on_lines(file).get, around)):
+        call = statement.value if isinstance(statement, ast.Assign) else None
+        made = assigned_on(file, statement.lineno)
+        key = call.args[0] if isinstance(call, ast.Call) and call.args else None
+        if isinstance(call, ast.Call) and isinstance(key, ast.Name) and len(made) > 1 and key.id not in made and (
+                ast.unparse(call.func).endswith("split") and (lines or key.id in handed_on)):
+            return replaced(file, statement, f"{key.id}, {', '.join(made)} = {ast.unparse(call.func)}({key.id}, "
+                            f"{len(made) + 1})")
+    return {}

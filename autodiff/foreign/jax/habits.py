@@ -69,7 +69,7 @@ class Habits:
                 turns, _left(known, use), some_may=self._optimizers.freezes)
             others = other_argument(turns, call, known)
             return [*others, *still, *rising(), *left, *too_far(turns, use),
-                    *_same_key(turns, sites), *drawn_alike(turns, drawn), *_outside(checked)]
+                    *(_same_key(turns, sites) or drawn_alike(turns, drawn)), *_outside(checked)]
         return turn, Told(look, rising, rate)
 
 

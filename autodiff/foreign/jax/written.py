@@ -15,6 +15,7 @@ from ..handed_on import function_of, handed_on, returned_by
 from ..new_lines import NewLines, after, before, moved, nodes_on, part_of, replaced
 from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, parsed, read_by, usual_on
 from ..spelled import spelled
+from .draws import split_again
 from .dropped import kept
 from .optimizers import Optimizers
 from .steps import Call
@@ -256,6 +257,8 @@ def _split(at: _At) -> Iterator[NewLines]:
     if len(uses) == 1 and loops_around(at.file, at.line):
         key, split = uses[0].id, spelled(at.file, "jax.random.split")
         yield _joined(at.file, at.line, f"{key}, subkey = {split}({key})", replaced(at.file, uses[0], "subkey"))
+    else:
+        yield split_again(at.file, at.line)
 
 
 def _is_key(file: str, name: str) -> bool:
