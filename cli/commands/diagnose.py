@@ -99,10 +99,11 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
 
 
 def _once(many: Sequence[Any]) -> tuple[Any, ...]:
-    """Gradients that the same ops cut, or that end at one line, as one that names the others."""
+    """Gradients that the same ops cut first, or that end at one line, as one that names the others."""
     found: dict[Any, list[Any]] = {}
     for i, each in enumerate(many):
-        cuts = frozenset(cut.op for cut in each.cuts) if isinstance(each, WhyNone) and each.kind == "cut" else None
+        cuts = frozenset(cut.op for cut in each.cuts if cut.first) if isinstance(each, WhyNone) and (
+            each.kind == "cut") else None
         ends = each.text if isinstance(each, WhyNone) and each.text.endswith(at_line(each.place) or "-") else ""
         found.setdefault((each.y, cuts or ends, each.remedy) if cuts or ends else i, []).append(each)
     return tuple(replace(first, text=f"{first.text}; the same of {', '.join(each.x for each in others)}")

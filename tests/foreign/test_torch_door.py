@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from autodiff.core.site import Site
 from autodiff.core.traversal import ancestors
 from autodiff.foreign.doors import View
 
@@ -104,6 +105,20 @@ def test_what_is_detached_for_one_loss_trains_the_other(tmp_path):
     with installed("autodiff.foreign.torch"):
         from autodiff.foreign.torch.uncut import connected
         assert [*connected(str(file), 2).values()] == ["    z = g(n)", "    d = a(c(z.detach()), 0)"]
+
+
+@pytest.mark.parametrize("value, call, mended", [
+    ("self.net(n, k)", "m.draw(9, k=2)[0]", "m.net(9, 2)[0]"), ("self.a * k + n", "m.draw(9, 2)", "(m.a * 2 + 9)"),
+    ("self.net(n)", "m.draw(9)", "")])
+def test_the_function_that_no_grad_decorates_is_not_called_for_a_loss(tmp_path, value, call, mended):
+    (file := tmp_path / "train.py").write_text(
+        "class M:\n    @torch.no_grad()\n    def draw(self, n, k):\n"
+        f"        return {value}\nx = {call}\nm.draw(1, 1)\n")
+    sites = [Site(str(file), 4, "draw"), Site(str(file), 5, "<module>")]
+    with installed("autodiff.foreign.torch"):
+        from autodiff.foreign.torch.uncut import called_itself, told_unrecorded
+        assert [*called_itself(sites).values()] == [f"x = {mended}"] * bool(mended)
+        assert told_unrecorded(sites) == "under the no_grad at train.py:2, called at train.py:5"
 
 
 @pytest.mark.parametrize("asked", [False, True])

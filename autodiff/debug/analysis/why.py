@@ -105,7 +105,8 @@ def _cut_text(first: Sequence[Cut], y: Tensor, x: Tensor) -> str:
     places = [f"{cut.op} ({cut.op_type}{f', {_where(cut)}' if cut.place else ''})" for cut in first[:3]]
     more = f" and {len(first) - 3} more" if len(first) > 3 else ""
     return (f"every path from {y.name} to {x.name} passes {' or '.join(places)}{more}, which lets no gradient through: "
-            f"{first[0].reason}")
+            f"{first[0].reason}") + (f"; {first[0].op} is of {made}" if (made := advice_of(y.graph).makers.get(
+                first[0].op)) else "")
 
 
 def _where(cut: Cut) -> str:

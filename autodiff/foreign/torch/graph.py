@@ -14,7 +14,6 @@ import torch
 from ...core.graph import Graph
 from ...core.site import Known, resolve
 from ...debug.analysis.advice import advice_of
-from ...debug.facts.roles import at_line
 from ..model import legal_name, tf
 from .aten import aten
 from .aten.common import row_of, with_gradient
@@ -22,7 +21,7 @@ from .aten.types import as_type
 from .memory import Memory
 from .record import Call, Choice, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, traits_of
 from .sizes import Sizes
-from .uncut import unrecorded
+from .uncut import told_unrecorded
 
 DTYPES = {torch.float16: tf.float16, torch.bfloat16: tf.float32, torch.float32: tf.float32, torch.float64: tf.float64,
           torch.int8: tf.int8, torch.int16: tf.int16, torch.int32: tf.int32, torch.int64: tf.int64,
@@ -107,18 +106,20 @@ class TorchGraph:
                 self._add(entry)
             finally:
                 self.graph.made_from = saved
-            if entry.module is not None:
+            if entry.module is not None or not entry.has_grad:
                 self._note_maker(entry)
 
     def _note_maker(self, entry: Entry) -> None:
-        """Say of the op that gives an entry's result which module it is of, if that is one of torch's own."""
-        made = self.makers(entry.module) if type(entry.module).__module__.startswith("torch.nn") else ""
-        tensor = next(tensors_in(entry.result), None)
-        if made and tensor is not None:
-            node = self.of(tensor)
-            around = unrecorded(resolve(entry.frames)) if node.op.type == "StopGradient" else None
-            under = f", called under the no_grad{at_line(around)}" if around is not None else ""
-            advice_of(self.graph).makers.setdefault(node.op.name, f"{type(entry.module).__name__}{made}{under}")
+        """Say of the op that gives an entry's result which module it is of, if that is one of torch's own, and what
+        keeps a gradient from it."""
+        module, tensor = entry.module, next(tensors_in(entry.result), None)
+        made = f"{type(module).__name__}{self.makers(module)}" if type(module).__module__.startswith(
+            "torch.nn") and self.makers(module) else ""
+        node = self.of(tensor) if tensor is not None and (made or not entry.has_grad) else None
+        under = told_unrecorded(resolve(entry.frames)) if node is not None and node.op.type == "StopGradient" else ""
+        if node is not None and (made or under):
+            advice_of(self.graph).makers.setdefault(node.op.name, ", ".join(filter(None, [made, under])) if made else (
+                f"what is computed {under}"))
 
     def _add(self, entry: Entry) -> None:
         if isinstance(entry.op, Call):

@@ -6,8 +6,9 @@ import copy
 from collections.abc import Iterator, Sequence
 
 from ...core.site import Site
+from ...debug.analysis.scripts.parsed import LOOSE
 from ...debug.facts.records import Place
-from ...debug.facts.roles import as_place
+from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, is_alone, last_name, nodes_on, replaced, text_on
 from ..script_lines import assigned_on, holding, loops_around, on_lines, parsed, read_by
 
@@ -39,6 +40,51 @@ def unrecorded(sites: Sequence[Site]) -> Place | None:
     """The no_grad() around the innermost of the lines of a call that is in any."""
     return next((as_place(Site(site.file, node.lineno, site.function)) for site in sites for node, _ in _no_grads(
         site.file, site.line)), None)
+
+
+def told_unrecorded(sites: Sequence[Site]) -> str:
+    """The no_grad() around a call, in words, and where the function is called that it decorates; "" for none."""
+    for site, caller in zip(sites, [*sites[1:], None]):
+        for node, around in _no_grads(site.file, site.line):
+            called = f", called{at_line(as_place(caller))}" if around is None and caller is not None else ""
+            return f"under the no_grad{at_line(as_place(Site(site.file, node.lineno, site.function)))}{called}"
+    return ""
+
+
+def called_itself(sites: Sequence[Site]) -> NewLines:
+    """What a function that no_grad decorates returns, in place of the one call of it that is to have a gradient.
+
+    {} where it does more than to return that, or nothing else calls it.
+    """
+    for site, caller in zip(sites, sites[1:]):
+        functions = [each for each in holding(site.file, site.line) if isinstance(each, ast.FunctionDef)]
+        if all(around is not None for _, around in _no_grads(site.file, site.line)) or not functions:
+            continue
+        made, names = functions[-1], [each.arg for each in functions[-1].args.args]
+        calls, others = ([node for node in nodes if isinstance(node, ast.Call) and last_name(node.func) == made.name]
+                         for nodes in (nodes_on(caller.file, caller.line), ast.walk(parsed(site.file) or made)))
+        value = getattr(made.body[0], "value", None)
+        if len(calls) != 1 or len(others) < 2 or not isinstance(made.body[0], ast.Return) or value is None:
+            break
+        given = [*calls[0].args]
+        if names[:1] == ["self"] and isinstance(calls[0].func, ast.Attribute):
+            given.insert(0, calls[0].func.value)
+        known = {**dict(zip(names, given)), **{word.arg or "": word.value for word in calls[0].keywords}}
+        text = ast.unparse(_Given(known).visit(copy.deepcopy(value)))
+        return replaced(caller.file, calls[0], f"({text})" if isinstance(value, LOOSE) else text) if (
+            known.keys() >= {*names}) else {}
+    return {}
+
+
+class _Given(ast.NodeTransformer):
+    """An expression of parameters with what a call gives for them."""
+
+    def __init__(self, known: dict[str, ast.expr]) -> None:
+        self.known = known
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """What is given for it."""
+        return self.known.get(node.id, node)
 
 
 def _connections(file: str, line: int) -> Iterator[NewLines]:

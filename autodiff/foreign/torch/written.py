@@ -32,7 +32,7 @@ from ..new_lines import (
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_losses import in_logarithms, over_count
-from .uncut import connected, unrecorded
+from .uncut import called_itself, connected, unrecorded
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
           **dict.fromkeys(("fill_", "zero_"), "{0}.normal_(0, 0.1)")}  # what fills with one number, and what at random
@@ -149,6 +149,7 @@ def _reached(at: _At) -> Iterator[NewLines]:
     op = at.known.graph.operations.get(at.finding.op)
     if op is None or op.type in ("StopGradient", *VARIABLES):
         around = unrecorded(op.traceback) if op is not None else None
+        yield called_itself(op.traceback) if around is not None and op is not None else {}
         yield from (connected(*each) for each in ((at.file, at.line), *([around[:2]] if around is not None else ())))
 
 
