@@ -269,6 +269,11 @@ def test_functions_of_jax_are_spelled_as_the_script_imports_them(tmp_path, impor
         assert spelled(str(file), name) == ours
 
 
+def test_what_a_function_reads_from_around_it_is_called_as_the_script_calls_it(told):
+    (_, step, _), *_ = told(STEP, DOWN).steps
+    assert [t.op.name for t in step.feeds] == ["x", "y"]
+
+
 def test_a_gradient_by_data_that_moves_a_parameter_is_asked_by_that_one(told):
     head = HEAD.replace("def loss_fn(params, x):", "def loss_fn(x, params):")
     right = told("grads = jax.grad(loss_fn, 1)(x, params)", DOWN, head=head)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import inspect
 import io
 import itertools
 from collections.abc import Callable, Sequence
@@ -122,7 +123,7 @@ class Builder:
         cotangents = [] if call.cotangents is None else [array_of(c) for c in jax.tree.leaves(call.cotangents)]
         key = signature(program), tuple(leaf.name for leaf in leaves), len(cotangents)
         if key not in self._known:
-            self._known[key] = self._new(program, leaves, cotangents)
+            self._known[key] = self._new(program, leaves, cotangents, _names_of(call.function, program))
         known = self._known[key]
         data = [array_of(leaf.value) for leaf in leaves if not leaf.is_parameter]
         data += [*cotangents, *(value for _, value in program.constants)]
@@ -135,7 +136,8 @@ class Builder:
                  for number, argument in enumerate([*call.args, *call.kwargs.values()])}
         return step, lambda: check_indices(_Flat(call, leaves), [leaf.value for leaf in leaves]), trees
 
-    def _new(self, program: Program, leaves: Sequence[Leaf], cotangents: Sequence[np.ndarray]) -> _Known:
+    def _new(self, program: Program, leaves: Sequence[Leaf], cotangents: Sequence[np.ndarray],
+             names: Sequence[str]) -> _Known:
         given: list[Tensor] = []
 
         def placeholder(dtype: Any, shape: Any, name: str) -> Tensor:
@@ -146,11 +148,19 @@ class Builder:
             inputs = [self._steps.variables[leaf.name].read_value() if leaf.is_parameter else
                       placeholder(v.dtype, v.shape, leaf.name) for leaf, v in zip(leaves, program.inputs)]
             weights = [placeholder(c.dtype, c.shape, "cotangent") for c in cotangents]
-            constants = [placeholder(v.dtype, v.shape, "constant") for v, _ in program.constants]
+            constants = [placeholder(v.dtype, v.shape, name) for (v, _), name in zip(program.constants, names)]
             outputs = build_program(program, inputs, constants=constants)
             if not weights:
                 return _Known(outputs[0], given)
             return _Known(tf.add_n([tf.reduce_sum(y * w) for y, w in zip(outputs, weights)]), given)
+
+
+def _names_of(function: Any, program: Program) -> list[str]:
+    """What the script calls the arrays that a function reads from around it, by their values; else `constant`."""
+    known = [(name, np.asarray(value)) for name, value in getattr(inspect.unwrap(function), "__globals__", {}).items()
+             if isinstance(value, (jax.Array, np.ndarray)) and isinstance(value.dtype, np.dtype)]
+    return [next((name for name, array in known if array.size > 1 and array.shape == np.shape(value) and np.array_equal(
+        array, value)), "constant") for _, value in program.constants]
 
 
 def _place(sites: Sequence[Site]) -> Place | None:
