@@ -18,6 +18,7 @@ import jax
 import numpy as np
 
 Alone = Callable[[Callable[[], Any]], Any]
+_IN_PYTHON = "while_loop fori_loop cond switch map associative_scan".split()
 
 
 @dataclass
@@ -39,7 +40,6 @@ class Region:
     calls: list[Once] = field(default_factory=list)
     is_straight: bool = True
     turn: int = 0
-_IN_PYTHON = "while_loop fori_loop cond switch map associative_scan".split()
 
 
 class Jitted:
@@ -60,7 +60,7 @@ class Jitted:
         """While the script runs."""
         parts: list[tuple[Any, str, Any]] = [(jax, "jit", self._jitted), (jax.lax, "scan", self._scanned),
                                              (jax, "pmap", self._mapped)]
-        parts += [(jax.lax, name, self._in_python(getattr(jax.lax, name))) for name in _IN_PYTHON]
+        parts += [(jax.lax, name, self._in_python(getattr(jax.lax, name), _compiling)) for name in _IN_PYTHON]
         kept = [(module, name, getattr(module, name)) for module, name, _ in parts]
         for (module, name, made), (*_, real) in zip(parts, kept):
             setattr(module, name, functools.update_wrapper(functools.partial(made), real))
@@ -94,16 +94,17 @@ class Jitted:
             setattr(in_python, name, getattr(as_jax_has_it, name, None))
         return functools.update_wrapper(in_python, fun)
 
-    def _in_python(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of JAX's that calls those it is given in Python; inside of them it compiles its own again."""
+    def _in_python(self, real: Callable[..., Any], given: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
+        """A function of JAX's that does in Python what it would compile. given: what it gets in place of functions."""
         @functools.wraps(real)
         def run(*args: Any, **kwargs: Any) -> Any:
             if self._region is not None:
                 self._region.is_straight = False
             if self._passes(args, kwargs):
                 return real(*args, **kwargs)
-            parts, tree = jax.tree.flatten((args, kwargs))
-            args, kwargs = jax.tree.unflatten(tree, [_compiling(x) if callable(x) else x for x in parts])
+            if given is not None:
+                parts, tree = jax.tree.flatten((args, kwargs))
+                args, kwargs = jax.tree.unflatten(tree, [given(x) if callable(x) else x for x in parts])
             with jax.disable_jit(True):
                 return real(*args, **kwargs)
 
@@ -193,6 +194,7 @@ def held_by(function: Any) -> list[Any]:
 
 
 def _compiling(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same; inside of it JAX compiles its own functions."""
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         with jax.disable_jit(False):
