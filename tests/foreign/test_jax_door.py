@@ -121,6 +121,17 @@ end, seen = jax.lax.scan(turn, np.float32([1.0, 1.0]), rows, reverse={reverse})
     assert len(found.names["calls"]) == 3  # twice traced, and read with the first values
 
 
+def test_an_object_of_a_package_that_takes_from_its_lists_is_read_as_a_copy(told, tmp_path, monkeypatch):
+    (room := tmp_path / "some-packages").mkdir()
+    (room / "spending.py").write_text("from collections import deque\nclass Spending:\n    def __init__(self, f):\n"
+                                      "        self.f, self.left = f, deque(range(50))\n    def __call__(self, p, x):"
+                                      "\n        self.left.popleft()\n        return self.f(p, x)\n")
+    monkeypatch.syspath_prepend(str(room))
+    found = told("f = spending.Spending(loss_fn)", "loss, grads = jax.value_and_grad(f)(params, x)", DOWN,
+                 "left = len(f.left)", head="import spending\n" + HEAD)
+    assert len(found.steps) == 6 and found.names["left"] == 50
+
+
 def test_a_call_inside_of_what_is_differentiated_is_no_step(told):
     inner = "outer = jax.value_and_grad(lambda p, x: jax.value_and_grad(loss_fn)(p, x)[0])"
     assert len(told(inner, "loss, grads = outer(params, x)", DOWN).steps) == 6

@@ -3,9 +3,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import copy
 import inspect
 import io
 import itertools
+import sys
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -263,13 +266,25 @@ class _Flat:
         made = [jax.tree.unflatten(tree, [given.get((i, jax.tree_util.keystr(path)), old) for path, old in found])
                 for i, (found, tree) in enumerate(self._trees)]
         with contextlib.redirect_stdout(said):
-            result = call.function(*made[:len(call.args)], **dict(zip(call.kwargs, made[len(call.args):])))
+            result = _unspent(call.function)(*made[:len(call.args)], **dict(zip(call.kwargs, made[len(call.args):])))
         value, beside = (result[0], result[1]) if call.has_aux else (result, ())
         self.count = len(jax.tree.leaves(value))
         found, tree = jax.tree.flatten(beside)
         is_all = all(isinstance(each, (jax.Array, np.ndarray)) for each in found) and not said.getvalue()
         self.aux = tree if is_all else None
         return value, found if is_all else []
+
+
+def _unspent(function: Any) -> Any:
+    """A copy of an object of a package, which may take from its lists what each call needs, as those of flax.nnx do."""
+    module = sys.modules.get(type(function).__module__)
+    if "-packages" not in (getattr(module, "__file__", None) or ""):
+        return function
+    copied = copy.copy(function)
+    for name, value in vars(function).items():
+        if isinstance(value, (list, dict, deque)):
+            object.__setattr__(copied, name, copy.copy(value))
+    return copied
 
 
 def _own_gradients(call: Call, leaves: Sequence[Leaf]) -> dict[str, np.ndarray | None]:
