@@ -118,7 +118,7 @@ def test_the_function_that_no_grad_decorates_is_not_called_for_a_loss(tmp_path, 
     with installed("autodiff.foreign.torch"):
         from autodiff.foreign.torch.uncut import called_itself, told_unrecorded
         assert [*called_itself(sites).values()] == [f"x = {mended}"] * bool(mended)
-        assert told_unrecorded(sites) == "under the no_grad at train.py:2, called at train.py:5"
+        assert told_unrecorded((*sites,)) == "under the no_grad at train.py:2, called at train.py:5"
 
 
 @pytest.mark.parametrize("asked", [False, True])

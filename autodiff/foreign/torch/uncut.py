@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 from collections.abc import Iterator, Sequence
 
 from ...core.site import Site
@@ -42,7 +43,8 @@ def unrecorded(sites: Sequence[Site]) -> Place | None:
         site.file, site.line)), None)
 
 
-def told_unrecorded(sites: Sequence[Site]) -> str:
+@functools.lru_cache(1024)
+def told_unrecorded(sites: tuple[Site, ...]) -> str:
     """The no_grad() around a call, in words, and where the function is called that it decorates; "" for none."""
     for site, caller in zip(sites, [*sites[1:], None]):
         for node, around in _no_grads(site.file, site.line):
