@@ -116,7 +116,8 @@ class TorchGraph:
         made = f"{type(module).__name__}{self.makers(module)}" if type(module).__module__.startswith(
             "torch.nn") and self.makers(module) else ""
         node = self.of(tensor) if tensor is not None and (made or not entry.has_grad) else None
-        under = told_unrecorded(tuple(resolve(entry.frames))) if node is not None and node.op.type == "StopGradient" else ""
+        is_cut = node is not None and node.op.type == "StopGradient"
+        under = told_unrecorded(tuple(resolve(entry.frames))) if is_cut else ""
         if node is not None and (made or under):
             advice_of(self.graph).makers.setdefault(node.op.name, ", ".join(filter(None, [made, under])) if made else (
                 f"what is computed {under}"))
