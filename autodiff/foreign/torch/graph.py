@@ -112,15 +112,15 @@ class TorchGraph:
     def _note_maker(self, entry: Entry) -> None:
         """Say of the op that gives an entry's result which module it is of, if that is one of torch's own, and what
         keeps a gradient from it."""
-        module, tensor = entry.module, next(tensors_in(entry.result), None)
-        made = f"{type(module).__name__}{self.makers(module)}" if type(module).__module__.startswith(
-            "torch.nn") and self.makers(module) else ""
-        node = self.of(tensor) if tensor is not None and (made or not entry.has_grad) else None
-        is_cut = node is not None and node.op.type == "StopGradient"
-        under = told_unrecorded(tuple(resolve(entry.frames))) if is_cut else ""
-        if node is not None and (made or under):
-            advice_of(self.graph).makers.setdefault(node.op.name, ", ".join(filter(None, [made, under])) if made else (
-                f"what is computed {under}"))
+        tensor = next(tensors_in(entry.result), None)
+        of = self.makers(entry.module) if type(entry.module).__module__.startswith("torch.nn") else ""
+        if tensor is None or not of and entry.has_grad:
+            return
+        node, made = self.of(tensor), f"{type(entry.module).__name__}{of}" if of else ""
+        if node.op.type == "StopGradient" and (under := told_unrecorded(tuple(resolve(entry.frames)))):
+            made = f"{made}, {under}" if made else f"what is computed {under}"
+        if made:
+            advice_of(self.graph).makers.setdefault(node.op.name, made)
 
     def _add(self, entry: Entry) -> None:
         if isinstance(entry.op, Call):
