@@ -305,6 +305,19 @@ def test_data_of_a_queue_may_be_unscaled_too(tmp_path: Path) -> None:
     assert first.kind == "inputs not scaled" and "(x - mean) / std" in first.remedy
 
 
+def test_a_loss_that_began_beyond_all_measure_is_no_sign_that_the_data_fit(tmp_path: Path) -> None:
+    text = """
+ages = SCALE * rng.uniform(30, 90, [300, 3]).astype("f")
+z = tf.layers.dense(p, 1, kernel_initializer=tf.constant_initializer(START))
+loss = tf.reduce_mean(tf.exp(z) * tf.abs(q) - z)
+fit(adam(.02).minimize(loss), lambda i: {p: ages[i * 6:i * 6 + 32], q: sums[i * 6:i * 6 + 32]})
+"""
+    first, *_ = findings(text.replace("SCALE", "1.0").replace("START", "0.08"), tmp_path)
+    assert (first.kind, first.target, first.level) == ("inputs not scaled", "p:0", "error")
+    assert [f for f in findings(text.replace("SCALE", "0.015").replace("START", "0.8"), tmp_path)
+            if f.level != "remark"] == []
+
+
 def test_dropout_that_an_evaluation_does_too_is_told(tmp_path: Path) -> None:
     text = "x = y = t = p = q = tf.reset_default_graph()" + MODEL.replace("SCALE", "1").replace("RATE", "0.1").replace(
         "    z =", "    h = tf.layers.dropout(h, 0.3, training=WHEN)\n    z =")

@@ -22,6 +22,7 @@ _HALF = 6  # training runs that are looked at at the beginning, and as many of t
 _PATIENCE = 500.0  # ms: fewer where so many runs take longer than this
 SHAPES = ("Shape", "ShapeN", "Size", "Rank", "OnesLike", "ZerosLike")  # of which only the shape of inputs counts
 _LEARNT = 0.7  # of its first size: a loss below that has fallen
+_ABSURD = 1e4  # times the last loss
 _BEGUN = 60  # steps of a training that has only begun
 
 Values = Mapping[Tensor, Any]
@@ -227,6 +228,11 @@ class Case:
         """Whether the loss has fallen much, and below that of a guess, so that what is unusual did no harm."""
         return len(self.losses) > 3 and self.first_loss > 0 and self.last_loss < _LEARNT * min(
             self.first_loss, self.guess)
+
+    @property
+    def is_at_ease(self) -> bool:
+        """Whether it learns what it is given as it is: a first loss beyond all measure is better after any steps."""
+        return self.learns and self.first_loss <= _ABSURD * max(abs(self.last_loss), 1.0)
 
     @cached_property
     def falls(self) -> bool:

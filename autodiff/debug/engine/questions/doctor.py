@@ -303,7 +303,7 @@ class Checkup:
         beyond = case.first_loss / case.guess
         behind = ancestors([y]) if case.variables else ()  # else nobody learns from them
         fed = [{t: value for t, value in {**m.outcomes, **m.feeds}.items() if t.op in behind} for m in moments]
-        return feed_mistakes(fed, learns=case.learns, beyond=beyond) + loop_growth(loops, start)
+        return feed_mistakes(fed, learns=case.is_at_ease, beyond=beyond) + loop_growth(loops, start)
 
     def _not_updated(self) -> list[Finding]:
         """Moving averages of batch normalization that no training run has updated."""
