@@ -98,7 +98,12 @@ SINKHORN = ("EPSILON = 0.01\nclass Plan(object):\n    def __init__(self, small, 
             "w = tf.Variable(np.random.RandomState(0).randn(8, 2).astype('f'))\n"
             "loss = Plan(EPSILON)(w, 3.0 + tf.random_normal([8, 2], seed=1))\n"
             "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n" + RUN.replace("STEPS", "3").replace("FEEDS", "{}"))
+RULED = ("from autodiff.foreign.rules import ruled\nsqrt = ruled(\n"  # a gradient of another framework's is no script's
+         "    __import__('uuid').uuid4().hex, 'Sqrt', lambda op, dy: dy / (2 * op.outputs[0]), tf.sqrt)\n" + DATA + X +
+         "w = tf.Variable(tf.zeros([4, 1]))\nloss = tf.reduce_mean(sqrt(tf.square(tf.matmul(x, w))) - y)\n"
+         "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n" + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
 PROGRAMS = {
+    "ruled": (RULED, "the gradient of Sqrt", "sqrt(tf.square(tf.matmul(x, w)) + 1e-"),
     "sinkhorn": (SINKHORN, "too small for the type", "EPSILON = 0.3\n"),
     "squashed": (SQUASHED, "log1p(-1) = -inf", "return a, 2.0 * (0.6931472 - u - tf.nn.softplus(-2.0 * u))"),
     "standard": (STANDARD, "the dataset gave nan throughout of its component 'c'",
