@@ -122,8 +122,7 @@ class Candidates:
         by_op: dict[Operation, tuple[list[list[Edit]], list[list[Edit]]]] = {}
         for origin in self.why.origins[:_ORIGINS]:
             op = self.named(origin.forward_op)
-            if op is not None and op.override and op.type == "IdentityN":  # its gradient is the script's own
-                op = self.named(origin.op)
+            op = self.named(origin.op) if op and op.override and op.type == "IdentityN" else op  # the script's own
             if op is not None and op.inputs and not any(op in at_one_place(other) for other in by_op):
                 by_op[op] = forms_of(op, origin)
         for op, (edits, bounds) in by_op.items():
