@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.errors import ArgumentError
-from ..core.site import source_lines
 from ..debug.analysis.scripts.calls import called, words_of
 from ..debug.analysis.scripts.changes import Change
 from ..debug.analysis.scripts.parsed import Parsed
@@ -17,7 +16,7 @@ _PAIR = (ast.Tuple, ast.List)
 
 def line_of_return(file: str, at: int) -> int:
     """Where the function of the script returns whose gradient is asked for on a line; 0 where that is not clear."""
-    source = _parsed(file)
+    source = Parsed.of_file(file)
     names = [last_name(made.args[0]) for _, made in _asked(source, at) if made.args]
     return max((node.lineno for each in source.all(ast.FunctionDef) if each.name in names[:1]
                 for node in ast.walk(each) if isinstance(node, ast.Return) and source.scope(node) is each), default=0)
@@ -28,7 +27,7 @@ def with_auxiliary(file: str, returns: int, at: int) -> NewLines:
 
     returns: the line where the function returns so much. {} where it is not clear what takes it.
     """
-    source = _parsed(file)
+    source = Parsed.of_file(file)
     is_pair = any(isinstance(each.value, ast.Tuple) and len(each.value.elts) == 2
                   for each in source.at_line(returns, ast.Return))
     for call, made in _asked(source, at) if is_pair else ():
@@ -38,10 +37,6 @@ def with_auxiliary(file: str, returns: int, at: int) -> NewLines:
         except ArgumentError:
             break
     return {}
-
-
-def _parsed(file: str) -> Parsed:
-    return Parsed("".join(source_lines(file)))
 
 
 def _asked(source: Parsed, at: int) -> Iterator[tuple[ast.Call, ast.Call]]:

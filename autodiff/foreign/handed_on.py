@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.site import Site
-from .new_lines import NewLines, after, replaced
+from .new_lines import NewLines, after, last_name, replaced
 from .script_lines import holding, on_lines
 
 
@@ -93,7 +93,7 @@ def _call(sites: Sequence[Site], depth: int, name: str) -> ast.Call | None:
     """The call of a function on the line of one who asked for it; the only call there, where it has another name."""
     statement = on_lines(sites[depth].file).get(sites[depth].line) if depth < len(sites) else None
     calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement is not None else []
-    named = [call for call in calls if ast.unparse(call.func).rpartition(".")[2] == name]
+    named = [call for call in calls if last_name(call.func) == name]
     return next(iter(named or calls), None)
 
 

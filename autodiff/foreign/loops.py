@@ -5,7 +5,6 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from ..core.site import source_lines
 from ..debug.analysis.scripts.calls import called, given, owner_of
 from ..debug.analysis.scripts.expressions import number_of
 from ..debug.analysis.scripts.parsed import Parsed
@@ -16,7 +15,7 @@ from .spelled import spelled
 def counted(file: str, line: int) -> NewLines:
     """What is carried is left as it is in turns past those that the loop would have made. {} where no number in the
     script says how many there are at most."""
-    source = Parsed("".join(source_lines(file)))
+    source = Parsed.of_file(file)
     for call in source.at_line(line, ast.Call):
         owner: Any = owner_of(call)
         parts = [*given(call, 0, "cond_fun"), *given(call, 1, "body_fun"), *given(call, 2, "init_val")]

@@ -90,7 +90,7 @@ def argument(file: str, line: int, word: str, position: int, new: str, is_it: Ca
 def word(file: str, line: int, called: str, name: str, text: str, instead: tuple[str, ...] = ()) -> NewLines:
     """A keyword of the call of a name on a line, in place of itself or one of others, else behind the last one."""
     for call in nodes_on(file, line):
-        if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] == called:
+        if isinstance(call, ast.Call) and last_name(call.func) == called:
             given = [each for each in call.keywords if each.arg in (name, *instead)]
             last = [*call.args, *call.keywords][-1:]
             return next((replaced(file, node, new) for nodes, new in (

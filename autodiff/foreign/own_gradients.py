@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.errors import ArgumentError
-from ..core.site import Site, source_lines
+from ..core.site import Site
 from ..debug.analysis.advice import Remark
 from ..debug.analysis.scripts.calls import called, given, owner_text
 from ..debug.analysis.scripts.parsed import Parsed
@@ -34,7 +34,7 @@ def misshapen(file: str, line: int, names: Sequence[str], inputs: Sequence[Shape
     Raises StopIteration where all fit, LookupError where the return does not give them one by one.
     """
     at = next(i for i, (x, dx) in enumerate(zip(inputs, slopes)) if not _fits(x, dx))
-    source = Parsed("".join(source_lines(file)))
+    source = Parsed.of_file(file)
     function = source.at_line(line, ast.FunctionDef)[-1]
     returned: Any = [each for each in ast.walk(function) if isinstance(each, ast.Return)
                      and source.scope(each) is function][-1].value
@@ -59,7 +59,7 @@ def misshapen(file: str, line: int, names: Sequence[str], inputs: Sequence[Shape
 
 def of_custom_vjp(file: str, line: int, said: str) -> Remark | None:
     """Of what JAX says of a bwd rule that was given by defvjp. line: where such a function is called."""
-    found, source = _RULE.search(said.replace("\n", " ")), Parsed("".join(source_lines(file)))
+    found, source = _RULE.search(said.replace("\n", " ")), Parsed.of_file(file)
     rules = source.calls_named("defvjp") if found else []
     read = {each.id for each in source.at_line(line, ast.Name)}
     functions = {each.name: each for each in source.all(ast.FunctionDef)}

@@ -20,4 +20,4 @@ def spelled(file: str, name: str) -> str:
 @functools.lru_cache(16)
 def _imported(file: str) -> list[tuple[str, str]]:
     """Full names and the file's own, the innermost module first."""
-    return sorted(Parsed("".join(source_lines(file))).imported().items(), reverse=True)
+    return sorted(Parsed.of_file(file).imported().items(), reverse=True)

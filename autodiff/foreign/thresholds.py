@@ -4,7 +4,6 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from ..core.site import source_lines
 from ..debug.analysis.scripts.parsed import Parsed
 from .new_lines import NewLines, is_alone, nodes_on, part_of, replaced
 from .script_lines import assigned_on, holding, on_lines, read_by
@@ -37,7 +36,7 @@ def ungated(file: str, line: int, backward: int) -> Ungated | None:
         return Ungated(scores, {})
     new, lines = scores, NewLines()
     if not isinstance(side, ast.Name):
-        new = Parsed("".join(source_lines(file))).new_name("scores")
+        new = Parsed.of_file(file).new_name("scores")
         lines = {at: f"{' ' * statement.col_offset}{new} = {scores}\n{text}"
                  for at, text in replaced(file, side, new).items()}
     for use in uses:

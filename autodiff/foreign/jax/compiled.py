@@ -40,14 +40,16 @@ class Gradients:
 
     def of(self, traced: Traced, function: Hashable, program: Hashable) -> tuple[Any, Any, list[Any]] | None:
         """Those of a call, None where only JAX itself should say. program: what calls that do the same share."""
-        if traced.aux is None or jax.config.jax_debug_nans or not _is_plain(traced.jaxpr):
+        if traced.aux is None or jax.config.jax_debug_nans:
             return None
         if program not in self._made:
             self._seen[function, program] += 1
             if self._seen[function] >= _AT_ONCE and self._seen[function, program] < 2:
                 return None
             self._seen[function] += 1
-            self._made[program] = _compiled(traced.jaxpr, [*traced.moving])
+            self._made[program] = _compiled(traced.jaxpr, [*traced.moving]) if _is_plain(traced.jaxpr) else None
+        if self._made[program] is None:
+            return None
         moving = [traced.values[i] for i in traced.moving]
         with contextlib.suppress(Exception), jax.disable_jit(False):  # JAX itself says what is wrong
             (value, beside), gradients = self._made[program](moving, [*traced.values], [*traced.outside])

@@ -134,10 +134,9 @@ class JaxDoor:
 
     def _compiled(self, call: Call, reading: Reading) -> Any:
         """What the script gets, None where only JAX itself should say."""
-        function = getattr(call.function, "__code__", None) or call.function
         places = [leaf.place for leaf in reading.leaves if leaf.is_parameter]
         is_all = len(places) == sum(len(jax.tree.leaves(call.args[n])) for n in call.numbers)  # else JAX refuses some
-        found = self._alone(lambda: self._own.of(reading.traced, function, reading.key)) if is_all else None
+        found = self._alone(lambda: self._own.of(reading.traced, call.code, reading.key)) if is_all else None
         if found is None:
             return None
         value, beside, slopes = found

@@ -98,9 +98,7 @@ class Jitted:
         """A function of JAX's that does in Python what it would compile. given: what it gets in place of functions."""
         @functools.wraps(real)
         def run(*args: Any, **kwargs: Any) -> Any:
-            if self._region is not None:
-                self._region.is_straight = False
-            if self._passes(args, kwargs):
+            if self._is_left_to_jax(args, kwargs):
                 return real(*args, **kwargs)
             if given is not None:
                 parts, tree = jax.tree.flatten((args, kwargs))
@@ -110,6 +108,12 @@ class Jitted:
 
         return run
 
+    def _is_left_to_jax(self, args: Any, kwargs: Any) -> bool:
+        """Whether something is traced around a call that may come another number of times than it is traced."""
+        if self._region is not None:
+            self._region.is_straight = False
+        return self._passes(args, kwargs)
+
     def _mapped(self, fun: Callable[..., Any], *names: Any, **options: Any) -> Any:
         return self._in_python(self._pmap(fun, *names, **options))
 
@@ -117,9 +121,7 @@ class Jitted:
                  reverse: bool = False, **how: Any) -> Any:
         """jax.lax.scan, whose rows and results are taken apart and put together by NumPy, which compiles nothing."""
         scan = functools.partial(self._scan, f, init, xs, length, reverse, **how)
-        if self._region is not None:
-            self._region.is_straight = False
-        if self._passes((init, xs), {}):
+        if self._is_left_to_jax((init, xs), {}):
             return scan()
         region, (like, _) = self._once_traced(lambda: jax.eval_shape(scan))
         leaves, tree = jax.tree.flatten(xs)

@@ -9,7 +9,7 @@ import io
 import itertools
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -51,6 +51,11 @@ class Call:
         asked = [self.argnums] if isinstance(self.argnums, int) else self.argnums
         return [n % max(len(self.args), 1) for n in asked]
 
+    @property
+    def code(self) -> Hashable:
+        """What functions that are made anew for each call share."""
+        return getattr(self.function, "__code__", None) or self.function
+
     def trees_of(self, slopes: dict[tuple[int, Any], Any]) -> Any:
         """Gradients by the places of leaves, in the trees of the arguments that are differentiated."""
         flat = [(n, *jax.tree_util.tree_flatten_with_path(self.args[n])) for n in self.numbers]
@@ -87,11 +92,13 @@ class Leaf(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """What a call was found to do. key: of the program, beside what is not differentiated, that calls share."""
+    """What a call was found to do. graph, key: what calls of the same program share, without and with what comes beside
+    its value."""
 
     leaves: list[Leaf]
     program: Program
     traced: Traced
+    graph: Any
     key: Any
 
 
@@ -124,7 +131,7 @@ class Builder:
         self._steps.advice.remarks = {self._steps.variables[name].op.name: not_used(end.primitive, _place(end.sites))
                                       for name, end in ends.items() if name in values}
         cotangents = [] if call.cotangents is None else [array_of(c) for c in jax.tree.leaves(call.cotangents)]
-        key = signature(program), tuple(leaf.name for leaf in leaves), len(cotangents)
+        key = reading.graph, tuple(leaf.name for leaf in leaves), len(cotangents)
         if key not in self._known:
             self._known[key] = self._new(program, leaves, cotangents, _names_of(call.function, program))
         known = self._known[key]
@@ -215,9 +222,8 @@ def read_once(call: Call, once: Once | None) -> Reading:
     """`read`, or what that found when the same call was read before, with the values of this one."""
     if once is None or once.outside is None:
         return read(call)
-    function = getattr(call.function, "__code__", None) or call.function
     held = held_by(call.function)
-    form = form_of((call.args, call.kwargs)), function, len(held)
+    form = form_of((call.args, call.kwargs)), call.code, len(held)
     if once.first is None or once.first[0] != form:
         found = read(call)
         if found.traced.aux is not None and len(found.traced.outside) == len(once.outside):
@@ -229,8 +235,8 @@ def read_once(call: Call, once: Once | None) -> Reading:
     leaves = [leaf._replace(value=given[leaf.place]) for leaf in first.leaves]
     outside = [old if i is None else held[i] for i, old in zip(once.outside, first.traced.outside)]
     constants = tuple((v, array_of(value)) for (v, _), value in zip(first.program.constants, outside))
-    return Reading(leaves, replace(first.program, constants=constants),
-                   first.traced._replace(outside=outside, values=[leaf.value for leaf in leaves]), first.key)
+    return replace(first, leaves=leaves, program=replace(first.program, constants=constants),
+                   traced=first.traced._replace(outside=outside, values=[leaf.value for leaf in leaves]))
 
 
 def read(call: Call) -> Reading:
@@ -243,8 +249,8 @@ def read(call: Call) -> Reading:
         jaxpr, outside = jaxpr_at_values(flat, flat.values)
         flat.aux = None
     whole = as_program(jaxpr, outside)
-    moving = [i for i, leaf in enumerate(flat.leaves) if leaf.is_parameter]
-    return Reading(flat.leaves, tidied(whole, flat.count), Traced(jaxpr, outside, flat.values, moving, flat.aux),
+    program, moving = tidied(whole, flat.count), [i for i, leaf in enumerate(flat.leaves) if leaf.is_parameter]
+    return Reading(flat.leaves, program, Traced(jaxpr, outside, flat.values, moving, flat.aux), signature(program),
                    signature(whole))
 
 
@@ -262,8 +268,8 @@ class _Flat:
 
     def __call__(self, *values: Any) -> tuple[Any, list[Any]]:
         call, said = self._call, io.StringIO()
-        given = {(leaf.place[0], jax.tree_util.keystr(leaf.place[1])): v for leaf, v in zip(self.leaves, values)}
-        made = [jax.tree.unflatten(tree, [given.get((i, jax.tree_util.keystr(path)), old) for path, old in found])
+        given = {leaf.place: v for leaf, v in zip(self.leaves, values)}
+        made = [jax.tree.unflatten(tree, [given.get((i, path), old) for path, old in found])
                 for i, (found, tree) in enumerate(self._trees)]
         with contextlib.redirect_stdout(said):
             result = _unspent(call.function)(*made[:len(call.args)], **dict(zip(call.kwargs, made[len(call.args):])))

@@ -14,7 +14,7 @@ from ...core.site import Site
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
 from ..handed_on import returned_by
-from ..new_lines import NewLines, nodes_on, part_of, replaced, text_on
+from ..new_lines import NewLines, last_name, nodes_on, part_of, replaced, text_on
 from ..script_lines import line_of_name, on_lines, parsed
 from ..spelled import spelled
 
@@ -197,7 +197,7 @@ def of_carry(file: str, line: int, said: str) -> Remark | None:
     path, was, shape, new, other = found.groups()
     jnp = spelled(file, "jax.numpy")
     for call, begins in _begun(file, line):
-        name = ast.unparse(call.func).rpartition(".")[2]
+        name = last_name(call.func)
         parts = [int(n) for n in re.findall(r"\[(\d+)\]", path)][name == "fori_loop":]
         at, node = _element(file, begins, parts)
         text = ast.unparse(node)
@@ -225,7 +225,7 @@ def _begun(file: str, line: int) -> Iterator[tuple[ast.Call, ast.expr]]:
     """The loops of lax on a line, and what they begin with."""
     for node in nodes_on(file, line):
         if isinstance(node, ast.Call):
-            number = _LOOPS.get(ast.unparse(node.func).rpartition(".")[2])
+            number = _LOOPS.get(last_name(node.func))
             words = [word.value for word in node.keywords if word.arg in ("init", "init_val")]
             given = words + node.args[number:number + 1] if number is not None else []
             if given:
@@ -234,7 +234,7 @@ def _begun(file: str, line: int) -> Iterator[tuple[ast.Call, ast.expr]]:
 
 def _given_on(file: str, call: ast.Call, parts: list[int]) -> ast.expr | None:
     """What the body of a loop gives back for a part of what it carries; None where it is no function of the file."""
-    name = ast.unparse(call.func).rpartition(".")[2]
+    name = last_name(call.func)
     body = ast.unparse(call.args[_LOOPS[name] - 1]) if len(call.args) >= _LOOPS[name] else ""
     given = next((returned_by(node) for node in ast.walk(parsed(file) or ast.Module([], [])) if isinstance(
         node, ast.FunctionDef) and node.name == body), [])

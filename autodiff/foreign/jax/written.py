@@ -12,7 +12,7 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
 from ..course import TURNS, Turn
 from ..handed_on import function_of, handed_on, returned_by
-from ..new_lines import NewLines, after, before, moved, nodes_on, part_of, replaced
+from ..new_lines import NewLines, after, before, last_name, moved, nodes_on, part_of, replaced
 from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, parsed, read_by, usual_on
 from ..spelled import spelled
 from .draws import split_again
@@ -107,7 +107,7 @@ def _steps(known: Known) -> Iterator[tuple[str, Any]]:
 def _calls(file: str, line: int, *names: str) -> Iterator[ast.Call]:
     """The calls on a line of what has one of these as its last name; of anything, for none."""
     for node in nodes_on(file, line):
-        if isinstance(node, ast.Call) and (not names or ast.unparse(node.func).rpartition(".")[2] in names):
+        if isinstance(node, ast.Call) and (not names or last_name(node.func) in names):
             yield node
 
 
@@ -265,7 +265,7 @@ def _is_key(file: str, name: str) -> bool:
     """Whether a name is given a random key."""
     made = [statement.value for line, statement in on_lines(file).items() if isinstance(statement, ast.Assign)
             and name in assigned_on(file, line)]
-    return any(isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
+    return any(isinstance(node, ast.Call) and last_name(node.func) in (
         "PRNGKey", "key", "split", "fold_in") for node in made)
 
 

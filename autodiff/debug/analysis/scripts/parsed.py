@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from ....core.errors import ArgumentError
+from ....core.site import source_lines
 from .calls import given, is_call, word_of
 from .changes import Change, changed, rows_of
 from .expressions import LEAST, MOST, Plainly, number_of, pairs_of
@@ -29,6 +30,11 @@ class Parsed:
         self._starts = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
         self._around = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
         self.named: dict[ast.expr, str] = {}
+
+    @classmethod
+    def of_file(cls, file: str) -> Parsed:
+        """The text of a file as it was when it was run."""
+        return cls("".join(source_lines(file)))
 
     def range(self, node: ast.AST) -> tuple[int, int]:
         """Where a node stands in the text."""
