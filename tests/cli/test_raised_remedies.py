@@ -424,6 +424,16 @@ RAISED = {
         "optimizer = tf.train.AdamOptimizer()\ng = tf.gradients(loss, old)\n"
         "optimizer.apply_gradients(zip(g, old))\n", "loss is not made of old, but of new",
         "g = tf.gradients(loss, new)\noptimizer.apply_gradients(zip(g, new))"),
+    "a loss of what is said of real rows alone, for the variables of a generator": (
+        START + "with tf.variable_scope('generator'):\n    made = tf.layers.dense(x, 2)\ncritic = tf.layers.Dense(1)\n"
+        "of = {'real': critic(x), 'made': critic(made)}\n"
+        "critic_loss = tf.reduce_mean(of['made']) - tf.reduce_mean(of['real'])\n"
+        "a, b = tf.trainable_variables('generator'), tf.trainable_variables('dense')\n"
+        "train = tf.train.AdamOptimizer().minimize(critic_loss, var_list=b)\n"
+        "each = -of['real']\nmade_loss = tf.reduce_mean(each)\n"
+        "train = tf.train.AdamOptimizer().minimize(made_loss, var_list=a)\n",
+        "made_loss is made of of['real'] at line 15, which does not depend on it; of['made'] does",
+        "each = -of['made']\nmade_loss"),
     "a session of its own graph, where nothing is initialized": (
         "import tensorflow as tf\nclass Model:\n    def __init__(self):\n        graph = tf.Graph()\n"
         "        with graph.as_default():\n            self.w = tf.Variable(tf.zeros([2]))\n"

@@ -22,6 +22,7 @@ from ..scripts.straight_through import straight_past
 from ..why import why_none
 from .arguments import IN_TENSORFLOW
 from .left_out import of_copies_kept, without_none
+from .of_two import of_the_other
 from .raised_at import RaisedAt
 
 _STEPS = ("Round", "Rint", "Floor", "Ceil", "Sign")
@@ -66,6 +67,7 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
     if call is not None:
         yield of_copies_kept(at, y, xs, call, cuts)
         yield _of_the_same(at, y, xs)
+        yield of_the_other(at, y, xs)
     yield *_beside(at, y, xs[0]), ""
     yield _past_all(at, y, xs[0], cuts)
     if call is not None and len(xs) < len(call.xs):
@@ -115,6 +117,8 @@ def _of_others(at: RaisedAt, y: Tensor, xs: Sequence[Tensor]) -> tuple[list[Chan
     new = next((name for name, tensors in lists.items() if flow and tensors == flow), "")
     old = next((name for name, tensors in lists.items() if tensors == {*xs}), "")
     calls = at.calls("gradients", "compute_gradients", "minimize", "zip")
+    if any({*call.xs} == flow for call in calls_of(at.graph)):  # which another loss trains already
+        return [], "", ""
     changes = [(*at.range(node), new) for call in calls for node in (*call.args, *words_of(call).values())
                if isinstance(node, ast.Name) and node.id == old and old and new]
     return changes, f"{new} in place of {old}", f"{at.spelling(y)} is not made of {old}, but of {new}"
