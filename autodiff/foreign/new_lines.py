@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from ..core.site import source_lines
-from .script_lines import holding, on_lines
+from .script_lines import beside, holding, on_lines
 
 NewLines = dict[tuple[str, int], str]  # by file and number
 
@@ -79,7 +79,7 @@ def argument(file: str, line: int, word: str, position: int, new: str, is_it: Ca
 
     The only call of all is taken, if it is none of these.
     """
-    calls = [node for node in nodes_on(file, line) if isinstance(node, ast.Call)]
+    calls = [node for node in all_on(file, line) if isinstance(node, ast.Call)]
     for call in [call for call in calls if is_it(call.func)] or calls[:len(calls) == 1]:
         given = [each.value for each in call.keywords if each.arg == word] + call.args[position:position + 1]
         if given and not isinstance(given[0], ast.Starred):
@@ -89,10 +89,12 @@ def argument(file: str, line: int, word: str, position: int, new: str, is_it: Ca
 
 def word(file: str, line: int, called: str, name: str, text: str, instead: tuple[str, ...] = ()) -> NewLines:
     """A keyword of the call of a name on a line, in place of itself or one of others, else behind the last one."""
-    for call in nodes_on(file, line):
+    for call in all_on(file, line):
         if isinstance(call, ast.Call) and last_name(call.func) == called:
             given = [each for each in call.keywords if each.arg in (name, *instead)]
             last = [*call.args, *call.keywords][-1:]
+            if not last:
+                return replaced(file, call, f"{ast.unparse(call.func)}({name}={text})")
             return next((replaced(file, node, new) for nodes, new in (
                 (given, f"{name}={text}"), (last, f"{{}}, {name}={text}")) for node in nodes), {})
     return {}
@@ -112,7 +114,7 @@ def text_of_argument(file: str, line: int, position: int) -> str:
 
 def first_of(file: str, line: int, method: str, added: str) -> NewLines:
     """Another method called before one."""
-    for node in nodes_on(file, line):
+    for node in all_on(file, line):
         if isinstance(node, ast.Attribute) and node.attr == method:
             found = replaced(file, node, "{}")
             return {at: text.replace(f".{method}(", f".{added}.{method}(", 1) for at, text in found.items()}
@@ -197,6 +199,13 @@ def nodes_on(file: str, line: int) -> Iterator[ast.AST]:
     """The parts of the statement on a line, outer ones first."""
     statement = on_lines(file).get(line)
     return ast.walk(statement) if statement is not None else iter(())
+
+
+def all_on(file: str, line: int) -> Iterator[ast.AST]:
+    """The parts of all statements on a line, those of the last first."""
+    last = on_lines(file).get(line)
+    others = [node for node in beside(file, line) if node is not last]
+    return (part for node in [last, *others] if node is not None for part in ast.walk(node))
 
 
 def text_on(file: str, line: int) -> str:

@@ -152,10 +152,19 @@ def _name_on(file: str, line: int) -> str:
 @functools.lru_cache(16)
 def on_lines(file: str) -> dict[int, ast.stmt]:
     """The statements that hold no others, by each of their lines."""
+    return {line: node for node in _plain(file) for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+
+
+def beside(file: str, line: int) -> list[ast.stmt]:
+    """All statements that begin on a line and hold no others."""
+    return [node for node in _plain(file) if node.lineno == line]
+
+
+@functools.lru_cache(16)
+def _plain(file: str) -> list[ast.stmt]:
+    """All statements that hold no others."""
     tree = parsed(file)
-    return {} if tree is None else {
-        line: node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    return [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")] if tree else []
 
 
 def _inside(file: str, statement: ast.stmt) -> Iterator[Site]:

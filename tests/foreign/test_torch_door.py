@@ -296,7 +296,7 @@ def test_a_loss_without_a_step_and_parameters_that_are_all_frozen_are_told(told)
     with pytest.raises(RuntimeError) as error:
         raise RuntimeError("element 0 of tensors does not require grad")
     with installed("autodiff.foreign.torch"):
-        from autodiff.foreign.torch.raised import PostMortem
+        from autodiff.foreign.torch.raised.post_mortem import PostMortem
         nothing, frozen = SimpleNamespace(entries=[], older=[]), SimpleNamespace(frozen=lambda _: None, optimizers=())
         from torch import Tensor
         loss, given = Tensor(np.zeros(1)), {"w": SimpleNamespace(requires_grad=False)}

@@ -25,7 +25,7 @@ from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits
 from .left_behind import left_before, remark_on, sampled, to_numbers
 from .names import data_names, modules_in, parameters_in, user_names
-from .raised import PostMortem
+from .raised.post_mortem import PostMortem
 from .rates import underflowing
 from .record import Call, Calls, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
 from .steps import Builder, Built

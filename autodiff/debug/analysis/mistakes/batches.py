@@ -122,7 +122,7 @@ def _same_batch(case: Case) -> list[Finding]:
         more = f"other runs feed {other}" if other > times * seen else f"they are cut from an array of {whole}"
         if seen and (other > times * seen or whole >= _PARTS * seen) and tensor.op in ancestors([case.y]):
             is_part = whole >= 2 * _PARTS * seen and len(case.steps) >= _LONG
-            weight = 64 if other > times * seen else 42 if is_part else _MEANT
+            weight = 64 if other >= 2 * times * seen else 42 if is_part else _MEANT
             at = next(iter(tensor._consumers), tensor.op)
             said = (f"{tensor.name} is fed the same {seen} examples in all {len(case.steps)} training steps, though "
                     f"{more}")
