@@ -405,6 +405,18 @@ RAISED = {
         "loss = tf.losses.sparse_softmax_cross_entropy(ids, z)\n"
         "tf.Session().run(loss, {z: np.ones([12, classes]), ids: labels})\n",
         "3 came where classes is 3: ids go from 0 to 2", "classes = 4\n"),
+    "a mark among labels": (
+        MORE + "import numpy as np\nz = tf.layers.dense(x[:, 0], 3)\ngiven = np.array([0, 2, 255, 1])\n"
+        "loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=z))\n" + SESSION
+        + "sess.run(loss, {x: np.ones([4, 4, 4]), labels: given})\n",
+        "because 255 is no class, as the others are from 0 to 2",
+        "labels=tf.boolean_mask(labels, tf.not_equal(labels, 255)), "
+        "logits=tf.boolean_mask(z, tf.not_equal(labels, 255))))\n"),
+    "a mark among labels of Keras": (
+        KERAS + "classes = 3\nm.add(tf.keras.layers.Dense(classes, 'softmax'))\n"
+        "given = np.arange(40).reshape(8, 5) % 4 - 1\n"
+        "m.compile('adam', 'sparse_categorical_crossentropy', metrics=['accuracy'])\nm.fit(data, given, verbose=0)\n",
+        "because -1 is no class, as the others are from 0 to 2", "m.compile('adam', masked_loss, metrics=[acc])"),
     "a scope of another name, of a method on the next line": (
         "import tensorflow as tf\nwith tf.variable_scope('disc'):\n    a = tf.Variable(1.0)\n"
         "with tf.variable_scope('gen'):\n    b = tf.Variable(1.0)\n"
