@@ -154,3 +154,28 @@ m.fit(data, data.sum(1), 24, 9, verbose=0, callbacks=[rates])
     execute(f"fix {number} --write --yes", shell)
     shell.close()
     assert "lambda epoch: min(.01 * 9 ** epoch, 0.01)" in (tmp_path / "model.py").read_text()
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize("power, said, line", [
+    ("float(.1 * (1 - epoch / np.float64(END)) ** .9)", "set to nan, as END is 3, and fit has 5", "END = 5"),
+    ("float(.1 * np.sqrt(1 - .4 * epoch))", "made by NumPy at model.py", "np.sqrt(np.maximum(1 - .4 * epoch, 0))")])
+def test_a_rate_that_a_schedule_makes_nan_is_told_where_it_does(power: str, said: str, line: str,
+                                                                tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                                ) -> None:
+    """The schedule is a method, bound to its object."""
+    monkeypatch.chdir(tmp_path)
+    shell = trained(KERAS + f"""
+END = 3
+class Schedule:
+    def rate(self, epoch):
+        return {power}
+m = model(layers.Dense(8, "relu"), layers.Dense(1))
+m.compile(keras.optimizers.SGD(.01), "mse")
+m.fit(data, data.sum(1), 24, 5, verbose=0, callbacks=[keras.callbacks.LearningRateScheduler(Schedule().rate)])
+""", tmp_path)
+    told = " ".join(plain(execute("why nan", shell)).split())
+    execute("fix 1 --write --yes", shell)
+    shell.close()
+    assert said in told and "-inf" not in told
+    assert line in (tmp_path / "model.py").read_text()

@@ -1,6 +1,7 @@
 """tf.keras.callbacks: what is called around epochs and batches of fit."""
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -178,12 +179,13 @@ class LearningRateScheduler(Callback):
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         rate = self.model.optimizer.lr
-        several = self._schedule.__code__.co_argcount > 1
+        several = len(inspect.signature(self._schedule).parameters) > 1
         value = self._schedule(epoch, float(backend.get_value(rate))) if several else self._schedule(epoch)
         if not isinstance(value, (float, np.floating)):
             raise ArgumentError('The output of the "schedule" function should be float.', found=repr(value))
-        code = self._schedule.__code__
-        backend.set_value(rate, value, (code.co_filename, max(line for *_, line in code.co_lines() if line)))
+        call: Any = getattr(self._schedule, "func", self._schedule)  # of a partial
+        code = getattr(call if inspect.isroutine(call) else call.__call__, "__code__", None)
+        backend.set_value(rate, value, code and (code.co_filename, max(line for *_, line in code.co_lines() if line)))
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         logs["lr"] = float(backend.get_value(self.model.optimizer.lr))

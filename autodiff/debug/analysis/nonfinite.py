@@ -17,6 +17,7 @@ from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, of_data, place_of, t
 from ..facts.stats import bad_elements, has_nonfinite
 from .arithmetic_rules import in_words, number, overflows
 from .edits.in_graph import at_one_place, is_half
+from .edits.of_keras.schedules import set_to_nan
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import LOST, chain_of
 from .origins.overshooting import with_step
@@ -174,12 +175,12 @@ def _text(harmful: Sequence[Origin], masked: Sequence[Origin], target: str) -> s
         first, after = harmful[0], leading(harmful)
         if after is not first:
             return f"{after.rule} in {after.op}{at_line(after.place)}, as {first.rule}{at_line(first.place)}"
-        where = f", the gradient of {first.forward_op}" if first.phase == "backward" else f" in {first.op}"
-        where += f", {first.inside}" if first.inside else ""
+        where = (f", the gradient of {first.forward_op}" if first.phase == "backward" else
+                 f" in {first.op}" if first.op_type != "Const" else "") + f", {first.inside}" * bool(first.inside)
         trap = ", on the branch that tf.where does not take" if first.trap == "where" else ""
         return f"{first.rule}{where}{at_line(first.place)}{trap}"
-    what = target or "every tensor that matters"
-    return f"{what} is finite" + (f"; {len(masked)} non-finite values are masked" if masked and not target else "")
+    return f"{target or 'every tensor that matters'} is finite" + (
+        f"; {len(masked)} non-finite values are masked" if masked and not target else "")
 
 
 def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[str], str] = lambda name: "",
@@ -198,8 +199,7 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     if phase == "backward":
         rule = f"{rule}{_continued(op, tensor, values, elements[0])} in d {_plain(forward.type)}"
     overflow = not secondary and bool(op.inputs) and overflows(op.type, _matched(op, numbers), array[elements[0]])
-    if overflow and array.dtype == np.float16:
-        rule += ", float16, which ends at 65504"
+    rule += ", float16, which ends at 65504" * bool(overflow and array.dtype == np.float16)
     is_known = tensor is op.outputs[0] or takes_elements(op)
     chain = chain_of(tensor, elements[0], scene) if scene is not None and harmful and is_known else ()
     if trap == "underflow" and not any(LOST in link.text for link in chain):
@@ -207,8 +207,8 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     remedy = of_products(op, chain) or remedy_for(op, trap, numbers, values)
     return with_step(op, scene, Origin(
         op.name, op.type, tensor.name, phase, _kinds(array), int((~np.isfinite(array)).sum()), array.size, elements,
-        operands, rule, remedy, forward.name, forward.type, harmful, secondary, trap, place_of(op), chain=chain,
-        overflows=overflow))
+        operands, rule, remedy, forward.name, forward.type, harmful, secondary, trap,
+        getattr(set_to_nan(op), "place", place_of(op)), chain=chain, overflows=overflow))
 
 
 def _plain(op_type: str) -> str:
@@ -258,10 +258,11 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
         what = ("the value fed for" if op.type in PLACEHOLDERS else "variable" if op.type in VARIABLES or op.type ==
                 "ReadVariableOp" else "the constant" if op.type == "Const" else "the dataset's" if takes_elements(op)
                 else op.type)
+        if (rate := set_to_nan(op)) is not None:
+            return f"{rate.op.name} was set to {number(result)}{rate.why}{numpys(op)}"
         whose = f"{what} {name!r}" if of_data(op) is None else f"the dataset of{at_line(of_data(op))[3:]}"
-        risky = mapped_ops(op)
         made = "".join(f"{_MAPPED} computes {each.type.lower()}{at_line(place_of(each))}{by_zero(each)}"
-                       for each in risky[:1])
+                       for each in mapped_ops(op)[:1])
         made += ": float16 ends at 65504" if op.type == "Const" and is_half(op) and np.isinf(result) else ""
         return f"{whose} contains {number(result)}{note(name)}{made}{numpys(op)}"
     numbers = _matched(op, numbers)

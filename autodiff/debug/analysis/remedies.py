@@ -18,6 +18,7 @@ from .advice import advice_of
 from .edits.formulas import better_forms
 from .edits.in_graph import DIVISIONS, at_one_place, bounds_of, edits_of, is_half
 from .edits.of_givens import MATRICES
+from .edits.of_keras.schedules import set_to_nan
 from .edits.of_read_data import is_spread, met_first
 from .findings import Link
 from .scripts.source_tree import Source
@@ -131,15 +132,18 @@ def _of_input(op: Operation, values: Mapping[Tensor, Any]) -> str:
 def numpys(op: Operation) -> str:
     """`, made by NumPy at train.py:6 (divide by zero encountered in divide)`, of what the script gave; else ""."""
     advice = advice_of(op.graph)
-    if not advice.warned or op.type in VARIABLES or op.type == "Const" and op.outputs[0].dims == ():
+    rate = set_to_nan(op)
+    if not advice.warned or op.type in VARIABLES or op.type == "Const" and op.outputs[0].dims == () and rate is None:
         return ""
-    told = met_first(advice) if op.type in PLACEHOLDERS else advice.warned[:1]
+    told = met_first(advice) if op.type in PLACEHOLDERS else advice.warned[-1:] if rate else advice.warned[:1]
     return f", made by NumPy{' or'.join(at_line(each.place) for each in told)} ({told[0].text})"
 
 
 def _of_constant(op: Operation, value: np.ndarray) -> str:
     """Numbers that were nan or inf before TensorFlow had them: what for, and where they may come from."""
     store = next((c for t in op.outputs for c in t._consumers if c.type in ASSIGNS), None)
+    if (rate := set_to_nan(op)) is not None:
+        return rate.remedy
     if store is not None:
         return (f"the script itself computed these first values of {store.inputs[0].op.name}: look there for a division"
                 " by 0, such as a scale over a size that is 0")

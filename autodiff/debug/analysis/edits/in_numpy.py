@@ -135,12 +135,14 @@ def _kept(source: Source, what: str, at: int) -> Change:
     divisors = [node.right for node in source.at_line(at, ast.BinOp) if isinstance(node.op, ast.Div)]
     if len(divisors) > 1:
         divisors = [each for each in divisors if any(is_call(part, *_SPREADS) for part in ast.walk(each))]
-    found = divisors if what == "divide" else [call.args[0] for call in calls]
+    powers = [node.left for node in source.at_line(at, ast.BinOp) if isinstance(node.op, ast.Pow) and what == "power"]
+    found = divisors if what == "divide" else powers + [call.args[0] for call in calls]
     if len(found) != 1:
         raise ArgumentError(f"no one expression of line {at} surely is it")
     (start, end), text = source.range(found[0]), source.raw(found[0])
     if what != "divide":
-        return (start, end, f"{owner_text(calls[0])}.maximum({text}, {0 if what == 'sqrt' else LEAST:g})")
+        numpy = source.imported().get("numpy") if powers else owner_text(calls[0])
+        return (start, end, f"{numpy}.maximum({text}, {0 if what in ('sqrt', 'power') else LEAST:g})")
     if source.text[:start].endswith("(") and source.text.startswith(")", end):
         return (start, end, f"{text} + {LEAST:g}")
     return (start, end, f"({source.beside(found[0])} + {LEAST:g})")

@@ -25,7 +25,7 @@ from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, i
 from .in_numpy import CLEANED, Cleaned
 from .in_source import Fed, LowerRate, Number, Rows
 from .of_keras.given import given_of, given_to_keras
-from .of_keras.schedules import SetRate, rate_set
+from .of_keras.schedules import SetRate, rate_set, set_to_nan
 
 _MUCH = 1.5  # times the usual size of first values
 _LONGEST = 60  # letters of an expression that is told
@@ -179,6 +179,8 @@ def begun_at_random(read: Operation, name: str) -> Edit:
 def finite_constant(op: Operation) -> Edit:
     """A constant without nan and inf: -inf, by which one masks, is a large number, as is inf of 16 bits; nan is 0."""
     value, half = np.asarray(static_value(op.outputs[0])), is_half(op)
+    if (rate := set_to_nan(op)) is not None:
+        return _later(op.outputs[0], rate.remedy, lambda now: constant(rate.bound, op.outputs[0]), rate)
     largest = 6e4 if half else 1e9
     infinite = value[np.isinf(value)]
     is_large = bool((infinite < 0).all() or half and value.ndim == 0) and not np.isnan(value).any()

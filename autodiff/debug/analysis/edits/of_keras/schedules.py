@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from typing import NamedTuple
 
@@ -10,11 +11,14 @@ from .....core.graph import Operation, Tensor
 from .....core.site import source_lines
 from .....core.traversal import ancestors
 from ....facts.records import Place
+from ....facts.roles import ASSIGNS
+from ...advice import advice_of
 from ...findings import Finding
 from ...mistakes.case import Case
 from ...scripts.calls import called, given, is_call
 from ...scripts.changes import Change
 from ...scripts.source_tree import Source
+from ..in_numpy import InNumpy, kept_from_zero
 
 _FUNCTIONS = ("exponentialdecay", "naturalexpdecay", "inversetimedecay", "polynomialdecay", "cosinedecay",
               "linearcosinedecay", "noisylinearcosinedecay")
@@ -22,7 +26,10 @@ _ALIKE = 1e-4  # relative: a rate in float32 and what it was set to
 
 
 class SetRate(NamedTuple):
-    """A rate that was set to `value` at a line; there it is `bound` at most, or at least. op: of the rate."""
+    """A rate that was set to `value` at a line; there it is `bound` at most, or at least. op: of the rate.
+
+    what: by which NumPy made it nan there.
+    """
 
     op: Operation
     value: float
@@ -30,11 +37,28 @@ class SetRate(NamedTuple):
     line: int
     bound: float
     is_most: bool = True
+    what: str = ""
 
     @property
     def place(self) -> Place:
         """The line that sets it."""
         return Place(self.file, self.line, "", source_lines(self.file)[self.line - 1].strip())
+
+    @property
+    def why(self) -> str:
+        """`, as MAX is 10, and fit has 15 epochs`, of a schedule that ends before; else ""."""
+        ends = last_epochs(Source("".join(source_lines(self.file))), self.line)
+        return "".join(f", as {name} is {old.value!r}, and fit has {epochs} epochs" for name, old, epochs in ends)
+
+    @property
+    def remedy(self) -> str:
+        """What to write where it is nan, in words."""
+        source = Source("".join(source_lines(self.file)))
+        try:
+            (start, end, new), *_ = set_anew(source, self)
+        except ArgumentError:
+            return f"let it be finite there, a rate as {self.bound:g} was before"
+        return f"{new} in place of {source.text[start:end]}{self.why}"
 
 
 def rate_set(rate: Tensor, value: float, bound: float = 0.0, *, is_most: bool = True) -> SetRate | None:
@@ -45,6 +69,42 @@ def rate_set(rate: Tensor, value: float, bound: float = 0.0, *, is_most: bool = 
             if abs(told - value) <= _ALIKE * abs(value) and source_lines(file):
                 return SetRate(rate.op, told, file, line, bound, is_most)
     return None
+
+
+def set_to_nan(op: Operation) -> SetRate | None:
+    """Where Keras first set a rate to nan or inf, which is a constant's, or NumPy made that; bound: what it was before.
+
+    None for other constants.
+    """
+    made = [(each.place, each.text.rpartition(" ")[2]) for each in advice_of(op.graph).warned if each.place is not None]
+    for store in (each for t in op.outputs for each in t._consumers if each.type in ASSIGNS):
+        known = op.graph.extras.get("set by keras", {}).get(store.inputs[0].op.name, ())
+        for before, (told, (file, line)) in zip([(0.0, None), *known], known):
+            if not math.isfinite(told):
+                place, what = made[-1] if made else (Place(file, line, "", ""), "")
+                return SetRate(store.inputs[0].op, told, place.file, place.line, before[0], what=what)
+    return None
+
+
+def last_epochs(source: Source, line: int) -> list[tuple[str, ast.Constant, int]]:
+    """The one thing that a schedule divides the epoch by, its number, and how many epochs there are, if more."""
+    words = [word for call in source.calls_named("fit", "fitgenerator") for word in given(
+        call, 3 if called(call) == "fit" else 2, "epochs")]
+    epochs = {number for word in words for number in _integers(source, word).values()}
+    functions = source.at_line(line, ast.FunctionDef, ast.Lambda)
+    divisors = [next(iter(given(node.right, 0)), node.right) for each in functions[-1:] for node in ast.walk(each)
+                if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]  # without a cast around
+    found = {source.raw(node): _integers(source, node) for node in divisors}
+    ends = [(name, made, most) for most in epochs for name, numbers in found.items()
+            for made, number in numbers.items() if number < most]
+    return ends if len(ends) == 1 else []
+
+
+def _integers(source: Source, node: ast.expr) -> dict[ast.Constant, int]:
+    """The literals that an expression is, or the name that it is was given, perhaps by a call."""
+    values = [node, *source.given_to(node)]
+    values += [each for value in values for each in source.passed(value)]
+    return {each: each.value for each in values if isinstance(each, ast.Constant) and type(each.value) is int}
 
 
 def by_steps(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
@@ -68,6 +128,9 @@ def by_steps(source: Source, line: int, finding: Finding, case: Case) -> tuple[i
 def set_anew(source: Source, rewrite: SetRate) -> list[Change]:
     """The number of a call or an assignment, or what a function returns within the bound. Raises ArgumentError."""
     line = rewrite.line
+    if not math.isfinite(rewrite.value):
+        return [(*source.range(made), str(epochs)) for _, made, epochs in last_epochs(source, line)] or kept_from_zero(
+            source, InNumpy(rewrite.place, rewrite.what))
     told = [each for node in source.at_line(line, ast.Call) if is_call(node, "setvalue") for each in given(node, 1)]
     told += [node.value for node in source.at_line(line, ast.Assign)]
     numbers = {found for each in told for found in source.numbers(each, rewrite.value)}
