@@ -1,6 +1,7 @@
 """What mends a divergence: data scaled by numbers that are written, the loss at fault, what goes down furthest."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import autodiff as tf
 from autodiff.debug import Debugger
 from autodiff.debug.analysis.advice import advice_of
+from autodiff.debug.engine.questions.came_from import since_leap
 
 from .pains import START
 from .test_trials import loaded, said
@@ -182,6 +184,37 @@ def test_what_weights_multiply_is_to_blame_not_larger_targets(tmp_path: Path, mo
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
         found = said("why nan", shell)
     assert "was fed for 'x'" in found.partition("remedy:")[0] and "was fed for 'y'" not in found, found
+
+
+JOINED = """
+import numpy as np
+random = np.random.RandomState(0)
+one, two, three = (random.uniform(high / 2, high, [64, 1]) for high in (1, 3000, 90))
+a, b, c, y = (tf.placeholder(tf.float32, [None, 1], name) for name in "abcy")
+x = tf.concat([a, b, c], 1)
+loss = tf.losses.mean_squared_error(y, tf.layers.dense(tf.layers.dense(x, 20), 1))
+step = tf.train.GradientDescentOptimizer(0.05).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(40):
+        session.run([step, loss], {a: one, b: two, c: three, y: one + 0.001 * two})
+"""
+
+
+def test_columns_that_are_joined_are_scaled_where_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with loaded(START + JOINED, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        found = said("why nan", shell)
+        said("fix 1 --write --yes", shell)
+    assert "scale the data of concat: (x - mean) / std of each column, which reach 0.994, 2.97e+03" in found, found
+    assert "x = (tf.concat([a, b, c], 1) - [0.75, 22" in (tmp_path / "model.py").read_text()
+
+
+def test_trials_begin_before_a_variable_leapt() -> None:
+    runs = [SimpleNamespace(variables={"w": np.float32(0.5 if i < 3 else 1e6 + i), "other": i}) for i in range(40)]
+    assert since_leap(runs, ["w"], 20) == runs[2:22]
+    assert since_leap(runs[:3], ["w"], 2) == runs[1:3]
+    assert since_leap(runs[3:], ["w"], 20) == runs[-20:]
+    assert since_leap([], ["w"], 20) == []
 
 
 PIXELS = """

@@ -1,7 +1,7 @@
 """What the steps before know of a chain's origin: how a variable came to its value, what was fed until then."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
 from ...analysis.arithmetic_rules import number
+from ...analysis.edits.in_datasets import name_of
 from ...analysis.edits.of_data import of_pixels
 from ...analysis.findings import Link, Origin, WhyNonfinite
 from ...analysis.nonfinite import leading
@@ -27,6 +28,7 @@ from ..state import State
 
 _GREW = 2.0  # times what it was: told of
 _LARGE = 8.0  # a number that grown variables may have made
+_TOO_FAR = 100.0  # times its size: a variable that no step should make so large
 _LEAP = 1e3  # by which no training moves a number
 _HUGE = 1e5  # from the first layer to the last
 _FED = 20.0  # numbers that are large to begin with
@@ -182,7 +184,7 @@ def unusual_feeds(at: Moment, before: Sequence[Moment]) -> list[tuple[Tensor, fl
 def in_words(given: Tensor, size: float) -> str:
     """How large numbers a run was given."""
     if takes_elements(given.op):
-        return f"the dataset gave up to {number(size)} in its component {given.op.outputs.index(given)}"
+        return f"the dataset gave up to {number(size)} as {name_of(given.op, given.op.outputs.index(given))}"
     return f"up to {number(size)} was fed for {given.op.name!r}"
 
 
@@ -191,6 +193,20 @@ def size_of(value: Any) -> float:
     array = np.asarray(value)
     size = float(np.abs(array).max(initial=0.0)) if array.dtype.kind == "f" else 0.0
     return size if np.isfinite(size) else 0.0
+
+
+def leaps(old: Mapping[str, Any], new: Mapping[str, Any], names: Iterable[str]) -> bool:
+    """Whether one of some variables has become larger than any step should make it."""
+    sizes = [(size_of(old[name]), size_of(new[name])) for name in names if name in old and name in new]
+    return any(after > _TOO_FAR * max(before, 1.0) for before, after in sizes)
+
+
+def since_leap(before: Sequence[Moment], names: Iterable[str], most: int) -> Sequence[Moment]:
+    """The last of some runs, at most so many; those from the first leap of a variable on, where that was earlier."""
+    names = [*names]
+    leapt = next((i for i, m in enumerate(before) if leaps(before[0].variables, m.variables, names)), len(before))
+    start = max(min(leapt - 1, len(before) - most), 0)
+    return before[start:start + most]
 
 
 def _unkept(op: Operation, origin: Origin, links: Sequence[Link]) -> Link | None:

@@ -32,6 +32,7 @@ UNSCALED = 100.0  # what nobody feeds who has scaled the data
 LARGE, ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is to blame
 SOON = 3  # runs: a training that diverges within them began badly
 _PRODUCTS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2", "Mul")
+_JOINS = ("ConcatV2", "Pack")
 _ROWS = 10  # of a constant, that are no parameters
 
 
@@ -80,6 +81,9 @@ class OtherData:
         known += [(op.outputs[0], value) for op in ancestors([y]) if op.type == "Const"
                   and op.outputs[0].dtype.is_floating and (value := static_value(op.outputs[0])) is not None
                   and value.ndim and len(value) >= _ROWS]
+        known[:0] = joined = self._joined(y)
+        apart = ancestors([t for t, _ in joined])
+        known = [(t, rows) for t, rows in known if t.op not in apart or t in dict(joined)]
         pixels = [edit for t, value in self.failed.data.items() for edit in of_data.of_pixels(t, value)]
         known = [(t, rows) for t, rows in known if t.op not in {edit.op for edit in pixels}]
         largest = {t: np.abs(rows).max(initial=0.0) for t, rows in known}
@@ -89,6 +93,21 @@ class OtherData:
                   for t in self.failed.data if self._is_data(t)}
         return pixels + large + [of_data.divided_feed(t, max(sizes)) for t, sizes in single.items()
                                  if len(sizes) > SOON and max(sizes) > LARGE]
+
+    def _joined(self, y: Tensor) -> list[tuple[Tensor, np.ndarray]]:
+        """The table that columns which are given one by one are joined to, as it was in the steps that are remembered.
+        """
+        carried = {t.op for t in self.carried.sources(self.failed)}
+        data = {t.op for t in self.failed.data if t.dtype.is_floating}
+        for op in ancestors([y]):
+            behind = ancestors(op.inputs) if op.type in _JOINS and op.outputs[0].dtype.is_floating else set()
+            is_made = any(each in carried or each.type in VARIABLES for each in behind)
+            known = [self.state.values_known([op], m).get(op.outputs[0]) for m in self.moments
+                     if behind & data and not is_made and len(op.inputs) > 2]
+            rows = [array for value in known if (array := np.asarray(value, np.float64)).ndim == 2]
+            if rows and np.isfinite(table := np.concatenate(rows)).all():
+                return [(op.outputs[0], table)]
+        return []
 
     def _known_of(self, fed: Tensor) -> np.ndarray:
         """What was fed for a placeholder in all steps that are remembered: of tables the rows, else all numbers."""

@@ -34,7 +34,7 @@ from ...history.replay import Moment
 from ..fed_back import FedBack
 from ..overlay import Overlay
 from ..state import State
-from .came_from import size_of
+from .came_from import leaps, since_leap
 from .candidates import SHOWN, Candidates, Tried
 from .other_data import in_words_of, lines_of, written
 from .patches import called_at, expression_of, patch_of
@@ -44,7 +44,6 @@ _BEFORE = 20  # steps before the one that failed
 _MORE = 20  # steps after it, made of those before, for what has to last
 _SECONDS = 3.0  # of this thread, for all trials of one question: what else the machine does counts little
 _USUAL = 100.0  # a loss up to which gradients may be as much larger
-_LEAP = 100.0  # times its size: a variable that no step should make so large
 
 
 class Trials:
@@ -211,8 +210,12 @@ class Trials:
         failed = next(iter(reversed([m for m in moments if self._trains(m)] or moments)), None)
         if failed is None or self.state.log.at(failed.run).step != why.step:
             return []
-        before = [m for m in moments if m.run < failed.run and self._trains(m)][-_BEFORE:]
-        return [*before, failed]
+        before = [m for m in moments if m.run < failed.run and self._trains(m)]
+        return [*(since_leap(before, self._names, _BEFORE) if self.diverged else before[-_BEFORE:]), failed]
+
+    @property
+    def _names(self) -> set[str]:
+        return {t.op.name for t in trainable_tensors(self.model.graph)}
 
     def _trains(self, moment: Moment) -> bool:
         return trains(self.model.graph, moment.ran)
@@ -318,10 +321,7 @@ class Trials:
         """Whether edits of what an update computes with, not of y, leave a step larger than any should be."""
         if overlay.is_late or overlay.y in overlay.now:
             return False
-        names = {t.op.name for t in trainable_tensors(self.model.graph)}
-        sizes = [(size_of(at.variables[name]), size_of(value)) for name, value in after.items()
-                 if name in names and name in at.variables]
-        return any(new > _LEAP * max(old, 1.0) for old, new in sizes)
+        return leaps(at.variables, after, self._names)
 
     def _fed_back(self, overlay: Overlay, given: Mapping[int, Moment], moment: Moment) -> dict[Tensor, Any]:
         """What a run is fed that the one before gives with the edits."""
