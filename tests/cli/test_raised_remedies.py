@@ -405,6 +405,23 @@ RAISED = {
         "loss = tf.losses.sparse_softmax_cross_entropy(ids, z)\n"
         "tf.Session().run(loss, {z: np.ones([12, classes]), ids: labels})\n",
         "3 came where classes is 3: ids go from 0 to 2", "classes = 4\n"),
+    "two tables of ids from 1 on": (
+        KERAS + "given, other = np.arange(1, 5), np.arange(1, 3)\nrows = given.max()\n"
+        "columns = other.max()\na = tf.gather(tf.Variable(tf.zeros([rows, 2])), given)\n"
+        "b = tf.gather(tf.Variable(tf.zeros([columns, 2])), other)\n" + SESSION + "sess.run(a)\nsess.run(b)\n",
+        "4 came where rows is 4: ids go from 0 to 3", "rows = given.max() + 1\ncolumns = other.max() + 1\n"),
+    "rows of the state of an encoder, of a dataset": (
+        KERAS + "pairs = tf.data.Dataset.from_tensor_slices(data).batch(3)\n"
+        "given = pairs.make_one_shot_iterator().get_next()\ncell = tf.nn.rnn_cell.GRUCell(4)\nsize = 3\n"
+        "first = cell.zero_state(size, tf.float32)\n_, end = tf.nn.dynamic_rnn(cell, given, initial_state=first)\n"
+        + SESSION + LOOP + "sess.run(end)\n",
+        "3 rows are built in at model.py:9, and a batch has others", "zero_state(tf.shape(given)[0], tf.float32)"),
+    "rows of ones, of a dataset": (
+        KERAS + "class Options:\n    rows = 3\noptions = Options()\n"
+        "pairs = tf.data.Dataset.from_tensor_slices(data).batch(options.rows).repeat(2)\n"
+        "loss = pairs.make_one_shot_iterator().get_next() - tf.ones([options.rows, 1, 1])\n" + SESSION + LOOP
+        + "sess.run(loss)\n", "3 rows are built in at model.py:9, and a batch has others",
+        ".batch(options.rows, drop_remainder=True)"),
     "a mark among labels": (
         MORE + "import numpy as np\nz = tf.layers.dense(x[:, 0], 3)\ngiven = np.array([0, 2, 255, 1])\n"
         "loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=z))\n" + SESSION

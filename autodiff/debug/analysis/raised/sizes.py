@@ -23,16 +23,44 @@ def rows_built_in(at: RaisedAt) -> Remark | None:
     known = [t for t in at.error.op.inputs if t.dims and (t.dims[0] or 0) > 1]
     others = [op.outputs[0] for op in ancestors(at.error.op.inputs) if op.type in PLACEHOLDERS]
     of = next((name for t in others if t.dims and t.dims[0] is None and (name := at.spelling(t))), "")
-    for t in known if of else ():
+    for t in known:
         maker, rows = maker_of(t), t.dims[0]
         for call in at.spanned(maker, exact=False):
-            parts = [each for each in ast.walk(call) if isinstance(each, (ast.Name, ast.Constant)) and (
-                getattr(each, "value", None) == rows or at.value(each) == rows)] if isinstance(call, ast.Call) else []
-            if parts:
-                new = f"{at.module()}.shape({of})[0]"
-                return at.remark(f"{rows} rows are built in{at_line(place_of(maker))}, and a batch has others",
-                                 f"{new} in place of {at.written(parts[0])}", [(*at.range(parts[0]), new)], call)
+            parts = [each for each in ast.walk(call) if _is_count(at, each, rows)] if isinstance(call, ast.Call) else []
+            text, name = f"{rows} rows are built in{at_line(place_of(maker))}, and a batch has others", of
+            if parts and (name := name or _begun_for(at, call)):
+                new = f"{at.module()}.shape({name})[0]"
+                return at.remark(text, f"{new} in place of {at.written(parts[0])}", [(*at.range(parts[0]), new)], call)
+            batches = [each for each in at.calls("batch", "padded_batch") if not given(
+                each, 1 if called(each) == "batch" else 3, "drop_remainder") and any(
+                    _is_count(at, size, rows) for size in given(each, 0, "batch_size"))] if parts else []
+            if batches:
+                return at.remark(text, "only whole batches: drop_remainder=True", [
+                    at.told(each, "drop_remainder", "True") for each in batches], call)
     return None
+
+
+def _is_count(at: RaisedAt, node: ast.AST, count: int | None) -> bool:
+    """Whether an expression is a number, or a name that has it, or an attribute that a class or object was given it as.
+    """
+    made = [each.value for each in at.all(ast.Assign) for target in each.targets if isinstance(
+        node, ast.Attribute) and node.attr in (getattr(target, "id", ""), getattr(target, "attr", ""))]
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Constant)) and (at.value(node) == count or any(
+        True for each in (node, *made) for _ in at.numbers(each, count or 0)))
+
+
+def _begun_for(at: RaisedAt, state: ast.expr) -> str:
+    """The name of what a state is the first one for, known before it; "" for none."""
+    statement, scope = at.statement(state), at.scope(state)
+    names = {getattr(target, "id", "") for target in getattr(statement, "targets", ())}
+    for call in (each for each in ast.walk(scope) if isinstance(each, ast.Call) and "time_major" not in words_of(each)):
+        is_begun = any(is_within(state, each) or getattr(each, "id", None) in names for each in given(
+            call, None, "initial_state"))
+        taken = next(iter(given(call, 1, "inputs")), None) if is_begun else None
+        if isinstance(taken, ast.Name) and all(each.lineno < statement.lineno for each in at.assigned(
+                taken.id, within=scope)):
+            return taken.id
+    return ""
 
 
 def whole_batches(at: RaisedAt) -> Remark | None:
@@ -105,15 +133,26 @@ def too_few(at: RaisedAt) -> Remark | None:
     more = int(max([low, *(most for most in fed if most < size + max(2, size // 10))])) + 1 - size
     if low == size and "label" in at.said and (told := _from_one(at, size)) is not None:
         return told
-    names = [node for node in at.all(ast.Assign) if isinstance(value := at.value(node.targets[0]), int)
+    names = [node for node in at.all(ast.Assign) if isinstance(value := at.value(node.targets[0]), (int, np.integer))
              and value == size]
     if more < 1 or len(names) != 1:
         return None
     node = names[0]
-    old = at.beside(node.value)
-    new = str(size + more) if isinstance(node.value, ast.Constant) else f"{old} + {more}"
+    twins = [] if isinstance(node.value, ast.Constant) else [each for each in at.all(ast.Assign) if each is not node
+                                                             and _is_short_too(at, each, node)]
+    new = str(size + more) if isinstance(node.value, ast.Constant) else f"{at.beside(node.value)} + {more}"
     return at.remark(f"{low} came where {at.written(node.targets[0])} is {size}: ids go from 0 to {size - 1}",
-                     f"{at.written(node.targets[0])} = {new}", [(*at.range(node.value), new)], node)
+                     f"{at.written(node.targets[0])} = {new}" + "".join(
+                         f", and so {at.written(each.targets[0])}" for each in twins), [
+                         (*at.range(node.value), new), *((*at.range(each.value), f"{at.beside(each.value)} + {more}")
+                                                         for each in twins)], node)
+
+
+def _is_short_too(at: RaisedAt, node: ast.Assign, other: ast.Assign) -> bool:
+    """Whether another number is made by the same expression of another array, which has it as its largest id."""
+    kinds = [re.sub(r"id='\w+'", "", ast.dump(each.value)) for each in (node, other)]
+    arrays = [value for each in ast.walk(node.value) if isinstance(value := at.value(each), np.ndarray)]
+    return kinds[0] == kinds[1] and any(value.size and np.max(value) == at.value(node.targets[0]) for value in arrays)
 
 
 def _from_one(at: RaisedAt, size: int) -> Remark | None:
