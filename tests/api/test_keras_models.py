@@ -130,6 +130,19 @@ def test_callbacks_stop_schedule_and_keep(tmp_path, capsys):
     assert [each.name.split(".")[1] for each in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.parametrize("mode", ["min", "max"])
+def test_callbacks_begin_anew_with_each_training(mode):
+    stop = KERAS.callbacks.EarlyStopping("loss", patience=2, mode=mode, restore_best_weights=True)
+    plateau = KERAS.callbacks.ReduceLROnPlateau("loss", patience=2, mode=mode)
+    for each in (stop, plateau):
+        each.set_model(classifier())
+        each.best, each.wait = (0.0 if mode == "min" else 9.0), 1  # of a training before
+        each.on_train_begin()
+        assert each.best == (np.inf if mode == "min" else -np.inf) and each.wait == 0
+    stop.on_epoch_end(0, {"loss": 0.5})
+    assert stop.best == 0.5 and stop.wait == 0 and len(stop.best_weights) == len(stop.model.get_weights())
+
+
 def test_layers_of_shapes_and_merges():
     layers, x = KERAS.layers, np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4) - 5
     with tf.Session() as session:

@@ -79,7 +79,11 @@ class _Monitor(Callback):
     def __init__(self, monitor: str = "val_loss", mode: str = "auto", min_delta: float = 0) -> None:
         self.monitor, self.mode, self.seen, self.frames = monitor, mode, list[float](), capture()
         self._sign = -1 if mode == "max" or mode == "auto" and "acc" in monitor else 1
-        self._delta, self.best = abs(min_delta), float("inf")
+        self._delta, self.baseline, self.wait = abs(min_delta), None, 0  # type: float, float | None, int
+        self._begin()
+
+    def _begin(self) -> None:
+        self.wait, self.best = 0, self._sign * np.inf if self.baseline is None else self.baseline
 
     def set_model(self, model: Any) -> None:
         super().set_model(model)
@@ -93,8 +97,8 @@ class _Monitor(Callback):
                             self.monitor, ",".join(logs or ()))
             return None
         self.seen.append(float(value))
-        if self._sign * value < self.best - self._delta:
-            self.best = self._sign * value
+        if self._sign * (value - self.best) < -self._delta:
+            self.best = value
             return True
         return False
 
@@ -105,22 +109,24 @@ class EarlyStopping(_Monitor):
     def __init__(self, monitor: str = "val_loss", min_delta: float = 0, patience: int = 0, verbose: int = 0,
                  mode: str = "auto", baseline: float | None = None, restore_best_weights: bool = False) -> None:
         super().__init__(monitor, mode, min_delta)
-        self.patience, self._restores, self._weights = patience, restore_best_weights, None  # type: int, bool, Any
-        self.wait = self.stopped_epoch = 0
-        if baseline is not None:
-            self.best = self._sign * baseline
+        self.patience, self.restore_best_weights, self.baseline = patience, restore_best_weights, baseline
+        self.stopped_epoch, self.best_weights = 0, None  # type: int, Any
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.stopped_epoch = 0
+        self._begin()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         better = self.improved(logs)
         if better is None:
             return
         self.wait = 0 if better else self.wait + 1
-        if better and self._restores:
-            self._weights = self.model.get_weights()
+        if better and self.restore_best_weights:
+            self.best_weights = self.model.get_weights()
         if not better and self.wait >= self.patience:
             self.stopped_epoch, self.model.stop_training = epoch, True
-            if self._weights is not None:
-                self.model.set_weights(self._weights)
+            if self.best_weights is not None:
+                self.model.set_weights(self.best_weights)
 
 
 class ModelCheckpoint(_Monitor):
@@ -155,7 +161,11 @@ class ReduceLROnPlateau(_Monitor):
             raise ArgumentError("ReduceLROnPlateau does not support a factor >= 1.0.", found=str(factor))
         super().__init__(monitor, mode, min_delta)
         self.factor, self.patience, self.cooldown, self.min_lr = factor, patience, cooldown, min_lr
-        self.wait = self.cooldown_counter = 0
+        self.cooldown_counter = 0
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.cooldown_counter = 0
+        self._begin()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         rate = float(backend.get_value(self.model.optimizer.lr))
