@@ -504,3 +504,21 @@ def test_a_key_that_stays_is_split_once_more_where_it_is_handed_on(lines, at, me
     with installed("autodiff.foreign.jax"):
         from autodiff.foreign.jax.draws import split_again
         assert {line: text for (_, line), text in split_again(str(file), at).items()} == mended
+
+
+@pytest.mark.parametrize(["rule", "at", "lines", "mended"], [
+    ("change left", 2, "if x:\n    x['a'].at[\n0].set(y)", {2: "    x['a'] = x['a'].at["}),
+    ("change left", 1, "x = x.at[0].set(y)", {}),
+    ("same random key", 2, "def f(c, _):\n    x = g(jax.random.choice(c[0], 9))\n    return c, x\nscan(f, c)", {}),
+    ("same random key", 3, "def f(c, _):\n    k, p = c\n    x = jax.random.choice(k, 9)\n    return (k, p), x\n"
+     "scan(f, c)", {3: "    k, subkey = jax.random.split(k)\n    x = jax.random.choice(subkey, 9)"}),
+    ("same random key", 2, "def f(k):\n    x = jax.random.choice(k, 9)\n    return x, k\nf(c)", {})])
+def test_what_jax_changes_no_array_by_and_keys_of_its_loops_are_written(rule, at, lines, mended, tmp_path):
+    (file := tmp_path / "train.py").write_text(lines)
+    linecache.checkcache()
+    with installed("autodiff.foreign.jax"):
+        from autodiff.debug.analysis.findings import Finding
+        from autodiff.debug.facts.records import Place
+        from autodiff.foreign.jax.written import Known, written
+        finding = Finding(80, rule, "", "", "", "", "", "", Place(str(file), at, "", ""))
+        assert {line: text for (_, line), text in written(finding, Known((), "", None)).items()} == mended

@@ -16,13 +16,14 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
 from ..course import TURNS, Turn
 from ..handed_on import function_of, returned_by
-from ..new_lines import NewLines, replaced
-from ..script_lines import assigned_on, loop_around, on_lines
+from ..new_lines import NewLines, last_name, nodes_on, replaced
+from ..script_lines import assigned_on, loop_around, loops_around, on_lines, parsed
 from .optimizers import users_sites
 from .steps import Call
 
 _DRAWING = ("normal", "uniform", "randint", "permutation", "choice", "bernoulli", "categorical", "truncated_normal",
             "gumbel", "exponential", "laplace", "multivariate_normal")
+_LOOPS = ("scan", "fori_loop", "while_loop")
 _KEPT = 12  # steps
 
 
@@ -69,7 +70,7 @@ class Draws:
                     sites := users_sites()):
                 is_typed = jax.dtypes.issubdtype(key.dtype, jax.dtypes.prng_key)
                 numbers = jax.random.key_data(key) if is_typed else key
-                self._now.add(Draw(name, np.asarray(numbers).tobytes(), sites[-1]))
+                self._now.add(Draw(name, np.asarray(numbers).tobytes(), _repeated(sites)))
             with jax.disable_jit(False):
                 return real(*args, **options)
         return draw
@@ -100,10 +101,35 @@ def drawn_alike(turns: Sequence[Turn], rounds: Sequence[Round]) -> list[Finding]
                     "step, key, sub = jax.random.split(key), and draw with sub", "doctor", as_place(draw.site))]
 
 
+def _repeated(sites: Sequence[Site]) -> Site:
+    """Of a draw's lines, innermost first, that which a loop repeats: its own, or JAX's by a function of the script."""
+    return next((site for site in sites if loops_around(site.file, site.line) or carried(site)), sites[-1])
+
+
+def carried(site: Site) -> set[str]:
+    """What the function that a line is in hands on to its next round, where a loop of JAX's is given it."""
+    scope, tree = function_of(site), parsed(site.file)
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and last_name(node.func) in _LOOPS
+             ] if tree is not None and scope is not None else []
+    is_body = any(getattr(each, "id", "") == getattr(scope, "name", None) for loop in loops for each in loop.args)
+    return _names(returned_by(scope)) if is_body else set()
+
+
+def _names(parts: Sequence[ast.expr]) -> set[str]:
+    return {node.id for part in parts for node in ast.walk(part) if isinstance(node, ast.Name)}
+
+
+def keys_on(file: str, line: int) -> list[ast.Name]:
+    """What draws on a line are given as keys, by their names."""
+    given = [next(iter([word.value for word in node.keywords if word.arg == "key"] + node.args[:1]), None)
+             for node in nodes_on(file, line) if isinstance(node, ast.Call) and last_name(node.func) in _DRAWING]
+    return [each for each in given if isinstance(each, ast.Name)]
+
+
 def split_again(file: str, line: int) -> NewLines:
     """Around a line, `a, b = jax.random.split(key)` of a key that stays, as what makes the next key too."""
     scope, lines = function_of(Site(file, line, "")), loop_around(file, line)
-    handed_on = {node.id for each in returned_by(scope) for node in ast.walk(each) if isinstance(node, ast.Name)}
+    handed_on = _names(returned_by(scope))
     around = lines or (range(scope.lineno, (scope.end_lineno or 0) + 1) if scope is not None else ())
     for statement in filter(None, map(on_lines(file).get, around)):
         call = statement.value if isinstance(statement, ast.Assign) else None

@@ -1,12 +1,14 @@
-"""New parameters that a statement makes and leaves: `optax.apply_updates(params, updates)` with nothing assigned."""
+"""What a statement makes and leaves: `optax.apply_updates(params, updates)` or `x.at[i].set(y)`, nothing assigned."""
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
 
 from ...core.site import Site
+from ...debug.analysis.findings import Finding
+from ...debug.facts.roles import as_place
 from ..handed_on import function_of, returned_by, taken
-from ..new_lines import NewLines, replaced
+from ..new_lines import NewLines, replaced, text_on
 from ..script_lines import assigned_on, lines_of_use, on_lines, parsed, read_by
 
 _MAPS = ("apply_updates", "tree_map", "tree.map", "tree_multimap")
@@ -38,6 +40,32 @@ def kept(file: str, line: int, parameters: str) -> NewLines:
     if own is not None and len(returned_by(own)) > 1:
         return taken(own, site, statement, name)
     return replaced(file, statement, f"{name} = {{}}")
+
+
+def changes_left(sites: Sequence[Site]) -> list[Finding]:
+    """Of the files of these lines, statements such as `x.at[i].set(y)`."""
+    found = [(Site(file, at, ""), _changed(statement)) for file in dict.fromkeys(site.file for site in sites)
+             for at, statement in on_lines(file).items() if at == statement.lineno]
+    return [Finding(80, "change left", "", "", "", f"what {name}.at[…] makes is a new array, which nothing "
+                    f"takes: {name} stays as it was, as JAX changes no array in place", f"{name} = {name}.at[…]…",
+                    "doctor", as_place(site)) for site, name in found if name]
+
+
+def _changed(statement: ast.AST) -> str:
+    """What `x.at[i].set(y)`, whose result is dropped, is to change; "" for other statements."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    part = getattr(getattr(call, "func", None), "value", None)
+    at = part.value if isinstance(part, ast.Subscript) else None
+    return ast.unparse(at.value) if isinstance(at, ast.Attribute) and at.attr == "at" and isinstance(
+        at.value, (ast.Name, ast.Subscript)) else ""
+
+
+def taken_back(file: str, line: int) -> NewLines:
+    """The statement on a line with what it makes by the name of what it is to change."""
+    statement = on_lines(file).get(line)
+    name, at = (_changed(statement), statement.lineno) if statement is not None else ("", line)
+    old = text_on(file, at)
+    return {(file, at): old[:-len(old.lstrip())] + f"{name} = {old.lstrip()}"} if name else {}
 
 
 def _uses(sites: Sequence[Site]) -> Iterator[Site]:

@@ -20,7 +20,7 @@ from ..course import TURNS, Course, Turn, Use, not_updated, too_far, uphill
 from ..script_lines import factor_on, lines_of_use
 from ..steps import ForeignStep
 from .draws import Draws, drawn_alike
-from .dropped import dropped, kept
+from .dropped import changes_left, dropped, kept
 from .optimizers import Optimizers
 from .steps import Call
 from .written import Known, other_argument
@@ -68,7 +68,7 @@ class Habits:
             still = [] if left and self._optimizers.adds_nothing() else not_updated(
                 turns, _left(known, use), some_may=self._optimizers.freezes)
             others = other_argument(turns, call, known)
-            return [*others, *still, *rising(), *left, *too_far(turns, use),
+            return [*changes_left(sites), *others, *still, *rising(), *left, *too_far(turns, use),
                     *(_same_key(turns, sites) or drawn_alike(turns, drawn)), *_outside(checked)]
         return turn, Told(look, rising, rate)
 

@@ -15,8 +15,8 @@ from ..handed_on import function_of, handed_on, returned_by
 from ..new_lines import NewLines, after, before, last_name, moved, nodes_on, part_of, replaced
 from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, parsed, read_by, usual_on
 from ..spelled import spelled
-from .draws import split_again
-from .dropped import kept
+from .draws import carried, keys_on, split_again
+from .dropped import kept, taken_back
 from .optimizers import Optimizers
 from .steps import Call
 
@@ -253,8 +253,9 @@ def _asked_for(at: _At) -> Iterator[NewLines]:
 
 def _split(at: _At) -> Iterator[NewLines]:
     """A key of its own for each step, split before the line that draws."""
-    uses = [node for node in nodes_on(at.file, at.line) if isinstance(node, ast.Name) and _is_key(at.file, node.id)]
-    if len(uses) == 1 and loops_around(at.file, at.line):
+    uses = keys_on(at.file, at.line) or [node for node in nodes_on(at.file, at.line) if isinstance(
+        node, ast.Name) and _is_key(at.file, node.id)]
+    if len(uses) == 1 and (loops_around(at.file, at.line) or uses[0].id in carried(Site(at.file, at.line, ""))):
         key, split = uses[0].id, spelled(at.file, "jax.random.split")
         yield _joined(at.file, at.line, f"{key}, subkey = {split}({key})", replaced(at.file, uses[0], "subkey"))
     else:
@@ -320,7 +321,7 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "optimizer state left": _kept, "state stays": _carried, "never updated": _handed_on, "no gradient": _reached,
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split,
-    "inputs not scaled": _scaled}
+    "inputs not scaled": _scaled, "change left": lambda at: iter([taken_back(at.file, at.line)])}
 
 
 def other_argument(turns: Sequence[Turn], call: Call, known: Known) -> list[Finding]:
