@@ -72,6 +72,10 @@ ANSWERS = {
         ("run -f nonfinite", "why nan", "contains inf, made by NumPy at model.py:5 (divide by zero encountered"),
     "left = tf.reduce_sum(w) * 1e-7 - 1e-7 * tf.reduce_sum(w) - 1e-8\nloss = tf.sqrt(left)":
         ("run -f nonfinite", "why nan", "= -1e-08 remedy: tf.sqrt(left + 1e-5)"),
+    "far = 3000.7 + x * 1e-4\nmean = tf.reduce_mean(far, 1, keepdims=True)\nspread = tf.reduce_mean(tf.square(far), 1, "
+    "True) - mean ** 2\nloss = tf.reduce_sum(w) + tf.reduce_sum(tf.rsqrt(spread + 1e-9))":
+        ("run -f nonfinite", "why nan", "at model.py:7 remedy: the mean of squares of x less its mean, "
+         "tf.reduce_mean(tf.square(x - mean)) at model.py:7: tf.reduce_mean(tf.square(far - mean), 1, True)"),
     "part = tf.nn.sigmoid(w[0])\nfor _ in range(20):\n    part = part * 1e-4\nloss = tf.reduce_sum(tf.log(part))":
         ("run -f nonfinite", "why nan", "a product of 20 steps underflows: divide by its sum in each step"),
     "many = tf.TensorArray(tf.float32, 2).unstack(tf.sqrt(x - 2.0))\nseen = tf.while_loop(lambda i, s: i < 2, "

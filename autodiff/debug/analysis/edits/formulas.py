@@ -25,6 +25,7 @@ _LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
 _POSITIVE = ("Log", "Sqrt", "Rsqrt", "Lgamma", "Digamma", "Pow")
 _SHIFTS = ("Add", "AddV2", "Sub", "Neg", "Maximum", "Identity", "Mul")
 _PARTS = ("Split", "SplitV", "Unpack", "StridedSlice")
+_RAISED = ("Add", "AddV2", "Maximum", "Identity")
 _NEAR = 6  # ops on the way
 _BEHIND, _COLD = 60, 0.1  # ops behind one; a temperature
 _FACTORS = (10.0, 30.0, 100.0, 300.0, 1e3, 1e4)  # of a temperature
@@ -34,7 +35,7 @@ _TIE = 1e-3  # between neighbors on the diagonal
 def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
     """The edits that may help where `op`, a forward one, is to blame. negative: for what it was given."""
     found: list[Edit] = in_float32(op)
-    if op.type in ("Log", "Log1p", "Sqrt", "Rsqrt"):
+    if op.type in ("Log", "Log1p", "Sqrt", "Rsqrt", "Pow"):
         found += _of_argument(op)
     if op.type == "Log" and not in_graph.edits_of(op, ""):
         found += logarithm_of_exponents(op)
@@ -89,7 +90,7 @@ def _atan2(op: Operation, now: Now) -> Tensor:
 
 def _of_argument(op: Operation) -> list[Edit]:
     """Of what the logarithm or root is taken."""
-    x, source = op.inputs[0], op.inputs[0].op
+    source = op.inputs[0].op
     if op.type == "Log" and source.type == "Prod":
         return [Edit(op, "tf.reduce_sum(tf.log(x)), of the factors", lambda now: build.Sum(
             build.Log(now(source.inputs[0])), source.inputs[1], **source.attrs),
@@ -106,8 +107,21 @@ def _of_argument(op: Operation) -> list[Edit]:
         text = f"2.0 * ({np.log(2.0):.7f} - {{0}} - {{tf}}.nn.softplus(-2.0 * {{0}}))"
         words = f"{text.format('x', tf='tf')}, of tanh's x"
         return [Edit(op, words, partial(_log_of_slope, tanh), Rewrite(op, None, text, ((tanh, 0),)), is_exact=True)]
-    mean = _variance(source)
-    return [Edit(source, "the variance from tf.nn.moments(x, axes)", partial(_moments, x, mean))] if mean else []
+    while source.type in _RAISED:
+        source = next((t for t in source.inputs if static_value(t) is None), source.inputs[0]).op
+    squares = _variance(source)
+    return [] if squares is None else [_centered(source, squares)]
+
+
+def _centered(difference: Operation, squares: Operation) -> Edit:
+    """The mean of the squares of what is left of x less its mean, which rounding leaves positive."""
+    square, other = squares.inputs[0].op, difference.inputs[1].op
+    mean = other.inputs[0].op
+    fits = mean.attrs.get("keep_dims") or mean.outputs[0].dims == ()
+    text = "{tf}.reduce_mean({tf}.square({0} - {2}){1})" if fits else "{tf}.math.reduce_variance({0}{1})"
+    words = "the mean of squares of x less its mean, " + text.format("x", "", "mean", tf="tf")
+    line = Rewrite(difference, None, text, ((square, 0), (squares, None), (other, 0)))
+    return Edit(difference, words, partial(_moments, squares), line, is_exact=True)
 
 
 def _with_ridge(n: int, x: Tensor) -> Tensor:
@@ -140,7 +154,7 @@ def _variance(op: Operation) -> Operation | None:
     return squares if same and square.type in ("Square", "Mul", "Pow") else None
 
 
-def _moments(x: Tensor, squares: Operation, now: Now) -> Tensor:
+def _moments(squares: Operation, now: Now) -> Tensor:
     values, axes = now(squares.inputs[0].op.inputs[0]), squares.inputs[1]
     gaps = build.SquaredDifference(values, build.Mean(values, axes, keep_dims=True))
     return build.Mean(gaps, axes, **squares.attrs)

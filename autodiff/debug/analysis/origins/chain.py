@@ -31,6 +31,7 @@ _FORKS = 3
 _TURNS = 3  # times that a way comes by a line again: a loop
 _READS = ("Identity", "ReadVariableOp", "Captured")
 LOST = "float16 has no number below 6e-08 but 0"
+ROUNDED = ": what rounding left"
 NEEDS_SIGN = ("Log", "Sqrt", "Rsqrt", "Log1p", "Lgamma", "Digamma", "Pow")
 
 
@@ -288,7 +289,7 @@ def _words(at: Source, sources: Sequence[Source], value: Any) -> str:
     if at.value == 0 and op.type in ("Sub", "SquaredDifference") and _is_mean_of_one(op.inputs[1], at.scene):
         text += ": the mean is of one number"
     if op.type == "Sub" and 0 < abs(at.value) < 1e-5 * max(abs(s.value) for s in sources):
-        text += ": what rounding left"
+        text += ROUNDED
     return text + (": it is saturated" if _is_saturated(at) else "")
 
 

@@ -16,7 +16,7 @@ from ...analysis.edits.of_data import of_pixels
 from ...analysis.findings import Link, Origin, WhyNonfinite
 from ...analysis.nonfinite import leading
 from ...analysis.origins.adjacency import summing
-from ...analysis.origins.chain import NEEDS_SIGN
+from ...analysis.origins.chain import NEEDS_SIGN, ROUNDED
 from ...analysis.origins.far_densities import far_from_all
 from ...analysis.origins.no_bound import LOW, subtracted
 from ...analysis.origins.recurrent import unbounded, without_bound
@@ -232,6 +232,9 @@ def origin_of(chain: Sequence[Link]) -> str:
         return ""
     if chain[0].kind in ("depth", "far"):
         return "because " * (chain[0].kind == "far") + chain[0].text
+    for link in chain[:-1]:
+        if link.text.endswith(ROUNDED):
+            return f"because {link.text}{at_line(link.place)}"
     told = [chain[0].text + (at_line(chain[0].place) if chain[0].kind == "op" else "")]
     between = chain[1:-1][-2:]  # the last is what the sentence began with
     flat = [link for link in between if link.kind == "op" and ": " in link.text]  # saturated, or too small for the type
