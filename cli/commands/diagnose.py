@@ -22,6 +22,7 @@ from autodiff.debug.analysis.findings import (
     WhySmall,
 )
 from autodiff.debug.analysis.mistakes.reach import HAZARDS
+from autodiff.debug.analysis.why import only_derived
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.questions.mended import numbered
 from autodiff.debug.facts.graph_lists import trainable_tensors, without_any
@@ -128,7 +129,9 @@ def _last_stop(shell: Shell) -> str:
         return "none"
     named = [stop.target if stop is not None else "", *(target for row in rows for target in row.targets)]
     about = next(filter(None, named), "") or shell.question.removeprefix("why ")
-    if not about and {t.op.name for t in without_any(shell.dbg.graph)} - advice_of(shell.dbg.graph).untrained:
+    graph, y = shell.dbg.graph, shell.dbg.model.default_y()
+    if not about and any(t.op.name not in advice_of(graph).untrained and not (y is not None and only_derived(y, t))
+                         for t in without_any(graph)):
         return "none"
     known = shell.dbg.model.session.variables
     trained = [known.get(t.op.name, 0.0) for t in trainable_tensors(shell.dbg.graph)] if shell.dbg.records else []
@@ -266,6 +269,8 @@ def doctor(dbg: Debugger, *, static: bool = False, ignore: Kinds = "", fail: boo
     with counted("kinds of mistakes") as report:
         found = dbg.doctor(static=static, ignore=kinds, report=report)
     looked = ", ".join(found.looked)
+    if found.looked[0] == "0 ops":
+        return Text("nothing was looked at: there is no graph, and no run", "warning")
     if not found.findings:
         return Text(f"nothing looks wrong ({looked})", "good")
     groups = _alike(found.findings)

@@ -167,6 +167,15 @@ def test_doctor_fails_on_errors_that_are_not_ignored_and_says_what_it_looked_at(
     assert ignored.text.startswith("nothing looks wrong (step 40, 12 of 40 training steps, 1 to 40, loss 1.")
 
 
+def test_a_script_without_a_graph_was_not_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("x = 1\n")
+    shell = Shell()
+    execute(f"load {tmp_path / 'model.py'}", shell)
+    execute("run", shell)
+    assert "nothing was looked at" in execute("doctor", shell).text
+    shell.close()
+
+
 def test_doctor_reads_a_recording(tmp_path: Path) -> None:
     shell = trained(PROGRAMS["relu on the logits"][0], tmp_path)
     execute(f"record '{tmp_path / 'some.rec'}' steps 1:41", shell)

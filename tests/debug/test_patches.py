@@ -10,8 +10,9 @@ import pytest
 
 import autodiff as tf
 from autodiff.core.errors import ArgumentError
+from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.analysis.edits.clipping import ClipGradients
-from autodiff.debug.analysis.edits.in_source import LowerRate, rewritten
+from autodiff.debug.analysis.edits.in_source import Argument, LowerRate, rewritten
 from autodiff.debug.analysis.scripts.changes import changed
 from autodiff.debug.analysis.scripts.source_tree import Source
 from autodiff.debug.engine.questions.patches import _is_own
@@ -333,6 +334,16 @@ def test_a_learning_rate_is_lowered_where_its_schedule_begins() -> None:
     assert "exponential_decay(0.05, gs, 0.5" in rewritten(text, [LowerRate(0.5, 0.05)])
     named = text.replace("0.5, gs, 0.5, 0.9", "learning_rate=START").replace("rate = ", "START = 0.5\nrate = ", 1)
     assert "START = 0.05" in rewritten(named, [LowerRate(0.5, 0.05)])
+
+
+def test_a_loss_layer_is_given_its_word_where_it_is_made() -> None:
+    text = "class Net(nn.Module):\n    def __init__(self):\n        self.ctc = nn.CTCLoss(blank=0)\n"
+    with tf.Graph().as_default() as graph:
+        advice_of(graph).words = (("tf.", "torch."),)
+        line = Argument(tf.no_op(), "zero_infinity", "True")
+    assert "CTCLoss(blank=0, zero_infinity=True)" in rewritten(text, [line])
+    with pytest.raises(ArgumentError):
+        rewritten(text.replace("CTC", "MSE"), [line])
 
 
 def test_a_momentum_is_lowered_where_it_is_written() -> None:

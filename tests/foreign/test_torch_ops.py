@@ -100,6 +100,15 @@ def test_vectors_of_no_singular_value_have_no_gradient() -> None:
         assert v.shape == (5, 5)
 
 
+def test_labels_one_after_another_are_those_of_rows() -> None:
+    scores = tf.nn.log_softmax(np.random.default_rng(0).standard_normal((5, 3, 4)))
+    rows, flat = [[1, 2, 0], [3, 0, 0], [2, 2, 1]], [1, 2, 3, 2, 2, 1]
+    told = [aten.build("_ctc_loss", [scores, tf.constant(y), [5, 4, 3], [2, 1, 3]], {})[0] for y in (rows, flat)]
+    with tf.Session() as session:
+        wanted, got = session.run(told)
+    assert wanted[2] == np.inf and np.isfinite(wanted[:2]).all() and (got == wanted).all()
+
+
 def test_every_row_has_its_answers() -> None:
     expect_none([f"row {number} {row.op}" for number, row in enumerate(ROWS) if f"{number}:float64:y0" not in KNOWN],
                 "run scripts/torch_rows.py where torch is")

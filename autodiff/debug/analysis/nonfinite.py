@@ -274,7 +274,7 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
     if op.type in ("Softmax", "LogSoftmax") and given is not None and np.isneginf(given).all(axis=-1).any():
         return f"{op.type.lower()} of a row that is -inf throughout = {number(result)}"
     if op.type.startswith("CTCLoss") and (told := label_too_long(op, values)):
-        return f"{told} = inf"
+        return f"{told}: -log(0) = inf"
     if op.type == "PyFunc" and op.inputs:
         return f"the Python function {getattr(op.attrs['function'], '__name__', 'of it')} gives {number(result)}"
     bad = next((t for t in op.inputs if t in values and has_nonfinite(values[t])), None)

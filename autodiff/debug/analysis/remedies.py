@@ -32,8 +32,8 @@ REMEDIES = {
     "Norm": "keep the norm away from 0: tf.sqrt(tf.reduce_sum(x * x) + 1e-12)",
     **dict.fromkeys((*MATRICES, "CholeskyGrad"), "the matrix is singular, or not positive definite: add a small "
                     "multiple of the identity, m + 1e-6 * tf.eye(n)"),
-    **dict.fromkeys(("CTCLoss", "CTCLossV2"), "longer input or shorter labels: a label needs a step for each entry, "
-                    "one more between two that are equal; or ignore_longer_outputs_than_inputs=True"),
+    **dict.fromkeys(("CTCLoss", "CTCLossV2"), "more frames or fewer labels: each label needs a frame, and one more "
+                    "between two that are equal; or leave out such samples: tf.where(tf.is_inf(loss), 0.0, loss)"),
     **dict.fromkeys(("Softmax", "LogSoftmax"), "a row is -inf throughout: leave one of its elements unmasked, or mask "
                     "with -1e9 in place of -inf")}
 _WHOLE = "np.isfinite(data).all(axis=1) says which rows are whole, np.where(np.isfinite(data), data, 0.0) replaces"
@@ -154,14 +154,14 @@ def _of_constant(op: Operation, value: np.ndarray) -> str:
 
 
 def label_too_long(op: Operation, values: Mapping[Tensor, Any]) -> str:
-    """`label 1 of 4 entries, 2 of them repeated, needs 6 steps, and has 5`: of what CTC finds no way for; else ""."""
+    """`sample 1 has 4 labels, 2 of them repeated, and 5 frames: it needs 6`: of what CTC finds no way for; else ""."""
     indices, entries, steps = (np.asarray(values.get(t, ())) for t in op.inputs[1:4])
     for i, count in enumerate(steps if len(indices) else ()):
         label = entries[indices[:, 0] == i]
         repeated = int((label[1:] == label[:-1]).sum())
         if len(label) + repeated > count:
-            return (f"label {i} of {len(label)} entries, {repeated} of them repeated, needs {len(label) + repeated} "
-                    f"steps, and has {count}: no way")
+            return (f"sample {i} has {len(label)} labels, {repeated} of them equal to the one before, and {count} "
+                    f"frames, where no alignment takes less than {len(label) + repeated}")
     return ""
 
 

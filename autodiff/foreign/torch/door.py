@@ -6,6 +6,7 @@ script. Then the record, as a graph with the values of its parameters and data, 
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -266,8 +267,9 @@ class TorchDoor:
     def _refuse(self, error: Exception) -> None:
         is_ours = isinstance(error, (AutodiffError, NotImplementedError))
         text = str(error) if is_ours else f"{type(error).__name__}: {error}"
-        if text not in self._refused:
-            self._refused.add(text)
+        kind = re.sub(r"_\d+\b", "", text)  # one for all steps, whose ops are numbered
+        if kind not in self._refused:
+            self._refused.add(kind)
             sys.stderr.write(f"gradbg: this step cannot be looked at, the script goes on: {text}\n")
 
 

@@ -43,7 +43,7 @@ WORDS = tuple(sorted({
     "tf.reduce_max(x{1}, keepdims": "torch.amax(x{1}, keepdim", "tf.reduce_max(x, axis)": "x.amax(dim)",
     "tf.reduce_max(x, axis, keepdims=True)": "x.amax(dim, keepdim=True)", "tf.is_finite": "torch.isfinite",
     "tf.nn.top_k": "torch.topk", "tf.nn.sigmoid": "torch.sigmoid", "tf.custom_gradient": "torch.autograd.Function",
-    "tf.Variable": "nn.Parameter",
+    "tf.Variable": "nn.Parameter", "tf.where(tf.is_inf(loss), 0.0, loss)": "zero_infinity=True",
     "weigh it: mask = tf.sequence_mask(lengths, dtype=tf.float32), then tf.reduce_sum(mask * loss) / "
     "tf.reduce_sum(mask)": "leave it out: ignore_index= of what the labels are there, in F.cross_entropy",
     "tf.nn.": "F.", "tf.": "torch.",  # the names that are the same there

@@ -13,12 +13,13 @@ from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import reached, users_of
+from ..advice import advice_of
 from ..findings import Origin
 from . import in_graph
 from .in_float32 import in_float32
 from .in_graph import DIVISIONS, Edit, Now, between, constant, instead, is_half, on_argument, replaced, source_of
 from .in_logarithms import logarithm_of_exponents, logarithms_after, over_exponentials, shifted
-from .in_source import Number, Rewrite
+from .in_source import Argument, Number, Rewrite
 from .of_givens import cleaned, other_constant
 
 _LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
@@ -67,7 +68,21 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
         found.append(on_argument(op, "tf.clip_by_value({}, -6e4, 6e4)", partial(between, -6e4, 6e4)))
     if op.type == "Square" and is_half(op):
         found.append(on_argument(op, "tf.clip_by_value({}, -200.0, 200.0)", partial(between, -200.0, 200.0)))
+    if op.type.startswith("CTCLoss"):
+        found.append(_zero_where_no_way(op))
     return found
+
+
+def _zero_where_no_way(op: Operation) -> Edit:
+    """A loss of 0 in place of inf, where labels fit in no alignment."""
+    def made(now: Now) -> tuple[Tensor, ...]:
+        loss, slope = in_graph.copied(op, tuple(map(now, op.inputs))).outputs
+        return build.SelectV2(build.IsInf(loss), build.ZerosLike(loss), loss), slope
+
+    words = "tf.where(tf.is_inf({0}), tf.zeros_like({0}), {0})"
+    if advice_of(op.graph).words:
+        return Edit(op, "zero_infinity=True", made, Argument(op, "zero_infinity", "True"))
+    return Edit(op, words.replace("{0}", "loss"), made, in_graph.around(op, words))
 
 
 def normalized(op: Operation) -> list[Edit]:

@@ -237,6 +237,8 @@ def _swapped(source: Source, rewrite: Swapped) -> list[Change]:
 def _given(source: Source, rewrite: Argument) -> list[Change]:
     op, keyword, text = rewrite
     calls = [node for node in source.spanned(op) if isinstance(node, ast.Call)]
+    if keyword == "zero_infinity" and not any(is_call(call, "ctcloss") for call in calls):  # a layer takes it
+        calls = [call for call in source.all(ast.Call) if is_call(call, "ctcloss")]
     word = word_of(calls[0], keyword) if len(calls) == 1 else None
     if len(calls) != 1 or word is None and ("{0}" in text) == bool(keyword) or keyword == "var_list" and not is_call(
             calls[0], "minimize", "computegradients"):

@@ -241,7 +241,7 @@ class Checkup:
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; {because}")
         if others:
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; it makes {', '.join(others[:3])} nan too")
-        masked = [o for o in why.masked if o.op_type != "Const" or o.size > 1]  # one marks what is missing
+        masked = [o for o in why.masked if o.op_type[:7] != "CTCLoss" and (o.op_type != "Const" or o.size > 1)]  # meant
         return harmful + [_of_origin(origin, 10) for origin in masked[:5]]
 
     def _sizes(self, y: Tensor, case: Case) -> list[Finding]:
