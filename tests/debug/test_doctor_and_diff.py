@@ -57,6 +57,8 @@ def test_a_trap_shows_without_a_run(model: Model, kind: str) -> None:
 
 
 SAFE: list[Model] = [
+    lambda a: tf.reduce_sum(tf.where(a > 0.0, tf.exp(-0.5 * tf.square(a) / 2.0), tf.zeros_like(a))),
+    lambda a: tf.reduce_sum(tf.log(tf.matrix_diag_part(tf.cholesky(tf.exp(a) * tf.eye(2))))),
     lambda a: tf.reduce_sum(tf.log(tf.maximum(a, 1e-12))),
     lambda a: tf.reduce_sum(tf.log(1.0 - tf.clip_by_value(tf.sigmoid(a), 0.0, 0.999)[:, None])),
     lambda a: tf.reduce_sum(tf.log(0.9 - tf.maximum(m := tf.minimum(tf.maximum(a, 0.1), 0.8), 0.2)) + 1.0 / m),

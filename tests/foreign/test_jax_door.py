@@ -157,6 +157,13 @@ def test_what_is_made_of_a_parameter_and_not_used_is_named(told):
     assert [(name, "not used for the loss" in r.text, r.place.line) for name, r in remarks.items()] == [("c", True, 5)]
 
 
+def test_what_is_added_to_what_only_derivatives_are_taken_of_does_no_harm(told):
+    head = HEAD.replace('"b":', '"c": np.float32(1.0), "b":')
+    head = head.replace("    e = x", "    energy = x * x * params['w'] - params['c']\n    e = x")
+    advice = told(STEP, head=head).door.steps.advice
+    assert ["c"] == [*advice.untrained] == [name for name, r in advice.remarks.items() if "does no harm" in r.text]
+
+
 def test_a_primitive_that_is_not_there_is_said_and_the_script_goes_on(told):
     odd = HEAD.replace("(e * e)", "(e.strange() if hasattr(e, 'strange') else e)")
     found = told(STEP, "losses.append(loss)", head=odd)

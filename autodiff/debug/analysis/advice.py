@@ -53,10 +53,11 @@ class Advice:
     of a gradient function, as `... file.py:12: code`. makers: by op name, what it belongs to and where that was made.
     words: what stands in sentences for TensorFlow's names, longest first. rate: the learning rate, in words. warned:
     where NumPy met nan or inf in the script's own arithmetic. untrained: names of variables' ops that no optimizer was
-    given, where others were. spoilers: by op name, what in an optimizer makes the variable nan. tolerance: how far the
-    gradients found may be from the graph's, relative to the largest element. said: what the script computes otherwise
-    under the debugger. written: what the remedy of a finding is in the script, {} where that is not surely known;
-    slower: what a rate times a number is there. uphill: gives the findings that explain why a loss grows.
+    given, where others were, or of which derivatives say nothing. spoilers: by op name, what in an optimizer makes the
+    variable nan. tolerance: how far the gradients found may be from the graph's, relative to the largest element. said:
+    what the script computes otherwise under the debugger. written: what the remedy of a finding is in the script, {}
+    where that is not surely known; slower: what a rate times a number is there. uphill: gives the findings that explain
+    why a loss grows.
     """
 
     findings: Callable[[], Iterable[Finding]] = tuple

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ...gradients.blocked_reasons import GradientCall
 from ..facts.graph_lists import calls_of, trainable_tensors
 from ..facts.records import Place
 from ..facts.roles import ASSIGNS, PLACEHOLDERS, STORES, VARIABLES, as_place, at_line, place_of, takes_elements
+from .advice import advice_of
 from .findings import WhyNone
 from .unused_states import unused_state
 
@@ -20,6 +21,8 @@ _QUESTIONS = (*ASSIGNS, "IsVariableInitialized", "VarIsInitializedOp")
 _STORES = (*STORES, "ScatterAdd")
 _READS = ("Identity", "ReadVariableOp")
 _NO_RESULTS = (*_STORES, *_READS, "NoOp", "Const", "Shape", "Reshape")
+_SUMS = ("Add", "AddV2", "BiasAdd")
+DERIVED = " is added to what {} takes derivatives of, which say nothing of it: that does no harm"
 _FEW = 8  # ops that a copy is made of
 
 
@@ -89,6 +92,8 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
     if number is not None:
         return (f": a constant{at_line(place_of(number))} is there in the place of what is made of it, as of numbers "
                 "that were fetched", "compute with the tensor itself: what Session.run or eval() gave are mere numbers")
+    if only_added(x, below):
+        return f": it{DERIVED.format(y.name)}", ""
     if (found := _led_elsewhere(y, made, below)) is not None:
         return found
     some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
@@ -123,6 +128,14 @@ def _used_twice(x: Tensor, below: set[Operation]) -> tuple[Operation, Operation,
             if len({place_of(c) for c in users if c.gradient_of is None}) > 1:
                 found.append((op, users[0], users[-1]))
     return found[0] if len(found) == 1 else None
+
+
+def only_added(x: Tensor, below: Collection[Operation]) -> bool:
+    """Whether a foreign program adds x to what is not in y, though what that is made of is, as an energy of forces."""
+    sums = [op for op in in_order(descendants([x])) if op.type in _SUMS and op.gradient_of is None]
+    others = [t.op for op in sums[:1] for t in op.inputs if x.op not in ancestors([t])]
+    return bool(advice_of(x.graph).words) and x.op not in below and bool(others) and all(op not in below and any(
+        each.type in VARIABLES and each in below for each in ancestors(op.outputs)) for op in others)
 
 
 def _led_elsewhere(y: Tensor, made: list[Operation], below: set[Operation]) -> tuple[str, str] | None:

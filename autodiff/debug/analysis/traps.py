@@ -13,8 +13,11 @@ from ...core.traversal import ancestors, descendants, in_order, past, users_of
 from ..facts.roles import at_line, place_of
 from .advice import advice_of
 from .attenuation import SATURATING
+from .edits.in_graph import DIVISIONS
+from .edits.of_givens import MATRICES
 from .findings import Finding
 from .flow import cuts_between, live_ops
+from .kept_away import CARRIES, MANY, is_kept_away, is_risky_power, sign_of
 from .mistakes.case import finding
 from .mistakes.heads import through
 from .remedies import is_sum_of_squares
@@ -29,17 +32,13 @@ _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'
            "Exp": "exp(x) overflows"}
 _ZERO_STAYS = ("Sqrt", "Rsqrt")  # rules by which a gradient of 0 gives 0, whatever the slope
 _SELECTS = ("Select", "SelectV2")
-_DENOMINATOR = ("RealDiv", "Div", "TrueDiv")
 _PASS = ("Identity", "Reshape", "Sum", "Mean", "Neg", "Mul", "ExpandDims", "Squeeze", "Cast", "StridedSlice",
          "Transpose", "BroadcastTo", "Add", "AddV2", "Sub", "Pack", "ConcatV2", "Tile", "Max", "Min")
-_CARRIES = ("Identity", "IdentityN", "Reshape", "ExpandDims", "Squeeze", "Cast", "BroadcastTo", "StridedSlice", "Tile",
-            "Transpose", "GatherV2", "StopGradient")
 _ASKS = ("Shape", "Size", "Rank", "ZerosLike", "OnesLike")
 _TIMES = 3  # products by the same weights, from which on they are those of a cell in time
 _GROWTH = 1e4  # over all iterations, from which on a training does not survive its first step
 _READ = ("Identity", "ReadVariableOp", "Captured")
 _SQUASHES = ("Tanh", "Sigmoid", "Softsign", "Relu6")  # what keeps a state bounded
-_MANY = 8  # ops that are looked back through
 
 
 def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable[Operation]) -> list[Finding]:
@@ -65,15 +64,15 @@ def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable
 def _of_op(op: Operation) -> list[Finding]:
     if op.type in _SELECTS:
         return _where(op)
-    if op.type == "Log" and not _is_kept_away(op.inputs[0]):
+    if op.type == "Log" and not is_kept_away(op.inputs[0]):
         return [_of_log(op)]
-    if op.type in ("Sqrt", "Rsqrt") and not _is_kept_away(op.inputs[0]):
+    if op.type in ("Sqrt", "Rsqrt") and not is_kept_away(op.inputs[0]):
         if is_sum_of_squares(op.inputs[0]):
             return [finding(42, "norm", op, "a norm, whose derivative at 0 is nan: sqrt'(0) is inf, times 0",
                             "tf.sqrt(tf.reduce_sum(x * x) + 1e-12)")]
         return [finding(36, "sqrt", op, f"{op.type.lower()} of something that may be 0: {_UNSAFE[op.type]}",
                         f"tf.{op.type.lower()}(x + 1e-12)")]
-    if op.type in _DENOMINATOR and not _is_kept_away(op.inputs[1]):
+    if op.type in DIVISIONS and not is_kept_away(op.inputs[1]):
         return [finding(28, "division", op, "a division by something that may be 0",
                         "tf.div_no_nan(x, y), or x / (y + 1e-12)")]
     if op.type == "SparseSoftmaxCrossEntropyWithLogits" and not advice_of(op.graph).words and any(
@@ -81,7 +80,7 @@ def _of_op(op: Operation) -> list[Finding]:
         return [finding(22, "second derivative", op, "its second derivative is taken: TensorFlow 1.15 refuses that "
                         "with a LookupError, as one kernel is loss and gradient", "where the script is to run there "
                         "too: tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.one_hot(labels, k), logits=logits)")]
-    if op.type == "Pow" and _is_risky_power(op):
+    if op.type == "Pow" and is_risky_power(op):
         return [finding(38, "power", op, "a power whose derivative at base 0 is inf or nan",
                         "tf.pow(tf.maximum(x, 1e-12), p)")]
     if op.type in ("Acos", "Asin") and op.inputs[0].op.type not in ("ClipByValue", "Minimum", "Maximum"):
@@ -95,14 +94,14 @@ def _of_op(op: Operation) -> list[Finding]:
 
 def _of_log(op: Operation) -> Finding:
     """What may be 0 under a logarithm; of a sigmoid's and that of 1 less it the latter is told, as it is 0 first."""
-    source = past(op.inputs[0], _CARRIES).op
+    source = past(op.inputs[0], CARRIES).op
     if source.type == "Softmax":
         return finding(49, "log of softmax", op, "log of a softmax: a probability underflows to 0 and gives -inf",
                        "use tf.nn.log_softmax, or tf.nn.softmax_cross_entropy_with_logits")
     if source.type == "Sigmoid":
         return finding(48, "log of sigmoid", op, "log of a sigmoid: it underflows to 0 and gives -inf",
                        "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid")
-    share = past(source.inputs[1], _CARRIES) if source.type == "Sub" and is_one(source.inputs[0]) else op.outputs[0]
+    share = past(source.inputs[1], CARRIES) if source.type == "Sub" and is_one(source.inputs[0]) else op.outputs[0]
     if share.op.type == "Sigmoid":
         other = next((f" as well as that of the sigmoid itself{at_line(place_of(log))}" for log in through(share)
                       if log.type == "Log"), "")
@@ -138,12 +137,13 @@ def _if_large(where: Operation, exp: Operation) -> list[Tensor]:
 def _unsafe_above(tensor: Tensor) -> Operation | None:
     """The nearest op above that may give inf, within a few ops."""
     level, seen = [tensor.op], {tensor.op}
-    for _ in range(_MANY):
+    for _ in range(MANY):
         above: list[Operation] = []
         for op in level:
             if op.type in _UNSAFE and op.type not in _ZERO_STAYS and not _is_harmless(op):
                 return op
-            above += [t.op for t in op.inputs if t.op not in seen]
+            if op.type not in MATRICES and not op.override:  # of which each element takes all, or that has its own rule
+                above += [t.op for t in op.inputs if t.op not in seen]
             seen.update(above)
         level = above
     return None
@@ -151,78 +151,18 @@ def _unsafe_above(tensor: Tensor) -> Operation | None:
 
 def _is_harmless(op: Operation) -> bool:
     """Whether what the op must not be given is kept away from it."""
-    if op.type in _DENOMINATOR:
-        return _is_kept_away(op.inputs[1])
+    if op.type in DIVISIONS:
+        return is_kept_away(op.inputs[1])
     if op.type == "Pow":
-        return not _is_risky_power(op)
-    return op.type in ("Log", "Reciprocal", "Inv") and _is_kept_away(op.inputs[0])
+        return not is_risky_power(op)
+    return op.type in ("Log", "Reciprocal", "Inv") and is_kept_away(op.inputs[0]) or (
+        op.type == "Exp" and sign_of(op.inputs[0]) < 0)
 
 
 def _is_guarded(op: Operation) -> bool:
     """Whether the argument that must not be 0 went through a choice or a bound of its own."""
-    argument = op.inputs[1] if op.type in _DENOMINATOR else op.inputs[0]
+    argument = op.inputs[1] if op.type in DIVISIONS else op.inputs[0]
     return argument.op.type in (*_SELECTS, "Maximum", "Minimum", "ClipByValue")
-
-
-def _is_kept_away(tensor: Tensor) -> bool:
-    """Whether a tensor shows that it is not 0: a constant, a sum with a positive constant, a bound, an exponential."""
-    op = past(tensor, _CARRIES).op
-    value = _constant(op.outputs[0])
-    if value is not None:
-        return bool(np.all(np.asarray(value) != 0))
-    if op.type in ("Exp", "Softplus", "Maximum", "ClipByValue", "Cosh", "Size", "Shape", "Prod", *_SELECTS):
-        return True
-    if op.type == "Fill":
-        return _is_kept_away(op.inputs[1])
-    if op.type == "Sub":
-        least, most = static_value(op.inputs[0]), _most(op.inputs[1])
-        return least is not None and most is not None and bool(np.all(least > most))
-    if op.type in ("Add", "AddV2"):
-        constants = [static_value(t) for t in op.inputs]
-        return any(c is not None and np.asarray(c).dtype.kind in "fiu" and bool(np.all(np.asarray(c) > 0))
-                   for c in constants)
-    if op.type in ("Sum", "Mean"):  # of exponentials: the denominator of a softmax; of examples whose label is not -100
-        source = op.inputs[0].op
-        return source.type in ("Exp", "Softmax", "Softplus") or source.type in _SELECTS and source.inputs[
-            0].op.type == "NotEqual" and bool(np.all(np.asarray(static_value(source.inputs[0].op.inputs[1]) or 0) < 0))
-    if op.type in _DENOMINATOR:  # but a share of exponentials, which may be as small as 0
-        return past(op.inputs[0], _CARRIES).op.type != "Exp" and _is_kept_away(op.inputs[0])
-    return op.type in ("Sqrt", "Mul", "Square", "Minimum", "Log1p", "Abs") and all(_is_kept_away(t) for t in op.inputs)
-
-
-def _most(tensor: Tensor) -> np.ndarray | None:
-    """The constant that a tensor is kept below, or at; None where it shows none."""
-    op = past(tensor, _CARRIES).op
-    if op.type not in ("ClipByValue", "Minimum", "Maximum"):
-        return None
-    bounds = [static_value(t) for t in (op.inputs[2:] if op.type == "ClipByValue" else op.inputs)]
-    if op.type == "Maximum":
-        a, b = (_most(t) if bound is None else bound for t, bound in zip(op.inputs, bounds))
-        return None if a is None or b is None else np.maximum(a, b)
-    return next((bound for bound in bounds if bound is not None), None)
-
-
-def _constant(tensor: Tensor, depth: int = 4) -> np.ndarray | None:
-    """The value of what is computed of constants alone, as the 1 / (1 - rate) of a dropout; None for anything else."""
-    value = static_value(tensor)
-    op = tensor.op
-    if value is not None or not depth or not op.inputs or not op.definition.elementwise:
-        return value
-    inputs = [_constant(t, depth - 1) for t in op.inputs]
-    if any(x is None for x in inputs):
-        return None
-    with np.errstate(all="ignore"):
-        return np.asarray(op.definition.kernel(*inputs, **op.attrs))
-
-
-def _is_risky_power(op: Operation) -> bool:
-    if _is_kept_away(op.inputs[0]):
-        return False
-    exponent = static_value(op.inputs[1])
-    if exponent is None:
-        return True
-    array = np.asarray(exponent, dtype=float)
-    return bool(np.any((array < 1) & (array != 0))) or bool(np.any((array < 2) & (array != np.round(array))))
 
 
 def _of_variable(y: Tensor, variable: Tensor, behind: set[Operation]) -> list[Finding]:

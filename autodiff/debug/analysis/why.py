@@ -17,7 +17,7 @@ from .advice import advice_of
 from .attenuation import SATURATING, SOFTMAXES, also_lost, noted, remedy
 from .cut_inside import looked_into
 from .cut_remedies import held_in_both, is_straight_through, of_both
-from .disconnected import disconnected, not_trained
+from .disconnected import disconnected, not_trained, only_added
 from .findings import Cut, Hop, WhyNone, WhySmall
 from .flow import cuts_between, path
 
@@ -64,9 +64,9 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
 def only_derived(y: Tensor, x: Tensor) -> bool:
     """Whether y sees only derivatives of what x is added to, as an equation's residual does: x says nothing in them."""
     behind = ancestors([y])
-    return any(call.ys[0] is not y and any(isinstance(found, Tensor) and found.op in behind for found in
-                                           call.found.values()) and _why_none(call.ys[0], x, None).kind == "flows"
-               for call in calls_of(y.graph))
+    return only_added(x, behind) or any(
+        call.ys[0] is not y and any(isinstance(each, Tensor) and each.op in behind for each in call.found.values()) and
+        _why_none(call.ys[0], x, None).kind == "flows" for call in calls_of(y.graph))
 
 
 def _meant_last(cuts: Sequence[Cut], operations: Mapping[str, Operation]) -> list[Cut]:

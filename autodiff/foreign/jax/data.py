@@ -10,6 +10,8 @@ import numpy as np
 from ...core.site import Site
 from ..model import Use
 
+_ARRANGE = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
+
 
 @dataclass(frozen=True, eq=False)
 class Variable:
@@ -102,6 +104,25 @@ def last_use(program: Program, variable: Variable) -> Equation | None:
             reached.update(map(id, equation.outputs))
             last = equation
     return last
+
+
+def is_only_added(program: Program, variable: Variable) -> bool:
+    """Whether it is added to what was left out, and that is made of what outputs need: as an energy of forces is."""
+    made = {id(v): e for e in program.dead for v in e.outputs}
+    needed = {id(v) for e in program.equations for v in e.inputs}
+    own = {id(variable)}
+    for e in program.dead:
+        if own.isdisjoint(map(id, e.inputs)):
+            continue
+        if e.primitive in ("add", "add_any", "sub"):
+            above = [v for v in e.inputs if id(v) not in own and id(v) in made]
+            for v in above:
+                above += [x for x in made[id(v)].inputs if id(v) not in needed and id(x) in made and x not in above]
+            return any(id(x) in needed for v in above for x in made[id(v)].inputs)
+        if e.primitive not in _ARRANGE:
+            return False
+        own.update(map(id, e.outputs))
+    return False
 
 
 def recognized(program: Program) -> Program:

@@ -18,13 +18,15 @@ import numpy as np
 
 from ...core.graph import Tensor
 from ...core.site import Site
+from ...debug.analysis.advice import Remark
+from ...debug.analysis.disconnected import DERIVED
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place
 from ..model import legal_name, tf
 from ..new_lines import nodes_on
 from ..steps import ForeignStep, ForeignSteps, not_used
 from .compiled import Traced, check_indices
-from .data import Equation, Literal, Program, Variable, last_use
+from .data import Equation, Literal, Program, Variable, is_only_added, last_use
 from .jitted import Once, form_of, held_by
 from .primitives import JAX
 from .program import array_of, as_program, dotted, jaxpr_at_values, jaxpr_of, parameter_names, tidied
@@ -128,8 +130,11 @@ class Builder:
         for name, value in values.items():
             self._steps.variable(name, value)
         ends = {leaf.name: end for leaf, v in zip(leaves, program.inputs) if (end := last_use(program, v)) is not None}
-        self._steps.advice.remarks = {self._steps.variables[name].op.name: not_used(end.primitive, _place(end.sites))
-                                      for name, end in ends.items() if name in values}
+        added = {leaf.name for leaf, v in zip(leaves, program.inputs) if is_only_added(program, v)}
+        self._steps.advice.untrained = {self._steps.variables[name].op.name for name in added & {*values}}
+        self._steps.advice.remarks = {self._steps.variables[name].op.name: (
+            Remark(f"it{DERIVED.format('the loss')}", _place(end.sites)) if name in added else
+            not_used(end.primitive, _place(end.sites))) for name, end in ends.items() if name in values}
         cotangents = [] if call.cotangents is None else [array_of(c) for c in jax.tree.leaves(call.cotangents)]
         key = reading.graph, tuple(leaf.name for leaf in leaves), len(cotangents)
         if key not in self._known:
@@ -189,7 +194,7 @@ def leaves_of(call: Call, everything: bool) -> list[Leaf]:
             if not is_parameter and not (everything and isinstance(leaf, (jax.Array, np.ndarray))):
                 continue
             name = (dotted(path) if is_parameter and path else "") or dotted(path, titles[number])
-            if name in taken:
+            if name in taken or name[0].isdigit():  # as of a list of layers
                 name = dotted(path, titles[number])
             taken.add(name)
             found.append(Leaf(name, leaf, (number, path), is_parameter))

@@ -17,7 +17,7 @@ _STAYS = (*SAME, *_PARTS, "Sum", "Mean", "GatherNd", "GatherV2", "Transpose", "S
           "AddV2", "AddN", "Select", "SelectV2", "Pack", "Sqrt", "ConcatV2")
 _BENDS = ("Maximum", "Relu", "Softplus")
 _SCALES = ("Mul", "RealDiv", "Div", "DivNoNan")
-_NEVER_NEGATIVE = ("OneHot", "Softmax", "Sigmoid", "Exp", "Square", "Abs", "Size", "Shape", "Prod", "Greater", "Less",
+NEVER_NEGATIVE = ("OneHot", "Softmax", "Sigmoid", "Exp", "Square", "Abs", "Size", "Shape", "Prod", "Greater", "Less",
                    "Equal", "NotEqual", "SequenceMask", "Maximum")
 _SOFTMAXES = ("Softmax", "LogSoftmax")
 _MOST_PATHS = 10_000  # ops that are followed
@@ -152,7 +152,7 @@ def _sign_of(tensor: Tensor, fed: int) -> int:
         return _sign_of(less.inputs[0], fed)  # returns that are normalised
     if op.type in ("Select", "SelectV2"):
         return min(_sign_of(t, fed) for t in op.inputs[1:])
-    return fed if op.type in PLACEHOLDERS else 1 if op.type in _NEVER_NEGATIVE else 0
+    return fed if op.type in PLACEHOLDERS else 1 if op.type in NEVER_NEGATIVE else 0
 
 
 def _straight(op: Operation) -> Operation:

@@ -1,0 +1,105 @@
+"""What a graph shows of numbers without running it: that they are not 0, how large they may get, their signs."""
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.constant_value import static_value
+from ...core.graph import Operation, Tensor
+from ...core.traversal import past
+from .edits.in_graph import DIVISIONS, is_squared
+from .mistakes.signs import NEVER_NEGATIVE
+
+CARRIES = ("Identity", "IdentityN", "Reshape", "ExpandDims", "Squeeze", "Cast", "BroadcastTo", "StridedSlice", "Tile",
+            "Transpose", "GatherV2", "StopGradient")
+MANY = 8  # ops that are looked back through
+_SELECTS = ("Select", "SelectV2")
+_DIAGONALS = ("MatrixDiagPart", "DiagPart", "If")  # JAX chooses between two ways to take one
+_SCALES, _ALONG = ("Mul", *DIVISIONS), ("Sum", "Mean", "Transpose", "Max", "Min")
+
+
+def is_kept_away(tensor: Tensor) -> bool:
+    """Whether a tensor shows that it is not 0: a constant, a sum with a positive constant, a bound, an exponential."""
+    op = past(tensor, CARRIES).op
+    value = _constant(op.outputs[0])
+    if value is not None:
+        return bool(np.all(np.asarray(value) != 0))
+    if op.type in ("Exp", "Softplus", "Maximum", "ClipByValue", "Cosh", "Size", "Shape", "Prod", *_SELECTS):
+        return True
+    if op.type in _DIAGONALS:
+        return _is_of_cholesky(op)
+    if op.type == "Fill":
+        return is_kept_away(op.inputs[1])
+    if op.type == "Sub":
+        least, most = static_value(op.inputs[0]), _most(op.inputs[1])
+        return least is not None and most is not None and bool(np.all(least > most))
+    if op.type in ("Add", "AddV2"):
+        constants = [static_value(t) for t in op.inputs]
+        return any(c is not None and np.asarray(c).dtype.kind in "fiu" and bool(np.all(np.asarray(c) > 0))
+                   for c in constants)
+    if op.type in ("Sum", "Mean"):  # of exponentials: the denominator of a softmax; of examples whose label is not -100
+        source = op.inputs[0].op
+        return source.type in ("Exp", "Softmax", "Softplus") or is_squared(source) and is_kept_away(
+            source.inputs[0]) or source.type in _SELECTS and source.inputs[
+            0].op.type == "NotEqual" and bool(np.all(np.asarray(static_value(source.inputs[0].op.inputs[1]) or 0) < 0))
+    if op.type in DIVISIONS:  # but a share of exponentials, which may be as small as 0
+        return past(op.inputs[0], CARRIES).op.type != "Exp" and is_kept_away(op.inputs[0])
+    return op.type in ("Sqrt", "Mul", "Square", "Pow", "Minimum", "Log1p", "Abs") and all(map(is_kept_away, op.inputs))
+
+
+def _is_of_cholesky(op: Operation) -> bool:
+    """Whether it takes the diagonal of a Cholesky factor, which is positive."""
+    for _ in range(MANY):
+        if op.type not in (*_DIAGONALS, *_SELECTS, *CARRIES):
+            break
+        op = op.inputs[-1 if op.type in _DIAGONALS else op.type in _SELECTS].op
+    return op.type == "Cholesky"
+
+
+def _most(tensor: Tensor) -> np.ndarray | None:
+    """The constant that a tensor is kept below, or at; None where it shows none."""
+    op = past(tensor, CARRIES).op
+    if op.type not in ("ClipByValue", "Minimum", "Maximum"):
+        return None
+    bounds = [static_value(t) for t in (op.inputs[2:] if op.type == "ClipByValue" else op.inputs)]
+    if op.type == "Maximum":
+        a, b = (_most(t) if bound is None else bound for t, bound in zip(op.inputs, bounds))
+        return None if a is None or b is None else np.maximum(a, b)
+    return next((bound for bound in bounds if bound is not None), None)
+
+
+def _constant(tensor: Tensor, depth: int = 4) -> np.ndarray | None:
+    """The value of what is computed of constants alone, as the 1 / (1 - rate) of a dropout; None for anything else."""
+    value = static_value(tensor)
+    op = tensor.op
+    if value is not None or not depth or not op.inputs or not op.definition.elementwise:
+        return value
+    inputs = [_constant(t, depth - 1) for t in op.inputs]
+    if any(x is None for x in inputs):
+        return None
+    with np.errstate(all="ignore"):
+        return np.asarray(op.definition.kernel(*inputs, **op.attrs))
+
+
+def is_risky_power(op: Operation) -> bool:
+    """Whether the derivative of a power may be inf or nan, by its exponent, at a base that may be 0."""
+    if is_kept_away(op.inputs[0]):
+        return False
+    exponent = static_value(op.inputs[1])
+    if exponent is None:
+        return True
+    array = np.asarray(exponent, dtype=float)
+    return bool(np.any((array < 1) & (array != 0))) or bool(np.any((array < 2) & (array != np.round(array))))
+
+
+def sign_of(tensor: Tensor, far: int = MANY) -> int:
+    """1 for what shows that it is never negative, -1 for what is never positive, else 0."""
+    op = past(tensor, CARRIES).op
+    value = _constant(op.outputs[0])
+    if value is not None or not far:
+        return 0 if value is None else int(np.all(value >= 0)) - int(np.all(value <= 0))
+    if op.type in NEVER_NEGATIVE or is_squared(op):
+        return 1
+    signs = [sign_of(t, far - 1) for t in op.inputs[:1 if op.type in _ALONG else 2]] if op.type in (
+        "Neg", *_SCALES, *_ALONG, "Add", "AddV2") else [0]
+    return -signs[0] if op.type == "Neg" else signs[0] * signs[1] if op.type in _SCALES else (
+        signs[0] if len({*signs}) == 1 else 0)
