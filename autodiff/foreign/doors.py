@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib.abc
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from typing import Any
 
 DOORS = {"torch": "torch.door", "jax": "jax.door",
          "optax": "jax.optimizers"}  # framework -> module in this room, which has open_door(view)
+BEFORE = {"torch": {"OMP_WAIT_POLICY": "PASSIVE"}}  # variables set, if they are not, before a framework is loaded:
+# threads that wait by spinning make small ops several times slower where another process wants their processor
 ALWAYS = ("eager.door",)  # modules of doors that no import opens
 
 
@@ -70,6 +73,8 @@ class _Finder(importlib.abc.MetaPathFinder):
         spec = importlib.util.find_spec(name)
         if spec is None or spec.loader is None:
             return None
+        for variable, value in BEFORE.get(name, {}).items():
+            os.environ.setdefault(variable, value)
         spec.loader = _Loader(spec.loader, lambda: self._loaded(name))
         return spec
 

@@ -100,13 +100,13 @@ class Between:
     def note(self, loss: Any, key: Any, entries: Sequence[Entry], used: Sequence[Entry]) -> None:
         """A step. entries: since the last one; used: those that its loss is made of."""
         mine = set(map(id, used))
-        self._in_loss |= {id(t) for e in used for t in tensors_in((e.args, e.kwargs)) if is_leaf(t)}
+        self._in_loss |= {id(t) for e in used for t in e.given if is_leaf(t)}
         for kind in ("same batch", "padding in between"):
             self._seen.pop(kind, None)
         others = [e for e in entries if id(e) not in mine]
         for entry in (e for e in (*others, *used) if not isinstance(e.op, (Call, Choice))):
-            name, given, args = name_of(entry.op)[0], list(tensors_in(entry.args)), entry.args
-            sizes = [[n for n in t.shape if n != 1] for t in (*given[:1], *tensors_in(entry.result))]
+            name, given, args = name_of(entry.op)[0], tensors_in(entry.args), entry.args
+            sizes = [[n for n in t.shape if n != 1] for t in (*given[:1], *entry.made)]
             if name in ("view", "reshape", "_unsafe_view") and id(entry) not in mine and len(sizes[0]) > 2 and (
                     sizes[0] != sizes[1] and sorted(sizes[0]) == sorted(sizes[1])):  # in a loss the graph tells it
                 self._seen["reshape for transpose"] = place_of_frames(entry.frames), tuple(map(str, sizes))

@@ -45,7 +45,7 @@ def decomposed(entry: Entry) -> tuple[Parts, Any]:
     with torch.set_grad_enabled(entry.has_grad), mode, recorder:
         result = rule(*args, **kwargs)
     inner = [Entry(e.op, e.args, e.kwargs, e.result, entry.frames, e.has_grad, e.drawn) for e in recorder.entries]
-    return Parts(inner, args, kwargs), list(tensors_in(result))
+    return Parts(inner, args, kwargs), tensors_in(result)
 
 
 def line_of(entry: Entry) -> Site | None:

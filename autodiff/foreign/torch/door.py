@@ -145,9 +145,9 @@ class TorchDoor:
         built = None
         with contextlib.suppress(Exception):  # of what is no step of the script's
             bad = next((e for e in reversed(self.recorder.entries) if any(t.dim() == 0 and t.requires_grad and not (
-                is_leaf(t) or bool(torch.isfinite(t.detach()).all())) for t in tensors_in(e.result))), None)
+                is_leaf(t) or bool(torch.isfinite(t.detach()).all())) for t in e.made)), None)
             if bad is not None and all(bad is not e for e in used):
-                loss = next(tensors_in(bad.result))
+                loss = bad.made[0]
                 parts = sliced([e for e in self.recorder.entries if not _updates(e, parameters)], [loss])
                 built = self._builder.built(loss, parts, {**parameters, **self._unnamed(parts, parameters)}, data_names(
                     names))
@@ -200,7 +200,7 @@ class TorchDoor:
         known = {id(p) for p in parameters.values()}
         found: dict[str, Any] = {}
         for entry in used:
-            for tensor in tensors_in((entry.args, entry.kwargs)):
+            for tensor in entry.given:
                 if tensor.requires_grad and is_leaf(tensor) and id(tensor) not in known and not _is_part(tensor):
                     known.add(id(tensor))
                     found[self._habits.label(tensor)] = tensor
@@ -209,7 +209,7 @@ class TorchDoor:
     def _lasting(self, parameters: dict[str, Any], entries: Sequence[Entry]) -> dict[str, Any]:
         """Without what this step made, and asked for gradients by on its way, as for a penalty of them."""
         asked, self._asked = {id(t) for t in self._asked}, []
-        made = asked and {id(t) for e in entries for t in tensors_in(e.result)}
+        made = asked and {id(t) for e in entries for t in e.made}
         return {name: p for name, p in parameters.items() if id(p) not in asked or id(p) not in made}
 
     def _tell(self, built: Built, names: dict[str, Any], parameters: dict[str, Any], entries: list[Entry],
@@ -219,7 +219,7 @@ class TorchDoor:
         advice.suspects = [Remark(f"{name_of(e.op)[0]} changes in place, unseen by autograd, what it differentiates",
                                   place_of_frames(e.frames)) for e in built.edits] + self._habits.suspects()
         advice.remarks = {}
-        advice.tolerance = max([Advice.tolerance, *(_OF_16_BITS for e in used for t in tensors_in(e.result)
+        advice.tolerance = max([Advice.tolerance, *(_OF_16_BITS for e in used for t in e.made
                                                     if t.dtype in (torch.bfloat16, torch.float16))])
         names_of = {id(p): self.steps.variables[name].op.name for name, p in parameters.items()}
         too_small = underflowing(self._habits.optimizers, self._habits.made)
@@ -281,8 +281,8 @@ def _is_part(tensor: Any) -> bool:
 
 def _reaches_back(used: Sequence[Entry], entries: Sequence[Entry], loss: Any) -> bool:
     """Whether entries differentiate what was made before they began, and do not only take its numbers."""
-    made = {id(t) for e in entries for t in tensors_in(e.result)}
-    through = [e for e in used if any(t.requires_grad for t in tensors_in(e.result))]
+    made = {id(t) for e in entries for t in e.made}
+    through = [e for e in used if any(t.requires_grad for t in e.made)]
     return any(t.requires_grad and not is_leaf(t) and id(t) not in made
                for t in tensors_in([loss, *((e.args, e.kwargs) for e in through)]))
 

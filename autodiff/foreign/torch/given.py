@@ -12,7 +12,7 @@ import torch
 from ...core.site import RawFrames, resolve
 from ..script_lines import loop_around
 from .graph import name_of, written_by
-from .record import Call, Choice, Entry, is_leaf, storage_of, tensors_in
+from .record import Call, Choice, Entry, is_leaf, storage_of
 
 _PIECES = 4  # writes from which on a batch is filled piece by piece, in no order that other steps would repeat
 # Ops that take a part of something, where numbers say which part, or put such parts together.
@@ -23,29 +23,29 @@ def without_batches(entries: Sequence[Entry], parameters: Collection[object]) ->
     """The entries without those that cut data, or put a batch together: no parameter is in it, detached or not."""
     own, detached = {id(p) for p in parameters}, set[int]()
     for entry in entries:
-        made = list(tensors_in(entry.result))
+        made = entry.made
         if entry.has_grad and not any(t.requires_grad for t in made) and any(
-                id(t) in own or storage_of(t) in detached for t in tensors_in((entry.args, entry.kwargs))):
+                id(t) in own or storage_of(t) in detached for t in entry.given):
             detached.update(map(storage_of, made))
-    flowing = detached | {storage_of(t) for entry in entries for t in tensors_in(entry.result) if t.requires_grad}
+    flowing = detached | {storage_of(t) for entry in entries for t in entry.made if t.requires_grad}
 
     def is_data(entry: Entry) -> bool:
         return not any(t.requires_grad or id(t) in own or storage_of(t) in flowing
-                       for t in tensors_in((entry.args, entry.kwargs)))
+                       for t in entry.given)
 
     filled = _filled(entries, is_data)
-    entries = [e for e in entries if not filled or filled.isdisjoint(map(storage_of, tensors_in(e.result)))]
+    entries = [e for e in entries if not filled or filled.isdisjoint(map(storage_of, e.made))]
     changed = _changed(entries)
     return [entry for entry in entries if isinstance(entry.op, (Call, Choice)) or name_of(entry.op)[0] not in _TAKES
-            or not is_data(entry) or not changed.isdisjoint(map(storage_of, tensors_in(entry.result)))]
+            or not is_data(entry) or not changed.isdisjoint(map(storage_of, entry.made))]
 
 
 def _filled(entries: Sequence[Entry], is_data: Callable[[Entry], bool]) -> set[int]:
     """The storages that are filled piece by piece, with data alone, before anything takes them."""
     pieces, taken, begun = Counter[int](), set[int](), set[int]()  # begun: what it was at first is not to be had later
     for entry in entries:
-        written, made = (set(map(storage_of, each)) for each in (written_by(entry), tensors_in(entry.result)))
-        given = set(map(storage_of, tensors_in((entry.args, entry.kwargs))))
+        written, made = (set(map(storage_of, each)) for each in (written_by(entry), entry.made))
+        given = set(map(storage_of, entry.given))
         taken.update(given - made, () if is_data(entry) else written)
         begun |= made - given - written
         pieces.update(written & begun)
@@ -71,7 +71,7 @@ def in_loop(entries: Sequence[Entry], frames: RawFrames) -> list[Entry]:
     def tells(entry: Entry) -> bool:
         return isinstance(entry.op, (Call, Choice)) or any(
             storage_of(t) in changed or t.requires_grad and not is_leaf(t) or not bool(torch.isfinite(t.detach()).all())
-            for t in tensors_in(entry.result))
+            for t in entry.made)
 
     return [entry for entry in entries if is_inside(entry) or tells(entry)]
 

@@ -33,7 +33,7 @@ def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
     """The entries that what is wanted is made of, in order."""
     made, written = set[int](), set[int]()
     for entry in entries:
-        made.update(map(id, tensors_in(entry.result)))
+        made.update(map(id, entry.made))
         if not isinstance(entry.op, (Call, Choice)):
             written.update(storage_of(t) for t in written_by(entry))
     ids, storages = set[int](), set[int]()
@@ -47,18 +47,18 @@ def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
         want(tensor)
     kept = []
     for entry in reversed(entries):
-        results = list(tensors_in(entry.result))
+        results = entry.made
         if any(id(t) in ids for t in results) or storages and any(
                 storage_of(t) in storages for t in (*results, *written_by(entry))):
             kept.append(entry)
-            for tensor in tensors_in((entry.args, entry.kwargs)):
+            for tensor in entry.given:
                 want(tensor)
             if isinstance(entry.op, Choice):
                 for _, outputs in entry.op.branches:
                     for tensor in outputs:
                         want(tensor)
             for inner in entry.op.body if isinstance(entry.op, (Call, Choice)) else ():
-                for tensor in tensors_in((inner.args, inner.kwargs)):
+                for tensor in inner.given:
                     want(tensor)
     return kept[::-1]
 
@@ -68,7 +68,7 @@ def written_by(entry: Entry) -> list[Any]:
     if isinstance(entry.op, (Call, Choice)) or not traits_of(entry.op).in_place:
         return []
     given = [entry.args[i] if i < len(entry.args) else entry.kwargs.get(n) for i, n in traits_of(entry.op).writes]
-    return list(tensors_in(given))
+    return tensors_in(given)
 
 
 class TorchGraph:
@@ -112,7 +112,7 @@ class TorchGraph:
     def _note_maker(self, entry: Entry) -> None:
         """Say of the op that gives an entry's result which module it is of, if that is one of torch's own, and what
         keeps a gradient from it."""
-        tensor = next(tensors_in(entry.result), None)
+        tensor = next(iter(entry.made), None)
         of = self.makers(entry.module) if type(entry.module).__module__.startswith("torch.nn") else ""
         if tensor is None or not of and entry.has_grad:
             return
@@ -149,7 +149,7 @@ class TorchGraph:
             self._decomposed(entry)
             return
         kwargs.pop("out", None)
-        given = list(tensors_in((entry.args, entry.kwargs)))
+        given = entry.given
         if not given and isinstance(entry.result, torch.Tensor) and "dtype" in aten.ops[row].arguments:
             kwargs["dtype"] = DTYPES[entry.result.dtype]  # what is made from nothing has torch's default
         if getattr(entry.result, "dtype", None) is torch.float64 and not any(
@@ -170,7 +170,7 @@ class TorchGraph:
                     node = with_gradient(node, [self.of(tensor)], lambda dy: [dy])
                 self.memory.write(tensor, node)
             return
-        for tensor, node in zip(tensors_in(entry.result), found):
+        for tensor, node in zip(entry.made, found):
             if hasattr(node, "dtype"):
                 node = self._checked(entry, tensor, node, name)
             self.give(tensor, node)
@@ -180,7 +180,7 @@ class TorchGraph:
         node = as_type(node, DTYPES[tensor.dtype])
         is_cut = (not entry.has_grad or name == "detach") and (not tensor.requires_grad or is_leaf(tensor))
         if is_cut and (tensor.is_floating_point() or tensor.is_complex()) and any(
-                t.requires_grad for t in tensors_in((entry.args, entry.kwargs))):
+                t.requires_grad for t in entry.given):
             return tf.stop_gradient(node, name="detach" if entry.has_grad else "no_grad")
         return node
 
@@ -190,7 +190,7 @@ class TorchGraph:
 
     def _drawn(self, entry: Entry, traits: Any) -> None:
         """What a random op drew is as given as what the program was fed with."""
-        for i, tensor in enumerate(tensors_in(entry.result)):
+        for i, tensor in enumerate(entry.made):
             drawn = entry.drawn[i]
             node = self._leaf(tensor, lambda drawn=drawn: array_of(drawn), entry)
             if traits.in_place:
@@ -200,7 +200,7 @@ class TorchGraph:
         packet = name_of(entry.op)[0]
         if packet == "native_dropout":
             x, p = self._translated(entry.args)[:2]
-            results = list(tensors_in(entry.result))
+            results = entry.made
             self.give(results[0], aten.build("native_dropout.kept", (x, self.of(results[1]), p), {})[0])
         elif packet in ("rrelu_with_noise", "rrelu_with_noise_"):
             args = self._translated(entry.args)
@@ -211,7 +211,7 @@ class TorchGraph:
         from .decompose import decomposed
 
         inner, result = decomposed(entry)
-        given = zip(tensors_in((inner.args, inner.kwargs)), tensors_in((entry.args, entry.kwargs)))
+        given = zip(tensors_in((inner.args, inner.kwargs)), entry.given)
         part = TorchGraph(self.graph, self._recorder, self._leaf, self._sizes)
         for own, outer in given:
             part.give(own, self.of(outer))
@@ -245,7 +245,7 @@ class TorchGraph:
 
         pred = tf.reshape(as_type(self.of(entry.args[0]), tf.bool), [])
         found = tf.cond(pred, *(branch(*each) for each in entry.op.branches))
-        for tensor, node in zip(tensors_in(entry.result), found if isinstance(found, (list, tuple)) else [found]):
+        for tensor, node in zip(entry.made, found if isinstance(found, (list, tuple)) else [found]):
             self.memory.replace(tensor, node)
 
     def _part(self) -> "TorchGraph":
@@ -258,7 +258,7 @@ class TorchGraph:
         """A function with its own backward: what its forward gives, behind a gradient that its backward makes."""
         call, part = entry.op, self._part()
         at = [i for i, t in enumerate(entry.args) if isinstance(t, torch.Tensor)]
-        outputs = list(tensors_in(entry.result))
+        outputs = entry.made
         results = [t for t in outputs if t.requires_grad]
 
         def function(*inputs: Any) -> Any:

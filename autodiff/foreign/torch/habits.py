@@ -26,7 +26,7 @@ from .hooks import Hooks
 from .logarithms import Logarithms
 from .names import modules_in
 from .rates import Rates
-from .record import BYTES, Entry, RawFrames, Recorder, is_leaf, place_of_frames, tensors_in, user_frames
+from .record import BYTES, Entry, RawFrames, Recorder, is_leaf, place_of_frames, user_frames
 from .unkept import Unkept, all_frozen, fixed_tables, list_of
 from .written import Known, lists_layers
 
@@ -216,7 +216,7 @@ class Habits:
 
     def has_moved(self, entry: Entry) -> bool:
         """Whether an op of the last step took a parameter that is another by now: what it made is a number for good."""
-        return any(id(t) in self.moved for t in tensors_in((entry.args, entry.kwargs)))
+        return any(id(t) in self.moved for t in entry.given)
 
     def made_at(self, thing: Any) -> str:
         """` made at train.py:12`; "" if it is not known."""

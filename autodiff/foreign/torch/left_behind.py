@@ -25,22 +25,22 @@ def left_before(parameter: Any, older: Sequence[Entry], used: Sequence[Entry]) -
     not."""
     ids, ends = {id(parameter)}, dict[int, Entry]()
     for entry in older:
-        taken = list(tensors_in((entry.args, entry.kwargs)))
+        taken = entry.given
         given = [t for t in taken if id(t) in ids]
-        made, before = list(tensors_in(entry.result)), next((ends[id(t)] for t in taken if id(t) in ends), None)
+        made, before = entry.made, next((ends[id(t)] for t in taken if id(t) in ends), None)
         end = entry if any(t.requires_grad for t in given) else before
         if end is not None and not any(t.requires_grad for t in made):
             ends.update(dict.fromkeys(map(id, made), end))
         elif given:
             ids.update(map(id, made))
-    reached = (ends.get(id(t)) for e in used for t in tensors_in((e.args, e.kwargs)))
+    reached = (ends.get(id(t)) for e in used for t in e.given)
     return next((_end_of(entry) for entry in reached if entry is not None), None)
 
 
 def to_numbers(entries: Sequence[Entry]) -> list[Entry]:
     """Those that led to a tensor, of more than one number, without the gradient of what it was made of."""
-    ends = [t for e in entries if any(t.requires_grad for t in tensors_in((e.args, e.kwargs)))
-            for t in tensors_in(e.result) if not t.requires_grad and t.is_floating_point() and t.numel() > 1]
+    ends = [t for e in entries if any(t.requires_grad for t in e.given)
+            for t in e.made if not t.requires_grad and t.is_floating_point() and t.numel() > 1]
     return sliced(entries, ends) if ends else []
 
 
@@ -54,15 +54,15 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
     ids, storages, last = {id(parameter)}, {storage_of(parameter)}, None
     of_loss = set(map(id, used))
     for entry in entries:
-        given = [t for t in tensors_in((entry.args, entry.kwargs)) if id(t) in ids or storage_of(t) in storages]
+        given = [t for t in entry.given if id(t) in ids or storage_of(t) in storages]
         if not given or not any(t.requires_grad for t in given) and _name_of(entry) == "detach":  # made, by Parameter()
             continue
-        is_draw = entry.drawn is not None and not any(t.requires_grad for t in tensors_in(entry.result))
+        is_draw = entry.drawn is not None and not any(t.requires_grad for t in entry.made)
         if is_draw or id(entry) not in of_loss and (last is None or any(t.requires_grad for t in given)):
             last = entry
         if is_draw:
             continue
-        results = [*tensors_in(entry.result), *written_by(entry)]
+        results = [*entry.made, *written_by(entry)]
         ids.update(map(id, results))
         storages.update(map(storage_of, results))
     copied = next((frames for key, (_, frames) in assigned.items() if key in ids), None)
@@ -74,9 +74,9 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
     if last is None:
         return idle(made) or Remark("nothing in this step uses it", None, "use it for the loss, or drop it")
     fresh = [e for e in used if "lift_fresh" in str(e.op)]
-    own = {id(t) for e in fresh for t in tensors_in(e.result)}
+    own = {id(t) for e in fresh for t in e.made}
     if fresh and last.drawn is None and not any(t.requires_grad and id(t) not in own for e in used
-                                                for t in tensors_in((e.args, e.kwargs))):
+                                                for t in e.given):
         last = fresh[-1]  # made of numbers that torch.tensor() has read, unseen
     return _end_of(last)
 
@@ -88,12 +88,12 @@ def sampled(entries: Sequence[Entry], used: Sequence[Entry]) -> list[Finding]:
     """
     draws = [e for e in used if e.drawn is not None and not e.has_grad and not isinstance(e.op, Call)
              and name_of(e.op)[0] == "normal"]
-    ids = [{id(t) for t in tensors_in((each.args, each.kwargs))} for each in used] if draws else []
+    ids = [{id(t) for t in each.given} for each in used] if draws else []
     for draw in draws:
-        given = {id(t) for t in tensors_in((draw.args, draw.kwargs))}
-        before = [each for each in entries if not each.has_grad and given & {id(t) for t in tensors_in(each.result)}]
-        own = {id(t) for each in (draw, *before) for t in tensors_in((each.args, each.kwargs)) if t.requires_grad}
-        made = {id(t) for t in tensors_in(draw.result)}
+        given = {id(t) for t in draw.given}
+        before = [each for each in entries if not each.has_grad and given & {id(t) for t in each.made}]
+        own = {id(t) for each in (draw, *before) for t in each.given if t.requires_grad}
+        made = {id(t) for t in draw.made}
         takers = [each for each, taken in zip(used, ids) if taken & made and each is not draw]
         beside = [each for each, taken in zip(used, ids) if taken & own and each.has_grad]
         if takers and beside and all(each.has_grad for each in takers) and not any(

@@ -20,7 +20,7 @@ from ...debug.analysis.advice import advice_of
 from ..model import Model, legal_name, tf
 from .choices import uncompiled
 from .graph import DTYPES, TorchGraph, array_of, sliced
-from .record import Call, Calls, Recorder, tensors_in
+from .record import Call, Calls, Recorder
 from .sizes import Sizes
 from .words import WORDS
 
@@ -140,7 +140,7 @@ def _state(program: Any) -> Iterator[tuple[str, Any]]:
 def _differentiate(calls: Calls, recorder: Recorder, entry: Any) -> None:
     """Let a Function's own backward run, so that what it does is known."""
     call = entry.op
-    dys = tuple(torch.ones_like(t) for t in tensors_in(entry.result))
+    dys = tuple(torch.ones_like(t) for t in entry.made)
     with torch.no_grad(), recorder:
         calls.differentiated(call.node, dys, lambda: call.function.backward(call.node, *dys))
 

@@ -9,14 +9,13 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, NamedTuple
 
 import torch
+import torch.utils._python_dispatch as modes
 import torch.utils._pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from ...core.site import PACKAGE, RawFrames, resolve
 from ...debug.facts.records import Place
@@ -78,16 +77,17 @@ def place_of_frames(frames: RawFrames) -> Place | None:
     return as_place(sites[0]) if sites else None
 
 
-def tensors_in(tree: Any) -> Iterator[Any]:
+def tensors_in(tree: Any) -> list[Any]:
     """The tensors of nested lists, tuples and dicts."""
     if isinstance(tree, torch.Tensor):
-        yield tree
-    elif isinstance(tree, (list, tuple)):
-        for part in tree:
-            yield from tensors_in(part)
-    elif isinstance(tree, dict):
-        for part in tree.values():
-            yield from tensors_in(part)
+        return [tree]
+    found: list[Any] = []
+    for part in tree if isinstance(tree, (list, tuple)) else tree.values() if isinstance(tree, dict) else ():
+        if isinstance(part, torch.Tensor):
+            found.append(part)
+        elif isinstance(part, (list, tuple, dict)):
+            found += tensors_in(part)
+    return found
 
 
 def is_leaf(tensor: Any) -> bool:
@@ -119,6 +119,22 @@ class Entry:
     has_grad: bool
     drawn: Any = None
     module: Any = None
+    _given: tuple[Any, ...] | None = None
+    _made: tuple[Any, ...] | None = None
+
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """The tensors among the arguments."""
+        if self._given is None:
+            self._given = (*tensors_in((self.args, self.kwargs)),)
+        return self._given
+
+    @property
+    def made(self) -> tuple[Any, ...]:
+        """The tensors that it gave."""
+        if self._made is None:
+            self._made = (*tensors_in(self.result),)
+        return self._made
 
 
 @dataclass(slots=True, eq=False)
@@ -165,10 +181,11 @@ class Choice:
         return "cond"
 
 
-class Recorder(TorchDispatchMode):
+class Recorder(modes.TorchDispatchMode):
     """The ops since the last turn. entries: in order; older: those of the turn before. before: what storages held that
     were there before and were overwritten, as flat tensors. paused: whether ops pass unseen (as an optimizer's
-    do). is_bounded: whether it may forget what a step will hardly need."""
+    do); where no mode of the script's own is on they do so without a call of Python's. is_bounded: whether it may
+    forget what a step will hardly need."""
 
     def __init__(self, *, is_bounded: bool = False) -> None:
         super().__init__()
@@ -176,11 +193,38 @@ class Recorder(TorchDispatchMode):
         self.entries: list[Entry] = []
         self.older: list[Entry] = []
         self.before: dict[int, Any] = {}
-        self.paused = False
+        self._is_paused = self._is_out = False
         self.modules: list[Any] = []  # whose forward runs, outermost first
         self._made: set[int] = set()
         self._given: list[Any] = []  # the last two tensors that were given memory
         self._idle = 0  # bytes that entries without autograd hold
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # scripts are not compiled here, and each op would pass through two more functions
+
+    def __exit__(self, *error: Any) -> None:
+        self._put_back()
+        super().__exit__(*error)
+
+    @property
+    def paused(self) -> bool:
+        """Whether ops pass unseen."""
+        return self._is_paused
+
+    @paused.setter
+    def paused(self, on: bool) -> None:
+        self._is_paused = on
+        if not on:
+            self._put_back()
+        elif torch._C._len_torch_dispatch_stack() == 1 and modes._get_dispatch_stack_at(0) is self:
+            modes._pop_mode()
+            self._is_out = True
+
+    def _put_back(self) -> None:
+        if self._is_out:
+            modes._push_mode(self)
+            self._is_out = False
 
     def turn(self) -> None:
         """Begin a new step. What was made with autograd on may be differentiated by the next one too."""
@@ -213,7 +257,7 @@ class Recorder(TorchDispatchMode):
         if not traits.in_place:
             for tensor in tensors_in(result):
                 self._made.add(storage_of(tensor))
-        if traits.writes or self._is_bounded or next(tensors_in(result), None) is not None:
+        if traits.writes or self._is_bounded or tensors_in(result):
             module = self.modules[-1] if self.modules else None
             self.entries.append(Entry(op, args, kwargs, result, user_frames(), has_grad, drawn, module))
         if self._is_bounded:
@@ -231,7 +275,7 @@ class Recorder(TorchDispatchMode):
         self.paused = True
         chosen = pytree.tree_map(lambda a, b: torch.where(pred, a, b), *(result for _, result in found))
         self.paused = False
-        choice = Choice(tuple((body, list(tensors_in(result))) for body, result in found))
+        choice = Choice(tuple((body, tensors_in(result)) for body, result in found))
         outside.append(Entry(choice, (pred,), {}, chosen, user_frames(), torch.is_grad_enabled()))
         return chosen
 

@@ -16,7 +16,7 @@ from ..model import legal_name, tf
 from ..steps import ForeignSteps
 from .graph import DTYPES, TorchGraph, array_of, name_of, written_by
 from .habits import Habits
-from .record import Call, Entry, Recorder, storage_of, tensors_in
+from .record import Call, Entry, Recorder, storage_of
 
 
 @dataclass
@@ -90,7 +90,7 @@ class Builder:
         entry = entries[spot[0]]
         if spot[2]:
             return array_of(entry.drawn[spot[1]])
-        return array_of(self._recorder.value_of(list(tensors_in((entry.args, entry.kwargs)))[spot[1]]))
+        return array_of(self._recorder.value_of(entry.given[spot[1]]))
 
     def _new(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str],
              numbers: tuple[float, ...], free: frozenset[int]) -> _Known:
@@ -156,9 +156,9 @@ def _spots(entries: Sequence[Entry]) -> dict[Any, Spot]:
     """Where a record first has each tensor, by its identity; what was drawn by that of the entry too."""
     found: dict[Any, Spot] = {}
     for number, entry in enumerate(entries):
-        for i, tensor in enumerate(tensors_in((entry.args, entry.kwargs))):
+        for i, tensor in enumerate(entry.given):
             found.setdefault(id(tensor), (number, i, False))
-        for i, tensor in enumerate(tensors_in(entry.result) if entry.drawn is not None else ()):
+        for i, tensor in enumerate(entry.made if entry.drawn is not None else ()):
             found[id(entry), id(tensor)] = (number, i, True)
     return found
 
@@ -180,9 +180,9 @@ def _signature(entries: Sequence[Entry], parameters: dict[str, Any], loss: Any) 
     for number, entry in enumerate(entries):
         name = entry.op.name() if isinstance(entry.op, Call) else str(entry.op)
         taken = described((entry.args, entry.kwargs))
-        for i, tensor in enumerate(tensors_in(entry.result)):
+        for i, tensor in enumerate(entry.made):
             places.setdefault(id(tensor), f"made {number} {i}")
-        shapes = tuple((tuple(t.shape), t.requires_grad) for t in tensors_in(entry.result))
+        shapes = tuple((tuple(t.shape), t.requires_grad) for t in entry.made)
         parts.append((name, taken, shapes, entry.frames, entry.has_grad))
     trained = tuple(sorted((name, p.requires_grad) for name, p in parameters.items()))
     return (tuple(parts), described(loss), trained), tuple(_numbers_in(entries))

@@ -36,7 +36,7 @@ class PostMortem(Scene):
                  parameters: Mapping[str, Any], *, earlier: Sequence[Entry] = ()) -> None:
         super().__init__(error, recorder, habits)
         (self._before, self._loss), self._earlier, self._parameters = losses, earlier, parameters
-        self._slopes = [e for e in self.all if any(t.requires_grad for t in tensors_in(e.result))]
+        self._slopes = [e for e in self.all if any(t.requires_grad for t in e.made)]
 
     def remark(self) -> Remark | None:
         """The cause, its line and what to do; None where torch's own words are all there is."""
@@ -82,7 +82,7 @@ class PostMortem(Scene):
 
     def _made(self, x: Any) -> tuple[str, Any, bool]:
         return next((described(e) for e in reversed(self.all) if not written_by(e) and any(
-            t is x for t in tensors_in(e.result))), ("", None, True))
+            t is x for t in e.made)), ("", None, True))
 
     def _no_leaves(self, name: str, what: str, place: Any) -> Remark:
         """Of what was made of leaves, and of all else that the file asks the same of."""
@@ -125,8 +125,8 @@ class PostMortem(Scene):
     def _ended(self) -> Remark | None:
         used = sliced(self.entries, [self._loss])
         for entry in reversed(used):
-            if any(t.requires_grad for t in tensors_in((entry.args, entry.kwargs))) and not any(
-                    t.requires_grad for t in tensors_in(entry.result)) and not written_by(entry):
+            if any(t.requires_grad for t in entry.given) and not any(
+                    t.requires_grad for t in entry.made) and not written_by(entry):
                 what, place, has_grad = described(entry)
                 if lines := {} if has_grad or place is None else in_place(place.file, place.line):
                     return Remark(f"{what} made a new tensor{at_line(place)} under no_grad, which requires no gradient",
@@ -161,31 +161,31 @@ class PostMortem(Scene):
         """The parameters that a value is made of, by identity."""
         known = {id(p) for p in self._parameters.values() if p.requires_grad}
         return {id(t) for t in tensors_in(value) if t.requires_grad for e in sliced(self._slopes, [t])
-                for t in tensors_in((e.args, e.kwargs)) if id(t) in known}
+                for t in e.given if id(t) in known}
 
     def _in_both(self) -> Any:
         """The last that both losses are made of, of what has a name; the loss itself if there is none."""
         first = set(map(id, sliced(self._slopes, [self._before]))) if self._before is not None else set()
-        both = {id(t) for e in sliced(self._slopes, [self._loss]) if id(e) in first for t in tensors_in(e.result)}
+        both = {id(t) for e in sliced(self._slopes, [self._loss]) if id(e) in first for t in e.made}
         named = {id(value): value for value in {**self.frame.f_globals, **self.frame.f_locals}.values()
                  if isinstance(value, torch.Tensor) and id(value) in both}
-        ids = [id(t) for e in self._slopes for t in tensors_in(e.result) if id(t) in named]
+        ids = [id(t) for e in self._slopes for t in e.made if id(t) in named]
         return named[ids[-1]] if ids else self._loss
 
     def _freed(self) -> Remark | None:
         """What an earlier backward has freed, and this one uses again."""
-        made = {id(t) for e in self.entries for t in tensors_in(e.result)}
-        uses = [(t, e.frames) for e in sliced(self.entries, [self._loss]) for t in tensors_in((e.args, e.kwargs))]
+        made = {id(t) for e in self.entries for t in e.made}
+        uses = [(t, e.frames) for e in sliced(self.entries, [self._loss]) for t in e.given]
         tensor, frames = next((t, frames) for t, frames in [*uses, (self._loss, ())]
                               if t.requires_grad and not is_leaf(t) and id(t) not in made)
         tensor = self._in_both() if tensor is self._loss and self._before is not self._loss else tensor
         use, line = self._here(frames) or self.line, next((self._here(e.frames) for e in reversed(
-            self.all) if any(t is tensor for t in tensors_in(e.result))), 0)
+            self.all) if any(t is tensor for t in e.made)), 0)
         names = {**self.frame.f_globals, **self.frame.f_locals}
         name = (*names_between(self.file, line, use), *(n for n, each in names.items() if each is tensor), "it")[0]
         place, at = as_place(Site(self.file, use, "")), at_line(as_place(Site(self.file, line, ""))) * (line > 0)
         inner = next((resolve(e.frames[:1])[0] for e in self._slopes if any(
-            t is tensor for t in tensors_in(e.result))), None)
+            t is tensor for t in e.made)), None)
         if inner is not None and (lines := scaled_inside(inner.file, inner.line)):
             return Remark(f"what is made of an nn.Parameter{at_line(as_place(inner))} is none itself: it has the graph "
                           "of that one line, which the first backward() has freed", as_place(inner),
