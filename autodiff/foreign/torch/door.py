@@ -21,6 +21,7 @@ from ..course import Course, Turn, Use, too_far, uphill
 from ..doors import View
 from ..steps import ForeignStep, ForeignSteps
 from .choices import taken, uncompiled
+from .functions import Calls
 from .given import in_loop, without_batches
 from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits
@@ -28,7 +29,7 @@ from .left_behind import left_before, remark_on, sampled, to_numbers
 from .names import data_names, modules_in, parameters_in, user_names
 from .raised.post_mortem import PostMortem
 from .rates import underflowing
-from .record import Call, Calls, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
+from .record import Call, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
 from .steps import Builder, Built
 from .words import WORDS
 from .written import slower, written

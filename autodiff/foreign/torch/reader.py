@@ -19,8 +19,9 @@ from ...core.graph import Graph
 from ...debug.analysis.advice import advice_of
 from ..model import Model, legal_name, tf
 from .choices import uncompiled
+from .functions import Calls
 from .graph import DTYPES, TorchGraph, array_of, sliced
-from .record import Call, Calls, Recorder
+from .record import Call, Recorder
 from .sizes import Sizes
 from .words import WORDS
 
