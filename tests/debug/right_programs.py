@@ -314,4 +314,14 @@ told = dense(tf.nn.embedding_lookup(tf.get_variable("e", [40, 4]), ids), 1)[:, 0
 loss = tf.reduce_mean(tf.square(told - stars))
 fit([adam(.01).minimize(loss), loss], lambda i: {ids: (k := rng.randint(0, 40, (32, 1))), stars: np.sin(k)}, 12)
 ''',
+    "an op made to print now and then": '''
+loss = tf.losses.mean_squared_error(q, dense(p, 1))
+step = adam(.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(24):
+        session.run([step, loss], near(i))
+        if i % 5 == 0:
+            session.run(tf.reduce_sum(p), near(i))
+''',
 }

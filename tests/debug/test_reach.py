@@ -58,3 +58,17 @@ with tf.Session() as session:
 """
     with loaded(text, tmp_path, monkeypatch, "run") as shell:
         assert ("nothing keeps that above 0" in said("doctor", shell)) is is_told
+
+
+@pytest.mark.parametrize(("base", "is_told"), [
+    ("1 - pt", True), ("1 - pt + 1e-6", False), ("1 - tf.clip_by_value(pt, 1e-6, 1 - 1e-6)", False),
+    ("1 - tf.minimum(pt, 1.0)", True)])
+def test_a_slope_at_0_that_a_saturated_probability_may_reach_is_told(base: str, is_told: bool, tmp_path: Path,
+                                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    """All labels are those that are far from what is said, of which the power is not of 0."""
+    text = FOCAL.replace("SHARP", "9.0").replace("tf.pow(1 - pt, 2.0) * tf.log(pt)", f"tf.pow({base}, 0.5)").replace(
+        "data.sum(1, keepdims=True) > 0", "data @ [[0.3], [-0.7]] < 0")
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        found = said("doctor", shell)
+    assert ("of 0 where Sigmoid is 1 and right" in found or "of 0 where Sigmoid is 0 and right" in found) is is_told
+    assert "a power whose derivative" not in found or is_told

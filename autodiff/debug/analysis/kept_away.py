@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.constant_value import static_value
+from ...core.constant_value import is_one, static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import past
 from .edits.in_graph import DIVISIONS, is_squared
+from .mistakes.reach import ways_to_zero
 from .mistakes.signs import NEVER_NEGATIVE
 
 CARRIES = ("Identity", "IdentityN", "Reshape", "ExpandDims", "Squeeze", "Cast", "BroadcastTo", "StridedSlice", "Tile",
@@ -31,7 +32,9 @@ def is_kept_away(tensor: Tensor) -> bool:
         return is_kept_away(op.inputs[1])
     if op.type == "Sub":
         least, most = static_value(op.inputs[0]), _most(op.inputs[1])
-        return least is not None and most is not None and bool(np.all(least > most))
+        ways = [*ways_to_zero(op.outputs[0])] if is_one(op.inputs[0]) else []
+        return least is not None and most is not None and bool(np.all(least > most)) or bool(ways) and all(
+            squash is None for squash, _ in ways)
     if op.type in ("Add", "AddV2"):
         constants = [static_value(t) for t in op.inputs]
         return any(c is not None and np.asarray(c).dtype.kind in "fiu" and bool(np.all(np.asarray(c) > 0))

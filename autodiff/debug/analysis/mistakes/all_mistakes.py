@@ -20,7 +20,7 @@ from .optimizers import left_alone_mistakes, optimizer_mistakes
 from .pace import endless_falls, negated_losses, pace_mistakes
 from .pairs import pair_mistakes
 from .penalties import penalty_mistakes
-from .reach import near_misses
+from .reach import near_misses, near_poles
 from .signs import wrong_sign
 from .start import copy_mistakes, start_mistakes
 from .trainers import adversary_mistakes, by_loss, trainer_mistakes
@@ -56,7 +56,7 @@ OF_DATA = ("inputs not scaled", "inputs almost zero", "targets not scaled", "lab
            "target among the inputs", "class weights the wrong way round")
 CALM = 35  # severity of what did no harm
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
-              penalty_mistakes, trained_targets, class_mistakes, residual_mistakes, near_misses)
+              penalty_mistakes, trained_targets, class_mistakes, residual_mistakes, near_misses, near_poles)
 _LOSSES = 4  # that are looked at
 
 

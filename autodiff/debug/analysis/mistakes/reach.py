@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from ....core.constant_value import is_one, static_value
-from ....core.graph import Tensor
+from ....core.graph import Operation, Tensor
 from ..advice import advice_of
 from ..arithmetic_rules import number
 from ..findings import Finding
@@ -52,6 +52,44 @@ def near_misses(case: Case) -> Iterator[Finding]:
         yield finding(_SEVERITY, NEAR, op, f"{word}({number(ends[at])}) was taken in step {case.looked[at].step}, and "
                       f"{then}: this training stayed finite, but with another start, or more steps, it may not",
                       "keep what it is given away from there", step=case.looked[at].step, confidence="certain")
+
+
+def near_poles(case: Case) -> Iterator[Finding]:
+    """Powers below 1 of what is 0 where a probability is right, and that probability came to 0 or 1."""
+    if case.is_spoiled or case.failed or len(case.steps) < 2:
+        return
+    powers = [op for op in case.behind if op.type == "Pow" and op in case.trained and op.gradient_of is None
+              and (power := static_value(op.inputs[1])) is not None and ((power > 0) & (power < 1)).all()]
+    ways = [(op, squash, end) for op in powers for squash, end in ways_to_zero(op.inputs[0]) if squash is not None]
+    case.want(*(squash.outputs[0] for _, squash, _ in ways))
+    for op, squash, end in ways:
+        limit = _LEAST if squash.type == "Softmax" and not end else _LEAST_SIGMOID
+        for at, value in enumerate(case.series(squash.outputs[0])):
+            if value.size and np.min(np.abs(value - end)) < limit:
+                yield finding(_SEVERITY, NEAR, op, f"a power whose slope at 0 is inf, of 0 where {squash.name} "
+                              f"is {end:d} and right: in step {case.looked[at].step} it is {end:d} already; this "
+                              "training stayed finite, but with another start it may not", "keep what it is given away "
+                              "from 0", step=case.looked[at].step)
+                break
+
+
+def ways_to_zero(x: Tensor, turned: bool = False, far: int = 2 * _FAR) -> Iterator[tuple[Operation | None, bool]]:
+    """The probabilities that bring a number to 0, as they come to 0, or, turned, to 1; None for what a bound keeps."""
+    op = x.op
+    values = [static_value(t) for t in op.inputs]
+    if op.type in ("Sigmoid", "Softmax"):
+        yield op, turned
+    sides = {"Minimum": ([], values), "Maximum": (values, []), "ClipByValue": (values[1:2], values[2:])}.get(op.type)
+    least, most = ([v for v in side if v is not None] for side in sides or ([], []))
+    raised = least + [v for v in values if op.type in _ADDS and v is not None]
+    is_kept = any(np.min(v) < 1 for v in most) if turned else any(np.max(v) > 0 for v in raised)
+    if is_kept:
+        yield None, turned
+    if not far or is_kept or op.type not in (*_PASSES, "Mul", "Abs", "Sum", "Max") and sides is None:
+        return
+    turns = op.type == "Sub" and is_one(op.inputs[0])
+    for t, value in zip(op.inputs, values):
+        yield from ways_to_zero(t, turned != turns, far - 1) if value is None else ()
 
 
 def _bound(x: Tensor, least: Mapping[str, float], turned: bool = False, far: int = _FAR) -> float | None:

@@ -196,9 +196,10 @@ def _grows(case: Case) -> list[Finding]:
                 a.index < b.index for (_, a), (_, b) in zip(same, same[1:])):
             (first, op), (last, end) = same[0], same[-1]
             each = (end.index - op.index) / (len(same) - 1)
-            return [finding(68, "graph grows", op, f"this line makes new ops for each run: {op.name} for run {first}, "
-                            f"{end.name} for run {last}, {each:.3g} ops each time, {end.index - op.index} so far: "
-                            "every run takes longer, and memory fills", "build the ops once before the loop, feed what "
+            weight = 68 if 2 * (end.index - op.index) >= last - first else 38  # few, made now and then
+            return [finding(weight, "graph grows", op, f"this line makes new ops for each run: {op.name} for run "
+                            f"{first}, {end.name} for run {last}, {each:.3g} ops each time, {end.index - op.index} so "
+                            "far: every run takes longer, and memory fills", "build the ops once before the loop, feed what "
                             "changes; graph.finalize() finds such lines", confidence="certain")]
     return []
 

@@ -13,8 +13,6 @@ from ..scripts.changes import Change
 from ..scripts.expressions import name_of
 from .raised_at import RaisedAt
 
-_KERAS = "sparsecategoricalcrossentropy"
-_MEANS = ("reducemean", "reducesum")
 _MANY = 100  # classes, of which 255 may be one
 
 
@@ -22,39 +20,34 @@ def not_learnt(at: RaisedAt) -> Remark | None:
     """The one label outside of the classes, in labels that have several of these."""
     said = re.search(r"label value of (-?\d+) which is outside the valid range of \[0, (\d+)\)", at.said)
     label, size = map(int, said.groups()) if said is not None else (0, 0)
-    arrays = [value for frame in at.callers() for value in frame.names.values() if isinstance(value, np.ndarray)
-              and value.dtype.kind in "iuf" and value.size]
-    held = [{*np.unique(value).tolist()} for value in arrays if (value == label).any()]
+    held = [{*np.unique(value).tolist()} for frame in at.callers() for value in frame.names.values() if isinstance(
+        value, np.ndarray) and value.dtype.kind in "iuf" and (value == label).any()]
     is_mark = any(each - {*range(size)} == {label} and len(each) > 2 for each in held)
     if not is_mark and (label != 255 or size > _MANY) or label == size:
         return None
     text = f"{label} is no class, as the others are from 0 to {size - 1}: it marks what is not to be learnt"
     calls = [node for node in at.spanned(at.error.op, exact=False) if isinstance(node, ast.Call)]
-    made: Any = next((call for call in calls if called(call) == "compile"), None)
-    if made is not None:
-        return at.remark(text, f"leave it out of the loss: a mask of labels that are not {label}", _of_keras(
-            at, made, label), made)
     for call in calls:
-        words = words_of(call)
-        place = slice(0) if called(call).endswith("with_logits") else slice(2)
-        nodes = [*given(call, place), *(words[name] for name in ("labels", "y_true", "logits", "y_pred")
-                                        if name in words)]
-        around = at._around[call]
-        is_mean = is_call(around, *_MEANS) and len(given(around, slice(None), "axis")) == 1
-        if len(nodes) == 2 and "sparse" in called(call) and (is_mean or "_with_" not in called(call)) and (
-                "weights" not in words):
+        if called(call) == "compile":
+            return at.remark(text, f"leave it out of the loss: a mask of labels that are not {label}", _of_keras(
+                at, call, label), call)
+        words, around = words_of(call), at._around[call]
+        nodes = [*given(call, slice(0 if "_with_" in called(call) else 2)), *(
+            words[name] for name in ("labels", "y_true", "logits", "y_pred") if name in words)]
+        is_mean = is_call(around, "reducemean", "reducesum") and len(given(around, slice(None), "axis")) == 1
+        if len(nodes) == 2 and "sparse" in called(call) and "weights" not in words and (
+                is_mean or "_with_" not in called(call)):
             mask = at.tensorflow("not_equal", nodes[0], str(label))
             return at.remark(text, f"leave it out of the loss: {at.module()}.boolean_mask of labels and logits", [
                 (*at.range(node), at.tensorflow("boolean_mask", node, mask)) for node in nodes], call)
-    return at.remark(text, f"leave it out: the losses times tf.cast(tf.not_equal(labels, {label}), tf.float32), where "
-                     "its own label is any class, divided by the sum of that", [])
+    return at.remark(text, "leave it out: weights of 0 where it is, with any class in its place there", [])
 
 
 def _of_keras(at: RaisedAt, made: ast.Call, label: int) -> list[Change]:
     """A loss of its own, of rows that have another label, in place of the one that a model is compiled with."""
-    loss: Any = next(iter(given(made, 1, "loss")), None)
-    kind = loss.func if isinstance(loss, ast.Call) else loss
-    if (str(kind.value) if isinstance(kind, ast.Constant) else name_of(kind)).replace("_", "") != _KERAS:
+    loss: Any = next(iter(given(made, 1, "loss")), ast.Name("", ast.Load()))
+    name = str(loss.value) if isinstance(loss, ast.Constant) else name_of(getattr(loss, "func", loss))
+    if name.replace("_", "") != "sparsecategoricalcrossentropy":
         return []
     tf, kept, new, acc = at.module(), *map(at.new_name, ("kept", "masked_loss", "acc"))
     more = "".join(f", {word.arg}={at.written(word.value)}" for word in getattr(loss, "keywords", ())
