@@ -199,8 +199,8 @@ def _grows(case: Case) -> list[Finding]:
             weight = 68 if 2 * (end.index - op.index) >= last - first else 38  # few, made now and then
             return [finding(weight, "graph grows", op, f"this line makes new ops for each run: {op.name} for run "
                             f"{first}, {end.name} for run {last}, {each:.3g} ops each time, {end.index - op.index} so "
-                            "far: every run takes longer, and memory fills", "build the ops once before the loop, feed what "
-                            "changes; graph.finalize() finds such lines", confidence="certain")]
+                            "far: every run takes longer, and memory fills", "build the ops once before the loop, feed "
+                            "what changes; graph.finalize() finds such lines", confidence="certain")]
     return []
 
 
