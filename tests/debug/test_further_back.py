@@ -48,6 +48,9 @@ ANSWERS = {
     "lab = tf.SparseTensor([[0, 0], [0, 1], [0, 2]], [1, 1, 0], [1, 3])\n"
     "loss = tf.reduce_sum(tf.nn.ctc_loss(lab, tf.tile(tf.matmul(x, w)[:, :, None], [2, 1, 4]), [3]))":
         ("run -f nonfinite", "why inf", "sample 0 has 3 labels, 1 of them equal to the one before, and 3 frames"),
+    "from autodiff.core.op import build\nnoise = tf.Variable(0.5, name='noise')\n"
+    "loss = tf.reduce_sum(build.Cholesky(tf.matmul(w, w, transpose_b=True), raises=False))":
+        ("run -f nonfinite", "why nan", "the loss has nothing of 'noise', which may be meant for its diagonal, = nan"),
     "loss = tf.reduce_sum(tf.log(tf.minimum(tf.nn.softmax(tf.matmul(x, w)[:, :1]), 1.0 - 1e-6)))":
         ("next 2", "why zero", "lost in Softmax (Softmax) at model.py:5: a softmax over one element is 1 whatever"),
     "loss = tf.reduce_mean(tf.abs(3.0 + tf.nn.relu(tf.matmul(x, w) - 100.0)))":

@@ -22,7 +22,8 @@ from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import LOST, chain_of
 from .origins.overshooting import with_step
 from .origins.sources import Scene
-from .remedies import by_zero, label_too_long, mapped_ops, numpys, of_none, of_products, remedy_for
+from .refusals import no_solution
+from .remedies import by_zero, mapped_ops, numpys, of_none, of_products, remedy_for
 
 Values = Mapping[Tensor, Any]
 _MAPPED = ": its map function"
@@ -267,14 +268,12 @@ def _rule(op: Operation, numbers: list[Any], result: Any, values: Values, note: 
         return f"{whose} contains {number(result)}{note(name)}{made}{numpys(op)}"
     numbers = _matched(op, numbers)
     given = np.asarray(values[op.inputs[0]]) if op.inputs[0] in values else None
-    if op.type == "Mean" and given is not None and not given.size:
-        return "a mean of no elements, 0 / 0 = nan"
     if numbers[:2] == [0.0, 0.0] and (told := of_none(op, values)):
         return told
     if op.type in ("Softmax", "LogSoftmax") and given is not None and np.isneginf(given).all(axis=-1).any():
         return f"{op.type.lower()} of a row that is -inf throughout = {number(result)}"
-    if op.type.startswith("CTCLoss") and (told := label_too_long(op, values)):
-        return f"{told}: -log(0) = inf"
+    if told := no_solution(op, values):
+        return f"{told} = {number(result)}"
     if op.type == "PyFunc" and op.inputs:
         return f"the Python function {getattr(op.attrs['function'], '__name__', 'of it')} gives {number(result)}"
     bad = next((t for t in op.inputs if t in values and has_nonfinite(values[t])), None)

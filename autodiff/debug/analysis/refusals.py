@@ -13,6 +13,7 @@ from ...core.function_graph import FunctionGraph
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, in_order
 from ...runtime.plan.state import how_to_initialize
+from ..facts.graph_lists import without_any
 from ..facts.inner_ops import InnerOps
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
 from .edits.in_graph import source_of
@@ -51,7 +52,7 @@ def refusal(op: Operation, error: Exception, values: Mapping[Tensor, Any], feeds
     if (odd := outside(op, values)) is not None:
         return odd[-1], _within(op, odd[1], odd[2])
     fault = matrix_fault(op, values)
-    return f"of the matrix {op.inputs[0].name}: {fault}" if fault else "", remedy_for_failure(op)
+    return f"of the matrix {op.inputs[0].name}: {fault}{meant_for_it(op)}" if fault else "", remedy_for_failure(op)
 
 
 def _rows_built_in(op: Operation, found: list[tuple[int, ...]], feeds: Mapping[Tensor, Any]) -> tuple[str, str] | None:
@@ -152,10 +153,15 @@ def _within(op: Operation, given: np.ndarray, size: int) -> str:
 
 
 def matrix_fault(op: Operation, values: Mapping[Tensor, Any]) -> str:
-    """What is wrong with a matrix that was refused: rows that are equal, or an eigenvalue that is not positive."""
-    matrix: Any = np.asarray(values.get(op.inputs[0], 0.0)) if op.inputs else np.zeros(())
-    if not op.forward_op.type.startswith(_OF_MATRICES) or matrix.ndim != 2 or np.ptp(matrix.shape) or (
-            matrix.dtype.kind != "f" or not np.isfinite(matrix).all() or len(matrix) > _LARGE):
+    """What is wrong with a matrix that was refused; "" for an op that takes none."""
+    is_taken = op.inputs and op.forward_op.type.startswith(_OF_MATRICES)
+    return fault_of(np.asarray(values.get(op.inputs[0], 0.0))) if is_taken else ""
+
+
+def fault_of(matrix: np.ndarray) -> str:
+    """Rows that are equal, or an eigenvalue that is not positive; "" for what is not square or finite."""
+    if matrix.ndim != 2 or np.ptp(matrix.shape) or matrix.dtype.kind != "f" or len(matrix) > _LARGE or not np.isfinite(
+            matrix).all():
         return ""
     far = np.abs(matrix[:, None] - matrix[None]).max(axis=-1) + np.tril(np.full(matrix.shape, np.inf))
     i, j = np.unravel_index(int(np.argmin(far)), far.shape)
@@ -168,6 +174,34 @@ def matrix_fault(op: Operation, values: Mapping[Tensor, Any]) -> str:
         alike = f"its row {rows[0]} is 0 throughout, " if len(rows) == 1 else (
             f"its rows {', '.join(map(str, rows[:-1]))} and {rows[-1]} depend on each other, ")
     return f"{alike}its smallest eigenvalue is {lowest:.2g}, its largest element {np.abs(matrix).max():.3g}"
+
+
+def _label_too_long(op: Operation, values: Mapping[Tensor, Any]) -> str:
+    """`sample 1 has 4 labels, 2 of them repeated, and 5 frames: it needs 6`: of what CTC finds no way for; else ""."""
+    indices, entries, steps = (np.asarray(values.get(t, ())) for t in op.inputs[1:4])
+    for i, count in enumerate(steps if len(indices) else ()):
+        label = entries[indices[:, 0] == i]
+        repeated = int((label[1:] == label[:-1]).sum())
+        if len(label) + repeated > count:
+            return (f"sample {i} has {len(label)} labels, {repeated} of them equal to the one before, and {count} "
+                    f"frames, where no alignment takes less than {len(label) + repeated}")
+    return ""
+
+
+def no_solution(op: Operation, values: Mapping[Tensor, Any]) -> str:
+    """What an op that raised nothing found none for: a mean, an alignment of labels, a matrix's factor; else ""."""
+    if op.type == "Mean" and not np.size(values.get(op.inputs[0], 1)):
+        return "a mean of no elements, 0 / 0"
+    if op.type.startswith("CTCLoss") and (told := _label_too_long(op, values)):
+        return f"{told}: -log(0)"
+    fault = matrix_fault(op, values) if op.type == "Cholesky" else ""
+    return f"a Cholesky factor of what is not positive definite, as {fault}{meant_for_it(op)}," if fault else ""
+
+
+def meant_for_it(op: Operation) -> str:
+    """`; the loss has nothing of 'log_noise', …`: of what has no gradient, and may be meant for a matrix; else ""."""
+    names = " or ".join(sorted(repr(t.op.name) for t in without_any(op.graph)))
+    return f"; the loss has nothing of {names}, which may be meant for its diagonal" if names else ""
 
 
 def remedy_for_failure(op: Operation) -> str:

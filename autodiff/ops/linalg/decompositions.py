@@ -44,14 +44,17 @@ def _inverse_gaps(e):
 
 
 @op("Cholesky", infer=square_matrix, dtypes=_DTYPES, batched=in_front)
-def cholesky(input):
+def cholesky(input, *, raises=True):
     """The lower triangle L with L @ adjoint(L) = input; reads the lower triangle only.
 
-    input: float[..., n, n], positive definite -> float[..., n, n]. Raises InvalidArgumentError if it is not.
+    input: float[..., n, n], positive definite -> float[..., n, n]. Raises InvalidArgumentError if it is not; with
+    raises=False it gives nan there, as JAX does.
     """
     try:
         return np.linalg.cholesky(input)
     except np.linalg.LinAlgError:
+        if not raises:
+            return np.stack([cholesky.kernel(x, raises=False) for x in input]) if input.ndim > 2 else input * np.nan
         raise ValueError("Cholesky decomposition was not successful. The input might not be valid: "
                          "expected a positive definite matrix") from None
 

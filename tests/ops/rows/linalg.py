@@ -53,6 +53,7 @@ ROWS: list[Case] = [
     Case("Lu", (np.zeros((3, 3)),), fails=InvalidArgumentError, at_run=True, id="singular"),
     Case("Cholesky", (positive(2, 3, 3),), differentiable=()),  # reads one triangle: not a function of all elements
     Case("Cholesky", (-np.eye(3),), fails=InvalidArgumentError, at_run=True, id="negative"),
+    Case("Cholesky", (positive(2, 3, 3),), {"raises": False}, differentiable=(), id="or nan"),
     Case("SelfAdjointEigV2", (positive(2, 3, 3),), {"compute_v": False}),
     Case("Svd", (array(2, 4, 3),), {"compute_uv": False}, id="values"),
     Case("Svd", (regular(3, 3) * np.array([1.0, 2.0, 4.0]),)),

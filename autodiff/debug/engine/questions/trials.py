@@ -79,8 +79,7 @@ class Trials:
             top = self._diverging(top, ran[-1]) if ran and self.diverged else top
             target = getattr(why, "target", "") if ran and not self._trains(ran[-1]) else ""
             asked = self.model.targets.one(target) if target else top
-            is_asked = bool(target) and asked.op.gradient_of is None
-            top = asked if is_asked else top
+            top = asked if (is_asked := bool(target) and asked.op.gradient_of is None) else top
         except ArgumentError:
             if isinstance(why, WhyNonfinite) or self.state.last is None or not self.state.last.tensors:
                 return ()
@@ -129,10 +128,11 @@ class Trials:
         return top if top in ys or not ys else ys[0]
 
     def _candidates(self, why: WhyNonfinite | WhyFailed, top: Tensor, at: Moment) -> Iterable[list[Edit]]:
+        name = why.op if isinstance(why, WhyFailed) else why.origins[0].forward_op if why.origins else ""
+        op = self.model.targets.named(name)
+        yield from repairs_of(op, self.state.values_known([t.op for t in op.inputs], at)) if op is not None else ()
         if not isinstance(why, WhyFailed):
-            return Candidates(self.state, self.carried, why, top, at, tried=self.tried, last=self._last).all()
-        op = self.model.targets.named(why.op)
-        return repairs_of(op, self.state.values_known([t.op for t in op.inputs], at)) if op is not None else ()
+            yield from Candidates(self.state, self.carried, why, top, at, tried=self.tried, last=self._last).all()
 
     def _placed(self, remedy: Remedy, overlay: Overlay, failed: Moment) -> Remedy:
         """The same with the script's expression as it would be; of what is fed, where it feeds it."""

@@ -9,15 +9,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 
 from ....core.site import Site, resolve
 from ....debug.analysis.advice import Remark
+from ....debug.analysis.refusals import fault_of
 from ....debug.facts.roles import as_place, at_line
 from ...new_lines import NewLines, all_on, argument, first_of, last_name, replaced, text_of_argument, word
 from ...new_lines import without_recording as unrecorded
 from ..batches import whole_batches
 from ..graph import sliced
+from ..record import tensors_in
 from .scene import Scene, shown
 
 _REMEDIES = {  # what torch says -> what to do
@@ -101,6 +104,20 @@ def _product(scene: Scene) -> Remark | None:
         lines = lines or (replaced(scene.file, second[0], "{}.transpose(-1, -2)") if second else {})
     return Remark(f"it is the product of {shown([x, y])}", None, "transpose the second, whose last axis is as long as "
                   "that of the first" if fits else "give the first as many columns as the second has rows", lines)
+
+
+def _singular(scene: Scene) -> Remark | None:
+    """A matrix without a Cholesky factor: what is wrong with it, and how much on its diagonal makes it have one."""
+    call = next(node for node in all_on(scene.file, scene.line) if isinstance(node, ast.Call) and last_name(
+        node.func) == "cholesky")
+    told = scene.op_arguments()[0]  # which minor it was, beside the factor
+    x = next(e.args[0] for e in reversed(scene.all) if any(t is told for t in tensors_in(e.result)))
+    matrix = x.detach().cpu().double().numpy()
+    of = call.func.value if isinstance(call.func, ast.Attribute) and not call.args else call.args[0]
+    least = max(-float(np.linalg.eigvalsh(matrix).min()), torch.finfo(x.dtype).eps * abs(matrix).max() * len(x))
+    ridge = f"1e{math.ceil(math.log10(10 * least))} * torch.eye({x.shape[-1]})"
+    return Remark(f"the matrix {ast.unparse(of)} is not positive definite: {fault_of(matrix)}", None, "add a little "
+                  f"to its diagonal: + {ridge}", replaced(scene.file, of, f"{{}} + {ridge}"))
 
 
 def _joined(scene: Scene) -> Remark | None:
@@ -212,6 +229,7 @@ def _axis(scene: Scene) -> Remark | None:
 
 
 _FINDERS: dict[str, Callable[[Scene], Remark | None]] = {
+    "not positive-definite": _singular,
     "is invalid for input of size": _reshaped, "batch_size .* to match target": _other_rows,
     "cannot be multiplied|first two dimensions of batch2": _product,
     "same number of dimensions|Sizes of tensors must match": _joined,
