@@ -100,6 +100,17 @@ def word(file: str, line: int, called: str, name: str, text: str, instead: tuple
     return {}
 
 
+def given_too(file: str, line: int, names: tuple[str, ...], text: str, *, behind: str = "",
+              unless: tuple[str, ...] = ()) -> NewLines:
+    """The only call of one of these names on a line with a keyword more, and text behind it; {} where it is given one
+    of others."""
+    calls = [node for node in nodes_on(file, line) if isinstance(node, ast.Call) and last_name(node.func) in names]
+    if len(calls) != 1 or {each.arg for each in calls[0].keywords} & {*unless}:
+        return {}
+    given = ", ".join([*map(ast.unparse, [*calls[0].args, *calls[0].keywords]), text])
+    return replaced(file, calls[0], f"{ast.unparse(calls[0].func)}({given}){behind}")
+
+
 def value(file: str, line: int, new: str) -> NewLines:
     """Another text, with {} for what it was, for what a name is given on a line."""
     node = getattr(on_lines(file).get(line), "value", None)

@@ -317,4 +317,10 @@ loss = -tf.reduce_mean(z * tf.log(1 - r) + (1 - z) * tf.log(r))
 train = adam(.03).minimize(loss)
 fit([train, loss], lambda i: {p: points[i:99 + i:2], z: sums[i:99 + i:2] > 0}, steps=6)
 ''', "z * tf.log(1 - r) + (1 - z) * tf.log(r)", "z * tf.log(r) + (1 - z) * tf.log(1 - r)"),
+    "one for all": ('''
+reward, after = tf.placeholder(tf.float32, [None]), dense(p, 2)
+loss = tf.losses.huber_loss(tf.stop_gradient(reward + .9 * tf.reduce_max(after)), dense(p, 2)[:, 0])
+train = adam(.01).minimize(loss, var_list=tf.trainable_variables("dense_1"))
+fit([train, loss], lambda i: {p: points[i:99 + i], reward: sums[i:99 + i, 0]}, steps=6)
+''', "(after)", "(after, 1)"),
 }

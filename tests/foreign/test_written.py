@@ -65,6 +65,11 @@ CASES = [
     ("empty mean", 2, (), "c = nn.MSELoss()|l = c(p, y)|t = c(q, y)", ""),
     ("axes of batch and time", 1, (), "r = nn.GRU(4, 5)", "r = nn.GRU(4, 5, batch_first=True)"),
     ("axes of batch and time", 1, (), "r = nn.GRU(4, batch_first=False)", "r = nn.GRU(4, batch_first=True)"),
+    ("axes of batch and time", 1, (), "r = nn.MultiheadAttention(4, 2)",
+     "r = nn.MultiheadAttention(4, 2, batch_first=True)"),
+    ("one for all", 1, (), "y = r + n(x).max()", "y = r + n(x).max(dim=1).values"),
+    ("one for all", 1, (), "y = r + torch.amax(n(x))", "y = r + torch.amax(n(x), dim=1)"),
+    ("one for all", 1, (), "y = r + max(a.max(), b.max())", ""),
     ("inputs not scaled", 3, (), "x = f()|x = x.float()|o = 0", "x = f()|x = x.float()|"
      "x = (x - x.mean(0)) / (x.std(0) + 1e-8)|o = 0"),
     ("inputs not scaled", 1, (), "for i in j:|    x = f()", ""),

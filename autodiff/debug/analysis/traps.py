@@ -112,7 +112,7 @@ def _of_log(op: Operation) -> Finding:
 
 def _where(op: Operation) -> list[Finding]:
     """tf.where over something unsafe: the branch that is not taken gets the gradient 0, and 0 * inf is nan."""
-    for branch in op.inputs[1:3]:
+    for branch in () if _leaves_labels_out(op) else op.inputs[1:3]:
         unsafe = _unsafe_above(branch)
         either = unsafe is not None and (all(unsafe in ancestors([t]) for t in op.inputs[1:3]) or unsafe.type == "Exp"
                                          and not ancestors(op.outputs).issuperset(users_of(unsafe)))
@@ -122,6 +122,13 @@ def _where(op: Operation) -> list[Finding]:
                             "the input, not the output: safe = tf.where(ok, x, tf.ones_like(x)), then tf.where(ok, "
                             f"{unsafe.type.lower()}(safe), other)", target=op.name)]
     return []
+
+
+def _leaves_labels_out(where: Operation) -> bool:
+    """Whether it chooses by labels that are to be ignored, which it chooses as well: a cross entropy's own."""
+    choice = where.inputs[0]
+    return choice.op.type == "NotEqual" and any(each.type in _SELECTS and each.inputs[1] is choice.op.inputs[0]
+                                                for each in choice._consumers)
 
 
 def _if_large(where: Operation, exp: Operation) -> list[Tensor]:

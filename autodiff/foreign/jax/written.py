@@ -12,7 +12,7 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
 from ..course import TURNS, Turn
 from ..handed_on import function_of, handed_on, returned_by
-from ..new_lines import NewLines, after, before, last_name, moved, nodes_on, part_of, replaced
+from ..new_lines import NewLines, after, before, given_too, last_name, moved, nodes_on, part_of, replaced
 from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, parsed, read_by, usual_on
 from ..spelled import spelled
 from .draws import carried, keys_on, split_again
@@ -321,7 +321,8 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "optimizer state left": _kept, "state stays": _carried, "never updated": _handed_on, "no gradient": _reached,
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split,
-    "inputs not scaled": _scaled, "change left": lambda at: iter([taken_back(at.file, at.line)])}
+    "inputs not scaled": _scaled, "change left": lambda at: iter([taken_back(at.file, at.line)]),
+    "one for all": lambda at: iter([given_too(at.file, at.line, ("max", "min", "amax", "amin"), "axis=1")])}
 
 
 def other_argument(turns: Sequence[Turn], call: Call, known: Known) -> list[Finding]:

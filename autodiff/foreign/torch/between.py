@@ -2,6 +2,7 @@
 that it copies."""
 from __future__ import annotations
 
+import ast
 import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,15 +12,20 @@ import numpy as np
 import torch
 import torch.utils.data
 
+from ...core.site import Site
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
-from ...debug.facts.roles import at_line
+from ...debug.facts.roles import as_place, at_line
+from ..new_lines import last_name, nodes_on
+from ..script_lines import on_lines
 from .graph import array_of, name_of
 from .record import Call, Choice, Entry, RawFrames, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
 
 _ROWS, _SHARE = 2, 0.1  # of the rows that have the token, from which on it is judged by where it stands
 _SAME, _KEPT = 10, 5  # steps with one batch of several, or sums of past losses, from which on it is no accident
 _AGAIN = 2  # copies during a training, from which on they are a habit
+_SEQUENCES = (torch.nn.RNNBase, torch.nn.MultiheadAttention, torch.nn.TransformerEncoderLayer,
+              torch.nn.TransformerDecoderLayer)
 _KINDS = {  # severity, text, remedy
     "copied to itself": (61, "load_state_dict() is given the module's own parameters, in the same memory: what was to "
                          "be another network, or a state that was kept, is this one", "copy.deepcopy of either"),
@@ -29,8 +35,8 @@ _KINDS = {  # severity, text, remedy
                              "target.load_state_dict(trained.state_dict())"),
     "same batch": (64, "each of the last {} steps is given the same batch, of {} that the loader has: the model learns "
                    "it by heart", "take the next batch in each step: for x, y in loader"),
-    "axes of batch and time": (72, "{} has batch_first=False, so axis 0 is time, but [:, -1]{} takes the last of axis "
-                               "1: it goes from one example to the next", "batch_first=True"),
+    "axes of batch and time": (72, "{} has batch_first=False, so axis 0 is time, but {}: it goes from one example to "
+                               "the next", "batch_first=True"),
     "reshape for transpose": (66, "data of shape {} are viewed as {}: the elements keep their order, so axes are mixed,"
                               " not moved", "x.permute(…), which moves the axes"),
     "losses keep their graphs": (58, "the losses of {} steps are summed as tensors, each with the graph that it was "
@@ -57,7 +63,8 @@ class Between:
         self._loss: Callable[[], Any] = lambda: None  # that was differentiated last
         self._total: Callable[[], Any] = self._loss  # what one before it was added to
         self._sums: Counter[RawFrames] = Counter()
-        self._recurrent: dict[int, Any] = {}  # by the memory of what it gave: a layer for which time comes first
+        self._recurrent: dict[int, tuple[Any, Any, RawFrames]] = {}  # by memory: the shape of what was given
+        # by a layer for which time is first, the layer, and who called it
         self._seen: dict[str, tuple[Place | None, tuple[object, ...]]] = {}  # kinds: where, and what fills their text
 
     def watch(self, noting: Callable[[Any, str, Callable[..., None]], None]) -> None:
@@ -94,8 +101,9 @@ class Between:
 
     def left(self, module: Any, found: Any) -> None:
         """Note a layer that was called."""
-        if isinstance(module, torch.nn.RNNBase) and not module.batch_first and isinstance(found[0], torch.Tensor):
-            self._recurrent[storage_of(found[0])] = module
+        if isinstance(module, _SEQUENCES) and not getattr(module, "self_attn", module).batch_first:
+            for given in [*tensors_in(found)][:1]:
+                self._recurrent[storage_of(given)] = given.shape, module, user_frames()
 
     def note(self, loss: Any, key: Any, entries: Sequence[Entry], used: Sequence[Entry]) -> None:
         """A step. entries: since the last one; used: those that its loss is made of."""
@@ -112,8 +120,9 @@ class Between:
                 self._seen["reshape for transpose"] = place_of_frames(entry.frames), tuple(map(str, sizes))
             layer = self._recurrent.get(storage_of(given[0])) if name == "select" else None
             if layer is not None and args[1] in (1, -2) and args[2] in (-1, given[0].shape[1] - 1):
-                self._seen["axes of batch and time"] = place_of_frames(self._made.get(id(layer), ())), (
-                    type(layer).__name__, at_line(place_of_frames(entry.frames)))
+                self._along_batch(layer, f"[:, -1]{at_line(place_of_frames(entry.frames))} takes the last of axis 1")
+            if ("loss" in name or "entropy" in name) and given[1:] and not given[1].requires_grad and given[1].ndim:
+                self._for_labels(given[1].shape)
             if name == "embedding" and id(entry) in mine:
                 self._padding(entry, args[2] if len(args) > 2 else -1, array_of(self._value_of(args[1])))
             if any(t is self._loss() for t in given) and id(entry) not in mine and getattr(
@@ -131,6 +140,22 @@ class Between:
         self._steps[key] = batch, steps
         if steps >= _SAME and taken and taken[0][2] > 1:
             self._seen["same batch"] = place_of_frames(taken[0][3]), (steps, taken[0][2])
+
+    def _for_labels(self, labels: Sequence[int]) -> None:
+        """Note a layer for which the axis of time is that of the labels, the examples of a batch."""
+        for layer in self._recurrent.values():
+            n, moments = layer[0][:2] if len(layer[0]) == 3 else (0, 0)
+            if n == labels[0] and moments not in (n, 1, *labels[1:2]):
+                self._along_batch(layer, f"that has {n} elements, as many as there are labels, and axis 1 {moments}")
+
+    def _along_batch(self, layer: tuple[Any, Any, RawFrames], what: str) -> None:
+        made, name = self._made.get(id(layer[1]), ()), type(layer[1]).__name__
+        called = place_of_frames(layer[2])
+        calls = [] if made or called is None else [  # of a layer that was copied
+            node for line in on_lines(called.file) for node in nodes_on(called.file, line)
+            if isinstance(node, ast.Call) and node.lineno == line and last_name(node.func) in (name, "Transformer")]
+        self._seen["axes of batch and time"] = as_place(Site(
+            called.file, calls[0].lineno, "")) if calls and called else place_of_frames(made) or called, (name, what)
 
     def _padding(self, entry: Entry, token: Any, ids: np.ndarray) -> None:
         """Note padding that is none: a token that stands between others, and that is never learnt."""

@@ -19,6 +19,7 @@ from ..new_lines import (
     after,
     before,
     copied_to_the_other,
+    given_too,
     last_name,
     moved,
     nodes_on,
@@ -320,15 +321,6 @@ def _turned_mask(at: _At) -> Iterator[NewLines]:
     yield turned_mask(at.file, at.line) if op is not None and op.type in ("Select", "SelectV2") else {}
 
 
-def _of_population(at: _At) -> Iterator[NewLines]:
-    """A deviation by the count itself, in the only call that takes one."""
-    calls = [*_calls(at, "std", "var")]
-    for call in calls if len(calls) == 1 and not {word.arg for word in calls[0].keywords} & {
-            "unbiased", "correction"} else ():
-        given = ", ".join(map(ast.unparse, [*call.args, *call.keywords, ast.keyword("unbiased", ast.Constant(False))]))
-        yield replaced(at.file, call, f"{ast.unparse(call.func)}({given})")
-
-
 def _lighter(at: _At) -> Iterator[NewLines]:
     yield from (replaced(at.file, word.value, "1e-4") for call in _calls(at) for word in call.keywords
                 if word.arg == "weight_decay")
@@ -344,7 +336,11 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]), "sorted by class": _shuffled,
     "empty mean": lambda at: over_count(at.file, at.line),
     "frozen parameters": lambda at: iter([thawed(at.finding.place, [])]), "reshape for transpose": _moved_axes,
-    "weight decay": _lighter, "sample cut": _resampled, "single deviation": _of_population, "dropout in evaluation":
-    _worded("dropout", "training", "self.training"), "mask the wrong way round": _turned_mask,
-    **dict.fromkeys(("double softmax", "double sigmoid"), _no_layer), "axes of batch and time": _worded(
-        "RNN LSTM GRU", "batch_first", "True")}
+    "weight decay": _lighter, "sample cut": _resampled, "dropout in evaluation":
+    _worded("dropout", "training", "self.training"), "single deviation": lambda at: iter([given_too(
+        at.file, at.line, ("std", "var"), "unbiased=False", unless=("unbiased", "correction"))]),
+    "one for all": lambda at: iter([given_too(at.file, at.line, ("max", "min"), "dim=1", behind=".values"),
+                                    given_too(at.file, at.line, ("amax", "amin"), "dim=1")]),
+    "mask the wrong way round": _turned_mask, **dict.fromkeys(("double softmax", "double sigmoid"), _no_layer),
+    "axes of batch and time": _worded("RNN LSTM GRU MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer "
+                                      "Transformer", "batch_first", "True")}

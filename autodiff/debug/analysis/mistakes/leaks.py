@@ -8,12 +8,12 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, descendants, past
+from ....core.traversal import ancestors, descendants, past, reached
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .batches import is_padded
 from .case import SHAPES, Case, fed_behind, finding, is_variable_read, values_behind
-from .heads import SAME, Head, heads, is_data, number_in, through, weights_of
+from .heads import SAME, Head, comes_of_data, heads, is_data, number_in, through, weights_of
 from .pairing import FLAT, TRAINED, classes_of, source_of_labels
 
 _SURE, _KINDS = 60, 3  # examples of which none is another; different labels from which on they are no mere flag
@@ -24,6 +24,7 @@ _LENGTHS, _SHARE = 3, 0.1  # different lengths that are no chance; share of exam
 _FAR = -1e3  # what is added to scores that are not to count
 _PASS = ("Transpose", "Add", "AddV2", "BiasAdd", "Mul", "RealDiv", "Tanh", "Relu", "Sigmoid", "Gelu", "OneHot", "While",
          "ListUnstack", "ListStack", *SAME)  # that keep what belongs to a position in its place
+_SCALES = ("Mul", "Neg", "Identity", "StopGradient", "Cast", "BroadcastTo", "Minimum", "Maximum")
 _FLAT = ("Reshape", "MatMul", "BiasAdd", "AddV2", "Add")  # of all positions in one axis
 _BY_VARIABLES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Tensordot", "Einsum", "GatherV2", "ResourceGather")
 
@@ -34,7 +35,8 @@ def leak_mistakes(case: Case) -> list[Finding]:
             and head.labels.op not in case.trained
             for rule in (_among_inputs, _masked_wrong, _weights_turned, _padding_counted, _over_examples,
                          _through_padding) for found in rule(head, head.labels, case)][:1] + [
-                found for op in case.behind for found in _suppressed(op)][:1] + _last_of_padding(case)
+                found for rule in (_suppressed, _one_for_all) for found in [
+                    each for op in case.behind for each in rule(op, case)][:1]] + _last_of_padding(case)
 
 
 def _among_inputs(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
@@ -62,7 +64,24 @@ def _among_inputs(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
                           "inputs; or predict its next value", target=x.name)
 
 
-def _suppressed(op: Operation) -> list[Finding]:
+def _one_for_all(op: Operation, case: Case) -> Iterator[Finding]:
+    """The largest value of all examples together, added to data of each, as what a target network says to rewards."""
+    dims = op.inputs[0].dims if op.type in ("Max", "Min") and op.outputs[0].dims == () else None
+    if not dims or len(dims) != 2 or dims[1] == 1 or all(len(values) == 1 for values in case.series(op.inputs[0])):
+        return
+    above = reached([op], lambda each: [c for t in each.outputs for c in t._consumers if c.type in _SCALES])
+    for total in {c for each in above for t in each.outputs for c in t._consumers if c.type in ("Add", "AddV2")}:
+        for other in total.inputs:
+            if other.dims == dims[:1] and other.op not in case.trained and op not in ancestors([other]) and (
+                    comes_of_data([other])):
+                yield finding(70, "one for all", op, f"{op.name} is the {'least' if op.type == 'Min' else 'largest'} "
+                              f"value of {op.inputs[0].name} of all examples together: {total.name}"
+                              f"{at_line(place_of(total))} adds that one number to {other.name} of each",
+                              "take it of each example alone: axis=1")
+                return
+
+
+def _suppressed(op: Operation, case: Case) -> list[Finding]:
     """A great number taken from the scores of what is no padding, before a softmax."""
     if op.type != "Mul" or (factor := next(filter(None, map(number_in, op.inputs)), 0.0)) > _FAR:
         return []
