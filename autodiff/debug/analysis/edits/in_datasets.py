@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ....core.errors import ArgumentError
-from ....core.graph import Operation
+from ....core.graph import Operation, Tensor
 from ..scripts.calls import given, is_call
 from ..scripts.changes import Change
 from ..scripts.source_tree import Source
@@ -86,6 +86,11 @@ def name_of(op: Operation, number: int) -> str:
     paths = _paths_of(op)
     return next((repr(key) for key in reversed(paths[number]) if isinstance(key, str)), str(number)) if (
         number < len(paths)) else str(number)
+
+
+def component_of(taken: Tensor) -> str:
+    """That of a tensor, in words."""
+    return f"component {name_of(taken.op, taken.op.outputs.index(taken))} of the dataset"
 
 
 def _paths_of(op: Operation) -> list[tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from ....core.graph import Tensor
 from ....core.op import build
 from ....core.traversal import reached, users_of
 from ...facts.roles import PLACEHOLDERS, takes_elements
-from .in_datasets import Taken, name_of
+from .in_datasets import Taken, component_of
 from .in_graph import Edit, around, constant, replaced
 from .in_source import Fed
 from .of_keras.given import given_of
@@ -34,8 +34,7 @@ def scaled(data: Tensor, rows: np.ndarray, *, explains: bool = False) -> Edit:
     is_fed, is_taken = data.op.type in PLACEHOLDERS, takes_elements(data.op)
     given = given_of(data.op)
     what, name = (f"{given.word} as fit is given it", given.word) if given is not None else (
-        f"component {name_of(data.op, data.op.outputs.index(data))} of the dataset" if is_taken else
-        f"the data {'fed for' if is_fed else 'of'} {data.op.name}", "x")
+        component_of(data) if is_taken else f"the data {'fed for' if is_fed else 'of'} {data.op.name}", "x")
     words = f"{SCALE} {what}: ({name} - mean) / std" + " of each column" * is_table
     if is_table:
         words += f", which reach {', '.join(f'{n:.3g}' for n in np.abs(rows).max(axis=0)[:_NARROW])}"

@@ -20,7 +20,7 @@ from ...facts.roles import STORES, VARIABLES, takes_elements
 from ..arithmetic_rules import number
 from ..scripts.source_tree import Source
 from .first_values import Begun
-from .in_datasets import Taken, name_of
+from .in_datasets import Taken, component_of
 from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
 from .in_numpy import CLEANED, Cleaned
 from .in_source import Fed, LowerRate, Number, Rows
@@ -211,14 +211,10 @@ def _as_given(fed: Tensor, verb: str, made: Callable[[Tensor], Tensor], of_tenso
               of_arrays: str, written: str) -> Edit:
     """What is fed or taken from a dataset, changed where it is given: in words of tensors, or of arrays of NumPy's."""
     if takes_elements(fed.op):
-        words = f"{verb} {_component(fed)}: {of_tensors.format('x')}"
+        words = f"{verb} {component_of(fed)}: {of_tensors.format('x')}"
     else:
         words = f"{verb} the data before they are fed for {fed.op.name}: {of_arrays}"
     return replace(replaced(fed, words, made), line=_given_as(fed, of_tensors, written))
-
-
-def _component(taken: Tensor) -> str:
-    return f"component {name_of(taken.op, taken.op.outputs.index(taken))} of the dataset"
 
 
 def _given_as(fed: Tensor, of_tensors: str, of_arrays: str = "") -> Fed | Taken:
@@ -272,7 +268,7 @@ def repairs_of(op: Operation, values: Mapping[Tensor, Any]) -> Iterable[list[Edi
         yield [Edit(op, f"give {table.name} {size + more} rows in place of {size}", partial(_with_rows, op, size),
                     Rows(table, rank, more))]
     if given.min() >= 1 and given.max() == size:
-        what = _component(source) if takes_elements(source.op) else source.op.name
+        what = component_of(source) if takes_elements(source.op) else source.op.name
         words = f"{what} - 1: they count from 0, and these from 1"
         line = _given_as(source, "{0} - 1")
         yield [replace(replaced(source, words, lambda x: build.Sub(x, constant(1, x))), line=line)]

@@ -20,12 +20,12 @@ def of_the_other(at: RaisedAt, y: Tensor, xs: Sequence[Tensor]) -> tuple[list[Ch
     behind, last = ancestors([y]), at.statement(at.node)
     every: list[Any] = at.all(*_NAMED)
     named = {at.written(node): t for node in every if (t := at.tensor(node)) is not None}
-    made: list[Any] = [each for each in at.all(ast.Assign) if (t := named.get(at.written(each.targets[0]))) is not None
-                       and t.op in behind]
+    made: dict[Any, str] = {each: name for each in at.all(ast.Assign) if (
+        t := named.get(name := at.written(each.targets[0]))) is not None and t.op in behind}
     for statement in [last, *sorted(made, key=lambda each: -each.lineno)]:
-        name = at.written(statement.targets[0]) if statement in made else ""
-        if any(at.written(node) == name and isinstance(node.ctx, ast.Load) and at.statement(node) not in (*made, last)
-               for node in every):
+        read = [at.statement(node) for node in every if at.written(node) == made.get(statement)
+                and isinstance(node.ctx, ast.Load)]
+        if not {*read} <= {*made, last}:
             continue
         nodes = [node for node in ast.walk(getattr(statement, "value", statement)) if isinstance(node, _NAMED)]
         for old in dict.fromkeys(at.written(node) for node in nodes):

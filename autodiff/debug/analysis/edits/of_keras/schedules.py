@@ -76,13 +76,14 @@ def set_to_nan(op: Operation) -> SetRate | None:
 
     None for other constants.
     """
-    made = [(each.place, each.text.rpartition(" ")[2]) for each in advice_of(op.graph).warned if each.place is not None]
     for store in (each for t in op.outputs for each in t._consumers if each.type in ASSIGNS):
         known = op.graph.extras.get("set by keras", {}).get(store.inputs[0].op.name, ())
         for before, (told, (file, line)) in zip([(0.0, None), *known], known):
-            if not math.isfinite(told):
-                place, what = made[-1] if made else (Place(file, line, "", ""), "")
-                return SetRate(store.inputs[0].op, told, place.file, place.line, before[0], what=what)
+            if not math.isfinite(told) and source_lines(file):
+                made = [(each.place.line, each.text.rpartition(" ")[2]) for each in advice_of(op.graph).warned
+                        if each.place is not None and each.place.file == file and not each.text.endswith("divide")]
+                line, what = made[-1] if made else (line, "")
+                return SetRate(store.inputs[0].op, told, file, line, before[0], what=what)
     return None
 
 
