@@ -41,13 +41,13 @@ def _rows(x, axis):
     return rows, lambda found: found.reshape(moved.shape).transpose(np.argsort(order))
 
 
-def _accumulated(ufunc, x, axis, exclusive, reverse):
-    """Running totals by a ufunc with an identity; exclusive ones leave out the element itself."""
+def _accumulated(ufunc, x, axis, exclusive, reverse, of_none=None):
+    """Running totals by a ufunc; exclusive ones leave out the element itself. of_none: in place of its identity."""
     rows, back = _rows(x, axis)
     rows = rows[:, ::-1] if reverse else rows
     result = np.empty(rows.shape, rows.dtype)
     if exclusive:
-        result[:, :1] = ufunc.identity
+        result[:, :1] = ufunc.identity if of_none is None else of_none
         ufunc.accumulate(rows[:, :-1], axis=1, dtype=rows.dtype, out=result[:, 1:])
     else:
         ufunc.accumulate(rows, axis=1, dtype=rows.dtype, out=result)
@@ -147,14 +147,7 @@ def _(node, dy):
 @op("CumulativeLogsumexp", infer=_along_one, dtypes=FLOATS)
 def cumulative_logsumexp(x, axis: Index, *, exclusive=False, reverse=False):
     """Running log(sum(exp(x))) along an axis, without overflow; of nothing the lowest finite number. x: float[...]."""
-    rows, back = _rows(x, axis)
-    rows = rows[:, ::-1] if reverse else rows
-    result = np.full(rows.shape, np.finfo(rows.dtype).min, rows.dtype)
-    if exclusive:
-        np.logaddexp.accumulate(rows[:, :-1], axis=1, out=result[:, 1:])
-    else:
-        np.logaddexp.accumulate(rows, axis=1, out=result)
-    return back(result[:, ::-1] if reverse else result)
+    return _accumulated(np.logaddexp, x, axis, exclusive, reverse, np.finfo(x.dtype).min)
 
 
 @cumulative_logsumexp.gradient
