@@ -39,11 +39,9 @@ def parse_example(serialized: Text, names: Text, *keys: Own, Nsparse, Ndense, sp
     texts = np.asarray(serialized, object).ravel().tolist()
     called = np.asarray(names, object).ravel().tolist()
     sparse_keys, dense_keys = _texts(keys[:Nsparse]), _texts(keys[Nsparse:Nsparse + Ndense])
-    parsed = [_features(text, _name(called, i)) for i, text in enumerate(texts)]
-    sparse = [_sparse(parsed, key, as_dtype(dtype).name) for key, dtype in zip(sparse_keys, sparse_types)]
-    dense = [_dense(parsed, key, as_dtype(dtype), as_dims(shape), default, batched=True) for key, dtype, shape, default
-             in zip(dense_keys, Tdense, dense_shapes, keys[Nsparse + Ndense:])]
-    return outputs((*(s[0] for s in sparse), *(s[1] for s in sparse), *(s[2] for s in sparse), *dense))
+    parsed = [(_name(called, i), _message("Example", text).features.feature) for i, text in enumerate(texts)]
+    return outputs((*_sparse_ones(parsed, sparse_keys, sparse_types),
+                    *_dense_ones(parsed, dense_keys, Tdense, dense_shapes, keys[Nsparse + Ndense:])))
 
 
 @text_op("DecodeJSONExample", infer=lambda json_examples: Spec(string, json_examples.dims))
@@ -69,11 +67,9 @@ def _parsed_one(serialized, *dense_defaults, num_sparse, sparse_keys, dense_keys
 def parse_single_example(serialized: Text, *dense_defaults: Own, num_sparse, sparse_keys, dense_keys,
                          sparse_types, Tdense, dense_shapes):  # noqa: N803
     """One example. serialized: string[] -> indices, values and shapes of the sparse ones, then the dense ones."""
-    parsed = [_features(np.asarray(serialized, object).item(), "<unknown>")]
-    sparse = [_sparse(parsed, key, as_dtype(dtype).name) for key, dtype in zip(sparse_keys, sparse_types)]
-    dense = [_dense(parsed, key, as_dtype(dtype), as_dims(shape), default, batched=False) for key, dtype, shape, default
-             in zip(dense_keys, Tdense, dense_shapes, dense_defaults)]
-    return outputs((*(s[0][:, 1:] for s in sparse), *(s[1] for s in sparse), *(s[2][1:] for s in sparse), *dense))
+    parsed = [("<unknown>", _message("Example", np.asarray(serialized, object).item()).features.feature)]
+    return outputs((*_sparse_ones(parsed, sparse_keys, sparse_types, batched=False),
+                    *_dense_ones(parsed, dense_keys, Tdense, dense_shapes, dense_defaults, batched=False)))
 
 
 def _parsed_sequence(serialized, missing, *rest, Ncontext_sparse, Ncontext_dense, Nfeature_list_sparse,  # noqa: N803
@@ -103,25 +99,27 @@ def parse_single_sequence_example(serialized: Text, feature_list_dense_missing_a
     name = np.asarray(given[-1], object).item().decode() or "<unknown>"
     context, lists = _sequence(np.asarray(serialized, object).item())
     parsed = [(name, context)]
-    sparse = [_sparse(parsed, key, as_dtype(t).name) for key, t in zip(keys[0], context_sparse_types)]
-    dense = [_dense(parsed, key, as_dtype(t), as_dims(shape), default, batched=False)
-             for key, t, shape, default in zip(keys[1], Tcontext_dense, context_dense_shapes, given)]
+    sparse = _sparse_ones(parsed, keys[0], context_sparse_types, batched=False)
+    dense = _dense_ones(parsed, keys[1], Tcontext_dense, context_dense_shapes, given, batched=False)
     may_lack = set(_texts(np.asarray(feature_list_dense_missing_assumed_empty, object).ravel()))
     stepped = [_sparse(_steps(lists, key, name, t), key, as_dtype(t).name)
                for key, t in zip(keys[2], feature_list_sparse_types)]
     rows = [_stepped(lists, key, name, as_dtype(t), as_dims(shape), key in may_lack)
             for key, t, shape in zip(keys[3], feature_list_dense_types, feature_list_dense_shapes)]
-    return outputs((*(s[0][:, 1:] for s in sparse), *(s[1] for s in sparse), *(s[2][1:] for s in sparse), *dense,
-                    *(s[0] for s in stepped), *(s[1] for s in stepped), *(s[2] for s in stepped), *rows))
+    return outputs((*sparse, *dense, *_by_part(stepped), *rows))
+
+
+def _message(kind, text):
+    """The Example or SequenceExample of its bytes."""
+    try:
+        return file_format("example_messages").EXAMPLE_MESSAGES[kind].FromString(text)
+    except AutodiffError as error:
+        raise InvalidArgumentError(f"Could not parse example input, value: '{text[:40]!r}'\n{error}") from None
 
 
 def _sequence(text):
     """(context, lists) of a SequenceExample's bytes: key -> Feature, key -> FeatureList."""
-    example = file_format("example_messages").EXAMPLE_MESSAGES["SequenceExample"]
-    try:
-        found = example.FromString(text)
-    except AutodiffError as error:
-        raise InvalidArgumentError(f"Could not parse example input, value: '{text[:40]!r}'\n{error}") from None
+    found = _message("SequenceExample", text)
     return found.context.feature, found.feature_lists.feature_list
 
 
@@ -170,16 +168,14 @@ def parse_sequence_example(serialized: Text, debug_name: Text, *context_dense_de
     called = np.asarray(debug_name, object).ravel().tolist()
     found = [(_name(called, i), *_sequence(text)) for i, text in enumerate(np.asarray(serialized, object).tolist())]
     parsed = [(name, context) for name, context, _ in found]
-    sparse = [_sparse(parsed, key, as_dtype(t).name) for key, t in zip(context_sparse_keys, context_sparse_types)]
-    dense = [_dense(parsed, key, as_dtype(t), as_dims(shape), default, batched=True) for key, t, shape, default
-             in zip(context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults)]
+    sparse = _sparse_ones(parsed, context_sparse_keys, context_sparse_types)
+    dense = _dense_ones(parsed, context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults)
     stepped = [_joined([_sparse(_steps(lists, key, name, t), key, as_dtype(t).name) for name, _, lists in found])
                for key, t in zip(feature_list_sparse_keys, feature_list_sparse_types)]
     rows = [_filled_up([_stepped(lists, key, name, as_dtype(t), as_dims(shape),
                                  key in feature_list_dense_missing_assumed_empty) for name, _, lists in found])
             for key, t, shape in zip(feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes)]
-    return outputs((*[s[i] for i in range(3) for s in sparse], *dense, *[s[i] for i in range(3) for s in stepped],
-                    *[r[0] for r in rows], *[r[1] for r in rows]))
+    return outputs((*sparse, *dense, *_by_part(stepped), *_by_part(rows, 2)))
 
 
 def _joined(parts):
@@ -208,13 +204,20 @@ def _name(called, i):
     return called[i].decode() if i < len(called) else "<unknown>"
 
 
-def _features(text, name):
-    """(name, key -> its Feature) of an example's bytes."""
-    example = file_format("example_messages").EXAMPLE_MESSAGES["Example"]
-    try:
-        return name, example.FromString(text).features.feature
-    except AutodiffError as error:
-        raise InvalidArgumentError(f"Could not parse example input, value: '{text[:40]!r}'\n{error}") from None
+def _by_part(found, parts=3):
+    """All first parts, all second ones and so on: of sparse tensors indices, values, shapes."""
+    return [one[i] for i in range(parts) for one in found]
+
+
+def _sparse_ones(parsed, keys, dtypes, *, batched=True):
+    """Indices, values and shapes of the sparse features of some examples, or of the one that there is."""
+    found = [_sparse(parsed, key, as_dtype(dtype).name) for key, dtype in zip(keys, dtypes)]
+    return _by_part(found if batched else [(indices[:, 1:], values, shape[1:]) for indices, values, shape in found])
+
+
+def _dense_ones(parsed, keys, dtypes, shapes, defaults, *, batched=True):
+    return [_dense(parsed, key, as_dtype(dtype), as_dims(shape), default, batched=batched)
+            for key, dtype, shape, default in zip(keys, dtypes, shapes, defaults)]
 
 
 def _values(features, key, dtype, i):
