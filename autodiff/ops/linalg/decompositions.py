@@ -21,14 +21,18 @@ def _product(a, b, adj_x=False, adj_y=False):
     return build.BatchMatMulV2(a, b, adj_x=adj_x, adj_y=adj_y)
 
 
-def _adjoint(x):
-    rank = len(x.dims) if x.dims is not None else None
-    if rank is None:
+def last_two_exchanged(x):
+    """The order of the axes of `x` in which the last two have changed places."""
+    if x.dims is None:
         last = build.Range(0, build.Rank(x), 1)
-        perm = build.ConcatV2(0, last[:-2], last[-1:], last[-2:-1])
-    else:
-        perm = [*range(rank - 2), rank - 1, rank - 2]
-    return build.Transpose(conjugate(x), perm)
+        return build.ConcatV2(0, last[:-2], last[-1:], last[-2:-1])
+    rank = len(x.dims)
+    return [*range(rank - 2), rank - 1, rank - 2]
+
+
+def _adjoint(x):
+    order = last_two_exchanged(x)
+    return build.Transpose(conjugate(x), order)
 
 
 def _without(x, lower):
@@ -229,12 +233,11 @@ def matrix_exponential(input):
     return y
 
 
-@matrix_exponential.gradient
-def _(node, dy):
-    # the upper right block of exp([[x, e], [0, x]]) is the derivative of exp at x in the direction e
-    x = _adjoint(node.inputs[0])
-    upper = build.ConcatV2(-1, x, dy)
-    lower = build.ConcatV2(-1, build.ZerosLike(x), x)
-    both = build.MatrixExponential(build.ConcatV2(-2, upper, lower))
+def derivative_of(function, x, dx):
+    """That of a function of matrices at x in the direction dx: the upper right block of it at [[x, dx], [0, x]]."""
+    both = build.ConcatV2(-2, build.ConcatV2(-1, x, dx), build.ConcatV2(-1, build.ZerosLike(x), x))
     n = x.dims[-1] if x.dims is not None and x.dims[-1] is not None else build.Shape(x)[-1]
-    return (both[..., :n, n:],)
+    return function(both)[..., :n, n:]
+
+
+matrix_exponential.gradient(lambda node, dy: (derivative_of(node.definition, _adjoint(node.inputs[0]), dy),))

@@ -7,6 +7,7 @@ from ...core.dtypes import COMPLEX, as_dtype, float32, float64, int32
 from ...core.infer import square_matrix
 from ...core.op import Spec, build
 from ..common.batch_axis import in_front
+from .decompositions import derivative_of, last_two_exchanged
 
 _DTYPES = (float32, float64, *COMPLEX)
 _WELL = 1e6  # condition of the eigenvectors up to which they give the root
@@ -14,11 +15,13 @@ _STEPS = 60
 
 
 def _adjoint(x):
-    if x.dims is None:
-        last = build.Range(0, build.Rank(x), 1)
-        return build.ConjugateTranspose(x, build.ConcatV2(0, last[:-2], last[-1:], last[-2:-1]))
-    rank = len(x.dims)
-    return build.ConjugateTranspose(x, [*range(rank - 2), rank - 1, rank - 2])
+    return build.ConjugateTranspose(x, last_two_exchanged(x))
+
+
+def _of_each(function, input, wide):
+    """A function of one matrix, computed in the type `wide`, of each of them."""
+    flat = input.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:]).astype(wide)[:input.size]
+    return np.array([function(a) for a in flat], wide).reshape(input.shape).astype(input.dtype, copy=False)
 
 
 # ---- square root ----------------------------------------------------------------------------
@@ -60,9 +63,7 @@ def matrix_square_root(input):
 
     nan for a matrix without one, such as a real one with a negative eigenvalue.
     """
-    wide = np.complex128 if input.dtype.kind == "c" else np.float64
-    flat = input.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:]).astype(wide)[:input.size]
-    return np.array([_root(a) for a in flat], wide).reshape(input.shape).astype(input.dtype, copy=False)
+    return _of_each(_root, input, np.complex128 if input.dtype.kind == "c" else np.float64)
 
 
 matrix_square_root.gradient(lambda node, dy: (build.Sylvester(_adjoint(node.outputs[0]), dy),))
@@ -116,18 +117,10 @@ def _log(a):
 @op("MatrixLogarithm", infer=square_matrix, dtypes=COMPLEX, batched=in_front)
 def matrix_logarithm(input):
     """The principal logarithm y of each matrix, e^y = input. input: complex[..., n, n] -> complex[..., n, n]."""
-    flat = input.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:]).astype(np.complex128)
-    found = [_log(a) if a.size else a for a in flat]
-    return np.array(found, np.complex128).reshape(input.shape).astype(input.dtype, copy=False)
+    return _of_each(_log, input, np.complex128)
 
 
-@matrix_logarithm.gradient
-def _(node, dy):
-    # the upper right block of log([[x, e], [0, x]]) is the derivative of log at x in the direction e
-    x = _adjoint(node.inputs[0])
-    both = build.ConcatV2(-2, build.ConcatV2(-1, x, dy), build.ConcatV2(-1, build.ZerosLike(x), x))
-    n = x.dims[-1] if x.dims is not None and x.dims[-1] is not None else build.Shape(x)[-1]
-    return (build.MatrixLogarithm(both)[..., :n, n:],)
+matrix_logarithm.gradient(lambda node, dy: (derivative_of(node.definition, _adjoint(node.inputs[0]), dy),))
 
 
 # ---- LU -------------------------------------------------------------------------------------
