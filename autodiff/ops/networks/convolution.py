@@ -140,7 +140,8 @@ def conv3d_backprop_filter(input, filter_sizes: Int32, out_backprop, *, strides,
 _SIZES = "a shape is made of integers"
 
 
-def _rules(forward: OpDef, for_input: OpDef, for_filter: OpDef) -> None:
+def gradients_of(forward: OpDef, for_input: OpDef, for_filter: OpDef) -> None:
+    """The gradient rules of a convolution and its two adjoints."""
     @forward.gradient
     def _(node: Operation, dy: Tensor) -> Any:
         x, w = node.inputs
@@ -156,6 +157,8 @@ def _rules(forward: OpDef, for_input: OpDef, for_filter: OpDef) -> None:
         x, _, dy = node.inputs
         return for_input(sizes(x), dz, dy, **node.attrs), blocked(_SIZES), forward(x, dz, **node.attrs)
 
+
+def _batching(forward: OpDef, for_input: OpDef, for_filter: OpDef) -> None:
     @forward.batched
     def _(node: Operation, args: list[Tensor], batched: list[bool]) -> Any:
         if batched == [True, False]:
@@ -208,5 +211,7 @@ def _released(y: Tensor, axis: int, like: Tensor) -> Tensor:
     return build.Transpose(parted, [axis, *range(axis), *range(axis + 1, rank + 1)])
 
 
-_rules(conv2d, conv2d_backprop_input, conv2d_backprop_filter)
-_rules(conv3d, conv3d_backprop_input, conv3d_backprop_filter)
+for _family in ((conv2d, conv2d_backprop_input, conv2d_backprop_filter),
+                (conv3d, conv3d_backprop_input, conv3d_backprop_filter)):
+    gradients_of(*_family)
+    _batching(*_family)

@@ -6,12 +6,11 @@ from ...core.constant_value import static_dims
 from ...core.declare import op
 from ...core.dtypes import FLOATS
 from ...core.infer import rank_of
-from ...core.op import Int32, Spec, blocked, build
+from ...core.op import Int32, Spec, build
 from ..common import windows
-from ..common.batch_axis import merged_images, sizes, split_images
+from ..common.batch_axis import merged_images, split_images
 from ..common.loop_batching import slice_by_slice
-
-_SIZES = "a shape is made of integers"
+from .convolution import gradients_of
 
 
 def _convolved(input, filter, **attrs):
@@ -75,25 +74,7 @@ def depthwise_backprop_filter(input, filter_sizes: Int32, out_backprop, *, strid
     return dw
 
 
-@depthwise_conv2d.gradient
-def _(node, dy):
-    x, w = node.inputs
-    return (build.DepthwiseConv2dNativeBackpropInput(sizes(x), w, dy, **node.attrs),
-            build.DepthwiseConv2dNativeBackpropFilter(x, sizes(w), dy, **node.attrs))
-
-
-@depthwise_backprop_input.gradient
-def _(node, dz):
-    _, w, dy = node.inputs
-    return (blocked(_SIZES), build.DepthwiseConv2dNativeBackpropFilter(dz, sizes(w), dy, **node.attrs),
-            build.DepthwiseConv2dNative(dz, w, **node.attrs))
-
-
-@depthwise_backprop_filter.gradient
-def _(node, dz):
-    x, _, dy = node.inputs
-    return (build.DepthwiseConv2dNativeBackpropInput(sizes(x), dz, dy, **node.attrs), blocked(_SIZES),
-            build.DepthwiseConv2dNative(x, dz, **node.attrs))
+gradients_of(depthwise_conv2d, depthwise_backprop_input, depthwise_backprop_filter)
 
 
 @depthwise_conv2d.batched
