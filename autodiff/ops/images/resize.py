@@ -261,13 +261,11 @@ for _definition in (resize_bilinear, resize_bicubic, resize_area, resize_nearest
     _by_merging(_definition)
 
 
-@resize_nearest_neighbor.gradient
-def _(node, dy):
-    dx = resize_nearest_neighbor_grad(dy, _space(node.inputs[0]), **node.attrs)
-    return dx, blocked("a size is made of integers")
+def _to_the_size_before(definition: OpDef, back: OpDef) -> None:
+    @definition.gradient
+    def _(node: Operation, dy: Tensor) -> Any:
+        return back(dy, _space(node.inputs[0]), **node.attrs), blocked("a size is made of integers")
 
 
-@resize_nearest_neighbor_grad.gradient
-def _(node, dz):
-    dy = resize_nearest_neighbor(dz, _space(node.inputs[0]), **node.attrs)
-    return dy, blocked("a size is made of integers")
+_to_the_size_before(resize_nearest_neighbor, resize_nearest_neighbor_grad)
+_to_the_size_before(resize_nearest_neighbor_grad, resize_nearest_neighbor)
