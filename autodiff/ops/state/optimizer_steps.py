@@ -19,16 +19,20 @@ DTYPES = FLOATS + COMPLEX
 NO_RULE = "a training step is not differentiated"
 
 
-def dense(states, grad):
+def stepped(states, grad, *, by_rows=False):
     """Inference of a step. states: how many inputs are the variable and its slots; grad: place of the gradient.
 
-    All other inputs are scalars.
+    by_rows: the gradient is of some rows, whose indices are behind it. All other inputs are scalars.
     """
 
     def infer(*inputs, **_):
         dims = held(inputs[0]).dims
+        fitting = dict.fromkeys((*range(states), grad), dims)
+        if by_rows:
+            count = inputs[grad].dims[0] if inputs[grad].dims else None
+            fitting[grad], fitting[grad + 1] = None if dims is None else (count, *dims[1:]), (count,)
         for place, tensor in enumerate(inputs):
-            expected = dims if place < states or place == grad else ()
+            expected = fitting.get(place, ())
             found = held(tensor).dims if place < states else tensor.dims
             if not compatible(found, expected):
                 raise ShapeError(f"input {place} of a training step has shape {show(found)}, expected {show(expected)}")
@@ -52,7 +56,7 @@ def descent_step(var, alpha, g):
     return (np.subtract(var, step, out=step),)
 
 
-@op("ApplyGradientDescent", infer=dense(1, 2), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+@op("ApplyGradientDescent", infer=stepped(1, 2), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
 def apply_gradient_descent(var: Ref, alpha, delta, *, run):
     """var - alpha delta. var, delta: float[...], alpha: float[] -> the reference."""
     return store(run, (var,), in_pieces(descent_step, run.read(var), alpha, delta))
@@ -68,7 +72,7 @@ def momentum_step(var, accum, lr, g, momentum, use_nesterov):
     return np.subtract(var, step, out=step), accum
 
 
-@op("ApplyMomentum", infer=dense(2, 3), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+@op("ApplyMomentum", infer=stepped(2, 3), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
 def apply_momentum(var: Ref, accum: Ref, lr, grad, momentum, *, use_nesterov=False, run):
     """Momentum: accum momentum + g, times lr. var, accum, grad: float[...], the others: float[] -> the reference.
 
@@ -87,7 +91,7 @@ def adagrad_step(var, accum, lr, g, update_slots):
     return var - lr * g / np.sqrt(accum), accum
 
 
-@op("ApplyAdagrad", infer=dense(2, 3), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+@op("ApplyAdagrad", infer=stepped(2, 3), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
 def apply_adagrad(var: Ref, accum: Ref, lr, grad, *, update_slots=True, run):
     """lr g / sqrt(sum of squares). var, accum, grad: float[...], lr: float[] -> the reference.
 
@@ -104,7 +108,7 @@ def adagrad_da_step(var, total, squares, g, lr, l1, l2, step):
     return -lr * kept / (l2 * steps * lr + np.sqrt(squares)), total, squares
 
 
-@op("ApplyAdagradDA", infer=dense(3, 3), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
+@op("ApplyAdagradDA", infer=stepped(3, 3), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
 def apply_adagrad_da(var: Ref, gradient_accumulator: Ref, gradient_squared_accumulator: Ref, grad, lr, l1, l2,
                      global_step: Count, *, run):
     """Dual averaging: var anew from all gradients so far. grad: float[...], lr, l1, l2: float[] -> the reference.
@@ -122,7 +126,7 @@ def adadelta_step(var, accum, accum_update, lr, rho, epsilon, g):
     return var - update * lr, accum, accum_update * rho + update * update * (1 - rho)
 
 
-@op("ApplyAdadelta", infer=dense(3, 6), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+@op("ApplyAdadelta", infer=stepped(3, 6), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
 def apply_adadelta(var: Ref, accum: Ref, accum_update: Ref, lr, rho, epsilon, grad, *, run):
     """g times root mean square of past steps over that of gradients. grad: float[...] -> the reference.
 
@@ -139,7 +143,7 @@ def rms_step(var, ms, mom, lr, rho, momentum, epsilon, g):
     return var - mom, ms, mom
 
 
-@op("ApplyRMSProp", infer=dense(3, 7), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+@op("ApplyRMSProp", infer=stepped(3, 7), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
 def apply_rms_prop(var: Ref, ms: Ref, mom: Ref, lr, rho, momentum, epsilon, grad, *, run):
     """lr g / root of the mean square, with momentum. grad: float[...], the others: float[] -> the reference.
 
@@ -157,7 +161,7 @@ def centered_rms_step(var, mg, ms, mom, lr, rho, momentum, epsilon, g):
     return var - mom, mg, ms, mom
 
 
-@op("ApplyCenteredRMSProp", infer=dense(4, 8), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+@op("ApplyCenteredRMSProp", infer=stepped(4, 8), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
 def apply_centered_rms_prop(var: Ref, mg: Ref, ms: Ref, mom: Ref, lr, rho, momentum, epsilon, grad, *, run):
     """lr g / deviation of past gradients, with momentum. grad: float[...], the others: float[] -> the reference.
 
@@ -167,7 +171,7 @@ def apply_centered_rms_prop(var: Ref, mg: Ref, ms: Ref, mom: Ref, lr, rho, momen
     return store(run, refs, in_pieces(centered_rms_step, *map(run.read, refs), lr, rho, momentum, epsilon, grad))
 
 
-@op("ApplyAdam", infer=dense(3, 9), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+@op("ApplyAdam", infer=stepped(3, 9), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
 def apply_adam(var: Ref, m: Ref, v: Ref, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *,
                use_nesterov=False, run):
     """Mean gradient over root mean square, bias corrected in the step size. grad: float[...] -> the reference.
@@ -210,7 +214,7 @@ def ftrl_step(var, accum, linear, g, lr, l1, l2, l2_shrinkage, lr_power):
     return np.where(np.abs(linear) > l1, shrunk, var.dtype.type(0)), squares, linear
 
 
-@op("ApplyFtrl", infer=dense(3, 3), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
+@op("ApplyFtrl", infer=stepped(3, 3), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
 def apply_ftrl(var: Ref, accum: Ref, linear: Ref, grad, lr, l1, l2, lr_power, *, run):
     """Follow the regularized leader. grad: float[...], the others: float[] -> the reference.
 
@@ -220,7 +224,7 @@ def apply_ftrl(var: Ref, accum: Ref, linear: Ref, grad, lr, l1, l2, lr_power, *,
     return store(run, refs, ftrl_step(*map(run.read, refs), grad, lr, l1, l2, lr.dtype.type(0), lr_power))
 
 
-@op("ApplyFtrlV2", infer=dense(3, 3), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
+@op("ApplyFtrlV2", infer=stepped(3, 3), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
 def apply_ftrl_v2(var: Ref, accum: Ref, linear: Ref, grad, lr, l1, l2, l2_shrinkage, lr_power, *, run):
     """ApplyFtrl with a penalty on magnitude that acts on the gradient alone. grad: float[...] -> the reference."""
     refs = (var, accum, linear)
@@ -239,7 +243,7 @@ def proximal_step(var, alpha, l1, l2, g):
     return (shrink(var - alpha * g, alpha, l1, l2),)
 
 
-@op("ApplyProximalGradientDescent", infer=dense(1, 4), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
+@op("ApplyProximalGradientDescent", infer=stepped(1, 4), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
 def apply_proximal_gradient_descent(var: Ref, alpha, l1, l2, delta, *, run):
     """Descent, then shrinking toward zero. delta: float[...], alpha, l1, l2: float[] -> the reference.
 
@@ -255,7 +259,7 @@ def proximal_adagrad_step(var, accum, lr, l1, l2, g):
     return shrink(var - g * rate, rate, l1, l2), accum
 
 
-@op("ApplyProximalAdagrad", infer=dense(2, 5), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
+@op("ApplyProximalAdagrad", infer=stepped(2, 5), dtypes=FLOATS, stateful=True, no_rule=NO_RULE)
 def apply_proximal_adagrad(var: Ref, accum: Ref, lr, l1, l2, grad, *, run):
     """Adagrad, then shrinking toward zero. grad: float[...], lr, l1, l2: float[] -> the reference.
 

@@ -7,32 +7,12 @@ from functools import partial
 
 from ...core.declare import op
 from ...core.dtypes import FLOATS
-from ...core.errors import ShapeError
-from ...core.infer import held
 from ...core.op import Index, Ref
-from ...core.shapes import compatible, show
 from ..common.refusals import check_within
 from . import optimizer_steps as dense
 from .scatter import OF_ROWS
-from .variables import referred
 
-
-def _sparse(states, grad):
-    """Inference of a step on rows: as in training.dense, with the indices behind the gradient."""
-
-    def infer(*inputs, **_):
-        dims = held(inputs[0]).dims
-        count = inputs[grad].dims[0] if inputs[grad].dims else None
-        for place, tensor in enumerate(inputs):
-            expected = dims if place < states else () if place not in (grad, grad + 1) else (count,)
-            if place == grad:
-                expected = None if dims is None else (count, *dims[1:])
-            found = held(tensor).dims if place < states else tensor.dims
-            if not compatible(found, expected):
-                raise ShapeError(f"input {place} of a training step has shape {show(found)}, expected {show(expected)}")
-        return referred(inputs[0])
-
-    return infer
+_by_rows = partial(dense.stepped, by_rows=True)
 
 
 def _store_rows(run, refs, indices, step, *settings):
@@ -46,19 +26,19 @@ def _write(indices, rows, value):
     value[indices] = rows
 
 
-@op("SparseApplyMomentum", infer=_sparse(2, 3), dtypes=dense.DTYPES, stateful=True, no_rule=dense.NO_RULE)
+@op("SparseApplyMomentum", infer=_by_rows(2, 3), dtypes=dense.DTYPES, stateful=True, no_rule=dense.NO_RULE)
 def sparse_apply_momentum(var: Ref, accum: Ref, lr, grad, indices: Index, momentum, *, use_nesterov=False, run):
     """ApplyMomentum on rows. lr, momentum: float[] -> the reference."""
     return _store_rows(run, (var, accum), indices, dense.momentum_step, lr, grad, momentum, use_nesterov)
 
 
-@op("SparseApplyAdagrad", infer=_sparse(2, 3), dtypes=dense.DTYPES, stateful=True, no_rule=dense.NO_RULE)
+@op("SparseApplyAdagrad", infer=_by_rows(2, 3), dtypes=dense.DTYPES, stateful=True, no_rule=dense.NO_RULE)
 def sparse_apply_adagrad(var: Ref, accum: Ref, lr, grad, indices: Index, *, update_slots=True, run):
     """ApplyAdagrad on rows. lr: float[] -> the reference."""
     return _store_rows(run, (var, accum), indices, dense.adagrad_step, lr, grad, update_slots)
 
 
-@op("SparseApplyAdagradDA", infer=_sparse(3, 3), dtypes=FLOATS, stateful=True, no_rule=dense.NO_RULE)
+@op("SparseApplyAdagradDA", infer=_by_rows(3, 3), dtypes=FLOATS, stateful=True, no_rule=dense.NO_RULE)
 def sparse_apply_adagrad_da(var: Ref, gradient_accumulator: Ref, gradient_squared_accumulator: Ref, grad,
                             indices: Index, lr, l1, l2, global_step: dense.Count, *, run):
     """ApplyAdagradDA on rows. lr, l1, l2: float[] -> the reference."""
@@ -66,46 +46,46 @@ def sparse_apply_adagrad_da(var: Ref, gradient_accumulator: Ref, gradient_square
     return _store_rows(run, refs, indices, dense.adagrad_da_step, grad, lr, l1, l2, global_step)
 
 
-@op("SparseApplyAdadelta", infer=_sparse(3, 6), dtypes=dense.DTYPES, stateful=True, no_rule=dense.NO_RULE)
+@op("SparseApplyAdadelta", infer=_by_rows(3, 6), dtypes=dense.DTYPES, stateful=True, no_rule=dense.NO_RULE)
 def sparse_apply_adadelta(var: Ref, accum: Ref, accum_update: Ref, lr, rho, epsilon, grad, indices: Index, *, run):
     """ApplyAdadelta on rows. lr, rho, epsilon: float[] -> the reference."""
     return _store_rows(run, (var, accum, accum_update), indices, dense.adadelta_step, lr, rho, epsilon, grad)
 
 
-@op("SparseApplyRMSProp", infer=_sparse(3, 7), dtypes=dense.DTYPES, stateful=True, no_rule=dense.NO_RULE)
+@op("SparseApplyRMSProp", infer=_by_rows(3, 7), dtypes=dense.DTYPES, stateful=True, no_rule=dense.NO_RULE)
 def sparse_apply_rms_prop(var: Ref, ms: Ref, mom: Ref, lr, rho, momentum, epsilon, grad, indices: Index, *, run):
     """ApplyRMSProp on rows. lr, rho, momentum, epsilon: float[] -> the reference."""
     return _store_rows(run, (var, ms, mom), indices, dense.rms_step, lr, rho, momentum, epsilon, grad)
 
 
-@op("SparseApplyCenteredRMSProp", infer=_sparse(4, 8), dtypes=dense.DTYPES, stateful=True, no_rule=dense.NO_RULE)
+@op("SparseApplyCenteredRMSProp", infer=_by_rows(4, 8), dtypes=dense.DTYPES, stateful=True, no_rule=dense.NO_RULE)
 def sparse_apply_centered_rms_prop(var: Ref, mg: Ref, ms: Ref, mom: Ref, lr, rho, momentum, epsilon, grad,
                                    indices: Index, *, run):
     """ApplyCenteredRMSProp on rows. lr, rho, momentum, epsilon: float[] -> the reference."""
     return _store_rows(run, (var, mg, ms, mom), indices, dense.centered_rms_step, lr, rho, momentum, epsilon, grad)
 
 
-@op("SparseApplyFtrl", infer=_sparse(3, 3), dtypes=FLOATS, stateful=True, no_rule=dense.NO_RULE)
+@op("SparseApplyFtrl", infer=_by_rows(3, 3), dtypes=FLOATS, stateful=True, no_rule=dense.NO_RULE)
 def sparse_apply_ftrl(var: Ref, accum: Ref, linear: Ref, grad, indices: Index, lr, l1, l2, lr_power, *, run):
     """ApplyFtrl on rows. lr, l1, l2, lr_power: float[] -> the reference."""
     refs = (var, accum, linear)
     return _store_rows(run, refs, indices, dense.ftrl_step, grad, lr, l1, l2, lr.dtype.type(0), lr_power)
 
 
-@op("SparseApplyFtrlV2", infer=_sparse(3, 3), dtypes=FLOATS, stateful=True, no_rule=dense.NO_RULE)
+@op("SparseApplyFtrlV2", infer=_by_rows(3, 3), dtypes=FLOATS, stateful=True, no_rule=dense.NO_RULE)
 def sparse_apply_ftrl_v2(var: Ref, accum: Ref, linear: Ref, grad, indices: Index, lr, l1, l2, l2_shrinkage, lr_power, *,
                          run):
     """ApplyFtrlV2 on rows. lr, l1, l2, l2_shrinkage, lr_power: float[] -> the reference."""
     return _store_rows(run, (var, accum, linear), indices, dense.ftrl_step, grad, lr, l1, l2, l2_shrinkage, lr_power)
 
 
-@op("SparseApplyProximalGradientDescent", infer=_sparse(1, 4), dtypes=FLOATS, stateful=True, no_rule=dense.NO_RULE)
+@op("SparseApplyProximalGradientDescent", infer=_by_rows(1, 4), dtypes=FLOATS, stateful=True, no_rule=dense.NO_RULE)
 def sparse_apply_proximal_gradient_descent(var: Ref, alpha, l1, l2, grad, indices: Index, *, run):
     """ApplyProximalGradientDescent on rows. alpha, l1, l2: float[] -> the reference."""
     return _store_rows(run, (var,), indices, dense.proximal_step, alpha, l1, l2, grad)
 
 
-@op("SparseApplyProximalAdagrad", infer=_sparse(2, 5), dtypes=FLOATS, stateful=True, no_rule=dense.NO_RULE)
+@op("SparseApplyProximalAdagrad", infer=_by_rows(2, 5), dtypes=FLOATS, stateful=True, no_rule=dense.NO_RULE)
 def sparse_apply_proximal_adagrad(var: Ref, accum: Ref, lr, l1, l2, grad, indices: Index, *, run):
     """ApplyProximalAdagrad on rows. lr, l1, l2: float[] -> the reference."""
     return _store_rows(run, (var, accum), indices, dense.proximal_adagrad_step, lr, l1, l2, grad)
