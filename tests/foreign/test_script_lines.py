@@ -1,11 +1,14 @@
 """Which lines of a script use what a call gave, what they call it, and which loop they are in."""
 
+import ast
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from autodiff.core.graph import Graph
 from autodiff.core.site import Site
+from autodiff.debug.analysis.scripts.expressions import makes
 from autodiff.foreign.script_lines import assigned_names, factor_on, first_name, lines_of_use, loop_around
 
 SCRIPT = """\
@@ -116,3 +119,8 @@ def test_the_number_that_a_line_multiplies_by(tmp_path: Path, line: str, factor:
                     .replace("beta = 0.5\n", ""))
     found = factor_on((Site(str(path), 4, "f"),))
     assert (found and (found[0], found[1], found[2].line)) == factor
+
+
+@pytest.mark.parametrize("text, made", [("x ** 2", True), ("x.pow(2)", True), ("x.square()", True), ("x * y", False)])
+def test_what_makes_a_square_is_found_as_pytorch_writes_it(text, made):
+    assert makes(ast.parse(text, mode="eval").body, SimpleNamespace(type="Square")) is made

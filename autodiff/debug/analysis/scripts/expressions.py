@@ -12,12 +12,12 @@ _WRITTEN = {"Const": ("constant", "converttotensor"), "Sum": ("reducesum",), "Me
             "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow", "power"),
             "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"),
             "Sqrt": ("sqrt", "norm", "std"), "Acos": ("arccos",), "Asin": ("arcsin",), "Atanh": ("arctanh",),
-            "Acosh": ("arccosh",),
+            "Acosh": ("arccosh",), "Square": ("pow", "power"),
             **dict.fromkeys(("VariableV2", "VarHandleOp"), ("variable", "getvariable"))}
 _OPERATORS: dict[str, type[ast.operator | ast.unaryop]] = {
     "RealDiv": ast.Div, "Div": ast.Div, "TrueDiv": ast.Div, "Pow": ast.Pow, "Sub": ast.Sub, "Add": ast.Add,
     "AddV2": ast.Add, "Mul": ast.Mult, "MatMul": ast.MatMult,
-    "Neg": ast.USub}
+    "Neg": ast.USub, "Square": ast.Pow}  # as PyTorch takes one
 LEAST, MOST = 3e-8, 65520.0  # what float16 takes for 0 and for inf
 
 
