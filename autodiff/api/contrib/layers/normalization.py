@@ -17,7 +17,7 @@ from ...variables.named_initializers import ONES, ZEROS
 from ...variables.variable_scope import variable_scope
 from ..arg_scope import add_arg_scope
 from ..framework import model_variable
-from .utils import channels_first, collect, collect_named_outputs, collections_for, renaming_getter
+from .utils import channels_first, collect, collections_for, finished, renaming_getter
 
 __all__ = ["batch_norm", "instance_norm", "layer_norm", "unit_norm"]
 
@@ -69,8 +69,7 @@ def batch_norm(inputs: Any, decay: float = 0.999, center: bool = True, scale: bo
             norm.decay, norm.training, norm.updates = decay, is_training, updates_collections
             outputs = norm.fused(inputs) if fused else norm.by_moments(inputs, batch_weights)
             outputs.set_shape(inputs.dims)
-        outputs = outputs if activation_fn is None else activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return finished(outputs, activation_fn, outputs_collections, sc.name)
 
 
 class _Norm:
@@ -192,8 +191,7 @@ def layer_norm(inputs: Any, center: bool = True, scale: bool = True, activation_
         mean, variance = moments(inputs, list(range(first, rank)), keep_dims=True)
         outputs = batch_normalization(inputs, mean, variance, beta, gamma, 1e-3 if dtype is float16 else 1e-12)
         outputs.set_shape(inputs.dims)
-        outputs = outputs if activation_fn is None else activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return finished(outputs, activation_fn, outputs_collections, sc.name)
 
 
 @add_arg_scope
@@ -217,8 +215,7 @@ def instance_norm(inputs: Any, center: bool = True, scale: bool = True, epsilon:
                            for v in (beta, gamma))
         mean, variance = moments(inputs, [a for a in range(1, rank) if a != axis], keep_dims=True)
         outputs = batch_normalization(inputs, mean, variance, beta, gamma, epsilon, name="instancenorm")
-        outputs = outputs if activation_fn is None else activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return finished(outputs, activation_fn, outputs_collections, sc.name)
 
 
 @add_arg_scope

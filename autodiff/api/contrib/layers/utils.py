@@ -49,6 +49,11 @@ def collect_named_outputs(collections: Any, alias: str, outputs: Tensor) -> Tens
     return outputs
 
 
+def finished(outputs: Tensor, activation_fn: Any, collections: Any, alias: str) -> Tensor:
+    """A layer's output after its activation, added to collections; see collect_named_outputs."""
+    return collect_named_outputs(collections, alias, outputs if activation_fn is None else activation_fn(outputs))
+
+
 def convert_collection_to_dict(collection: str, clear_collection: bool = False) -> dict[str, Tensor]:
     """Name -> output of a collection that layers filled."""
     graph = get_default_graph()

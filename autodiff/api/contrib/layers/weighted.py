@@ -22,7 +22,7 @@ from ...variables.variable_scope import variable_scope
 from ..arg_scope import add_arg_scope
 from ..framework import model_variable
 from .initializers import xavier_initializer
-from .utils import channels_first, collect, collect_named_outputs, collections_for, renaming_getter
+from .utils import channels_first, collect, collections_for, finished, renaming_getter
 
 __all__ = ["bias_add", "conv1d", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "convolution",
            "convolution1d", "convolution2d", "convolution2d_transpose", "convolution3d", "convolution3d_transpose",
@@ -50,22 +50,20 @@ def fully_connected(inputs: Any, num_outputs: int, activation_fn: Any = relu_of,
         layer = Dense(num_outputs, None, not normalizer_fn and bool(biases_initializer), weights_initializer,
                       biases_initializer, weights_regularizer, biases_regularizer, trainable=trainable, name=sc.name,
                       dtype=inputs.dtype.base_dtype, _scope=sc, _reuse=reuse)
-        outputs = _weighted(layer, inputs, variables_collections)
-        outputs = _finished(outputs, normalizer_fn, normalizer_params, activation_fn)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        outputs = _weighted(layer, inputs, variables_collections, normalizer_fn, normalizer_params)
+        return finished(outputs, activation_fn, outputs_collections, sc.name)
 
 
-def _weighted(layer: Any, inputs: Tensor, collections: Any) -> Tensor:
+def _weighted(layer: Any, inputs: Tensor, collections: Any, normalizer_fn: Any, normalizer_params: Any) -> Tensor:
+    """What a layer gives, normalized; its weights are added to their collections."""
     outputs = layer(inputs)
     collect(layer.kernel, collections, "weights")
     collect(layer.bias, collections, "biases")
-    return outputs
+    return _normalized(outputs, normalizer_fn, normalizer_params)
 
 
-def _finished(outputs: Tensor, normalizer_fn: Any, normalizer_params: Any, activation_fn: Any) -> Tensor:
-    if normalizer_fn is not None:
-        outputs = normalizer_fn(outputs, **(normalizer_params or {}))
-    return outputs if activation_fn is None else activation_fn(outputs)
+def _normalized(outputs: Tensor, normalizer_fn: Any, normalizer_params: Any) -> Any:
+    return outputs if normalizer_fn is None else normalizer_fn(outputs, **(normalizer_params or {}))
 
 
 relu = functools.partial(fully_connected, activation_fn=relu_of)
@@ -97,9 +95,8 @@ def convolution(inputs: Any, num_outputs: int, kernel_size: Any, stride: Any = 1
             not normalizer_fn and bool(biases_initializer), weights_initializer, biases_initializer,
             weights_regularizer, biases_regularizer, trainable=trainable, name=sc.name, dtype=inputs.dtype.base_dtype,
             _scope=sc, _reuse=reuse)
-        outputs = _weighted(layer, inputs, variables_collections)
-        outputs = _finished(outputs, normalizer_fn, normalizer_params, activation_fn)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        outputs = _weighted(layer, inputs, variables_collections, normalizer_fn, normalizer_params)
+        return finished(outputs, activation_fn, outputs_collections, sc.name)
 
 
 def _of_dims(conv_dims: int) -> Any:
@@ -131,9 +128,8 @@ def _transposed(layer_class: Any, default_scope: str, formats: tuple[str, str]) 
                                 not normalizer_fn and bool(biases_initializer), weights_initializer,
                                 biases_initializer, weights_regularizer, biases_regularizer, trainable=trainable,
                                 name=sc.name, dtype=inputs.dtype.base_dtype, _scope=sc, _reuse=reuse)
-            outputs = _weighted(layer, inputs, variables_collections)
-            outputs = _finished(outputs, normalizer_fn, normalizer_params, activation_fn)
-            return collect_named_outputs(outputs_collections, sc.name, outputs)
+            outputs = _weighted(layer, inputs, variables_collections, normalizer_fn, normalizer_params)
+            return finished(outputs, activation_fn, outputs_collections, sc.name)
 
     function.__name__ = function.__qualname__ = default_scope.lower().replace("conv", "convolution")
     return add_arg_scope(function)
@@ -174,8 +170,8 @@ def separable_convolution2d(inputs: Any, num_outputs: int | None, kernel_size: A
             for made, what in ((layer.depthwise_kernel, "weights"), (layer.pointwise_kernel, "weights"),
                                (layer.bias, "biases")):
                 collect(made, variables_collections, what)
-        outputs = _finished(outputs, normalizer_fn, normalizer_params, activation_fn)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return finished(_normalized(outputs, normalizer_fn, normalizer_params), activation_fn, outputs_collections,
+                        sc.name)
 
 
 separable_conv2d = separable_convolution2d
@@ -214,5 +210,4 @@ def bias_add(inputs: Any, activation_fn: Any = None, initializer: Any = ZEROS, r
     with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as sc:
         inputs = convert_to_tensor(inputs)
         biases = _biases(inputs, data_format, initializer, regularizer, variables_collections, trainable)
-        outputs = _finished(with_bias(inputs, biases, data_format=data_format), None, None, activation_fn)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return finished(with_bias(inputs, biases, data_format=data_format), activation_fn, outputs_collections, sc.name)
