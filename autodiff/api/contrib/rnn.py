@@ -50,13 +50,7 @@ class GRUBlockCellV2(GRUCell):
 class GRUBlockCell(GRUBlockCellV2):
     """GRUBlockCellV2 whose variables are w_ru, b_ru (gates), w_c, b_c (candidate)."""
 
-    def build(self, input_shape: Any) -> None:
-        rows, units = input_depth(self.name, input_shape) + self._num_units, self._num_units
-        self._gate_kernel = self.add_weight("w_ru", [rows, 2 * units])
-        self._gate_bias = self.add_weight("b_ru", [2 * units], initializer=Constant(1.0))
-        self._candidate_kernel = self.add_weight("w_c", [rows, units])
-        self._candidate_bias = self.add_weight("b_c", [units], initializer=Zeros())
-        self.built = True
+    _gates, _candidate = ("w_ru", "b_ru"), ("w_c", "b_c")
 
 
 class LayerNormBasicLSTMCell(RNNCell):

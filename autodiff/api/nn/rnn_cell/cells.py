@@ -57,6 +57,8 @@ class GRUCell(_Gated):
     at 1. Source: Cho et al. (2014), section 2.3.
     """
 
+    _gates, _candidate = ("gates/kernel", "gates/bias"), ("candidate/kernel", "candidate/bias")
+
     def __init__(self, num_units: int, activation: Any = None, reuse: bool | None = None,
                  kernel_initializer: Any = None, bias_initializer: Any = None, name: Any = None, dtype: Any = None,
                  **options: Any) -> None:
@@ -65,13 +67,14 @@ class GRUCell(_Gated):
 
     def build(self, input_shape: Any) -> None:
         rows, units = input_depth(self.name, input_shape) + self._num_units, self._num_units
-        self._gate_kernel = self.add_weight("gates/kernel", [rows, 2 * units], initializer=self._kernel_initializer)
-        self._gate_bias = self.add_weight("gates/bias", [2 * units],
-                                          initializer=self._bias_initializer or Constant(1.0))
-        self._candidate_kernel = self.add_weight("candidate/kernel", [rows, units],
-                                                 initializer=self._kernel_initializer)
-        self._candidate_bias = self.add_weight("candidate/bias", [units], initializer=self._bias_initializer or Zeros())
+        self._gate_kernel, self._gate_bias = self._weights_of(self._gates, rows, 2 * units, Constant(1.0))
+        self._candidate_kernel, self._candidate_bias = self._weights_of(self._candidate, rows, units, Zeros())
         self.built = True
+
+    def _weights_of(self, names: tuple[str, str], rows: int, columns: int, start: Any) -> tuple[Any, Any]:
+        """A kernel, and a bias that begins as `start` unless it is told otherwise."""
+        return (self.add_weight(names[0], [rows, columns], initializer=self._kernel_initializer),
+                self.add_weight(names[1], [columns], initializer=self._bias_initializer or start))
 
     def call(self, inputs: Tensor, state: Tensor) -> Any:
         gates = sigmoid(self._affine([inputs, state], self._gate_kernel, self._gate_bias))
