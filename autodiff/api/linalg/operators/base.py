@@ -21,9 +21,11 @@ from . import algebra, support
 from .shaped import NotServedError, Shaped
 
 
-def _scoped(kind: str, words: str) -> Any:
-    """The method that calls `_kind` in the operator's name scope."""
-    def method(self: Any, name: str = kind) -> Any:
+def _scoped(kind: str, words: str, scope: str = "", *, of_squares: bool = False) -> Any:
+    """The method that calls `_kind` in the operator's name scope. of_squares: unless it is known not to be square."""
+    def method(self: Any, name: str = scope or kind) -> Any:
+        if of_squares and self.is_square is False:
+            raise NotServedError("Determinant not implemented for an operator that is expected to not be square.")
         with self._name_scope(name):
             return getattr(self, f"_{kind}")()
 
@@ -183,27 +185,16 @@ class LinearOperator(Shaped):
     def _can_use_cholesky(self) -> Any:
         return self.is_self_adjoint and self.is_positive_definite
 
-
-    def _must_be_square(self) -> None:
-        if self.is_square is False:
-            raise NotServedError("Determinant not implemented for an operator that is expected to not be square.")
-
-    def determinant(self, name: str = "det") -> Tensor:
-        """number[...], for each matrix of the batch. Raises NotImplementedError if they are not square."""
-        self._must_be_square()
-        with self._name_scope(name):
-            return self._determinant()
+    determinant = _scoped("determinant", "number[...], for each matrix of the batch. Raises NotImplementedError if "
+                          "they are not square.", "det", of_squares=True)
 
     def _determinant(self) -> Tensor:
         if self._can_use_cholesky():
             return build.Exp(self.log_abs_determinant())
         return build.MatrixDeterminant(self.to_dense())
 
-    def log_abs_determinant(self, name: str = "log_abs_det") -> Tensor:
-        """The logarithm of the determinant's modulus."""
-        self._must_be_square()
-        with self._name_scope(name):
-            return self._log_abs_determinant()
+    log_abs_determinant = _scoped("log_abs_determinant", "The logarithm of the determinant's modulus.", "log_abs_det",
+                                  of_squares=True)
 
     def _log_abs_determinant(self) -> Tensor:
         if self._can_use_cholesky():

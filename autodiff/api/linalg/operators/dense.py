@@ -17,7 +17,7 @@ from ..products import matmul
 from ..solvers import adjoint as adjoint_of
 from . import algebra, support
 from .base import LinearOperator
-from .support import Hint, settled
+from .support import Hint, holds_always, settled
 
 
 class LinearOperatorFullMatrix(LinearOperator):
@@ -111,10 +111,7 @@ class LinearOperatorHouseholder(LinearOperator):
     def _assert_positive_definite(self) -> Any:
         raise InvalidArgumentError("Householder operators are always non-positive definite.")
 
-    def _nothing(self) -> Any:
-        return build.NoOp()
-
-    _assert_non_singular = _assert_self_adjoint = _nothing
+    _assert_non_singular = _assert_self_adjoint = holds_always
 
     def _unit(self) -> Tensor:
         return self.reflection_axis / norm(self.reflection_axis, axis=-1, keepdims=True)

@@ -19,7 +19,7 @@ from ..solvers import adjoint as adjoint_of
 from . import algebra, support
 from .base import LinearOperator
 from .diagonal import FACTOR, REAL, Diagonal
-from .support import Hint, assert_zero_imag_part, hints_of, settled
+from .support import Hint, assert_zero_imag_part, hints_of, holds_always, settled
 
 
 def _sized(value: Any, name: str, rank: int, is_checked: bool) -> Tensor:
@@ -101,10 +101,7 @@ class LinearOperatorIdentity(_OfSizes, Diagonal):
     def _term(self) -> Any:
         return 1
 
-    def _nothing(self) -> Any:
-        return build.NoOp()
-
-    _assert_non_singular = _assert_positive_definite = _assert_self_adjoint = _nothing
+    _assert_non_singular = _assert_positive_definite = _assert_self_adjoint = holds_always
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         return self._in_batch(self._checked(adjoint_of(x) if adjoint_arg else x))
@@ -208,8 +205,7 @@ class LinearOperatorZeros(_OfSizes):
     def _assert_positive_definite(self) -> Any:
         raise InvalidArgumentError("Zero operators are always non-positive definite.")
 
-    def _assert_self_adjoint(self) -> Any:
-        return build.NoOp()
+    _assert_self_adjoint = holds_always
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         sizes = build.Shape(self._checked(adjoint_of(x) if adjoint_arg else x))

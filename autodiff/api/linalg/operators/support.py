@@ -77,6 +77,11 @@ def settled(hint: Hint, fact: bool, sentence: str) -> bool:
     return fact
 
 
+def holds_always(operator: Any) -> Any:
+    """The check, as a method, of what need not be checked."""
+    return build.NoOp()
+
+
 def hints_of(operator: Any) -> Hints:
     """The hints about an operator, as arguments for another of which the same holds."""
     return {name: getattr(operator, name) for name in
