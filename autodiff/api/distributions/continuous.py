@@ -59,10 +59,10 @@ class Normal(Distribution):
     def _log_cdf(self, value: Tensor) -> Tensor:
         return log_ndtr(self._standard(value))
 
-    def _survival(self, value: Tensor) -> Tensor:
+    def _survival_function(self, value: Tensor) -> Tensor:
         return ndtr(-self._standard(value))
 
-    def _log_survival(self, value: Tensor) -> Tensor:
+    def _log_survival_function(self, value: Tensor) -> Tensor:
         return log_ndtr(-self._standard(value))
 
     def _quantile(self, value: Tensor) -> Tensor:

@@ -45,6 +45,13 @@ def _statistic(kind: str, words: str) -> Any:
     return named(statistic, kind, words)
 
 
+def _at(kind: str, words: str) -> Any:
+    def found(self: Any, value: Any, name: str = kind) -> Tensor:
+        return self._scoped(name, self._known(f"_{kind}"), self._value(value))
+
+    return named(found, kind, words)
+
+
 class Distribution:
     """The interface of all distributions; each has `_log_prob`, `_draw`, and its closed forms.
 
@@ -97,9 +104,7 @@ class Distribution:
             raise ArgumentError("sample_shape must be a constant", expected="known sizes", found=repr(sample_shape))
         return {name: TensorShape(known) for name in cls._parameters}
 
-    def quantile(self, value: Any, name: str = "quantile") -> Tensor:
-        """The x whose cdf is `value`."""
-        return self._scoped(name, self._known("_quantile"), self._value(value))
+    quantile = _at("quantile", "The x whose cdf is `value`.")
 
     def _scoped(self, name: str, function: Callable[..., Any], *args: Any) -> Tensor:
         with get_default_graph().name_scope(f"{self.name}/{name}"):
@@ -135,29 +140,19 @@ class Distribution:
     def stddev(self, name: str = "stddev") -> Tensor:
         return self._scoped(name, lambda: build.Sqrt(self._known("_variance")()))
 
-    def log_survival_function(self, value: Any, name: str = "log_survival_function") -> Tensor:
-        """The logarithm of the probability of more than `value`, in nats."""
-        return self._scoped(name, self._log_survival, self._value(value))
-
-    def cdf(self, value: Any, name: str = "cdf") -> Tensor:
-        """The probability of at most `value`."""
-        return self._scoped(name, self._known("_cdf"), self._value(value))
-
-    def log_cdf(self, value: Any, name: str = "log_cdf") -> Tensor:
-        """The logarithm of the probability of at most `value`, in nats."""
-        return self._scoped(name, self._log_cdf, self._value(value))
+    cdf = _at("cdf", "The probability of at most `value`.")
+    log_cdf = _at("log_cdf", "The logarithm of the probability of at most `value`, in nats.")
+    survival_function = _at("survival_function", "The probability of more than `value`.")
+    log_survival_function = _at("log_survival_function", "The logarithm of the probability of more than `value`, in "
+                                "nats.")
 
     def _log_cdf(self, value: Tensor) -> Tensor:
         return build.Log(self._known("_cdf")(value))
 
-    def survival_function(self, value: Any, name: str = "survival_function") -> Tensor:
-        """The probability of more than `value`."""
-        return self._scoped(name, self._survival, self._value(value))
-
-    def _survival(self, value: Tensor) -> Tensor:
+    def _survival_function(self, value: Tensor) -> Tensor:
         return 1.0 - self._known("_cdf")(value)
 
-    def _log_survival(self, value: Tensor) -> Tensor:
+    def _log_survival_function(self, value: Tensor) -> Tensor:
         return build.Log1p(-self._known("_cdf")(value))
 
     def cross_entropy(self, other: "Distribution", name: str = "cross_entropy") -> Tensor:
