@@ -14,6 +14,7 @@ from ...core.name_scope import scope
 from ...core.op import OPS, build
 from ..common.made import named
 from ..common.renamed_arguments import one_of
+from .pooling import entries
 
 __all__ = ["atrous_conv2d", "atrous_conv2d_transpose", "conv1d", "conv1d_transpose", "conv2d", "conv2d_backprop_filter",
            "conv2d_backprop_input", "conv2d_transpose", "conv3d", "conv3d_backprop_filter", "conv3d_transpose",
@@ -28,23 +29,14 @@ def _given(name: str, value: Any, old_name: str, old_value: Any) -> Any:
     return found
 
 
-def _entries(values: Any, data_format: str, what: str) -> list[int]:
-    """One entry an axis, from a number, one entry for each axis of space, or all of them."""
-    count = len(data_format)
-    listed = [int(v) for v in np.atleast_1d(1 if values is None else values)]
-    if len(listed) == count:
-        return listed
-    if len(listed) == 1:
-        listed *= count - 2
-    if len(listed) != count - 2:
-        raise ArgumentError(expected=f"1, {count - 2} or {count} {what} for {data_format}", found=listed)
-    return [1, 1, *listed] if data_format[1] == "C" else [1, *listed, 1]
+def _steps(values: Any, layout: str, what: str) -> list[int]:
+    return entries(1 if values is None else values, layout, what)
 
 
 def _geometry(strides: Any, padding: Any, data_format: str | None, dilations: Any, default: str) -> dict[str, Any]:
     layout = data_format or default
-    attrs = {"strides": _entries(strides, layout, "strides"), "data_format": layout,
-             "dilations": _entries(dilations, layout, "dilations")}
+    attrs = {"strides": _steps(strides, layout, "strides"), "data_format": layout,
+             "dilations": _steps(dilations, layout, "dilations")}
     if isinstance(padding, str):
         if padding == "EXPLICIT":
             raise ArgumentError("explicit padding is given as 4 pairs (before, after), found 'EXPLICIT'")
@@ -168,7 +160,7 @@ def _layout_1d(data_format: str | None) -> str:
 
 def _flat_geometry(stride: Any, padding: Any, layout: str, dilations: Any) -> dict[str, Any]:
     """The geometry of rows as that of images of height 1."""
-    strides, dilated = _entries(stride, layout, "strides"), _entries(dilations, layout, "dilations")
+    strides, dilated = _steps(stride, layout, "strides"), _steps(dilations, layout, "dilations")
     place = 2 if layout == "NCW" else 1
     return _geometry([*strides[:place], 1, *strides[place:]], padding, layout.replace("W", "HW"),
                      [*dilated[:place], 1, *dilated[place:]], "NHWC")

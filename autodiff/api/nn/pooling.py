@@ -20,7 +20,7 @@ __all__ = ["avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "avg_pool_v2", 
            "max_pool3d", "max_pool_v2", "max_pool_with_argmax", "pool"]
 
 
-def _entries(values: Any, layout: str, what: str) -> list[int]:
+def entries(values: Any, layout: str, what: str) -> list[int]:
     """One entry an axis, from a number, one entry for each axis of space, or all of them."""
     listed = [int(v) for v in np.atleast_1d(values)]
     if len(listed) == len(layout):
@@ -33,7 +33,7 @@ def _entries(values: Any, layout: str, what: str) -> list[int]:
 
 
 def _pooled(op: str, value: Any, ksize: Any, strides: Any, padding: str, layout: str, name: str | None) -> Tensor:
-    return OPS[op](value, ksize=_entries(ksize, layout, "sizes"), strides=_entries(strides, layout, "strides"),
+    return OPS[op](value, ksize=entries(ksize, layout, "sizes"), strides=entries(strides, layout, "strides"),
                    padding=padding.upper(), data_format=layout, name=name)
 
 
@@ -43,9 +43,9 @@ def max_pool(value: Any, ksize: Any, strides: Any, padding: str, data_format: st
     the first maximum of each window, row by row."""
     with scope(name, "MaxPool", [value, input]) as full:
         value = convert_to_tensor(input if value is None else value, name="input")
-        sizes = _entries(ksize, data_format, "sizes")
+        sizes = entries(ksize, data_format, "sizes")
         if data_format == "NHWC" and sizes[3] > 1:
-            return _max_of_channels(value, sizes, _entries(strides, data_format, "strides"))
+            return _max_of_channels(value, sizes, entries(strides, data_format, "strides"))
         return _pooled("MaxPool", value, ksize, strides, padding, data_format, full)
 
 
@@ -76,7 +76,7 @@ def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: str, dat
     if data_format != "NHWC":
         raise ArgumentError(f"Data formats other than 'NHWC' are not yet supported, found {data_format!r}")
     y, places = build.MaxPoolWithArgmax(
-        input, ksize=_entries(ksize, "NHWC", "sizes"), strides=_entries(strides, "NHWC", "strides"),
+        input, ksize=entries(ksize, "NHWC", "sizes"), strides=entries(strides, "NHWC", "strides"),
         padding=padding.upper(), Targmax=as_dtype(one_of("output_dtype", output_dtype, "Targmax", Targmax) or int64),
         include_batch_in_index=include_batch_in_index, name=name)
     return y, places
@@ -95,7 +95,7 @@ avg_pool2d = avg_pool
 
 def _flat(op: str, x: Any, ksize: Any, strides: Any, padding: str, layout: str, name: str) -> Tensor:
     place = 2 if layout == "NCW" else 1
-    sizes, steps = _entries(ksize, layout, "sizes"), _entries(strides, layout, "strides")
+    sizes, steps = entries(ksize, layout, "sizes"), entries(strides, layout, "strides")
     with scope(None, name, [x]):
         image = build.ExpandDims(x, place)
         result = _pooled(op, image, [*sizes[:place], 1, *sizes[place:]], [*steps[:place], 1, *steps[place:]], padding,
