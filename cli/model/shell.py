@@ -113,10 +113,8 @@ class Shell:
         script.compile()
         self.stop_at_lines(script, dbg)
         linecache.checkcache()  # the file may have been edited since it was loaded last
-        self.close()
-        self._take_the_disk(dbg)
         self._renewed = self.dbg.watches
-        self.script, self.dbg, self.own_runs, self.listed = script, dbg, False, ("", 0)
+        self._turn_to(dbg, script)
         try:
             event = script.start()
         except BaseException:
@@ -147,9 +145,7 @@ class Shell:
         """Look at a recording instead of a script."""
         dbg = Debugger()
         found = dbg.open_recording(path)
-        self.close()
-        self._take_the_disk(dbg)
-        self.script, self.dbg, self.own_runs, self.listed = None, dbg, False, ("", 0)
+        self._turn_to(dbg)
         return found
 
     def open_model(self, path: str) -> foreign.Model:
@@ -171,16 +167,16 @@ class Shell:
         dbg = Debugger(model.graph, session, handles=handles, script=path)
         for tensor, value in model.feeds.items():
             dbg.feed(tensor.name, value)
-        self.close()
-        self._take_the_disk(dbg)
-        self.script, self.dbg, self.own_runs, self.listed = None, dbg, False, ("", 0)
+        self._turn_to(dbg)
         return model
 
-    def _take_the_disk(self, dbg: Debugger) -> None:
-        """Give the folder of past steps up, and the next debugger one of its own, if steps are to go to disk."""
+    def _turn_to(self, dbg: Debugger, script: ModelScript | None = None) -> None:
+        """End the present script and go on with another; past steps on disk are given up, the next get a new folder."""
+        self.close()
         if self.settings["ring.disk"]:
             self.dbg.history.spill(0)
             dbg.state.moments.resume(self.settings["ring.disk"])
+        self.script, self.dbg, self.own_runs, self.listed = script, dbg, False, ("", 0)
 
     def take(self, event: Event) -> None:
         """Show the debugger what the script has become."""
