@@ -16,6 +16,7 @@ from ..core.indexed_slices import IndexedSlices
 from ..core.name_scope import scope
 from ..core.op import OPS, build
 from ..core.sparse_tensor import SparseTensor
+from .common.made import named
 from .common.unsupported import refusing
 from .control.dependencies import control_dependencies, group
 
@@ -150,8 +151,7 @@ def _comparison(op: str, sign: str, name_: str, text: str) -> Callable[..., Any]
                         y]
             return _checked(OPS[op](x, y), [message, *data] if message else list(data), summarize)
 
-    check.__name__, check.__doc__ = name_, text
-    return check
+    return named(check, name_, text)
 
 
 _TEXT = "The operation that fails with InvalidArgumentError unless x {} y for all elements, broadcast."
@@ -172,9 +172,8 @@ def _sign(op: str, sign: str, name_: str) -> Callable[..., Any]:
                 data = [message or "", f"Condition x {sign} 0 did not hold element-wise:", f"x ({x.name}) = ", x]
             return _checked(OPS[op](x, convert_to_tensor(0, dtype=x.dtype.base_dtype)), list(data), summarize)
 
-    check.__name__ = name_
-    check.__doc__ = f"The operation that fails with InvalidArgumentError unless x {sign} 0 for all elements."
-    return check
+    return named(check, name_, f"The operation that fails with InvalidArgumentError unless x {sign} 0 for all "
+                 "elements.")
 
 
 assert_positive = _sign("Greater", ">", "assert_positive")

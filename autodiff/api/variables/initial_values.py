@@ -67,9 +67,7 @@ class _Guard:
     def tensor(self, tensor: Tensor) -> Tensor:
         for op in in_order(ancestors([tensor])):
             self.made[op] = self._safe(op)
-        if tensor.op in self.variables:
-            return self.variables[tensor.op].initialized_value()
-        return self.made[tensor.op].outputs[tensor.value_index]
+        return self._input(tensor)
 
     def _safe(self, op: Operation) -> Operation:
         if op.type == "ReadVariableOp" and op.inputs[0].op in self.variables:
