@@ -67,6 +67,7 @@ CASES = [
     ("axes of batch and time", 1, (), "r = nn.GRU(4, batch_first=False)", "r = nn.GRU(4, batch_first=True)"),
     ("axes of batch and time", 1, (), "r = nn.MultiheadAttention(4, 2)",
      "r = nn.MultiheadAttention(4, 2, batch_first=True)"),
+    ("divergence too heavy", 1, (), "l = F.mse_loss(g(z), x) / 2", "l = 40 * F.mse_loss(g(z), x) / 2"),
     ("one for all", 1, (), "y = r + n(x).max()", "y = r + n(x).max(dim=1).values"),
     ("one for all", 1, (), "y = r + torch.amax(n(x))", "y = r + torch.amax(n(x), dim=1)"),
     ("one for all", 1, (), "y = r + max(a.max(), b.max())", ""),
@@ -134,7 +135,7 @@ def test_lines_as_the_remedy_has_them(kind: str, line: int, lines: tuple[int, ..
         for name, last in (("scores", 1), ("classes", 4)):
             tf.nn.softmax(tf.transpose(tf.placeholder(tf.float32, [5, 3, last]), [2, 1, 0]), name=name)
     kind, _, op = kind.rpartition(" of ") if kind[-5:] != " time" and " of " in kind else (kind, "", "")
-    finding = Finding(90, kind, op, "", "x:0", "", "", "", Place(file, line, "", ""))
+    finding = Finding(90, kind, op, "", "x:0", "over the 40 numbers", "", "", Place(file, line, "", ""))
     *sites, late = (Site(file, at, "") if at else None for at in [*lines, 0, 0, 0, 0, 0][:5])
     found = written(finding, Known(graph, *sites, late=late))
     assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)

@@ -117,8 +117,8 @@ def _divergence_too_heavy(case: Case) -> list[Finding]:
     means = [(op, f, int(np.prod([n or 1 for n in (op.inputs[0].dims or ())[1:]]))) for op, f in parts
              if op.type == "Mean" and any(head.op in ancestors([op.inputs[0]]) for head in heads(case))]
     for (op, weight), (mean, factor, size) in ((total, other) for total in sums for other in means):
-        known = [weight * float(np.mean(v)) for v in case.series(op.outputs[0])]
-        if size >= _MANY and weight > factor / _MANY and known and abs(known[-1]) < _GONE:
+        known = [0.5 * float(np.mean(v)) for v in case.series(op.outputs[0])]  # nats, of a normal code
+        if size >= _MANY and weight > factor / size and known and abs(known[-1]) < _GONE:
             return [finding(49, "divergence too heavy", mean, f"{mean.name} is a mean over the {size} numbers of an "
                             f"example, {op.name}{at_line(place_of(op))}, a divergence beside it, a sum, which counts "
                             f"{size} times as much: it is {abs(known[-1]):.2g} by step {case.looked[-1].step}, so the "
