@@ -441,6 +441,12 @@ REFUSED = {  # a script, the line, JAX's words, whether n was a number of Python
                                "corresponding output carry component has type float32[1]"), False,
                            "def body(c, x):\n    return (c[0], jnp.reshape(c[1] + x, ())), None\n"
                            "y = lax.scan(body, (h, 0), xs)\n"),
+    "given with an axis made before": (
+        "def body(c, x):\n    e, n = c\n    y = jnp.tanh(e) @ w + b\n    d = y - x\n    return (e, n + d ** 2), None\n"
+        "y = lax.scan(body, (h, 0), xs)\n", 6, CARRIED.format("component carry[1]").replace(
+            "int32[]", "float32[]").replace("component has type float32[]", "component has type float32[1]"), False,
+        "def body(c, x):\n    e, n = c\n    y = jnp.tanh(e) @ w + b\n    d = y - x\n"
+        "    return (e, jnp.reshape(n + d ** 2, ())), None\ny = lax.scan(body, (h, 0), xs)\n"),
     "by number": ("y = lax.fori_loop(0, 3, body, 1)\n", 1, CARRIED.format("component loop_carry[1]"), False,
                   "y = lax.fori_loop(0, 3, body, jnp.asarray(1, jnp.float32))\n")}
 
@@ -456,6 +462,7 @@ def test_what_jax_refuses_to_trace_has_its_line(case, tmp_path):
         from autodiff.foreign.jax.traced import of_carry, of_traced
         names = {"n": n, "np": np, "jnp": jax.numpy}
         remark = of_traced(str(file), line, words, names) or of_carry(str(file), line, words)
+    assert ("made before" in case) == remark.text.startswith("y = jnp.tanh(e) @ w + b at train.py:3 brings an axis")
     lines = text.splitlines()
     for (_, at), new in remark.lines.items():
         lines[at - 1] = new

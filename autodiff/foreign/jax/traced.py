@@ -13,7 +13,7 @@ import numpy as np
 from ...core.site import Site
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
-from ..handed_on import returned_by
+from ..handed_on import function_of, returned_by
 from ..new_lines import NewLines, last_name, nodes_on, part_of, replaced, text_on
 from ..script_lines import line_of_name, on_lines, parsed
 from ..spelled import spelled
@@ -211,7 +211,12 @@ def of_carry(file: str, line: int, said: str) -> Remark | None:
                           replaced(file, node, f"{jnp}.asarray({{}}, {jnp}.{new})"))
         sizes = [[int(n) for n in each.split(",") if n] for each in (shape, other)]
         if made is not None and math.prod(sizes[0]) == math.prod(sizes[1]):  # but for axes of one it is the same
-            return Remark(cause, as_place(Site(file, made.lineno, "")), f"give it back as it was: {jnp}.reshape("
+            first = _first_of(file, made)
+            at = made.lineno if first is None else first.lineno
+            if first is not None:
+                where = at_line(as_place(Site(file, at, "")))
+                cause = f"{ast.unparse(first)}{where} brings an axis of one, it seems: {cause}"
+            return Remark(cause, as_place(Site(file, at, "")), f"give it back as it was: {jnp}.reshape("
                           f"{ast.unparse(made)}, {tuple(sizes[0])})", replaced(
                               file, made, f"{jnp}.reshape({{}}, {tuple(sizes[0])})"))
         size = "(" + other + ("," if other and "," not in other else "") + ")"
@@ -241,6 +246,20 @@ def _given_on(file: str, call: ast.Call, parts: list[int]) -> ast.expr | None:
     found: ast.expr | None = None if not given else given[0] if name == "scan" or len(given) == 1 else ast.Tuple(given)
     for part in parts:
         found = found.elts[part] if isinstance(found, (ast.Tuple, ast.List)) else None
+    return found
+
+
+def _first_of(file: str, made: ast.expr) -> ast.Assign | None:
+    """The one statement of a body that makes what an expression there takes, beside what is carried and given."""
+    function, found, seen = function_of(Site(file, made.lineno, "")), None, set[str]()
+    named = {node.targets[0].id: node for node in (function.body if function is not None else ()) if isinstance(
+        node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, (ast.BinOp, ast.Call))}
+    at: ast.expr = made
+    while not any(isinstance(each, ast.MatMult) for each in ast.walk(at)) and len(names := {
+            each.id for each in ast.walk(at) if isinstance(each, ast.Name)} & {*named} - seen) == 1:
+        seen |= names
+        found = named[names.pop()]
+        at = found.value
     return found
 
 
