@@ -48,6 +48,9 @@ ANSWERS = {
     "lab = tf.SparseTensor([[0, 0], [0, 1], [0, 2]], [1, 1, 0], [1, 3])\n"
     "loss = tf.reduce_sum(tf.nn.ctc_loss(lab, tf.tile(tf.matmul(x, w)[:, :, None], [2, 1, 4]), [3]))":
         ("run -f nonfinite", "why inf", "sample 0 has 3 labels, 1 of them equal to the one before, and 3 frames"),
+    "gap = w[:, None] - w[None]\nfar = 1.0 / tf.sqrt(tf.reduce_sum(tf.square(gap), -1))\n"
+    "loss = tf.reduce_sum((1.0 - tf.eye(2)) * far)":
+        ("run -f nonfinite", "why nan", "0.5 - 0.5 = 0, of each with itself at model.py:5 remedy: add tf.eye(2)[:"),
     "from autodiff.core.op import build\nnoise = tf.Variable(0.5, name='noise')\n"
     "loss = tf.reduce_sum(build.Cholesky(tf.matmul(w, w, transpose_b=True), raises=False))":
         ("run -f nonfinite", "why nan", "the loss has nothing of 'noise', which may be meant for its diagonal, = nan"),

@@ -198,7 +198,7 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     trap = _trap(op, values, operands)
     rule = _rule(op, numbers, array[elements[0]], values, note)
     if phase == "backward":
-        rule = f"{rule}{_continued(op, tensor, values, elements[0])} in d {_plain(forward.type)}"
+        rule = f"{rule}{_continued(op, tensor, values, elements[0])} in d {_plain(forward)}"
     overflow = not secondary and bool(op.inputs) and overflows(op.type, _matched(op, numbers), array[elements[0]])
     rule += ", float16, which ends at 65504" * bool(overflow and array.dtype == np.float16)
     is_known = tensor is op.outputs[0] or takes_elements(op)
@@ -212,7 +212,8 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
         getattr(set_to_nan(op), "place", place_of(op)), chain=chain, overflows=overflow))
 
 
-def _plain(op_type: str) -> str:
+def _plain(op: Operation) -> str:  # a function with a rule of its own is known by its scope
+    op_type = op.name.split("/")[-2] if op.type == "IdentityN" and "/" in op.name else op.type
     return {"RealDiv": "div", "TrueDiv": "div", "SelfAdjointEigV2": "eigh"}.get(op_type, op_type.lower())
 
 

@@ -33,7 +33,8 @@ def of_traced(file: str, line: int, said: str, names: dict[str, Any]) -> Remark 
     node, place = _condition(file, line), as_place(Site(file, line, ""))
     text = f"the value of {ast.unparse(node.test)}" if node is not None else f"a value in '{place.text.strip()}'"
     by = f"jax.{traced[3]} of {traced[1]}" if traced else "jax.jit"
-    cause = f"Python needs {text} at once{at_line(place)}, and {by} has only its shape"
+    known = "jax.vmap has one for each row" if "BatchTracer" in said else f"{by} has only its shape"
+    cause = f"Python needs {text} at once{at_line(place)}, and {known}"
     asked = re.findall(r"\w+", (traced[4] or "").replace(" and ", " ")) if traced else []
     if traced and asked and _are_plain(file, line, names):
         word = f"static_argnames=({', '.join(map(repr, asked))},)".replace("'", '"')

@@ -11,8 +11,9 @@ import numpy as np
 import torch
 
 from ...core.graph import Tensor
-from ...core.site import made_at
+from ...core.site import Site, made_at, resolve
 from ..model import legal_name, tf
+from ..script_lines import assigned_on
 from ..steps import ForeignSteps
 from .graph import DTYPES, TorchGraph, array_of, name_of, written_by
 from .habits import Habits
@@ -105,7 +106,7 @@ class Builder:
             if spot is None:  # only the backward of a Function has it
                 return tf.constant(array)
             drawn = name_of(entry.op)[0].strip("_") if entry is not None else ""
-            name = names.get(id(tensor)) or drawn or names.get(storage_of(tensor), "data")
+            name = names.get(id(tensor)) or drawn or names.get(storage_of(tensor)) or self._given_to(tensor)
             node = tf.placeholder(DTYPES[tensor.dtype], list(array.shape), name=legal_name(name))
             given.append((node, spot))
             if drawn:
@@ -122,6 +123,17 @@ class Builder:
             with made_at(graph, entries[-1].frames if entries else ()):
                 node = tf.identity(builder.of(loss), name=legal_name(names.get(id(loss), "loss")))
         return _Known(node, given, builder.edits, numbers, free)
+
+    def _given_to(self, tensor: Any) -> str:
+        """The name that the line gives what its last op made, as `hot` in `hot = table[i]`; else "data"."""
+        later: set[Site] = set()
+        for entry in reversed(self._recorder.entries):
+            site = next(iter(resolve(entry.frames[:1])), None)
+            if any(t is tensor for t in entry.made):
+                found = assigned_on(site.file, site.line) if site is not None and site not in later else []
+                return found[0] if len(found) == 1 and found[0].isidentifier() else "data"
+            later |= {site} if site is not None else set()
+        return "data"
 
     @staticmethod
     def _fed_numbers(free: frozenset[int], given: list[tuple[Tensor, Spot]]) -> Callable[[float], Any]:

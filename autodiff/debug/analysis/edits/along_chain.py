@@ -4,11 +4,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors
 from ..findings import Link
+from ..mistakes.signs import pairs_of_one
 from .activations import Activation
 from .in_graph import Edit, Now, around, at_one_place, between, bounds_of, constant, copied, instead, is_half
 from .in_source import Number
@@ -60,6 +64,13 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
             _of_argument, each, lambda x: build.AddV2(build.Softplus(x), constant(1e-6, x))),
                     instead(each, name, (each, 0)) if is_called else Activation(each, "{tf}.nn.softplus"))
                for each in alike]
+    elif link.value == 0 and (pairs := pairs_of_one(op)) is not None and pairs[1]:
+        more = len(op.outputs[0].dims or ()) - pairs[0] - 2
+        ones: Any = np.eye(pairs[1]).reshape(pairs[1], pairs[1], *[1] * more)
+        written = f"tf.eye({pairs[1]})" + f"[:, :{', None' * more}]" * bool(more)
+        words = f"add {written}, which keeps each from itself, and changes no other pair"
+        yield [replace(_changed(each, words, lambda x: build.AddV2(x, constant(ones, x)), f"{{0}} + {written}"),
+                       explains=True) for each in alike]
     elif link.value == 0 and op.type in _ADDS:
         tiny = 1e-3 if is_half(op) else 1e-6
         yield [_changed(each, f"add {tiny:g} to what is 0 there", lambda x: build.AddV2(x, constant(tiny, x)),

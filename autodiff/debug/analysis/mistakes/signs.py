@@ -172,3 +172,11 @@ def is_of_one(op: Operation) -> bool:
         source = source_of(tensor)
         return start(source.inputs[0]) if source.type == "StridedSlice" and source.attrs["new_axis_mask"] else source
     return len(set(map(start, op.inputs))) == 1
+
+
+def pairs_of_one(op: Operation) -> tuple[int, int] | None:
+    """Of differences between all pairs of one tensor's parts: the first of the two axes, and how many parts it has."""
+    a, b = (tuple(t.dims or ()) for t in op.inputs) if op.type == "Sub" and is_of_one(op) else ((), ())
+    at = [k for k, (m, n) in enumerate(zip(a, b)) if m != n and 1 in (m, n)] if len(a) == len(b) else []
+    sizes = {(a[k], b[k])[a[k] == 1] for k in at}
+    return (at[0], sizes.pop() or 0) if len(at) == 2 and at[1] == at[0] + 1 and len(sizes) == 1 else None

@@ -16,6 +16,7 @@ from ..arithmetic_rules import in_words, number
 from ..edits.in_datasets import name_of
 from ..edits.in_graph import DIVISIONS, is_half
 from ..findings import Link
+from ..mistakes.signs import pairs_of_one
 from .sources import Index, Scene, Source, sources_of
 
 _LONGEST = 4000  # ops on the way back
@@ -251,7 +252,9 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
     same = chosen is not None and (chosen.value == at.value or abs(chosen.value - at.value) < 0.01 * abs(at.value))
     if op.type in _PASSES or same and not is_last or isinstance(at.value, bool):
         return None
-    return Link(_words(at, sources, value) + turn, place, "op", op.name, underflows=_underflows(at, sources))
+    pairs = pairs_of_one(op)
+    itself = ", of each with itself" * bool(pairs and at.value == 0 and len({*at.index[pairs[0]:pairs[0] + 2]}) == 1)
+    return Link(_words(at, sources, value) + itself + turn, place, "op", op.name, underflows=_underflows(at, sources))
 
 
 def _underflows(at: Source, sources: Sequence[Source]) -> bool:

@@ -123,7 +123,9 @@ class OtherData:
         return fed.dtype.is_floating and fed not in self.carried.sources(self.failed)
 
     def otherwise(self, fed: Tensor, index: tuple[int, ...]) -> Iterable[list[Edit]]:
-        """Of the placeholder of which an element is the origin: cleaned, within usual bounds, or scaled."""
+        """Of the placeholder of which an element is the origin: cleaned, within usual bounds, or scaled.
+
+        A row of 0 is not clipped: it is no share of anything, but a set of nothing."""
         if not fed.dtype.is_floating or not np.ndim(self.failed.data.get(fed, 0.0)):
             return
         array = np.asarray(self.failed.data[fed], np.float64)
@@ -136,7 +138,8 @@ class OtherData:
             edits = [of_read_data.guarded(t, warned) or of_read_data.guarded(t, warned[-1:]) for t in bad]
             yield from [found] if len(found := [edit for edit in edits if edit is not None]) == len(bad) else []
             yield [of_givens.clean_feed(t) for t in bad]
-        elif value in (0.0, 1.0) and 0.0 <= array.min() < array.max() <= 1.0:
+        elif value in (0.0, 1.0) and 0.0 <= array.min() < array.max() <= 1.0 and (
+                array.ndim < 2 or array[index[0]].any()):
             yield [of_givens.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
             yield [of_givens.clipped_feed(fed, 1e-3, 1.0 - 1e-6 * (value == 1.0))]
         elif usual and value > FAR * usual:
