@@ -84,7 +84,7 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         return f"{text}, with {twin.name!r}", f"{remedy}; or {share}" if is_lost else f"{share}; or {remedy}"
     if twin is not None:
         return f": {y.name} uses {twin.name!r}, which the same line made in another call", share
-    if is_unread(x) or all(not op.outputs or not any(t._consumers for t in op.outputs) for op in users):
+    if all(not op.outputs or not any(t._consumers for t in op.outputs) for op in users):
         return _unused(y, x, below)
     made = [op for op in in_order(descendants([x])) if op.gradient_of is None and op not in below and op.inputs
             and op.outputs]
@@ -98,11 +98,6 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         return found
     some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
     return f": it is used by {some}, not on the way to {y.name}", "use it in the computation, or drop it"
-
-
-def is_unread(x: Tensor) -> bool:
-    """Whether nothing is made of a variable but the numbers that it has."""
-    return all(op.type in (*VARIABLES, *_QUESTIONS, *_READS, "NoOp") for op in descendants([x]))
 
 
 def _unused(y: Tensor, x: Tensor, below: set[Operation]) -> tuple[str, str]:

@@ -5,7 +5,7 @@ import numpy as np
 
 from ...core.constant_value import is_one, static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import past
+from ...core.traversal import ancestors, past
 from .edits.in_graph import DIVISIONS, is_squared
 from .mistakes.reach import ways_to_zero
 from .mistakes.signs import NEVER_NEGATIVE
@@ -15,7 +15,6 @@ CARRIES = ("Identity", "IdentityN", "Reshape", "ExpandDims", "Squeeze", "Cast", 
 MANY = 8  # ops that are looked back through
 _SELECTS = ("Select", "SelectV2")
 _DIAGONALS = ("MatrixDiagPart", "DiagPart", "If")  # JAX chooses between two ways to take one
-_SCALES, _ALONG = ("Mul", *DIVISIONS), ("Sum", "Mean", "Transpose", "Max", "Min")
 
 
 def is_kept_away(tensor: Tensor) -> bool:
@@ -27,7 +26,7 @@ def is_kept_away(tensor: Tensor) -> bool:
     if op.type in ("Exp", "Softplus", "Maximum", "ClipByValue", "Cosh", "Size", "Shape", "Prod", *_SELECTS):
         return True
     if op.type in _DIAGONALS:
-        return _is_of_cholesky(op)
+        return any(each.type == "Cholesky" for each in ancestors(op.inputs))  # whose diagonal is positive
     if op.type == "Fill":
         return is_kept_away(op.inputs[1])
     if op.type == "Sub":
@@ -47,15 +46,6 @@ def is_kept_away(tensor: Tensor) -> bool:
     if op.type in DIVISIONS:  # but a share of exponentials, which may be as small as 0
         return past(op.inputs[0], CARRIES).op.type != "Exp" and is_kept_away(op.inputs[0])
     return op.type in ("Sqrt", "Mul", "Square", "Pow", "Minimum", "Log1p", "Abs") and all(map(is_kept_away, op.inputs))
-
-
-def _is_of_cholesky(op: Operation) -> bool:
-    """Whether it takes the diagonal of a Cholesky factor, which is positive."""
-    for _ in range(MANY):
-        if op.type not in (*_DIAGONALS, *_SELECTS, *CARRIES):
-            break
-        op = op.inputs[-1 if op.type in _DIAGONALS else op.type in _SELECTS].op
-    return op.type == "Cholesky"
 
 
 def _most(tensor: Tensor) -> np.ndarray | None:
@@ -102,7 +92,6 @@ def sign_of(tensor: Tensor, far: int = MANY) -> int:
         return 0 if value is None else int(np.all(value >= 0)) - int(np.all(value <= 0))
     if op.type in NEVER_NEGATIVE or is_squared(op):
         return 1
-    signs = [sign_of(t, far - 1) for t in op.inputs[:1 if op.type in _ALONG else 2]] if op.type in (
-        "Neg", *_SCALES, *_ALONG, "Add", "AddV2") else [0]
-    return -signs[0] if op.type == "Neg" else signs[0] * signs[1] if op.type in _SCALES else (
-        signs[0] if len({*signs}) == 1 else 0)
+    if op.type in ("Neg", "Sum", "Mean"):
+        return sign_of(op.inputs[0], far - 1) * (-1 if op.type == "Neg" else 1)
+    return sign_of(op.inputs[0], far - 1) * sign_of(op.inputs[1], far - 1) if op.type in ("Mul", *DIVISIONS) else 0

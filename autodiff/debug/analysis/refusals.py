@@ -52,7 +52,7 @@ def refusal(op: Operation, error: Exception, values: Mapping[Tensor, Any], feeds
     if (odd := outside(op, values)) is not None:
         return odd[-1], _within(op, odd[1], odd[2])
     fault = matrix_fault(op, values)
-    return f"of the matrix {op.inputs[0].name}: {fault}{meant_for_it(op)}" if fault else "", remedy_for_failure(op)
+    return f"of the matrix {op.inputs[0].name}: {fault}" if fault else "", remedy_for_failure(op)
 
 
 def _rows_built_in(op: Operation, found: list[tuple[int, ...]], feeds: Mapping[Tensor, Any]) -> tuple[str, str] | None:
@@ -153,9 +153,11 @@ def _within(op: Operation, given: np.ndarray, size: int) -> str:
 
 
 def matrix_fault(op: Operation, values: Mapping[Tensor, Any]) -> str:
-    """What is wrong with a matrix that was refused; "" for an op that takes none."""
+    """What is wrong with a matrix that was refused, and what the loss has nothing of; "" for an op that takes none."""
     is_taken = op.inputs and op.forward_op.type.startswith(_OF_MATRICES)
-    return fault_of(np.asarray(values.get(op.inputs[0], 0.0))) if is_taken else ""
+    fault = fault_of(np.asarray(values.get(op.inputs[0], 0.0))) if is_taken else ""
+    names = " or ".join(sorted(repr(t.op.name) for t in without_any(op.graph))) if fault else ""
+    return f"{fault}; the loss has nothing of {names}, which may be meant for its diagonal" if names else fault
 
 
 def fault_of(matrix: np.ndarray) -> str:
@@ -195,13 +197,7 @@ def no_solution(op: Operation, values: Mapping[Tensor, Any]) -> str:
     if op.type.startswith("CTCLoss") and (told := _label_too_long(op, values)):
         return f"{told}: -log(0)"
     fault = matrix_fault(op, values) if op.type == "Cholesky" else ""
-    return f"a Cholesky factor of what is not positive definite, as {fault}{meant_for_it(op)}," if fault else ""
-
-
-def meant_for_it(op: Operation) -> str:
-    """`; the loss has nothing of 'log_noise', …`: of what has no gradient, and may be meant for a matrix; else ""."""
-    names = " or ".join(sorted(repr(t.op.name) for t in without_any(op.graph)))
-    return f"; the loss has nothing of {names}, which may be meant for its diagonal" if names else ""
+    return f"a Cholesky factor of what is not positive definite, as {fault}," if fault else ""
 
 
 def remedy_for_failure(op: Operation) -> str:

@@ -10,8 +10,6 @@ import numpy as np
 from ...core.site import Site
 from ..model import Use
 
-_ARRANGE = ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze")
-
 
 @dataclass(frozen=True, eq=False)
 class Variable:
@@ -108,20 +106,14 @@ def last_use(program: Program, variable: Variable) -> Equation | None:
 
 def is_only_added(program: Program, variable: Variable) -> bool:
     """Whether it is added to what was left out, and that is made of what outputs need: as an energy of forces is."""
-    made = {id(v): e for e in program.dead for v in e.outputs}
     needed = {id(v) for e in program.equations for v in e.inputs}
-    own = {id(variable)}
+    own, made = {id(variable)}, set[int]()
     for e in program.dead:
-        if own.isdisjoint(map(id, e.inputs)):
-            continue
-        if e.primitive in ("add", "add_any", "sub"):
-            above = [v for v in e.inputs if id(v) not in own and id(v) in made]
-            for v in above:
-                above += [x for x in made[id(v)].inputs if id(v) not in needed and id(x) in made and x not in above]
-            return any(id(x) in needed for v in above for x in made[id(v)].inputs)
-        if e.primitive not in _ARRANGE:
-            return False
-        own.update(map(id, e.outputs))
+        takes, gives = set(map(id, e.inputs)), set(map(id, e.outputs))
+        if takes & own and e.primitive not in ("broadcast_in_dim", "reshape", "convert_element_type", "squeeze"):
+            return e.primitive in ("add", "add_any", "sub") and bool(takes & made)
+        own |= gives if takes & own else set()
+        made |= gives if takes & (needed | made) else set()
     return False
 
 

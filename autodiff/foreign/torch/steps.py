@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from ...core.graph import Tensor
-from ...core.site import Site, made_at, resolve
+from ...core.site import made_at, resolve
 from ..model import legal_name, tf
 from ..script_lines import assigned_on
 from ..steps import ForeignSteps
@@ -126,14 +126,9 @@ class Builder:
 
     def _given_to(self, tensor: Any) -> str:
         """The name that the line gives what its last op made, as `hot` in `hot = table[i]`; else "data"."""
-        later: set[Site] = set()
-        for entry in reversed(self._recorder.entries):
-            site = next(iter(resolve(entry.frames[:1])), None)
-            if any(t is tensor for t in entry.made):
-                found = assigned_on(site.file, site.line) if site is not None and site not in later else []
-                return found[0] if len(found) == 1 and found[0].isidentifier() else "data"
-            later |= {site} if site is not None else set()
-        return "data"
+        last = {site: e for e in self._recorder.entries for site in resolve(e.frames[:1])}
+        names = [assigned_on(site.file, site.line) for site, e in last.items() if any(t is tensor for t in e.made)]
+        return names[-1][0] if names and len(names[-1]) == 1 else "data"
 
     @staticmethod
     def _fed_numbers(free: frozenset[int], given: list[tuple[Tensor, Spot]]) -> Callable[[float], Any]:
