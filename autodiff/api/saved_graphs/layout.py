@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...core.errors import ArgumentError
+from ..common.grouped import grouped
 
 SWITCHES, MERGES = frozenset(("Switch", "RefSwitch")), frozenset(("Merge", "RefMerge"))
 ENTERS, EXITS = frozenset(("Enter", "RefEnter")), frozenset(("Exit", "RefExit"))
@@ -55,37 +56,23 @@ class Layout:
     @functools.cached_property
     def inside(self) -> dict[Context, list[Any]]:
         """The nodes that stand directly in each context."""
-        found: dict[Context, list[Any]] = {}
-        for name, node in self.nodes.items():
-            found.setdefault(self.context[name], []).append(node)
-        return found
+        return grouped((self.context[name], node) for name, node in self.nodes.items())
 
     @functools.cached_property
     def branch_ends(self) -> dict[tuple[Context, str], list[Any]]:
         """The Merges of branches by where they stand and the name scope that they are in."""
-        found: dict[tuple[Context, str], list[Any]] = {}
-        for name, node in self.nodes.items():
-            if node.op in MERGES and not self.is_loop_merge(node):
-                found.setdefault((self.context[name], name.rpartition("/")[0]), []).append(node)
-        return found
+        return grouped(((self.context[name], name.rpartition("/")[0]), node) for name, node in self.nodes.items()
+                       if node.op in MERGES and not self.is_loop_merge(node))
 
     @functools.cached_property
     def switches(self) -> dict[str, list[str]]:
         """Tensor -> the Switches that it goes through."""
-        found: dict[str, list[str]] = {}
-        for name, node in self.nodes.items():
-            if node.op in SWITCHES:
-                found.setdefault(full_name(node.input[0]), []).append(name)
-        return found
+        return grouped((full_name(node.input[0]), name) for name, node in self.nodes.items() if node.op in SWITCHES)
 
     @functools.cached_property
     def exits(self) -> dict[str, list[Any]]:
         """Name of a Switch -> the Exits that it leads to."""
-        found: dict[str, list[Any]] = {}
-        for node in self.nodes.values():
-            if node.op in EXITS:
-                found.setdefault(split_name(node.input[0])[0], []).append(node)
-        return found
+        return grouped((split_name(node.input[0])[0], node) for node in self.nodes.values() if node.op in EXITS)
 
     @functools.cached_property
     def pivots(self) -> frozenset[str]:

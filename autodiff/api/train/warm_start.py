@@ -14,6 +14,7 @@ from ...core.graph import get_default_graph
 from ...core.op import build
 from ...core.shapes import as_dims, compatible, show
 from ..arrays.shaping import concat
+from ..common.grouped import grouped
 from ..variables.initializers import TruncatedNormal, zeros
 from ..variables.partitioned import PartitionInfo
 from ..variables.variable import Variable
@@ -90,10 +91,7 @@ def _grouped(wanted: Any) -> dict[str, list[Variable]]:
                             found=repr(wanted))
     elif wanted and isinstance(wanted[0], str):
         found = [v for each in wanted for v in get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, each)]
-    named: dict[str, list[Variable]] = {}
-    for variable in dict.fromkeys(found):
-        named.setdefault(_full_name(variable), []).append(variable)
-    return named
+    return grouped((_full_name(variable), variable) for variable in dict.fromkeys(found))
 
 
 def _full_name(variable: Variable) -> str:
@@ -245,9 +243,8 @@ def _pairs(reader: CheckpointReader, name: str, wanted: Any) -> Iterator[tuple[s
         several = isinstance(wanted, (list, tuple)) or hasattr(wanted, "_get_variable_list")
         yield name, list(wanted) if several else [wanted]
         return
-    named: dict[str, list[Variable]] = {}
-    for variable in get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES):
-        named.setdefault(_full_name(variable), []).append(variable)
+    named = grouped((_full_name(variable), variable)
+                    for variable in get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
     if not name.endswith("/"):
         if wanted not in named:
             raise ArgumentError(f"Variable {wanted} is not in the graph", hint=f"it has {', '.join(named) or 'none'}")
