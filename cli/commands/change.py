@@ -39,7 +39,8 @@ def set_(shell: Shell, target: Setting | None, option_value: SettingValue | None
     if target in ("var", "variable") and option_value is not None and value is not None:
         target, option_value = option_value, None  # as gdb has it
     if target is None:
-        return Text("\n".join(f"{name} {_shown(value)}  ({OPTIONS[name]})" for name, value in shell.settings.items()))
+        return Text("\n".join(f"{name} {setting_in_words(value)}  ({OPTIONS[name]})"
+                              for name, value in shell.settings.items()))
     if value is None:
         return _setting(shell, target, option_value)
     if option_value is not None:
@@ -180,8 +181,9 @@ def undo(dbg: Debugger, times: Count = 1) -> Result:
     return Text("\n".join(f"taken back: {dbg.undo()}" for _ in range(times)))
 
 
-def _shown(value: object) -> str:
-    return {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+def setting_in_words(value: object) -> str:
+    """A setting's value as it is typed."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
 def _disk(shell: Shell, text: str) -> Result:
@@ -203,7 +205,7 @@ def _setting(shell: Shell, name: str, text: str | None) -> Result:
         raise UsageError(f"{name!r} is no setting: expected {', '.join(OPTIONS)}", f"set {name} = EXPR changes a value",
                          code="unknown_name")
     if text is None:
-        return Text(f"{name} {_shown(shell.settings[name])}")
+        return Text(f"{name} {setting_in_words(shell.settings[name])}")
     if name == "ring.disk":
         return _disk(shell, text)
     if isinstance(shell.settings[name], bool):
@@ -219,4 +221,4 @@ def _setting(shell: Shell, name: str, text: str | None) -> Result:
         shell.settings[name] = int(text)
     else:
         raise UsageError(f"expected a whole number for {name}, found {text!r}", f"set {name} 40", code="bad_value")
-    return Text(f"{name} {_shown(shell.settings[name])}")
+    return Text(f"{name} {setting_in_words(shell.settings[name])}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..language.argument_kinds import RawKind, pattern
 from ..language.command import command
-from ..model.results import Array, Result, Text, array_in
+from ..model.results import Array, Result, Text, first_in
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.plain import WIDTH, lines_of
@@ -48,7 +48,7 @@ def element(shell: Shell, index: Index) -> Result:
 
     Example:  @3
     """
-    array = next((found for result in _shown(shell) if (found := array_in(result)) is not None), None)
+    array = next((found for result in _shown(shell) if (found := first_in(result, Array)) is not None), None)
     if array is None:
         raise UsageError("no array was shown yet", "print loss", code="wrong_moment")
     words = re.findall(r"[^\s,]+", index.removeprefix("[").removesuffix("]"))

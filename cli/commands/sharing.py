@@ -17,13 +17,14 @@ from autodiff.files.event_file import scalar_events
 
 from ..language.argument_kinds import ChoiceKind, FileName
 from ..language.command import command
-from ..model.results import Group, Result, Table, Text
+from ..model.results import Result, Table, Text, first_in
 from ..model.shell import Shell
 from ..model.told_files import write_file
 from ..model.usage_error import UsageError
 from ..view.debugger_rows import of_steps
 from ..view.json_text import jsonable, to_json
 from ..view.text import clean
+from .change import setting_in_words
 
 COLORS = {"variable": "lightblue", "placeholder": "khaki", "constant": "gray90", "gradient": "mistyrose",
           "training": "palegreen"}
@@ -94,20 +95,14 @@ def _quoted(text: str) -> str:
 
 
 def _tsv(shell: Shell, path: str) -> str:
-    table = next((found for _, result in reversed(shell.log) if (found := _table_in(result)) is not None), None)
+    tables = (first_in(result, Table, from_the_end=True) for _, result in reversed(shell.log))
+    table = next((table for table in tables if table is not None), None)
     if table is None:
         raise UsageError("no table was shown yet", "grads", code="wrong_moment")
     rows = [[column.name for column in table.columns], *([_cell(value) for value in row] for row in table.rows)]
     write_file(path, "".join("\t".join(row) + "\n" for row in rows))
     return f"{len(table.rows)} rows to {path}"
 
-
-def _table_in(result: Result) -> Table | None:
-    if isinstance(result, Table):
-        return result
-    if isinstance(result, Group):
-        return next((found for part in reversed(result.parts) if (found := _table_in(part)) is not None), None)
-    return None
 
 
 def _cell(value: Any) -> str:
@@ -155,7 +150,7 @@ def save(shell: Shell, file: FileName) -> Result:
 
     Example:  save my.gradbg
     """
-    lines = [f"set {name} {_setting(value)}" for name, value in shell.settings.items()]
+    lines = [f"set {name} {setting_in_words(value)}" for name, value in shell.settings.items()]
     lines += [f"alias {name} = {words}" for name, words in shell.aliases.items()]
     for name, body in shell.defined.items():
         lines += [f"define {name}", *(f"  {line}" for line in body), "end"]
@@ -179,6 +174,3 @@ def _made(row: WatchRow) -> list[str]:
     words += ["--level", row.level] if row.level != "stats" else []
     return [("" if row.enabled else "# disabled: ") + " ".join(words)]
 
-
-def _setting(value: object) -> str:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

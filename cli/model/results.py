@@ -238,18 +238,23 @@ def located(result: Result, file: str, number: int, line: str) -> Result:
     return replace(result, message=f"{result.message}\nin {file}, line {number}: {line.strip()}")
 
 
+def first_in(result: Result, kind: type[Result], *, from_the_end: bool = False) -> Any:
+    """The first result of a kind inside of one, from its end the last; None if there is none."""
+    if isinstance(result, kind):
+        return result
+    parts = result.parts if isinstance(result, Group) else ()
+    inside = (first_in(part, kind, from_the_end=from_the_end) for part in (reversed(parts) if from_the_end else parts))
+    return next((found for found in inside if found is not None), None)
+
+
 def error_in(result: Result) -> Error | None:
     """The first Error inside a result, or None."""
-    if isinstance(result, Error):
-        return result
-    if isinstance(result, Group):
-        return next((e for e in map(error_in, result.parts) if e), None)
-    return None
+    return first_in(result, Error)
 
 
 def leaves(result: Result) -> bool:
     """Whether the terminal is left after a result."""
-    return isinstance(result, Leave) or isinstance(result, Group) and any(map(leaves, result.parts))
+    return first_in(result, Leave) is not None
 
 
 def question_in(result: Result) -> str:
@@ -260,11 +265,3 @@ def question_in(result: Result) -> str:
         return next((asks for asks in map(question_in, result.parts) if asks), "")
     return ""
 
-
-def array_in(result: Result) -> Array | None:
-    """The first array of a result."""
-    if isinstance(result, Array):
-        return result
-    if isinstance(result, Group):
-        return next((found for part in result.parts if (found := array_in(part)) is not None), None)
-    return None

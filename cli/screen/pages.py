@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from ..model.results import Result, Text, array_in
+from ..model.results import Array, Result, Text, first_in
 from ..model.usage_error import UsageError
 from ..view.drawn.palette import Palette
 from ..view.drawn.sheets import Link, Sheet, Stack, line_of_element, sheet_of
@@ -144,7 +144,7 @@ class Page:
 
     def jump(self, text: str) -> str:
         """Go to the element `[3,0]` of the array that is shown; gives its value in words. Raises UsageError."""
-        found = array_in(self.result)
+        found = first_in(self.result, Array)
         if found is None:
             raise UsageError("there is no array on this screen", "print TARGET shows one")
         words = re.findall(r"-?\d+", text)
