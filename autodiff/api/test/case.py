@@ -8,6 +8,7 @@ import random
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,6 @@ from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ...runtime.eager import EagerTensor, executing_eagerly
 from ...runtime.session import Session
 from .assertions import Assertions
-
-
-class _AtOnce:
-    """What stands for a session while ops run at once."""
-
-    def __init__(self, case: Any) -> None:
-        self._case = case
-
-    def run(self, fetches: Any, feed_dict: Any = None) -> Any:
-        """The values, which are there already."""
-        return self._case.evaluate(fetches)
-
 
 SEED = 87654321  # of Python, NumPy and the graph as a test begins
 
@@ -79,12 +68,16 @@ class TestCase(Assertions):
         self._tempdir = self._tempdir or tempfile.mkdtemp(dir=get_temp_dir(), prefix=f"{self.id()}-")
         return self._tempdir
 
+    def _at_once(self) -> Any:
+        """What stands for a session while ops run at once: the values are there already."""
+        return SimpleNamespace(run=lambda fetches, feed_dict=None: self.evaluate(fetches))
+
     @contextlib.contextmanager
     def session(self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False,
                 force_gpu: bool = False) -> Iterator[Any]:
         """A session of its own, default inside the block, in the default graph or the one given."""
         if executing_eagerly():
-            yield _AtOnce(self)
+            yield self._at_once()
             return
         with Session(graph=graph, config=config) as session:
             yield session
@@ -94,7 +87,7 @@ class TestCase(Assertions):
                        force_gpu: bool = False) -> Iterator[Any]:
         """The test's one session: blocks after the first find the variables as they were left."""
         if executing_eagerly():
-            yield _AtOnce(self)
+            yield self._at_once()
             return
         if self._cached_session is None:
             self._cached_session, self._cached_force_gpu = Session(graph=graph, config=config), force_gpu
