@@ -46,24 +46,17 @@ class DataSet:
             raise ArgumentError(expected=f"a label for each of {len(images)} images", found=len(labels))
         if reshape:
             images = images.reshape(len(images), -1)
-        self._images = images.astype(np.float32) * np.float32(1 / 255) if dtype is float32 else images
-        self._labels = labels
+        self.images = images.astype(np.float32) * np.float32(1 / 255) if dtype is float32 else images
+        self.labels = labels
         self._random = np.random.default_rng(0 if seed is None else seed)
         self._order = np.arange(len(images))
         self._next = 0
         self.epochs_completed = 0
 
-    @property
-    def images(self) -> np.ndarray:
-        return self._images
-
-    @property
-    def labels(self) -> np.ndarray:
-        return self._labels
 
     @property
     def num_examples(self) -> int:
-        return len(self._images)
+        return len(self.images)
 
     def next_batch(self, batch_size: int, fake_data: bool = False,
                    shuffle: bool = True) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +73,7 @@ class DataSet:
             if shuffle:
                 self._order = self._random.permutation(self.num_examples)
             chosen = np.concatenate([chosen, self._order[:self._next]])
-        return self._images[chosen], self._labels[chosen]
+        return self.images[chosen], self.labels[chosen]
 
 
 class Datasets(NamedTuple):

@@ -54,18 +54,14 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
             raise KindError(f"a scope's name is a string, found {chosen!r}")
         if chosen is None and values is not None:
             raise ArgumentError(expected="a name or a default_name for this scope", found="None for both")
-        self._name, self._values, self._stacks = chosen, values, list[contextlib.ExitStack]()
-
-    @property
-    def name(self) -> str | None:
-        return self._name
+        self.name, self._values, self._stacks = chosen, values, list[contextlib.ExitStack]()
 
     def __enter__(self) -> str:
         graph = graph_of(self._values or ())
         self._stacks.append(contextlib.ExitStack())
         if graph is not get_default_graph():
             self._stacks[-1].enter_context(graph.as_default())
-        return self._stacks[-1].enter_context(graph.name_scope(self._name))
+        return self._stacks[-1].enter_context(graph.name_scope(self.name))
 
     def __exit__(self, *exc: Any) -> None:
         self._stacks.pop().close()

@@ -13,18 +13,13 @@ from .specs import EvalSpec, TrainSpec
 
 
 class FinalExporter:
-    """Exports a SavedModel when all training is done."""
+    """Exports a SavedModel when all training is done. name: its directory's, under `export` in the estimator's."""
 
     _at_the_end = True
 
     def __init__(self, name: str, serving_input_receiver_fn: Callable[[], Any], assets_extra: Any = None,
                  as_text: bool = False) -> None:
-        self._name, self._receiver, self._as_text = name, serving_input_receiver_fn, as_text
-
-    @property
-    def name(self) -> str:
-        """The directory's name under `export` in the estimator's."""
-        return self._name
+        self.name, self._receiver, self._as_text = name, serving_input_receiver_fn, as_text
 
     def export(self, estimator: Estimator, export_path: Any, checkpoint_path: Any, eval_result: Any,
                is_the_final_export: bool) -> bytes | None:

@@ -91,14 +91,8 @@ class Model(Weights, Trained, Layer):
         """The tensors it ends with; none before its shapes are known."""
         return nest.flatten(self._outputs) if self._outputs is not None else []
 
-    @property
-    def input(self) -> Any:
-        return self._inputs
-
-    @property
-    def output(self) -> Any:
-        return self._outputs
-
+    input = property(lambda self: self._inputs)
+    output = property(lambda self: self._outputs)
     input_shape = property(lambda self: backend.int_shape(self._inputs))
     output_shape = property(lambda self: backend.int_shape(self._outputs))
 

@@ -30,13 +30,10 @@ class ExponentialMovingAverage:
 
     def __init__(self, decay: Any, num_updates: Any = None, zero_debias: bool = False,
                  name: str = "ExponentialMovingAverage") -> None:
-        self._decay, self._num_updates, self._zero_debias, self._name = decay, num_updates, zero_debias, name
+        self._decay, self._num_updates, self._zero_debias, self.name = decay, num_updates, zero_debias, name
         self._averages: dict[Any, Variable] = {}
         self._debiased: set[Variable] = set()
 
-    @property
-    def name(self) -> str:
-        return self._name
 
     def apply(self, var_list: Sequence[Any] | None = None) -> Any:
         """The operation that updates the averages; the trainable variables' by default.
@@ -50,7 +47,7 @@ class ExponentialMovingAverage:
                                 found=f"{var.name!r} of dtype {var.dtype.name}")
             if var not in self._averages:
                 self._averages[var] = self._new(var)
-        with name_scope(self._name) as scope:
+        with name_scope(self.name) as scope:
             decay = self._present_decay()
             updates = [assign_moving_average(self._averages[v], v, decay, self._averages[v] in self._debiased)
                        for v in variables]
@@ -59,10 +56,10 @@ class ExponentialMovingAverage:
     def _new(self, var: Any) -> Variable:
         with init_scope():
             if isinstance(var, Variable):
-                average = create_slot(var, var.initialized_value(), self._name)
+                average = create_slot(var, var.initialized_value(), self.name)
                 var.graph.add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, var)
                 return average
-            average = create_zeros_slot(var, self._name)
+            average = create_zeros_slot(var, self.name)
             if self._zero_debias:
                 self._debiased.add(average)
             return average
@@ -82,7 +79,7 @@ class ExponentialMovingAverage:
         """The name of the average of `var`, made or not."""
         if var in self._averages:
             return self._averages[var].op.name
-        return get_default_graph().unique_name(f"{var.op.name}/{self._name}", mark_as_used=False)
+        return get_default_graph().unique_name(f"{var.op.name}/{self.name}", mark_as_used=False)
 
     def variables_to_restore(self, moving_avg_variables: Sequence[Variable] | None = None) -> dict[str, Variable]:
         """Variables by the name of what to load into them: averages where there are, else their own."""

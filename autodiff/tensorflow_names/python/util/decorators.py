@@ -19,26 +19,18 @@ class TFDecorator:
                  decorator_argspec: Any = None) -> None:
         self.decorator_name, self.decorator_doc = decorator_name, decorator_doc
         self.decorator_argspec = decorator_argspec
-        self._decorated_target = target
+        self.decorated_target = target  # it may be decorated itself
         for attribute in ("__name__", "__qualname__"):
             if hasattr(target, attribute):
                 setattr(self, attribute, getattr(target, attribute))
         self.__doc__ = decorator_doc or getattr(target, "__doc__", None) or ""
 
-    @property
-    def decorated_target(self) -> Any:
-        """What is decorated; it may be decorated itself."""
-        return self._decorated_target
-
-    @decorated_target.setter
-    def decorated_target(self, target: Any) -> None:
-        self._decorated_target = target
 
     def __get__(self, instance: Any, owner: Any) -> Any:
-        return self._decorated_target.__get__(instance, owner)
+        return self.decorated_target.__get__(instance, owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._decorated_target(*args, **kwargs)
+        return self.decorated_target(*args, **kwargs)
 
 
 def make_decorator(target: Any, decorator_func: Callable[..., Any], decorator_name: str | None = None,
