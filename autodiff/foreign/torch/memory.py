@@ -1,12 +1,14 @@
 """Which tensor of ours stands for a tensor of torch's: memory is followed as torch has it.
 
-Each storage has a version; a write makes a new one, and a view that is older is read again out of its storage. So
-in-place ops and views need no rules of their own.
+Each storage has a version; a write makes a new one, and a view that is older, and was touched since, is read again out
+of its storage. So in-place ops and views need no rules of their own. What is written to a part is kept beside the rest
+until what overlaps it is read: the gates of a recurrent layer are chunks of one buffer, which nobody reads whole.
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,19 @@ import numpy as np
 from ..model import tf
 from .aten.common import taken
 from .aten.indexing import put_at
+from .aten.types import as_type
 from .record import storage_of
+
+_PARTS = 32  # writes that are kept apart, and looked back at, at most
+_Where = tuple[int, tuple[int, ...], tuple[int, ...], int]  # offset, shape, strides and bytes an element of a tensor
 
 
 @dataclass(slots=True)
 class _Storage:
     """One piece of memory. version: writes so far. like, node: a tensor of torch's that is all of it, and ours.
 
-    flows: whether torch differentiates a tensor in it. is_given: whether no op that is known made it.
+    flows: whether torch differentiates a tensor in it. is_given: whether no op that is known made it. writes: where the
+    last ones were. parts: what was written to some of it, and is not in `node`; they do not overlap.
     """
 
     version: int
@@ -29,6 +36,8 @@ class _Storage:
     node: Any
     flows: bool
     is_given: bool = False
+    writes: list[_Where] = field(default_factory=list)
+    parts: list[tuple[Any, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -52,7 +61,8 @@ class Memory:
         """What is known now, for what is to be built from here."""
         found = Memory(self._leaf)
         found._seen = dict(self._seen)
-        found._storages = {key: replace(storage) for key, storage in self._storages.items()}
+        found._storages = {key: replace(storage, writes=[*storage.writes], parts=[*storage.parts])
+                           for key, storage in self._storages.items()}
         return found
 
     def give(self, tensor: Any, node: Any, *, is_given: bool = False) -> None:
@@ -67,7 +77,8 @@ class Memory:
         """What stands for a tensor now. held: a view that torch does not differentiate is held constant."""
         seen = self._seen.get(id(tensor))
         storage = self._storages.get(storage_of(tensor))
-        if seen is not None and storage is not None and seen.version == storage.version:
+        if seen is not None and storage is not None and _is_untouched(storage, seen):
+            seen.version = storage.version
             if not hasattr(seen.node, "dtype"):
                 seen.node = seen.node()
             return seen.node
@@ -92,14 +103,15 @@ class Memory:
         self.of(tensor, held=False)
         storage = self._storages[storage_of(tensor)]
         if lies_as(storage.like, tensor):
-            storage.node = node
+            storage.node, storage.parts = node, []
         else:
-            flat = put_at(_flat(storage), _places(tensor) - _start(storage.like), node)
-            if not storage.like.is_contiguous():
-                like = storage.like.detach()
-                storage.like = like.as_strided((like.numel(),), (1,), like.storage_offset())
-            storage.node = tf.reshape(flat, list(storage.like.shape))
+            others = [part for part in storage.parts if not lies_as(part[0], tensor)]
+            if len(others) == _PARTS or any(_overlap(_where(part), _where(tensor)) for part, _ in others):
+                _write_parts(storage)
+                others = []
+            storage.parts = [*others, (tensor, node)]
         storage.version += 1
+        storage.writes = [*storage.writes[1 - _PARTS:], _where(tensor)]
         storage.flows |= tensor.requires_grad
         self._seen[id(tensor)] = _Seen(node, storage.version, tensor)
 
@@ -112,9 +124,54 @@ class Memory:
     @staticmethod
     def _view(storage: _Storage, tensor: Any) -> Any:
         """A tensor read out of its memory."""
+        for part, node in storage.parts:
+            if lies_as(part, tensor):
+                return node
+        if any(_overlap(_where(part), _where(tensor)) for part, _ in storage.parts):
+            _write_parts(storage)
         if lies_as(storage.like, tensor):
             return storage.node
         return taken(_flat(storage), _places(tensor) - _start(storage.like))
+
+
+def _is_untouched(storage: _Storage, seen: _Seen) -> bool:
+    """Whether no write since a tensor was seen has changed any of it."""
+    count = storage.version - seen.version
+    return count == 0 or count <= len(storage.writes) and not any(
+        _overlap(where, _where(seen.keep)) for where in storage.writes[-count:])
+
+
+def _write_parts(storage: _Storage) -> None:
+    """Put what was written to parts into the whole."""
+    places = np.concatenate([(_places(tensor) - _start(storage.like)).ravel() for tensor, _ in storage.parts])
+    values = [tf.reshape(as_type(node, storage.node.dtype.base_dtype), [-1]) for _, node in storage.parts]
+    flat = put_at(_flat(storage), places, tf.concat(values, 0) if values[1:] else values[0])
+    if not storage.like.is_contiguous():
+        like = storage.like.detach()
+        storage.like = like.as_strided((like.numel(),), (1,), like.storage_offset())
+    storage.node, storage.parts = tf.reshape(flat, list(storage.like.shape)), []
+
+
+def _where(tensor: Any) -> _Where:
+    return tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), tensor.element_size()
+
+
+@functools.lru_cache(4096)
+def _overlap(a: _Where, b: _Where) -> bool:
+    """Whether two tensors of one storage have elements in common, as far as is known."""
+    if a[3] != b[3]:
+        return True
+    if 0 in a[1] or 0 in b[1]:
+        return False
+    (start, *_), (other, *_) = a, b
+    if start + _reach(a) < other or other + _reach(b) < start:
+        return False
+    return bool(np.isin(_places_of(*a[:3]), _places_of(*b[:3])).any())
+
+
+def _reach(where: _Where) -> int:
+    """How far the last element is from the first."""
+    return sum((size - 1) * stride for size, stride in zip(where[1], where[2]))
 
 
 def lies_as(a: Any, b: Any) -> bool:
@@ -157,7 +214,11 @@ def _start(like: Any) -> int:
 
 def _places(tensor: Any) -> np.ndarray:
     """Where each element of a tensor is in its storage."""
-    found = np.full(tuple(tensor.shape), tensor.storage_offset(), np.int64)
-    for axis, (size, stride) in enumerate(zip(tensor.shape, tensor.stride())):
-        found += (np.arange(size) * stride).reshape([-1 if a == axis else 1 for a in range(tensor.dim())])
+    return _places_of(*_where(tensor)[:3])
+
+
+def _places_of(offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    found = np.full(shape, offset, np.int64)
+    for axis, (size, stride) in enumerate(zip(shape, strides)):
+        found += (np.arange(size) * stride).reshape([-1 if a == axis else 1 for a in range(len(shape))])
     return found
