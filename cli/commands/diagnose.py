@@ -269,10 +269,9 @@ def doctor(dbg: Debugger, *, static: bool = False, ignore: Kinds = "", fail: boo
     with counted("kinds of mistakes") as report:
         found = dbg.doctor(static=static, ignore=kinds, report=report)
     looked = ", ".join(found.looked)
-    if found.looked[0] == "0 ops":
-        return Text("nothing was looked at: there is no graph, and no run", "warning")
     if not found.findings:
-        return Text(f"nothing looks wrong ({looked})", "good")
+        return Text(f"nothing looks wrong ({looked})", "good") if found.looked[0] != "0 ops" else Text(
+            "nothing was looked at: there is no graph, and no run", "warning")
     groups = _alike(found.findings)
     rows = tuple((i, item.level, item.severity, item.kind, item.op, item.text + _also(item, others), item.remedy,
                   place(item.place), item.ask, item.step, item.confidence)

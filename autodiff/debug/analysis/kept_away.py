@@ -6,15 +6,13 @@ import numpy as np
 from ...core.constant_value import is_one, static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, past
-from .edits.in_graph import DIVISIONS, is_squared
+from .edits.in_graph import DIVISIONS, SELECTS, is_squared
 from .mistakes.reach import ways_to_zero
 from .mistakes.signs import NEVER_NEGATIVE
 
 CARRIES = ("Identity", "IdentityN", "Reshape", "ExpandDims", "Squeeze", "Cast", "BroadcastTo", "StridedSlice", "Tile",
             "Transpose", "GatherV2", "StopGradient")
 MANY = 8  # ops that are looked back through
-_SELECTS = ("Select", "SelectV2")
-_DIAGONALS = ("MatrixDiagPart", "DiagPart", "If")  # JAX chooses between two ways to take one
 
 
 def is_kept_away(tensor: Tensor) -> bool:
@@ -23,10 +21,10 @@ def is_kept_away(tensor: Tensor) -> bool:
     value = _constant(op.outputs[0])
     if value is not None:
         return bool(np.all(np.asarray(value) != 0))
-    if op.type in ("Exp", "Softplus", "Maximum", "ClipByValue", "Cosh", "Size", "Shape", "Prod", *_SELECTS):
+    if op.type in ("Exp", "Softplus", "Maximum", "ClipByValue", "Cosh", "Size", "Shape", "Prod", *SELECTS):
         return True
-    if op.type in _DIAGONALS:
-        return any(each.type == "Cholesky" for each in ancestors(op.inputs))  # whose diagonal is positive
+    if op.type in ("MatrixDiagPart", "DiagPart", "If"):  # JAX chooses between two ways to take a diagonal
+        return any(each.type == "Cholesky" for each in ancestors(op.inputs))
     if op.type == "Fill":
         return is_kept_away(op.inputs[1])
     if op.type == "Sub":
@@ -41,7 +39,7 @@ def is_kept_away(tensor: Tensor) -> bool:
     if op.type in ("Sum", "Mean"):  # of exponentials: the denominator of a softmax; of examples whose label is not -100
         source = op.inputs[0].op
         return source.type in ("Exp", "Softmax", "Softplus") or is_squared(source) and is_kept_away(
-            source.inputs[0]) or source.type in _SELECTS and source.inputs[
+            source.inputs[0]) or source.type in SELECTS and source.inputs[
             0].op.type == "NotEqual" and bool(np.all(np.asarray(static_value(source.inputs[0].op.inputs[1]) or 0) < 0))
     if op.type in DIVISIONS:  # but a share of exponentials, which may be as small as 0
         return past(op.inputs[0], CARRIES).op.type != "Exp" and is_kept_away(op.inputs[0])

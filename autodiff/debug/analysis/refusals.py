@@ -15,7 +15,7 @@ from ...core.traversal import ancestors, in_order
 from ...runtime.plan.state import how_to_initialize
 from ..facts.graph_lists import without_any
 from ..facts.inner_ops import InnerOps
-from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of, takes_elements
+from ..facts.roles import PLACEHOLDERS, VARIABLES, as_place, at_line, place_of, takes_elements
 from .edits.in_graph import source_of
 from .edits.of_givens import fed_at, outside
 from .mistakes.wiring import regrouped
@@ -196,8 +196,11 @@ def no_solution(op: Operation, values: Mapping[Tensor, Any]) -> str:
         return "a mean of no elements, 0 / 0"
     if op.type.startswith("CTCLoss") and (told := _label_too_long(op, values)):
         return f"{told}: -log(0)"
-    fault = matrix_fault(op, values) if op.type == "Cholesky" else ""
-    return f"a Cholesky factor of what is not positive definite, as {fault}," if fault else ""
+    if op.type != "Cholesky" or not (fault := matrix_fault(op, values)):
+        return ""
+    made = next((o for o in reversed(in_order(ancestors(op.inputs))) if o.site is not None and o.site != op.site), op)
+    at = at_line(next((as_place(s) for s in made.traceback if op.site and s.function == op.site.function), None))
+    return f"a Cholesky factor of what is made{at}, which is not positive definite: {fault},"
 
 
 def remedy_for_failure(op: Operation) -> str:

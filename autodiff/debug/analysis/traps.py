@@ -13,7 +13,7 @@ from ...core.traversal import ancestors, descendants, in_order, past, users_of
 from ..facts.roles import at_line, place_of
 from .advice import advice_of
 from .attenuation import SATURATING
-from .edits.in_graph import DIVISIONS
+from .edits.in_graph import DIVISIONS, SELECTS
 from .edits.of_givens import MATRICES
 from .findings import Finding
 from .flow import cuts_between, live_ops
@@ -31,7 +31,6 @@ _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'
            "Asin": "asin'(1) is inf", "Acosh": "acosh'(1) is inf", "Atanh": "atanh'(1) is inf",
            "Exp": "exp(x) overflows"}
 _ZERO_STAYS = ("Sqrt", "Rsqrt")  # rules by which a gradient of 0 gives 0, whatever the slope
-_SELECTS = ("Select", "SelectV2")
 _PASS = ("Identity", "Reshape", "Sum", "Mean", "Neg", "Mul", "ExpandDims", "Squeeze", "Cast", "StridedSlice",
          "Transpose", "BroadcastTo", "Add", "AddV2", "Sub", "Pack", "ConcatV2", "Tile", "Max", "Min")
 _ASKS = ("Shape", "Size", "Rank", "ZerosLike", "OnesLike")
@@ -62,7 +61,7 @@ def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable
 
 
 def _of_op(op: Operation) -> list[Finding]:
-    if op.type in _SELECTS:
+    if op.type in SELECTS:
         return _where(op)
     if op.type == "Log" and not is_kept_away(op.inputs[0]):
         return [_of_log(op)]
@@ -127,7 +126,7 @@ def _where(op: Operation) -> list[Finding]:
 def _leaves_labels_out(where: Operation) -> bool:
     """Whether it chooses by labels that are to be ignored, which it chooses as well: a cross entropy's own."""
     choice = where.inputs[0]
-    return choice.op.type == "NotEqual" and any(each.type in _SELECTS and each.inputs[1] is choice.op.inputs[0]
+    return choice.op.type == "NotEqual" and any(each.type in SELECTS and each.inputs[1] is choice.op.inputs[0]
                                                 for each in choice._consumers)
 
 
@@ -169,7 +168,7 @@ def _is_harmless(op: Operation) -> bool:
 def _is_guarded(op: Operation) -> bool:
     """Whether the argument that must not be 0 went through a choice or a bound of its own."""
     argument = op.inputs[1] if op.type in DIVISIONS else op.inputs[0]
-    return argument.op.type in (*_SELECTS, "Maximum", "Minimum", "ClipByValue")
+    return argument.op.type in (*SELECTS, "Maximum", "Minimum", "ClipByValue")
 
 
 def _of_variable(y: Tensor, variable: Tensor, behind: set[Operation]) -> list[Finding]:

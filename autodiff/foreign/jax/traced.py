@@ -213,11 +213,10 @@ def of_carry(file: str, line: int, said: str) -> Remark | None:
         sizes = [[int(n) for n in each.split(",") if n] for each in (shape, other)]
         if made is not None and math.prod(sizes[0]) == math.prod(sizes[1]):  # but for axes of one it is the same
             first = _first_of(file, made)
-            at = made.lineno if first is None else first.lineno
+            place = as_place(Site(file, (first or made).lineno, ""))
             if first is not None:
-                where = at_line(as_place(Site(file, at, "")))
-                cause = f"{ast.unparse(first)}{where} brings an axis of one, it seems: {cause}"
-            return Remark(cause, as_place(Site(file, at, "")), f"give it back as it was: {jnp}.reshape("
+                cause = f"{ast.unparse(first)}{at_line(place)} brings an axis of one, it seems: {cause}"
+            return Remark(cause, place, f"give it back as it was: {jnp}.reshape("
                           f"{ast.unparse(made)}, {tuple(sizes[0])})", replaced(
                               file, made, f"{jnp}.reshape({{}}, {tuple(sizes[0])})"))
         size = "(" + other + ("," if other and "," not in other else "") + ")"
@@ -259,8 +258,7 @@ def _first_of(file: str, made: ast.expr) -> ast.Assign | None:
     while not any(isinstance(each, ast.MatMult) for each in ast.walk(at)) and len(names := {
             each.id for each in ast.walk(at) if isinstance(each, ast.Name)} & {*named} - seen) == 1:
         seen |= names
-        found = named[names.pop()]
-        at = found.value
+        at = (found := named[names.pop()]).value
     return found
 
 

@@ -15,9 +15,8 @@ from ..scripts.changes import Change, changed
 from ..scripts.source_tree import Source
 
 _ARRANGED = ("Identity", "Reshape", "Squeeze", "ExpandDims", "Transpose")  # which give a logarithm as what it is of
-_DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _KEPT = ("Add", "AddV2", "Maximum")  # with a tiny number, which is not needed any more
-_WAY = ("Log", "Exp", "Mul", "Sum", *_DIVISIONS, *_KEPT, *_ARRANGED)
+_WAY = ("Log", "Exp", "Mul", "Sum", "RealDiv", "Div", "TrueDiv", *_KEPT, *_ARRANGED)
 _TINY = 1e-3
 
 

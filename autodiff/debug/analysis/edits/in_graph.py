@@ -18,7 +18,7 @@ from ..scripts.source_tree import WHOLE
 from .in_source import Line, Part, Rewrite
 
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
-_SELECTS = ("Select", "SelectV2")
+SELECTS = ("Select", "SelectV2")
 _COUNTS = ("Sum", "Floor", "FloorDiv", "Cast", "Size")  # what may give a number of things
 _OF_COUNTS = ("Log", "Pow", "Rsqrt", "Reciprocal", "Inv")  # what 0 is nothing for, and counts may begin with it
 OVER_COUNT = "x / tf.maximum(y, 1.0)"  # words for a mean over a count that may be 0
@@ -325,7 +325,7 @@ def _guards(op: Operation) -> list[Edit]:
     level = [(op, c) for c in users_of(op)]
     for _ in range(_FAR):
         for before, after in level:
-            branch = next((i for i in (1, 2) if after.type in _SELECTS and after.inputs[i].op is before), 0)
+            branch = next((i for i in (1, 2) if after.type in SELECTS and after.inputs[i].op is before), 0)
             if branch:
                 return [_guard(op, after, branch)]
         level = [(after, c) for _, after in level for c in users_of(after)]

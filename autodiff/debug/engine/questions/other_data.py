@@ -123,9 +123,7 @@ class OtherData:
         return fed.dtype.is_floating and fed not in self.carried.sources(self.failed)
 
     def otherwise(self, fed: Tensor, index: tuple[int, ...]) -> Iterable[list[Edit]]:
-        """Of the placeholder of which an element is the origin: cleaned, within usual bounds, or scaled.
-
-        A row of 0 is not clipped: it is no share of anything, but a set of nothing."""
+        """Of the placeholder of which an element is the origin: cleaned, within usual bounds, or scaled."""
         if not fed.dtype.is_floating or not np.ndim(self.failed.data.get(fed, 0.0)):
             return
         array = np.asarray(self.failed.data[fed], np.float64)
@@ -139,7 +137,7 @@ class OtherData:
             yield from [found] if len(found := [edit for edit in edits if edit is not None]) == len(bad) else []
             yield [of_givens.clean_feed(t) for t in bad]
         elif value in (0.0, 1.0) and 0.0 <= array.min() < array.max() <= 1.0 and (
-                array.ndim < 2 or array[index[0]].any()):
+                array.ndim < 2 or array[index[0]].any()):  # else a set of nothing
             yield [of_givens.clipped_feed(fed, 1e-6, 1.0 - 1e-6)]
             yield [of_givens.clipped_feed(fed, 1e-3, 1.0 - 1e-6 * (value == 1.0))]
         elif usual and value > FAR * usual:

@@ -85,8 +85,7 @@ def ctc_loss(log_probs: Any, labels: Any, lengths: Any, label_lengths: Any, blan
              zero_infinity: bool = False) -> Any:
     lengths, label_lengths = (tf.convert_to_tensor(n) for n in (lengths, label_lengths))
     if rank(labels) == 1:  # those of all samples, one after another
-        starts = tf.cumsum(label_lengths, exclusive=True)
-        places = tf.expand_dims(starts, 1) + tf.expand_dims(tf.range(tf.reduce_max(label_lengths)), 0)
+        places = tf.expand_dims(tf.cumsum(label_lengths, exclusive=True), 1) + tf.range(tf.reduce_max(label_lengths))
         labels = tf.gather(labels, tf.minimum(places, labels.dims[0] - 1))
     loss = tf.nn.ctc_loss_v2(as_type(labels, tf.int32), log_probs, as_type(label_lengths, tf.int32), as_type(
         lengths, tf.int32), blank_index=blank)

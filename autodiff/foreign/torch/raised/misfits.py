@@ -20,7 +20,6 @@ from ...new_lines import NewLines, all_on, argument, first_of, last_name, replac
 from ...new_lines import without_recording as unrecorded
 from ..batches import whole_batches
 from ..graph import sliced
-from ..record import tensors_in
 from .scene import Scene, shown
 
 _REMEDIES = {  # what torch says -> what to do
@@ -108,10 +107,9 @@ def _product(scene: Scene) -> Remark | None:
 
 def _singular(scene: Scene) -> Remark | None:
     """A matrix without a Cholesky factor: what is wrong with it, and how much on its diagonal makes it have one."""
-    call = next(node for node in all_on(scene.file, scene.line) if isinstance(node, ast.Call) and last_name(
-        node.func) == "cholesky")
-    told = scene.op_arguments()[0]  # which minor it was, beside the factor
-    x = next(e.args[0] for e in reversed(scene.all) if any(t is told for t in tensors_in(e.result)))
+    calls = (node for node in all_on(scene.file, scene.line) if isinstance(node, ast.Call))
+    call = next(node for node in calls if last_name(node.func) == "cholesky")
+    x = next(e.args[0] for e in reversed(scene.all) if "cholesky" in str(e.op))
     matrix = x.detach().cpu().double().numpy()
     of = call.func.value if isinstance(call.func, ast.Attribute) and not call.args else call.args[0]
     least = max(-float(np.linalg.eigvalsh(matrix).min()), torch.finfo(x.dtype).eps * abs(matrix).max() * len(x))

@@ -236,9 +236,8 @@ class PostMortem(Scene):
         written = [out_of_place(site.file, site.line) for frames in (entry.frames, self.habits.made.get(
             id(entry.module), ())) for site in resolve(frames[:1])]
         node = on_lines(place.file).get(place.line) if place is not None else None
-        targets = [each for each in getattr(node, "targets", ()) if isinstance(each, ast.Subscript)]
-        if targets:  # the op is a copy, which nobody has written
-            what = f"{ast.unparse(targets[0])} = …, a write to a part of {ast.unparse(targets[0].value)},"
+        for part in (each for each in getattr(node, "targets", ()) if isinstance(each, ast.Subscript)):
+            what = f"{ast.unparse(part)} = …, a write to a part of {ast.unparse(part.value)},"
         return Remark(f"{what} changes in place{at_line(place)} what an op before it keeps for its gradient", place,
                       f"make a new tensor{at_line(place)}: x = x + y for x += y, torch.stack of a list for writes to "
                       "parts, inplace=False; or write to x.clone()", next(filter(None, written), {}))
