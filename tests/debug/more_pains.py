@@ -310,7 +310,7 @@ var = tf.reduce_mean(tf.square(x)) - tf.square(tf.reduce_mean(x))
 std = tf.sqrt(var)  # here
 loss = std
 """ + TRAIN, ("why nan",),
-         ("sqrt(-8) = nan", "tf.nn.moments"), name="cancellation"),
+         ("sqrt(-8) = nan", "tf.reduce_mean(tf.square(x - tf.reduce_mean(x)))"), name="cancellation"),
     Pain(31, """
 x = tf.constant(np.ones((2, 3), np.float32))
 with tf.variable_scope("encoder"):
