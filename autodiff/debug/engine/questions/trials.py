@@ -18,7 +18,7 @@ from ...analysis.arithmetic_rules import number
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.in_numpy import InNumpy
 from ...analysis.edits.in_source import Rewrite, Rows
-from ...analysis.edits.of_givens import fed_at, repairs_of
+from ...analysis.edits.of_givens import MATRICES, fed_at, repairs_of
 from ...analysis.edits.of_keras.schedules import SetRate
 from ...analysis.edits.together import elsewhere, logits_of
 from ...analysis.findings import Remedy, WhyFailed, WhyNonfinite
@@ -92,7 +92,7 @@ class Trials:
             for edits in self._candidates(why, top, steps[-1]) if steps else ():
                 if time.thread_time() < until:
                     self._try(edits, top, steps, until)
-        if isinstance(why, WhyNonfinite):
+        if isinstance(why, WhyNonfinite) and why.origins[0].op_type not in MATRICES:
             op = self.model.targets.named(why.origins[0].op) if why.origins else None
             if op is not None and all(r.steepest == DEAD for r, *_ in self.tried) and of_products(op, why.chain):
                 self.tried = []

@@ -70,7 +70,8 @@ def apart(old: Any, new: Any) -> float:
 def noisier(tried: list[Any]) -> list[Any]:
     """Of a matrix that was refused, first the larger ridge as long as it takes the loss down much, as noise does."""
     losses = [remedy.last for remedy, *_ in tried]
-    best = next((i for i in range(len(losses)) if all(b > a / RISEN for a, b in itertools.pairwise(losses[i:]))), 0)
+    best = next((i for i in range(len(losses)) if all(b > min(a / RISEN, a * RISEN) for a, b in itertools.pairwise(
+        losses[i:]))), 0)
     return [*tried[best:best + 1], *tried[:best], *tried[best + 1:]]
 
 
