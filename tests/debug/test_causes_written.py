@@ -95,6 +95,30 @@ chosen = nearest(code, table)
 loss = tf.reduce_mean(tf.square(dense(tf.nn.relu(dense(chosen, 16)), 36) - x))
 fit([adam(.01).minimize(loss + tf.reduce_mean(tf.square(tf.stop_gradient(code) - chosen))), loss])
 """
+_SCHEDULE = KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.compile(keras.optimizers.SGD(.01), "sparse_categorical_crossentropy")
+fade = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate * .6 ** epoch)
+m.fit(data, classes, 24, 8, verbose=0, callbacks=[fade])
+"""
+_SEVERAL = KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.compile("adam", "binary_crossentropy")
+m.fit(data, (data[:, :4] > 0).astype(np.float32), 24, 3, verbose=0)
+"""
+_WEIGHTS = KERAS + """
+m = model(layers.Dense(1, "sigmoid"))
+m.compile("adam", "binary_crossentropy")
+share = np.mean(data[:, 0] > 1)
+weights = {0: 1 - share, 1: share}
+m.fit(data, data[:, 0] > 1, 24, 3, verbose=0, class_weight=weights)
+"""
+_PADDED = """
+lengths = tf.placeholder(tf.int32, [None])
+outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(8), tf.reshape(x, [-1, 6, 6]), lengths, dtype=tf.float32)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(outputs[:, -1], 4))
+fit(adam(.01).minimize(loss), lambda i: {**fed(i), lengths: rng.randint(2, 7, 32)}, 24)
+"""
 # a program -> the kind of what is wrong, the program, and what is wrong in it with what is right
 CAUSES = {
     "a copy the wrong way": ("copied the wrong way", _TARGET_NET, {"a.assign(b)": "b.assign(a)"}),
@@ -111,6 +135,12 @@ CAUSES = {
     "a share that is fed": ("dropout drops too much", _KEPT, {"keep: 0.1": "keep: 0.9"}),
     "a share by its name": ("dropout drops too much", _DROPPED, {"RATE = 0.9": "RATE = 0.1"}),
     "epochs for steps": ("learning rate decayed to nothing", _EPOCHS, {"decay_steps=2": "decay_steps=2 * (400 // 20)"}),
+    "a rate that is smaller already": ("learning rate decayed to nothing", _SCHEDULE, {": rate * .6": ": 0.01 * .6"}),
+    "one answer of several": ("one class for several", _SEVERAL, {'(4, "softmax")': "(4, 'sigmoid')"}),
+    "weights by shares": ("class weights the wrong way round", _WEIGHTS, {
+        "1 - share, 1: share": "share, 1: 1 - share"}),
+    "the last of padding": ("last position of padding", _PADDED, {"outputs, _": "outputs, last_state",
+                                                                  "outputs[:, -1]": "last_state.h"}),
     "numbers of classes": ("labels out of range", _NUMBERS, {
         "Dense(1, activation=\"sigmoid\")": "Dense(3, activation=\"softmax\")",
         "\"binary_crossentropy\"": "\"sparse_categorical_crossentropy\""})}

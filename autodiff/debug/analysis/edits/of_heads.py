@@ -14,7 +14,7 @@ from ..findings import Finding
 from ..mistakes.case import Case
 from ..mistakes.classes import classes_in
 from ..mistakes.heads import ENTROPIES, Head, heads, through, unbroadcast, weights_of
-from ..mistakes.last_layer import logits_of, squashed_before
+from ..mistakes.last_layer import has_other_half, logits_of, squashed_before
 from .activations import Activation
 from .in_graph import Edit, Now, around, constant, copied, instead
 from .in_source import Argument, Rewrite, Swapped
@@ -121,6 +121,9 @@ def each_alone(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
         yield otherwise(op, "a cross entropy of each column", lambda now: build.Mean(
             _logistic(now(source), now(labels)), axis()) if op.type in ENTROPIES else _logistic(
                 now(source), now(labels)))
+    elif head is not None and head.activation == "Softmax" and has_other_half(head):
+        yield otherwise(head.end, "tf.sigmoid", lambda now: build.Sigmoid(now(logits_of(head.end))), Activation(
+            head.end, "{tf}.sigmoid"))
 
 
 def one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

@@ -1,6 +1,7 @@
 """What mends a mistake that is in no op: lines of the script, as they are to be."""
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from os.path import commonprefix
 
@@ -18,6 +19,7 @@ from ..mistakes.stepping import Update
 from ..mistakes.trainers import by_loss, judges
 from ..scripts.changes import rows_of
 from ..scripts.source_tree import Source
+from ..scripts.states import state_instead
 from ..scripts.straight_through import straight_past
 from ..unused_states import unused_state
 from .activations import NORMALIZATION, LeftOut
@@ -41,6 +43,8 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
         return state.lines
     if op is not None and finding.kind == "no gradient" and (lines := past_choice(case.y, op)):
         return lines
+    if op is not None and finding.kind == "last position of padding":
+        return _final_state(op)
     line = _line(finding, op, case) if op is not None and case.steps else None
     written = line if isinstance(line, list) else [line] if line is not None else []
     site = written[0].op.site if written else None
@@ -51,6 +55,20 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
         old = "".join(source_lines(site.file))
         return rows_of(old, rewritten(old, written), site.file)
     except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
+        return {}
+
+
+def _final_state(op: Operation) -> NewLines:
+    """New lines that take the last state of the one recurrence behind an op in its place, h of two of an LSTM."""
+    loops = [each for each in ancestors(op.inputs) if each.type == "While" and each.site is not None]
+    states = [t for loop in loops for t in loop.outputs if t.dims is not None and len(t.dims) == 2]
+    if len(loops) != 1 or not 0 < len(states) < 3 or op.site is None or op.site.file != loops[0].site.file:  # type: ignore
+        return {}
+    try:
+        source = Source("".join(source_lines(op.site.file)))
+        taken, = [node for node in source.spanned(op) if isinstance(node, ast.Subscript)]
+        return source.rows(state_instead(source, loops[0], taken, ".h" * (len(states) - 1)), op.site.file)
+    except (ArgumentError, LookupError, ValueError, SyntaxError):
         return {}
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -98,11 +99,13 @@ def _one_for_several(head: Head, count: int, case: Case) -> Iterator[Finding]:
     is_softmax = head.form == "softmax" or head.form != "sparse" and head.activation == "Softmax"
     if not is_softmax or not case.steps or not (count := several_of(head, case)):
         return
-    yield finding(69, "one class for several", head.op, f"the labels are {count} answers of yes and no, several of "
+    told = finding(69, "one class for several", head.op, f"the labels are {count} answers of yes and no, several of "
                   f"which are yes in one example, but {head.op.name}{at_line(place_of(head.op))} compares them with a "
                   "softmax, whose outputs share a sum of 1: yes to one is no to the others", "end in a sigmoid for "
                   "each: give the logits to tf.nn.sigmoid_cross_entropy_with_logits; in Keras \"sigmoid\" and "
                   "\"binary_crossentropy\"", confidence="certain")
+    is_binary = head.form == "log" and has_other_half(head)
+    yield replace(told, place=place_of(head.end) or told.place) if is_binary else told
 
 
 def _squared(head: Head, count: int, case: Case) -> Iterator[Finding]:

@@ -52,6 +52,16 @@ def name_of_last(source: Source, made: Operation) -> Named:
     return Named(source.scope(statement), new, ((*source.range(target), new),))
 
 
+def state_instead(source: Source, made: Operation, target: ast.expr, attribute: str) -> list[Change]:
+    """The last state of what made an op, or an attribute of it, in place of an expression. Raises LookupError."""
+    if called(call_of(source, made) or target) not in _PLACES:
+        raise LookupError("it gives no outputs and last state")
+    name, changes = _seen(source, name_of_last(source, made), source.scope(target))
+    if not name:
+        raise LookupError("the state is not seen there")
+    return [*changes, (*source.range(target), name + attribute)]
+
+
 def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 

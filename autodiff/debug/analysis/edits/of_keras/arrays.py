@@ -164,7 +164,23 @@ def _weighed(source: Source, line: int, finding: Finding, case: Case) -> tuple[i
     return line, [source.one_more(call, f"class_weight={weights}")]
 
 
-_FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed, **dict.fromkeys((
+def _turned(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
+    """The weights of two classes in each other's place where they are written; else one over them, as fit has them."""
+    call = _fit_at(source, line)
+    for node in given(call, None, "class_weight"):
+        made = _given(source, node.id) if isinstance(node, ast.Name) else [node]
+        if len(made) == 1 and isinstance(made[0], ast.Dict) and len(made[0].values) == _SIDES:
+            one, other = made[0].values
+            return made[0].lineno, [(*source.range(one), source.raw(other)), (*source.range(other), source.raw(one))]
+        return (made[0] if len(made) == 1 else call).lineno, [(*source.range(node), "{k: 1 / w for k, w in "
+                                                               f"{source.beside(node)}.items()}}")]
+    for node in given(call, None, "sample_weight"):
+        return call.lineno, [(*source.range(node), f"1 / {source.beside(node)}")]
+    raise ArgumentError("fit is given no weights")
+
+
+_FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed, "class weights the wrong way round": _turned,
+    **dict.fromkeys((
     "squared error of classes", "squared error of a softmax", "binary cross entropy of classes",
     "sigmoid over classes", "one class for several"), as_of_classes),
     **dict.fromkeys(("class numbers", "labels out of range"), a_unit_each),

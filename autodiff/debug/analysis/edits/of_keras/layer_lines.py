@@ -43,7 +43,7 @@ def as_of_classes(source: Source, line: int, finding: Finding, case: Case) -> tu
     head = next(each for each in heads(case) if each.op.name == finding.op)
     several = (head.prediction.dims or (1,))[-1] != 1 and finding.kind != "one class for several"
     made = _layer(source, head)
-    return line_of(finding), _named(source, finding, made, *(
+    return line_of(finding), _named(source, head, made, *(
         ("categorical_crossentropy", "softmax") if several else ("binary_crossentropy", "sigmoid")))
 
 
@@ -54,7 +54,7 @@ def a_unit_each(source: Source, line: int, finding: Finding, case: Case) -> tupl
     units = [node for node in given(made, 0, "units") if number_of(node) == 1]
     count, = re.findall(r"each of (\d+) classes", finding.remedy)
     return line_of(finding), [(*source.range(_one(units)), count), *_named(
-        source, finding, made, "sparse_categorical_crossentropy", "softmax")]
+        source, head, made, "sparse_categorical_crossentropy", "softmax")]
 
 
 def _layer(source: Source, head: Head) -> ast.Call:
@@ -65,9 +65,9 @@ def _layer(source: Source, head: Head) -> ast.Call:
     return _one(exact or _calls(source, place.line if place is not None else 0, *names))
 
 
-def _named(source: Source, finding: Finding, layer: ast.Call, loss: str, last: str) -> list[Change]:
+def _named(source: Source, head: Head, layer: ast.Call, loss: str, last: str) -> list[Change]:
     """A loss of compile and the activation of a layer, by other names. Raises ArgumentError if they are no names."""
-    compiled = _one(_calls(source, line_of(finding), "compile"))
+    compiled = _one(_calls(source, getattr(place_of(head.op), "line", 0), "compile"))
     told = given(compiled, None, "loss") or given(compiled, 1)
     ends = given(layer, None, "activation") or given(layer, int(is_call(layer, "dense")))
     words = [(node, word) for nodes, word in ((told, loss), (ends, last)) for node in nodes]

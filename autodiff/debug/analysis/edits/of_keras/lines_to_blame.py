@@ -19,6 +19,10 @@ from .switches import FROZEN, frozen_place
 def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
     """A finding with the line that called what made its op, that gives its data, or that set the rate."""
     if finding.kind in OF_A_RATE and (line := _rate_set(case)) is not None:
+        if finding.kind == "learning rate decayed to nothing" and (name := line.given_rate):
+            finding = replace(finding, text=f"{finding.text}; {name}, which the schedule makes smaller by the epoch, "
+                              "is the rate as it is, made smaller in all epochs before", remedy="make the first rate "
+                              f"smaller by the epoch, in place of {name}")
         return replace(finding, place=line.place)
     is_frozen = finding.kind == "no gradient" and FROZEN in finding.text
     if op is not None and (is_frozen or finding.kind == "changed after compile"):

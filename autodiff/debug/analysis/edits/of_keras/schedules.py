@@ -51,6 +51,11 @@ class SetRate(NamedTuple):
         return "".join(f", as {name} is {old.value!r}, and fit has {epochs} epochs" for name, old, epochs in ends)
 
     @property
+    def given_rate(self) -> str:
+        """What a schedule calls the rate that it was given and makes still smaller by the epoch; ""."""
+        return "".join(map(ast.unparse, compounding(Source("".join(source_lines(self.file))), self.line)))
+
+    @property
     def remedy(self) -> str:
         """What to write where it is nan, in words."""
         source = Source("".join(source_lines(self.file)))
@@ -108,6 +113,31 @@ def _integers(source: Source, node: ast.expr) -> dict[ast.Constant, int]:
     return {each: each.value for each in values if isinstance(each, ast.Constant) and type(each.value) is int}
 
 
+def compounding(source: Source, line: int) -> list[ast.expr]:
+    """The rate that a schedule is given, where it multiplies that by what falls with the epoch: it is smaller already.
+    """
+    for scope in source.at_line(line, ast.FunctionDef, ast.Lambda)[-1:]:
+        words = [each.arg for each in scope.args.args if each.arg != "self"]  # type: ignore[attr-defined]
+        inner = [*ast.walk(scope)]
+        made = {node.targets[0].id: _read(node.value) for node in inner if isinstance(node, ast.Assign)
+                and isinstance(node.targets[0], ast.Name)}
+        epochs = {*words[:1], *(name for name, read in made.items() if read & {*words[:1]})}
+        for node in inner if len(words) > 1 else ():
+            if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)) and isinstance(
+                    node.left, ast.Name) and node.left.id == words[1] and _read(node.right) & epochs:
+                return [node.left]
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(
+                    node.right, ast.Name) and node.right.id == words[1] and _read(node.left) & epochs:
+                return [node.right]
+    return []
+
+
+def _read(node: ast.AST) -> set[str]:
+    """The names in an expression, but those that are only compared."""
+    below = () if isinstance(node, ast.Compare) else ast.iter_child_nodes(node)
+    return {node.id} if isinstance(node, ast.Name) else set().union(*map(_read, below))
+
+
 def by_steps(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
     """The one schedule, whose decay_steps are epochs, by steps; where these are not known, its first rate."""
     made = source.calls_named(*_FUNCTIONS)
@@ -132,6 +162,8 @@ def set_anew(source: Source, rewrite: SetRate) -> list[Change]:
     if not math.isfinite(rewrite.value):
         return [(*source.range(made), str(epochs)) for _, made, epochs in last_epochs(source, line)] or kept_from_zero(
             source, InNumpy(rewrite.place, rewrite.what))
+    if given_rate := compounding(source, line):
+        return [(*source.range(given_rate[0]), f"{rewrite.bound:g}")]
     told = [each for node in source.at_line(line, ast.Call) if is_call(node, "setvalue") for each in given(node, 1)]
     told += [node.value for node in source.at_line(line, ast.Assign)]
     numbers = {found for each in told for found in source.numbers(each, rewrite.value)}
