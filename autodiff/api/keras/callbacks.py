@@ -80,10 +80,11 @@ class _Monitor(Callback):
         self.monitor, self.mode, self.seen, self.frames = monitor, mode, list[float](), capture()
         self._sign = -1 if mode == "max" or mode == "auto" and "acc" in monitor else 1
         self._delta, self.baseline, self.wait = abs(min_delta), None, 0  # type: float, float | None, int
-        self._begin()
+        _Monitor.on_train_begin(self)
 
-    def _begin(self) -> None:
-        self.wait, self.best = 0, self._sign * np.inf if self.baseline is None else self.baseline
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.wait = self.stopped_epoch = self.cooldown_counter = 0
+        self.best = self._sign * np.inf if self.baseline is None else self.baseline
 
     def set_model(self, model: Any) -> None:
         super().set_model(model)
@@ -110,11 +111,7 @@ class EarlyStopping(_Monitor):
                  mode: str = "auto", baseline: float | None = None, restore_best_weights: bool = False) -> None:
         super().__init__(monitor, mode, min_delta)
         self.patience, self.restore_best_weights, self.baseline = patience, restore_best_weights, baseline
-        self.stopped_epoch, self.best_weights = 0, None  # type: int, Any
-
-    def on_train_begin(self, logs: Any = None) -> None:
-        self.stopped_epoch = 0
-        self._begin()
+        self.best_weights: Any = None
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         better = self.improved(logs)
@@ -132,7 +129,7 @@ class EarlyStopping(_Monitor):
 class ModelCheckpoint(_Monitor):
     """Saves weights after epochs, under a path that may have {epoch:02d} and {val_loss:.2f} in it.
 
-    save_best_only: only of epochs that are better than all before.
+    save_best_only: only of epochs that are better than all before, also those of a fit before.
     """
 
     def __init__(self, filepath: str, monitor: str = "val_loss", verbose: int = 0, save_best_only: bool = False,
@@ -141,6 +138,9 @@ class ModelCheckpoint(_Monitor):
         super().__init__(monitor, mode)
         self._path, self._best_only, self._period = filepath, save_best_only, period
         self._whole = not save_weights_only
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """The best stays."""
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         if (epoch + 1) % self._period == 0 and (not self._best_only or self.improved(logs)):
@@ -161,11 +161,6 @@ class ReduceLROnPlateau(_Monitor):
             raise ArgumentError("ReduceLROnPlateau does not support a factor >= 1.0.", found=str(factor))
         super().__init__(monitor, mode, min_delta)
         self.factor, self.patience, self.cooldown, self.min_lr = factor, patience, cooldown, min_lr
-        self.cooldown_counter = 0
-
-    def on_train_begin(self, logs: Any = None) -> None:
-        self.cooldown_counter = 0
-        self._begin()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         rate = float(backend.get_value(self.model.optimizer.lr))

@@ -112,11 +112,8 @@ def carried(site: Site) -> set[str]:
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and last_name(node.func) in _LOOPS
              ] if tree is not None and scope is not None else []
     is_body = any(getattr(each, "id", "") == getattr(scope, "name", None) for loop in loops for each in loop.args)
-    return _names(returned_by(scope)) if is_body else set()
-
-
-def _names(parts: Sequence[ast.expr]) -> set[str]:
-    return {node.id for part in parts for node in ast.walk(part) if isinstance(node, ast.Name)}
+    given_back = [node for each in returned_by(scope) for node in ast.walk(each)]
+    return {node.id for node in given_back if isinstance(node, ast.Name)} if is_body else set()
 
 
 def keys_on(file: str, line: int) -> list[ast.Name]:
@@ -129,7 +126,7 @@ def keys_on(file: str, line: int) -> list[ast.Name]:
 def split_again(file: str, line: int) -> NewLines:
     """Around a line, `a, b = jax.random.split(key)` of a key that stays, as what makes the next key too."""
     scope, lines = function_of(Site(file, line, "")), loop_around(file, line)
-    handed_on = _names(returned_by(scope))
+    handed_on = {node.id for each in returned_by(scope) for node in ast.walk(each) if isinstance(node, ast.Name)}
     around = lines or (range(scope.lineno, (scope.end_lineno or 0) + 1) if scope is not None else ())
     for statement in filter(None, map(on_lines(file).get, around)):
         call = statement.value if isinstance(statement, ast.Assign) else None

@@ -149,13 +149,12 @@ class Between:
                 self._along_batch(layer, f"that has {n} elements, as many as there are labels, and axis 1 {moments}")
 
     def _along_batch(self, layer: tuple[Any, Any, RawFrames], what: str) -> None:
-        made, name = self._made.get(id(layer[1]), ()), type(layer[1]).__name__
-        called = place_of_frames(layer[2])
-        calls = [] if made or called is None else [  # of a layer that was copied
-            node for line in on_lines(called.file) for node in nodes_on(called.file, line)
-            if isinstance(node, ast.Call) and node.lineno == line and last_name(node.func) in (name, "Transformer")]
-        self._seen["axes of batch and time"] = as_place(Site(
-            called.file, calls[0].lineno, "")) if calls and called else place_of_frames(made) or called, (name, what)
+        made, name, called = self._made.get(id(layer[1])), type(layer[1]).__name__, place_of_frames(layer[2])
+        lines = [line for line in on_lines(called.file) for node in nodes_on(called.file, line) if isinstance(
+            node, ast.Call) and node.lineno == line and last_name(node.func) in (name, "Transformer")
+        ] if called and not made else []  # of a layer that was copied
+        place = as_place(Site(called.file, lines[0], "")) if called and lines else place_of_frames(made or layer[2])
+        self._seen["axes of batch and time"] = place, (name, what)
 
     def _padding(self, entry: Entry, token: Any, ids: np.ndarray) -> None:
         """Note padding that is none: a token that stands between others, and that is never learnt."""

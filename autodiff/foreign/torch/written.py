@@ -31,6 +31,9 @@ from ..new_lines import (
     value,
     without_call,
 )
+from ..new_lines import (
+    word as with_word,
+)
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_losses import in_logarithms, over_count
@@ -188,15 +191,9 @@ def slower(factor: float, known: Known) -> NewLines:
     return {}
 
 
-def _worded(names: str, word: str, text: str) -> Callable[[_At], Iterator[NewLines]]:
+def _worded(names: str, name: str, text: str) -> Callable[[_At], Iterator[NewLines]]:
     """A word of a call of one of these names, as it is to be."""
-    def rule(at: _At) -> Iterator[NewLines]:
-        for call in _calls(at, *names.split()):
-            given = [each.value for each in call.keywords if each.arg == word]
-            yield from (replaced(at.file, node, text) for node in given)
-            yield from (replaced(at.file, node, f"{{}}, {word}={text}") for node in (
-                [] if given else [*call.args, *call.keywords][-1:]))
-    return rule
+    return lambda at: (with_word(at.file, at.line, called, name, text) for called in names.split())
 
 
 def _scaled(at: _At) -> Iterator[NewLines]:

@@ -60,14 +60,12 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
 
 def _final_state(op: Operation) -> NewLines:
     """New lines that take the last state of the one recurrence behind an op in its place, h of two of an LSTM."""
-    loops = [each for each in ancestors(op.inputs) if each.type == "While" and each.site is not None]
-    states = [t for loop in loops for t in loop.outputs if t.dims is not None and len(t.dims) == 2]
-    if len(loops) != 1 or not 0 < len(states) < 3 or op.site is None or op.site.file != loops[0].site.file:  # type: ignore
-        return {}
+    file = op.site.file if op.site is not None else ""
     try:
-        source = Source("".join(source_lines(op.site.file)))
+        loop, = [each for each in ancestors(op.inputs) if each.type == "While"]
+        source, states = Source("".join(source_lines(file))), [t for t in loop.outputs if len(t.dims or ()) == 2]
         taken, = [node for node in source.spanned(op) if isinstance(node, ast.Subscript)]
-        return source.rows(state_instead(source, loops[0], taken, ".h" * (len(states) - 1)), op.site.file)
+        return source.rows(state_instead(source, loop, taken, ["", ".h"][len(states) - 1]), file)
     except (ArgumentError, LookupError, ValueError, SyntaxError):
         return {}
 

@@ -1,25 +1,30 @@
 """The line that a finding is of, where it is not the one that made its op: data, rates and calls of functions."""
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from .....core.graph import Operation
+from .....core.site import source_lines
 from ....facts.graph_lists import operations_of
 from ....facts.roles import traceback_of
 from ...findings import Finding
 from ...mistakes.all_mistakes import OF_A_CALL, OF_A_RATE, OF_DATA
 from ...mistakes.case import Case, rate_of
 from ...mistakes.habits import FREED
+from ...scripts.source_tree import Source
 from .arrays import arranged
 from .given import given_behind
-from .schedules import SetRate, rate_set
+from .schedules import SetRate, compounding, rate_set
 from .switches import FROZEN, frozen_place
 
 
 def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
     """A finding with the line that called what made its op, that gives its data, or that set the rate."""
     if finding.kind in OF_A_RATE and (line := _rate_set(case)) is not None:
-        if finding.kind == "learning rate decayed to nothing" and (name := line.given_rate):
+        compounds = compounding(Source("".join(source_lines(line.file))), line.line)
+        if finding.kind == "learning rate decayed to nothing" and compounds:
+            name = ast.unparse(compounds[0])
             finding = replace(finding, text=f"{finding.text}; {name}, which the schedule makes smaller by the epoch, "
                               "is the rate as it is, made smaller in all epochs before", remedy="make the first rate "
                               f"smaller by the epoch, in place of {name}")

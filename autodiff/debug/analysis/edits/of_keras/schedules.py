@@ -51,11 +51,6 @@ class SetRate(NamedTuple):
         return "".join(f", as {name} is {old.value!r}, and fit has {epochs} epochs" for name, old, epochs in ends)
 
     @property
-    def given_rate(self) -> str:
-        """What a schedule calls the rate that it was given and makes still smaller by the epoch; ""."""
-        return "".join(map(ast.unparse, compounding(Source("".join(source_lines(self.file))), self.line)))
-
-    @property
     def remedy(self) -> str:
         """What to write where it is nan, in words."""
         source = Source("".join(source_lines(self.file)))
@@ -118,17 +113,14 @@ def compounding(source: Source, line: int) -> list[ast.expr]:
     """
     for scope in source.at_line(line, ast.FunctionDef, ast.Lambda)[-1:]:
         words = [each.arg for each in scope.args.args if each.arg != "self"]  # type: ignore[attr-defined]
-        inner = [*ast.walk(scope)]
-        made = {node.targets[0].id: _read(node.value) for node in inner if isinstance(node, ast.Assign)
-                and isinstance(node.targets[0], ast.Name)}
-        epochs = {*words[:1], *(name for name, read in made.items() if read & {*words[:1]})}
-        for node in inner if len(words) > 1 else ():
-            if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)) and isinstance(
-                    node.left, ast.Name) and node.left.id == words[1] and _read(node.right) & epochs:
-                return [node.left]
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(
-                    node.right, ast.Name) and node.right.id == words[1] and _read(node.left) & epochs:
-                return [node.right]
+        inner = [*ast.walk(scope)] if len(words) > 1 else []
+        epochs = {*words[:1], *(ast.unparse(node.targets[0]) for node in inner if isinstance(node, ast.Assign)
+                                and _read(node.value) & {*words[:1]})}
+        for node in inner:
+            if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+                for rate, other in ((node.left, node.right), (node.right, node.left)):
+                    if getattr(rate, "id", "") == words[1] and _read(other) & epochs:
+                        return [rate]
     return []
 
 
