@@ -69,7 +69,7 @@ class Estimator:
             raise ArgumentError("`model_dir` are set both in constructor and `RunConfig`, but with different values. "
                                 f"In constructor: '{model_dir}', in `RunConfig`: '{config.model_dir}' ")
         folder = model_dir or config.model_dir or tempfile.mkdtemp()
-        self._config, self._params = config.replace(model_dir=os.fspath(folder)), params
+        self.config, self._params = config.replace(model_dir=os.fspath(folder)), params
         self._arguments = _arguments(model_fn)
         if "features" not in self._arguments:
             raise ArgumentError(f"model_fn ({model_fn}) must include features argument.")
@@ -82,11 +82,7 @@ class Estimator:
 
     @property
     def model_dir(self) -> str:
-        return self._config.model_dir
-
-    @property
-    def config(self) -> RunConfig:
-        return self._config
+        return self.config.model_dir
 
     @property
     def params(self) -> Any:
@@ -147,7 +143,7 @@ class Estimator:
             return 0
 
     def _train(self, spec: EstimatorSpec, hooks: list[Any], listeners: list[Any]) -> None:
-        config = self._config
+        config = self.config
         if not any(s.op.name == "loss" for s in get_default_graph().get_collection(GraphKeys.SUMMARIES)):
             scalar("loss", spec.loss)
         get_default_graph().add_to_collection(GraphKeys.LOSSES, spec.loss)
@@ -259,7 +255,7 @@ class Estimator:
     @contextmanager
     def _graph(self) -> Iterator[Graph]:
         with Graph().as_default() as graph:
-            graph.seed = self._config.tf_random_seed
+            graph.seed = self.config.tf_random_seed
             yield graph
 
     def _params_of(self, mode: str) -> Any:
@@ -267,7 +263,7 @@ class Estimator:
 
     def _inputs(self, input_fn: Callable[..., Any], mode: str) -> tuple[Any, Any]:
         """(features, labels) of one batch; an iterator is begun with the tables."""
-        given = {"mode": mode, "params": self._params_of(mode), "config": self._config}
+        given = {"mode": mode, "params": self._params_of(mode), "config": self.config}
         made = input_fn(**{name: given[name] for name in _arguments(input_fn) if name in given})
         if isinstance(made, Dataset):
             iterator = made.make_initializable_iterator()
@@ -280,7 +276,7 @@ class Estimator:
         return made[0], made[1] if len(made) == 2 else None
 
     def _model(self, features: Any, labels: Any, mode: str) -> EstimatorSpec:
-        given = {"labels": labels, "mode": mode, "params": self._params_of(mode), "config": self._config}
+        given = {"labels": labels, "mode": mode, "params": self._params_of(mode), "config": self.config}
         if labels is not None and "labels" not in self._arguments:
             raise ArgumentError("model_fn does not take labels, but input_fn returns labels.")
         logging.info("Calling model_fn.")
@@ -292,7 +288,7 @@ class Estimator:
         return spec
 
     def _scaffold(self, spec: EstimatorSpec) -> Scaffold:
-        scaffold, config = spec.scaffold or Scaffold(), self._config
+        scaffold, config = spec.scaffold or Scaffold(), self.config
         savers = get_default_graph().get_collection_ref(GraphKeys.SAVERS)
         if scaffold.saver is None and not savers:
             savers.append(Saver(max_to_keep=config.keep_checkpoint_max, defer_build=True, save_relative_paths=True,
@@ -303,7 +299,7 @@ class Estimator:
         path = path or self.latest_checkpoint()
         if path is None:
             logging.info("Could not find trained model in model_dir: %s, running initialization.", self.model_dir)
-        creator = ChiefSessionCreator(spec.scaffold, config=self._config.session_config,
+        creator = ChiefSessionCreator(spec.scaffold, config=self.config.session_config,
                                       checkpoint_filename_with_path=path)
         return MonitoredSession(creator, hooks)
 

@@ -71,17 +71,9 @@ class Holding(Described):
         """All variables, the trainable ones first."""
         return self.trainable_weights + self.non_trainable_weights
 
-    @property
-    def trainable_variables(self) -> list[Variable]:
-        return self.trainable_weights
-
-    @property
-    def non_trainable_variables(self) -> list[Variable]:
-        return self.non_trainable_weights
-
-    @property
-    def variables(self) -> list[Variable]:
-        return self.weights
+    trainable_variables = property(lambda self: self.trainable_weights)
+    non_trainable_variables = property(lambda self: self.non_trainable_weights)
+    variables = property(lambda self: self.weights)
 
     @property
     def losses(self) -> list[Tensor]:

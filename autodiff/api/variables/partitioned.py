@@ -35,24 +35,12 @@ class PartitionedVariable(TensorOperators):
         if any(list(info.full_shape) != TensorShape(shape).as_list() for info in infos):
             raise ArgumentError("All variables' full shapes must match shape", expected=shape,
                                 found=[info.full_shape for info in infos])
-        self._name, self._shape, self._dtype = name, TensorShape(shape), dtype
+        self.name, self.shape, self.dtype = name, TensorShape(shape), dtype
         self._variables = sorted(variable_list, key=lambda v: v._save_slice_info.var_offset)
         self._partitions, self._joined = list(partitions), {}  # type: ignore[var-annotated]
 
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def dtype(self) -> DType:
-        return self._dtype
-
-    @property
-    def shape(self) -> TensorShape:
-        return self._shape
-
     def get_shape(self) -> TensorShape:
-        return self._shape
+        return self.shape
 
     @property
     def graph(self) -> Graph:
@@ -83,10 +71,10 @@ class PartitionedVariable(TensorOperators):
 
     def _concat(self) -> Tensor:
         parts = [variable.as_tensor() for variable in self._variables]
-        with get_default_graph().name_scope(f"{self._name}/ConcatPartitions/"):
+        with get_default_graph().name_scope(f"{self.name}/ConcatPartitions/"):
             whole = build.ConcatV2(self._partition_axes()[0], *parts) if len(parts) > 1 else parts[0]
         with get_default_graph().name_scope(None):
-            return build.Identity(whole, name=self._name)
+            return build.Identity(whole, name=self.name)
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> list:
         """Give each part its part of a value; gives what the parts' own assign does."""
@@ -106,7 +94,7 @@ class PartitionedVariable(TensorOperators):
         if isinstance(value, (list, PartitionedVariable)) and len(list(value)) == len(self._variables):
             values = list(value)  # one for each part
         else:
-            value, infos = convert_to_tensor(value, self._dtype), [v._save_slice_info for v in self._variables]
+            value, infos = convert_to_tensor(value, self.dtype), [v._save_slice_info for v in self._variables]
             values = [_cut(value, info.var_offset, info.var_shape) for info in infos]
         return [getattr(v, change)(part, name=name, read_value=read_value) for v, part in zip(self._variables, values)]
 

@@ -40,43 +40,21 @@ class Shaped(Module):
             if not (support.is_ref(parent) or is_tensor(parent)):
                 raise ArgumentError(f"Graph parent item {i} is not a Tensor; {parent}.")
         self._is_square_set_or_implied_by_hints = is_square
-        self._dtype = as_dtype(dtype).base_dtype if dtype else dtype
-        self._graph_parents = list(graph_parents or ())
-        self._is_non_singular, self._is_self_adjoint = is_non_singular, is_self_adjoint
-        self._is_positive_definite, self._name = is_positive_definite, name or type(self).__name__
+        self.dtype: DType = as_dtype(dtype).base_dtype if dtype else dtype
+        self._graph_parents, self._name = list(graph_parents or ()), name or type(self).__name__
+        self.is_non_singular = is_non_singular
+        self.is_self_adjoint = is_self_adjoint  # equal to its transposed conjugate
+        self.is_positive_definite = is_positive_definite  # x^H A x has a positive real part for each x that is not 0
 
     @contextlib.contextmanager
     def _name_scope(self, name: str | None = None) -> Iterator[str]:
         with name_scope("/".join(filter(None, (self.name.rstrip("/"), name)))) as full:
             yield full
 
-
-    @property
-    def dtype(self) -> DType:
-        return self._dtype
-
-    @property
-    def name(self) -> str:
-        return self._name
-
     @property
     def graph_parents(self) -> list[Any]:
         """The tensors and variables that it is made of."""
         return self._graph_parents
-
-    @property
-    def is_non_singular(self) -> Hint:
-        return self._is_non_singular
-
-    @property
-    def is_self_adjoint(self) -> Hint:
-        """Equal to its transposed conjugate."""
-        return self._is_self_adjoint
-
-    @property
-    def is_positive_definite(self) -> Hint:
-        """x^H A x has a positive real part for each x that is not 0."""
-        return self._is_positive_definite
 
     @property
     def is_square(self) -> Hint:
@@ -85,7 +63,6 @@ class Shaped(Module):
             raise ArgumentError("User set is_square hint to False, but the operator was square.")
         hint = self._is_square_set_or_implied_by_hints
         return same if hint is None else hint
-
 
     def _shape(self) -> TensorShape:
         raise NotServedError("_shape is not implemented.")

@@ -24,13 +24,7 @@ class _Gated(LayerRNNCell):
         self.input_spec = InputSpec(ndim=2)
         self._num_units, self._activation = num_units, named_activation(activation) or tanh
 
-    @property
-    def state_size(self) -> Any:
-        return self._num_units
-
-    @property
-    def output_size(self) -> Any:
-        return self._num_units
+    state_size = output_size = property(lambda self: self._num_units)
 
     def _affine(self, inputs: list[Tensor], kernel: Any, bias: Any) -> Tensor:
         return bias_add(build.MatMul(concat(inputs, 1), kernel), bias)
