@@ -84,6 +84,16 @@ def rank_of(x: Tensor, *, at_least: int = 0, exactly: int | None = None, what: s
     return rank
 
 
+def ranked(infer: Callable[..., Any], place: int = 0, *, at_least: int = 0, exactly: int | None = None,
+           what: str = "input") -> Callable[..., Any]:
+    """`infer`, which first checks the rank of the input at `place`."""
+    def checked(*inputs: Tensor, **attrs: Any) -> Any:
+        rank_of(inputs[place], at_least=at_least, exactly=exactly, what=what)
+        return infer(*inputs, **attrs)
+
+    return checked
+
+
 def axis_in(axis: int, rank: int) -> int:
     """`axis` counted from 0. Raises ArgumentError (ValueError) unless -rank <= axis < rank."""
     if not -rank <= axis < rank:

@@ -29,7 +29,7 @@ from autodiff.debug.facts.graph_lists import trainable_tensors, without_any
 from autodiff.debug.facts.roles import at_line
 from autodiff.debug.facts.stats import has_nonfinite
 
-from ..language.argument_kinds import FileKind, FloatKind, IntKind, WordKind, Workers
+from ..language.argument_kinds import FileKind, FloatKind, IntKind, Kind, Workers
 from ..language.command import command
 from ..language.target_kinds import Target, X, Y
 from ..model.results import Column, Error, Group, Result, Table, Text, TreeBranch
@@ -39,13 +39,13 @@ from ..model.usage_error import UsageError
 from ..view.debugger_rows import computed_here, place
 from ..view.drawn.progress import counted
 from ..view.nonfinite_said import chain, nonfinite, not_tried, tried, written_at
-from ..view.text import number
+from ..view.text import first_of, number
 from . import standing
 
 Order = Annotated[int, IntKind(1)]
 Side = Annotated[str, FileKind()]
 LEVELS = ("error", "warning", "remark")
-Kinds = Annotated[str, WordKind("KIND")]
+Kinds = Annotated[str, Kind("KIND")]
 Tolerance = Annotated[float, FloatKind("R")]
 KINDS = {"nan": "nan", "inf": "nan", "none": "none", "zero": "zero", "exploding": "exploding"}
 
@@ -296,12 +296,10 @@ def _alike(findings: Sequence[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
-def _also(first: Finding, others: Sequence[Finding], most: int = 6) -> str:
+def _also(first: Finding, others: Sequence[Finding]) -> str:
     """Where else the same was found: at other ops, or where they are one, for which other tensors."""
     names = [f"{other.op} ({place(other.place)})" if other.op != first.op else other.target for other in others]
-    names = list(dict.fromkeys(names))
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"; the same of {', '.join(names[:most])}{more}" if names else ""
+    return f"; the same of {first_of(list(dict.fromkeys(names)))}" if names else ""
 
 
 @command("diff", group="Diagnose")

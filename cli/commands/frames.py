@@ -11,7 +11,7 @@ import numpy as np
 from autodiff.core.site import Site
 from autodiff.debug.language.handle_paths import offers
 
-from ..language.argument_kinds import Count, IntKind, WordKind
+from ..language.argument_kinds import Count, IntKind, Kind
 from ..language.command import command
 from ..model.line_stops import DOWN, OUT, Until
 from ..model.results import Column, Group, Result, Table, Text
@@ -23,7 +23,7 @@ from . import advance, standing
 
 Line = Annotated[int, IntKind(1, "LINE")]
 FrameNumber = Annotated[int, IntKind(0, "NUMBER")]
-Frames = Annotated[str, WordKind("N|full")]
+Frames = Annotated[str, Kind("N|full")]
 LONG = 60  # letters of a value in a table of locals
 
 

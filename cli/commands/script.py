@@ -24,7 +24,7 @@ from ..model.script_source import script_text
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
 from ..view.drawn.progress import seen
-from ..view.text import count_of
+from ..view.text import count_of, first_of
 from . import standing
 from .info import fed
 
@@ -176,7 +176,7 @@ def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float
     lines = [f"train op {made.train_op}: {made.optimizer}{rate}{clip}, of {made.y} by "
              f"{count_of(len(made.variables), 'variable')}"]
     if made.watched:
-        lines.append(f"gradients watched: {count_of(len(made.watched), 'tensor')}: {_some(made.watched)}")
+        lines.append(f"gradients watched: {count_of(len(made.watched), 'tensor')}: {first_of(made.watched)}")
     beside = [row.train.train_op for row in dbg.training.rows() if row.runs and row.train.train_op != made.train_op]
     if beside:
         lines.append(f"each step runs it beside {', '.join(beside)}")
@@ -188,9 +188,6 @@ def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float
         lines.append(f"next now runs this train op; the script waits at {shell.where()}")
     return Text("\n".join(lines))
 
-
-def _some(names: tuple[str, ...], most: int = 6) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 @command("info trains", group="Script")
@@ -205,7 +202,7 @@ def trains(dbg: Debugger) -> Result:
         return Text("the prompt has built no train op; train LOSS builds one", "quiet")
     columns = (Column("train op", "name"), Column("of", "name"), Column("optimizer"), Column("variables", "name", 5),
                Column("runs", "text"))
-    return Table(columns, tuple((row.train.train_op, row.train.y, row.train.optimizer, _some(row.train.variables),
+    return Table(columns, tuple((row.train.train_op, row.train.y, row.train.optimizer, first_of(row.train.variables),
                                  "yes" if row.runs else "no, a newer one updates them") for row in rows),
                  f"{len(rows)} train op{'s' * (len(rows) != 1)}")
 

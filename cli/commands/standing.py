@@ -18,7 +18,7 @@ from ..model.script_events import Event
 from ..model.script_frames import script_line, script_traceback
 from ..model.shell import Shell
 from ..view.debugger_rows import duration, loss_of, samples, shown, summary
-from ..view.text import count_of, number
+from ..view.text import count_of, first_of, number
 
 _MESSAGE = 60  # characters of an error where its cause is told beside it
 QUESTIONS = {"nan": {"nan", "inf", "nonfinite", "harmful"}, "none": {"none"}}  # why what -> words of conditions
@@ -245,7 +245,7 @@ def _where(shell: Shell, records: tuple[Any, ...]) -> dict[str, Any]:
     return {"file": file, "line": line, "runs": [summary(record, shell.dbg.at(record)) for record in records]}
 
 
-def _fetched(fetches: Any, most: int = 4) -> str:
+def _fetched(fetches: Any) -> str:
     """Names of what is fetched, in short."""
     found: list[str] = []
 
@@ -258,7 +258,7 @@ def _fetched(fetches: Any, most: int = 4) -> str:
         else:
             found.append(str(getattr(item, "name", item)))
     walk(fetches)
-    return ", ".join(found[:most]) + (f" and {len(found) - most} more" if len(found) > most else "")
+    return first_of(found, 4)
 
 
 def grouped(*parts: Result | None) -> Result:

@@ -19,7 +19,7 @@ from .name_search import MOST
 
 
 class Kind:
-    """A kind of argument. metavar: its name in a synopsis.
+    """A kind of argument: itself one word, or several in quotes. metavar: its name in a synopsis.
 
     introducer: the word that must stand before it (`if`, `=`), or "". rest: takes all words that are left, as
     one text. expression: `>` and `|` may be part of it. keeps_marks: they always are. role: how it is highlighted.
@@ -31,6 +31,9 @@ class Kind:
     expression = False
     keeps_marks = False
     role = ""
+
+    def __init__(self, metavar: str = "") -> None:
+        self.metavar = metavar or self.metavar
 
     def parse(self, text: str, shell: Shell) -> Any:
         """What `text` stands for. Raises UsageError with expected and found."""
@@ -44,11 +47,11 @@ class Kind:
 class IntKind(Kind):
     """A whole number, at least `least`."""
 
-    metavar = "N"
     role = "number"
 
     def __init__(self, least: int = 0, metavar: str = "N") -> None:
-        self.least, self.metavar = least, metavar
+        super().__init__(metavar)
+        self.least = least
 
     def parse(self, text: str, shell: Shell) -> int:
         try:
@@ -66,9 +69,6 @@ class FloatKind(Kind):
 
     metavar = "X"
     role = "number"
-
-    def __init__(self, metavar: str = "X") -> None:
-        self.metavar = metavar
 
     def parse(self, text: str, shell: Shell) -> float:
         try:
@@ -190,14 +190,7 @@ class CommandKind(Kind):
         return [name for name in shell.verbs() if name.startswith(text)]
 
 
-class WordKind(Kind):
-    """One word, or several in quotes."""
-
-    def __init__(self, metavar: str) -> None:
-        self.metavar = metavar
-
-
-class RawKind(WordKind):
+class RawKind(Kind):
     """Everything up to the end of the line, untouched."""
 
     rest = True

@@ -18,10 +18,8 @@ from .tokens import parts
 class TargetKind(Kind):
     """A tensor: name, unique suffix of one, handle of the script, short handle, `/regex/` or `$n`."""
 
+    metavar = "TARGET"
     role = "target"
-
-    def __init__(self, metavar: str = "TARGET") -> None:
-        self.metavar = metavar
 
     def parse(self, text: str, shell: Shell) -> str:
         if text.startswith("/"):

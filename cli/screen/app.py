@@ -56,6 +56,7 @@ class FullScreen:
     """Everything on the screen. note: is told each result, and says whether to leave.
 
     pages: what was shown. beside: the help page that is open beside, or None. message: the last word to the user.
+    about: the status when nothing runs.
     """
 
     def __init__(self, shell: Shell, note: Callable[[Result], bool], terminal: Terminal | None = None,
@@ -66,7 +67,7 @@ class FullScreen:
         self.palette = Palette(background, marks=not colors)
         self.pages = Pages()
         self.beside: Page | None = None
-        self.message = self._about = self._progress = ""
+        self.message = self.about = self._progress = ""
         self._began = 0.0
         self._cause: tuple[Any, Place | None] | None = None  # a question, its step, and the line to blame
         self._failure: BaseException | None = None
@@ -102,7 +103,7 @@ class FullScreen:
         heed_ctrl_c()
         for command, result in shown:
             self._show(self._page(command, result))
-        self._about = status(self.shell)
+        self.about = status(self.shell)
         self.shell.picture = lambda: photograph(self.app.renderer, f"gradbg {self.shell.where()}")
         self._held.is_screen, self._held.redraw = True, lambda: drawn_anew(self.app)
         try:
@@ -256,7 +257,7 @@ class FullScreen:
         page = self._running if self._running is not None else self._page(line)
         self._running = None
         page.command, page.result = line, result
-        self._about, self.message = about, ""
+        self.about, self.message = about, ""
         self.app.editing_mode = self._editing()
         command = parse(line, self.shell).command
         if command is not None and command.name == "help" and error_in(result) is None:
@@ -334,7 +335,3 @@ class FullScreen:
         verb = parse(self.worker.busy, self.shell).verb.text
         told = "  |  ".join(filter(None, (progress(self.shell), self._progress)))
         return f"{verb} runs, {seconds:.0f} s  |  {told}  |  Ctrl-C stops"
-
-    def about(self) -> str:
-        """The status when nothing runs."""
-        return self._about

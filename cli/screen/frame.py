@@ -167,7 +167,7 @@ class Frame:
         is_chosen = link is not None and self.page_of_keys() is not None
         left = screen.message or running.strip() or (f"Enter: {link.command}" if link and is_chosen else "")
         style = "class:message" if screen.message or running.strip() else ""
-        left = left or screen.about()
+        left = left or screen.about
         room = max(self._columns() - len(where) - 2, 0)
         left = clean(left, keep="")
         left = left if display_width(left) <= room else left[:room - 1] + "…"

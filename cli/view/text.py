@@ -65,6 +65,11 @@ def count_of(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
+def first_of(names: Sequence[str], most: int = 6) -> str:
+    """The first names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def sparkline(values: Sequence[float]) -> str:
     """One block a value, from the least to the greatest; `!` for a value that is not finite."""
     finite = [v for v in values if v is not None and math.isfinite(v)]

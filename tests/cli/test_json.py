@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.commands import motion
-from cli.language.argument_kinds import FloatKind, IntKind, Kind, RangesKind, RegexKind, SliceKind, WordKind
+from cli.language.argument_kinds import FloatKind, IntKind, Kind, RangesKind, RawKind, RegexKind, SliceKind
 from cli.language.command import COMMANDS, Parameter, verbs
 from cli.language.complete import complete
 from cli.language.interpreter import execute
@@ -87,7 +87,7 @@ def test_the_schema_refuses_what_does_not_fit() -> None:
 
 
 # ---- completion -----------------------------------------------------------------------------
-NO_WORDS = (IntKind, FloatKind, RangesKind, SliceKind, RegexKind, WordKind)  # numbers, patterns, free text
+NO_WORDS = (IntKind, FloatKind, RangesKind, SliceKind, RegexKind, RawKind)  # numbers, patterns, free text
 
 
 def completes(kind: Kind) -> bool:

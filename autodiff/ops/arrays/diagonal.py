@@ -5,7 +5,7 @@ import numpy as np
 from ...core.declare import op
 from ...core.dimensions import merge_sizes
 from ...core.errors import ArgumentError, ShapeError
-from ...core.infer import rank_of, same_shape
+from ...core.infer import rank_of, ranked, same_shape
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import merge, show
 from ..common.batch_axis import in_front, rank_in, unvaried
@@ -133,12 +133,7 @@ def _(node, dy):
     return build.MatrixSetDiag(dy, build.ZerosLike(node.inputs[1])), build.MatrixDiagPart(dy)
 
 
-def _banded(input, num_lower, num_upper):
-    rank_of(input, at_least=2, what="input")
-    return same_shape(input)
-
-
-@op("MatrixBandPart", infer=_banded)
+@op("MatrixBandPart", infer=ranked(same_shape, at_least=2))
 def matrix_band_part(input, num_lower: Index, num_upper: Index):
     """Matrices with all but so many diagonals below and above the main one set to zero; -1 keeps all of a side.
 

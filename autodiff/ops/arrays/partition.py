@@ -6,7 +6,7 @@ from ...core.constant_value import static_value
 from ...core.declare import op
 from ...core.dtypes import as_dtype, int32, int64
 from ...core.errors import ArgumentError, DTypeError, InvalidArgumentError, ShapeError
-from ...core.infer import axis_in, rank_of, same_shape
+from ...core.infer import axis_in, rank_of, ranked, same_shape
 from ...core.op import Index, Int32, Own, Spec, blocked, build, outputs
 from ...core.shapes import merge, show
 from ..common.batch_axis import all_batched, rank_in, shared, sizes
@@ -112,12 +112,7 @@ def _(node, args, batched):
     return [_axis_moved(part, 1, 0) for part in parts]
 
 
-def _permutation(x):
-    rank_of(x, exactly=1, what="x")
-    return Spec(x.dtype.base_dtype, x.dims)
-
-
-@op("InvertPermutation", infer=_permutation, no_grad="a permutation is made of integers")
+@op("InvertPermutation", infer=ranked(same_shape, exactly=1, what="x"), no_grad="a permutation is made of integers")
 def invert_permutation(x: Index):
     """The permutation that undoes x: y[x[i]] = i. x: int[n], each of 0 to n - 1 once -> int[n]."""
     y = np.full(x.shape, -1, x.dtype)

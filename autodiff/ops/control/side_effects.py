@@ -9,7 +9,7 @@ from ...core import errors
 from ...core.declare import op
 from ...core.dtypes import COMPLEX, FLOATS, as_dtype, string
 from ...core.function_graph import takes_anew
-from ...core.infer import no_outputs, rank_of, same_shape
+from ...core.infer import no_outputs, ranked, same_shape
 from ...core.op import Bool, Own, Spec, blocked, build
 from ...core.shapes import as_dims
 from ..common.batch_axis import in_front
@@ -24,12 +24,7 @@ def _elements(value, summarize):
     return " ".join(map(shown, flat[:limit])) + ("..." if len(flat) > limit else "")
 
 
-def _asserted(condition, *data, summarize=3):
-    rank_of(condition, exactly=0, what="condition")
-    return ()
-
-
-@op("Assert", infer=_asserted, stateful=True, no_grad="it has no outputs")
+@op("Assert", infer=ranked(no_outputs, exactly=0, what="condition"), stateful=True, no_grad="it has no outputs")
 def assert_(condition: Bool, *data: Own, summarize=3, run):
     """Fail unless the condition holds. condition: bool[]; data: shown when it does not."""
     if not condition:
@@ -91,12 +86,7 @@ def _(node, dy):
     return (build.CheckNumerics(dy, message=message),)
 
 
-def _on_side(data, predicate, *, side):
-    rank_of(predicate, exactly=0, what="predicate")
-    return same_shape(data)
-
-
-@op("SwitchSide", infer=_on_side, stateful=True)
+@op("SwitchSide", infer=ranked(same_shape, 1, exactly=0, what="predicate"), stateful=True)
 def switch_side(data: Own, predicate: Bool, *, side, run):
     """The data, if the predicate is `side`; fails if it is not. data: any[...], predicate: bool[] -> any[...]."""
     if bool(predicate) != side:

@@ -9,7 +9,7 @@ from ...core.declare import op
 from ...core.dtypes import COMPLEX, complex64, complex128, float32, float64
 from ...core.errors import ShapeError
 from ...core.graph import Operation, Tensor
-from ...core.infer import rank_of, same_shape
+from ...core.infer import rank_of, ranked, same_shape
 from ...core.op import Int32, OpDef, Spec, blocked, build
 from ...core.shapes import is_known, show
 from ..common.batch_axis import in_front, shared
@@ -32,10 +32,6 @@ def _last_sizes(x: Tensor, rank: int, dtype: Any) -> Any:
 
 def _complex(rank: int, name: str, text: str) -> tuple[OpDef, OpDef]:
     """The transform of the last `rank` axes and its inverse, with their rules."""
-    def infer(input: Tensor) -> Spec:
-        rank_of(input, at_least=rank, what="input")
-        return same_shape(input)
-
     def forward(input):  # type: ignore[no-untyped-def]
         return np.fft.fftn(input, axes=_axes(rank)).astype(input.dtype, copy=False) if input.size else input.copy()
 
@@ -44,6 +40,7 @@ def _complex(rank: int, name: str, text: str) -> tuple[OpDef, OpDef]:
 
     forward.__name__, forward.__doc__ = name.lower(), f"The sum of x exp(-2 pi i j k / n) over {text}. complex[...]."
     inverse.__name__, inverse.__doc__ = f"i{name.lower()}", f"The inverse of {name}, over {text}. complex[...]."
+    infer = ranked(same_shape, at_least=rank)
     there = op(name, infer=infer, dtypes=COMPLEX, batched=in_front)(forward)
     back = op(f"I{name}", infer=infer, dtypes=COMPLEX, batched=in_front)(inverse)
 

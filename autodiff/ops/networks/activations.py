@@ -8,7 +8,7 @@ import numpy as np
 from ...core.declare import op
 from ...core.dtypes import FLOATS, REALS
 from ...core.infer import broadcast_shape, same_shape
-from ...core.op import build
+from ...core.op import OPS, build
 
 _SELU_SCALE = 1.0507009873554805  # Klambauer et al. (2017), Self-normalizing neural networks, equation 14
 _SELU_SCALE_ALPHA = 1.7580993408473768
@@ -27,12 +27,6 @@ def relu_grad(gradients, features, *, out=None):
 
 
 relu.gradient(lambda node, dy: (build.ReluGrad(dy, node.outputs[0]),))
-
-
-@relu_grad.gradient
-def _(node, dz):
-    x = node.inputs[1]
-    return build.ReluGrad(dz, x), build.ZerosLike(x)
 
 
 @op("Swish", infer=same_shape, elementwise=True, dtypes=FLOATS)
@@ -64,12 +58,6 @@ def relu6_grad(gradients, features, *, out=None):
 relu6.gradient(lambda node, dy: (build.Relu6Grad(dy, node.outputs[0]),))
 
 
-@relu6_grad.gradient
-def _(node, dz):
-    x = node.inputs[1]
-    return build.Relu6Grad(dz, x), build.ZerosLike(x)
-
-
 def _slope(x, alpha):
     """alpha to the precision of float32, in which TensorFlow holds this attribute for any dtype."""
     return x.dtype.type(np.float32(alpha))
@@ -93,10 +81,13 @@ def leaky_relu_grad(gradients, features, *, alpha=0.2):
 leaky_relu.gradient(lambda node, dy: (build.LeakyReluGrad(dy, node.inputs[0], alpha=node.attrs["alpha"]),))
 
 
+@relu_grad.gradient
+@relu6_grad.gradient
 @leaky_relu_grad.gradient
-def _(node, dz):
+def _of_pieces(node, dz):
+    """It is linear in dy; x only chooses."""
     x = node.inputs[1]
-    return build.LeakyReluGrad(dz, x, alpha=node.attrs["alpha"]), build.ZerosLike(x)
+    return OPS[node.type](dz, x, **node.attrs), build.ZerosLike(x)
 
 
 @op("Elu", infer=same_shape, elementwise=True, dtypes=FLOATS)
@@ -112,12 +103,6 @@ def elu_grad(gradients, outputs):
 
 
 elu.gradient(lambda node, dy: (build.EluGrad(dy, node.outputs[0]),))
-
-
-@elu_grad.gradient
-def _(node, dz):
-    dy, y = node.inputs
-    return build.EluGrad(dz, y), build.ReluGrad(dz * dy, -y)  # d/dy only where y < 0
 
 
 @op("Selu", infer=same_shape, elementwise=True, dtypes=FLOATS)
@@ -137,10 +122,11 @@ def selu_grad(gradients, outputs):
 selu.gradient(lambda node, dy: (build.SeluGrad(dy, node.outputs[0]),))
 
 
+@elu_grad.gradient
 @selu_grad.gradient
-def _(node, dz):
+def _of_outputs(node, dz):
     dy, y = node.inputs
-    return build.SeluGrad(dz, y), build.ReluGrad(dz * dy, -y)
+    return OPS[node.type](dz, y), build.ReluGrad(dz * dy, -y)  # d/dy only where y < 0
 
 
 @op("Softplus", infer=same_shape, elementwise=True, dtypes=FLOATS)

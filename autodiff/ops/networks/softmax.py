@@ -6,18 +6,13 @@ from ...core.declare import op
 from ...core.dimensions import merge_sizes
 from ...core.dtypes import FLOATS
 from ...core.errors import InvalidArgumentError, ShapeError
-from ...core.infer import rank_of
+from ...core.infer import rank_of, ranked, same_shape
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import broadcast, compatible, show
 from ..common.batch_axis import all_batched, in_front, sizes
 from ..math.elementwise import is_zero
 
-
-def _logits(logits):
-    rank_of(logits, at_least=1, what="logits")
-    return Spec(logits.dtype.base_dtype, logits.dims)
-
-
+_LOGITS = ranked(same_shape, at_least=1, what="logits")
 _FEW_CLASSES, _MANY_ROWS = 16, 128
 
 
@@ -26,7 +21,7 @@ def _shifted(x, out=None, axis=-1):
     return np.subtract(x, np.maximum.reduce(x, axis, None, None, True, -np.inf), out=out)
 
 
-@op("Softmax", infer=_logits, dtypes=FLOATS, batched=in_front)
+@op("Softmax", infer=_LOGITS, dtypes=FLOATS, batched=in_front)
 def softmax(logits, *, out=None):
     """exp(x) / sum(exp(x)) over the last axis. logits: float[..., k] -> float[..., k]."""
     y = _shifted(logits, out)
@@ -41,7 +36,7 @@ def _(node, dy):
     return ((dy - build.Sum(dy * y, [-1], keep_dims=True)) * y,)
 
 
-@op("LogSoftmax", infer=_logits, dtypes=FLOATS, batched=in_front)
+@op("LogSoftmax", infer=_LOGITS, dtypes=FLOATS, batched=in_front)
 def log_softmax(logits, *, out=None):
     """x - log(sum(exp(x))) over the last axis. logits: float[..., k] -> float[..., k]."""
     y = _shifted(logits, out)

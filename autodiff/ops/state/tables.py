@@ -12,7 +12,7 @@ import numpy as np
 from ...core.declare import op
 from ...core.dtypes import as_dtype, int64, string, variant
 from ...core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, ShapeError
-from ...core.infer import fixed, no_outputs, rank_of
+from ...core.infer import fixed, no_outputs, ranked
 from ...core.op import Kind, Own, Spec
 from ...core.shapes import as_dims, compatible, num_elements, show
 from ..common.texts import Text, plain
@@ -189,12 +189,8 @@ def lookup_table_import(table_handle: Table, keys: Own, values: Own, *, run):
     return ()
 
 
-def _from_file(table_handle, filename, **_):
-    rank_of(filename, exactly=0, what="filename")
-    return ()
-
-
-@op("InitializeTableFromTextFileV2", infer=_from_file, stateful=True, no_grad="a table is filled from a file")
+@op("InitializeTableFromTextFileV2", infer=ranked(no_outputs, 1, exactly=0, what="filename"), stateful=True,
+    no_grad="a table is filled from a file")
 def initialize_table_from_text_file(table_handle: Table, filename: Text, *, key_index, value_index, vocab_size=-1,
                                     delimiter="\t", key_dtype="string", value_dtype="int64", run):
     """Fill a table from a file. key_index, value_index: a column; -1: line number, -2: line. filename: string[]."""
