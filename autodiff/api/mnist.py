@@ -53,7 +53,6 @@ class DataSet:
         self._next = 0
         self.epochs_completed = 0
 
-
     @property
     def num_examples(self) -> int:
         return len(self.images)

@@ -34,7 +34,6 @@ class ExponentialMovingAverage:
         self._averages: dict[Any, Variable] = {}
         self._debiased: set[Variable] = set()
 
-
     def apply(self, var_list: Sequence[Any] | None = None) -> Any:
         """The operation that updates the averages; the trainable variables' by default.
 

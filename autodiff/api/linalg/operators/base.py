@@ -44,7 +44,6 @@ class LinearOperator(Shaped):
 
     ANSWERS: ClassVar[dict[str, Callable[..., Any]]] = {}  # name of a function of tf.linalg -> the same of operators
 
-
     assert_non_singular = _scoped("assert_non_singular", "The operation that fails with InvalidArgumentError if a "
                                   "matrix is singular, up to rounding.")
 
@@ -73,7 +72,6 @@ class LinearOperator(Shaped):
     def _assert_self_adjoint(self) -> Any:
         dense = self.to_dense()
         return assert_equal(dense, solvers.adjoint(dense), message="Matrix was not equal to its adjoint.")
-
 
     def _check_input_dtype(self, x: Tensor) -> None:
         if x.dtype.base_dtype != self.dtype:
@@ -156,7 +154,6 @@ class LinearOperator(Shaped):
 
     def _solvevec(self, rhs: Tensor, adjoint: bool = False) -> Tensor:
         return build.Squeeze(self.solve(build.ExpandDims(rhs, -1), adjoint=adjoint), squeeze_dims=[-1])
-
 
     def adjoint(self, name: str = "adjoint") -> Any:
         """The operator of the transposed conjugates; itself if it is self-adjoint."""

@@ -25,7 +25,6 @@ class TFDecorator:
                 setattr(self, attribute, getattr(target, attribute))
         self.__doc__ = decorator_doc or getattr(target, "__doc__", None) or ""
 
-
     def __get__(self, instance: Any, owner: Any) -> Any:
         return self.decorated_target.__get__(instance, owner)
 
