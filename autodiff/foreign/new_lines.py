@@ -111,13 +111,6 @@ def given_too(file: str, line: int, names: tuple[str, ...], text: str, *, behind
     return replaced(file, calls[0], f"{ast.unparse(calls[0].func)}({given}){behind}")
 
 
-def times(file: str, line: int, names: tuple[str, ...], factor: int) -> NewLines:
-    """A factor on the only call of one of these names on a line, or the only one of all."""
-    calls = [node for node in nodes_on(file, line) if isinstance(node, ast.Call)]
-    named = [call for call in calls if last_name(call.func) in names] or calls
-    return replaced(file, named[0], f"{factor} * {{}}") if len(named) == 1 else {}
-
-
 def value(file: str, line: int, new: str) -> NewLines:
     """Another text, with {} for what it was, for what a name is given on a line."""
     node = getattr(on_lines(file).get(line), "value", None)

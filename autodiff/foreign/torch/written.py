@@ -26,7 +26,6 @@ from ..new_lines import (
     replaced,
     scaled_inside,
     text_on,
-    times,
     turned_mask,
     value,
     without_call,
@@ -339,8 +338,9 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
         at.file, at.line, ("std", "var"), "unbiased=False", unless=("unbiased", "correction"))]),
     "one for all": lambda at: iter([given_too(at.file, at.line, ("max", "min"), "dim=1", behind=".values"),
                                     given_too(at.file, at.line, ("amax", "amin"), "dim=1")]),
-    "divergence too heavy": lambda at: iter([times(at.file, at.line, ("mean", "mse_loss", "l1_loss"), int(
-        at.finding.text.partition("over the ")[2].split()[0]))]), "mask the wrong way round": _turned_mask,
-    **dict.fromkeys(("double softmax", "double sigmoid"), _no_layer),
+    "divergence too heavy": lambda at: (
+        replaced(at.file, call, at.finding.text.partition("over the ")[2].split()[0] + " * {}")
+        for call in [*_calls(at, "mean", "mse_loss", "l1_loss"), *_calls(at)][:1]),
+    "mask the wrong way round": _turned_mask, **dict.fromkeys(("double softmax", "double sigmoid"), _no_layer),
     "axes of batch and time": _worded("RNN LSTM GRU MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer "
                                       "Transformer", "batch_first", "True")}

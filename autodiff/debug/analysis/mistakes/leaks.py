@@ -71,9 +71,8 @@ def _one_for_all(op: Operation, case: Case) -> Iterator[Finding]:
         return
     above = reached([op], lambda each: [c for t in each.outputs for c in t._consumers if c.type in _SCALES])
     for total in {c for each in above for t in each.outputs for c in t._consumers if c.type in ("Add", "AddV2")}:
-        for other in total.inputs:
-            if other.dims == dims[:1] and other.op not in case.trained and op not in ancestors([other]) and (
-                    comes_of_data([other])):
+        for other in [t for t in total.inputs if t.dims == dims[:1] and t.op not in case.trained]:
+            if op not in ancestors([other]) and comes_of_data([other]):
                 yield finding(70, "one for all", op, f"{op.name} is the {'least' if op.type == 'Min' else 'largest'} "
                               f"value of {op.inputs[0].name} of all examples together: {total.name}"
                               f"{at_line(place_of(total))} adds that one number to {other.name} of each",
