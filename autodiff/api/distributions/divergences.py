@@ -14,23 +14,21 @@ from ..math.reductions import reduce_any
 _DIVERGENCES: dict[tuple[type, type], Callable[..., Any]] = {}
 
 
-class RegisterKL:
+def RegisterKL(dist_cls_a: type, dist_cls_b: type) -> Callable[[Any], Any]:  # noqa: N802
     """Decorator: the function of (a, b, name=None) is the divergence of these two classes, and of classes made of them.
 
     Raises KindError (TypeError) for what is not callable, ArgumentError (ValueError) for a pair that has one.
     """
-
-    def __init__(self, dist_cls_a: type, dist_cls_b: type) -> None:
-        self._pair = (dist_cls_a, dist_cls_b)
-
-    def __call__(self, kl_fn: Callable[..., Any]) -> Callable[..., Any]:
+    def register(kl_fn: Any) -> Any:
         if not callable(kl_fn):
             raise KindError("kl_fn must be callable", found=repr(kl_fn))
-        if self._pair in _DIVERGENCES:
-            raise ArgumentError(f"KL({self._pair[0].__name__} || {self._pair[1].__name__}) has already been registered "
-                                f"to: {_DIVERGENCES[self._pair]}")
-        _DIVERGENCES[self._pair] = kl_fn
+        if (dist_cls_a, dist_cls_b) in _DIVERGENCES:
+            raise ArgumentError(f"KL({dist_cls_a.__name__} || {dist_cls_b.__name__}) has already been registered "
+                                f"to: {_DIVERGENCES[dist_cls_a, dist_cls_b]}")
+        _DIVERGENCES[dist_cls_a, dist_cls_b] = kl_fn
         return kl_fn
+
+    return register
 
 
 def _registered_kl(kind_a: type, kind_b: type) -> Callable[..., Any] | None:

@@ -38,7 +38,7 @@ def raw_rnn(cell: Any, loop_fn: Callable[..., Any], parallel_iterations: int | N
         nest.assert_same_structure(state, cell.state_size, check_types=False)
         first = nest.flatten(first_input)[0]
         arrays, zeros = _to_emit(cell, emitted, state, batch_of(first, 0))
-        body = _Body(cell, loop_fn, zeros)
+        body = _body(cell, loop_fn, zeros)
         start = [time, finished, first_input, arrays, state, convert_to_tensor(0) if loop_state is None else loop_state]
         *_, arrays, state, last = while_loop(
             lambda time, finished, *_: build.LogicalNot(reduce_all(finished)), body, start)
@@ -60,24 +60,21 @@ def _to_emit(cell: Any, emitted: Any, state: Any, batch: Any) -> tuple[Any, Any]
     return nest.pack_sequence_as(structure, arrays), nest.pack_sequence_as(structure, zeros)
 
 
-class _Body:
+def _body(cell: Any, loop_fn: Callable[..., Any], zeros: Any) -> Callable[..., Any]:
     """One step: the cell, then loop_fn, with finished rows held."""
-
-    def __init__(self, cell: Any, loop_fn: Callable[..., Any], zeros: Any) -> None:
-        self.cell, self.loop_fn, self.zeros = cell, loop_fn, zeros
-
-    def __call__(self, time: Tensor, finished: Tensor, now: Any, arrays: Any, state: Any, loop_state: Any) -> Any:
-        output, cell_state = self.cell(now, state)
+    def step(time: Tensor, finished: Tensor, now: Any, arrays: Any, state: Any, loop_state: Any) -> Any:
+        output, cell_state = cell(now, state)
         nest.assert_same_structure(state, cell_state)
-        now_finished, next_input, next_state, emit, next_loop_state = self.loop_fn(time + 1, output, cell_state,
-                                                                                    loop_state)
+        now_finished, next_input, next_state, emit, next_loop_state = loop_fn(time + 1, output, cell_state, loop_state)
         nest.assert_same_structure(state, next_state)
 
         def held(old: Any, new: Any) -> Any:
             return new if isinstance(old, TensorArray) or old.dims == () else where(finished, old, new)
 
-        emit = nest.map_structure(held, self.zeros, emit)
+        emit = nest.map_structure(held, zeros, emit)
         next_state = nest.map_structure(held, state, next_state)
         arrays = nest.map_structure(lambda array, value: array.write(time, value), arrays, emit)
         return (time + 1, build.LogicalOr(finished, now_finished), next_input, arrays, next_state,
                 loop_state if next_loop_state is None else next_loop_state)
+
+    return step

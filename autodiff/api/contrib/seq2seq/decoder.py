@@ -1,6 +1,7 @@
 """Decoders: a cell and a helper, run step by step until every row is finished."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ....core import nest
@@ -116,7 +117,7 @@ def dynamic_decode(decoder: Decoder, output_time_major: bool = False, impute_fin
                  finished, build.Cast(build.ZerosLike(finished), dtype=int32))
         _, arrays, state, _, _, lengths = while_loop(
             lambda time, arrays, state, inputs, finished, lengths: build.LogicalNot(reduce_all(finished)),
-            _Step(decoder, zeros if impute_finished else None), start, maximum_iterations=maximum_iterations)
+            _step(decoder, zeros if impute_finished else None), start, maximum_iterations=maximum_iterations)
         outputs, state = decoder.finalize(nest.map_structure(lambda array: array.stack(), arrays), state, lengths)
         outputs = outputs if output_time_major else nest.map_structure(swapped, outputs)
         return outputs, state, lengths
@@ -133,15 +134,11 @@ def _element(batch: Any, size: Any) -> Any:
     return (batch if isinstance(batch, int) else None, *size_dims(size))
 
 
-class _Step:
+def _step(decoder: Decoder, zeros: Any) -> Callable[..., Any]:
     """The body of the loop. zeros: the outputs of finished rows; None leaves them as computed."""
-
-    def __init__(self, decoder: Decoder, zeros: Any) -> None:
-        self.decoder, self.zeros = decoder, zeros
-
-    def __call__(self, time: Any, arrays: Any, state: Any, inputs: Any, finished: Any, lengths: Any) -> Any:
-        outputs, next_state, next_inputs, now_finished = self.decoder.step(time, inputs, state)
-        if not self.decoder.tracks_own_finished:
+    def step(time: Any, arrays: Any, state: Any, inputs: Any, finished: Any, lengths: Any) -> Any:
+        outputs, next_state, next_inputs, now_finished = decoder.step(time, inputs, state)
+        if not decoder.tracks_own_finished:
             now_finished = build.LogicalOr(now_finished, finished)
         lengths = where(finished, lengths, build.Fill(build.Shape(lengths), time + 1))
         for before, after in ((arrays, outputs), (state, next_state), (inputs, next_inputs)):
@@ -153,8 +150,10 @@ class _Step:
             new.set_shape(old.dims)
             return new if new.dims == () else where(finished, old, new)
 
-        if self.zeros is not None:
-            outputs = nest.map_structure(lambda zero, out: where(finished, zero, out), self.zeros, outputs)
+        if zeros is not None:
+            outputs = nest.map_structure(lambda zero, out: where(finished, zero, out), zeros, outputs)
             next_state = nest.map_structure(held, state, next_state)
         arrays = nest.map_structure(lambda array, out: array.write(time, out), arrays, outputs)
         return time + 1, arrays, next_state, next_inputs, now_finished, lengths
+
+    return step
