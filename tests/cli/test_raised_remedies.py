@@ -323,6 +323,10 @@ RAISED = {
     "a function that returns nothing": (
         MORE + "def net(x):\n    h = x * 2\nz = net(x)\ntf.nn.relu(z)\n", "net returns nothing, and z is None",
         "    h = x * 2\n    return h\n"),
+    "a loss of the script's that returns nothing": (
+        "import numpy as np\nimport tensorflow as tf\ndef square(y, p):\n    d = y - p\n    tf.reduce_mean(d * d)\n"
+        "m = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])\nm.compile('sgd', loss=square)\n"
+        "m.fit(np.zeros([4, 2]), np.zeros([4, 1]))\n", "square returns nothing", "    return tf.reduce_mean(d * d)\n"),
     "no summary to merge": (
         START + "merged = tf.summary.merge_all()\n" + SESSION + f"sess.run([train, merged], {FED})\n",
         "merged is None: no summary was made before line 8", 'tf.summary.scalar("loss", loss)\nmerged'),

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import re
 from traceback import walk_tb
@@ -12,11 +13,12 @@ from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
 from ..auxiliary import line_of_return, with_auxiliary
 from ..loops import counted
-from ..new_lines import NewLines, nodes_on, replaced
+from ..new_lines import NewLines, all_on, last_name, nodes_on, replaced, word
 from ..new_lines import value as value_on
 from ..own_gradients import of_custom_vjp
 from ..script_lines import assigned_on, on_lines, read_by
 from ..spelled import spelled
+from ..unreturned import unreturned
 from .integers import of_integers
 from .traced import of_carry, of_traced
 
@@ -51,6 +53,8 @@ def remark_on(error: BaseException) -> Remark | None:
     if (told := of_traced(file, line, said, names) or of_carry(file, line, said) or of_custom_vjp(
             file, line, said) or of_item(file, line, said)) is not None:
         return told
+    if (told := of_misfits(file, line, said, frame)) is not None:
+        return told
     if "requires real-" in said and (told := of_integers(error, file, _given(file, line), line)) is not None:
         return told
     is_more = "scalar-output functions. Output was" in said
@@ -72,6 +76,149 @@ def remark_on(error: BaseException) -> Remark | None:
         f"{'what is differentiated gives more than a number' if is_more else 'it is'}{at_line(place)}: {place.text}")
     return Remark(cause, place, remedy.replace("jnp.", f"{jnp}."), _one_number(file, line, frame, said) if
                   "scalar-output" in said else counted(file, line) if "lax.while_loop" in said else {})
+
+
+def of_misfits(file: str, line: int, said: str, frame: Any) -> Remark | None:
+    """Of arrays that do not fit, trees that are taken for arrays, and what flax's layers are not given."""
+    for pattern, finder in _MISFITS.items():
+        if re.search(pattern, said) and (found := finder(file, line, said, frame)) is not None:
+            return found
+    return None
+
+
+def _calls(file: str, line: int, *names: str) -> list[ast.Call]:
+    """The calls on a line of functions and methods of these names."""
+    return [node for node in all_on(file, line) if isinstance(node, ast.Call) and last_name(node.func) in names]
+
+
+def _value(node: ast.AST, frame: Any) -> Any:
+    """What a name, or an entry of what one stands for, is there; None for all else."""
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+        return None
+    with contextlib.suppress(KeyError, IndexError, TypeError):
+        return _value(node.value, frame)[node.slice.value]
+    return None
+
+
+def _nothing(file: str, line: int, _: str, frame: Any) -> Remark | None:
+    """A loss whose function returns nothing."""
+    named = (_value(node, frame) for node in all_on(file, line) if isinstance(node, ast.Name))
+    return next(filter(None, (unreturned(inspect.unwrap(each)) for each in named if callable(each))), None)
+
+
+def _product(file: str, line: int, _: str, frame: Any) -> Remark | None:
+    """A matrix that would fit if it were transposed."""
+    pairs = [(node.left, node.right) for node in all_on(file, line) if isinstance(node, ast.BinOp) and isinstance(
+        node.op, ast.MatMult)] + [(call.args[0], call.args[1]) for call in _calls(file, line, "dot", "matmul") if len(
+            call.args) == 2]
+    for left, right in pairs:
+        x, y = ([*getattr(_value(side, frame), "shape", ())] for side in (left, right))
+        if x and len(y) == 2 and x[-1] != y[0]:
+            text = f"{ast.unparse(left)} is {x}, and {ast.unparse(right)} {y}"
+            fits = x[-1] == y[1]
+            words = (f"{ast.unparse(right)}.T, whose first axis is as long as the last of {ast.unparse(left)}" if fits
+                     else "give the first as many columns as the second has rows")
+            return Remark(text, as_place(Site(file, line, "")), words, replaced(file, right, "{}.T") if fits else {})
+    return None
+
+
+def _joined(file: str, line: int, said: str, _: Any) -> Remark | None:
+    """Parts that another axis joins."""
+    shapes = [ast.literal_eval(each) for each in re.findall(r"\([\d, ]*\)", said)]
+    axes = [axis for axis, sizes in enumerate(zip(*shapes)) if len({*sizes}) > 1]
+    if len(axes) != 1 or len({*map(len, shapes)}) != 1:
+        return None
+    place = as_place(Site(file, line, ""))
+    for call in _calls(file, line, "concatenate", "concat"):
+        lines = replaced(file, call.args[1], str(axes[0])) if call.args[1:] else word(
+            file, line, last_name(call.func), "axis", str(axes[0]))
+        return Remark(f"it joins arrays of {' and '.join(str([*shape]) for shape in shapes)}, which differ in axis "
+                      f"{axes[0]}", place, f"axis={axes[0]}, if these are features of the same examples", lines)
+    return None
+
+
+def _by_others(file: str, line: int, _: str, frame: Any) -> Remark | None:
+    """Gradients by several arguments, where the first alone is differentiated by."""
+    for call in _calls(file, line, "grad", "value_and_grad"):
+        function = inspect.unwrap(_value(call.args[0], frame)) if call.args else None
+        names = [*inspect.signature(function).parameters] if inspect.isfunction(function) else []
+        wanted = [next((i for i, name in enumerate(names) if re.fullmatch(
+            f"(g|d|dl|grad)_?{name}|{name}_?(g|d|grad|bar)", target)), None) for target in assigned_on(file, line)]
+        numbers = [i for i in wanted if i is not None]
+        if len(numbers) > 1 and "argnums" not in [each.arg for each in call.keywords]:
+            text = f"argnums=({', '.join(map(str, numbers))})"
+            return Remark(f"{last_name(call.func)} differentiates by the first argument alone, {names[0]}", as_place(
+                Site(file, line, "")), text, replaced(file, call.args[-1], f"{{}}, {text}"))
+    return None
+
+
+def _leaf_by_leaf(file: str, line: int, _: str, frame: Any) -> Remark | None:
+    """Arithmetic of trees."""
+    statement = on_lines(file).get(line)
+    if not isinstance(statement, ast.Assign):
+        return None
+    trees = [name for name in dict.fromkeys(node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name))
+             if isinstance(_value(ast.Name(name), frame), (list, dict, tuple))]
+    listed, value = ", ".join(trees), ast.unparse(statement.value)
+    new = f"{spelled(file, 'jax.tree_util.tree_map')}(lambda {listed}: {value}, {listed})"
+    return Remark(f"{' and '.join(trees)} {'is a tree' if len(trees) == 1 else 'are trees'} of arrays, which has no "
+                  "arithmetic", as_place(Site(file, line, "")), "compute leaf by leaf, with jax.tree_util.tree_map",
+                  replaced(file, statement.value, new)) if trees else None
+
+
+def _other_tree(file: str, line: int, _: str, frame: Any) -> Remark | None:
+    """An optimizer's state that was made for other parameters than its update is given gradients of."""
+    applied = [call.args[0] for at in on_lines(file) for call in _calls(file, at, "apply_updates") if call.args]
+    for update in _calls(file, line, "update"):
+        owner = ast.unparse(getattr(update.func, "value", update.func))
+        for at in on_lines(file) if applied else ():
+            for call in _calls(file, at, "init"):
+                made, given = ast.unparse(call.args[0]), ast.unparse(applied[0])
+                if ast.unparse(call.func) == f"{owner}.init" and made != given:
+                    return Remark(f"the state of {owner} was made for {made}, and its gradients are of {given}",
+                                  as_place(Site(file, at, "")), f"{owner}.init({given})", replaced(
+                                      file, call.args[0], given))
+    return None
+
+
+def _no_statistics(file: str, line: int, _: str, frame: Any) -> Remark | None:
+    """A model with batch norm that is given its parameters alone."""
+    for at in sorted(on_lines(file)):
+        for call in _calls(file, at, "apply"):
+            given = call.args[0] if call.args and isinstance(call.args[0], ast.Dict) else None
+            made = [name for n in on_lines(file) for _ in _calls(file, n, "init") for name in assigned_on(file, n)
+                    if isinstance(value := _value(ast.Name(name), frame), dict) and "batch_stats" in value]
+            if given is None or "batch_stats" in ast.unparse(given):
+                continue
+            inner = ast.unparse(given)[:-1]
+            state = f"{made[0]}['batch_stats']" if made else "batch_stats"
+            text = ast.unparse(call).replace(ast.unparse(given), f"{inner}, 'batch_stats': {state}}}", 1)
+            new = f"{text[:-1]}, mutable=['batch_stats'])[0]"
+            return Remark("its batch norm keeps averages in the collection batch_stats, and apply is given the "
+                          "parameters alone", as_place(Site(file, at, "")), "give them too, and take what it makes of "
+                          "them: y, state = apply({'params': …, 'batch_stats': …}, x, mutable=['batch_stats'])",
+                          replaced(file, call, new) if made else {})
+    return None
+
+
+def _no_key(file: str, line: int, _: str, frame: Any) -> Remark | None:
+    """A model with dropout that is given no key."""
+    for at in sorted(on_lines(file), reverse=True):
+        for call in _calls(file, at, "apply"):
+            if call.args and "rngs" not in [each.arg for each in call.keywords]:
+                return Remark("its dropout draws numbers, and apply is given no key for them", as_place(
+                    Site(file, at, "")), "rngs={'dropout': key}, with another key in each step, of jax.random.split")
+    return None
+
+
+_MISFITS = {
+    "scalar-output functions. Output was:? None": _nothing, "contracting dimensions": _product,
+    "^Cannot concatenate": _joined, "too many values to unpack": _by_others,
+    "can't multiply sequence|unsupported operand type.*'(list|dict|tuple)'": _leaf_by_leaf,
+    "pytree structure error|[Mm]ismatch.*node type|node type mismatch|Dict key mismatch": _other_tree,
+    "batch_stats": _no_statistics, 'needs PRNG for "': _no_key}
 
 
 def of_item(file: str, line: int, said: str) -> Remark | None:

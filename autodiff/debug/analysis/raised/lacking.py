@@ -10,17 +10,18 @@ from ..scripts.calls import called
 from ..scripts.changes import Change
 from .raised_at import RaisedAt
 
+_TAKERS = ("compile", "Lambda", "add_loss", "add_metric", "map", "map_fn", "scan", "foldl", "while_loop", "cond")
+
 
 def no_return(at: RaisedAt) -> Remark | None:
-    """What a function of the script computes and does not return."""
+    """What a function of the script computes and does not return: one that is called, or given to what calls it."""
     statement = at.statement(at.node)
     named = at.assigned(*_none_in(at, statement))
     for node in (node for node in at.all(ast.Assign) if node is statement or node in named):
-        functions = [each for each in at.all(ast.FunctionDef) if each.name == called(node.value)]
-        if len(functions) != 1 or any(isinstance(each, ast.Return) and at.scope(each) is functions[0]
-                                      for each in ast.walk(functions[0])):
+        function = _without_return(at, called(node.value))
+        if function is None:
             continue
-        function, last = functions[0], functions[0].body[-1]
+        last = function.body[-1]
         made = {at.written(target) for each in ast.walk(function) if isinstance(each, ast.Assign)
                 for target in each.targets}
         wanted = [at.written(each) for each in getattr(node.targets[0], "elts", [node.targets[0]])]
@@ -29,7 +30,24 @@ def no_return(at: RaisedAt) -> Remark | None:
         if text:
             return at.remark(f"{function.name} returns nothing, and {at.written(node.targets[0])} is None",
                              f"return {text} at its end", [at.after(last, f"return {text}")], last)
+    given = {each.id for call in at.calls(*_TAKERS) for each in ast.walk(call) if isinstance(each, ast.Name)}
+    for function in (found for name in sorted(given) if (found := _without_return(at, name)) is not None):
+        last = function.body[-1]
+        if isinstance(last, ast.Expr):
+            return at.remark(f"{function.name} returns nothing", f"return {at.written(last)}", [
+                (*at.range(last), f"return {at.written(last)}")], last)
+        if isinstance(last, ast.Assign):
+            text = at.written(last.targets[0])
+            return at.remark(f"{function.name} returns nothing", f"return {text} at its end", [
+                at.after(last, f"return {text}")], last)
     return None
+
+
+def _without_return(at: RaisedAt, name: str) -> ast.FunctionDef | None:
+    """The one function of a name in the file, if nothing in it returns."""
+    found = [each for each in at.all(ast.FunctionDef) if each.name == name]
+    return found[0] if len(found) == 1 and not any(isinstance(each, (ast.Return, ast.Yield)) and at.scope(
+        each) is found[0] for each in ast.walk(found[0])) else None
 
 
 def _none_in(at: RaisedAt, node: ast.AST) -> list[str]:

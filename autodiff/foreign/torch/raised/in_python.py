@@ -11,9 +11,9 @@ import torch
 from ....core.site import Site, source_lines
 from ....debug.analysis.advice import Remark
 from ....debug.facts.roles import as_place, at_line
-from ...new_lines import NewLines, all_on, last_name, part_of, replaced, text_on, value
-from ...script_lines import assigned_on, on_lines, parsed
-from ..record import is_library
+from ...new_lines import all_on, last_name, part_of, replaced, value
+from ...script_lines import assigned_on, on_lines
+from ...unreturned import unreturned
 from .scene import Scene
 
 _NUMBERS = ("item", "float", "numpy", "tolist", "detach", "cpu")  # what they give is no part of a graph
@@ -73,29 +73,9 @@ def _none(scene: Scene) -> Remark | None:
     for call in (node for line in lines for node in all_on(scene.file, line) if isinstance(node, ast.Call)):
         called = scene.named(ast.unparse(call.func))
         called = getattr(type(called), "forward", None) if isinstance(called, torch.nn.Module) else called
-        code: Any = getattr(called, "__code__", None)
-        node = _function(code.co_filename, code.co_firstlineno) if code and not is_library(code.co_filename) else None
-        if called is None or node is None or any(isinstance(part, (ast.Return, ast.Yield)) for part in ast.walk(node)):
-            continue
-        place = as_place(Site(code.co_filename, node.body[-1].end_lineno or node.lineno, ""))
-        return Remark(f"{called.__qualname__} ends{at_line(place)} without return, so what it gives is None", place,
-                      "return what it has computed", _returned(code.co_filename, node.body[-1]))
+        if (found := unreturned(called)) is not None:
+            return found
     return None
-
-
-def _function(file: str, line: int) -> ast.FunctionDef | None:
-    tree = parsed(file)
-    return next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and min(
-        [node.lineno, *(each.lineno for each in node.decorator_list)]) == line), None) if tree is not None else None
-
-
-def _returned(file: str, last: ast.stmt) -> NewLines:
-    """A return of what the last statement of a function computes."""
-    if isinstance(last, ast.Expr):
-        return replaced(file, last, "return {}")
-    end = last.end_lineno or last.lineno
-    names = [name for at in range(last.lineno, end + 1) for name in assigned_on(file, at)]
-    return {(file, end): f"{text_on(file, end)}\n{' ' * last.col_offset}return {names[-1]}"} if names else {}
 
 
 def _unlisted(scene: Scene) -> Remark | None:
