@@ -15,6 +15,7 @@ from .common.ranks import narrowed, remove_squeezable_dimensions
 from .common.renamed_arguments import one_of
 from .common.unsupported import refusing
 from .common.weights import assert_broadcastable, check_weights
+from .math.casts import in_dtype
 from .math.reductions import add_n, reduce_sum
 from .nn import cross_entropy
 
@@ -90,8 +91,8 @@ def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = N
     Reduction.validate(reduction)
     with name_scope(scope, "weighted_loss", [losses, weights]):
         losses = convert_to_tensor(losses)
-        dtype, single = losses.dtype.base_dtype, _single(losses)
-        scale = _single(_checked(weights, losses))
+        dtype, single = losses.dtype.base_dtype, in_dtype(losses)
+        scale = in_dtype(_checked(weights, losses))
         loss = build.Mul(single, scale)
         if reduction != Reduction.NONE:
             loss = _reduced(loss, single, weights, scale, reduction)
@@ -128,16 +129,12 @@ def _checked(weights: Any, losses: Tensor) -> Tensor:
         return build.Identity(weights)
 
 
-def _single(x: Any) -> Tensor:
-    x = convert_to_tensor(x)
-    return x if x.dtype.base_dtype is float32 else build.Cast(x, dtype=float32)
-
 
 def _pair(labels: Any, predictions: Any, what: str = "predictions") -> tuple[Tensor, Tensor]:
     """Both in float32. Raises ArgumentError or ShapeError (ValueError) if one is None or the shapes differ."""
     if labels is None or predictions is None:
         raise ArgumentError(expected=f"labels and {what}", found="None")
-    predictions, labels = _single(predictions), _single(labels)
+    predictions, labels = in_dtype(predictions), in_dtype(labels)
     if not compatible(labels.dims, predictions.dims):
         raise ShapeError(f"labels and {what} have different shapes: {show(labels.dims)} and {show(predictions.dims)}")
     merge(labels.dims, predictions.dims)
@@ -215,7 +212,7 @@ def mean_pairwise_squared_error(labels: Any, predictions: Any, weights: Any = 1.
     with name_scope(scope, "mean_pairwise_squared_error", [predictions, labels, weights]):
         labels, predictions = _pair(labels, predictions)
         error = predictions - labels
-        scale = _single(_checked(weights, labels))
+        scale = in_dtype(_checked(weights, labels))
         axes = build.Range(1, build.Rank(error), 1) if error.dims is None else list(range(1, len(error.dims)))
         count = reduce_sum(_present(error, scale), axes, keepdims=True)
         squares = reduce_sum(build.Square(error), axes, keepdims=True)
@@ -262,9 +259,8 @@ def softmax_cross_entropy(onehot_labels: Any, logits: Any, weights: Any = 1.0, l
 def _labeled(labels: Any, logits: Any) -> tuple[Tensor, Tensor]:
     if labels is None or logits is None:
         raise ArgumentError(expected="labels and logits", found="None")
-    logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
-    if labels.dtype.base_dtype is not logits.dtype.base_dtype:
-        labels = build.Cast(labels, dtype=logits.dtype.base_dtype)
+    logits = convert_to_tensor(logits)
+    labels = in_dtype(labels, logits.dtype)
     if not compatible(labels.dims, logits.dims):
         raise ShapeError(f"labels and logits have different shapes: {show(labels.dims)} and {show(logits.dims)}")
     return logits, labels

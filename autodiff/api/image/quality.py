@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.convert import convert_to_tensor
-from ...core.dtypes import as_dtype, float32
+from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, ShapeError
 from ...core.graph import Tensor, get_default_graph
 from ...core.infer import rank_of
@@ -16,6 +16,7 @@ from ...core.op import build
 from ...core.shapes import broadcast, compatible, show
 from .. import math
 from ..debugging import Assert
+from ..math.casts import in_dtype
 from ..nn.convolutions import depthwise_conv2d
 from ..nn.pooling import avg_pool
 from .sides import waiting_for
@@ -30,7 +31,7 @@ def _floats(*values: Any) -> list[Tensor]:
     images = [convert_to_tensor(value) for value in values]
     dtype = images[0].dtype.base_dtype
     whole: Any = dtype.max
-    single = [x if x.dtype.base_dtype is float32 else build.Cast(x, dtype=float32) for x in images]
+    single = [in_dtype(x) for x in images]
     return single if dtype.is_floating else [x * (1.0 / float(whole)) for x in single]
 
 

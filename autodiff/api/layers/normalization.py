@@ -9,6 +9,7 @@ from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims
+from ..math.casts import in_dtype
 from ..nn.normalization import batch_normalization as normalized
 from ..nn.normalization import fused_batch_norm, moments
 from ..variables.assignment import assign_sub
@@ -147,7 +148,7 @@ class BatchNormalization(Layer):
         def spread(v: Any) -> Any:
             if v is None:
                 return None
-            v = _as(convert_to_tensor(v), inputs.dtype)
+            v = in_dtype(convert_to_tensor(v), inputs.dtype)
             if len(v.dims) == rank or others == list(range(rank - 1)):
                 return v
             return build.Reshape(v, [inputs.dims[i] if i in self.axis else 1 for i in range(rank)])  # type: ignore[index]
@@ -157,7 +158,7 @@ class BatchNormalization(Layer):
         if truth(training) is not False:
             if self.adjustment is not None:
                 scale, offset = _then(*_in_training(training, *self.adjustment(build.Shape(inputs))), scale, offset)
-            batch = moments(_as(inputs, mean.dtype), others, keep_dims=virtual or len(self.axis) > 1)
+            batch = moments(in_dtype(inputs, mean.dtype), others, keep_dims=virtual or len(self.axis) > 1)
             mean, variance = (chosen(training, lambda now=now: now, lambda old=old: build.Identity(old))
                               for now, old in zip(batch, (mean, variance)))
             new = [build.Mean(each, 1, keep_dims=True) for each in (mean, variance)] if virtual else [mean, variance]
@@ -220,11 +221,8 @@ def moved(variable: Variable, value: Any, momentum: Any) -> Any:
     with get_default_graph().name_scope("AssignMovingAvg") as scope:
         dtype = variable.dtype.base_dtype
         decay = convert_to_tensor(1.0 - momentum, dtype, name="decay")
-        return assign_sub(variable, (variable - _as(value, dtype)) * decay, name=scope)
+        return assign_sub(variable, (variable - in_dtype(value, dtype)) * decay, name=scope)
 
-
-def _as(x: Tensor, dtype: Any) -> Tensor:
-    return x if x.dtype.base_dtype is dtype.base_dtype else build.Cast(x, dtype=dtype.base_dtype)
 
 
 def batch_normalization(inputs: Any, axis: Any = -1, momentum: float = 0.99, epsilon: float = 1e-3,

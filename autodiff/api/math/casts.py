@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtypes import as_dtype, complex64, complex128, float32, float64, int32, int64
+from ...core.convert import convert_to_tensor
+from ...core.dtypes import DType, as_dtype, complex64, complex128, float32, float64, int32, int64
 from ...core.errors import DTypeError
 from ...core.graph import Tensor, graph_of
 from ...core.indexed_slices import IndexedSlices
@@ -33,6 +34,12 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
             return IndexedSlices(build.Cast(x.values, dtype=base, name=scope), x.indices, x.dense_shape)
         x = as_operand(x)
         return x if x.dtype.base_dtype is base else build.Cast(x, dtype=base, name=scope)
+
+
+def in_dtype(values: Any, dtype: DType = float32) -> Tensor:
+    """Values as a tensor of an element type; unlike `cast` in no scope of its own."""
+    tensor, base = convert_to_tensor(values), dtype.base_dtype
+    return tensor if tensor.dtype.base_dtype is base else build.Cast(tensor, dtype=base)
 
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:

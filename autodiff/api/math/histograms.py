@@ -11,6 +11,7 @@ from ...core.op import build
 from ...core.shapes import merge
 from ..arrays.creation import ones_like
 from ..common.ranks import remove_squeezable_dimensions
+from .casts import in_dtype
 
 
 def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, dtype: Any = int32,
@@ -23,21 +24,20 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, dty
     """
     with scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)):
         labels, predictions = remove_squeezable_dimensions(labels, predictions)
-        sides = [_checked(build.Cast(side, dtype=int64) if side.dtype.base_dtype is not int64 else side, what, 0)
+        sides = [_checked(in_dtype(side, int64), what, 0)
                  for side, what in ((labels, "labels"), (predictions, "predictions"))]
         merge(sides[0].dims, sides[1].dims)
         if num_classes is None:
             count = build.Maximum(*(build.Max(side, [0]) for side in reversed(sides))) + 1
         else:
-            count = to_tensor(get_default_graph(), num_classes, None, "num_classes")
-            count = build.Cast(count, dtype=int64) if count.dtype.base_dtype is not int64 else count
+            count = in_dtype(to_tensor(get_default_graph(), num_classes, None, "num_classes"), int64)
             sides = [_checked(side, what, count) for side, what in zip(sides, ("labels", "predictions"))]
         if weights is None:
             values = ones_like(sides[1], dtype=dtype)
         else:
             values = convert_to_tensor(weights)
             merge(sides[1].dims, values.dims)
-            values = values if values.dtype.base_dtype is as_dtype(dtype) else build.Cast(values, dtype=as_dtype(dtype))
+            values = in_dtype(values, as_dtype(dtype))
         return build.ScatterNd(build.Pack(*sides, axis=1), values, build.Pack(count, count, axis=0))
 
 

@@ -16,9 +16,10 @@ from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ..common.made import named
 from ..common.weights import assert_broadcastable, broadcast_weights
 from ..control.dependencies import control_dependencies
+from ..math.casts import in_dtype
 from ..math.reductions import reduce_sum
 from ..sparse.arithmetic import sparse_to_dense
-from .streams import Metric, as_float, collected, in_graphs, metric_variable
+from .streams import Metric, collected, in_graphs, metric_variable
 
 __all__ = ["average_precision_at_k", "precision_at_k", "precision_at_top_k", "recall_at_k", "recall_at_top_k",
            "sparse_average_precision_at_k", "sparse_precision_at_k"]
@@ -82,7 +83,7 @@ def _name(kind: str, k: int | None, class_id: Any) -> str:
 def _total(count: Tensor, weights: Any, kind: str, k: int | None, class_id: Any) -> tuple[Tensor, Tensor]:
     with scope(None, _name(kind, k, class_id), (count,)) as name:
         if weights is not None:
-            weights = as_float(weights, float64)
+            weights = in_dtype(weights, float64)
             with control_dependencies([assert_broadcastable(weights, count)]):
                 count = build.Mul(count, weights)
         total = metric_variable([], float64, name=name)
@@ -165,7 +166,7 @@ def _average(labels: Any, said: Tensor, classes: Tensor | None, weights: Any, me
     each = _average_precision(labels, said, classes)
     amount = build.Cast(build.Size(each), dtype=float64)
     if weights is not None:
-        weights = broadcast_weights(as_float(weights, float64), each)
+        weights = broadcast_weights(in_dtype(weights, float64), each)
         each, amount = build.Mul(each, weights), reduce_sum(weights)
     with scope(None, "max", (each,)) as full:
         most = metric_variable([], float64, name=full)

@@ -9,11 +9,12 @@ from ...core.graph import Tensor
 from ...core.op import build
 from ...core.shapes import merge
 from ..common.ranks import matched
+from ..math.casts import in_dtype
 from ..math.histograms import confusion_matrix
 from ..math.reductions import reduce_mean, reduce_sum
 from ..variables.assignment import scatter_add
 from ..variables.variable_scope import variable_scope
-from .streams import Metric, as_float, collected, in_graphs, metric_variable
+from .streams import Metric, collected, in_graphs, metric_variable
 
 
 def _flat(x: Tensor) -> Tensor:
@@ -37,7 +38,7 @@ def mean_iou(labels: Any, predictions: Any, num_classes: int, weights: Any = Non
 def mean_of_unions(matrix: Tensor) -> Tensor:
     """The mean intersection over union of a confusion matrix: float[k, k] -> float32[]."""
     both = build.Cast(build.DiagPart(matrix), dtype=float32)
-    union = as_float(reduce_sum(matrix, 0)) + as_float(reduce_sum(matrix, 1)) - both
+    union = in_dtype(reduce_sum(matrix, 0)) + in_dtype(reduce_sum(matrix, 1)) - both
     occurring = reduce_sum(build.Cast(build.NotEqual(union, 0.0), dtype=float32))
     rates = both / build.Select(union > 0, union, build.OnesLike(union))
     return build.DivNoNan(reduce_sum(rates, name="mean_iou"), occurring)
@@ -54,12 +55,10 @@ def mean_per_class_accuracy(labels: Any, predictions: Any, num_classes: int, wei
         merge(predictions.dims, labels.dims)
         total = metric_variable([num_classes], float32, name="total")
         count = metric_variable([num_classes], float32, name="count")
-        if predictions.dtype.base_dtype is not int64:
-            predictions = build.Cast(predictions, dtype=int64)
-        right = build.Cast(build.Equal(predictions, labels), dtype=float32)
+        right = build.Cast(build.Equal(in_dtype(predictions, int64), labels), dtype=float32)
         amount = build.OnesLike(right)
         if weights is not None:
-            weights = as_float(_flat(matched(predictions, None, weights)[2]))
+            weights = in_dtype(_flat(matched(predictions, None, weights)[2]))
             right, amount = build.Mul(right, weights), build.Mul(amount, weights)
         new_total, new_count = scatter_add(total, labels, amount), scatter_add(count, labels, right)
         value = reduce_mean(build.DivNoNan(count.as_tensor(), build.Maximum(total.as_tensor(), 0.0)),

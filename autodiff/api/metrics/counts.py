@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core.convert import convert_to_tensor
 from ...core.dtypes import bool_, float32
 from ...core.graph import Tensor
 from ...core.op import build
@@ -12,24 +11,20 @@ from ..common.made import named
 from ..common.ranks import matched
 from ..common.weights import assert_broadcastable
 from ..control.dependencies import control_dependencies
+from ..math.casts import in_dtype
 from ..math.reductions import reduce_sum
 from ..variables.variable_scope import variable_scope
-from .streams import Metric, as_float, collected, in_graphs, metric_variable
+from .streams import Metric, collected, in_graphs, metric_variable
 
 __all__ = ["false_negatives", "false_positives", "precision", "recall", "true_negatives", "true_positives"]
 
-
-def as_truth(values: Any) -> Tensor:
-    """Values as bool."""
-    tensor = convert_to_tensor(values)
-    return tensor if tensor.dtype.base_dtype is bool_ else build.Cast(tensor, dtype=bool_)
 
 
 def _count(hits: Callable[[Tensor, Tensor], Tensor], kind: str) -> Callable[..., Metric]:
     def metric(labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
                updates_collections: Any = None, name: str | None = None) -> Metric:
         with variable_scope(name, kind, (predictions, labels, weights)):
-            predictions, labels, weights = matched(as_truth(predictions), as_truth(labels), weights)
+            predictions, labels, weights = matched(in_dtype(predictions, bool_), in_dtype(labels, bool_), weights)
             return _counted(hits(labels, predictions), weights, metrics_collections, updates_collections)
 
     words = f"The (weighted) count of {kind.replace('_', ' ')}. labels, predictions: cast to bool[...]."
@@ -40,7 +35,7 @@ def _counted(found: Tensor, weights: Any, metrics_collections: Any, updates_coll
     total = metric_variable((), float32, name="count")
     amount = build.Cast(found, dtype=float32)
     if weights is not None:
-        weights = as_float(weights)
+        weights = in_dtype(weights)
         with control_dependencies([assert_broadcastable(weights, amount)]):
             amount = build.Mul(amount, weights)
     return collected(build.Identity(total.as_tensor()), total.assign_add(reduce_sum(amount)), metrics_collections,
@@ -57,7 +52,7 @@ def _rate(misses: Callable[..., Metric], kind: str, what: str) -> Callable[..., 
     def metric(labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
                updates_collections: Any = None, name: str | None = None) -> Metric:
         with variable_scope(name, kind, (predictions, labels, weights)):
-            predictions, labels, weights = matched(as_truth(predictions), as_truth(labels), weights)
+            predictions, labels, weights = matched(in_dtype(predictions, bool_), in_dtype(labels, bool_), weights)
             right, more_right = true_positives(labels, predictions, weights)
             wrong, more_wrong = misses(labels, predictions, weights)
             return collected(build.DivNoNan(right, right + wrong, name="value"),

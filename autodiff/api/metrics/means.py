@@ -12,9 +12,10 @@ from ...core.shapes import merge
 from ..common.made import named
 from ..common.ranks import matched, remove_squeezable_dimensions
 from ..common.weights import broadcast_weights
+from ..math.casts import in_dtype
 from ..math.reductions import reduce_sum
 from ..variables.variable_scope import variable_scope
-from .streams import Metric, as_float, collected, in_graphs, metric_variable
+from .streams import Metric, collected, in_graphs, metric_variable
 
 __all__ = ["accuracy", "mean", "mean_absolute_error", "mean_cosine_distance", "mean_relative_error",
            "mean_squared_error", "mean_tensor", "percentage_below", "root_mean_squared_error"]
@@ -28,13 +29,13 @@ def mean(values: Any, weights: Any = None, metrics_collections: Any = None, upda
     Gives (value, update_op): float32[] each; the value is 0 before the first update.
     """
     with variable_scope(name, "mean", (values, weights)):
-        values = as_float(values)
+        values = in_dtype(values)
         total, count = metric_variable((), float32, name="total"), metric_variable((), float32, name="count")
         if weights is None:
             amount = build.Cast(build.Size(values), dtype=float32)
         else:
             values, _, weights = matched(values, None, weights)
-            weights = broadcast_weights(as_float(weights), values)
+            weights = broadcast_weights(in_dtype(weights), values)
             values, amount = build.Mul(values, weights), reduce_sum(weights)
         new_total = total.assign_add(reduce_sum(values))
         with get_default_graph().control_dependencies([values]):
@@ -49,13 +50,13 @@ def mean_tensor(values: Any, weights: Any = None, metrics_collections: Any = Non
                 name: str | None = None) -> Metric:
     """The weighted mean of each element so far. values: number[...] of a known shape; weights: as mean."""
     with variable_scope(name, "mean", (values, weights)):
-        values = as_float(values)
+        values = in_dtype(values)
         total = metric_variable(values.get_shape(), float32, name="total_tensor")
         count = metric_variable(values.get_shape(), float32, name="count_tensor")
         amount = build.OnesLike(values)
         if weights is not None:
             values, _, weights = matched(values, None, weights)
-            weights = broadcast_weights(as_float(weights), values)
+            weights = broadcast_weights(in_dtype(weights), values)
             values, amount = build.Mul(values, weights), build.Mul(amount, weights)
         new_total = total.assign_add(values)
         with get_default_graph().control_dependencies([values]):
@@ -70,9 +71,7 @@ def accuracy(labels: Any, predictions: Any, weights: Any = None, metrics_collect
              updates_collections: Any = None, name: str | None = None) -> Metric:
     """How often predictions equal labels. labels, predictions: any[n] of one shape. See mean."""
     predictions, labels, weights = matched(predictions, labels, weights)
-    if labels.dtype.base_dtype is not predictions.dtype.base_dtype:
-        predictions = build.Cast(predictions, dtype=labels.dtype.base_dtype)
-    correct = build.Cast(build.Equal(predictions, labels), dtype=float32)
+    correct = build.Cast(build.Equal(in_dtype(predictions, labels.dtype), labels), dtype=float32)
     return mean(correct, weights, metrics_collections, updates_collections, name or "accuracy")
 
 

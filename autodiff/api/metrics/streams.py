@@ -6,11 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.collections import GraphKeys
-from ...core.convert import convert_to_tensor
-from ...core.dtypes import float32
 from ...core.errors import StateError
 from ...core.graph import Tensor, get_default_graph
-from ...core.op import build
 from ..variables.initializers import zeros_initializer
 from ..variables.variable import Variable
 
@@ -32,11 +29,6 @@ def collected(value: Tensor, update: Tensor, metrics_collections: Any, updates_c
         graph.add_to_collections(updates_collections, update)
     return value, update
 
-
-def as_float(values: Any, dtype: Any = float32) -> Tensor:
-    """Values as floats."""
-    tensor = convert_to_tensor(values)
-    return tensor if tensor.dtype.base_dtype is dtype else build.Cast(tensor, dtype=dtype)
 
 
 def in_graphs(function: Callable[..., Any]) -> Callable[..., Any]:

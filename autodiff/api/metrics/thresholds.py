@@ -15,9 +15,10 @@ from ..common.weights import broadcast_weights
 from ..control.dependencies import control_dependencies
 from ..debugging import assert_greater_equal, assert_less_equal
 from ..logging import warning
+from ..math.casts import in_dtype
 from ..math.reductions import reduce_sum
 from ..variables.variable_scope import variable_scope
-from .streams import Metric, as_float, collected, in_graphs, metric_variable
+from .streams import Metric, collected, in_graphs, metric_variable
 
 __all__ = ["auc", "false_negatives_at_thresholds", "false_positives_at_thresholds", "precision_at_thresholds",
            "recall_at_thresholds", "sensitivity_at_specificity", "specificity_at_sensitivity",
@@ -52,7 +53,7 @@ def amounts(labels: Any, predictions: Any, thresholds: Sequence[float], weights:
     above = build.Greater(build.Reshape(predictions, [1, -1]), convert_to_tensor([[t] for t in thresholds], float32))
     positive = build.Reshape(labels, [1, -1])
     if weights is not None:
-        weights = build.Reshape(broadcast_weights(as_float(weights), predictions), [1, -1])
+        weights = build.Reshape(broadcast_weights(in_dtype(weights), predictions), [1, -1])
     found = {}
     for kind in wanted:
         is_true, is_said = kind in ("tp", "fn"), kind in ("tp", "fp")

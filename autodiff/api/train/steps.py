@@ -7,6 +7,7 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import float32
 from ...core.graph import Tensor
 from ...core.op import OPS, build
+from ..math.casts import in_dtype
 from ..variables.variable import Variable
 
 
@@ -18,8 +19,7 @@ def setting(value: Any, name: str) -> Tensor:
 
 def cast_like(tensor: Tensor, var: Variable) -> Tensor:
     """A setting in the dtype of the variable."""
-    dtype = var.dtype.base_dtype
-    return tensor if tensor.dtype.base_dtype is dtype else build.Cast(tensor, dtype=dtype)
+    return in_dtype(tensor, var.dtype)
 
 
 def step(kind: str, var: Variable, *inputs: Any, **attrs: Any) -> Any:
