@@ -316,8 +316,6 @@ class FullScreen:
         else:
             self.finder.forget()
 
-    def close_beside(self) -> None:
-        self.beside = None
 
     def _jump(self, text: str) -> None:
         try:

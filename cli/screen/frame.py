@@ -94,6 +94,10 @@ class Frame:
             return screen.beside
         return next((screen.panes.pages[name] for name, window in self.panes.items() if layout.has_focus(window)), None)
 
+    def page_moved(self) -> Page:
+        """The page that keys move: that of the window that has them, else the answer's."""
+        return self.page_of_keys() or self._screen.page
+
     def _middle(self) -> Any:
         beside = "" if self._screen.beside is None else "right" if self._columns() >= ROOMY else "below"
         key = self._screen.panes.open, beside
@@ -159,7 +163,7 @@ class Frame:
 
     def _status(self) -> StyleAndTextTuples:
         screen = self._screen
-        page = self.page_of_keys() or screen.page
+        page = self.page_moved()
         last = min(page.top + page.height, len(page.sheet))
         where = f"lines {page.top + 1}-{last} of {len(page.sheet)} " if len(page.sheet) > page.height else ""
         running = screen.running()

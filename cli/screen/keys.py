@@ -31,12 +31,7 @@ def bindings(screen: "FullScreen") -> KeyBindingsBase:
 
 
 def _everywhere(screen: "FullScreen") -> KeyBindings:
-    keys = KeyBindings()
-
-    def page() -> Page:
-        """The page that keys move: that of the window that has them, else the answer's."""
-        return screen.frame.page_of_keys() or screen.page
-
+    keys, page = KeyBindings(), screen.frame.page_moved
     keys.add("pagedown")(lambda event: page().turn(1))
     keys.add("pageup")(lambda event: page().turn(-1))
     keys.add("c-home")(lambda event: page().home())
@@ -60,8 +55,8 @@ def _everywhere(screen: "FullScreen") -> KeyBindings:
     def beside(event: Event) -> None:
         if screen.beside is not None:
             _close(screen, event)
-            return
-        screen.follow(_explained(screen))
+        else:
+            screen.follow(_explained(screen))
 
     @keys.add("c-c")
     def stop(event: Event) -> None:
@@ -109,22 +104,15 @@ def _on_the_line(screen: "FullScreen") -> KeyBindings:
         else:
             screen.leave()
 
-    @keys.add("escape", filter=empty & Condition(lambda: screen.beside is not None))
-    def leave_beside(event: Event) -> None:
-        _close(screen, event)
-
+    keys.add("escape", filter=empty & Condition(lambda: screen.beside is not None))(lambda event: _close(screen, event))
     searched = Condition(lambda: screen.finder.search is not None and screen.beside is None)
     keys.add("escape", filter=empty & searched)(lambda event: screen.finder.forget())
     return keys
 
 
 def _in_a_page(screen: "FullScreen") -> KeyBindings:
-    keys = KeyBindings()
+    keys, page = KeyBindings(), screen.frame.page_moved
     inside = Condition(lambda: screen.frame.page_of_keys() is not None)
-
-    def page() -> Page:
-        return screen.frame.page_of_keys() or screen.page
-
     for name, way in (("tab", 1), ("right", 1), ("s-tab", -1), ("left", -1)):
         keys.add(name, filter=inside)(partial(_next_link, page, way))
     keys.add("down", filter=inside)(lambda event: _down(page(), 1))
@@ -133,6 +121,7 @@ def _in_a_page(screen: "FullScreen") -> KeyBindings:
     keys.add("end", filter=inside)(lambda event: page().end())
     keys.add(" ", filter=inside)(lambda event: page().turn(1))
     keys.add("backspace", filter=inside)(lambda event: screen.turn(-1))
+    keys.add("c-d", filter=inside)(lambda event: screen.leave())
     keys.add("/", filter=inside)(lambda event: screen.finder.begin("/"))
     keys.add("?", filter=inside)(lambda event: screen.finder.begin("?"))
     searched = inside & Condition(lambda: screen.finder.search is not None and not screen.line.text)
@@ -154,9 +143,6 @@ def _in_a_page(screen: "FullScreen") -> KeyBindings:
             _close(screen, event)
         event.app.layout.focus(screen.frame.line)
 
-    @keys.add("c-d", filter=inside)
-    def leave_here(event: Event) -> None:
-        screen.leave()
 
     @keys.add(Keys.Any, filter=inside)
     def type_on(event: Event) -> None:
@@ -213,7 +199,7 @@ def _pan(page: Page, by: int) -> None:
 
 
 def _close(screen: "FullScreen", event: Event) -> None:
-    screen.close_beside()
+    screen.beside = None
     event.app.layout.focus(screen.frame.line)
 
 

@@ -76,14 +76,9 @@ class VariableScope:
         """The items of a collection whose names are in this scope."""
         return get_collection(name, f"{self.name}/" if self.name else "")
 
-    def trainable_variables(self) -> list[Variable]:
-        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
-
-    def global_variables(self) -> list[Variable]:
-        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
-
-    def local_variables(self) -> list[Variable]:
-        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
+    trainable_variables = functools.partialmethod(get_collection, GraphKeys.TRAINABLE_VARIABLES)
+    global_variables = functools.partialmethod(get_collection, GraphKeys.GLOBAL_VARIABLES)
+    local_variables = functools.partialmethod(get_collection, GraphKeys.LOCAL_VARIABLES)
 
     def get_variable(self, var_store: Any, name: str, *args: Any, **options: Any) -> Variable:
         """get_variable in this scope. var_store is accepted without effect."""

@@ -44,17 +44,13 @@ def _create_c_op(graph: Graph, node_def: Any, inputs: Sequence[Any], control_inp
 class _Stack:
     """The default graphs of this thread, as code takes hold of them to begin anew."""
 
-    @property
-    def stack(self) -> list[Graph]:
-        return STACKS.graphs
+    stack = property(lambda self: STACKS.graphs)
+    get_default = staticmethod(get_default_graph)
 
     def reset(self) -> None:
         """Leave no default graph but a fresh one."""
         STACKS.graphs.clear()
         STACKS.bottom = None
-
-    def get_default(self) -> Graph:
-        return get_default_graph()
 
     def is_cleared(self) -> bool:
         return not STACKS.graphs
@@ -122,10 +118,13 @@ def _marked(name: str | bytes) -> tuple[str, str]:
 def convert_n_to_tensor(values: Sequence[Any], dtype: Any = None, name: str | None = None,
                         preferred_dtype: Any = None) -> list[Tensor]:
     """Each value as a tensor, named by its place. Raises TypeError for what is no sequence."""
+    return [convert_to_tensor(value, dtype, own_name, preferred_dtype) for value, own_name in _named(values, name)]
+
+
+def _named(values: Any, name: str | None) -> list[tuple[Any, str | None]]:
     if not isinstance(values, (list, tuple)):
         raise TypeError("values must be a sequence.")
-    return [convert_to_tensor(value, dtype, None if name is None else f"{name}_{i}", preferred_dtype)
-            for i, value in enumerate(values)]
+    return [(value, None if name is None else f"{name}_{i}") for i, value in enumerate(values)]
 
 
 internal_convert_n_to_tensor = convert_n_to_tensor
@@ -144,11 +143,8 @@ convert_to_tensor_or_composite = internal_convert_to_tensor_or_indexed_slices = 
 def convert_n_to_tensor_or_indexed_slices(values: Sequence[Any], dtype: Any = None,
                                           name: str | None = None) -> list[Any]:
     """Each value as convert_to_tensor_or_indexed_slices has it; None stays None."""
-    if not isinstance(values, (list, tuple)):
-        raise TypeError("values must be a sequence.")
-    return [None if value is None else
-            convert_to_tensor_or_indexed_slices(value, dtype, None if name is None else f"{name}_{i}")
-            for i, value in enumerate(values)]
+    return [None if value is None else convert_to_tensor_or_indexed_slices(value, dtype, own_name)
+            for value, own_name in _named(values, name)]
 
 
 convert_n_to_tensor_or_composite = convert_n_to_tensor_or_indexed_slices
