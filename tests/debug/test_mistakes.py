@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import autodiff as tf
 from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.analysis.findings import Finding
 from autodiff.debug.analysis.mistakes.modes import _is_of_a_step
@@ -168,6 +169,7 @@ def test_doctor_fails_on_errors_that_are_not_ignored_and_says_what_it_looked_at(
 
 
 def test_a_script_without_a_graph_was_not_looked_at(tmp_path: Path) -> None:
+    tf.reset_default_graph()
     (tmp_path / "model.py").write_text("x = 1\n")
     shell = Shell()
     execute(f"load {tmp_path / 'model.py'}", shell)
