@@ -11,7 +11,7 @@ from cli.main import main
 
 @pytest.mark.parametrize(("text", "said"), [
     ("import nothing_of_this_name", f"{sys.executable} -m pip install nothing_of_this_name"),
-    ("import sklearn.nothing.at_all", "pip install scikit-learn"),
+    ("import skimage.nothing.at_all", "pip install scikit-image"),
     ("import urllib.request as u\nu.urlretrieve('http://localhost:9/x.gz', 'data/x.gz')",
      "http://localhost:9/x.gz cannot be had from here: fetch it elsewhere, and put it where the script looks for it as "
      "data/x.gz"),
