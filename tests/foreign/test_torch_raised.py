@@ -83,6 +83,8 @@ def _frames(file, line):
      "loss = crit(z, y - 1)"),
     ("Target 255 is out of bounds.", "loss = CrossEntropyLoss()(z, y)", {"given": (zeros(3, 3), labels(0, 2, 255))},
      "loss = CrossEntropyLoss(ignore_index=255)(z, y)"),
+    ("Target -1 is out of bounds.", "loss = CrossEntropyLoss(w)(z, y)", {"given": (zeros(3, 3), labels(0, 2, -1))},
+     "loss = CrossEntropyLoss(w, ignore_index=-1)(z, y)"),
     ("Target 5 is out of bounds.", "loss = crit(z, y)", {"given": (zeros(3, 3), labels(0, 2, 5))}, None),
     ("0D or 1D target tensor expected, multi-target not supported", "loss = crit(z, y)",
      {"given": (zeros(2, 3), labels([1], [0], dtype=np.float32))}, "loss = crit(z, y.squeeze(1).long())"),

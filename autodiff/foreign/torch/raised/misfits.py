@@ -182,11 +182,12 @@ def _beyond(scene: Scene) -> Remark | None:
     rest = target[target != high]
     if low == 1 and high == count:
         return Remark(text, None, "count classes from 0: subtract 1", _target(scene, layer, " - 1"))
-    if high == 255 and len(rest) and int(rest.max()) < count:
+    mark = -1 if low == -1 and high < count else 255 if high == 255 and len(rest) and int(rest.max()) < count else None
+    if mark is not None:
         sites = resolve(scene.habits.made.get(id(layer), ())[:1]) or [Site(scene.file, scene.line, "")]
         called = type(layer).__name__ if isinstance(layer, torch.nn.Module) else layer.__name__
-        return Remark(text, None, "255 marks what is no class: ignore_index=255 in the loss", word(
-            sites[0].file, sites[0].line, called, "ignore_index", "255"))
+        return Remark(text, None, f"{mark} marks what is no class: ignore_index={mark} in the loss", word(
+            sites[0].file, sites[0].line, called, "ignore_index", str(mark)))
     last = scene.maker(x)
     have = next((name for name in _CLASSES if getattr(last, name, None) == count), "")
     if low < 0 or not have:
