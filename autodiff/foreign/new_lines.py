@@ -8,6 +8,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from ..core.site import source_lines
+from ..debug.analysis.scripts.parsed import LOOSE
 from .script_lines import beside, holding, on_lines
 
 NewLines = dict[tuple[str, int], str]  # by file and number
@@ -231,11 +232,15 @@ def part_of(file: str, node: ast.AST) -> str:
 
 
 def replaced(file: str, node: ast.AST, new: str) -> NewLines:
-    """A line with another text for a node, {} in it for what it was; {} where that is not on one line."""
+    """A line with another text for a node, {} in it for what it was; {} where that is not on one line.
+
+    What binds less than the attribute or element that comes behind it is put in parentheses.
+    """
     at, end = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
     if not at or at != end:
         return {}
     old = text_on(file, at).encode()
     start, stop = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
     was = old[start:stop].decode()
+    was = f"({was})" if new.startswith(("{}.", "{}[")) and isinstance(node, LOOSE) else was
     return {(file, at): old[:start].decode() + new.replace("{}", was) + old[stop:].decode()}

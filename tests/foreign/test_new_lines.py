@@ -22,6 +22,8 @@ f(x)"""
 CASES: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "cut": ("for x in y:\n    h = f(h)", lambda f: lines.before(f, 2, "h = h.detach()"),
             "for x in y:\n    h = h.detach()\n    h = f(h)"),
+    "argument that is a sum": ("l = f(x, y + 1)", lambda f: lines.argument(
+        f, 1, "target", 1, "{}.float()", lambda _: True), "l = f(x, (y + 1).float())"),
     "added": ("h += x * 2", lambda f: lines.out_of_place(f, 1), "h = h + x * 2"),
     "method": ("h.mul_(2 * x)", lambda f: lines.out_of_place(f, 1), "h = h.mul(2 * x)"),
     "part": ("h[0, 1] = x", lambda f: lines.out_of_place(f, 1), "h = h.clone()\nh[0, 1] = x"),
