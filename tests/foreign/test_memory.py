@@ -50,3 +50,20 @@ def test_parts_that_nobody_reads_whole_are_kept_apart(memory):
         return sum(op.type == "TensorScatterUpdate" for op in tf.get_default_graph().get_operations())
     assert count() == 0
     assert (tf.Session().run(found.of(base)) == base.array).all() and count() == 1
+
+
+class Open(np.int64):
+    """A size that may be another one: nothing is looked up by it."""
+
+    __hash__ = None
+
+
+def test_views_whose_sizes_are_open_are_followed_too(memory):
+    found, base, view = memory
+    rows, column, other = view(np.s_[:]), view(np.s_[:, 1]), view(np.s_[:, 3])
+    for tensor in (rows, column):
+        tensor.stride = lambda of=tensor: tuple(Open(n) for n in Tensor.stride(of))
+    found.of(rows)
+    for value, tensor in enumerate((base, column, other, column)):
+        written(found, tensor, float(value))
+        assert all((tf.Session().run(found.of(each)) == each.array).all() for each in (rows, column, other))

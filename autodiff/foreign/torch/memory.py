@@ -7,7 +7,7 @@ until what overlaps it is read: the gates of a recurrent layer are chunks of one
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from .aten.types import as_type
 from .record import storage_of
 
 _PARTS = 32  # writes that are kept apart, and looked back at, at most
-_Where = tuple[int, tuple[int, ...], tuple[int, ...], int]  # offset, shape, strides and bytes an element of a tensor
+_Where = tuple[int, tuple[int, ...], tuple[int, ...], Any]  # offset, shape, strides and dtype of a tensor
 
 
 @dataclass(slots=True)
@@ -36,8 +36,8 @@ class _Storage:
     node: Any
     flows: bool
     is_given: bool = False
-    writes: list[_Where] = field(default_factory=list)
-    parts: list[tuple[Any, Any]] = field(default_factory=list)
+    writes: list[_Where | None] = field(default_factory=list)
+    parts: dict[_Where, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class Memory:
         """What is known now, for what is to be built from here."""
         found = Memory(self._leaf)
         found._seen = dict(self._seen)
-        found._storages = {key: replace(storage, writes=[*storage.writes], parts=[*storage.parts])
+        found._storages = {key: replace(storage, writes=[*storage.writes], parts={**storage.parts})
                            for key, storage in self._storages.items()}
         return found
 
@@ -102,16 +102,19 @@ class Memory:
         """Let a tensor, and with it its memory, have a new value."""
         self.of(tensor, held=False)
         storage = self._storages[storage_of(tensor)]
+        where = _where(tensor)
         if lies_as(storage.like, tensor):
-            storage.node, storage.parts = node, []
+            storage.node, storage.parts = node, {}
+        elif where is None:
+            _write_parts(storage)
+            _put(storage, _places(tensor), [node])
         else:
-            others = [part for part in storage.parts if not lies_as(part[0], tensor)]
-            if len(others) == _PARTS or any(_overlap(_where(part), _where(tensor)) for part, _ in others):
+            others = storage.parts.keys() - {where}
+            if len(others) == _PARTS or any(_overlap(other, where) for other in others):
                 _write_parts(storage)
-                others = []
-            storage.parts = [*others, (tensor, node)]
+            storage.parts[where] = node
         storage.version += 1
-        storage.writes = [*storage.writes[1 - _PARTS:], _where(tensor)]
+        storage.writes = [*storage.writes[1 - _PARTS:], where]
         storage.flows |= tensor.requires_grad
         self._seen[id(tensor)] = _Seen(node, storage.version, tensor)
 
@@ -124,10 +127,10 @@ class Memory:
     @staticmethod
     def _view(storage: _Storage, tensor: Any) -> Any:
         """A tensor read out of its memory."""
-        for part, node in storage.parts:
-            if lies_as(part, tensor):
-                return node
-        if any(_overlap(_where(part), _where(tensor)) for part, _ in storage.parts):
+        where = _where(tensor)
+        if where in storage.parts:
+            return storage.parts[where]
+        if any(_overlap(part, where) for part in storage.parts):
             _write_parts(storage)
         if lies_as(storage.like, tensor):
             return storage.node
@@ -143,23 +146,33 @@ def _is_untouched(storage: _Storage, seen: _Seen) -> bool:
 
 def _write_parts(storage: _Storage) -> None:
     """Put what was written to parts into the whole."""
-    places = np.concatenate([(_places(tensor) - _start(storage.like)).ravel() for tensor, _ in storage.parts])
-    values = [tf.reshape(as_type(node, storage.node.dtype.base_dtype), [-1]) for _, node in storage.parts]
-    flat = put_at(_flat(storage), places, tf.concat(values, 0) if values[1:] else values[0])
+    if storage.parts:
+        places = [_places_of(*where[:3]).ravel() for where in storage.parts]
+        _put(storage, np.concatenate(places), [*storage.parts.values()])
+        storage.parts = {}
+
+
+def _put(storage: _Storage, places: np.ndarray, nodes: Sequence[Any]) -> None:
+    """Put values, one after the other, at places of a storage."""
+    values = [tf.reshape(as_type(node, storage.node.dtype.base_dtype), [-1]) for node in nodes]
+    flat = put_at(_flat(storage), places - _start(storage.like), tf.concat(values, 0) if values[1:] else values[0])
     if not storage.like.is_contiguous():
         like = storage.like.detach()
         storage.like = like.as_strided((like.numel(),), (1,), like.storage_offset())
-    storage.node, storage.parts = tf.reshape(flat, list(storage.like.shape)), []
+    storage.node = tf.reshape(flat, list(storage.like.shape))
 
 
-def _where(tensor: Any) -> _Where:
-    return tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), tensor.element_size()
+def _where(tensor: Any) -> _Where | None:
+    """None for a tensor whose sizes are open."""
+    offset, shape, strides = tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())
+    is_known = all(isinstance(n, int) for n in (offset, *shape, *strides))
+    return (offset, shape, strides, tensor.dtype) if is_known else None
 
 
 @functools.lru_cache(4096)
-def _overlap(a: _Where, b: _Where) -> bool:
+def _overlap(a: _Where | None, b: _Where | None) -> bool:
     """Whether two tensors of one storage have elements in common, as far as is known."""
-    if a[3] != b[3]:
+    if a is None or b is None or a[3] != b[3]:
         return True
     if 0 in a[1] or 0 in b[1]:
         return False
@@ -214,11 +227,11 @@ def _start(like: Any) -> int:
 
 def _places(tensor: Any) -> np.ndarray:
     """Where each element of a tensor is in its storage."""
-    return _places_of(*_where(tensor)[:3])
+    return _places_of(tensor.storage_offset(), tensor.shape, tensor.stride())
 
 
-def _places_of(offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
-    found = np.full(shape, offset, np.int64)
+def _places_of(offset: int, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    found = np.full(tuple(shape), offset, np.int64)
     for axis, (size, stride) in enumerate(zip(shape, strides)):
         found += (np.arange(size) * stride).reshape([-1 if a == axis else 1 for a in range(len(shape))])
     return found
