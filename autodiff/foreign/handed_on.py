@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ..core.site import Site
 from .new_lines import NewLines, after, last_name, replaced
 from .script_lines import holding, on_lines
+
+_Node = TypeVar("_Node", bound=ast.AST)
 
 
 def handed_on(sites: Sequence[Site], name: str, position: int | None = None) -> NewLines:
@@ -80,13 +82,18 @@ def _target(statement: ast.stmt, position: int | None) -> ast.expr | None:
 
 def returned_by(scope: ast.FunctionDef | None, here: ast.stmt | None = None) -> list[ast.expr]:
     """What the only return of a function gives, one by one; [] where there is none, or several."""
-    nodes = [*ast.walk(scope)] if scope is not None else []
-    inner = {node for each in nodes[1:] if isinstance(each, ast.FunctionDef) for node in ast.walk(each)}
-    returns = [node for node in nodes if isinstance(node, ast.Return) and node not in inner]
+    returns = own(scope, ast.Return) if scope is not None else []
     value = returns[0].value if len(returns) == 1 else getattr(here, "value", None) if here in returns else None
     if value is None:
         return []
     return list(value.elts) if isinstance(value, ast.Tuple) else [value]
+
+
+def own(scope: ast.FunctionDef, kind: type[_Node]) -> list[_Node]:
+    """The nodes of a kind in a function, but for those of functions within it."""
+    nodes = [*ast.walk(scope)]
+    inner = {node for each in nodes[1:] if isinstance(each, ast.FunctionDef) for node in ast.walk(each)}
+    return [node for node in nodes if isinstance(node, kind) and node not in inner]
 
 
 def _call(sites: Sequence[Site], depth: int, name: str) -> ast.Call | None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ..core.site import source_lines
 from ..debug.analysis.scripts.parsed import LOOSE
@@ -13,6 +13,7 @@ from .script_lines import beside, holding, on_lines
 
 NewLines = dict[tuple[str, int], str]  # by file and number
 
+JOINING = ("cat", "concat", "concatenate")  # functions that join arrays
 _OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 
 
@@ -110,6 +111,19 @@ def given_too(file: str, line: int, names: tuple[str, ...], text: str, *, behind
         return {}
     given = ", ".join([*map(ast.unparse, [*calls[0].args, *calls[0].keywords]), text])
     return replaced(file, calls[0], f"{ast.unparse(calls[0].func)}({given}){behind}")
+
+
+def along_another_axis(file: str, line: int, shapes: Sequence[Sequence[int]], name: str) -> tuple[int, NewLines] | None:
+    """The one axis in which arrays differ that a call on a line joins along another, and the call with it.
+
+    name: the keyword that says the axis.
+    """
+    axes = [axis for axis, sizes in enumerate(zip(*shapes)) if len({*sizes}) > 1]
+    for call in all_on(file, line) if len(axes) == 1 and len({*map(len, shapes)}) == 1 else ():
+        if isinstance(call, ast.Call) and last_name(call.func) in JOINING:
+            return axes[0], replaced(file, call.args[1], str(axes[0])) if call.args[1:] else word(
+                file, line, last_name(call.func), name, str(axes[0]), ("axis",))
+    return None
 
 
 def value(file: str, line: int, new: str) -> NewLines:

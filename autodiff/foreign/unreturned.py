@@ -7,15 +7,18 @@ from typing import Any
 from ..core.site import Site
 from ..debug.analysis.advice import Remark
 from ..debug.facts.roles import as_place, at_line
+from .handed_on import own
 from .new_lines import NewLines, replaced, text_on
 from .script_lines import assigned_on, parsed
+
+_GIVING: tuple[type[ast.AST], ...] = (ast.Return, ast.Yield, ast.YieldFrom)
 
 
 def unreturned(called: Any) -> Remark | None:
     """What is said of a function whose last line computes what it should return; None for any other."""
     code: Any = getattr(called, "__code__", None)
     node = _function(code.co_filename, code.co_firstlineno) if code is not None else None
-    if node is None or any(isinstance(part, (ast.Return, ast.Yield)) for part in ast.walk(node)):
+    if node is None or any(own(node, kind) for kind in _GIVING):
         return None
     last = node.body[-1]
     place = as_place(Site(code.co_filename, last.end_lineno or last.lineno, ""))

@@ -13,7 +13,7 @@ from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place, at_line
 from ..auxiliary import line_of_return, with_auxiliary
 from ..loops import counted
-from ..new_lines import NewLines, all_on, last_name, nodes_on, replaced, word
+from ..new_lines import NewLines, all_on, along_another_axis, last_name, nodes_on, replaced
 from ..new_lines import value as value_on
 from ..own_gradients import of_custom_vjp
 from ..script_lines import assigned_on, on_lines, read_by
@@ -127,16 +127,11 @@ def _product(file: str, line: int, _: str, frame: Any) -> Remark | None:
 def _joined(file: str, line: int, said: str, _: Any) -> Remark | None:
     """Parts that another axis joins."""
     shapes = [ast.literal_eval(each) for each in re.findall(r"\([\d, ]*\)", said)]
-    axes = [axis for axis, sizes in enumerate(zip(*shapes)) if len({*sizes}) > 1]
-    if len(axes) != 1 or len({*map(len, shapes)}) != 1:
+    if (found := along_another_axis(file, line, shapes, "axis")) is None:
         return None
-    place = as_place(Site(file, line, ""))
-    for call in _calls(file, line, "concatenate", "concat"):
-        lines = replaced(file, call.args[1], str(axes[0])) if call.args[1:] else word(
-            file, line, last_name(call.func), "axis", str(axes[0]))
-        return Remark(f"it joins arrays of {' and '.join(str([*shape]) for shape in shapes)}, which differ in axis "
-                      f"{axes[0]}", place, f"axis={axes[0]}, if these are features of the same examples", lines)
-    return None
+    axis, lines = found
+    return Remark(f"it joins arrays of {' and '.join(str([*shape]) for shape in shapes)}, which differ in axis {axis}",
+                  as_place(Site(file, line, "")), f"axis={axis}, if these are features of the same examples", lines)
 
 
 def _by_others(file: str, line: int, _: str, frame: Any) -> Remark | None:

@@ -16,7 +16,18 @@ from ....core.site import Site, resolve
 from ....debug.analysis.advice import Remark
 from ....debug.analysis.refusals import fault_of
 from ....debug.facts.roles import as_place, at_line
-from ...new_lines import NewLines, all_on, argument, first_of, last_name, replaced, text_of_argument, word
+from ...new_lines import (
+    JOINING,
+    NewLines,
+    all_on,
+    along_another_axis,
+    argument,
+    first_of,
+    last_name,
+    replaced,
+    text_of_argument,
+    word,
+)
 from ...new_lines import without_recording as unrecorded
 from ..batches import whole_batches
 from ..graph import sliced
@@ -122,7 +133,7 @@ def _joined(scene: Scene) -> Remark | None:
     """Parts of other ranks, one of which has an axis of one; or parts that another axis joins."""
     tensors = scene.op_arguments()[0]
     call = next(node for node in all_on(scene.file, scene.line) if isinstance(node, ast.Call) and last_name(
-        node.func) in ("cat", "concat", "concatenate"))
+        node.func) in JOINING)
     text, shapes = f"it joins {shown(tensors)}", [list(t.shape) for t in tensors]
     texts = getattr(call.args[0], "elts", [])
     least = min(shapes, key=len)
@@ -132,12 +143,9 @@ def _joined(scene: Scene) -> Remark | None:
         lines = {at: line for axis, node in zip(axes, texts) if axis is not None for at, line in replaced(
             scene.file, node, f"{{}}.squeeze({axis})").items()}
         return Remark(text, None, "give them one number of axes: x.squeeze(1) takes one of length 1 out", lines)
-    other = {k for k in range(len(least)) if len({shape[k] for shape in shapes}) > 1}
-    if len(other) != 1:
+    if (found := along_another_axis(scene.file, scene.line, shapes, "dim")) is None:
         return Remark(text, None, "give all but the axis that is joined one length")
-    axis = other.pop()
-    lines = replaced(scene.file, call.args[1], str(axis)) if call.args[1:] else word(
-        scene.file, scene.line, last_name(call.func), "dim", str(axis), ("axis",))
+    axis, lines = found
     return Remark(f"{text}, which differ in axis {axis}", None, f"dim={axis}, if these are features of the same "
                   "examples", lines)
 
