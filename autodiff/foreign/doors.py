@@ -29,12 +29,14 @@ class View:
     """What a door may know of the script, and tell it. namespace: gives its globals. is_left: whether it is to be let
     alone. handles: what else the prompt is to know by name. doors: those that others work with, by their framework.
 
+    hurries: whether it goes on to its end, and no watch or stop asks for each step.
     offer: takes the graph and the session that the debugger may look at once the script has ended.
     """
 
     namespace: Callable[[], dict[str, Any]]
     is_left: Callable[[], bool]
     offer: Callable[[Any, Any], None] = lambda graph, session: None
+    hurries: Callable[[], bool] = lambda: False
     handles: dict[str, Any] = field(default_factory=dict)
     doors: dict[str, Any] = field(default_factory=dict)
 

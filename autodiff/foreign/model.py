@@ -1,6 +1,7 @@
 """A program of another framework as a graph, and the tables that say what its ops are made of."""
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -78,15 +79,19 @@ class ForeignOp:
     build: Callable[..., Any]
     note: str = ""
 
+    @functools.cached_property
+    def _signature(self) -> inspect.Signature:
+        return inspect.signature(self.build)
+
     @property
     def arguments(self) -> tuple[str, ...]:
         """The names of all that it takes."""
-        return tuple(inspect.signature(self.build).parameters)
+        return tuple(self._signature.parameters)
 
     def __call__(self, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
         """Add it to the graph at hand. Raises ArgumentError for inputs or attributes that it does not take."""
         try:
-            bound = inspect.signature(self.build).bind(*inputs, **attributes)
+            bound = self._signature.bind(*inputs, **attributes)
         except TypeError as error:
             raise ArgumentError(f"{self.name} {error}: it takes {', '.join(self.arguments)}") from None
         found = self.build(*bound.args, **bound.kwargs)

@@ -69,6 +69,7 @@ class ModelScript:
     detached: bool = False
     selected: int = 0
     lines: LineStops = field(default_factory=LineStops)
+    hurries: Callable[[], bool] = lambda: False  # whether it goes on to its end, and nothing is asked of each run
     turn: Turn = field(default_factory=Turn)
     known: dict[str, Any] = field(default_factory=dict)
     fixed: Patch | None = None  # how the script is run otherwise than its file has it
@@ -249,7 +250,8 @@ class ModelScript:
             offered[:] = graph, session
 
         try:
-            with doors.opened(doors.View(lambda: self.namespace, lambda: self.detached, offer, self.known)):
+            with doors.opened(doors.View(lambda: self.namespace, lambda: self.detached, offer, self.hurries,
+                                         self.known)):
                 if self._spec is not None and self._spec.parent:
                     __import__(self._spec.parent)
                 self.lines.install(sys._getframe())

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import linecache
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -108,6 +109,8 @@ class Shell:
         dbg.watches.keep_lines(self.dbg.watches)
         script = ModelScript(file, tuple(arguments), dbg.on_run, as_module, patient=self.interactive,
                              with_tensorflow=self.with_tensorflow, turn=dbg.log.turn, fixed=fixed)
+        script.hurries = lambda: script.left == math.inf and not (
+            script.before or script.interrupted or self.displays or [*dbg.watches] or dbg.runs.hooks.recorder)
         if self.script is not None and self.script.fixed:
             linecache.cache.pop(self.script.file, None)
         script.compile()

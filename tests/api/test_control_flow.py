@@ -8,13 +8,8 @@ import pytest
 
 import autodiff as tf
 from autodiff.api.control.known_choice import smart_case
-from autodiff.core.graph import Graph
 
-
-@pytest.fixture(autouse=True)
-def graph():
-    with Graph().as_default() as g:
-        yield g
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def run(fetches, feeds=None):

@@ -10,14 +10,9 @@ from autodiff.errors import (
 )
 
 import autodiff as tf
-from autodiff.core.graph import Graph
 from autodiff.runtime.eager import EagerContext
 
-
-@pytest.fixture(autouse=True)
-def graph():
-    with Graph().as_default() as g:
-        yield g
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def run(fetches, feeds=None):

@@ -4,15 +4,11 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.core.graph import Graph
 
 Dataset = tf.data.Dataset
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with Graph().as_default() as g:
-        yield g
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def drained(dataset, feeds=None):

@@ -19,10 +19,7 @@ IMAGE = (np.arange(30) % 7).reshape(1, 5, 6, 1).astype(np.float32)
 RNG = np.random.default_rng(3)
 
 
-@pytest.fixture(autouse=True)
-def a_graph() -> Any:
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def run(fetched: Any, feeds: Any = None) -> Any:

@@ -8,15 +8,11 @@ import pytest
 from autodiff.errors import UnsupportedError
 
 import autodiff as tf
-from autodiff.core.graph import Graph
 
 D = tf.distributions
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with Graph().as_default() as g:
-        yield g
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def run(fetches, feeds=None):

@@ -14,10 +14,7 @@ BOXES = np.array([[0.1, 0.23, 0.8, 0.9], [0.93, 0.83, 0.12, 0.27], [-0.3, 0.1, 1
 OF = np.array([0, 1, 1], np.int32)
 
 
-@pytest.fixture(autouse=True)
-def a_graph() -> Any:
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def run(fetched: Any) -> Any:

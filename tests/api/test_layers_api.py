@@ -222,10 +222,7 @@ EXPECTED = {
 CASES = {**layers(tf), **contrib_layers(tf)}
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -5,15 +5,11 @@ import pytest
 
 import autodiff as tf
 from autodiff import train
-from autodiff.core.graph import Graph
 
 steps = train.get_or_create_global_step
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with Graph().as_default() as g:
-        yield g
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def values_after(runs, operation, fetches):

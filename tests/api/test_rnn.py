@@ -170,10 +170,7 @@ EXPECTED = {
 CASES = {**recurrent(tf), **decoders(tf)}
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 @pytest.mark.parametrize("name", EXPECTED)

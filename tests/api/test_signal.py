@@ -17,10 +17,7 @@ def run(fetched: Any) -> Any:
         return session.run(fetched)
 
 
-@pytest.fixture(autouse=True)
-def a_graph() -> Any:
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def test_a_transform_is_the_sum_it_says() -> None:

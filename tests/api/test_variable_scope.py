@@ -8,14 +8,9 @@ import pytest
 
 import autodiff as tf
 from autodiff.api.variables.template import make_template_internal
-from autodiff.core.graph import Graph
 from autodiff.runtime.eager import eager_mode
 
-
-@pytest.fixture(autouse=True)
-def graph():
-    with Graph().as_default() as g:
-        yield g
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def run(*fetches):

@@ -7,17 +7,13 @@ import pytest
 from autodiff.errors import FailedPreconditionError
 
 import autodiff as tf
-from autodiff.core.graph import Graph
 from autodiff.runtime.eager import eager_mode
 from autodiff.tensorflow_names.python.variables import variable_op, variable_shape
 
 KINDS = pytest.mark.parametrize("use_resource", [False, True], ids=["reference", "resource"])
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with Graph().as_default() as g:
-        yield g
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def op_names():

@@ -26,7 +26,7 @@ DOWN = ["losses.append(float(loss))", "loss.backward()", "with torch.no_grad():"
 
 @pytest.fixture
 def told(tmp_path, capfd):
-    def run(*lines, door=True):
+    def run(*lines, door=True, hurries=False):
         """A script of these lines in its loop: its namespace, steps, and what was said."""
         file = tmp_path / "train.py"
         file.write_text(HEAD + "".join(f"    {line}\n" for line in lines))
@@ -34,7 +34,7 @@ def told(tmp_path, capfd):
         names, seen = {}, []
         with installed("autodiff.foreign.torch"):
             from autodiff.foreign.torch.door import TorchDoor
-            made = TorchDoor(View(lambda: names, lambda: not door))
+            made = TorchDoor(View(lambda: names, lambda: not door, hurries=lambda: hurries))
             ask = made.steps.run
             made.steps.run = lambda step: seen.append((float(ask(step)), step, [*made.steps.advice.findings()]))
             with made.opened():
@@ -55,6 +55,16 @@ def test_each_backward_is_a_step_with_the_values_that_torch_had(told):
     assert len({s.loss for _, s, _ in found.steps}) == 1  # one graph
     assert np.allclose(found.slopes()[0], step.gradients["w"], rtol=1e-6)
     assert (found.said, found.found) == ("", [])
+
+
+@pytest.mark.parametrize("size, seen", [(1, 60), (201, 22)])
+def test_of_steps_that_all_do_something_else_some_are_looked_at(size, seen, told):
+    found = told("for k in range(10):", "    h = x @ w", f"    for _ in range({size} + 10 * step + k):",
+                 "        h = h * torch.tensor(1.0)", "    far = float('inf') if (step, k) == (2, 9) else 0.0",
+                 "    loss = (h - y).square().mean() - torch.tensor(far)", "    loss.backward()",
+                 "    w.grad.zero_()", hurries=True)
+    assert len(found.steps) == seen and sum(not np.isfinite(loss) for loss, *_ in found.steps) == 1
+    assert ("one in 8 is looked at" in found.said) is (seen < 60)
 
 
 @pytest.mark.parametrize("lines, line, text, remedy", [

@@ -4,15 +4,11 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.core.graph import Graph
 
 X = np.array([0.3, -0.8, 1.7])
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with Graph().as_default() as g:
-        yield g
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def looped(x, step):

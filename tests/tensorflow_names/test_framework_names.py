@@ -17,10 +17,7 @@ from autodiff.tensorflow_names.python.framework import device, error_interpolati
 HERE = os.path.abspath(__file__)
 
 
-@pytest.fixture(autouse=True)
-def fresh_graph() -> Any:
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def _line() -> int:

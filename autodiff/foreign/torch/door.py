@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from .names import data_names, modules_in, parameters_in, user_names
 from .raised.post_mortem import PostMortem
 from .rates import underflowing
 from .record import Call, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
-from .steps import Builder, Built
+from .steps import ONE_IN, Builder, Built
 from .words import WORDS
 from .written import slower, written
 
@@ -172,6 +172,10 @@ class TorchDoor:
         unnamed = self._unnamed(used, parameters)
         self._habits.unkept.note(unnamed.values(), used)
         parameters = self._lasting({**parameters, **unnamed}, entries)
+        if self._view.hurries() and self._builder.is_one_of_many(loss, used, parameters) and _is_finite([
+                loss, *(p.grad for p in parameters.values())]):
+            self._pass_over()
+            return
         try:
             built = self._builder.built(loss, used, parameters, data_names(names))
         except Exception as error:  # of a program that goes on, whatever we cannot read of it
@@ -188,6 +192,14 @@ class TorchDoor:
             self.steps.run(step)
         except AutodiffError as error:
             self._refuse(error)
+
+    def _pass_over(self) -> None:
+        """Go on without a look at a step, of a program whose steps are all others."""
+        if "passed over" not in self._refused:
+            self._refused.add("passed over")
+            sys.stderr.write("gradbg: each step does something else, as with batches of other lengths: from here on one"
+                             f" in {ONE_IN} is looked at, and each that is not finite; with a watch all are\n")
+        self._turn()
 
     def _turn(self) -> None:
         """Begin the record of a new step."""
@@ -251,7 +263,8 @@ class TorchDoor:
         """What doctor is to say of the steps up to this one."""
         found, rate = self._habits.findings(names, parameters), self._habits.rate()
         found += sampled(self.recorder.entries, used)
-        turns = self._course.note(turn.step.loss, turn)
+        moved = [name for name, slope in turn.step.gradients.items() if slope is not None]
+        turns = self._course.note((user_frames(), *moved), turn)
         by_hand = next((e for e in self.recorder.entries if _updates(e, parameters)), None)
         if by_hand is not None:
             place = place_of_frames(by_hand.frames)
@@ -272,6 +285,10 @@ class TorchDoor:
         if kind not in self._refused:
             self._refused.add(kind)
             sys.stderr.write(f"gradbg: this step cannot be looked at, the script goes on: {text}\n")
+
+
+def _is_finite(tensors: Iterable[Any]) -> bool:
+    return all(bool(torch.isfinite(t.detach()).all()) for t in tensors if t is not None)
 
 
 def _is_part(tensor: Any) -> bool:

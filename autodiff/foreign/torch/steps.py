@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 
 from ...core.graph import Tensor
-from ...core.site import made_at, resolve
+from ...core.site import Site, made_at, resolve
 from ..model import legal_name, tf
 from ..script_lines import assigned_on
 from ..steps import ForeignSteps
@@ -29,6 +30,9 @@ class Built:
     feeds: dict[Tensor, np.ndarray]
     edits: list[Entry]
 
+
+# After so many steps in a row whose graphs are new, one in so many is looked at, if it has so many ops.
+_ALL_NEW, ONE_IN, _LARGE = 16, 8, 200
 
 # The number of an entry, or -1 for numbers; which tensor of its arguments, or (True) of what it drew.
 Spot = tuple[int, int, bool]
@@ -54,6 +58,13 @@ class Builder:
     def __init__(self, steps: ForeignSteps, recorder: Recorder, habits: Habits) -> None:
         self._steps, self._recorder, self._habits = steps, recorder, habits
         self._known: dict[Any, _Known] = {}
+        self._news = 0  # of the last steps, one after the other, whose graphs were new
+
+    def is_one_of_many(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any]) -> bool:
+        """Whether a step is to be passed over: it is large and does what none did, as almost all of the last ones."""
+        is_new = _signature(entries, parameters, loss)[0] not in self._known
+        self._news = self._news + 1 if is_new else 0
+        return self._news > _ALL_NEW and len(entries) >= _LARGE and self._news % ONE_IN != 0
 
     def built(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str]) -> Built:
         """The graph of a loss, by the entries that it is made of."""
@@ -98,6 +109,7 @@ class Builder:
         """free: which of the numbers are fed."""
         graph, given = self._steps.graph, list[tuple[Tensor, Spot]]()
         spots = _spots(entries)
+        last = functools.cache(self._last_of_lines)
 
         def leaf(tensor: Any, value: Callable[[], np.ndarray], entry: Entry | None) -> Any:
             """What the step was given: fed, under the name that the script has for it."""
@@ -106,7 +118,7 @@ class Builder:
             if spot is None:  # only the backward of a Function has it
                 return tf.constant(array)
             drawn = name_of(entry.op)[0].strip("_") if entry is not None else ""
-            name = names.get(id(tensor)) or drawn or names.get(storage_of(tensor)) or self._given_to(tensor)
+            name = names.get(id(tensor)) or drawn or names.get(storage_of(tensor)) or _given_to(tensor, last())
             node = tf.placeholder(DTYPES[tensor.dtype], list(array.shape), name=legal_name(name))
             given.append((node, spot))
             if drawn:
@@ -124,11 +136,9 @@ class Builder:
                 node = tf.identity(builder.of(loss), name=legal_name(names.get(id(loss), "loss")))
         return _Known(node, given, builder.edits, numbers, free)
 
-    def _given_to(self, tensor: Any) -> str:
-        """The name that the line gives what its last op made, as `hot` in `hot = table[i]`; else "data"."""
-        last = {site: e for e in self._recorder.entries for site in resolve(e.frames[:1])}
-        names = [assigned_on(site.file, site.line) for site, e in last.items() if any(t is tensor for t in e.made)]
-        return names[-1][0] if names and len(names[-1]) == 1 else "data"
+    def _last_of_lines(self) -> dict[Site, Entry]:
+        """The last op of each line."""
+        return {site: e for e in self._recorder.entries for site in resolve(e.frames[:1])}
 
     @staticmethod
     def _fed_numbers(free: frozenset[int], given: list[tuple[Tensor, Spot]]) -> Callable[[float], Any]:
@@ -143,6 +153,12 @@ class Builder:
             given.append((node, (-1, place, False)))
             return node
         return number
+
+
+def _given_to(tensor: Any, last: dict[Site, Entry]) -> str:
+    """The name that a line gives what its last op made, as `hot` in `hot = table[i]`; else "data"."""
+    names = [assigned_on(site.file, site.line) for site, e in last.items() if any(t is tensor for t in e.made)]
+    return names[-1][0] if names and len(names[-1]) == 1 else "data"
 
 
 def _numbers_in(entries: Sequence[Entry]) -> list[float]:

@@ -188,6 +188,7 @@ def rewired(plan: Plan, renamed: dict[int, int]) -> Plan:
     """The plan with slots renamed wherever they are read."""
     if not renamed:
         return plan
-    steps = [replace(s, inputs=tuple([renamed.get(i, i) for i in s.inputs])) for s in plan.steps]
+    steps = [s if renamed.keys().isdisjoint(s.inputs) else replace(s, inputs=tuple([
+        renamed.get(i, i) for i in s.inputs])) for s in plan.steps]
     return replace(plan, steps=steps, fetches=tuple([renamed.get(i, i) for i in plan.fetches]),
                    slots={t: renamed.get(i, i) for t, i in plan.slots.items()})
