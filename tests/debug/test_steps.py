@@ -11,6 +11,7 @@ import pytest
 import autodiff as tf
 from autodiff.core.op import build
 from autodiff.debug import Debugger
+from autodiff.debug.analysis.mistakes.heads import number_in
 from autodiff.debug.facts.training_runs import can_train, trains
 from cli.language.interpreter import execute
 from cli.model.results import error_in
@@ -224,3 +225,4 @@ with tf.Session() as session:
     typed(shell, "run")
     assert "finding" in typed(shell, "doctor") or "nothing looks wrong" in typed(shell, "doctor")
     shell.close()
+    assert (number_in(tf.constant(1j)), number_in(tf.constant(2.0))) == (None, 2.0)

@@ -140,6 +140,21 @@ def test_what_is_differentiated_by_on_the_way_is_data(told, asked):
     assert ("not in the optimizer" in [kind for kind, _ in found.found]) != asked
 
 
+@pytest.mark.parametrize("ask", ["torch.autograd.grad(h, t, create_graph=True)", "pass"])
+def test_what_an_earlier_loss_asked_by_is_no_variable_of_the_next(told, ask):
+    found = told("o = torch.optim.Optimizer([w], 0.1) if not step else o", "t = torch.tensor(1.0, requires_grad=True)",
+                 "h = x @ w * t", ask, "(h - y).square().mean().backward()", LOSS, "loss.backward()")
+    assert ("t" in found.steps[-1][1].values) is (ask == "pass")
+
+
+def test_the_elements_of_a_sparse_gradient_are_those_that_it_holds():
+    with installed("autodiff.foreign.torch"):
+        from autodiff.foreign.torch.record import numbers_of
+        sparse = SimpleNamespace(is_sparse=True, coalesce=lambda: SimpleNamespace(values=lambda: "held"))
+        sparse.detach = lambda: sparse
+        assert numbers_of(sparse) == "held"
+
+
 def test_two_losses_made_before_the_first_backward_are_two_steps(told):
     found = told("h = x @ w", "a, b = (h - y).square().mean(), (x @ (w * torch.tensor(2.0)) - y).square().mean()",
                  "a.backward()", "b.backward()", "w.grad.zero_()")
@@ -303,6 +318,10 @@ def test_what_is_assigned_to_data_is_where_the_way_ends(told):
 def test_a_loss_without_a_step_and_parameters_that_are_all_frozen_are_told(told):
     made = "descent = descent if step else torch.optim.Optimizer([w])"
     assert ("never stepped", 10) in told(made, LOSS, "descent.zero_grad()", "loss.backward()").found
+    closed = ["def closure():", "    descent.zero_grad()", f"    {LOSS}", "    loss.backward()", "descent.step(closure)"]
+    found = told(made, *closed)
+    assert len(found.steps) == 36
+    assert not [f.kind for *_, each in found.steps for f in each if f.kind == "never stepped"]
     with pytest.raises(RuntimeError) as error:
         raise RuntimeError("element 0 of tensors does not require grad")
     with installed("autodiff.foreign.torch"):

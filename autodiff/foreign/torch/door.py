@@ -29,8 +29,9 @@ from .left_behind import left_before, remark_on, sampled, to_numbers
 from .names import data_names, modules_in, parameters_in, user_names
 from .raised.post_mortem import PostMortem
 from .rates import underflowing
-from .record import Call, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
+from .record import Call, Entry, Recorder, is_leaf, numbers_of, place_of_frames, storage_of, tensors_in, user_frames
 from .steps import ONE_IN, Builder, Built
+from .unkept import fixed_tables
 from .words import WORDS
 from .written import slower, written
 
@@ -171,7 +172,7 @@ class TorchDoor:
         self._looked_at(names, parameters, used)
         unnamed = self._unnamed(used, parameters)
         self._habits.unkept.note(unnamed.values(), used)
-        parameters = self._lasting({**parameters, **unnamed}, entries)
+        parameters = self._lasting({**parameters, **unnamed}, entries, used)
         if self._view.hurries() and self._builder.is_one_of_many(loss, used, parameters) and _is_finite([
                 loss, *(p.grad for p in parameters.values())]):
             self._pass_over()
@@ -219,11 +220,14 @@ class TorchDoor:
                     found[self._habits.label(tensor)] = tensor
         return found
 
-    def _lasting(self, parameters: dict[str, Any], entries: Sequence[Entry]) -> dict[str, Any]:
-        """Without what this step made, and asked for gradients by on its way, as for a penalty of them."""
+    def _lasting(self, parameters: dict[str, Any], entries: Sequence[Entry], used: Sequence[Entry]) -> dict[str, Any]:
+        """Without what a step made, and asked for gradients by on its way, as for a penalty of them."""
         asked, self._asked = {id(t) for t in self._asked}, []
-        made = asked and {id(t) for e in entries for t in e.made}
-        return {name: p for name, p in parameters.items() if id(p) not in asked or id(p) not in made}
+        fleeting = asked and asked & {id(t) for e in entries for t in e.made}
+        given = {id(t) for e in used for t in e.given}
+        fleeting |= {id(p) for p in self._habits.not_given(parameters).values()
+                     if id(p) in self._habits.asked and id(p) not in given and not isinstance(p, torch.nn.Parameter)}
+        return {name: p for name, p in parameters.items() if id(p) not in fleeting}
 
     def _tell(self, built: Built, names: dict[str, Any], parameters: dict[str, Any], entries: list[Entry],
               used: list[Entry]) -> None:
@@ -244,7 +248,7 @@ class TorchDoor:
             variable = self.steps.variables[name]
             self._view.handles[name] = variable
             if not parameter.requires_grad:
-                table = next((f for f in self._habits.fixed_tables(names) if name.endswith(
+                table = next((f for f in fixed_tables(names, self._habits.made) if name.endswith(
                     f"{f.op.rpartition('.')[2]}.weight")), None)
                 advice.remarks[variable.op.name] = Remark(f"requires_grad of {name} is False", self._habits.frozen(
                     parameter)) if table is None else Remark(table.text, table.place, table.remedy,
@@ -288,7 +292,7 @@ class TorchDoor:
 
 
 def _is_finite(tensors: Iterable[Any]) -> bool:
-    return all(bool(torch.isfinite(t.detach()).all()) for t in tensors if t is not None)
+    return all(bool(torch.isfinite(numbers_of(t)).all()) for t in tensors if t is not None)
 
 
 def _is_part(tensor: Any) -> bool:

@@ -26,7 +26,7 @@ from .hooks import Hooks
 from .logarithms import Logarithms
 from .names import modules_in
 from .rates import Rates
-from .record import BYTES, Entry, RawFrames, Recorder, is_leaf, place_of_frames, user_frames
+from .record import BYTES, Entry, RawFrames, Recorder, is_leaf, numbers_of, place_of_frames, user_frames
 from .unkept import Unkept, all_frozen, fixed_tables, list_of
 from .written import Known, lists_layers
 
@@ -55,6 +55,7 @@ class Habits:
         self._evaluated: dict[int, RawFrames] = {}
         self._frozen: dict[int, RawFrames] = {}
         self._waiting = 0  # backwards since the last step, with gradients that were zeroed in between
+        self._is_within = False  # whether a step is under way that calls backward itself
         self._used: set[int] = set()  # parameters whose gradients a step has used, and that were not zeroed since
         self._piled = 0  # steps in a row that used gradients again
         self._cleared: tuple[RawFrames, bool] = ((), False)  # last zero_grad, whether after the last backward
@@ -83,12 +84,14 @@ class Habits:
 
         def begin(optimizer: Any, args: Any, kwargs: Any) -> None:
             saved.append(self._recorder.paused)
-            if not args[1:] and not kwargs:  # a closure is the user's own, with a forward pass in it
+            self._is_within = bool(args[1:] or kwargs)
+            if not self._is_within:  # a closure is the user's own, with a forward pass in it
                 self._recorder.paused = True
                 self._before_step(optimizer)
 
         def end(*_: Any) -> None:
             self._recorder.paused = saved.pop()
+            self._is_within, self._waiting = False, 0
 
         def enter(module: Any, _: Any) -> None:
             if not self._recorder.modules and torch.is_grad_enabled():
@@ -104,8 +107,7 @@ class Habits:
             nn_module.register_module_parameter_registration_hook(self._registered),
             nn_module.register_module_forward_pre_hook(enter),
             nn_module.register_module_forward_hook(leave, always_call=True))]
-        self._noting(torch.optim.Optimizer, "__init__", lambda _, made, *__: self.optimizers.setdefault(made))
-        self._noting(torch.optim.Optimizer, "__init__", lambda _, made, *__: self._made(made))
+        self._noting(torch.optim.Optimizer, "__init__", lambda _, optimizer, *__: self._made(optimizer))
         self._noting(torch.optim.Optimizer, "zero_grad", self._zeroed)
         self._noting(torch.nn.Module, "__init__", lambda _, module, *__: self._made(module))
         self._noting(torch.nn.functional, "dropout", self._dropped)
@@ -161,6 +163,8 @@ class Habits:
 
     def _made(self, thing: Any) -> None:
         self.made[id(thing)] = user_frames()
+        if isinstance(thing, torch.optim.Optimizer):
+            self.optimizers.setdefault(thing)
 
     def _registered(self, module: Any, name: str, parameter: Any) -> None:
         if parameter is not None and id(parameter) not in self.made:
@@ -187,7 +191,7 @@ class Habits:
         self.rates.before_step(optimizer)
         frames, is_after = self._cleared
         given = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-        has_none = not any(bool(p.grad.count_nonzero()) for p in given)
+        has_none = not any(bool(numbers_of(p.grad).any()) for p in given)
         self._in_vain = place_of_frames(frames) if is_after and has_none and self._waiting else None
         self._piled = self._piled + 1 if (own := set(map(id, given))) & self._used else 0
         self._used |= own
@@ -202,16 +206,15 @@ class Habits:
         self.hooks.changing.clear()
         self._remade |= {n for n, p in parameters.items() if n in self._older and self._older[n]() is not p}
         self._older.update({name: weakref.ref(p) for name, p in parameters.items()})
-        piled = {id(p) for p in parameters.values() if p.grad is not None and bool(p.grad.count_nonzero())}
+        piled = {id(p) for p in parameters.values() if p.grad is not None and bool(numbers_of(p.grad).any())}
         self._used &= piled
-        self._waiting = 1 if piled else self._waiting + 1
+        self._waiting = 0 if self._is_within else 1 if piled else self._waiting + 1
         self._cleared = (), False
 
     def turn(self) -> None:
         """Begin a new step."""
-        self.assigned.clear()
-        self.moved.clear()
-        self._lent.clear()
+        for seen in (self.assigned, self.moved, self._lent):
+            seen.clear()
         self._again = ()
 
     def has_moved(self, entry: Entry) -> bool:
@@ -272,13 +275,9 @@ class Habits:
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
-                *self.unkept.findings(), *self.fixed_tables(names), *all_frozen(self.optimizers, self.frozen),
+                *self.unkept.findings(), *fixed_tables(names, self.made), *all_frozen(self.optimizers, self.frozen),
                 *self.logarithms.findings(), *self._slipped(), *self.hooks.findings(), *self.between.findings(),
                 *self.rates.findings(self.rate())]
-
-    def fixed_tables(self, names: dict[str, Any]) -> list[Finding]:
-        """Embeddings that are not trained, as nobody has said whether they are to be."""
-        return fixed_tables(names, self.made)
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
         piled = [name for name, p in parameters.items() if id(p) in self._used]

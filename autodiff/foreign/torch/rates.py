@@ -10,7 +10,7 @@ from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import at_line
 from ..new_lines import word
-from .record import RawFrames, place_of_frames, user_frames
+from .record import RawFrames, numbers_of, place_of_frames, user_frames
 
 _DROPS = 3  # of the rate, from which on it is said to fade
 _FADED, _GONE = 1e-3, 1e-6  # of the first rate, if each drop halves it at least; whatever the drops are
@@ -87,7 +87,7 @@ class Rates:
         kernel, before = self._kernel
         if kernel is None:
             kernel = next((p for group in optimizer.param_groups for p in group["params"] if p.grad is not None
-                           and p.dim() > 1 and bool(p.grad.count_nonzero())), None)
+                           and p.dim() > 1 and bool(numbers_of(p.grad).any())), None)
         else:
             self._paces.append(float((kernel.detach() - before).norm() / (before.norm() + 1e-30)))
         self._kernel = kernel, None if kernel is None else kernel.detach().clone()

@@ -98,6 +98,11 @@ def is_leaf(tensor: Any) -> bool:
         return True
 
 
+def numbers_of(tensor: Any) -> Any:
+    """The elements of a tensor; of a sparse one those that it holds."""
+    return tensor.detach().coalesce().values() if tensor.is_sparse else tensor.detach()
+
+
 def storage_of(tensor: Any) -> int:
     """What tells the memory of a tensor from that of others, while it lives."""
     return tensor.untyped_storage()._cdata

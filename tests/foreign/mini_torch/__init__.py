@@ -136,8 +136,8 @@ class Tensor(TensorBase):
     def norm(self):
         return float(np.linalg.norm(self.array))
 
-    def count_nonzero(self):
-        return np.count_nonzero(self.array)
+    def any(self):
+        return bool(self.array.any())
 
     def __float__(self):
         return float(self.array)
@@ -309,13 +309,16 @@ class Optimizer:
         for parameter in self.param_groups[0]["params"]:
             parameter.grad = None
 
-    def step(self):
+    def step(self, closure=None):
+        given = (self,) if closure is None else (self, closure)
         for hook in self.before:
-            hook(self, (self,), {})
+            hook(self, given, {})
+        for _ in range(6) if closure else ():
+            closure()
         for parameter in self.param_groups[0]["params"]:
             parameter.array[...] -= self.param_groups[0]["lr"] * parameter.grad.array
         for hook in self.after:
-            hook(self, (self,), {})
+            hook(self, given, {})
 
 
 def hooked(hooks):

@@ -303,7 +303,7 @@ def constant(tensor: Tensor) -> np.ndarray | None:
 def number_in(tensor: Tensor) -> float | None:
     """The number that a constant of one element holds; None for anything else."""
     value = constant(tensor)
-    return None if value is None or value.size != 1 else float(value.reshape(()))
+    return None if value is None or value.size != 1 or value.dtype.kind == "c" else float(value.reshape(()))
 
 
 def is_weight(op: Operation | None) -> bool:
