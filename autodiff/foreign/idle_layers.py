@@ -5,12 +5,12 @@ import ast
 from os.path import commonprefix
 from typing import NamedTuple
 
-from ..core.site import RawFrames, Site, resolve
+from ..core.site import RawFrames, resolve
 from ..debug.analysis.advice import Remark
 from ..debug.facts.records import Place
-from ..debug.facts.roles import as_place, at_line
+from ..debug.facts.roles import at_line
 from .new_lines import is_alone, replaced
-from .script_lines import parsed
+from .script_lines import nodes_in, place_on
 
 
 class _Class(NamedTuple):
@@ -22,7 +22,7 @@ class _Class(NamedTuple):
 
     def place(self, node: ast.AST) -> Place:
         """Of a part of it."""
-        return as_place(Site(self.file, getattr(node, "lineno", 0), ""))
+        return place_on(self.file, getattr(node, "lineno", 0))
 
 
 def idle(made: RawFrames) -> Remark | None:
@@ -32,10 +32,9 @@ def idle(made: RawFrames) -> Remark | None:
 
 def idle_on(file: str, line: int) -> Remark | None:
     """The same of the layer that is made on a line."""
-    tree = parsed(file)
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in nodes_in(file):
         if isinstance(node, ast.ClassDef):
-            own = _Class(file, _layers(node), _uses(tree))
+            own = _Class(file, _layers(node), _uses(file))
             name = next((each for each, made in own.layers.items()
                          if made.lineno <= line <= (made.end_lineno or 0)), "")
             if name and name not in own.uses:
@@ -49,10 +48,10 @@ def _layers(node: ast.ClassDef) -> dict[str, ast.Assign]:
             each.value, ast.Call)}
 
 
-def _uses(tree: ast.Module | None) -> dict[str, list[ast.Attribute]]:
+def _uses(file: str) -> dict[str, list[ast.Attribute]]:
     """In order; a name that stands in a text, as for getattr, may be used anywhere."""
     found: dict[str, list[ast.Attribute]] = {}
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in nodes_in(file):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             found.setdefault(node.attr, []).append(node)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -5,16 +5,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 from ..core.site import source_lines
 from ..debug.analysis.scripts.parsed import LOOSE
 from .script_lines import beside, holding, on_lines
 
 NewLines = dict[tuple[str, int], str]  # by file and number
-
-JOINING = ("cat", "concat", "concatenate")  # functions that join arrays
-_OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 
 
 def before(file: str, line: int, text: str) -> NewLines:
@@ -76,66 +73,10 @@ def without_recording(file: str, line: int) -> NewLines:
     return found
 
 
-def argument(file: str, line: int, word: str, position: int, new: str, is_it: Callable[[ast.expr], bool]) -> NewLines:
-    """Another text, with {} for what it was, for an argument of a call on a line. is_it: tells by what is called.
-
-    The only call of all is taken, if it is none of these.
-    """
-    calls = [node for node in all_on(file, line) if isinstance(node, ast.Call)]
-    for call in [call for call in calls if is_it(call.func)] or calls[:len(calls) == 1]:
-        given = [each.value for each in call.keywords if each.arg == word] + call.args[position:position + 1]
-        if given and not isinstance(given[0], ast.Starred):
-            return replaced(file, given[0], new)
-    return {}
-
-
-def word(file: str, line: int, called: str, name: str, text: str, instead: tuple[str, ...] = ()) -> NewLines:
-    """A keyword of the call of a name on a line, in place of itself or one of others, else behind the last one."""
-    for call in all_on(file, line):
-        if isinstance(call, ast.Call) and last_name(call.func) == called:
-            given = [each for each in call.keywords if each.arg in (name, *instead)]
-            last = [*call.args, *call.keywords][-1:]
-            if not last:
-                return replaced(file, call, f"{ast.unparse(call.func)}({name}={text})")
-            return next((replaced(file, node, new) for nodes, new in (
-                (given, f"{name}={text}"), (last, f"{{}}, {name}={text}")) for node in nodes), {})
-    return {}
-
-
-def given_too(file: str, line: int, names: tuple[str, ...], text: str, *, behind: str = "",
-              unless: tuple[str, ...] = ()) -> NewLines:
-    """The only call of one of these names on a line with a keyword more, and text behind it; {} where it is given one
-    of others."""
-    calls = [node for node in nodes_on(file, line) if isinstance(node, ast.Call) and last_name(node.func) in names]
-    if len(calls) != 1 or {each.arg for each in calls[0].keywords} & {*unless}:
-        return {}
-    given = ", ".join([*map(ast.unparse, [*calls[0].args, *calls[0].keywords]), text])
-    return replaced(file, calls[0], f"{ast.unparse(calls[0].func)}({given}){behind}")
-
-
-def along_another_axis(file: str, line: int, shapes: Sequence[Sequence[int]], name: str) -> tuple[int, NewLines] | None:
-    """The one axis in which arrays differ that a call on a line joins along another, and the call with it.
-
-    name: the keyword that says the axis.
-    """
-    axes = [axis for axis, sizes in enumerate(zip(*shapes)) if len({*sizes}) > 1]
-    for call in all_on(file, line) if len(axes) == 1 and len({*map(len, shapes)}) == 1 else ():
-        if isinstance(call, ast.Call) and last_name(call.func) in JOINING:
-            return axes[0], replaced(file, call.args[1], str(axes[0])) if call.args[1:] else word(
-                file, line, last_name(call.func), name, str(axes[0]), ("axis",))
-    return None
-
-
 def value(file: str, line: int, new: str) -> NewLines:
     """Another text, with {} for what it was, for what a name is given on a line."""
     node = getattr(on_lines(file).get(line), "value", None)
     return replaced(file, node, new) if node is not None else {}
-
-
-def text_of_argument(file: str, line: int, position: int) -> str:
-    """That of the first call on a line which has so many."""
-    return next((ast.unparse(node.args[position]) for node in nodes_on(file, line) if isinstance(node, ast.Call)
-                 and len(node.args) > position), "")
 
 
 def first_of(file: str, line: int, method: str, added: str) -> NewLines:
@@ -145,46 +86,6 @@ def first_of(file: str, line: int, method: str, added: str) -> NewLines:
             found = replaced(file, node, "{}")
             return {at: text.replace(f".{method}(", f".{added}.{method}(", 1) for at, text in found.items()}
     return {}
-
-
-def copied_to_the_other(file: str, line: int) -> NewLines:
-    """`target.load_state_dict(trained.state_dict())` for the same the other way round."""
-    for call in nodes_on(file, line):
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
-            continue
-        state = call.args[0]
-        if call.func.attr == "load_state_dict" and not call.keywords and isinstance(state, ast.Call) and isinstance(
-                state.func, ast.Attribute) and state.func.attr == "state_dict" and not state.args:
-            to, of = ast.unparse(call.func.value), ast.unparse(state.func.value)
-            return replaced(file, call, f"{of}.load_state_dict({to}.state_dict())")
-    return {}
-
-
-def without_call(file: str, line: int, name: str) -> NewLines:
-    """What the only call of a function or method of a name on a line is of, in its place."""
-    calls = [node for node in nodes_on(file, line) if isinstance(node, ast.Call) and last_name(node.func) == name]
-    if len(calls) != 1:
-        return {}
-    func, given = calls[0].func, calls[0].args[:1]
-    if not given or isinstance(getattr(given[0], "operand", given[0]), ast.Constant):  # an axis, of a method
-        given = [func.value] if isinstance(func, ast.Attribute) else []
-    return replaced(file, calls[0], ast.unparse(given[0])) if given else {}
-
-
-def turned_mask(file: str, line: int) -> NewLines:
-    """The one mask of bools that calls on a line are given, the other way round."""
-    given = [node for call in nodes_on(file, line) if isinstance(call, ast.Call) for node in (
-        *(word.value for word in call.keywords if (word.arg or "").endswith("mask")),
-        *call.args[:last_name(call.func) in ("masked_fill", "masked_fill_", "where")])]
-    if len(given) != 1:
-        return {}
-    node = given[0]
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
-        return replaced(file, node, ast.unparse(node.operand))
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and (other := _OTHER.get(type(node.ops[0]))) is not None:
-        return replaced(file, node, ast.unparse(ast.Compare(node.left, [other()], node.comparators)))
-    is_plain = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
-    return replaced(file, node, "~{}" if is_plain else "~({})")
 
 
 def scaled_inside(file: str, line: int) -> NewLines:

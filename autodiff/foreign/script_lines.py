@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from ..core.graph import Operation, Tensor
 from ..core.site import Site, source_lines
+from ..debug.facts.records import Place
+from ..debug.facts.roles import as_place
 
 
 @functools.lru_cache(256)
@@ -61,8 +63,8 @@ def _factors(node: ast.AST) -> list[str]:
 @functools.lru_cache(256)
 def _number_of(file: str, name: str) -> tuple[float, int] | None:
     """The number that a name is given, and the line; None if it is given anything else, or more than once."""
-    tree, found = parsed(file), []
-    for node in ast.walk(tree) if tree is not None else ():
+    found: list[tuple[ast.expr | None, int]] = []
+    for node in nodes_in(file):
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(isinstance(n, ast.Name) and n.id == name for target in targets for n in ast.walk(target)):
@@ -136,9 +138,8 @@ def loops_around(file: str, line: int) -> list[ast.For | ast.While | ast.AsyncFo
 
 def holding(file: str, line: int) -> list[ast.AST]:
     """What has a body that a line is in, outer ones first."""
-    tree = parsed(file)
-    return [node for node in ast.walk(tree) if hasattr(node, "body") and getattr(node, "lineno", line + 1) <= line
-            <= (getattr(node, "end_lineno", None) or 0)] if tree is not None else []
+    return [node for node in nodes_in(file) if hasattr(node, "body") and getattr(node, "lineno", line + 1) <= line
+            <= (getattr(node, "end_lineno", None) or 0)]
 
 
 @functools.lru_cache(4096)
@@ -155,6 +156,12 @@ def on_lines(file: str) -> dict[int, ast.stmt]:
     return {line: node for node in _plain(file) for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 
+def block_of(file: str, line: int) -> list[ast.stmt]:
+    """The statements of the block that a line is in; of no block all that hold no others."""
+    holders = holding(file, line)[-1:]
+    return [*getattr(holders[0], "body", ())] if holders else [*dict.fromkeys(on_lines(file).values())]
+
+
 def beside(file: str, line: int) -> list[ast.stmt]:
     """All statements that begin on a line and hold no others."""
     return [node for node in _plain(file) if node.lineno == line]
@@ -163,16 +170,14 @@ def beside(file: str, line: int) -> list[ast.stmt]:
 @functools.lru_cache(16)
 def _plain(file: str) -> list[ast.stmt]:
     """All statements that hold no others."""
-    tree = parsed(file)
-    return [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not hasattr(node, "body")] if tree else []
+    return [node for node in nodes_in(file) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
 
 
 def _inside(file: str, statement: ast.stmt) -> Iterator[Site]:
     """The lines of the script's own functions that a statement calls, the last first: it returns what counts."""
     calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
     called = {function.id for function in calls if isinstance(function, ast.Name)}
-    tree = parsed(file)
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in nodes_in(file):
         if isinstance(node, ast.FunctionDef) and node.name in called:
             yield from (Site(file, s.lineno, node.name) for s in reversed(list(_simple(node))))
 
@@ -191,8 +196,7 @@ def _statement(site: Site) -> tuple[ast.stmt, ast.AST] | None:
 
 def usual_on(file: str, rate: ast.expr) -> ast.expr | None:
     """The number that `args.NAME` is where the command line does not say it: the default of an argument of argparse."""
-    tree = parsed(file) if isinstance(rate, ast.Attribute) and isinstance(rate.value, ast.Name) else None
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in nodes_in(file) if isinstance(rate, ast.Attribute) and isinstance(rate.value, ast.Name) else ():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             words = {word.arg: word.value for word in node.keywords}
             called = [str(ast.literal_eval(each)) for each in [*node.args, *filter(None, [words.get("dest")])]
@@ -210,6 +214,17 @@ def parsed(file: str) -> ast.Module | None:
         return ast.parse("".join(source_lines(file)))
     except SyntaxError:
         return None
+
+
+def nodes_in(file: str) -> Iterator[ast.AST]:
+    """All nodes of a file's tree, outer ones first; none where it is no Python."""
+    tree = parsed(file)
+    return ast.walk(tree) if tree is not None else iter(())
+
+
+def place_on(file: str, line: int) -> Place:
+    """A line of a file, of no function's in particular."""
+    return as_place(Site(file, line, ""))
 
 
 def _simple(scope: ast.AST) -> Iterator[ast.stmt]:

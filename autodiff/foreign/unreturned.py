@@ -4,12 +4,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..core.site import Site
 from ..debug.analysis.advice import Remark
-from ..debug.facts.roles import as_place, at_line
+from ..debug.facts.roles import at_line
 from .handed_on import own
 from .new_lines import NewLines, replaced, text_on
-from .script_lines import assigned_on, parsed
+from .script_lines import assigned_on, nodes_in, place_on
 
 _GIVING: tuple[type[ast.AST], ...] = (ast.Return, ast.Yield, ast.YieldFrom)
 
@@ -21,15 +20,14 @@ def unreturned(called: Any) -> Remark | None:
     if node is None or any(own(node, kind) for kind in _GIVING):
         return None
     last = node.body[-1]
-    place = as_place(Site(code.co_filename, last.end_lineno or last.lineno, ""))
+    place = place_on(code.co_filename, last.end_lineno or last.lineno)
     return Remark(f"{called.__qualname__.rpartition('<locals>.')[2]} ends{at_line(place)} without return, so what it "
                   "gives is None", place, "return what it has computed", _returned(code.co_filename, last))
 
 
 def _function(file: str, line: int) -> ast.FunctionDef | None:
-    tree = parsed(file)
-    return next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and min(
-        [node.lineno, *(each.lineno for each in node.decorator_list)]) == line), None) if tree is not None else None
+    return next((node for node in nodes_in(file) if isinstance(node, ast.FunctionDef) and min(
+        [node.lineno, *(each.lineno for each in node.decorator_list)]) == line), None)
 
 
 def _returned(file: str, last: ast.stmt) -> NewLines:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from autodiff.debug.engine.questions.patches import patch_of_lines
+from autodiff.foreign import new_calls as calls
 from autodiff.foreign import new_lines as lines
 from autodiff.foreign.loops import counted
 from autodiff.foreign.own_gradients import misshapen, of_custom_vjp
@@ -22,7 +23,7 @@ f(x)"""
 CASES: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "cut": ("for x in y:\n    h = f(h)", lambda f: lines.before(f, 2, "h = h.detach()"),
             "for x in y:\n    h = h.detach()\n    h = f(h)"),
-    "argument that is a sum": ("l = f(x, y + 1)", lambda f: lines.argument(
+    "argument that is a sum": ("l = f(x, y + 1)", lambda f: calls.argument(
         f, 1, "target", 1, "{}.float()", lambda _: True), "l = f(x, (y + 1).float())"),
     "added": ("h += x * 2", lambda f: lines.out_of_place(f, 1), "h = h + x * 2"),
     "method": ("h.mul_(2 * x)", lambda f: lines.out_of_place(f, 1), "h = h.mul(2 * x)"),
@@ -54,30 +55,30 @@ CASES: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "made of another": ("w = v - x", lambda f: lines.in_place(f, 1), "w = v - x"),
     "leaves": ("w -= g\nb -= g\nprint(w)", lambda f: lines.without_recording(f, 1),
                "with torch.no_grad(): w -= g\nwith torch.no_grad(): b -= g\nprint(w)"),
-    "layer": ("l = nn.Linear(16 * 5, é)", lambda f: lines.argument(f, 1, "in_features", 0, "64", lambda _: False),
+    "layer": ("l = nn.Linear(16 * 5, é)", lambda f: calls.argument(f, 1, "in_features", 0, "64", lambda _: False),
               "l = nn.Linear(64, é)"),
-    "which": ("l = loss(net(x), y)", lambda f: lines.argument(f, 1, "target", 1, "{}.long()", lambda name: (
+    "which": ("l = loss(net(x), y)", lambda f: calls.argument(f, 1, "target", 1, "{}.long()", lambda name: (
         getattr(name, "id", "") == "loss")), "l = loss(net(x), y.long())"),
-    "several": ("l = loss(net(x), y)", lambda f: lines.argument(f, 1, "input", 0, "{}.float()", lambda _: False),
+    "several": ("l = loss(net(x), y)", lambda f: calls.argument(f, 1, "input", 0, "{}.float()", lambda _: False),
                 "l = loss(net(x), y)"),
     "scalar": ("a = (b * c).backward()", lambda f: lines.first_of(f, 1, "backward", "mean()"),
                "a = (b * c).mean().backward()"),
-    "word": ("g = a.grad(u, t, o=f(u), retain_graph=True)[0]", lambda f: lines.word(
+    "word": ("g = a.grad(u, t, o=f(u), retain_graph=True)[0]", lambda f: calls.with_word(
         f, 1, "grad", "create_graph", "True", ("retain_graph",)), "g = a.grad(u, t, o=f(u), create_graph=True)[0]"),
-    "another word": ("g = a.grad(u, t)[0]", lambda f: lines.word(f, 1, "grad", "create_graph", "True"),
+    "another word": ("g = a.grad(u, t)[0]", lambda f: calls.with_word(f, 1, "grad", "create_graph", "True"),
                      "g = a.grad(u, t, create_graph=True)[0]"),
-    "no such call": ("g = a.step(u)", lambda f: lines.word(f, 1, "grad", "create_graph", "True"), "g = a.step(u)"),
-    "function": ("return torch.softmax(self.fc(x), dim=1)", lambda f: lines.without_call(f, 1, "softmax"),
+    "no such call": ("g = a.step(u)", lambda f: calls.with_word(f, 1, "grad", "create_graph", "True"), "g = a.step(u)"),
+    "function": ("return torch.softmax(self.fc(x), dim=1)", lambda f: calls.without_call(f, 1, "softmax"),
                  "return self.fc(x)"),
-    "method of": ("p = f(x).sigmoid()", lambda f: lines.without_call(f, 1, "sigmoid"), "p = f(x)"),
-    "of an axis": ("p = f(x).softmax(-1)", lambda f: lines.without_call(f, 1, "softmax"), "p = f(x)"),
-    "mask": ("y, _ = self.attn(q, h, h, key_padding_mask=valid)", lambda f: lines.turned_mask(f, 1),
+    "method of": ("p = f(x).sigmoid()", lambda f: calls.without_call(f, 1, "sigmoid"), "p = f(x)"),
+    "of an axis": ("p = f(x).softmax(-1)", lambda f: calls.without_call(f, 1, "softmax"), "p = f(x)"),
+    "mask": ("y, _ = self.attn(q, h, h, key_padding_mask=valid)", lambda f: calls.turned_mask(f, 1),
              "y, _ = self.attn(q, h, h, key_padding_mask=~valid)"),
-    "mask of a mask": ("s = s.masked_fill(~there, -1e9)", lambda f: lines.turned_mask(f, 1),
+    "mask of a mask": ("s = s.masked_fill(~there, -1e9)", lambda f: calls.turned_mask(f, 1),
                        "s = s.masked_fill(there, -1e9)"),
-    "mask compared": ("s = s.masked_fill(m[:, None] != 0, -1e9)", lambda f: lines.turned_mask(f, 1),
+    "mask compared": ("s = s.masked_fill(m[:, None] != 0, -1e9)", lambda f: calls.turned_mask(f, 1),
                       "s = s.masked_fill(m[:, None] == 0, -1e9)"),
-    "two masks": ("y = f(q, a_mask=a, b_mask=b)", lambda f: lines.turned_mask(f, 1), "y = f(q, a_mask=a, b_mask=b)"),
+    "two masks": ("y = f(q, a_mask=a, b_mask=b)", lambda f: calls.turned_mask(f, 1), "y = f(q, a_mask=a, b_mask=b)"),
     "integers": ("w = f([1])", lambda f: lines.value(f, 1, "{}.astype(float)"), "w = f([1]).astype(float)")}
 
 

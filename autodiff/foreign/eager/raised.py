@@ -4,11 +4,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...core.site import Site, source_lines
+from ...core.site import Site
 from ...debug.analysis.advice import Remark
-from ...debug.facts.roles import as_place
 from ..new_lines import NewLines, nodes_on, part_of, replaced, text_on
-from ..script_lines import assigned_on, holding, on_lines, read_by
+from ..script_lines import assigned_on, holding, nodes_in, on_lines, place_on, read_by
 
 
 def remark_on(said: str, asked: Site | None, watched: bool) -> Remark | None:
@@ -60,7 +59,7 @@ def remark_on(said: str, asked: Site | None, watched: bool) -> Remark | None:
 
 
 def _told(text: str, file: str, line: int, remedy: str, lines: NewLines) -> Remark:
-    return Remark(text, as_place(Site(file, line, "")), remedy, lines)
+    return Remark(text, place_on(file, line), remedy, lines)
 
 
 def _tape(asked: Site) -> tuple[ast.With, str, ast.Call, ast.Call] | None:
@@ -87,7 +86,7 @@ def _is_variable(file: str, name: str) -> bool:
     """Whether a name is given a variable somewhere."""
     return any(isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and ast.unparse(
         node.value.func).endswith(("Variable", "get_variable")) and name in {ast.unparse(each) for each in node.targets}
-               for node in ast.walk(ast.parse("".join(source_lines(file)))))
+               for node in nodes_in(file))
 
 
 def _remade(file: str, name: str) -> Iterator[tuple[int, NewLines]]:

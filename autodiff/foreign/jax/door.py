@@ -20,6 +20,7 @@ import jax
 
 from ...core.errors import AutodiffError
 from ..doors import View
+from ..instead import instead
 from ..script_lines import first_name
 from ..steps import ForeignSteps
 from .compiled import Gradients
@@ -56,20 +57,16 @@ class JaxDoor:
         real = {name: getattr(jax, name) for name in ("grad", "value_and_grad", "vjp")}
         print(f"gradbg: {_SAID}", file=sys.stderr)  # which a full screen hides: there it stands on the first page
         self._real = real
+        made = {name: functools.partial(self._gradient, name) for name in real} | {"vjp": functools.partial(self._vjp)}
         draws = self._habits.draws.watched(lambda: self._is_inside)
-        for name in real:
-            function = functools.partial(self._vjp if name == "vjp" else functools.partial(self._gradient, name))
-            setattr(jax, name, functools.update_wrapper(function, real[name]))
         try:
-            with draws, self._jitted.watched():
+            with instead([(jax, name, functools.update_wrapper(made[name], real[name])) for name in real]), draws, (
+                    self._jitted.watched()):
                 yield
         except Exception as error:
             with contextlib.suppress(Exception):  # what is said of an error is never another one
                 error.told = remark_on(error)  # type: ignore[attr-defined]
             raise
-        finally:
-            for name, function in real.items():
-                setattr(jax, name, function)
 
     def _gradient(self, name: str, /, fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False,
                   **options: Any) -> Any:

@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import jax
@@ -16,8 +16,10 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
 from ..course import TURNS, Turn
 from ..handed_on import function_of, returned_by
-from ..new_lines import NewLines, last_name, nodes_on, replaced
-from ..script_lines import assigned_on, loop_around, loops_around, on_lines, parsed
+from ..instead import instead
+from ..new_calls import calls_on
+from ..new_lines import NewLines, last_name, replaced
+from ..script_lines import assigned_on, loop_around, loops_around, nodes_in, on_lines
 from .optimizers import users_sites
 from .steps import Call
 
@@ -49,18 +51,11 @@ class Draws:
         self._now = set[Draw]()
         self._rounds: dict[Any, deque[Round]] = {}
 
-    @contextlib.contextmanager
-    def watched(self, is_inside: Callable[[], bool]) -> Iterator[None]:
+    def watched(self, is_inside: Callable[[], bool]) -> AbstractContextManager[None]:
         """While the script runs. is_inside: whether what is drawn belongs to a step, whose graph has it."""
         module: Any = getattr(jax, "random", None)
-        kept = {name: getattr(module, name) for name in _DRAWING if callable(getattr(module, name, None))}
-        for name, function in kept.items():
-            setattr(module, name, self._noting(name, function, is_inside))
-        try:
-            yield
-        finally:
-            for name, function in kept.items():
-                setattr(module, name, function)
+        return instead([(module, name, self._noting(name, getattr(module, name), is_inside)) for name in _DRAWING
+                        if callable(getattr(module, name, None))])
 
     def _noting(self, name: str, real: Callable[..., Any], is_inside: Callable[[], bool]) -> Callable[..., Any]:
         @functools.wraps(real)
@@ -108,9 +103,9 @@ def _repeated(sites: Sequence[Site]) -> Site:
 
 def carried(site: Site) -> set[str]:
     """What the function that a line is in hands on to its next round, where a loop of JAX's is given it."""
-    scope, tree = function_of(site), parsed(site.file)
-    loops = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and last_name(node.func) in _LOOPS
-             ] if tree is not None and scope is not None else []
+    scope = function_of(site)
+    loops = [node for node in nodes_in(site.file) if isinstance(node, ast.Call) and last_name(node.func) in _LOOPS
+             ] if scope is not None else []
     is_body = any(getattr(each, "id", "") == getattr(scope, "name", None) for loop in loops for each in loop.args)
     given_back = [node for each in returned_by(scope) for node in ast.walk(each)]
     return {node.id for node in given_back if isinstance(node, ast.Name)} if is_body else set()
@@ -118,8 +113,8 @@ def carried(site: Site) -> set[str]:
 
 def keys_on(file: str, line: int) -> list[ast.Name]:
     """What draws on a line are given as keys, by their names."""
-    given = [next(iter([word.value for word in node.keywords if word.arg == "key"] + node.args[:1]), None)
-             for node in nodes_on(file, line) if isinstance(node, ast.Call) and last_name(node.func) in _DRAWING]
+    given = [next(iter([word.value for word in call.keywords if word.arg == "key"] + call.args[:1]), None)
+             for call in calls_on(file, line, *_DRAWING)]
     return [each for each in given if isinstance(each, ast.Name)]
 
 

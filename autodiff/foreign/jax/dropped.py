@@ -9,7 +9,7 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
 from ..handed_on import function_of, returned_by, taken
 from ..new_lines import NewLines, replaced, text_on
-from ..script_lines import assigned_on, lines_of_use, on_lines, parsed, read_by
+from ..script_lines import assigned_on, lines_of_use, nodes_in, on_lines, read_by
 
 _MAPS = ("apply_updates", "tree_map", "tree.map", "tree_multimap")
 
@@ -87,6 +87,5 @@ def _name(call: ast.Call, parameters: str) -> str:
 
 def _own(file: str, call: ast.Call) -> ast.FunctionDef | None:
     """The script's function that is called, if it only returns something."""
-    tree = parsed(file)
-    return next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and isinstance(
-        call.func, ast.Name) and node.name == call.func.id and returned_by(node)), None) if tree is not None else None
+    return next((node for node in nodes_in(file) if isinstance(node, ast.FunctionDef) and isinstance(
+        call.func, ast.Name) and node.name == call.func.id and returned_by(node)), None)

@@ -9,11 +9,11 @@ from typing import Any
 
 import jax
 
-from ...core.site import PACKAGE, Site
+from ...core.site import PACKAGE
 from ...debug.analysis.advice import Remark
-from ...debug.facts.roles import as_place, at_line
+from ...debug.facts.roles import at_line
 from ..new_lines import NewLines, part_of, replaced, text_on
-from ..script_lines import line_of_name, on_lines, parsed
+from ..script_lines import line_of_name, nodes_in, on_lines, parsed, place_on
 from ..spelled import spelled
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Pow)
@@ -48,7 +48,7 @@ def _told(file: str, name: str, path: Any, leaf: Any) -> Remark | None:
     line = getattr(node, "lineno", 0) or line_of_name(file, name)
     if not line:
         return None
-    place, text = as_place(Site(file, line, "")), name + jax.tree_util.keystr(path)
+    place, text = place_on(file, line), name + jax.tree_util.keystr(path)
     is_number, dtype = not getattr(leaf, "shape", ()), jax.numpy.result_type(leaf)
     cause = (f"{text} is {'a number' if is_number else 'an array'} of {dtype}{at_line(place)}, and the gradient is "
              f"asked for by {'all of ' if path else ''}{name}: what has no fractions has none")
@@ -68,7 +68,7 @@ def _told(file: str, name: str, path: Any, leaf: Any) -> Remark | None:
 
 def _of_collections(file: str, line: int, name: str, key: str, number: int) -> Remark:
     """Of a layer's variables of several kinds: only its parameters are to be differentiated by."""
-    place, params = as_place(Site(file, line, "")), f"{name}['params']"
+    place, params = place_on(file, line), f"{name}['params']"
     return Remark(f"the gradient is asked for by all of {name}{at_line(place)}, and {name}[{key!r}] has integers in it,"
                   " which have no gradient", place, f"differentiate by {params} alone: lambda params, *rest: "
                   f"loss({{**{name}, 'params': params}}, *rest), of {params}",
@@ -85,9 +85,8 @@ def _by_parameters(file: str, line: int, name: str) -> NewLines:
     target = asked.targets[0]
     found = target.elts[-1] if isinstance(target, ast.Tuple) and "value" in ast.unparse(make.func) else target
     slopes = ast.unparse(found)
-    reads = [(node, around) for around in ast.walk(parsed(file) or ast.Module([], [])) for node in
-             ast.iter_child_nodes(around) if isinstance(node, ast.Name) and node.id == slopes and isinstance(
-                 node.ctx, ast.Load)]
+    reads = [(node, around) for around in nodes_in(file) for node in ast.iter_child_nodes(around)
+             if isinstance(node, ast.Name) and node.id == slopes and isinstance(node.ctx, ast.Load)]
     parts = [around for _, around in reads if isinstance(around, ast.Subscript) and isinstance(
         around.slice, ast.Constant) and around.slice.value == "params"]
     if len(parts) < len(reads) or len({node.lineno for node in parts} - {line}) < len(parts):
@@ -115,13 +114,13 @@ def _element(file: str, name: str, path: Any) -> tuple[ast.expr | None, ast.expr
     targets = getattr(statement, "targets", [])
     if not path:
         return (node if len(targets) == 1 and isinstance(targets[0], ast.Name) else None), None
-    key, tree = getattr(path[-1], "key", None), parsed(file)
-    if isinstance(key, str) and tree is not None:
-        found: list[tuple[ast.expr, ast.expr]] = [(value, each) for each in ast.walk(tree) if isinstance(each, ast.Dict)
+    key = getattr(path[-1], "key", None)
+    if isinstance(key, str) and parsed(file) is not None:
+        found: list[tuple[ast.expr, ast.expr]] = [(value, each) for each in nodes_in(file) if isinstance(each, ast.Dict)
                  for k, value in zip(each.keys, each.values) if isinstance(k, ast.Constant) and k.value == key]
-        found += [(word.value, each) for each in ast.walk(tree) if isinstance(each, ast.Call)
+        found += [(word.value, each) for each in nodes_in(file) if isinstance(each, ast.Call)
                   and ast.unparse(each.func) == "dict" for word in each.keywords if word.arg == key]
-        found += [(each.value, each.targets[0]) for each in ast.walk(tree) if isinstance(each, ast.Assign)
+        found += [(each.value, each.targets[0]) for each in nodes_in(file) if isinstance(each, ast.Assign)
                   and isinstance(each.targets[0], ast.Subscript) and isinstance(index := each.targets[0].slice,
                                                                                 ast.Constant) and index.value == key]
         return found[0] if len(found) == 1 else (None, None)
@@ -136,8 +135,7 @@ def _element(file: str, name: str, path: Any) -> tuple[ast.expr | None, ast.expr
 
 def _reads(file: str, key: Any) -> Iterator[tuple[ast.Subscript, ast.AST]]:
     """Where an entry is read, and what around it takes it."""
-    tree = parsed(file)
-    for around in ast.walk(tree) if tree is not None else ():
+    for around in nodes_in(file):
         for node in ast.iter_child_nodes(around):
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(
                     node.slice, ast.Constant) and node.slice.value == key:

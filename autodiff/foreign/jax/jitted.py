@@ -17,6 +17,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..instead import instead
+
 Alone = Callable[[Callable[[], Any]], Any]
 _IN_PYTHON = "while_loop fori_loop cond switch map associative_scan".split()
 
@@ -55,20 +57,13 @@ class Jitted:
         self._region: Region | None = None  # that is traced, or else is run
         self._is_traced = False
 
-    @contextlib.contextmanager
-    def watched(self) -> Iterator[None]:
+    def watched(self) -> contextlib.AbstractContextManager[None]:
         """While the script runs."""
         parts: list[tuple[Any, str, Any]] = [(jax, "jit", self._jitted), (jax.lax, "scan", self._scanned),
                                              (jax, "pmap", self._mapped)]
         parts += [(jax.lax, name, self._in_python(getattr(jax.lax, name), _compiling)) for name in _IN_PYTHON]
-        kept = [(module, name, getattr(module, name)) for module, name, _ in parts]
-        for (module, name, made), (*_, real) in zip(parts, kept):
-            setattr(module, name, functools.update_wrapper(functools.partial(made), real))
-        try:
-            yield
-        finally:
-            for module, name, real in kept:
-                setattr(module, name, real)
+        return instead([(module, name, functools.update_wrapper(functools.partial(made), getattr(module, name)))
+                        for module, name, made in parts])
 
     def _jitted(self, *fun: Callable[..., Any], **options: Any) -> Any:
         return self._made(*fun, **options) if fun else functools.partial(self._made, **options)

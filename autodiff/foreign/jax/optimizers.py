@@ -6,7 +6,7 @@ import functools
 import inspect
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place, at_line
 from ..course import TURNS
 from ..doors import View
+from ..instead import instead
 
 _KEPT = 64  # calls
 Leaves = Sequence[Any]
@@ -61,23 +62,15 @@ class Optimizers:
             if kind == "init":
                 self.begun.setdefault(of, self.asked[-1])
 
-    @contextlib.contextmanager
-    def watched(self, optax: ModuleType) -> Iterator[None]:
+    def watched(self, optax: ModuleType) -> contextlib.AbstractContextManager[None]:
         """While the script runs, once it has imported optax."""
         watching = {"apply_updates": self._applying, "set_to_zero": self._freezing}
-        kept = {name: getattr(optax, name) for name in (*watching, *_rated_by(optax)) if hasattr(optax, name)}
         optimizer = optax.GradientTransformation
         real = optimizer.__new__
-        optimizer.__new__ = functools.wraps(real)(
-            lambda cls, init, update: real(cls, *self._told(init, update)))
-        for name, function in kept.items():
-            setattr(optax, name, watching.get(name, self._rating)(function))
-        try:
-            yield
-        finally:
-            optimizer.__new__ = real
-            for name, function in kept.items():
-                setattr(optax, name, function)
+        made = functools.wraps(real)(lambda cls, init, update: real(cls, *self._told(init, update)))
+        return instead([(optimizer, "__new__", made), *(
+            (optax, name, watching.get(name, self._rating)(getattr(optax, name)))
+            for name in (*watching, *_rated_by(optax)) if hasattr(optax, name))])
 
     def _told(self, init: Callable[..., Any], update: Callable[..., Any]) -> tuple[Any, Any]:
         """Both functions of an optimizer; what those that it is made of do is not noted."""
@@ -214,8 +207,5 @@ def _same(a: Leaves, b: Leaves) -> bool:
 
 def _rated_by(optax: ModuleType) -> list[str]:
     """The names of functions that are given a learning rate."""
-    found = []
-    for name, each in vars(optax).items():
-        if inspect.isfunction(each) and "learning_rate" in inspect.signature(each).parameters:
-            found.append(name)
-    return found
+    return [name for name, each in vars(optax).items()
+            if inspect.isfunction(each) and "learning_rate" in inspect.signature(each).parameters]

@@ -1,12 +1,12 @@
 """From JAX's objects to plain data: the one file that knows how JAX keeps a jaxpr."""
 from __future__ import annotations
 
-import contextlib
 import enum
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from jax.extend import core
 
 from ...core.errors import UnsupportedError
 from ...core.site import PACKAGE, Site, resolve
+from ..instead import instead
 from .data import Equation, Literal, Program, Variable, recognized, without_dead
 
 _DEPTH = 8  # lines kept for each equation
@@ -235,19 +236,14 @@ def _pullback(equation: Any, known: _Known) -> Program:
                 hint="make what it uses an argument, or a number that is known before jax.jit") from error
 
 
-@contextlib.contextmanager
-def _lines_of_rules() -> Iterator[None]:
+def _lines_of_rules() -> AbstractContextManager[None]:
     """JAX gives what a backward function does the line of the forward call: where that is ours, it keeps its own."""
     real = source_info_util.user_context
 
     def context(traceback: Any, **options: Any) -> Any:
         return real(traceback if _sites(traceback) else None, **options)
 
-    source_info_util.user_context = context
-    try:
-        yield
-    finally:
-        source_info_util.user_context = real
+    return instead([(source_info_util, "user_context", context)])
 
 
 def _is_inexact(aval: Any) -> bool:

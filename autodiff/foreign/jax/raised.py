@@ -8,15 +8,16 @@ import re
 from traceback import walk_tb
 from typing import Any
 
-from ...core.site import PACKAGE, Site
+from ...core.site import PACKAGE
 from ...debug.analysis.advice import Remark
-from ...debug.facts.roles import as_place, at_line
+from ...debug.facts.roles import at_line
 from ..auxiliary import line_of_return, with_auxiliary
 from ..loops import counted
-from ..new_lines import NewLines, all_on, along_another_axis, last_name, nodes_on, replaced
+from ..new_calls import all_calls_on, along_another_axis, calls_on
+from ..new_lines import NewLines, all_on, last_name, replaced
 from ..new_lines import value as value_on
 from ..own_gradients import of_custom_vjp
-from ..script_lines import assigned_on, on_lines, read_by
+from ..script_lines import assigned_on, on_lines, place_on, read_by
 from ..spelled import spelled
 from ..unreturned import unreturned
 from .integers import of_integers
@@ -67,7 +68,7 @@ def remark_on(error: BaseException) -> Remark | None:
     if (told := of_optax(file, line, said) or swapped(file, line)) is not None:
         return told
     line = line_of_return(file, frame.f_lineno) or line if is_more and line == frame.f_lineno else line
-    place = as_place(Site(file, line, ""))
+    place = place_on(file, line)
     if not remedy:
         return None
     jnp = spelled(file, "jax.numpy")
@@ -84,11 +85,6 @@ def of_misfits(file: str, line: int, said: str, frame: Any) -> Remark | None:
         if re.search(pattern, said) and (found := finder(file, line, said, frame)) is not None:
             return found
     return None
-
-
-def _calls(file: str, line: int, *names: str) -> list[ast.Call]:
-    """The calls on a line of functions and methods of these names."""
-    return [node for node in all_on(file, line) if isinstance(node, ast.Call) and last_name(node.func) in names]
 
 
 def _value(node: ast.AST, frame: Any) -> Any:
@@ -110,9 +106,9 @@ def _nothing(file: str, line: int, _: str, frame: Any) -> Remark | None:
 
 def _product(file: str, line: int, _: str, frame: Any) -> Remark | None:
     """A matrix that would fit if it were transposed."""
-    pairs = [(node.left, node.right) for node in all_on(file, line) if isinstance(node, ast.BinOp) and isinstance(
-        node.op, ast.MatMult)] + [(call.args[0], call.args[1]) for call in _calls(file, line, "dot", "matmul") if len(
-            call.args) == 2]
+    pairs = [(node.left, node.right) for node in all_on(file, line)
+             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)]
+    pairs += [(call.args[0], call.args[1]) for call in all_calls_on(file, line, "dot", "matmul") if len(call.args) == 2]
     for left, right in pairs:
         x, y = ([*getattr(_value(side, frame), "shape", ())] for side in (left, right))
         if x and len(y) == 2 and x[-1] != y[0]:
@@ -120,7 +116,7 @@ def _product(file: str, line: int, _: str, frame: Any) -> Remark | None:
             fits = x[-1] == y[1]
             words = (f"{ast.unparse(right)}.T, whose first axis is as long as the last of {ast.unparse(left)}" if fits
                      else "give the first as many columns as the second has rows")
-            return Remark(text, as_place(Site(file, line, "")), words, replaced(file, right, "{}.T") if fits else {})
+            return Remark(text, place_on(file, line), words, replaced(file, right, "{}.T") if fits else {})
     return None
 
 
@@ -131,12 +127,12 @@ def _joined(file: str, line: int, said: str, _: Any) -> Remark | None:
         return None
     axis, lines = found
     return Remark(f"it joins arrays of {' and '.join(str([*shape]) for shape in shapes)}, which differ in axis {axis}",
-                  as_place(Site(file, line, "")), f"axis={axis}, if these are features of the same examples", lines)
+                  place_on(file, line), f"axis={axis}, if these are features of the same examples", lines)
 
 
 def _by_others(file: str, line: int, _: str, frame: Any) -> Remark | None:
     """Gradients by several arguments, where the first alone is differentiated by."""
-    for call in _calls(file, line, "grad", "value_and_grad"):
+    for call in all_calls_on(file, line, "grad", "value_and_grad"):
         function = inspect.unwrap(_value(call.args[0], frame)) if call.args else None
         names = [*inspect.signature(function).parameters] if inspect.isfunction(function) else []
         wanted = [next((i for i, name in enumerate(names) if re.fullmatch(
@@ -144,8 +140,8 @@ def _by_others(file: str, line: int, _: str, frame: Any) -> Remark | None:
         numbers = [i for i in wanted if i is not None]
         if len(numbers) > 1 and "argnums" not in [each.arg for each in call.keywords]:
             text = f"argnums=({', '.join(map(str, numbers))})"
-            return Remark(f"{last_name(call.func)} differentiates by the first argument alone, {names[0]}", as_place(
-                Site(file, line, "")), text, replaced(file, call.args[-1], f"{{}}, {text}"))
+            return Remark(f"{last_name(call.func)} differentiates by the first argument alone, {names[0]}",
+                          place_on(file, line), text, replaced(file, call.args[-1], f"{{}}, {text}"))
     return None
 
 
@@ -159,31 +155,30 @@ def _leaf_by_leaf(file: str, line: int, _: str, frame: Any) -> Remark | None:
     listed, value = ", ".join(trees), ast.unparse(statement.value)
     new = f"{spelled(file, 'jax.tree_util.tree_map')}(lambda {listed}: {value}, {listed})"
     return Remark(f"{' and '.join(trees)} {'is a tree' if len(trees) == 1 else 'are trees'} of arrays, which has no "
-                  "arithmetic", as_place(Site(file, line, "")), "compute leaf by leaf, with jax.tree_util.tree_map",
+                  "arithmetic", place_on(file, line), "compute leaf by leaf, with jax.tree_util.tree_map",
                   replaced(file, statement.value, new)) if trees else None
 
 
 def _other_tree(file: str, line: int, _: str, frame: Any) -> Remark | None:
     """An optimizer's state that was made for other parameters than its update is given gradients of."""
-    applied = [call.args[0] for at in on_lines(file) for call in _calls(file, at, "apply_updates") if call.args]
-    for update in _calls(file, line, "update"):
+    applied = [call.args[0] for at in on_lines(file) for call in all_calls_on(file, at, "apply_updates") if call.args]
+    for update in all_calls_on(file, line, "update"):
         owner = ast.unparse(getattr(update.func, "value", update.func))
         for at in on_lines(file) if applied else ():
-            for call in _calls(file, at, "init"):
+            for call in all_calls_on(file, at, "init"):
                 made, given = ast.unparse(call.args[0]), ast.unparse(applied[0])
                 if ast.unparse(call.func) == f"{owner}.init" and made != given:
                     return Remark(f"the state of {owner} was made for {made}, and its gradients are of {given}",
-                                  as_place(Site(file, at, "")), f"{owner}.init({given})", replaced(
-                                      file, call.args[0], given))
+                                  place_on(file, at), f"{owner}.init({given})", replaced(file, call.args[0], given))
     return None
 
 
 def _no_statistics(file: str, line: int, _: str, frame: Any) -> Remark | None:
     """A model with batch norm that is given its parameters alone."""
     for at in sorted(on_lines(file)):
-        for call in _calls(file, at, "apply"):
+        for call in all_calls_on(file, at, "apply"):
             given = call.args[0] if call.args and isinstance(call.args[0], ast.Dict) else None
-            made = [name for n in on_lines(file) for _ in _calls(file, n, "init") for name in assigned_on(file, n)
+            made = [name for n in on_lines(file) for _ in all_calls_on(file, n, "init") for name in assigned_on(file, n)
                     if isinstance(value := _value(ast.Name(name), frame), dict) and "batch_stats" in value]
             if given is None or "batch_stats" in ast.unparse(given):
                 continue
@@ -192,7 +187,7 @@ def _no_statistics(file: str, line: int, _: str, frame: Any) -> Remark | None:
             text = ast.unparse(call).replace(ast.unparse(given), f"{inner}, 'batch_stats': {state}}}", 1)
             new = f"{text[:-1]}, mutable=['batch_stats'])[0]"
             return Remark("its batch norm keeps averages in the collection batch_stats, and apply is given the "
-                          "parameters alone", as_place(Site(file, at, "")), "give them too, and take what it makes of "
+                          "parameters alone", place_on(file, at), "give them too, and take what it makes of "
                           "them: y, state = apply({'params': …, 'batch_stats': …}, x, mutable=['batch_stats'])",
                           replaced(file, call, new) if made else {})
     return None
@@ -201,10 +196,10 @@ def _no_statistics(file: str, line: int, _: str, frame: Any) -> Remark | None:
 def _no_key(file: str, line: int, _: str, frame: Any) -> Remark | None:
     """A model with dropout that is given no key."""
     for at in sorted(on_lines(file), reverse=True):
-        for call in _calls(file, at, "apply"):
+        for call in all_calls_on(file, at, "apply"):
             if call.args and "rngs" not in [each.arg for each in call.keywords]:
-                return Remark("its dropout draws numbers, and apply is given no key for them", as_place(
-                    Site(file, at, "")), "rngs={'dropout': key}, with another key in each step, of jax.random.split")
+                return Remark("its dropout draws numbers, and apply is given no key for them", place_on(file, at),
+                              "rngs={'dropout': key}, with another key in each step, of jax.random.split")
     return None
 
 
@@ -226,28 +221,27 @@ def of_item(file: str, line: int, said: str) -> Remark | None:
     op = _CHANGES.get(type(statement.op)) if isinstance(statement, ast.AugAssign) else "set"
     name, value = ast.unparse(target.value), ast.unparse(made)
     new = f"{name} = {name}.at{ast.unparse(target)[len(name):]}.{op}({value})"
-    return Remark(f"an array of JAX's is never changed in place, as {name} is to be", as_place(Site(file, line, "")),
-                  new, replaced(file, statement, new) if statement is not None and op else {})
+    return Remark(f"an array of JAX's is never changed in place, as {name} is to be", place_on(file, line), new,
+                  replaced(file, statement, new) if statement is not None and op else {})
 
 
 def _given(file: str, line: int) -> list[str]:
     """What the outermost call on a line is given, "" for what is no name."""
-    call = next((node for node in nodes_on(file, line) if isinstance(node, ast.Call)), None)
+    call = next(calls_on(file, line), None)
     return [each.id if isinstance(each, ast.Name) else "" for each in call.args] if call is not None else []
 
 
 def of_optax(file: str, line: int, said: str) -> Remark | None:
     """Of what optax refuses: an update without the parameters, classes for probabilities."""
-    for call in (node for node in nodes_on(file, line) if isinstance(node, ast.Call)):
+    for call in calls_on(file, line):
         if "not passing `params`" in said and call.args and ast.unparse(call.func).endswith(".update"):
-            params = next((ast.unparse(each.args[0]) for at in on_lines(file) for each in nodes_on(file, at)
-                           if isinstance(each, ast.Call) and ast.unparse(each.func).endswith("apply_updates")
-                           and each.args), "params")
-            return Remark("the optimizer decays the parameters, and update is not given them", as_place(Site(
-                file, line, "")), f"give update {params} too", replaced(file, call.args[-1], f"{{}}, {params}"))
+            params = next((ast.unparse(each.args[0]) for at in on_lines(file) for each in calls_on(file, at)
+                           if ast.unparse(each.func).endswith("apply_updates") and each.args), "params")
+            return Remark("the optimizer decays the parameters, and update is not given them", place_on(file, line),
+                          f"give update {params} too", replaced(file, call.args[-1], f"{{}}, {params}"))
         if ast.unparse(call.func).endswith("softmax_cross_entropy") and "ncompatible shapes" in said:
             return Remark("softmax_cross_entropy takes a row of probabilities for each example, and is given class "
-                          "numbers", as_place(Site(file, line, "")), "optax.softmax_cross_entropy_with_integer_labels",
+                          "numbers", place_on(file, line), "optax.softmax_cross_entropy_with_integer_labels",
                           replaced(file, call.func, "{}_with_integer_labels"))
     return None
 
@@ -261,8 +255,8 @@ def swapped(file: str, line: int) -> Remark | None:
         other = f"{names[1]}, {names[0]}"
         if "value_and_grad(" in ast.unparse(statement) and names[0].startswith(("g", "dw", "dp")) and (
                 names[1].startswith(("l", "v", "cost", "err"))):
-            return Remark("jax.value_and_grad gives the value first, then the gradients", as_place(
-                Site(file, at, "")), f"{other} = …", replaced(file, statement.targets[0], other))
+            return Remark("jax.value_and_grad gives the value first, then the gradients", place_on(file, at),
+                          f"{other} = …", replaced(file, statement.targets[0], other))
     return None
 
 

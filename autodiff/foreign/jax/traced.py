@@ -12,10 +12,11 @@ import numpy as np
 
 from ...core.site import Site
 from ...debug.analysis.advice import Remark
-from ...debug.facts.roles import as_place, at_line
+from ...debug.facts.roles import at_line
 from ..handed_on import function_of, returned_by
-from ..new_lines import NewLines, last_name, nodes_on, part_of, replaced, text_on
-from ..script_lines import line_of_name, on_lines, parsed
+from ..new_calls import calls_on
+from ..new_lines import NewLines, last_name, part_of, replaced, text_on
+from ..script_lines import line_of_name, nodes_in, on_lines, place_on
 from ..spelled import spelled
 
 _DEPENDS = re.compile(r"while tracing the function (\w+) at .*?:(\d+) for (\w+)\.(?:.*?values? of the arguments? "
@@ -30,7 +31,7 @@ def of_traced(file: str, line: int, said: str, names: dict[str, Any]) -> Remark 
     if "traced array" not in said and "racer" not in said:
         return None
     traced = _DEPENDS.search(said.replace("\n", " "))
-    node, place = _condition(file, line), as_place(Site(file, line, ""))
+    node, place = _condition(file, line), place_on(file, line)
     text = f"the value of {ast.unparse(node.test)}" if node is not None else f"a value in '{place.text.strip()}'"
     by = f"jax.{traced[3]} of {traced[1]}" if traced else "jax.jit"
     known = "jax.vmap has one for each row" if "BatchTracer" in said else f"{by} has only its shape"
@@ -41,8 +42,8 @@ def of_traced(file: str, line: int, said: str, names: dict[str, Any]) -> Remark 
         return Remark(f"{cause}: it depends on the argument {' and '.join(asked)}", place, f"{word} in jax.jit, for "
                       "what is a plain number, flag or text", _static(file, traced[1], int(traced[2]), word))
     if node is not None:
-        return Remark(cause, as_place(Site(file, node.lineno, "")), "jnp.where(condition, a, b), or lax.cond, in place "
-                      "of if", chosen(file, node, names))
+        return Remark(cause, place_on(file, node.lineno), "jnp.where(condition, a, b), or lax.cond, in place of if",
+                      chosen(file, node, names))
     lines = _as_jax_has_it(file, line, names)
     return Remark(cause, place, "jnp's functions for what is traced, in place of np's, float() or .item()",
                   lines) if lines else None
@@ -68,16 +69,14 @@ def _as_jax_has_it(file: str, line: int, names: dict[str, Any]) -> NewLines:
 
 def _condition(file: str, line: int) -> ast.If | ast.IfExp | None:
     """The if whose condition stands on a line."""
-    tree = parsed(file)
-    found = [node for node in ast.walk(tree) if isinstance(node, (ast.If, ast.IfExp)) and (
-        node.test.lineno <= line <= (node.test.end_lineno or line))] if tree is not None else []
+    found = [node for node in nodes_in(file) if isinstance(node, (ast.If, ast.IfExp)) and (
+        node.test.lineno <= line <= (node.test.end_lineno or line))]
     return found[-1] if found else None
 
 
 def _are_plain(file: str, line: int, names: dict[str, Any]) -> bool:
     """Whether all traced values that a line reads were Python's numbers when the function was called."""
-    tree = parsed(file)
-    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.lineno == line} if tree else set()
+    read = {node.id for node in nodes_in(file) if isinstance(node, ast.Name) and node.lineno == line}
     avals = [names[name].aval for name in read if hasattr(names.get(name), "aval")]
     return bool(avals) and all(getattr(aval, "weak_type", False) or str(aval.dtype) == "bool" and not aval.shape
                                for aval in avals)
@@ -85,8 +84,7 @@ def _are_plain(file: str, line: int, names: dict[str, Any]) -> bool:
 
 def _static(file: str, name: str, line: int, word: str) -> NewLines:
     """A static argument of the jax.jit that a function is given to, by a decorator or a call."""
-    tree = parsed(file)
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in nodes_in(file):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             for each in node.decorator_list:
                 text = ast.unparse(each)
@@ -174,8 +172,7 @@ def _anded(test: ast.expr) -> str:
 
 def _after(file: str, node: ast.If) -> ast.stmt | None:
     """The statement that follows one in its block."""
-    tree = parsed(file)
-    for each in ast.walk(tree) if tree is not None else ():
+    for each in nodes_in(file):
         body = getattr(each, "body", None)
         if isinstance(body, list) and any(part is node for part in body):
             return next(iter(body[body.index(node) + 1:]), None)
@@ -202,9 +199,9 @@ def of_carry(file: str, line: int, said: str) -> Remark | None:
         parts = [int(n) for n in re.findall(r"\[(\d+)\]", path)][name == "fori_loop":]
         at, node = _element(file, begins, parts)
         text = ast.unparse(node)
-        place = as_place(Site(file, at, ""))
+        place = place_on(file, at)
         made = _given_on(file, call, parts)
-        by = f", {ast.unparse(made)}{at_line(as_place(Site(file, made.lineno, '')))}" if made is not None else ""
+        by = f", {ast.unparse(made)}{at_line(place_on(file, made.lineno))}" if made is not None else ""
         cause = (f"{name} begins with {was}[{shape}], {text}, and its body gives {new}[{other}]{by}: what is carried "
                  "must stay alike")
         if shape == other:
@@ -213,7 +210,7 @@ def of_carry(file: str, line: int, said: str) -> Remark | None:
         sizes = [[int(n) for n in each.split(",") if n] for each in (shape, other)]
         if made is not None and math.prod(sizes[0]) == math.prod(sizes[1]):  # but for axes of one it is the same
             first = _first_of(file, made)
-            place = as_place(Site(file, (first or made).lineno, ""))
+            place = place_on(file, (first or made).lineno)
             if first is not None:
                 cause = f"{ast.unparse(first)}{at_line(place)} brings an axis of one, it seems: {cause}"
             return Remark(cause, place, f"give it back as it was: {jnp}.reshape("
@@ -228,21 +225,19 @@ def of_carry(file: str, line: int, said: str) -> Remark | None:
 
 def _begun(file: str, line: int) -> Iterator[tuple[ast.Call, ast.expr]]:
     """The loops of lax on a line, and what they begin with."""
-    for node in nodes_on(file, line):
-        if isinstance(node, ast.Call):
-            number = _LOOPS.get(last_name(node.func))
-            words = [word.value for word in node.keywords if word.arg in ("init", "init_val")]
-            given = words + node.args[number:number + 1] if number is not None else []
-            if given:
-                yield node, given[0]
+    for call in calls_on(file, line, *_LOOPS):
+        number = _LOOPS[last_name(call.func)]
+        words = [word.value for word in call.keywords if word.arg in ("init", "init_val")]
+        for begins in (words + call.args[number:number + 1])[:1]:
+            yield call, begins
 
 
 def _given_on(file: str, call: ast.Call, parts: list[int]) -> ast.expr | None:
     """What the body of a loop gives back for a part of what it carries; None where it is no function of the file."""
     name = last_name(call.func)
     body = ast.unparse(call.args[_LOOPS[name] - 1]) if len(call.args) >= _LOOPS[name] else ""
-    given = next((returned_by(node) for node in ast.walk(parsed(file) or ast.Module([], [])) if isinstance(
-        node, ast.FunctionDef) and node.name == body), [])
+    given = next((returned_by(node) for node in nodes_in(file) if isinstance(node, ast.FunctionDef)
+                  and node.name == body), [])
     found: ast.expr | None = None if not given else given[0] if name == "scan" or len(given) == 1 else ast.Tuple(given)
     for part in parts:
         found = found.elts[part] if isinstance(found, (ast.Tuple, ast.List)) else None

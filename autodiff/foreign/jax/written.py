@@ -12,8 +12,9 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
 from ..course import TURNS, Turn
 from ..handed_on import function_of, handed_on, returned_by
-from ..new_lines import NewLines, after, before, given_too, last_name, moved, nodes_on, part_of, replaced
-from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, on_lines, parsed, read_by, usual_on
+from ..new_calls import calls_on, given_too
+from ..new_lines import NewLines, after, before, last_name, moved, nodes_on, part_of, replaced
+from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, nodes_in, on_lines, read_by, usual_on
 from ..spelled import spelled
 from .draws import carried, keys_on, split_again
 from .dropped import kept, taken_back
@@ -51,7 +52,7 @@ def slower(factor: float, known: Known) -> NewLines:
     """Learning rates times a factor: where an optimizer of optax is given it, or where gradients are multiplied."""
     rated = known.optimizers.rate()
     if rated is not None:
-        for call in _calls(rated.site.file, rated.site.line, rated.name):
+        for call in calls_on(rated.site.file, rated.site.line, rated.name):
             given = [word.value for word in call.keywords if word.arg == "learning_rate"]
             given += call.args[rated.position:][:1]
             given = [usual_on(rated.site.file, each) or each for each in given[:1]]
@@ -104,13 +105,6 @@ def _steps(known: Known) -> Iterator[tuple[str, Any]]:
                 yield site.file, node
 
 
-def _calls(file: str, line: int, *names: str) -> Iterator[ast.Call]:
-    """The calls on a line of what has one of these as its last name; of anything, for none."""
-    for node in nodes_on(file, line):
-        if isinstance(node, ast.Call) and (not names or last_name(node.func) in names):
-            yield node
-
-
 def _slower(at: _At) -> Iterator[NewLines]:
     yield slower(0.1, at.known)
 
@@ -131,7 +125,7 @@ def _turned(at: _At) -> Iterator[NewLines]:
 def _updated(at: _At) -> Iterator[NewLines]:
     """What the optimizer makes of gradients, in place of these."""
     lost = at.known.optimizers.of_kind("update")[-1:]
-    for call in _calls(at.file, at.line, "apply_updates"):
+    for call in calls_on(at.file, at.line, "apply_updates"):
         given = [word.value for word in call.keywords if word.arg == "updates"] + call.args[1:2]
         for update in lost:
             names = assigned_on(at.file, update.sites[0].line) if update.sites else []
@@ -158,7 +152,7 @@ def begun(optimizers: Optimizers) -> tuple[str, str]:
     """What the script calls the only optimizer that is begun at one line, and its state; "" where it has no name."""
     lines = {call.sites[0] for call in optimizers.begun.values() if call.sites}
     for site in lines if len(lines) == 1 else ():
-        for call in _calls(site.file, site.line, "init"):
+        for call in calls_on(site.file, site.line, "init"):
             names = assigned_on(site.file, site.line)
             if isinstance(call.func, ast.Attribute) and len(names) == 1:
                 return ast.unparse(call.func.value), names[0]
@@ -168,10 +162,10 @@ def begun(optimizers: Optimizers) -> tuple[str, str]:
 def _kept(at: _At) -> Iterator[NewLines]:
     """The state that update returns, given to the next step; an init moved out of the loop."""
     loops, statement = loops_around(at.file, at.line), on_lines(at.file).get(at.line)
-    if statement is not None and loops and any(_calls(at.file, at.line, "init")):
+    if statement is not None and loops and any(calls_on(at.file, at.line, "init")):
         yield moved(at.file, at.line, before(at.file, loops[0].lineno, ast.unparse(statement)))
     call = at.known.optimizers.of_kind("update")[-1]
-    for update in _calls(at.file, at.line, "update"):
+    for update in calls_on(at.file, at.line, "update"):
         given = [word.value for word in update.keywords if word.arg == "state"] + update.args[1:2]
         if given and isinstance(given[0], ast.Name):
             yield handed_on(call.sites, given[0].id, 1)
@@ -191,7 +185,7 @@ def _handed_on(at: _At) -> Iterator[NewLines]:
     yield kept(at.file, at.line, at.known.parameters)
     applied = at.known.optimizers.of_kind("apply")[-1:]
     for call in applied:
-        for each in _calls(call.sites[0].file, call.sites[0].line, "apply_updates") if call.sites else ():
+        for each in calls_on(call.sites[0].file, call.sites[0].line, "apply_updates") if call.sites else ():
             if each.args and isinstance(each.args[0], ast.Name):
                 yield handed_on(call.sites, each.args[0].id)
     for site in lines_of_use(at.known.sites) if not applied else ():
@@ -212,13 +206,13 @@ def _carried(at: _At) -> Iterator[NewLines]:
 
 
 def _reached(at: _At) -> Iterator[NewLines]:
-    for call in _calls(at.file, at.line, "stop_gradient"):
+    for call in calls_on(at.file, at.line, "stop_gradient"):
         if call.args:
             yield replaced(at.file, call, part_of(at.file, call.args[0]))
 
 
 def _last_axis(at: _At) -> Iterator[NewLines]:
-    for call in _calls(at.file, at.line, "softmax", "log_softmax", "logsumexp", "sum"):
+    for call in calls_on(at.file, at.line, "softmax", "log_softmax", "logsumexp", "sum"):
         is_plain = "sum" not in ast.unparse(call.func)
         given = [word.value for word in call.keywords if word.arg in ("axis", "dim")] + call.args[1:2] * is_plain
         for node in given:
@@ -231,7 +225,7 @@ def _drawn(at: _At) -> Iterator[NewLines]:
     name = at.finding.target.partition(":")[0].rpartition(".")[2]
     kept = [node for line in on_lines(at.file) for node in nodes_on(at.file, line) if isinstance(node, ast.Dict)]
     made = [value for node in kept for key, value in zip(node.keys, node.values) if getattr(key, "value", None) == name]
-    for call in [each for each in made[:1] if isinstance(each, ast.Call)] or _calls(
+    for call in [each for each in made[:1] if isinstance(each, ast.Call)] or calls_on(
             at.file, at.line, "zeros", "ones", "full"):
         if call.args and module:
             yield replaced(at.file, call, f"0.1 * {module}.normal({module}.PRNGKey({at.line}), "
@@ -245,7 +239,7 @@ def _shape(node: ast.expr) -> str:
 def _asked_for(at: _At) -> Iterator[NewLines]:
     """argnums, where the gradient function is made."""
     number = at.finding.target.partition(":")[0]
-    for call in _calls(at.file, at.line, "grad", "value_and_grad"):
+    for call in calls_on(at.file, at.line, "grad", "value_and_grad"):
         given = [word.value for word in call.keywords if word.arg == "argnums"] + call.args[1:2]
         yield replaced(at.file, given[0], number) if given else replaced(
             at.file, call.args[0], f"{{}}, argnums={number}") if call.args else {}
@@ -273,7 +267,7 @@ def _is_key(file: str, name: str) -> bool:
 def _scaled(at: _At) -> Iterator[NewLines]:
     """After the last line outside of loops that makes what is fed, or what that is a part of."""
     title = at.finding.target.partition(":")[0]
-    for call in _calls(at.file, at.line):
+    for call in calls_on(at.file, at.line):
         given = [word.value for word in call.keywords if word.arg == title]
         given += [call.args[i] for i in _positions(at.file, title, len(call.args))]
         for node in given[:1]:
@@ -288,9 +282,7 @@ def _scaled(at: _At) -> Iterator[NewLines]:
 
 def _positions(file: str, title: str, count: int) -> list[int]:
     """Where functions of the script that take so many arguments have a parameter of that name."""
-    tree = parsed(file)
-    taken = [[each.arg for each in node.args.args] for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
-             ] if tree is not None else []
+    taken = [[each.arg for each in node.args.args] for node in nodes_in(file) if isinstance(node, ast.FunctionDef)]
     return sorted({names.index(title) for names in taken if title in names and len(names) == count})
 
 
@@ -341,7 +333,7 @@ def other_argument(turns: Sequence[Turn], call: Call, known: Known) -> list[Find
             continue
         number, title = names.index(changed[0]), getattr(call.function, "__name__", "the function")
         line = next((node.lineno for at in (sites[0].line, *(line_of_name(site.file, name) for name in sorted(read_by(
-            on_lines(site.file)[sites[0].line])))) for node in _calls(site.file, at, "grad", "value_and_grad")), 0)
+            on_lines(site.file)[sites[0].line])))) for node in calls_on(site.file, at, "grad", "value_and_grad")), 0)
         by = names[call.numbers[0]] or f"argument {call.numbers[0]}"
         return [Finding(98, "other argument", "", "", str(number), f"{changed[0]} is changed at {site} by the gradient "
                         f"of {title} with respect to {by}: jax.grad differentiates by the first argument, if it is not "

@@ -5,7 +5,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..new_lines import NewLines, last_name, nodes_on, text_on, word
+from ..new_calls import calls_on, with_word
+from ..new_lines import NewLines, last_name, text_on
 from ..script_lines import assigned_on, loops_around, on_lines, parsed
 
 _CASTS = ("float", "double", "to", "type")
@@ -29,9 +30,9 @@ def source_of_batches(file: str, name: str) -> tuple[str, bool]:
 
 def given_on(file: str, line: int) -> str:
     """The data that a line takes rows of for a model, `net(x[i])`; "" if it is none, or several."""
-    names = {each.args[0].value.id for each in nodes_on(file, line) if isinstance(each, ast.Call) and isinstance(
-        each.func, (ast.Name, ast.Attribute)) and len(each.args) == 1 and isinstance(
-            each.args[0], ast.Subscript) and isinstance(each.args[0].value, ast.Name)}
+    names = {call.args[0].value.id for call in calls_on(file, line) if isinstance(call.func, (ast.Name, ast.Attribute))
+             and len(call.args) == 1 and isinstance(call.args[0], ast.Subscript)
+             and isinstance(call.args[0].value, ast.Name)}
     return names.pop() if len(names) == 1 else ""
 
 
@@ -100,5 +101,5 @@ def whole_batches(frames: Sequence[tuple[Any, int]]) -> NewLines:
         own = [at for at in made if any(name in looped for name in assigned_on(file, at))] or [
             at for at in made if "shuffle=True" in text_on(file, at)]
         if len(own) == 1:
-            return word(file, own[0], "DataLoader", "drop_last", "True")
+            return with_word(file, own[0], "DataLoader", "drop_last", "True")
     return {}

@@ -2,7 +2,6 @@
 that it copies."""
 from __future__ import annotations
 
-import ast
 import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -12,12 +11,11 @@ import numpy as np
 import torch
 import torch.utils.data
 
-from ...core.site import Site
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
-from ...debug.facts.roles import as_place, at_line
-from ..new_lines import last_name, nodes_on
-from ..script_lines import on_lines
+from ...debug.facts.roles import at_line
+from ..new_calls import calls_on
+from ..script_lines import on_lines, place_on
 from .graph import array_of, name_of
 from .record import Call, Choice, Entry, RawFrames, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
 
@@ -150,10 +148,9 @@ class Between:
 
     def _along_batch(self, layer: tuple[Any, Any, RawFrames], what: str) -> None:
         made, name, called = self._made.get(id(layer[1])), type(layer[1]).__name__, place_of_frames(layer[2])
-        lines = [line for line in on_lines(called.file) for node in nodes_on(called.file, line) if isinstance(
-            node, ast.Call) and node.lineno == line and last_name(node.func) in (name, "Transformer")
-        ] if called and not made else []  # of a layer that was copied
-        place = as_place(Site(called.file, lines[0], "")) if called and lines else place_of_frames(made or layer[2])
+        lines = [line for line in on_lines(called.file) for call in calls_on(called.file, line, name, "Transformer")
+                 if call.lineno == line] if called and not made else []  # of a layer that was copied
+        place = place_on(called.file, lines[0]) if called and lines else place_of_frames(made or layer[2])
         self._seen["axes of batch and time"] = place, (name, what)
 
     def _padding(self, entry: Entry, token: Any, ids: np.ndarray) -> None:

@@ -4,24 +4,22 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
 
+from ..instead import instead
 
-@contextlib.contextmanager
-def uncompiled(choose: Callable[..., Any]) -> Iterator[None]:
+
+def uncompiled(choose: Callable[..., Any]) -> AbstractContextManager[None]:
     """torch.cond gives choose(pred, branch, other branch), of functions without arguments; loops run step by step."""
     def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
         if not isinstance(pred, torch.Tensor):
             return (true_fn if pred else false_fn)(*operands)
         return choose(pred, lambda: true_fn(*operands), lambda: false_fn(*operands))
 
-    with contextlib.ExitStack() as undone:
-        for owner, name, function in [(torch, "cond", cond), *_LOOPS]:
-            undone.callback(setattr, owner, name, getattr(owner, name))
-            setattr(owner, name, function)
-        yield
+    return instead([(torch, "cond", cond), *_LOOPS])
 
 
 def taken(pred: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:

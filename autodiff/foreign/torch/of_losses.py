@@ -11,6 +11,7 @@ from ...core.traversal import users_of
 from ...debug.analysis.advice import advice_of
 from ...debug.analysis.edits.in_graph import squashed
 from ...debug.facts.roles import place_of
+from ..new_calls import calls_on
 from ..new_lines import NewLines, last_name, nodes_on, replaced
 from ..script_lines import on_lines, parsed
 
@@ -57,8 +58,7 @@ def _takers(op: Operation) -> Iterator[Operation]:
 def logarithms_at(file: str, made: int, line: int) -> NewLines:
     """The softmax on the line `made` as log_softmax, and `log(p)` on another as p; {} where others want the shares."""
     logs = [(node, given) for node in nodes_on(file, line) if (given := _logged(node)) is not None]
-    softs = [node for node in nodes_on(file, made) if isinstance(node, ast.Call) and last_name(node.func) in (
-        "Softmax", "softmax")]
+    softs = [*calls_on(file, made, "Softmax", "softmax")]
     tree = parsed(file)
     if tree is None or len(logs) != 1 or len(softs) != 1 or line == made:
         return {}
@@ -151,7 +151,7 @@ def _above(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
 
 def over_count(file: str, line: int) -> Iterator[NewLines]:
     """A mean on a line as a sum over a count; of a loss that is a module, where that is made and called once, too."""
-    for call in [node for node in nodes_on(file, line) if isinstance(node, ast.Call)]:
+    for call in calls_on(file, line):
         is_value = getattr(on_lines(file).get(line), "value", None) is call
         if last_name(call.func) == "mean" and not call.keywords:
             new = _summed(call)

@@ -9,7 +9,7 @@ import torch
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import at_line
-from ..new_lines import word
+from ..new_calls import with_word
 from .record import RawFrames, numbers_of, place_of_frames, user_frames
 
 _DROPS = 3  # of the rate, from which on it is said to fade
@@ -188,7 +188,7 @@ def underflowing(optimizers: Iterable[Any], made: Mapping[int, RawFrames]) -> li
         found += [(p, Remark(f"{kind}'s eps={group['eps']:g}{at_line(place)} is 0 in {p.dtype}, and the square of a "
                              "small gradient is too: it divides by 0", place, f"{kind}(…, eps=1e-4){at_line(place)}; "
                              "or keep the parameters in float32, and compute under torch.autocast",
-                              word(*place[:2], kind, "eps", "1e-4") if place is not None else {}))
+                              with_word(*place[:2], kind, "eps", "1e-4") if place is not None else {}))
                   for group in optimizer.param_groups if group.get("eps") for p in group["params"]
                   if not bool(torch.tensor(group["eps"], dtype=p.dtype))]
     return found

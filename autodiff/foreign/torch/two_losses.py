@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from ..new_lines import NewLines, after, moved, replaced, text_on
-from ..script_lines import assigned_on, holding, loops_around, on_lines, read_by
+from ..script_lines import assigned_on, block_of, holding, loops_around, on_lines, read_by
 
 Leaves = Callable[[str], Collection[int]]  # of a name: the parameters that its value is made of, by identity
 
@@ -83,13 +83,12 @@ class TwoLosses:
     def _chain(self, names: Iterable[str], before: int, among: set[int]) -> list[ast.Assign]:
         """The statements of the block before a line that made names of these parameters, in order; [] if not sure."""
         found, wanted = dict[int, ast.Assign](), [(name, before) for name in names]
-        body = holding(self.file, self.line)[-1:]
-        block = [*getattr(body[0], "body", ())] if body else [*dict.fromkeys(on_lines(self.file).values())]
         while wanted:
             name, end = wanted.pop()
             if among.isdisjoint(self.leaves(name)):
                 continue
-            made = [node for node in block if node.lineno < end and name in assigned_on(self.file, node.lineno)]
+            made = [node for node in block_of(self.file, self.line)
+                    if node.lineno < end and name in assigned_on(self.file, node.lineno)]
             if not made or not isinstance(made[-1], ast.Assign):
                 return []
             if made[-1].lineno not in found:

@@ -11,7 +11,7 @@ from ...debug.analysis.scripts.parsed import LOOSE
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, is_alone, last_name, nodes_on, replaced, text_on
-from ..script_lines import assigned_on, holding, loops_around, on_lines, parsed, read_by
+from ..script_lines import assigned_on, block_of, holding, loops_around, nodes_in, on_lines, read_by
 
 _WRAPPED = ("tensor", "as_tensor", "from_numpy", "Variable", "Tensor", "FloatTensor")
 _NUMBERS = ("item", "detach", "data", "numpy", "tolist")  # what takes the numbers of a tensor
@@ -27,9 +27,8 @@ def connected(file: str, line: int) -> NewLines:
 
 def _no_grads(file: str, line: int) -> Iterator[tuple[ast.expr, ast.With | None]]:
     """The no_grad() around a line, inner ones first, each with its statement; None for a decorator."""
-    tree = parsed(file)
-    below = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and line in [
-        each.lineno for each in node.decorator_list]] if tree is not None else []
+    below = [node for node in nodes_in(file) if isinstance(node, ast.FunctionDef) and line in [
+        each.lineno for each in node.decorator_list]]
     for holder in (*below, *holding(file, line)[::-1]):
         for each in holder.decorator_list if isinstance(holder, ast.FunctionDef) else [
                 item.context_expr for item in holder.items] if isinstance(holder, ast.With) else ():
@@ -64,7 +63,7 @@ def called_itself(sites: Sequence[Site]) -> NewLines:
             continue
         made, names = functions[-1], [each.arg for each in functions[-1].args.args]
         calls, others = ([node for node in nodes if isinstance(node, ast.Call) and last_name(node.func) == made.name]
-                         for nodes in (nodes_on(caller.file, caller.line), ast.walk(parsed(site.file) or made)))
+                         for nodes in (nodes_on(caller.file, caller.line), nodes_in(site.file)))
         value = getattr(made.body[0], "value", None)
         if len(calls) != 1 or len(others) < 2 or not isinstance(made.body[0], ast.Return) or value is None:
             break
@@ -113,7 +112,7 @@ def _computed_of(file: str, statement: ast.stmt) -> list[ast.stmt]:
     tensor is made of them again; [] if none is."""
     takes = any(isinstance(node, ast.Attribute) and node.attr in ("numpy", "tolist") for node in ast.walk(statement))
     names, found = set(assigned_on(file, statement.lineno)), list[ast.stmt]()
-    for other in _beside(file, statement) if takes else ():
+    for other in block_of(file, statement.lineno) if takes else ():
         if other.lineno > statement.lineno and names & read_by(other):
             names |= set(assigned_on(file, other.lineno))
             found.append(other)
@@ -128,7 +127,7 @@ def _other_side(file: str, line: int) -> NewLines:
     if not isinstance(statement, ast.Assign):
         return {}
     own = ast.unparse(statement.value)
-    if not any(other is not statement and own in ast.unparse(other) for other in _beside(file, statement)):
+    if not any(other is not statement and own in ast.unparse(other) for other in block_of(file, line)):
         return {}
     for node in ast.walk(statement.value):
         is_call = isinstance(node, ast.Call)
@@ -209,7 +208,7 @@ def _with_sources(file: str, statement: ast.stmt, between: Sequence[int] = ()) -
             return {}
         if changed.changed or changed.is_torch and part.lineno in between:
             is_same = isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == ast.unparse(new) and len(
-                _beside(file, part)) > 1
+                block_of(file, part.lineno)) > 1
             lines = {(file, part.lineno): ""} if is_same else replaced(
                 file, value, ast.unparse(new))
             if not lines:
@@ -218,12 +217,6 @@ def _with_sources(file: str, statement: ast.stmt, between: Sequence[int] = ()) -
         todo += [each for each in _sources(file, part, read_by(part) if not appended else {
             node.id for node in ast.walk(value) if isinstance(node, ast.Name)}) if each.lineno not in seen]
     return found if len(found) > 1 or _takes_numbers(statement) or lists else {}
-
-
-def _beside(file: str, part: ast.stmt) -> list[ast.stmt]:
-    """The statements of its block."""
-    holders = holding(file, part.lineno)[-1:]
-    return [*getattr(holders[0], "body", ())] if holders else [*dict.fromkeys(on_lines(file).values())]
 
 
 def _takes_numbers(statement: ast.stmt) -> bool:

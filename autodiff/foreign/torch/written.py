@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from ...core.graph import Graph
+from ...core.graph import Graph, Operation
 from ...core.site import Site
 from ...core.traversal import ancestors
 from ...debug.analysis.advice import advice_of
@@ -14,25 +14,8 @@ from ...debug.analysis.findings import Finding
 from ...debug.analysis.mistakes.heads import unbroadcast
 from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
-from ..new_lines import (
-    NewLines,
-    after,
-    before,
-    copied_to_the_other,
-    given_too,
-    last_name,
-    moved,
-    nodes_on,
-    replaced,
-    scaled_inside,
-    text_on,
-    turned_mask,
-    value,
-    without_call,
-)
-from ..new_lines import (
-    word as with_word,
-)
+from ..new_calls import calls_on, copied_to_the_other, given_too, turned_mask, with_word, without_call
+from ..new_lines import NewLines, after, before, last_name, moved, nodes_on, replaced, scaled_inside, text_on, value
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_losses import in_logarithms, over_count
@@ -74,11 +57,14 @@ def written(finding: Finding, known: Known) -> NewLines:
     return next(filter(None, found), {})
 
 
+def _op(at: _At) -> Operation | None:
+    """The op that a finding is about."""
+    return at.known.graph.operations.get(at.finding.op)
+
+
 def _calls(at: Site | _At | None, *names: str) -> Iterator[ast.Call]:
-    """The calls on a line of what has one of these as its last name; of anything, for none."""
-    for node in nodes_on(at.file, at.line) if at is not None else ():
-        if isinstance(node, ast.Call) and (not names or last_name(node.func) in names):
-            yield node
+    """As calls_on; none of no line."""
+    return calls_on(at.file, at.line, *names) if at is not None else iter(())
 
 
 def _owner(call: ast.Call) -> str:
@@ -137,7 +123,7 @@ def _resampled(at: _At) -> Iterator[NewLines]:
 
 def _one_shape(at: _At) -> Iterator[NewLines]:
     """The last axis, of one, is dropped of what is given to the loss, or subtracted."""
-    op = at.known.graph.operations.get(at.finding.op)
+    op = _op(at)
     dims = [unbroadcast(t).dims or () for t in op.inputs] if op is not None else []
     if sorted(map(len, dims)) != [1, 2] or (column := max(dims, key=len))[-1] != 1:
         return
@@ -150,7 +136,7 @@ def _one_shape(at: _At) -> Iterator[NewLines]:
 
 
 def _reached(at: _At) -> Iterator[NewLines]:
-    op = at.known.graph.operations.get(at.finding.op)
+    op = _op(at)
     if op is None or op.type in ("StopGradient", *VARIABLES):
         around = unrecorded(op.traceback) if op is not None else None
         yield called_itself(op.traceback) if around is not None and op is not None else {}
@@ -169,7 +155,7 @@ def _drawn(at: _At) -> Iterator[NewLines]:
 
 def _other_axis(at: _At) -> Iterator[NewLines]:
     """The last axis; the one before where that is of one, as of scores for places."""
-    op = at.known.graph.operations.get(at.finding.op)
+    op = _op(at)
     while op is not None and op.inputs and op.type != "Transpose":
         op = op.inputs[0].op
     dims = op.inputs[0].dims if op is not None and op.inputs else None
@@ -208,7 +194,7 @@ def _scaled(at: _At) -> Iterator[NewLines]:
 
 
 def _shares(at: _At) -> Iterator[NewLines]:
-    op = at.known.graph.operations.get(at.finding.op)
+    op = _op(at)
     yield in_logarithms(at.known.graph, op) if op is not None else {}
 
 
@@ -273,7 +259,7 @@ def _unfrozen(at: _At) -> Iterator[NewLines]:
 
 def _moved_axes(at: _At) -> Iterator[NewLines]:
     """The axes in the order that a view has taken for theirs."""
-    op = at.known.graph.operations.get(at.finding.op)
+    op = _op(at)
     old, new = (op.inputs[0].dims, op.outputs[0].dims) if op is not None and op.inputs else (None, None)
     if not old or not new or len(old) != len(new) or len(old) not in _ORDERS:
         return
@@ -299,7 +285,7 @@ def _shuffled(at: _At) -> Iterator[NewLines]:
 
 def _no_layer(at: _At) -> Iterator[NewLines]:
     """Nothing in place of the one layer that makes probabilities of logits, where the loss does."""
-    op, makers = at.known.graph.operations.get(at.finding.op), advice_of(at.known.graph).makers
+    op, makers = _op(at), advice_of(at.known.graph).makers
     kind = "Softmax" if "softmax" in at.finding.kind else "Sigmoid"
     behind = {each.name for each in ancestors(op.inputs)} if op is not None else set()
     said = [text for name, text in makers.items() if name in {*behind, at.finding.op}]
@@ -314,7 +300,7 @@ def _no_layer(at: _At) -> Iterator[NewLines]:
 
 def _turned_mask(at: _At) -> Iterator[NewLines]:
     """The one mask that is given on a line, of bools, the other way round."""
-    op = at.known.graph.operations.get(at.finding.op)
+    op = _op(at)
     yield turned_mask(at.file, at.line) if op is not None and op.type in ("Select", "SelectV2") else {}
 
 

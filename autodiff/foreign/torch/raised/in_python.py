@@ -8,11 +8,12 @@ from typing import Any
 
 import torch
 
-from ....core.site import Site, source_lines
+from ....core.site import source_lines
 from ....debug.analysis.advice import Remark
-from ....debug.facts.roles import as_place, at_line
+from ....debug.facts.roles import at_line
+from ...new_calls import all_calls_on
 from ...new_lines import all_on, last_name, part_of, replaced, value
-from ...script_lines import assigned_on, on_lines
+from ...script_lines import assigned_on, on_lines, place_on
 from ...unreturned import unreturned
 from .scene import Scene
 
@@ -37,7 +38,7 @@ def _number(scene: Scene) -> Remark | None:
         if isinstance(node, ast.Attribute) and node.attr == "backward" and isinstance(node.value, ast.Name):
             at, name = _last_given(scene, node.value.id), node.value.id
             call = getattr(on_lines(scene.file).get(at), "value", None)
-            inner, place, how = call, as_place(Site(scene.file, at, "")), ""
+            inner, place, how = call, place_on(scene.file, at), ""
             while isinstance(inner, ast.Call) and (part := last_name(inner.func)) in _NUMBERS:
                 inner, how = inner.func.value if isinstance(inner.func, ast.Attribute) else inner.args[0], how or part
             return Remark(f"{how}(){at_line(place)} makes {name} a number, which has no graph to be differentiated",
@@ -53,7 +54,7 @@ def _tuple(scene: Scene) -> Remark | None:
         call = getattr(on_lines(scene.file).get(at), "value", None)
         layer = scene.named(ast.unparse(call.func)) if isinstance(call, ast.Call) else None
         if isinstance(scene.named(name), tuple) and isinstance(layer, torch.nn.Module):
-            place, kind = as_place(Site(scene.file, at, "")), type(layer).__name__
+            place, kind = place_on(scene.file, at), type(layer).__name__
             gives = "its outputs and the last state" if isinstance(layer, torch.nn.RNNBase) else "several values"
             targets = [node for node in all_on(scene.file, at) if isinstance(node, ast.Name) and isinstance(
                 node.ctx, ast.Store)]
@@ -70,7 +71,7 @@ def _none(scene: Scene) -> Remark | None:
     """What a function without a return gives."""
     names = {node.id for node in all_on(scene.file, scene.line) if isinstance(node, ast.Name)}
     lines = [scene.line, *(_last_given(scene, name) for name in names if scene.named(name) is None)]
-    for call in (node for line in lines for node in all_on(scene.file, line) if isinstance(node, ast.Call)):
+    for call in (call for line in lines for call in all_calls_on(scene.file, line)):
         called = scene.named(ast.unparse(call.func))
         called = getattr(type(called), "forward", None) if isinstance(called, torch.nn.Module) else called
         if (found := unreturned(called)) is not None:
@@ -80,7 +81,7 @@ def _none(scene: Scene) -> Remark | None:
 
 def _unlisted(scene: Scene) -> Remark | None:
     """Layers in a plain list or dict, in which parameters() does not look."""
-    for call in (node for node in all_on(scene.file, scene.line) if isinstance(node, ast.Call)):
+    for call in all_calls_on(scene.file, scene.line):
         module = scene.named(ast.unparse(call.func).rpartition(".parameters")[0])
         for name, kept in vars(module).items() if isinstance(module, torch.nn.Module) else ():
             parts = [*kept.values()] if isinstance(kept, dict) else kept
@@ -89,7 +90,7 @@ def _unlisted(scene: Scene) -> Remark | None:
                 kind, file = "Dict" if isinstance(kept, dict) else "List", _file_of(module)
                 lines = [line for line, text in enumerate(source_lines(file), 1) if re.search(
                     rf"self\.{name}\s*=", text)]
-                place = as_place(Site(file, lines[0], "")) if lines else None
+                place = place_on(file, lines[0]) if lines else None
                 return Remark(f"self.{name} is a plain {type(kept).__name__} of layers{at_line(place)}, in which "
                               "parameters() does not look", place, f"nn.Module{kind}(…)", value(
                                   file, lines[0], f"torch.nn.Module{kind}({{}})") if lines else {})
@@ -102,9 +103,9 @@ def _file_of(module: Any) -> str:
 
 def _recorded(scene: Scene) -> Remark | None:
     """numpy() of what is differentiated."""
-    for node in all_on(scene.file, scene.line):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "numpy":
-            of = node.func.value
+    for call in all_calls_on(scene.file, scene.line, "numpy"):
+        if isinstance(call.func, ast.Attribute):
+            of = call.func.value
             return Remark(f"{ast.unparse(of)} is part of a graph", None, "take its numbers alone: detach().numpy()",
                           replaced(scene.file, of, "{}.detach()"))
     return Remark("what is made an array is part of a graph", None, "take its numbers alone: x.detach().numpy()")

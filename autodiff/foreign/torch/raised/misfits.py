@@ -16,18 +16,8 @@ from ....core.site import Site, resolve
 from ....debug.analysis.advice import Remark
 from ....debug.analysis.refusals import fault_of
 from ....debug.facts.roles import as_place, at_line
-from ...new_lines import (
-    JOINING,
-    NewLines,
-    all_on,
-    along_another_axis,
-    argument,
-    first_of,
-    last_name,
-    replaced,
-    text_of_argument,
-    word,
-)
+from ...new_calls import JOINING, all_calls_on, along_another_axis, argument, text_of_argument, with_word
+from ...new_lines import NewLines, all_on, first_of, last_name, replaced
 from ...new_lines import without_recording as unrecorded
 from ..batches import whole_batches
 from ..graph import sliced
@@ -88,9 +78,8 @@ def _other_rows(scene: Scene) -> Remark | None:
 def _to_rows(scene: Scene, x: Any, sizes: Sequence[int], site: Site) -> Remark | None:
     """What is said of rows of another size than the examples have; the layer behind them takes as many."""
     texts: Sequence[ast.expr] = ()
-    for node in all_on(site.file, site.line):
-        if isinstance(node, ast.Call) and last_name(node.func) in ("view", "reshape"):
-            texts = getattr(node.args[-1], "elts", node.args[-2:])
+    for call in all_calls_on(site.file, site.line, "view", "reshape"):
+        texts = getattr(call.args[-1], "elts", call.args[-2:])
     row, place = x[0].numel(), as_place(site)
     if sizes[1] == row:
         return Remark(f"it is given a batch of {len(x)}, {shown([x])}, and made rows for one of {sizes[0]}", place,
@@ -118,8 +107,7 @@ def _product(scene: Scene) -> Remark | None:
 
 def _singular(scene: Scene) -> Remark | None:
     """A matrix without a Cholesky factor: what is wrong with it, and how much on its diagonal makes it have one."""
-    calls = (node for node in all_on(scene.file, scene.line) if isinstance(node, ast.Call))
-    call = next(node for node in calls if last_name(node.func) == "cholesky")
+    call = next(iter(all_calls_on(scene.file, scene.line, "cholesky")))
     x = next(e.args[0] for e in reversed(scene.all) if "cholesky" in str(e.op))
     matrix = x.detach().cpu().double().numpy()
     of = call.func.value if isinstance(call.func, ast.Attribute) and not call.args else call.args[0]
@@ -132,8 +120,7 @@ def _singular(scene: Scene) -> Remark | None:
 def _joined(scene: Scene) -> Remark | None:
     """Parts of other ranks, one of which has an axis of one; or parts that another axis joins."""
     tensors = scene.op_arguments()[0]
-    call = next(node for node in all_on(scene.file, scene.line) if isinstance(node, ast.Call) and last_name(
-        node.func) in JOINING)
+    call = next(iter(all_calls_on(scene.file, scene.line, *JOINING)))
     text, shapes = f"it joins {shown(tensors)}", [list(t.shape) for t in tensors]
     texts = getattr(call.args[0], "elts", [])
     least = min(shapes, key=len)
@@ -194,7 +181,7 @@ def _beyond(scene: Scene) -> Remark | None:
     if mark is not None:
         sites = resolve(scene.habits.made.get(id(layer), ())[:1]) or [Site(scene.file, scene.line, "")]
         called = type(layer).__name__ if isinstance(layer, torch.nn.Module) else layer.__name__
-        return Remark(text, None, f"{mark} marks what is no class: ignore_index={mark} in the loss", word(
+        return Remark(text, None, f"{mark} marks what is no class: ignore_index={mark} in the loss", with_word(
             sites[0].file, sites[0].line, called, "ignore_index", str(mark)))
     last = scene.maker(x)
     have = next((name for name in _CLASSES if getattr(last, name, None) == count), "")

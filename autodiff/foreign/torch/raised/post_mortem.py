@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 
-from ....core.site import Site, resolve
+from ....core.site import resolve
 from ....debug.analysis.advice import Remark
 from ....debug.facts.roles import as_place, at_line
 from ...new_lines import before, in_place, out_of_place, replaced, value
 from ...own_gradients import of_function
-from ...script_lines import assigned_on, loop_around, loops_around, names_between, on_lines, read_by
+from ...script_lines import assigned_on, loop_around, loops_around, names_between, on_lines, place_on, read_by
 from ...thresholds import ungated
 from ..graph import described, sliced, written_by
 from ..habits import Habits
@@ -117,7 +117,7 @@ class PostMortem(Scene):
         if len(lacking) != 1 or not of or any(t.requires_grad for t in of):
             return None
         (line, call), = lacking.items()
-        place, last = as_place(Site(self.file, line, "")), [*call.args, *(word.value for word in call.keywords)][-1]
+        place, last = place_on(self.file, line), [*call.args, *(word.value for word in call.keywords)][-1]
         return Remark(f"it is the gradient that torch.autograd.grad gave{at_line(place)}, which has no graph to be "
                       "differentiated again", place, "create_graph=True in that call", replaced(
                           self.file, last, "{}, create_graph=True"))
@@ -183,7 +183,7 @@ class PostMortem(Scene):
             self.all) if any(t is tensor for t in e.made)), 0)
         names = {**self.frame.f_globals, **self.frame.f_locals}
         name = (*names_between(self.file, line, use), *(n for n, each in names.items() if each is tensor), "it")[0]
-        place, at = as_place(Site(self.file, use, "")), at_line(as_place(Site(self.file, line, ""))) * (line > 0)
+        place, at = place_on(self.file, use), at_line(place_on(self.file, line)) * (line > 0)
         inner = next((resolve(e.frames[:1])[0] for e in self._slopes if any(
             t is tensor for t in e.made)), None)
         if inner is not None and (lines := scaled_inside(inner.file, inner.line)):
