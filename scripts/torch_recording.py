@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from autodiff.foreign.torch.habits import Habits  # noqa: E402
 from autodiff.foreign.torch.record import Calls, Recorder  # noqa: E402
+from autodiff.ops.common.instead import instead  # noqa: E402
 
 STEPS = 20
 
@@ -55,12 +56,8 @@ def recorded() -> Any:
         recorder.paused = False
         recorder.turn()
 
-    torch.Tensor.backward = backward
-    try:
-        with Calls(recorder), Habits(recorder), recorder:
-            yield
-    finally:
-        torch.Tensor.backward = real
+    with instead([(torch.Tensor, "backward", backward)]), Calls(recorder), Habits(recorder), recorder:
+        yield
 
 
 def main() -> None:

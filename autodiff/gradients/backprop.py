@@ -15,6 +15,7 @@ from ..core.indexed_slices import IndexedSlices
 from ..core.op import build
 from ..core.shapes import compatible, is_known, num_elements, show
 from ..ops.common.gc_pause import collector_paused
+from ..ops.common.instead import instead
 from .aggregate import Gradient, check_method
 from .between import ends_of, ops_between
 from .blocked_reasons import GradientCall
@@ -73,12 +74,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
 @contextlib.contextmanager
 def _in_bulk(graph: Graph, made_from: site.Known) -> Iterator[None]:
     """While many operations are made: the collector pauses, and the user's frames are captured once."""
-    saved, graph.made_from = graph.made_from, made_from
-    try:
-        with collector_paused():
-            yield
-    finally:
-        graph.made_from = saved
+    with instead([(graph, "made_from", made_from)]), collector_paused():
+        yield
 
 
 def _as_list(values: Any) -> list[Any]:

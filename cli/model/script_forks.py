@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import NoReturn
 
+from autodiff.ops.common.instead import instead
+
 
 @contextlib.contextmanager
 def forks(let_go: Callable[[], None]) -> Iterator[None]:
@@ -26,11 +28,8 @@ def forks(let_go: Callable[[], None]) -> Iterator[None]:
             said = True
         return process
 
-    os.fork = fork
-    try:
+    with instead([(os, "fork", fork)]):
         yield
-    finally:
-        os.fork = real
 
 
 def end_forked(error: BaseException | None) -> None:

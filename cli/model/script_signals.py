@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from autodiff.ops.common.instead import instead
+
 from .script_threads import frames_of
 
 STORM = 0.1  # seconds within which further presses of Ctrl-C say nothing more
@@ -36,11 +38,8 @@ def quiet_signals(is_script: Callable[[], bool]) -> Iterator[None]:
         handlers[number] = handler
         return old
 
-    signal.signal = remember  # type: ignore[assignment]
-    try:
+    with instead([(signal, "signal", remember)]):
         yield
-    finally:
-        signal.signal = real
 
 
 def heed_ctrl_c() -> None:
@@ -120,11 +119,8 @@ def nothing_swallowed(kinds: tuple[type[BaseException], ...]) -> Iterator[None]:
         else:
             saved(what)
 
-    sys.unraisablehook = hook
-    try:
+    with instead([(sys, "unraisablehook", hook)]):
         yield
-    finally:
-        sys.unraisablehook = saved
 
 
 def raise_in(thread: threading.Thread | None, kind: type[BaseException]) -> None:

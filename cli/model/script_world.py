@@ -18,6 +18,7 @@ import numpy
 
 from autodiff.debug.analysis.advice import Remark, advice_of, hearing
 from autodiff.debug.facts.records import Place
+from autodiff.ops.common.instead import instead
 from autodiff.runtime.session import Session
 from autodiff.tensorflow_names.alias import real_tensorflow, standing_in
 from autodiff.tensorflow_names.old_names import in_modules_of
@@ -90,12 +91,8 @@ def _arithmetic_heard() -> Iterator[None]:
             heard.append(Remark(text, place))
         shown(message, category, file, line, *rest)
 
-    warnings.showwarning = show  # type: ignore[assignment]
-    try:
-        with hearing() as heard:
-            yield
-    finally:
-        warnings.showwarning = shown
+    with instead([(warnings, "showwarning", show)]), hearing() as heard:
+        yield
 
 
 def _thread_failed(failed: threading.ExceptHookArgs) -> None:
@@ -117,8 +114,5 @@ def stopping_at_runs(asked: Run) -> Iterator[None]:
         return asked(lambda inside, wanted, fed: real(inside, wanted, fed, options, run_metadata), session, fetches,
                      feed_dict)
 
-    Session.run = run  # type: ignore[method-assign, assignment]
-    try:
+    with instead([(Session, "run", run)]):
         yield
-    finally:
-        Session.run = real  # type: ignore[method-assign]

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, TextIO
 
+from autodiff.ops.common.instead import instead
+
 END = "\x04"  # an answer: there is no more to read
 
 
@@ -60,13 +62,8 @@ class TerminalPdb(pdb.Pdb):
 @contextlib.contextmanager
 def breakpoints(lend: Callable[[], contextlib.AbstractContextManager[None]], terminal: TextIO) -> Iterator[None]:
     """Inside, `breakpoint()` opens pdb on the terminal."""
-    saved = sys.breakpointhook
-
     def hook(*_: Any, **__: Any) -> None:
         TerminalPdb(lend, terminal).set_trace(sys._getframe(1))
 
-    sys.breakpointhook = hook
-    try:
+    with instead([(sys, "breakpointhook", hook)]):
         yield
-    finally:
-        sys.breakpointhook = saved

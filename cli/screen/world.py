@@ -11,6 +11,8 @@ from typing import Any, TextIO
 from prompt_toolkit.application import Application
 from prompt_toolkit.application.run_in_terminal import in_terminal
 
+from autodiff.ops.common.instead import instead
+
 from .asking import Asking, breakpoints
 from .captured import Printed, captured
 
@@ -30,18 +32,8 @@ def taken_over(put: Callable[[str], Any], tell: Callable[[str], Any], asking: As
         printed = Printed(put if capture is None else capture.write, tell)
         stack.enter_context(contextlib.redirect_stdout(printed))
         stack.enter_context(contextlib.redirect_stderr(printed))
-        stack.enter_context(_input(asking))
+        stack.enter_context(instead([(sys, "stdin", asking)]))
         yield capture.settle if capture is not None else lambda: None
-
-
-@contextlib.contextmanager
-def _input(asking: Asking) -> Iterator[None]:
-    saved: Any = sys.stdin
-    sys.stdin = asking
-    try:
-        yield
-    finally:
-        sys.stdin = saved
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from ...core.errors import ArgumentError, KindError
 from ...core.graph import Operation, Tensor, default_graph_below, get_default_graph, graph_of
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
+from ...ops.common.instead import instead
 
 
 def control_dependencies(control_inputs: Any) -> Any:
@@ -32,11 +33,8 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
 def container(container_name: str) -> Iterator[str]:
     """Kept as an attribute of variables, tables and queues made inside; without effect: a session holds its own."""
     graph = get_default_graph()
-    saved, graph._container = graph._container, container_name
-    try:
+    with instead([(graph, "_container", container_name)]):
         yield container_name
-    finally:
-        graph._container = saved
 
 
 class name_scope:  # noqa: N801 (TensorFlow's name)
@@ -154,8 +152,5 @@ def init_scope() -> Iterator[None]:
     scope, placement = f"{graph.scope}/" if graph.scope else "", outermost.placement
     with contextlib.nullcontext() if outermost.executing_eagerly else outermost.as_default():
         with outermost.name_scope(scope), outermost.control_dependencies(None):
-            outermost.placement = graph.placement or placement
-            try:
+            with instead([(outermost, "placement", graph.placement or placement)]):
                 yield
-            finally:
-                outermost.placement = placement

@@ -14,6 +14,7 @@ from ...core.graph import Tensor, get_default_graph
 from ...core.site import capture, made_at, resolve
 from ...gradients.backprop import gradients
 from ...gradients.tape import GradientTape
+from ...ops.common.instead import instead
 from .. import logging, math
 from ..arrays.creation import placeholder
 from ..arrays.shaping import reshape
@@ -134,10 +135,6 @@ class Trained:
         found: Callable[[Batch], list[Any]] = self._functions[key]
         return found
 
-    def _ready(self, batch: Batch) -> None:
-        if not self.inputs:
-            self._begin([self._fed(x) for x in batch[0]])  # type: ignore[attr-defined]
-
     @staticmethod
     def _fed(array: Any, name: str | None = None) -> Tensor:
         dtype = as_dtype(array.dtype)
@@ -149,7 +146,8 @@ class Trained:
         return [self._fed(each, name and f"{name}_{ending}") for each, name in zip(arrays, names)]
 
     def _in_a_graph(self, mode: str, batch: Batch) -> Callable[[Batch], list[Any]]:
-        self._ready(batch)
+        if not self.inputs:
+            self._begin([self._fed(x) for x in batch[0]])  # type: ignore[attr-defined]
         inputs, predicted, phase = self.inputs, self.outputs, backend.learning_phase()
         targets, weights = self._fed_all(batch[1], "target"), self._fed_all(batch[2], "sample_weights")
         if mode == "train":
@@ -187,8 +185,7 @@ class Trained:
 
     def _eagerly(self, mode: str, batch: Batch) -> list[Any]:
         inputs = [np.asarray(x, backend.floatx()) if x.dtype.kind == "f" else x for x in batch[0]]
-        before, backend._Eager.phase = backend._Eager.phase, mode == "train"
-        try:
+        with instead([(backend._Eager, "phase", mode == "train")]):
             with GradientTape() as tape:
                 made = self(inputs[0] if len(inputs) == 1 else inputs)  # type: ignore[operator]
                 if not self.inputs:
@@ -201,8 +198,6 @@ class Trained:
             if mode == "train":
                 variables = self.to_train or self.trainable_weights  # type: ignore[attr-defined]
                 self.optimizer.apply_gradients(zip(tape.gradient(values[0], variables), variables))
-        finally:
-            backend._Eager.phase = before
         return [value.numpy() for value in values]
 
     def fit(self, x: Any = None, y: Any = None, batch_size: int | None = None, epochs: int = 1, verbose: int = 1,

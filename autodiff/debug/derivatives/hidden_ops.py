@@ -8,6 +8,7 @@ from typing import Any
 from ...core.graph import Graph, Operation
 from ...core.names import UniqueNames
 from ...gradients.blocked_reasons import GradientCall
+from ...ops.common.instead import instead
 from ..facts.layer import layer_of
 
 _OWN_LISTS = ("gradient_observers", "calls")  # extras of a graph that hidden building must not touch
@@ -35,8 +36,6 @@ class HiddenOps:
 
     def _building(self) -> Iterator[list[GradientCall]]:
         graph = self.graph
-        saved = {key: getattr(graph, key) for key in ("names", "scope", "finalized", "overrides", "_control",
-                                                      "backprop_origin", "collected", "placement")}
         lists = {key: graph.extras.get(key) for key in _OWN_LISTS}
         before = len(graph.operations)
         graph.operations.extend(self.operations.values())
@@ -44,17 +43,14 @@ class HiddenOps:
         calls: list[GradientCall] = []
         graph.extras.update(gradient_observers=[], calls=calls)
         self._blocks += 1
-        changed: dict[str, Any] = dict(names=UniqueNames(), scope=f"gradbg_{self._blocks}", finalized=False,
-                                       overrides={}, _control=[], backprop_origin=(None, None),
-                                       collected={key: list(items) for key, items in graph.collected.items()})
-        for key, value in changed.items():
-            setattr(graph, key, value)
+        changed: dict[str, Any] = dict(
+            names=UniqueNames(), scope=f"gradbg_{self._blocks}", finalized=False, overrides={}, _control=[],
+            backprop_origin=(None, None), placement=graph.placement,
+            collected={key: list(items) for key, items in graph.collected.items()})
         try:
-            with graph.as_default():
+            with instead([(graph, *each) for each in changed.items()]), graph.as_default():
                 yield calls
         finally:
-            for key, value in saved.items():
-                setattr(graph, key, value)
             for key, value in lists.items():
                 graph.extras.pop(key) if value is None else graph.extras.update({key: value})
             self.operations = graph.operations.cut(before)

@@ -9,11 +9,11 @@ from typing import Any
 from ...core.errors import GraphError
 from ...core.graph import Graph, Operation
 from ...core.names import UniqueNames
+from ...ops.common.instead import instead
 
 SCOPE = "prompt/"  # so that no name of the layer, a variable's above all, is ever one that the script gives
 _KEY = "layer"
 _ABOUT_OPS = ("blocked", "rows", "advice", "stands_for")  # extras that tell of operations, whoever made them
-_STATE = ("names", "scope", "finalized", "overrides", "_control", "backprop_origin", "placement", "collected", "extras")
 
 
 class Layer:
@@ -37,23 +37,18 @@ class Layer:
             yield
             return
         graph = self.graph
-        saved = {key: getattr(graph, key) for key in _STATE}
         count = len(graph.operations)
         graph.operations.extend(self.operations.values())
         inside: dict[str, Any] = dict(
             names=self._names, scope="", finalized=False, overrides={}, _control=[], backprop_origin=(None, None),
             placement="", collected=_joined(graph.collected, self.collected), extras=_joined(graph.extras, self.extras))
-        for key, value in inside.items():
-            setattr(graph, key, value)
         self._is_open = True
         try:
-            with graph.as_default():
+            with instead([(graph, *each) for each in inside.items()]), graph.as_default():
                 yield
         finally:
             self._is_open = False
-            collected, extras = graph.collected, graph.extras
-            for key, value in saved.items():
-                setattr(graph, key, value)
+            collected, extras = inside["collected"], inside["extras"]
             graph.extras.update({key: extras[key] for key in _ABOUT_OPS if key in extras})
             self.collected, self.extras = _added(collected, graph.collected), _added(extras, graph.extras)
             self.operations = graph.operations.cut(count)

@@ -19,8 +19,8 @@ from typing import Any
 import jax
 
 from ...core.errors import AutodiffError
+from ...ops.common.instead import instead
 from ..doors import View
-from ..instead import instead
 from ..script_lines import first_name
 from ..steps import ForeignSteps
 from .compiled import Gradients

@@ -14,9 +14,9 @@ import numpy as np
 from ...core.site import Site
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
+from ...ops.common.instead import instead
 from ..course import TURNS, Turn
 from ..handed_on import function_of, returned_by
-from ..instead import instead
 from ..new_calls import calls_on
 from ..new_lines import NewLines, last_name, replaced
 from ..script_lines import assigned_on, loop_around, loops_around, nodes_in, on_lines

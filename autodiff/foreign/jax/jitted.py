@@ -17,7 +17,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..instead import instead
+from ...ops.common.instead import instead
 
 Alone = Callable[[Callable[[], Any]], Any]
 _IN_PYTHON = "while_loop fori_loop cond switch map associative_scan".split()
@@ -129,7 +129,6 @@ class Jitted:
             ys.append(y)
         return (carry, jax.tree.map(_stacked, *ys[::-1 if reverse else 1])) if ys else scan()
 
-
     def _once_traced(self, trace: Callable[[], Any]) -> tuple[Region, Any]:
         region = Region()
         with self._within(region):
@@ -156,12 +155,8 @@ class Jitted:
         outside: finds out what of the function changes from time to time, while that is traced.
         """
         region, is_traced = self._region, self._is_traced
-        with self._within(None):
-            self._is_traced = False
-            try:
-                yield _now(region, outside if is_traced else None) if region is not None else None
-            finally:
-                self._is_traced = is_traced
+        with self._within(None), instead([(self, "_is_traced", False)]):
+            yield _now(region, outside if is_traced else None) if region is not None else None
 
 
 def _now(region: Region, outside: Callable[[], list[int | None] | None] | None) -> Once | None:

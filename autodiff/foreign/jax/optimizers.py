@@ -16,9 +16,9 @@ import numpy as np
 from ...core.site import Site, capture, resolve
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place, at_line
+from ...ops.common.instead import instead
 from ..course import TURNS
 from ..doors import View
-from ..instead import instead
 
 _KEPT = 64  # calls
 Leaves = Sequence[Any]

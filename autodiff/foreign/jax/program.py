@@ -18,7 +18,7 @@ from jax.extend import core
 
 from ...core.errors import UnsupportedError
 from ...core.site import PACKAGE, Site, resolve
-from ..instead import instead
+from ...ops.common.instead import instead
 from .data import Equation, Literal, Program, Variable, recognized, without_dead
 
 _DEPTH = 8  # lines kept for each equation

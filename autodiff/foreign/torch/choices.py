@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ..instead import instead
+from ...ops.common.instead import instead
 
 
 def uncompiled(choose: Callable[..., Any]) -> AbstractContextManager[None]:

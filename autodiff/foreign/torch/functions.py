@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from ...ops.common.instead import instead
 from .record import Call, Entry, Recorder, tensors_in, user_frames
 
 
@@ -42,11 +43,8 @@ class Calls:
         if recorder.paused:
             return run()
         call, outside = Call(cls), recorder.entries
-        recorder.entries = call.body
-        try:
+        with instead([(recorder, "entries", call.body)]):
             result = run()
-        finally:
-            recorder.entries = outside
         call.node = next((t.grad_fn for t in tensors_in(result) if t.grad_fn is not None), None)
         if call.node is None:
             outside += call.body
@@ -61,12 +59,8 @@ class Calls:
         if call is None or call.slopes:
             return run()
         recorder = self._recorder
-        saved = recorder.entries, recorder.paused
-        recorder.entries, recorder.paused = call.entries, False
-        try:
+        with instead([(recorder, "entries", call.entries), (recorder, "paused", False)]):
             found = run()
-        finally:
-            recorder.entries, recorder.paused = saved
         call.dys, call.slopes = dys, tuple(found) if isinstance(found, (list, tuple)) else (found,)
         return found
 

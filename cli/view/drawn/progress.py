@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
+from autodiff.ops.common.instead import instead
+
 PAUSE = 0.1  # seconds between two looks
 PATIENCE = 0.5  # seconds without a word: most answers come sooner
 SPARE = 4  # columns that a bar leaves free: the terminal writes ^C behind it, and breaks a line that is full
@@ -89,11 +91,8 @@ def _silent_at_questions(hush: Callable[[], None]) -> Iterator[None]:
         hush()
         return broken(*values, **named)
 
-    builtins.input, sys.breakpointhook = ask, stop
-    try:
+    with instead([(builtins, "input", ask), (sys, "breakpointhook", stop)]):
         yield
-    finally:
-        builtins.input, sys.breakpointhook = asked, broken
 
 
 def words(what: str, done: int, total: int | None, seconds: float, where: str = "") -> str:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ....ops.common.instead import instead
 from ...alias import module_named
 from .decorators import make_decorator
 
@@ -194,8 +195,5 @@ def rewrite_argument_docstring(old_doc: str, old_argument: str, new_argument: st
 @contextlib.contextmanager
 def silence() -> Iterator[None]:
     """Nothing is said inside."""
-    before, _WARNINGS.silent = _WARNINGS.silent, True
-    try:
+    with instead([(_WARNINGS, "silent", True)]):
         yield
-    finally:
-        _WARNINGS.silent = before

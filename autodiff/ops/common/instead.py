@@ -1,4 +1,4 @@
-"""What stands in the place of a framework's own functions while a script runs."""
+"""What stands in the place of other things for a while."""
 from __future__ import annotations
 
 import contextlib
@@ -8,7 +8,7 @@ from typing import Any
 
 @contextlib.contextmanager
 def instead(parts: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
-    """While it is open, owners have something else by these names: (owner, name, what)."""
+    """Inside, owners have something else by these names: (owner, name, what)."""
     with contextlib.ExitStack() as undone:
         for owner, name, made in parts:
             undone.callback(setattr, owner, name, getattr(owner, name))
