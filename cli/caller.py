@@ -49,10 +49,6 @@ class Caller(ModelScript):
         self._thread, self._frame = threading.current_thread(), frame
         self.file, self.namespace = frame.f_code.co_filename, frame.f_globals
 
-    def is_here(self) -> bool:
-        """Whether this is the program's own thread."""
-        return threading.current_thread() is self._thread
-
     def asked(self, real: Any, session: Any, fetches: Any, feed_dict: dict | None) -> Any:
         """One Session.run of the program."""
         try:
@@ -69,7 +65,7 @@ class Caller(ModelScript):
     def resume(self, runs: float = 1, *, counts: Callable[[Any], bool] | None = None, before: bool = False,
                until: Until | None = None) -> Event:
         """ModelScript.resume. Raises UsageError where the program itself asks, which cannot wait for itself."""
-        if self.is_here():
+        if threading.current_thread() is self._thread:
             raise UsageError("the program asks this itself: it goes on when the answer is there",
                              "grads, why and print look; train LOSS builds a train op for next", code="wrong_moment")
         return super().resume(runs, counts=counts, before=before, until=until)

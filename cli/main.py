@@ -232,7 +232,7 @@ class Program:
         if self.shell.interactive:
             from .screen.line_prompt import Prompt
 
-            self.prompt = Prompt(self.shell, self.terminal, color=self.screen.has_color)
+            self.prompt = Prompt(self.shell, self.terminal, color=bool(self.screen.colors))
             return self.prompt.read
         if sys.stdin is None:
             return lambda: None

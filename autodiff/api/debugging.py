@@ -19,6 +19,7 @@ from ..core.sparse_tensor import SparseTensor
 from .common.made import named
 from .common.unsupported import refusing
 from .control.dependencies import control_dependencies, group
+from .math.selection import is_numeric_tensor as is_numeric_tensor
 
 
 def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None) -> Any:  # noqa: N802
@@ -321,11 +322,6 @@ def assert_proper_iterable(values: Any) -> None:
         raise KindError(f"Expected argument \"values\" to be a \"proper\" iterable. Found: {type(values)}")
     if not hasattr(values, "__iter__"):
         raise KindError(f"Expected argument \"values\" to be iterable. Found: {type(values)}")
-
-
-def is_numeric_tensor(tensor: Any) -> bool:
-    """Whether this is a tensor of numbers."""
-    return isinstance(tensor, Tensor) and tensor.dtype.base_dtype.kind in "fciu"
 
 
 __getattr__ = refusing("tf.debugging", __name__)

@@ -142,4 +142,3 @@ class FileWriterCache:
 def summary_iterator(path: Any) -> Iterator[Any]:
     """The events of an event file, one after the other. Raises DataLossError for a damaged file."""
     return read_events(os.fspath(path))
-

@@ -129,7 +129,6 @@ def _checked(weights: Any, losses: Tensor) -> Tensor:
         return build.Identity(weights)
 
 
-
 def _pair(labels: Any, predictions: Any, what: str = "predictions") -> tuple[Tensor, Tensor]:
     """Both in float32. Raises ArgumentError or ShapeError (ValueError) if one is None or the shapes differ."""
     if labels is None or predictions is None:

@@ -70,9 +70,6 @@ class TypeSpec:
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and _key(self._serialize()) == _key(other._serialize())
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
     def __hash__(self) -> int:
         return hash((type(self), _key(self._serialize())))
 

@@ -238,5 +238,3 @@ def _pack(graph: Graph, values: Any, dtype: DType | None, name: str, casts: bool
             if part.dims is not None and parts[0].dims is not None and len(part.dims) != len(parts[0].dims):
                 raise ShapeError(expected="parts of equal shape", found=f"{show(parts[0].dims)} and {show(part.dims)}")
         return OPS["Pack"](*parts, axis=0, name=scope)
-
-

@@ -19,6 +19,10 @@ def _arithmetic(operation: str, *, swapped: bool = False) -> Callable[["Dimensio
     return made
 
 
+def _comparison(operation: str) -> Callable[["Dimension", Any], bool | None]:
+    return lambda self, other: self._compare(other, operation)
+
+
 class Dimension:
     """One size of a TensorShape, known or not. Arithmetic with an unknown size is unknown."""
 
@@ -83,17 +87,8 @@ class Dimension:
         except (TypeError, ValueError):
             return NotImplemented
 
-    def __lt__(self, other: Any) -> bool | None:
-        return self._compare(other, "__lt__")
-
-    def __le__(self, other: Any) -> bool | None:
-        return self._compare(other, "__le__")
-
-    def __gt__(self, other: Any) -> bool | None:
-        return self._compare(other, "__gt__")
-
-    def __ge__(self, other: Any) -> bool | None:
-        return self._compare(other, "__ge__")
+    __lt__, __le__ = _comparison("__lt__"), _comparison("__le__")
+    __gt__, __ge__ = _comparison("__gt__"), _comparison("__ge__")
 
     def __str__(self) -> str:
         return "?" if self.value is None else str(self.value)

@@ -126,9 +126,6 @@ class DType:
         except TypeError:
             return False
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
     def __hash__(self) -> int:
         return hash(self.name)
 

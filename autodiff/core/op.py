@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .dtypes import ALL, COMPLEX, FLOATS, INDICES, NUMBERS, DType, bool_, float32, int32, resource
@@ -134,6 +134,15 @@ class OpDef:
         return f"<op {self.name}>"
 
 
+def _of_all(method: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A method of a table that has them all loaded first."""
+    def called(table: OpTable) -> Any:
+        table.load_all()
+        return method(table)
+
+    return called
+
+
 class OpTable(dict[str, OpDef]):
     """Op type -> its record. A family of ops is loaded when the first of them is asked for, all to walk through them.
 
@@ -168,25 +177,8 @@ class OpTable(dict[str, OpDef]):
         except KeyError:
             return default
 
-    def __iter__(self) -> Iterator[str]:
-        self.load_all()
-        return super().__iter__()
-
-    def __len__(self) -> int:
-        self.load_all()
-        return super().__len__()
-
-    def keys(self) -> Any:
-        self.load_all()
-        return super().keys()
-
-    def values(self) -> Any:
-        self.load_all()
-        return super().values()
-
-    def items(self) -> Any:
-        self.load_all()
-        return super().items()
+    __iter__, __len__ = _of_all(dict.__iter__), _of_all(dict.__len__)
+    keys, values, items = _of_all(dict.keys), _of_all(dict.values), _of_all(dict.items)
 
 
 OPS = OpTable()

@@ -23,11 +23,6 @@ class GradientCall:
         return dict(zip(*self._pairs))
 
 
-def gradient_calls(graph: Graph) -> list[GradientCall]:
-    """The calls of `gradients` in this graph (not inside of its functions), oldest first."""
-    return [call for call in graph.extras.get("calls", ()) if call.ys and call.ys[0].graph is graph]
-
-
 def no_gradient_reason(op: Operation) -> str | None:
     """Why no gradient at all flows through an operation, or None if one may."""
     if op.override is not None:

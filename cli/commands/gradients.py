@@ -33,7 +33,6 @@ _BEGIN, _END = 7, 6  # factors of a long chain that are shown
 Sort = Annotated[str, ChoiceKind("name", "norm", "max", "zero", "nan", "inf", "update")]
 
 
-
 @command("grad", group="Gradients", aliases=("g",))
 def grad(dbg: Debugger, ys: Ys | None, x: X, *more: X, per_example: bool = False, order: Order = 1,
          top: Count | None = None, stages: bool = False, weights: Expressions = (), stop: Targets = (),

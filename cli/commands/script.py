@@ -189,7 +189,6 @@ def train(shell: Shell, y: Loss = "", *, optimizer: Optimizer = "sgd", lr: Float
     return Text("\n".join(lines))
 
 
-
 @command("info trains", group="Script")
 def trains(dbg: Debugger) -> Result:
     """List the train ops that the prompt built: of what, by which optimizer, and whether a step runs them.

@@ -104,7 +104,6 @@ def _tsv(shell: Shell, path: str) -> str:
     return f"{len(table.rows)} rows to {path}"
 
 
-
 def _cell(value: Any) -> str:
     if value is None:
         return ""
@@ -173,4 +172,3 @@ def _made(row: WatchRow) -> list[str]:
     words += ["--inside"] if row.inside else []
     words += ["--level", row.level] if row.level != "stats" else []
     return [("" if row.enabled else "# disabled: ") + " ".join(words)]
-

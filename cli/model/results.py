@@ -264,4 +264,3 @@ def question_in(result: Result) -> str:
     if isinstance(result, Group):
         return next((asks for asks in map(question_in, result.parts) if asks), "")
     return ""
-

@@ -316,7 +316,6 @@ class FullScreen:
         else:
             self.finder.forget()
 
-
     def _jump(self, text: str) -> None:
         try:
             self.message = self.page.jump(text)

@@ -143,7 +143,6 @@ def _in_a_page(screen: "FullScreen") -> KeyBindings:
             _close(screen, event)
         event.app.layout.focus(screen.frame.line)
 
-
     @keys.add(Keys.Any, filter=inside)
     def type_on(event: Event) -> None:
         """Whatever else is typed goes to the command line."""

@@ -35,10 +35,6 @@ class Screen:
         self.background = background or background_of(os.environ)
         self.pager = ""
 
-    @property
-    def has_color(self) -> bool:
-        return bool(self.colors)
-
     def show(self, result: Result, command: str = "", rows: int = 0) -> None:
         """Write one result and flush. rows: of a table on a terminal; 0 is two screens, or 48."""
         if self.as_json:

@@ -7,7 +7,6 @@ from typing import Any
 from ...core import nest
 from ...core.errors import ArgumentError, UnsupportedError
 from ...core.graph import Tensor, get_default_graph
-from ..variables.layer_base import Layer
 from ..variables.layer_calls import HISTORY, takes
 
 
@@ -42,12 +41,6 @@ def check_connected(inputs: list[Any], outputs: list[Any]) -> None:
                                 f'"{tensor.op.name}". The following previous layers were accessed without issue: []',
                                 hint="give the model all inputs, or make the layers of those that it is given")
         waiting += [each for each in nest.flatten(history.inputs) if isinstance(each, Tensor)]
-
-
-def layers_to(tensors: Any) -> Iterator[Layer]:
-    """The layers that made tensors, and what those are made of."""
-    for _, history in histories(tensors):
-        yield history.layer
 
 
 def replayed(inputs: Any, outputs: Any, given: Any, training: Any, clones: Any = None) -> Any:

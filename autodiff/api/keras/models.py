@@ -20,7 +20,7 @@ from ..variables.layer_base import Layer, add_once
 from ..variables.layer_calls import HISTORY, takes
 from ..variables.trackable import TrackableReference
 from . import backend, optimizers
-from .calls import check_connected, histories, layers_to, replayed
+from .calls import check_connected, histories, replayed
 from .inputs import BEGINS, Input, InputLayer
 from .kinds.plain import Weights
 from .saved import hdf5
@@ -48,7 +48,7 @@ class Model(Weights, Trained, Layer):
                 raise KindError("a model of `inputs` needs `outputs` too", found="None")
             check_connected(nest.flatten(inputs), nest.flatten(outputs))
             begins = [vars(tensor)[BEGINS] for tensor in nest.flatten(inputs) if BEGINS in vars(tensor)]
-            self._found = [*begins, *layers_to(nest.flatten(outputs))]
+            self._found = [*begins, *(history.layer for _, history in histories(nest.flatten(outputs)))]
             self.built = True
 
     _untracked = Layer._untracked | {"_found", "_stack", "to_train", "changed"}

@@ -224,7 +224,6 @@ def moved(variable: Variable, value: Any, momentum: Any) -> Any:
         return assign_sub(variable, (variable - in_dtype(value, dtype)) * decay, name=scope)
 
 
-
 def batch_normalization(inputs: Any, axis: Any = -1, momentum: float = 0.99, epsilon: float = 1e-3,
                         center: bool = True, scale: bool = True, beta_initializer: Any = ZEROS,
                         gamma_initializer: Any = ONES, moving_mean_initializer: Any = ZEROS,

@@ -13,7 +13,6 @@ __all__ = ["Lu", "Qr", "cholesky", "eigh", "eigvalsh", "expm", "logm", "lu", "ma
            "self_adjoint_eig", "self_adjoint_eigvals", "sqrtm", "svd"]
 
 
-
 @or_answered
 def cholesky(input: Any, name: str | None = None) -> Tensor:
     """The lower triangle L with L @ adjoint(L) = input. input: float[..., n, n], positive definite."""

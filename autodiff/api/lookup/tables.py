@@ -143,4 +143,3 @@ class DenseHashTable(MutableHashTable):
 
     def _made(self, options: dict[str, Any], shape: Any) -> Tensor:
         return build.MutableDenseHashTableV2(*self._reserved, value_shape=tuple(shape), **options)
-

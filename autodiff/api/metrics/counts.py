@@ -19,7 +19,6 @@ from .streams import Metric, collected, in_graphs, metric_variable
 __all__ = ["false_negatives", "false_positives", "precision", "recall", "true_negatives", "true_positives"]
 
 
-
 def _count(hits: Callable[[Tensor, Tensor], Tensor], kind: str) -> Callable[..., Metric]:
     def metric(labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
                updates_collections: Any = None, name: str | None = None) -> Metric:

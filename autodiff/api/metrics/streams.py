@@ -30,7 +30,6 @@ def collected(value: Tensor, update: Tensor, metrics_collections: Any, updates_c
     return value, update
 
 
-
 def in_graphs(function: Callable[..., Any]) -> Callable[..., Any]:
     """A metric that says so when ops run at once: it needs its variables and runs."""
 

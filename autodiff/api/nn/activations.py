@@ -82,4 +82,3 @@ def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Te
         x = convert_to_tensor(x, name="x")
         product = build.MatMul(x, convert_to_tensor(weights, name="weights"))
         return build.Relu(bias_add(product, convert_to_tensor(biases, name="biases")), name=full)
-

@@ -222,12 +222,8 @@ def _chains(y: Tensor, variables: Sequence[Tensor]) -> list[Finding]:
                     "use tf.nn.relu, skip connections, or normalize each layer")]
 
 
-def loop_growth(loops: Iterable[Operation], start: Mapping[str, Any]) -> list[Finding]:
+def loop_growth(loop: Operation, start: Mapping[str, Any]) -> list[Finding]:
     """Linear recurrences that explode. start: the values of variables before the first step."""
-    return [finding for loop in loops for finding in _of_loop(loop, start)]
-
-
-def _of_loop(loop: Operation, start: Mapping[str, Any]) -> list[Finding]:
     turns, body = _turns(loop), loop.attrs["body"].graph
     inner = list(body.operations.values())
     if turns is None or any(op.type in _SQUASHES for op in inner):
@@ -264,10 +260,7 @@ def _turns(loop: Operation) -> int | None:
     """How often a loop runs that counts up to a constant; None where that cannot be told."""
     for op in loop.attrs["cond"].graph.operations.values():
         if op.type in ("Less", "LessEqual"):
-            bound = op.inputs[1]
-            while bound.op.type == "Captured":
-                bound = bound.op.attrs["external"]
-            value = static_value(bound)
+            value = static_value(op.inputs[1])
             if value is not None and value.size == 1:
                 return int(value) + (op.type == "LessEqual")
     return None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Graph, Operation, Tensor
-from ...gradients.blocked_reasons import GradientCall, gradient_calls, no_gradient_reason
+from ...gradients.blocked_reasons import GradientCall, no_gradient_reason
 from .answers import OpRow, SourceLine
 from .layer import layer_of
 from .roles import place_of, role_of
@@ -109,9 +109,9 @@ def collected_in(graph: Graph, key: str) -> list[Any]:
 
 
 def calls_of(graph: Graph) -> list[GradientCall]:
-    """The calls of `gradients` in a graph, then those in its layer."""
-    more = layer_of(graph).extras.get("calls", ())
-    return [*gradient_calls(graph), *(call for call in more if call.ys and call.ys[0].graph is graph)]
+    """The calls of `gradients` in a graph (not inside of its functions), oldest first, then those in its layer."""
+    calls = [*graph.extras.get("calls", ()), *layer_of(graph).extras.get("calls", ())]
+    return [call for call in calls if call.ys and call.ys[0].graph is graph]
 
 
 def asked_in_vain(graph: Graph) -> list[tuple[GradientCall, Tensor]]:

@@ -134,7 +134,7 @@ class Memory:
             _write_parts(storage)
         if lies_as(storage.like, tensor):
             return storage.node
-        return taken(_flat(storage), _places(tensor) - _start(storage.like))
+        return taken(_flat(storage), _places(tensor) - storage.like.storage_offset())
 
 
 def _is_untouched(storage: _Storage, seen: _Seen) -> bool:
@@ -155,7 +155,8 @@ def _write_parts(storage: _Storage) -> None:
 def _put(storage: _Storage, places: np.ndarray, nodes: Sequence[Any]) -> None:
     """Put values, one after the other, at places of a storage."""
     values = [tf.reshape(as_type(node, storage.node.dtype.base_dtype), [-1]) for node in nodes]
-    flat = put_at(_flat(storage), places - _start(storage.like), tf.concat(values, 0) if values[1:] else values[0])
+    places = places - storage.like.storage_offset()
+    flat = put_at(_flat(storage), places, tf.concat(values, 0) if values[1:] else values[0])
     if not storage.like.is_contiguous():
         like = storage.like.detach()
         storage.like = like.as_strided((like.numel(),), (1,), like.storage_offset())
@@ -214,15 +215,10 @@ def _flat(storage: _Storage) -> Any:
     like, node = storage.like, tf.reshape(storage.node, [-1])
     if like.is_contiguous():
         return node
-    order = _places(like).ravel() - _start(like)
+    order = _places(like).ravel() - like.storage_offset()
     back = np.zeros(order.max() + 1, np.int64)
     back[order] = np.arange(order.size)
     return tf.gather(node, tf.constant(back))
-
-
-def _start(like: Any) -> int:
-    """Where what is known of a storage begins."""
-    return like.storage_offset()
 
 
 def _places(tensor: Any) -> np.ndarray:

@@ -212,7 +212,6 @@ def _check_updates(indices, updates, dims):
                          found=show(updates.dims)) from None
 
 
-
 @op("ScatterNd", infer=_scattered, dtypes=(*NUMBERS, bool_))
 def scatter_nd(indices: Index, updates, shape: Index):
     """Zeros, with updates added at indices. indices: int[..., k], updates: number[..., rest] -> number[shape]."""

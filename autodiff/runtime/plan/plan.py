@@ -269,7 +269,8 @@ class _Builder:
                     self.slots[tensor] = slot
             self.steps.append(Step(op, inputs, tuple(outputs),
                                    part=None if part is None else {**op.attrs, **part.functions}))
-            self._note_updates(op)
+            for variable in updates_of(op):
+                self.updates.setdefault(variable, []).append(op)
         for tensor in outputs_of:
             if tensor in wanted and is_reference(tensor):
                 self.slots[tensor] = self._read(tensor)
@@ -279,10 +280,6 @@ class _Builder:
         if not self.constants:
             self.constants[self._slot()] = _NOT_NEEDED
         return next(iter(self.constants))
-
-    def _note_updates(self, op: Operation) -> None:
-        for variable in updates_of(op):
-            self.updates.setdefault(variable, []).append(op)
 
     def _is_outdated(self, op: Operation, tensor: Tensor) -> bool:
         """Whether `tensor` was read from a reference before an update that `op` waits for.

@@ -123,5 +123,3 @@ def _all_the_same(value: np.ndarray) -> str:
     first = value.reshape(-1)[0]
     same = bool(np.isnan(value).all()) if np.isnan(first) else bool((value == first).all())
     return number(first) if same else ""
-
-

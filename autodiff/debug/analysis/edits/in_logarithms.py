@@ -267,14 +267,11 @@ def _axis(axis: int | list[int]) -> Tensor:
 
 def _log_sum_exp(x: Tensor, axes: Tensor, total: Operation | None = None) -> Tensor:
     """Of x over axes, as a sum or mean `total` is shaped, else as a sum; -inf throughout stays so without nan."""
-    largest = build.StopGradient(build.Maximum(build.Max(x, axes, keep_dims=True), constant(_lowest(x), x)))
+    lowest = float(np.finfo(np.float16 if is_half(x.op) else np.float32).min)
+    largest = build.StopGradient(build.Maximum(build.Max(x, axes, keep_dims=True), constant(lowest, x)))
     small = build.Exp(build.Sub(x, largest))
     summed = copied(total, (small, axes)).outputs[0] if total is not None else build.Sum(small, axes)
     return build.AddV2(build.Log(summed), build.Sum(largest, axes, **(total.attrs if total is not None else {})))
-
-
-def _lowest(x: Tensor) -> float:
-    return float(np.finfo(np.float16 if is_half(x.op) else np.float32).min)
 
 
 def logged(exp: Operation) -> Edit | None:

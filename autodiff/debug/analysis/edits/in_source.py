@@ -257,7 +257,7 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
     is_whole = (rewrite.op, WHOLE) in rewrite.parts
     node = source.expression(rewrite.op, whole=is_whole)
     is_norm = is_call(node, "norm")
-    if is_norm and not is_whole and (rewrite.operand is None or _has_order(node)):
+    if is_norm and not is_whole and (rewrite.operand is None or given(node, 1, "ord")):
         raise ArgumentError("the norm is not a plain one")
     template = source.spelled(rewrite.template)
     if isinstance(node, ast.Call) and name_of(node.func) == "std" and not is_whole:
@@ -310,7 +310,3 @@ _changes: dict[type, Callable[..., list[Change]]] = {
     Swapped: _swapped, Argument: _given, ClipGradients: clipped_anew, ClippedApplied: applied_anew, SetRate: set_anew,
     Cleaned: without_nonfinite, RunToo: run_too, LeftOut: left_out,
     Carried: in_logarithms}
-
-
-def _has_order(node: ast.expr) -> bool:
-    return bool(given(node, 1, "ord"))

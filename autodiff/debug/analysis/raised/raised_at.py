@@ -174,5 +174,3 @@ class RaisedAt(Source):
 def _tensor_of(value: Any) -> Any:
     """A variable's tensor, and what else a thing stands for."""
     return value.handle_tensor if inspect.getattr_static(value, "handle_tensor", None) is not None else value
-
-

@@ -300,10 +300,10 @@ class Checkup:
         start: dict[str, object] = {}
         for moment in reversed(list(self.state.moments)[:3] if loops else []):  # the first of them initializes
             start.update(moment.variables)
-        beyond = case.first_loss / case.guess
         behind = ancestors([y]) if case.variables else ()  # else nobody learns from them
         fed = [{t: value for t, value in {**m.outcomes, **m.feeds}.items() if t.op in behind} for m in moments]
-        return feed_mistakes(fed, learns=case.is_at_ease, beyond=beyond) + loop_growth(loops, start)
+        return [*feed_mistakes(fed, learns=case.is_at_ease, beyond=case.first_loss / case.guess),
+                *(finding for loop in loops for finding in loop_growth(loop, start))]
 
     def _not_updated(self) -> list[Finding]:
         """Moving averages of batch normalization that no training run has updated."""

@@ -173,4 +173,3 @@ class Hooks:
             note = f"recording stops: {why}; the {recorder.runs} runs in {recorder.path} can be read"
             return replace(record, notes=(*record.notes, note))
         return record
-

@@ -169,16 +169,13 @@ class Stepper:
         """Take back `count` ops of the open run; without one, of the last run (or the one looked at), from its end."""
         if self.execution is None:
             self.replay()
-            self._to_end()
+            while self.execution is not None and not self.execution.is_done:
+                self._step_once()
         execution = self.execution
         assert execution is not None
         execution.back(count)
         self.last_op = execution.plan.steps[execution.position - 1].op if execution.position else None
         return self._cursor()
-
-    def _to_end(self) -> None:
-        while self.execution is not None and not self.execution.is_done:
-            self._step_once()
 
     def goto(self, target: str) -> Cursor:
         """Go forward or back to the state right after an op has run, in the open run; else in the last one, again."""

@@ -53,4 +53,3 @@ def stop_at(held: Holds) -> Stop | None:
     """Count a hit of a watch or breakpoint; the stop, None if it is to be ignored."""
     watch = held.watch
     return Stop(watch.kind, held.text, watch.number, held.target, watch.commands) if watch.hit() else None
-
