@@ -220,7 +220,49 @@ def test_a_gradient_passed_straight_through_is_a_remark(slope: Any, level: str) 
     dbg = Debugger(graph)
     dbg.train(loss.name)
     dbg.run(1)
-    assert {f.level for f in dbg.doctor().findings if f.kind == "wrong gradient"} == {level}
+    kind = "own gradient" if level == "remark" else "wrong gradient"
+    assert {f.level for f in dbg.doctor().findings if f.kind.endswith(" gradient") and f.kind[:2] in "own wrong"} == {
+        level}
+    assert kind in {f.kind for f in dbg.doctor().findings}
+
+
+@pytest.mark.parametrize("forward, backward, said", [
+    (tf.identity, lambda dy, lam: -lam * dy, "a gradient reversal: it gives its input on, and the gradient times -0.7"),
+    (lambda x: x, lambda dy, lam: 0.3 * dy, "a gradient scaling: it gives its input on, and the gradient times 0.3"),
+    (tf.identity, lambda dy, lam: tf.clip_by_norm(dy, 1e-3), "it gives its input on, and changes the gradient"),
+    (tf.tanh, lambda dy, lam: -lam * dy, ""), (lambda x: 3.0 * x, lambda dy, lam: dy, ""),
+    (tf.nn.relu, lambda dy, lam: dy, "")])
+def test_another_gradient_of_what_is_only_given_on_is_meant(forward: Any, backward: Any, said: str) -> None:
+    with tf.Graph().as_default() as graph:
+        x, lam = tf.placeholder(tf.float32, [None, 3]), tf.placeholder_with_default(0.0, [], "lam")
+        w = tf.Variable(np.linspace(-1, 1, 12).reshape(3, 4).astype("f"), name="w")
+        turned = tf.custom_gradient(lambda h: (forward(h), lambda dy: backward(dy, lam)))(tf.matmul(x, w))
+        loss = tf.reduce_mean(tf.square(turned - 0.5), name="loss")
+        train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+        session = tf.Session()
+        session.run(tf.global_variables_initializer())
+    dbg, given = Debugger(graph, session), np.random.default_rng(0).standard_normal((8, 3))
+    for _ in range(4):
+        dbg.on_run(session, [train, loss], {x: given, lam: 0.7})
+    dbg.on_run(session, loss, {x: given})  # it does not train, and lam is 0 in it
+    found = {f.kind: f for f in dbg.doctor().findings if f.op_type == "IdentityN"}
+    assert found.keys() == {"own gradient" if said else "wrong gradient"}
+    assert said in found.popitem()[1].text
+    check = dbg.check()
+    assert bool(check.wrong) != bool(said) and (said in check.text)
+
+
+def test_a_registered_reversal_is_meant() -> None:
+    with tf.Graph().as_default() as graph:
+        w = tf.Variable([1.0, 2.0, 3.0], name="w")
+        if "Turned" not in REGISTERED_GRADIENTS:
+            tf.RegisterGradient("Turned")(lambda op, dy: -0.4 * dy)
+        with graph.gradient_override_map({"Identity": "Turned"}):
+            tf.reduce_sum(tf.square(tf.identity(w, name="turned")), name="loss")
+    dbg = Debugger(graph)
+    dbg.run(1, fetches="loss:0")
+    assert dbg.check("loss", "w").wrong == ()
+    assert "reversal" in dbg.check("loss", "w").text
 
 
 def test_a_custom_gradient_that_uses_its_surroundings() -> None:

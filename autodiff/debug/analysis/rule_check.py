@@ -38,6 +38,7 @@ _ROUNDING = 1e-14  # of a sum of many terms in float64
 _WIDE_STEPS = (1e-2, 1e-3, 1e-1)
 _RTOL_NARROW = 2e-3  # where the rule is evaluated in float32
 _DIRECTIONS = 3
+_STRAIGHT = "passed straight through: the derivative is zero wherever it exists"
 _MOVED = 0.02  # how far the second point lies from the first, relative
 
 
@@ -97,6 +98,7 @@ class _Checked:
 
     op: Operation
     moving: list[int]  # inputs that are moved
+    factors: dict[int, list[float]]  # of inputs that are given on as they are: what their gradient is multiplied by
     size = 0.0  # of the largest output at the op's own point
 
     def outputs(self, inputs: Sequence[Any]) -> list[np.ndarray]:
@@ -115,6 +117,7 @@ class _Checked:
         points += [[move(v, rng) if i in free else v for i, v in enumerate(first)] for move in (_moved, _mixed)]
         slopes: dict[int, list[list[Slope]]] = {i: [] for i in self.moving}
         none: set[int] = set()
+        self.factors = {}
         for point in points:
             here: dict[int, list[Slope]] = {i: [] for i in self.moving}
             try:
@@ -153,6 +156,8 @@ class _Checked:
                 continue
             if not np.isfinite(dx).all():
                 continue
+            if order == 1 and len(outputs) == 1 and np.array_equal(outputs[0], np.asarray(point[i])):
+                self.factors.setdefault(i, []).append(_factor(dx, weights[0]))
             for _ in range(_DIRECTIONS):
                 along = _direction(point[i], rng) * _scale(np.asarray(point[i]))
                 if self.op.type in _SYMMETRIC or any(
@@ -171,11 +176,34 @@ class _Checked:
         if not slopes:
             return _finding(self.op, name, "unchecked", None, "not smooth or not finite at its values", order)
         worst = max(slopes, key=lambda slope: slope.error)
-        verdict = "wrong" if worst.error > self.rtol * _SECOND ** (order - 1) else "right"
-        return _finding(self.op, name, verdict, worst, _guess(worst) if verdict == "wrong" else "", order)
+        if worst.error <= self.rtol * _SECOND ** (order - 1):
+            return _finding(self.op, name, "right", worst, "", order)
+        meant = ""
+        if order == 1 and self.op.override is not None:  # the script's own
+            flat = not any(slope.numeric for slope in slopes)
+            meant = _STRAIGHT if flat else _meant(self.factors.get(index, []), len(points))
+        return _finding(self.op, name, "meant" if meant else "wrong", worst, meant or _guess(worst), order)
 
     given: Sequence[Any]
     rtol = _RTOL
+
+
+def _factor(dx: np.ndarray, dy: np.ndarray) -> float:
+    """What dy is multiplied by in dx; nan if that is not the same number everywhere."""
+    factor = float(np.vdot(dy, dx).real / (np.vdot(dy, dy).real or 1.0))
+    return factor if np.allclose(dx, factor * dy, rtol=1e-4, atol=1e-6 * float(np.abs(dy).max(initial=0.0))) else np.nan
+
+
+def _meant(factors: Sequence[float], count: int) -> str:
+    """What a gradient is made of by a function that gives its input on as it is, at all of `count` points: nobody has
+    to write the gradient of that, so another one is meant. "" where it is no such function."""
+    if not factors or len(factors) < count:
+        return ""
+    factor = factors[0]
+    if not np.allclose(factors, factor, rtol=1e-3):  # nan too: of what is clipped or normalized
+        return "it gives its input on, and changes the gradient: that is meant"
+    kind = "reversal" if factor < 0 else "scaling" if factor else "reversal or stop"
+    return f"a gradient {kind}: it gives its input on, and the gradient times {factor:.4g}"
 
 
 def _guess(slope: Slope) -> str:
@@ -316,7 +344,7 @@ class _Custom(_Checked):
         self.op, self.given, self._building = op, [known[t] for t in op.inputs], building
         self._results = list(op.inputs[:rule.results])
         self._xs = list(op.inputs[rule.results:rule.results + rule.inputs])
-        self.moving = [i for i, t in enumerate(op.inputs) if t in self._xs and carries_gradient(t)]
+        self.moving = [i for i, t in enumerate(op.inputs) if i >= rule.results and t in self._xs and carries_gradient(t)]
         self._kernels = Kernels(op.graph.outermost)
         self._known = {t: widened(v) for t, v in known.items()}
         self._graphs: dict[int, Any] = {}

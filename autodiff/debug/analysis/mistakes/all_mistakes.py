@@ -54,6 +54,7 @@ OF_A_RATE = ("learning rate too high", "learning rate too low", "learning rate d
 OF_DATA = ("inputs not scaled", "inputs almost zero", "targets not scaled", "labels do not follow from inputs",
            "sorted by class", "same batch", "nan in the data", "unbalanced classes", "one label",
            "target among the inputs", "class weights the wrong way round")
+_DIVERGED = 96  # severity of a rate from which on a training diverges
 CALM = 35  # severity of what did no harm
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
               penalty_mistakes, trained_targets, class_mistakes, residual_mistakes, near_misses, near_poles)
@@ -109,7 +110,10 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     if any(f.kind == "equal initial values" and f.severity >= WARNING for f in found):
         found = [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it follows from the equal initial values")
                  if f.kind in _OF_ZEROS else f for f in found]
-    to_blame = {f.op for f in found if f.kind in _CAUSES}
+    if any(f.kind == "own gradient" and "reversal" in f.text for f in found):  # its steps need not go downhill
+        found = [replace(f, severity=min(f.severity, CALM)) if f.kind in OF_A_RATE and f.severity < _DIVERGED else f
+                 for f in found]
+    to_blame = {f.op for f in found if f.kind in (*_CAUSES, "own gradient")}
     return [replace(f, severity=min(f.severity, cause - 1)) if cause and f.kind in _SYMPTOMS else f for f in found
             if kinds.keys().isdisjoint(_SAME.get(f.kind, ())) and (f.kind != "zero gradient" or f.op not in to_blame)]
 

@@ -24,7 +24,7 @@ from ...analysis.rule_check import check_op
 from ...derivatives.curvature import Report
 from ...facts.function_calls import Calls
 from ...facts.graph_lists import trainable_tensors
-from ...facts.roles import VARIABLES, at_line, is_variable, place_of
+from ...facts.roles import PLACEHOLDERS, VARIABLES, at_line, is_variable, place_of
 from ...history.gathering import gathered
 from ...history.packing import Pack, named, opened, pack_ops
 from ...history.replay import Moment
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _STEP = 1e-6  # of the differences of the whole, in float64
 _PARTIAL = 1e-3  # relative error above which the whole gradient is not that of y
 _LINES = 8  # of each kind that are shown
+_READ = (*PLACEHOLDERS, *VARIABLES, "ReadVariableOp")
 _TOGETHER = 8  # ops that a worker is sent at once
 
 
@@ -61,8 +62,8 @@ class RuleChecks:
         if not xs:
             raise ArgumentError("there is no trainable variable", hint="name what to differentiate by: check Y X")
         ops = self.ops_between(top, xs)
-        at = self.state.moment_for([top])
-        values = self.state.values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)
+        at = self.state.moment_of_training(top)
+        values = self.known(ops, at)
         lists = [t for op in ops for t in (*op.inputs, *op.outputs) if t.dtype.name == "variant"]
         values.update(self.state.replayer.values_if_possible(at, lists) if lists else {})
         found: list[RuleCheck] = []
@@ -107,6 +108,14 @@ class RuleChecks:
                 found += self.checked(inner, call.values, order, inside)  # type: ignore[union-attr]
         return found
 
+    def known(self, ops: Sequence[Operation], at: Moment) -> dict[Tensor, Any]:
+        """Values of some ops and what goes into them, and of all else that a gradient function of the script may read.
+        """
+        around = [op for op in self.model.graph.operations.values() if op.type in _READ] if any(
+            op.override is not None for op in ops) else []
+        return dict(self.state.values_known(dict.fromkeys((*around, *ops, *(t.op for op in ops for t in op.inputs))),
+                                            at))
+
     def ops_between(self, y: Tensor, xs: Sequence[Tensor]) -> list[Operation]:
         """The model's operations that y is computed by from `xs`, in order."""
         found = ancestors([y]) & descendants(xs)
@@ -140,7 +149,7 @@ class RuleChecks:
         """at: where the whole gradient is compared, too; None where it is not."""
         wrong = tuple(check for check in found if check.verdict == "wrong")
         missing = tuple(check for check in found if check.verdict == "missing")
-        unchecked = tuple(check for check in found if check.verdict == "unchecked")
+        unchecked = tuple(check for check in found if check.verdict in ("unchecked", "meant"))
         right = sum(check.verdict == "right" for check in found)
         total = self._whole(y, xs, at) if at is not None else None
         if wrong:
@@ -157,6 +166,8 @@ class RuleChecks:
             text = f"none of {len(ops)} ops could be judged"
         if total is not None and total > _PARTIAL and not wrong:
             held = self._held(y, xs)
+            held += "".join(f"\nthe whole gradient is another than that of the loss by what is meant in {check.op}"
+                            f"{at_line(check.place)}: {check.note}" for check in found if check.verdict == "meant")
             own = tuple(check for check in unchecked if check.op in advice_of(self.model.graph).lines)
             if own and not held:  # nothing else is left that could be wrong
                 names = ", ".join(f"{check.op}{at_line(check.place)}" for check in own)

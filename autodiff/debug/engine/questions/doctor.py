@@ -44,7 +44,6 @@ from .update_stages import UpdateStages
 
 _CALLS = ("If", "While", "Case")  # which may update what they are given
 _BATCHES = 5  # steps whose batches units are judged by
-_MEANT = "it should be zero"  # of a gradient function: as of those that pass a gradient straight through
 _CHANCE = 3  # steps looked at, in all of which a gradient is zero that is so by no accident of one batch
 _NOT_ASKED = 25  # severity of a variable that a gradient could reach, and that was left out
 _LATE = 20  # runs that are looked at for what has been trained
@@ -87,7 +86,7 @@ class Checkup:
             *(functools.partial(rule, case) for rule in rules.RULES), lambda: self._not_finite(case),
             lambda: calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
-            lambda: self._wrong_rules(y, variables, at), lambda: self._stage_findings(y, case),
+            lambda: self._wrong_rules(y, variables, self.state.moment_of_training(y)), lambda: self._stage_findings(y, case),
             advice_of(self.model.graph).findings)
         found, stopped = list[Finding](), tuple[str, ...]()
         try:
@@ -196,11 +195,13 @@ class Checkup:
     def _wrong_rules(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
         """Gradient functions of the script's own that central differences contradict."""
         ops = [op for op in self.rules.ops_between(y, variables) if op.override is not None]
-        values = self.state.values_known(dict.fromkeys((*ops, *(t.op for op in ops for t in op.inputs))), at)
-        inside = self.state.replayer.calls(at)
+        values, inside = self.rules.known(ops, at), self.state.replayer.calls(at)
         found = [rule for op in ops if all(t in values for t in op.inputs)
-                 for rule in self.rules.checked(op, values, 1, inside) if rule.verdict == "wrong"]
-        return [Finding(CALM if rule.note == _MEANT else 85, "wrong gradient", rule.op, rule.op_type, rule.input,
+                 for rule in self.rules.checked(op, values, 1, inside) if rule.verdict in ("wrong", "meant")]
+        return [Finding(CALM, "own gradient", rule.op, rule.op_type, rule.input, f"{rule.op} ({rule.op_type}) has a "
+                        f"gradient function of its own: {rule.note}", "", "check", rule.place)
+                if rule.verdict == "meant" else
+                Finding(85, "wrong gradient", rule.op, rule.op_type, rule.input,
                         f"the gradient function of {rule.op} ({rule.op_type}) is wrong: {rule.note}", "derive it anew: "
                         "check shows both slopes", "check", rule.place) for rule in found]
 
