@@ -10,7 +10,9 @@ from autodiff.core.errors import AutodiffError, OpError
 from autodiff.core.graph import Operation
 from autodiff.core.site import Site, source_lines
 from autodiff.debug.analysis.findings import WhyFailed
+from autodiff.debug.analysis.traps import taken_twice
 from autodiff.debug.facts.graph_lists import lacking
+from autodiff.debug.facts.roles import at_line
 
 from ..model.results import Error, Group, Result, Source, Stop, Text
 from ..model.script_errors import no_chances, remedy_of, told_of
@@ -30,7 +32,20 @@ def arrived(shell: Shell, event: Event, records: tuple[Any, ...] = (), stop: Any
     if shell.script is not None and shell.script.put_back and "old names" not in shell.said:
         shell.said.add("old names")
         said = Text(f"removed since, and put back for this script: {', '.join(sorted(shell.script.put_back))}", "quiet")
-    return grouped(said, _arrived(shell, event, records, stop))
+    return grouped(said, _arrived(shell, event, records, stop), _refused_there(shell))
+
+
+def _refused_there(shell: Shell) -> Text | None:
+    """What the graph is made of that TensorFlow would not have built; said once."""
+    ops = shell.dbg.graph.operations
+    if f"built {len(ops)}" in shell.said or "refused there" in shell.said:
+        return None
+    shell.said.add(f"built {len(ops)}")
+    for found in taken_twice(ops.values())[:1]:
+        shell.said.add("refused there")
+        return Text(f"{found.op} ({found.op_type}){at_line(found.place)}: {found.text}\nremedy: {found.remedy}",
+                    "warning")
+    return None
 
 
 def _arrived(shell: Shell, event: Event, records: tuple[Any, ...], stop: Any) -> Result:

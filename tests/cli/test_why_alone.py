@@ -81,3 +81,23 @@ def test_gradients_that_the_same_ops_cut_are_told_once(tmp_path: Path) -> None:
     answer = " ".join(asked(model, tmp_path, "why none").split())
     assert answer.count("an index is an integer; the same of h/bias:0") == 1 == answer.count("remedy: ")
     assert "/ ∂ h/kernel:0: every path" in answer
+
+
+@pytest.mark.parametrize("called, written", [
+    ("tf.nn.sparse_softmax_cross_entropy_with_logits(logits=z, labels=tf.cast(y[:, 0], tf.int32))",
+     "tf.nn.softmax_cross_entropy_with_logits_v2(logits=z, labels=tf.one_hot(tf.cast(y[:, 0], tf.int32), 4))"),
+    ("tf.losses.sparse_softmax_cross_entropy(tf.cast(y[:, 0], tf.int32), z)",
+     "tf.losses.softmax_cross_entropy(tf.one_hot(tf.cast(y[:, 0], tf.int32), 4), z)"),
+    ("tf.nn.softmax_cross_entropy_with_logits_v2(logits=z, labels=tf.one_hot(tf.cast(y[:, 0], tf.int32), 4))", "")])
+def test_a_second_derivative_that_tensorflow_refuses_is_said_and_written(called: str, written: str,
+                                                                         tmp_path: Path) -> None:
+    text = (START + f"def entropy(z):\n    return tf.reduce_mean({called})\n"
+            "entropies = entropy(tf.layers.dense(h, 4))\ng, = tf.gradients(entropies, x)\n"
+            "loss = entropies + 0.1 * tf.reduce_mean(tf.square(g))" + END)
+    (tmp_path / "model.py").write_text(text)
+    shell = Shell()
+    said = [plain(execute(line, shell)).replace("\n", " ") for line in (f"load '{tmp_path / 'model.py'}'", "run")]
+    shell.close()
+    assert ["at model.py:8: its second" in each for each in said] == [bool(written), False]
+    assert not written or "refuses that with a LookupError" in asked(text, tmp_path, "why")
+    assert not written or written in asked(text, tmp_path, "why", "fix 1 --write --yes").replace("\n", " ")

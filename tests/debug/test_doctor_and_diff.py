@@ -104,7 +104,7 @@ def test_no_alarm_for_what_is_guarded(model: Model) -> None:
     assert debugged(model, [1.0, 2.0]).doctor(static=True).findings == ()
 
 
-def test_a_second_derivative_that_tensorflow_refuses_is_remarked_on() -> None:
+def test_a_second_derivative_that_tensorflow_refuses_is_warned_of() -> None:
     def model(a: Tensor, *, times: int = 2) -> Tensor:
         loss = tf.losses.sparse_softmax_cross_entropy([0, 1], a[None, :] + [[0.0, 1.0], [1.0, 0.0]])
         return loss if times == 1 else tf.reduce_sum(tf.square(tf.gradients(loss, a)[0]))
@@ -112,8 +112,24 @@ def test_a_second_derivative_that_tensorflow_refuses_is_remarked_on() -> None:
     static = debugged(model, [1.0, 2.0])
     with static.graph.as_default():
         tf.gradients(static.graph.get_tensor_by_name("loss:0"), static.graph.get_tensor_by_name("a:0"))
-    assert [(f.kind, f.level) for f in static.doctor(static=True).findings] == [("second derivative", "remark")]
+    assert [(f.kind, f.level) for f in static.doctor(static=True).findings] == [("second derivative", "warning")]
     assert debugged(lambda a: model(a, times=1), [1.0, 2.0]).doctor(static=True).findings == ()
+
+
+@pytest.mark.parametrize("function", [tf.nn.softsign, lambda a: tf.image.resize_nearest_neighbor(
+    tf.reshape(a, [1, 1, 2, 1]), [2, 4]), lambda a: tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, tf.sin(v)),
+                                                                  [0, a])[1], tf.nn.tanh, tf.nn.softplus])
+@pytest.mark.parametrize("times", [1, 2])
+def test_only_what_tensorflow_cannot_derive_twice_is_warned_of(function: Any, times: int) -> None:
+    def model(a: Tensor) -> Tensor:
+        y = tf.reduce_sum(tf.square(function(a)))
+        return y if times == 1 else tf.reduce_sum(tf.square(tf.gradients(y, a)[0]))
+
+    dbg = debugged(model, [1.0, 2.0])
+    with dbg.graph.as_default():
+        tf.gradients(dbg.graph.get_tensor_by_name("loss:0"), dbg.graph.get_tensor_by_name("a:0"))
+    found = [f.kind for f in dbg.doctor(static=True).findings if f.kind == "second derivative"]
+    assert bool(found) == (times == 2 and function not in (tf.nn.tanh, tf.nn.softplus))
 
 
 def test_unused_variables_are_found() -> None:

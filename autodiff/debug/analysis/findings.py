@@ -289,8 +289,7 @@ class Difference:
 class RuleCheck:
     """A gradient rule against differences, for one input of one op. order: of the derivative.
 
-    verdict: "right", "wrong", "meant" (another gradient on purpose, as a reversal), "none" (no gradient by declaration),
-    "missing" (there is no rule), or "unchecked".
+    verdict: "right", "wrong", "meant" (as a reversal), "none" (by declaration), "missing" (no rule), or "unchecked".
     analytic, numeric: the worst direction's slopes. error: their difference relative to the gradient. note: what the
     mistake looks like, or why there is no verdict.
     """

@@ -7,8 +7,8 @@ tests/test_check.py on mutated rules.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,31 +27,15 @@ from ...runtime.session import RepeatSession
 from ..facts.roles import place_of
 from .findings import RuleCheck
 from .float64_kernels import Kernels, Values, own_attrs, wide_attrs, wide_session, widened
+from .slopes import RTOL, STRAIGHT, Slope, factor_of, guess, meant_by, slope_along
 
 _KEPT = {"SoftmaxCrossEntropyWithLogits": (1,)}  # inputs that must stay what they are: distributions
 _FAR = 1e6  # by which factor outputs may be larger at another point that is looked at
 _SYMMETRIC = ("Cholesky", "SelfAdjointEigV2")  # ops that read one half of a symmetric matrix
-_STEPS = (1e-5, 1e-6, 1e-4, 1e-7, 1e-3)  # of the central differences, relative to the numbers moved
-_RTOL = 1e-5  # truncation and rounding at these steps are below 1e-7 for what counts as smooth
 _SECOND = 50.0  # differences of a gradient that is itself rounded allow that much more
-_ROUNDING = 1e-14  # of a sum of many terms in float64
-_WIDE_STEPS = (1e-2, 1e-3, 1e-1)
 _RTOL_NARROW = 2e-3  # where the rule is evaluated in float32
 _DIRECTIONS = 3
-_STRAIGHT = "passed straight through: the derivative is zero wherever it exists"
 _MOVED = 0.02  # how far the second point lies from the first, relative
-
-
-class Slope(NamedTuple):
-    """What one direction shows. analytic: by the rule; numeric: by differences; size: what an error is measured by."""
-
-    analytic: float
-    numeric: float
-    size: float
-
-    @property
-    def error(self) -> float:
-        return abs(self.analytic - self.numeric) / self.size if self.size else 0.0
 
 
 def check_op(op: Operation, known: Values, building: Any, order: int = 1) -> list[RuleCheck]:
@@ -157,13 +141,13 @@ class _Checked:
             if not np.isfinite(dx).all():
                 continue
             if order == 1 and len(outputs) == 1 and np.array_equal(outputs[0], np.asarray(point[i])):
-                self.factors.setdefault(i, []).append(_factor(dx, weights[0]))
+                self.factors.setdefault(i, []).append(factor_of(dx, weights[0]))
             for _ in range(_DIRECTIONS):
                 along = _direction(point[i], rng) * _scale(np.asarray(point[i]))
                 if self.op.type in _SYMMETRIC or any(
                         taker.type in _SYMMETRIC for taker in self.op.inputs[i]._consumers):
                     along = (along + np.conj(np.swapaxes(along, -1, -2))) / 2
-                slope = _slope(function, point, i, dx, weights, along, self.rtol)
+                slope = slope_along(function, point, i, dx, weights, along, self.rtol)
                 if slope is not None:
                     slopes[i].append(slope)
 
@@ -181,37 +165,11 @@ class _Checked:
         meant = ""
         if order == 1 and self.op.override is not None:  # the script's own
             flat = not any(slope.numeric for slope in slopes)
-            meant = _STRAIGHT if flat else _meant(self.factors.get(index, []), len(points))
-        return _finding(self.op, name, "meant" if meant else "wrong", worst, meant or _guess(worst), order)
+            meant = STRAIGHT if flat else meant_by(self.factors.get(index, []), len(points))
+        return _finding(self.op, name, "meant" if meant else "wrong", worst, meant or guess(worst), order)
 
     given: Sequence[Any]
-    rtol = _RTOL
-
-
-def _factor(dx: np.ndarray, dy: np.ndarray) -> float:
-    """What dy is multiplied by in dx; nan if that is not the same number everywhere."""
-    factor = float(np.vdot(dy, dx).real / (np.vdot(dy, dy).real or 1.0))
-    return factor if np.allclose(dx, factor * dy, rtol=1e-4, atol=1e-6 * float(np.abs(dy).max(initial=0.0))) else np.nan
-
-
-def _meant(factors: Sequence[float], count: int) -> str:
-    """What a gradient is made of by a function that gives its input on as it is, at all of `count` points: nobody has
-    to write the gradient of that, so another one is meant. "" where it is no such function."""
-    if not factors or len(factors) < count:
-        return ""
-    factor = factors[0]
-    if not np.allclose(factors, factor, rtol=1e-3):  # nan too: of what is clipped or normalized
-        return "it gives its input on, and changes the gradient: that is meant"
-    kind = "reversal" if factor < 0 else "scaling" if factor else "reversal or stop"
-    return f"a gradient {kind}: it gives its input on, and the gradient times {factor:.4g}"
-
-
-def _guess(slope: Slope) -> str:
-    """What kind of mistake it looks like."""
-    if slope.numeric == 0 or slope.analytic == 0:
-        return "a term or input is missing" if slope.analytic == 0 else "it should be zero"
-    ratio = slope.analytic / slope.numeric
-    return "the sign is wrong" if abs(ratio + 1) < 1e-4 else f"off by a factor of {ratio:.4g} along this direction"
+    rtol = RTOL
 
 
 def _direction(like: Any, rng: np.random.Generator) -> np.ndarray:
@@ -237,38 +195,6 @@ def _mixed(x: Any, rng: np.random.Generator) -> Any:
     return _moved(rng.permutation(array.ravel()).reshape(array.shape), rng)
 
 
-def _slope(function: Callable[[Sequence[Any]], list[Any]], point: list[Any], index: int, dx: np.ndarray,
-           weights: list[Any], along: np.ndarray, rtol: float) -> Slope | None:
-    """Both derivatives along one direction; None where the function is not smooth enough to tell."""
-    x = np.asarray(point[index])
-    analytic = float(np.sum(np.conj(dx) * along).real)
-    size = float(np.sqrt(np.sum(np.abs(dx * along) ** 2)))
-
-    def total(step: float) -> tuple[float, float]:
-        moved = [x + step * along if i == index else v for i, v in enumerate(point)]
-        terms = [np.conj(w) * y for w, y in zip(weights, function(moved))]
-        return float(sum(t.sum().real for t in terms)), float(sum(np.abs(t).sum() for t in terms))
-
-    here, magnitude = total(0.0)
-    for step in _STEPS if rtol == _RTOL else _WIDE_STEPS:
-        (above, _), (below, _) = total(step), total(-step)
-        (near_above, _), (near_below, _) = total(step / 2), total(-step / 2)
-        coarse, fine = (above - below) / (2 * step), (near_above - near_below) / step
-        measure = max(size, abs(fine), abs(analytic))
-        noise = _ROUNDING * (1.0 if rtol == _RTOL else 5e8) * magnitude / step
-        bend = abs(above - 2 * here + below) / step
-        bend_near = abs(near_above - 2 * here + near_below) / (step / 2)
-        if not np.isfinite(coarse) or not np.isfinite(fine):
-            continue
-        is_smooth = abs(coarse - fine) <= 1e-6 * measure + noise and (
-            bend_near <= 0.7 * bend + noise or bend_near <= 1e-4 * measure)
-        if is_smooth and noise <= rtol * measure / 3:
-            return Slope(analytic, fine + (fine - coarse) / 3, measure)
-        if is_smooth and measure <= noise * 10:
-            return Slope(0.0, 0.0, 0.0)  # both are zero as far as can be told
-    return None
-
-
 def _differentiated(ys: list[Tensor], xs: list[Tensor], weights: Sequence[Any]) -> tuple[list[list[Tensor]], list[Any]]:
     """Gradients by xs of ys times weights; with more weights, of those gradients times the next, and so on.
 
@@ -292,7 +218,7 @@ class _Plain(_Checked):
         inputs = [known[t] for t in op.inputs]
         self.op, self.given = op, inputs
         self._is_wide = not functions_of(op)  # functions are of the types they were built for
-        self.rtol = _RTOL if self._is_wide else _RTOL_NARROW
+        self.rtol = RTOL if self._is_wide else _RTOL_NARROW
         self._kernels = Kernels(op.graph.outermost)
         self._graphs: dict[int, tuple[RepeatSession, list[Any], list[list[Tensor]], list[Any]]] = {}
         used = [any(taker.gradient_of is None for taker in t._consumers) for t in op.outputs]
@@ -344,7 +270,7 @@ class _Custom(_Checked):
         self.op, self.given, self._building = op, [known[t] for t in op.inputs], building
         self._results = list(op.inputs[:rule.results])
         self._xs = list(op.inputs[rule.results:rule.results + rule.inputs])
-        self.moving = [i for i, t in enumerate(op.inputs) if i >= rule.results and t in self._xs and carries_gradient(t)]
+        self.moving = [rule.results + i for i, t in enumerate(self._xs) if carries_gradient(t)]
         self._kernels = Kernels(op.graph.outermost)
         self._known = {t: widened(v) for t, v in known.items()}
         self._graphs: dict[int, Any] = {}

@@ -40,14 +40,44 @@ _READ = ("Identity", "ReadVariableOp", "Captured")
 _SQUASHES = ("Tanh", "Sigmoid", "Softsign", "Relu6")  # what keeps a state bounded
 
 
+_LOOKUP = "TensorFlow 1.15 refuses that with a LookupError"
+_ONCE = {  # op -> the op of its gradient, whose derivative TensorFlow does not have; what is said; what to do
+    "SparseSoftmaxCrossEntropyWithLogits": ("Mul", f"{_LOOKUP}, as one kernel is loss and gradient",
+        "tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.one_hot(labels, k), logits=logits)"),
+    **{kind: (f"{kind}Grad", _LOOKUP, "repeat rows and columns by tf.tile, or multiply by a constant matrix")
+       for kind in ("ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic")},
+    "Softsign": ("SoftsignGrad", _LOOKUP, "x / (1 + tf.abs(x))"),
+    "LRN": ("Pow", _LOOKUP, "write it out, x / tf.pow(bias + alpha * the sum of squares, beta)"),
+    "MaxPoolWithArgmax": ("MaxPoolGradWithArgmax", _LOOKUP, "tf.nn.max_pool"),
+    "CropAndResize": ("CropAndResizeGradImage", _LOOKUP, "slices, or tf.gather_nd"),
+    "While": ("While", "TensorFlow 1.15 refuses that with a TypeError: second-order gradient for while loops not "
+              "supported", "a loop of Python's, which makes the ops of each turn, as tf.nn.static_rnn does")}
+
+
+def taken_twice(ops: Iterable[Operation]) -> list[Finding]:
+    """Ops whose second derivative is taken, of those that have none in TensorFlow."""
+    found: dict[Operation, None] = {}
+    for op in ops:
+        of = op.origin
+        if of is not None and op.type == "Softmax" and of.type.startswith("Sparse"):
+            found[of] = None
+        elif of is not None and of.origin is not None and of.origin.type in _ONCE and of.origin.origin is None and (
+                of.type == _ONCE[of.origin.type][0] != "Mul"):
+            found[of.origin] = None
+    return [finding(45, "second derivative", op, f"its second derivative is taken: {_ONCE[op.type][1]}",
+                    f"where the script is to run there too: {_ONCE[op.type][2]}") for op in found
+            if not advice_of(op.graph).words]
+
+
 def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable[Operation]) -> list[Finding]:
     """Traps on the way from the variables to y (None: in all ops), the worst first."""
+    ops = [*ops]
     forward = [op for op in ops if op.gradient_of is None]
     if y is not None:
         below = live_ops(y)
         forward = [op for op in forward if op in below]
     trained = descendants(variables) if variables else set(forward)
-    found = [trap for op in forward if op in trained for trap in _of_op(op)]
+    found = [trap for op in forward if op in trained for trap in _of_op(op)] + taken_twice(ops)
     if y is not None:
         found += suspicions(y, [op for op in forward if op in trained])
         found += silent_mistakes(y, y.graph.operations.values(), variables)
@@ -74,11 +104,6 @@ def _of_op(op: Operation) -> list[Finding]:
     if op.type in DIVISIONS and not is_kept_away(op.inputs[1]):
         return [finding(28, "division", op, "a division by something that may be 0",
                         "tf.div_no_nan(x, y), or x / (y + 1e-12)")]
-    if op.type == "SparseSoftmaxCrossEntropyWithLogits" and not advice_of(op.graph).words and any(
-            c.type == "Softmax" and c.origin is op for c in op.inputs[0]._consumers):
-        return [finding(22, "second derivative", op, "its second derivative is taken: TensorFlow 1.15 refuses that "
-                        "with a LookupError, as one kernel is loss and gradient", "where the script is to run there "
-                        "too: tf.nn.softmax_cross_entropy_with_logits_v2(labels=tf.one_hot(labels, k), logits=logits)")]
     if op.type == "Pow" and is_risky_power(op):
         return [finding(38, "power", op, "a power whose derivative at base 0 is inf or nan",
                         "tf.pow(tf.maximum(x, 1e-12), p)")]

@@ -29,6 +29,8 @@ from .of_keras.schedules import SetRate, set_anew
 
 _PART = re.compile(r"\{(\d+)\}")
 _ALONE = re.compile(r"(?:(?<=\()|(?<=, ))\{\d+\}(?=[),{])")  # no operator is next to it
+_BY_NUMBER = {"sparsesoftmaxcrossentropywithlogits": "nn.softmax_cross_entropy_with_logits_v2",
+              "sparsesoftmaxcrossentropy": "losses.softmax_cross_entropy"}
 _OF_LOGITS = ("Softmax", "LogSoftmax", "Sigmoid")
 
 Part = tuple[Operation, int | None]  # an operand of an op; None: the arguments after the first; WHOLE: all of it
@@ -85,6 +87,12 @@ class Swapped(NamedTuple):
     op: Operation
 
 
+class Dense(NamedTuple):
+    """The cross entropy of classes by number as that of their rows of ones and zeros."""
+
+    op: Operation
+
+
 class Argument(NamedTuple):
     """What the call that made an op is given by a keyword: `text`, with {0} for what it was; "" for nothing any more.
 
@@ -97,7 +105,7 @@ class Argument(NamedTuple):
 
 
 Line = (Rewrite | AtCall | LowerRate | Number | Rows | Fed | Taken | Activation | Swapped | Argument | ClipGradients |
-        ClippedApplied | RunToo | InNumpy | Cleaned | Weight | Begun | SetRate | LeftOut | Carried)
+        ClippedApplied | RunToo | Dense | InNumpy | Cleaned | Weight | Begun | SetRate | LeftOut | Carried)
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -234,6 +242,20 @@ def _swapped(source: Source, rewrite: Swapped) -> list[Change]:
     return [(*source.range(side), source.raw(other)) for side, other in zip(sides, sides[::-1])]
 
 
+def _dense(source: Source, rewrite: Dense) -> list[Change]:
+    """Another function by a name that is longer or shorter, and the labels made into rows as long as the logits'."""
+    calls = [node for node in source.spanned(rewrite.op) if is_call(node, *_BY_NUMBER)]
+    sides = [given(call, place, word) for call in calls for place, word in ((0, "labels"), (1, "logits"))]
+    if [*map(len, sides)] != [1, 1] or isinstance(sides[0][0], ast.Starred):
+        raise ArgumentError("the labels are not written there")
+    (call,), ((labels,), (logits,)) = calls, sides
+    assert isinstance(call, ast.Call)
+    (start, end), tf = source.range(call.func), source.module()
+    name = f"{tf}.{_BY_NUMBER[name_of(call.func)]}"
+    count = (rewrite.op.inputs[0].dims or (None,))[-1] or f"{tf}.shape({source.written(logits)})[-1]"
+    return [(start, end, name), (*source.range(labels), f"{tf}.one_hot({source.written(labels)}, {count})")]
+
+
 def _given(source: Source, rewrite: Argument) -> list[Change]:
     op, keyword, text = rewrite
     calls = [node for node in source.spanned(op) if isinstance(node, ast.Call)]
@@ -308,5 +330,5 @@ _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, AtCall: written_at_call, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered,
     Rows: _longer, Fed: _fed, Taken: taken, Weight: weighed_anew, Begun: begun_anew, Activation: _activated,
     Swapped: _swapped, Argument: _given, ClipGradients: clipped_anew, ClippedApplied: applied_anew, SetRate: set_anew,
-    Cleaned: without_nonfinite, RunToo: run_too, LeftOut: left_out,
+    Cleaned: without_nonfinite, RunToo: run_too, LeftOut: left_out, Dense: _dense,
     Carried: in_logarithms}

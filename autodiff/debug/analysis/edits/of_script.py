@@ -24,12 +24,12 @@ from ..scripts.straight_through import straight_past
 from ..unused_states import unused_state
 from .activations import NORMALIZATION, LeftOut
 from .clipping import RunToo
-from .in_source import Argument, Rewrite, Swapped, rewritten
+from .in_source import Argument, Dense, Rewrite, Swapped, rewritten
 from .of_heads import head_of
 from .of_keras.arrays import arranged
 from .of_mistakes import attempts_of
 
-_Line = Argument | RunToo | LeftOut | Swapped | Rewrite
+_Line = Argument | Dense | RunToo | LeftOut | Swapped | Rewrite
 _GROUP = "{tf}.group({0}, {tf}.get_collection({tf}.GraphKeys.UPDATE_OPS))"
 
 
@@ -88,6 +88,8 @@ def _line(finding: Finding, op: Operation, case: Case) -> list[_Line] | _Line | 
     if finding.kind == "never bounded":
         trains = [u.op for u in case.updates if u.variable.op.name == finding.target]
         return RunToo(op, trains[0]) if trains else None
+    if finding.kind == "second derivative" and op.type.startswith("Sparse"):
+        return Dense(op)
     if finding.kind == "copied the wrong way":
         return Swapped(op)
     if finding.kind == "no gradient":

@@ -43,6 +43,8 @@ from .trials import Trials
 from .update_stages import UpdateStages
 
 _CALLS = ("If", "While", "Case")  # which may update what they are given
+_OF_RULES = {"meant": [(CALM, "own gradient", "its own", "")],
+             "wrong": [(85, "wrong gradient", "wrong", "derive it anew: check shows both slopes")]}
 _BATCHES = 5  # steps whose batches units are judged by
 _CHANCE = 3  # steps looked at, in all of which a gradient is zero that is so by no accident of one batch
 _NOT_ASKED = 25  # severity of a variable that a gradient could reach, and that was left out
@@ -86,7 +88,7 @@ class Checkup:
             *(functools.partial(rule, case) for rule in rules.RULES), lambda: self._not_finite(case),
             lambda: calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
-            lambda: self._wrong_rules(y, variables, self.state.moment_of_training(y)), lambda: self._stage_findings(y, case),
+            lambda: self._wrong_rules(y, variables), lambda: self._stage_findings(y, case),
             advice_of(self.model.graph).findings)
         found, stopped = list[Finding](), tuple[str, ...]()
         try:
@@ -192,18 +194,16 @@ class Checkup:
                                      reason.remedy, f"why {tensor.name}", reason.place))
         return found
 
-    def _wrong_rules(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
+    def _wrong_rules(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
         """Gradient functions of the script's own that central differences contradict."""
         ops = [op for op in self.rules.ops_between(y, variables) if op.override is not None]
+        at = self.state.moment_of_training(y)
         values, inside = self.rules.known(ops, at), self.state.replayer.calls(at)
         found = [rule for op in ops if all(t in values for t in op.inputs)
-                 for rule in self.rules.checked(op, values, 1, inside) if rule.verdict in ("wrong", "meant")]
-        return [Finding(CALM, "own gradient", rule.op, rule.op_type, rule.input, f"{rule.op} ({rule.op_type}) has a "
-                        f"gradient function of its own: {rule.note}", "", "check", rule.place)
-                if rule.verdict == "meant" else
-                Finding(85, "wrong gradient", rule.op, rule.op_type, rule.input,
-                        f"the gradient function of {rule.op} ({rule.op_type}) is wrong: {rule.note}", "derive it anew: "
-                        "check shows both slopes", "check", rule.place) for rule in found]
+                 for rule in self.rules.checked(op, values, 1, inside) if rule.verdict in _OF_RULES]
+        return [Finding(weight, kind, rule.op, rule.op_type, rule.input, f"the gradient function of {rule.op} ("
+                        f"{rule.op_type}) is {said}: {rule.note}", remedy, "check", rule.place)
+                for rule in found for weight, kind, said, remedy in _OF_RULES[rule.verdict]]
 
     def _gets_another(self, variable: Tensor, y: Tensor | None) -> bool:
         """Whether not y but another loss has a gradient for a variable, or the gradient of a copy is applied to it."""
