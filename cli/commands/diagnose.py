@@ -100,13 +100,15 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
 
 
 def _once(many: Sequence[Any]) -> tuple[Any, ...]:
-    """Gradients that the same ops cut first, or that end at one line, as one that names the others."""
+    """Gradients that the same ops cut first, that end at one line, or of which the same is said, as one that names the
+    others."""
     found: dict[Any, list[Any]] = {}
     for i, each in enumerate(many):
         cuts = frozenset(cut.op for cut in each.cuts if cut.first) if isinstance(each, WhyNone) and (
             each.kind == "cut") else None
-        ends = each.text if isinstance(each, WhyNone) and each.text.endswith(at_line(each.place) or "-") else ""
-        found.setdefault((each.y, cuts or ends, each.remedy) if cuts or ends else i, []).append(each)
+        said = each.text.replace(each.x, "") if isinstance(each, WhyNone) and (
+            each.kind == "disconnected" or each.text.endswith(at_line(each.place) or "-")) else ""
+        found.setdefault((each.y, cuts or said, each.remedy) if cuts or said else i, []).append(each)
     return tuple(replace(first, text=f"{first.text}; the same of {', '.join(each.x for each in others)}")
                  if others else first for first, *others in found.values())
 

@@ -11,10 +11,11 @@ from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants, in_order, users_of
 from ...gradients.blocked_reasons import GradientCall
 from ..facts.graph_lists import calls_of, trainable_tensors
-from ..facts.records import Place
+from ..facts.records import NewLines, Place
 from ..facts.roles import ASSIGNS, PLACEHOLDERS, STORES, VARIABLES, as_place, at_line, place_of, takes_elements
 from .advice import advice_of
 from .findings import WhyNone
+from .scripts.results import Instead, read_instead
 from .unused_states import unused_state
 
 _QUESTIONS = (*ASSIGNS, "IsVariableInitialized", "VarIsInitializedOp")
@@ -24,6 +25,9 @@ _NO_RESULTS = (*_STORES, *_READS, "NoOp", "Const", "Shape", "Reshape")
 _SUMS = ("Add", "AddV2", "BiasAdd")
 DERIVED = " is added to what {} takes derivatives of, which say nothing of it: that does no harm"
 _FEW = 8  # ops that a copy is made of
+_MANY = 12  # pairs of results that are looked at
+
+_Told = tuple[str, str] | tuple[str, str, NewLines]  # what is said, the remedy, and it as lines
 
 
 def disconnected(y: Tensor, x: Tensor) -> WhyNone:
@@ -35,11 +39,11 @@ def disconnected(y: Tensor, x: Tensor) -> WhyNone:
     if state is not None:
         return WhyNone(y.name, x.name, "disconnected", f"{what}: {state.text}", state.remedy, (), used_by,
                        place_of(x.op), state.lines)
-    text, remedy = _reason(y, x, users, used_by)
-    return WhyNone(y.name, x.name, "disconnected", f"{what}{text}", remedy, (), used_by, place_of(x.op))
+    text, remedy, *lines = _reason(y, x, users, used_by)
+    return WhyNone(y.name, x.name, "disconnected", f"{what}{text}", remedy, (), used_by, place_of(x.op), *lines)
 
 
-def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ...]) -> tuple[str, str]:
+def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ...]) -> _Told:
     below = ancestors([y])
     if x.op in below and x is not y:
         return f", but on another output of {x.op.name}", "use this output in the computation"
@@ -69,18 +73,20 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
     alike, twin = _alike(x, below), _twin(x, below)
     share = "share one variable between the calls: tf.variable_scope(name, reuse=tf.AUTO_REUSE)"
     if alike is not None:
-        mine, theirs, used = alike
+        mine, theirs, used, found = alike
         is_lost = not any(t._consumers for t in mine.outputs)
-        where = "nothing uses" if is_lost else "goes elsewhere"
-        text = (f": it is in {mine.name!r}{at_line(place_of(mine))}, which {where}; {y.name} is made of "
-                f"{theirs.name!r}, which the same line made in another call")
-        remedy = f"use {mine.name!r} in place of {theirs.name!r}{at_line(used)}"
+        made, lines = (f"{found.lost}{found.made}", found.lines) if found else (
+            f"{mine.name!r}{at_line(place_of(mine))}", {})
+        text = (f": it is in {made}, which {'nothing uses' if is_lost else 'goes elsewhere'}; {y.name} is made of "
+                f"{found.used if found else repr(theirs.name)}, which the same line made in another call")
+        remedy = f"use {found.lost} in place of {found.used}{found.read}" if found else (
+            f"use {mine.name!r} in place of {theirs.name!r}{at_line(used)}")
         asked = next((call.xs for call in calls_of(y.graph) if y in call.ys and x in call.xs), ())
         if twin is not None and asked and not any(each.op in below for each in asked):
             return (f"{text}, with {twin.name!r}",
                     f"give var_list what {y.name} is made of, as {twin.name!r}; or {remedy}")
-        if twin is None:
-            return text, remedy
+        if twin is None or found and is_lost:
+            return text, remedy, lines
         return f"{text}, with {twin.name!r}", f"{remedy}; or {share}" if is_lost else f"{share}; or {remedy}"
     if twin is not None:
         return f": {y.name} uses {twin.name!r}, which the same line made in another call", share
@@ -138,10 +144,13 @@ def only_added(x: Tensor, below: Collection[Operation]) -> bool:
         each.type in VARIABLES and each in below for each in ancestors(op.outputs)) for op in others)
 
 
-def _led_elsewhere(y: Tensor, made: list[Operation], below: set[Operation]) -> tuple[str, str] | None:
+def _led_elsewhere(y: Tensor, made: list[Operation], below: set[Operation]) -> _Told | None:
     """Of what is made of x and nothing uses: where it ends, and what to compute of it."""
     if (instead := _fed_instead(made, below)) is not None:
         lost, fed = instead
+        if (found := read_instead(lost.op, fed, made, below)) is not None:
+            return (f": it leads to {found.lost}{found.made}, which nothing uses, and {y.name} is made of what is fed for "
+                    f"{found.used}", f"use {found.lost} in place of {found.used}{found.read}", found.lines)
         return (f": it leads to {lost.name!r}{at_line(place_of(lost.op))}, which nothing uses, and {y.name} is made of "
                 f"what is fed for {fed.name!r}", f"compute {y.name} of {lost.name!r} in place of {fed.name!r}")
     end = next((op for op in reversed(made) if not any(t._consumers for t in op.outputs)), None)
@@ -214,22 +223,44 @@ def _numbers_of(x: Tensor, below: set[Operation]) -> Operation | None:
     return None
 
 
-def _alike(x: Tensor, below: set[Operation]) -> tuple[Operation, Operation, Place | None] | None:
+def _alike(x: Tensor, below: set[Operation]) -> tuple[Operation, Operation, Place | None, Instead | None] | None:
     """The last op made of x, of those that other lines use, of which the same line made another one that y uses; that
-    one; and the line that uses it.
+    one; the line that uses it; and how the script calls the two. Further back, where these differ in data besides.
     """
     like = {(op.type, place_of(op)): op for op in in_order(below) if op.gradient_of is None and op.inputs}
     made = [op for op in in_order(descendants([x])) if op.gradient_of is None]
+    lines = {site for each in made for site in each.traceback}
+    pairs: list[tuple[Operation, Operation, Place | None, bool]] = []
     for op in reversed(made):
         place = place_of(op)
         other = like.get((op.type, place)) if op.type not in _NO_RESULTS and op not in below and len(
             op.traceback) > 1 and op.outputs[0].dims != () else None
-        if other is not None and place is not None and all(place_of(c) != place for c in users_of(op)):
-            lines = {site for each in made for site in each.traceback}
-            sites = (site for c in reversed(other.outputs[0]._consumers) if c in below for site in c.traceback)
-            site = next((site for site in sites if site not in lines), None)
-            return op, other, None if site is None else as_place(site)
-    return None
+        if other is None or place is None or any(place_of(c) == place for c in users_of(op)):
+            continue
+        sites = (site for c in reversed(other.outputs[0]._consumers) if c in below for site in c.traceback)
+        site = next((site for site in sites if site not in lines), None)
+        pairs.append((op, other, None if site is None else as_place(site), _same_but_for(op, other, {*made})))
+        named = read_instead(op, other, made, below) if pairs[-1][-1] else None
+        if named is not None or len(pairs) == _MANY:
+            return (*pairs[-1][:-1], named)
+    return next(((*pair[:-1], None) for pair in sorted(pairs, key=lambda pair: not pair[-1])), None)
+
+
+def _same_but_for(op: Operation, other: Operation, made: set[Operation]) -> bool:
+    """Whether what two ops of one line are made of differs in what is of `made`, and in variables, but not in data."""
+    if other in ancestors(op.outputs):
+        return True  # layers of one kind, one upon the other
+    pairs, seen = [(op, other)], set[tuple[Operation, Operation]]()
+    for a, b in pairs:
+        if a is b or (a, b) in seen:
+            continue
+        seen.add((a, b))
+        if a.type == b.type and len(a.inputs) == len(b.inputs) > 0 and place_of(a) == place_of(b):
+            pairs += [(t.op, u.op) for t, u in zip(a.inputs, b.inputs)]
+        elif a not in made and a.type not in VARIABLES and not (a.type == b.type == "Const" and np.array_equal(
+                static_value(a.outputs[0]), static_value(b.outputs[0]))):  # type: ignore[arg-type]
+            return False
+    return True
 
 
 def _twin(x: Tensor, below: set[Operation]) -> Operation | None:

@@ -25,6 +25,7 @@ from .left_out import of_copies_kept, without_none
 from .of_two import of_the_other
 from .raised_at import RaisedAt
 
+_NAMED = 8  # variables that an answer names
 _STEPS = ("Round", "Rint", "Floor", "Ceil", "Sign")
 _COMPARED = ("Greater", "GreaterEqual", "Less", "LessEqual")
 _PASSES = ("Identity", "StridedSlice", "Squeeze", "Reshape", "ExpandDims")
@@ -45,8 +46,9 @@ def without(at: RaisedAt) -> Remark | None:
     found = why_none(y, xs[0])
     cuts = [at.graph.operations[cut.op] for cut in found.cuts if cut.op in at.graph.operations]
     if found.lines:
-        return Remark(_spelled(at, f"{xs[0].name} has no gradient: {found.text}", y, xs[0]), None, found.remedy,
-                      found.lines)
+        names = ", ".join(x.name for x in xs[:_NAMED]) + f" and {len(xs) - _NAMED} more" * (len(xs) > _NAMED)
+        return Remark(_spelled(at, f"{names} {'have' if xs[1:] else 'has'} no gradient: {found.text}", y, *xs), None,
+                      found.remedy, found.lines)
     for changes, remedy, cause in _edits(at, y, xs, call, cuts):
         if changes:
             return Remark(_spelled(at, f"{xs[0].name} has no gradient: {cause or found.text}", y, xs[0]),
