@@ -31,6 +31,38 @@ KERAS = ("import numpy as np\nimport tensorflow as tf\ndata = np.ones((8, 5, 3),
 
 # the script; what is said of it; what is then in its file
 RAISED = {
+    "layers of one kind": (
+        "import tensorflow as tf\nx = tf.placeholder(tf.float32, [None, 8])\n"
+        "def block(v, name):\n    with tf.variable_scope(name):\n        return v + tf.layers.dense(v, 8)\n"
+        "first = block(x, 'one')\nsecond = block(first, 'two')\nthird = block(second, 'three')\n"
+        "loss = tf.reduce_mean(tf.square(tf.layers.dense(second, 1)))\nopt = tf.train.AdamOptimizer(0.01)\n"
+        "step = opt.apply_gradients([(tf.clip_by_norm(g, 1.), v) for g, v in opt.compute_gradients(loss)])\n",
+        "three/dense/kernel:0, three/dense/bias:0 have no gradient: loss does not depend on three/dense/kernel:0: it "
+        "is in third at model.py:8, which nothing uses; loss is made of second", "tf.layers.dense(third, 1)"),
+    "the real ones for those that were made": (
+        "import tensorflow as tf\nx, z = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [None, 2])\n"
+        "def judged(v):\n    with tf.variable_scope('D', reuse=tf.AUTO_REUSE):\n"
+        "        return tf.layers.dense(tf.layers.dense(v, 4, tf.nn.relu, name='a'), 1, name='b')[:, 0]\n"
+        "def errors(z, like):\n    return tf.nn.sigmoid_cross_entropy_with_logits(logits=z, labels=like(z))\n"
+        "made = tf.layers.dense(z, 3, name='G')\nof = {}\nof['real'] = judged(x)\nof['made'] = judged(made)\n"
+        "of_real, of_made = errors(of['real'], tf.ones_like), errors(of['made'], tf.zeros_like)\n"
+        "told_of_made = errors(of['made'], tf.zeros_like)\nfooled = errors(of['real'], tf.ones_like)\n"
+        "loss = tf.reduce_mean(fooled)\n"
+        "step = tf.train.AdamOptimizer(0.01).minimize(loss, var_list=tf.trainable_variables('G'))\n",
+        "it is in of['made'] at model.py:11, which goes elsewhere; loss is made of of['real']",
+        "fooled = errors(of['made'], tf.ones_like)"),
+    "what is fed for what is computed": (
+        "import tensorflow as tf\nclass Coder:\n    def build(self):\n"
+        "        self.x = tf.placeholder(tf.float32, [None, 6])\n"
+        "        self.fed = tf.placeholder(tf.float32, [None, 4])\n"
+        "        self.code = tf.layers.dense(self.x, 4, tf.nn.tanh, name='code')\n        self.decode()\n"
+        "    def decode(self):\n        self.out = tf.layers.dense(self.fed, 6)\n"
+        "        self.loss = tf.losses.mean_squared_error(self.x, self.out)\n"
+        "        opt = tf.train.AdamOptimizer(.01)\n"
+        "        g = [tf.clip_by_norm(g, 1.) for g, v in opt.compute_gradients(self.loss)]\nCoder().build()\n",
+        "code/kernel:0, code/bias:0 have no gradient: self.loss does not depend on code/kernel:0: it leads to "
+        "self.code at model.py:6, which nothing uses, and self.loss is made of what is fed for self.fed",
+        "self.out = tf.layers.dense(self.code, 6)"),
     "classes by number": (
         KERAS + "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense(4, 'softmax'))\n"
         "m.compile('adam', 'categorical_crossentropy')\n"
@@ -639,3 +671,15 @@ def test_no_state_is_handed_on_between_two_that_read(tmp_path: Path, monkeypatch
                                        "[tf.clip_by_norm(g, 1.0) for g, v in pairs]\n")
     _, found, _ = said(tmp_path, monkeypatch, "run", "why")
     assert "initial_state" not in found and "is not None" not in found
+
+
+def test_labels_are_not_what_a_head_that_nothing_uses_is_to_be_in_the_place_of(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model.py").write_text(
+        "import tensorflow as tf\nx, y = tf.placeholder(tf.float32, [None, 6]), tf.placeholder(tf.float32, [None, 3])\n"
+        "h = tf.layers.dense(x, 4)\nmain = tf.layers.dense(h, 3, name='main')\n"
+        "aux = tf.layers.dense(h, 3, name='aux')\n"
+        "opt, loss = tf.train.AdamOptimizer(0.1), tf.reduce_mean(tf.square(y - main))\n"
+        "grads = [tf.clip_by_norm(g, 1.) for g, v in opt.compute_gradients(loss)]\n")
+    told = "\n".join(said(tmp_path, monkeypatch, "why none"))
+    assert "aux/kernel:0" in told and "aux in place of y" not in told and "what is fed for" not in told

@@ -22,11 +22,14 @@ _QUESTIONS = (*ASSIGNS, "IsVariableInitialized", "VarIsInitializedOp")
 _STORES = (*STORES, "ScatterAdd")
 _READS = ("Identity", "ReadVariableOp")
 _NO_RESULTS = (*_STORES, *_READS, "NoOp", "Const", "Shape", "Reshape")
+_LIKE = ("ZerosLike", "OnesLike")
 _SUMS = ("Add", "AddV2", "BiasAdd")
 DERIVED = " is added to what {} takes derivatives of, which say nothing of it: that does no harm"
 _FEW = 8  # ops that a copy is made of
+_SHARE = "share one variable between the calls: tf.variable_scope(name, reuse=tf.AUTO_REUSE)"
 _MANY = 12  # pairs of results that are looked at
 
+_Alike = tuple[Operation, Operation, Place | None, Instead | None]
 _Told = tuple[str, str] | tuple[str, str, NewLines]  # what is said, the remedy, and it as lines
 
 
@@ -71,25 +74,10 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         return (f": it is not trainable, and {y.name} is not made of it",
                 "ask for the gradients of tf.trainable_variables() in place of all variables")
     alike, twin = _alike(x, below), _twin(x, below)
-    share = "share one variable between the calls: tf.variable_scope(name, reuse=tf.AUTO_REUSE)"
     if alike is not None:
-        mine, theirs, used, found = alike
-        is_lost = not any(t._consumers for t in mine.outputs)
-        made, lines = (f"{found.lost}{found.made}", found.lines) if found else (
-            f"{mine.name!r}{at_line(place_of(mine))}", {})
-        text = (f": it is in {made}, which {'nothing uses' if is_lost else 'goes elsewhere'}; {y.name} is made of "
-                f"{found.used if found else repr(theirs.name)}, which the same line made in another call")
-        remedy = f"use {found.lost} in place of {found.used}{found.read}" if found else (
-            f"use {mine.name!r} in place of {theirs.name!r}{at_line(used)}")
-        asked = next((call.xs for call in calls_of(y.graph) if y in call.ys and x in call.xs), ())
-        if twin is not None and asked and not any(each.op in below for each in asked):
-            return (f"{text}, with {twin.name!r}",
-                    f"give var_list what {y.name} is made of, as {twin.name!r}; or {remedy}")
-        if twin is None or found and is_lost:
-            return text, remedy, lines
-        return f"{text}, with {twin.name!r}", f"{remedy}; or {share}" if is_lost else f"{share}; or {remedy}"
+        return _of_another_call(y, x, alike, twin)
     if twin is not None:
-        return f": {y.name} uses {twin.name!r}, which the same line made in another call", share
+        return f": {y.name} uses {twin.name!r}, which the same line made in another call", _SHARE
     if all(not op.outputs or not any(t._consumers for t in op.outputs) for op in users):
         return _unused(y, x, below)
     made = [op for op in in_order(descendants([x])) if op.gradient_of is None and op not in below and op.inputs
@@ -104,6 +92,24 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         return found
     some = ", ".join(used_by[:3]) + (" …" if len(used_by) > 3 else "")
     return f": it is used by {some}, not on the way to {y.name}", "use it in the computation, or drop it"
+
+
+def _of_another_call(y: Tensor, x: Tensor, alike: _Alike, twin: Operation | None) -> _Told:
+    """Of what is made of x, and y is made of the like of it: which result to use, or that one variable is to be shared.
+    """
+    mine, theirs, used, found = alike
+    is_lost = not any(t._consumers for t in mine.outputs)
+    names = found or Instead(repr(mine.name), repr(theirs.name), at_line(place_of(mine)), at_line(used), {})
+    text = (f": it is in {names.lost}{names.made}, which {'nothing uses' if is_lost else 'goes elsewhere'}; {y.name} is "
+            f"made of {names.used}, which the same line made in another call")
+    remedy = f"use {names.lost} in place of {names.used}{names.read}"
+    asked = next((call.xs for call in calls_of(y.graph) if y in call.ys and x in call.xs), ())
+    if twin is None or found and is_lost:
+        return text, remedy, names.lines
+    below = ancestors([y])
+    if asked and not any(each.op in below for each in asked):
+        return f"{text}, with {twin.name!r}", f"give var_list what {y.name} is made of, as {twin.name!r}; or {remedy}"
+    return f"{text}, with {twin.name!r}", f"{remedy}; or {_SHARE}" if is_lost else f"{_SHARE}; or {remedy}"
 
 
 def _unused(y: Tensor, x: Tensor, below: set[Operation]) -> tuple[str, str]:
@@ -149,8 +155,8 @@ def _led_elsewhere(y: Tensor, made: list[Operation], below: set[Operation]) -> _
     if (instead := _fed_instead(made, below)) is not None:
         lost, fed = instead
         if (found := read_instead(lost.op, fed, made, below)) is not None:
-            return (f": it leads to {found.lost}{found.made}, which nothing uses, and {y.name} is made of what is fed for "
-                    f"{found.used}", f"use {found.lost} in place of {found.used}{found.read}", found.lines)
+            return (f": it leads to {found.lost}{found.made}, which nothing uses, and {y.name} is made of what is fed "
+                    f"for {found.used}", f"use {found.lost} in place of {found.used}{found.read}", found.lines)
         return (f": it leads to {lost.name!r}{at_line(place_of(lost.op))}, which nothing uses, and {y.name} is made of "
                 f"what is fed for {fed.name!r}", f"compute {y.name} of {lost.name!r} in place of {fed.name!r}")
     end = next((op for op in reversed(made) if not any(t._consumers for t in op.outputs)), None)
@@ -170,10 +176,22 @@ def _fed_instead(made: list[Operation], below: set[Operation]) -> tuple[Tensor, 
     for t in (t for op in reversed(made) for t in op.outputs if not t._consumers and t.dtype.is_floating and t.dims):
         behind = ancestors([t])
         fed = [op for op in below if op.type in PLACEHOLDERS and op not in behind and op.outputs[0].dtype is t.dtype
-               and op.outputs[0].dims == t.dims]
+               and op.outputs[0].dims == t.dims and not _is_compared(op, below)]
         if fed:
             return (t, fed[0]) if len(fed) == 1 else None
     return None
+
+
+def _is_compared(fed: Operation, below: set[Operation]) -> bool:
+    """Whether a placeholder meets what is made of variables, as labels do, before it goes into a layer."""
+    learnt, reached = descendants(trainable_tensors(fed.graph)), [fed]
+    for op in reached:
+        for c in (c for c in users_of(op) if c in below and c not in reached):
+            others = [t.op for t in c.inputs if t.op in learnt and t.op not in reached]
+            if any(other.type not in (*VARIABLES, *_READS) for other in others):
+                return True
+            reached += [] if others else [c]
+    return False
 
 
 def _past_reads(users: Iterable[Operation]) -> list[Operation]:
@@ -223,7 +241,7 @@ def _numbers_of(x: Tensor, below: set[Operation]) -> Operation | None:
     return None
 
 
-def _alike(x: Tensor, below: set[Operation]) -> tuple[Operation, Operation, Place | None, Instead | None] | None:
+def _alike(x: Tensor, below: set[Operation]) -> _Alike | None:
     """The last op made of x, of those that other lines use, of which the same line made another one that y uses; that
     one; the line that uses it; and how the script calls the two. Further back, where these differ in data besides.
     """
@@ -257,9 +275,10 @@ def _same_but_for(op: Operation, other: Operation, made: set[Operation]) -> bool
         seen.add((a, b))
         if a.type == b.type and len(a.inputs) == len(b.inputs) > 0 and place_of(a) == place_of(b):
             pairs += [(t.op, u.op) for t, u in zip(a.inputs, b.inputs)]
-        elif a not in made and a.type not in VARIABLES and not (a.type == b.type == "Const" and np.array_equal(
-                static_value(a.outputs[0]), static_value(b.outputs[0]))):  # type: ignore[arg-type]
-            return False
+        elif (a not in made or a.type in _LIKE) and a.type not in VARIABLES:
+            one, two = (static_value(each.outputs[0]) for each in (a, b))
+            if one is None or two is None or not np.array_equal(one, two):
+                return False
     return True
 
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
@@ -12,7 +13,7 @@ from ..scripts.calls import given, words_of
 from ..scripts.changes import Change
 from ..scripts.expressions import name_of
 from ..scripts.parsed import LOOPS, is_within
-from ..scripts.source_tree import Source
+from ..scripts.source_tree import WHOLE, Source
 
 _ACTIVATIONS = {"Softmax": "nn.softmax", "Sigmoid": "sigmoid"}
 
@@ -30,7 +31,7 @@ def taken_apart(source: Source, op: Operation, target: ast.expr) -> tuple[str, s
         old = statement.targets[0]
         changes += [(*source.range(old), name),
                     source.after(statement, f"{source.raw(old)} = {activated.format(name)}")]
-    chosen = next((each for each in named if _stands_at(each.value, op)), named[0])
+    chosen = next((each for each in named if _stands_at(each.value, op.spans)), named[0])
     return names[chosen], activated.partition("{}")[2][:-1], changes
 
 
@@ -66,7 +67,7 @@ def _named_at(source: Source, op: Operation, node: ast.expr, target: ast.expr) -
     calls = [call for call in source.all(ast.Call) if call.func in read]
     found = [each for each in map(source.statement, read) if isinstance(each, ast.Assign) and each.value in calls
              and len(each.targets) == 1 and isinstance(each.targets[0], (ast.Name, ast.Attribute))]
-    here = [each for each in found if _stands_at(each.value, op)]
+    here = [each for each in found if _stands_at(each.value, op.spans)]
     if len(found) != len(read) or len(here) != 1 or (
             source.scope(here[0]) is not source.scope(target) and isinstance(here[0].targets[0], ast.Name)):
         raise ArgumentError("what it is made of is written in another function, whose result gets no name")
@@ -89,9 +90,9 @@ def _returns(source: Source, function: ast.FunctionDef, node: ast.expr) -> bool:
     return value is node or made == [node] and reads == [value]
 
 
-def _stands_at(node: ast.expr, op: Operation) -> bool:
-    """Whether a call is one that led to an op."""
-    return any((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == span[1:] for span in op.spans)
+def _stands_at(node: ast.expr, spans: Iterable[tuple[Any, ...]]) -> bool:
+    """Whether a call is at one of the places, as of those that led to an op."""
+    return any((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == span[1:] for span in spans)
 
 
 def _name(source: Source, statement: ast.Assign) -> str:
@@ -105,24 +106,52 @@ def _name(source: Source, statement: ast.Assign) -> str:
 
 
 class AtCall(NamedTuple):
-    """What a function returns, written anew at the call of it, where its parts are known by other names."""
+    """What a function returns, written anew at the call of it, where its parts are known by other names; or what is
+    written around the call, where others that call it have no need of that."""
 
     op: Operation
     template: str
     parts: tuple[tuple[Operation, int | None], ...]
 
     @property
+    def number(self) -> int:
+        """Of the call among the op's spans."""
+        return max(of_this_alone(self.op), 1) if self.is_around else 1
+
+    @property
+    def is_around(self) -> bool:
+        """Whether all of what the call gives is kept."""
+        return self.parts == ((self.op, WHOLE),)
+
+    @property
     def file(self) -> str:
         """The file with the call; "" if nothing is known to call."""
-        return spans[1].file if len(spans := self.op.spans) > 1 else ""
+        return spans[self.number].file if len(spans := self.op.spans) > self.number else ""
+
+
+def of_this_alone(op: Operation) -> int:
+    """Of the expressions that led to an op, whose value it is, the innermost that led to no other of its kind; 0 for
+    its own, and where the op's value is used in there."""
+    spans = op.spans
+    others = [each.spans for each in op.graph.operations.values() if each.type == op.type and each is not op
+              and each.gradient_of is None and each.span == op.span and each.spans != spans]
+    number = next((i for i in range(len(spans)) if all(i >= len(each) or each[i:] == spans[i:] or each[i] != spans[i]
+                                                       for each in others)), 0)
+    users = [c for t in op.outputs for c in t._consumers if c.gradient_of is None]
+    return 0 if any(spans[number] in c.spans for c in users) else number
 
 
 def written_at_call(source: Source, line: AtCall) -> list[Change]:
     """The call as it is to be, last; before it what gives parts of it names. Raises ArgumentError."""
+    if line.is_around:
+        around = [each for each in source.all(ast.Call) if _stands_at(each, line.op.spans[line.number:][:1])]
+        if len(around) != 1 or not of_this_alone(line.op):
+            raise ArgumentError("the call of it is not surely found")
+        return [(*source.range(around[0]), source.spelled(line.template).format(source.raw(around[0])))]
     here = Source("".join(source_lines(line.op.site.file if line.op.site is not None else "")))
     node = here.expression(line.op)
     function = here.scope(node)
-    calls = [each for each in source.all(ast.Call) if _stands_at(each, line.op)]
+    calls = [each for each in source.all(ast.Call) if _stands_at(each, line.op.spans)]
     if not isinstance(function, ast.FunctionDef) or not _returns(here, function, node) or len(calls) != 1:
         raise ArgumentError("it is not what a function returns")
     known, texts, changes = _arguments(source, function, calls[0]), [], []

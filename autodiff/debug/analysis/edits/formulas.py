@@ -22,6 +22,7 @@ from .in_logarithms import logarithm_of_exponents, logarithms_after, over_expone
 from .in_source import Argument, Number, Rewrite
 from .of_givens import cleaned, other_constant
 
+KEPT_POSITIVE = "tf.nn.softplus where it is made, which keeps it positive"
 _LINEAR = ("Add", "AddV2", "Sub", "BiasAdd", "MatMul", "Identity", "Mul")
 _POSITIVE = ("Log", "Sqrt", "Rsqrt", "Lgamma", "Digamma", "Pow")
 _SHIFTS = ("Add", "AddV2", "Sub", "Neg", "Maximum", "Identity", "Mul")
@@ -224,8 +225,7 @@ def _kept_positive(op: Operation) -> list[Edit]:
         source = source_of(next(t for t in source.inputs if static_value(t) is None))[0]
     if source.type not in _LINEAR or source.type == "Sub" and is_one(source.inputs[0]):
         return []
-    words = "tf.nn.softplus where it is made, which keeps it positive"
-    return [replaced(x, words, build.Softplus, "tf.nn.softplus({0})")]
+    return [replaced(x, KEPT_POSITIVE, build.Softplus, "tf.nn.softplus({0})")]
 
 
 def _over_rows(division: Operation) -> list[Edit]:

@@ -16,7 +16,7 @@ from ..scripts.changes import Change, changed
 from ..scripts.expressions import name_of
 from ..scripts.parsed import LOOSE, is_within
 from ..scripts.source_tree import WHOLE, Source
-from .across_functions import AtCall, taken_apart, written_at_call
+from .across_functions import AtCall, of_this_alone, taken_apart, written_at_call
 from .activations import Activation, LeftOut, left_out, named_otherwise
 from .carried_logarithms import Carried, in_logarithms
 from .clipping import ClipGradients, ClippedApplied, RunToo, applied_anew, clipped_anew, run_too
@@ -277,6 +277,8 @@ def _given(source: Source, rewrite: Argument) -> list[Change]:
 def _change(source: Source, rewrite: Rewrite) -> list[Change]:
     """The names that parts are given, and the new text last."""
     is_whole = (rewrite.op, WHOLE) in rewrite.parts
+    if is_whole and rewrite.template.startswith("{tf}.nn.") and of_this_alone(rewrite.op):  # an activation of one layer
+        raise ArgumentError("other calls make others there")
     node = source.expression(rewrite.op, whole=is_whole)
     is_norm = is_call(node, "norm")
     if is_norm and not is_whole and (rewrite.operand is None or given(node, 1, "ord")):

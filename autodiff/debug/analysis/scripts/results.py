@@ -37,9 +37,9 @@ class _Named(NamedTuple):
     outer: tuple[Site, ...]
 
 
-def read_instead(lost: Operation, used: Operation, after: Collection[Operation], below: Collection[Operation]
+def read_instead(lost: Operation, used: Operation, after: Collection[Operation], below: set[Operation]
                  ) -> Instead | None:
-    """Of a result that nothing uses, and one that is on the way: the statement that reads the other's name, if it is one.
+    """Of a result that nothing uses, and one that is on the way: the one statement that reads the other's name.
 
     after: what is made of what has no gradient; below: all that is on the way.
     """

@@ -82,7 +82,7 @@ def _at_call(edits: Sequence[Edit], script: str) -> tuple[Patch, Place, str] | N
     line = at_call([edit.line for edit in edits if edit.line is not None])
     if line is None or len(edits) > 1 or not _is_own(line.file, script):
         return None
-    site = line.op.traceback[1]
+    site = line.op.traceback[line.number]
     try:
         text, _ = anew("".join(source_lines(line.file)), line)
         return _patch(line.file, [line]), as_place(site), " ".join(text.split())

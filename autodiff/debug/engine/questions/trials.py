@@ -38,7 +38,7 @@ from .came_from import leaps, since_leap
 from .candidates import SHOWN, Candidates, Tried
 from .other_data import in_words_of, lines_of, written
 from .patches import called_at, expression_of, patch_of
-from .trials_told import ANEW, DEAD, FAR_OFF, NUMBERED, RISEN, SLIGHT, STEEP, apart, by_ends, noisier, rank, told
+from .trials_told import ANEW, DEAD, FAR_OFF, NUMBERED, RISEN, SLIGHT, STEEP, apart, by_ends, hides, noisier, rank, told
 
 _BEFORE = 20  # steps before the one that failed
 _MORE = 20  # steps after it, made of those before, for what has to last
@@ -243,9 +243,9 @@ class Trials:
         leaves_nothing = self._steepest == DEAD and all(edit.is_bound for edit in edits) or not holds
         change = max((apart(a, b) for a, b in zip(old[:-1], losses[:-1])), default=0.0)
         place = next((place_of(edit.op) for edit in edits if edit.op is not None), None)
-        same = {edit.op for edit in edits}
-        if any(tried.words == overlay.words and (other.place == place or same == {edit.op for edit in tried.edits})
-               for other, tried, _ in (*self.tried, *self._last)):
+        if hides(edits, self.tried) or any(
+                tried.words == overlay.words and (other.place == place or {edit.op for edit in edits} == {
+                    edit.op for edit in tried.edits}) for other, tried, _ in (*self.tried, *self._last)):
             return  # two that are to blame have one remedy
         runs = [self.state.log.at(m.run) for m in steps[-len(losses):]]
         text = told(runs, old, losses, change=change, steepest=self._reach if self._steepest > STEEP else 0.0) + later

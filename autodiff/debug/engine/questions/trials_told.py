@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ....core.traversal import users_of
 from ...analysis.arithmetic_rules import number
+from ...analysis.edits.formulas import KEPT_POSITIVE
+from ...analysis.edits.in_graph import Edit
 from ...facts.roles import PLACEHOLDERS, takes_elements
 from ...facts.stats import has_nonfinite
 from ...facts.steps import When
@@ -65,6 +68,14 @@ def apart(old: Any, new: Any) -> float:
         return 0.0
     a, b = np.asarray(old, np.float64), np.asarray(new, np.float64)
     return float(np.abs(a - b).max(initial=0.0) / max(np.abs(a).max(initial=0.0), 1e-12))
+
+
+def hides(edits: Sequence[Edit], tried: Sequence[Any]) -> bool:
+    """Whether what is kept in bounds at an op is still below 0 for others, and a remedy that helps keeps it above."""
+    made = {edit.op for _, overlay, _ in tried for edit in overlay.edits if edit.words == KEPT_POSITIVE}
+    here = {edit.op for edit in edits}
+    users = [{*users_of(op)} for op in made if op is not None]
+    return all(edit.is_bound for edit in edits) and any(each & here and each - here for each in users)
 
 
 def noisier(tried: list[Any]) -> list[Any]:
