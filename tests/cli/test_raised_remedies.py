@@ -629,6 +629,7 @@ def test_an_error_is_told_with_a_line_that_mends_it(case: str, tmp_path: Path, m
     (tmp_path / "model.py").write_text(text)
     found = said(tmp_path, monkeypatch, "run", "why", "why nan", "doctor", *["fix 1 --write --yes"] * bool(line))
     assert any(cause in each for each in found[:2])
+    assert " vs because" not in "".join(found)
     assert cause in found[3] and "is finite" not in found[3]
     assert cause.partition("because")[0] in found[2]
     assert "script error" in found[4] or "failed" in found[4]

@@ -102,7 +102,21 @@ RULED = ("from autodiff.foreign.rules import ruled\nsqrt = ruled(\n"  # a gradie
          "    __import__('uuid').uuid4().hex, 'Sqrt', lambda op, dy: dy / (2 * op.outputs[0]), tf.sqrt)\n" + DATA + X +
          "w = tf.Variable(tf.zeros([4, 1]))\nloss = tf.reduce_mean(sqrt(tf.square(tf.matmul(x, w))) - y)\n"
          "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n" + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
+SPREAD = ("import warnings\nwarnings.simplefilter('default')\n"
+          "def scaled(train, test):\n    mean, spread = train.mean(0), train.std(0)\n"
+          "    return (train - mean) / spread, (test - mean) / spread\n" + DATA + X + DENSE +
+          "data[:, 2] = 3.0\ndata, other = scaled(data, data[:8])\nloss = tf.reduce_mean(tf.square(pred - y))\n"
+          "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n" + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
+SHARED = (DATA + X + "def linear(v, name):\n    w = tf.get_variable(name, [v.shape[1], 1])\n"
+          "    out = tf.matmul(v, w) + 0.1\n    return out\n"
+          "def head(v, name):\n    return linear(tf.tanh(v), name)\nmiddle = head(x, 'middle')\n"
+          "scale = head(x, 'scale')\n"
+          "loss = tf.reduce_mean(0.5 * tf.square((y - middle) / scale) + tf.log(scale))\n"
+          "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n" + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
 PROGRAMS = {
+    "spread": (SPREAD, "invalid value encountered in divide",
+               "(train - mean) / (spread + 1e-08), (test - mean) / (spread + 1e-08)"),
+    "shared": (SHARED, "nothing keeps add_1 above 0", "scale = tf.nn.softplus(head(x, 'scale'))"),
     "ruled": (RULED, "the gradient of Sqrt", "sqrt(tf.square(tf.matmul(x, w)) + 1e-"),
     "sinkhorn": (SINKHORN, "too small for the type", "EPSILON = 0.3\n"),
     "squashed": (SQUASHED, "log1p(-1) = -inf", "return a, 2.0 * (0.6931472 - u - tf.nn.softplus(-2.0 * u))"),
@@ -149,3 +163,12 @@ def test_what_was_arranged_anew_is_known_in_each_of_its_shapes() -> None:
     with tf.Graph().as_default():
         x = tf.tanh(tf.zeros([2, 6]), name="x")
         assert [t.dims for t in _arranged(tf.expand_dims(tf.reshape(x, [4, 3]), 1))] == [(2, 6), (4, 3), (4, 1, 3)]
+
+
+def test_what_only_one_user_of_a_scale_would_be_kept_from_is_not_offered(tmp_path: Path,
+                                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    with loaded(START + SHARED, tmp_path, monkeypatch, "run") as shell:
+        assert "tf.maximum(scale" not in said("why nan", shell)
+    alone = SHARED.replace(" / scale)", ")")
+    with loaded(START + alone, tmp_path, monkeypatch, "run") as shell:
+        assert "tf.maximum(scale" in said("why nan", shell)

@@ -1,9 +1,11 @@
 """Mistakes that raise nothing, each with its twin, in which it is mended: the one is found, the other left in peace."""
 
+import warnings
 from pathlib import Path
 
 import pytest
 
+from autodiff.debug.analysis.mistakes import comparisons
 from cli.language.interpreter import execute
 from cli.model.shell import Shell
 
@@ -130,3 +132,12 @@ loss = -tf.reduce_mean(3.0 * y * tf.log(p + 1e-7) + (1.0 - y) * tf.log(1.0 - p +
         finally:
             shell.close()
         assert ("labels out of range" in told) == is_told, told
+
+
+def test_where_no_values_are_known_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparisons, "masks_beside", lambda *_: [comparisons.Masked(None, 0)])  # type: ignore[arg-type]
+    monkeypatch.setattr(comparisons.Masked, "mask", None)
+    monkeypatch.setattr(comparisons, "_values", lambda *_: [])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [*comparisons._counted(None, None, None)] == []  # type: ignore[arg-type]

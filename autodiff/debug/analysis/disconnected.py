@@ -100,8 +100,9 @@ def _of_another_call(y: Tensor, x: Tensor, alike: _Alike, twin: Operation | None
     mine, theirs, used, found = alike
     is_lost = not any(t._consumers for t in mine.outputs)
     names = found or Instead(repr(mine.name), repr(theirs.name), at_line(place_of(mine)), at_line(used), {})
-    text = (f": it is in {names.lost}{names.made}, which {'nothing uses' if is_lost else 'goes elsewhere'}; {y.name} is "
-            f"made of {names.used}, which the same line made in another call")
+    where = "nothing uses" if is_lost else "goes elsewhere"
+    text = (f": it is in {names.lost}{names.made}, which {where}; {y.name} is made of {names.used}, which the same "
+            "line made in another call")
     remedy = f"use {names.lost} in place of {names.used}{names.read}"
     asked = next((call.xs for call in calls_of(y.graph) if y in call.ys and x in call.xs), ())
     if twin is None or found and is_lost:

@@ -47,9 +47,7 @@ _ONCE = {  # op -> the op of its gradient, whose derivative TensorFlow does not 
     **{kind: (f"{kind}Grad", _LOOKUP, "repeat rows and columns by tf.tile, or multiply by a constant matrix")
        for kind in ("ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic")},
     "Softsign": ("SoftsignGrad", _LOOKUP, "x / (1 + tf.abs(x))"),
-    "LRN": ("Pow", _LOOKUP, "write it out, x / tf.pow(bias + alpha * the sum of squares, beta)"),
     "MaxPoolWithArgmax": ("MaxPoolGradWithArgmax", _LOOKUP, "tf.nn.max_pool"),
-    "CropAndResize": ("CropAndResizeGradImage", _LOOKUP, "slices, or tf.gather_nd"),
     "While": ("While", "TensorFlow 1.15 refuses that with a TypeError: second-order gradient for while loops not "
               "supported", "a loop of Python's, which makes the ops of each turn, as tf.nn.static_rnn does")}
 

@@ -52,7 +52,7 @@ def kept_from_zero(source: Source, line: InNumpy) -> list[Change]:
 
     Raises ArgumentError where there are several in a line, or none.
     """
-    return [_kept(source, line.what, place.line) for place in (line.place, *line.others)]
+    return [change for place in (line.place, *line.others) for change in _kept(source, line.what, place.line)]
 
 
 def reader_of(source: Source, parts: Sequence[Sequence[ast.expr]]) -> ast.Call:
@@ -128,21 +128,23 @@ def _read_whole(source: Source, call: ast.Call) -> Change:
     return source.after(statement, f"{name} = {name}[~{owner_text(call)}.isnan({name}).any(axis=1)]")
 
 
-def _kept(source: Source, what: str, at: int) -> Change:
+def _kept(source: Source, what: str, at: int) -> list[Change]:
     calls = [node for node in source.at_line(at, ast.Call) if is_call(node, what) and node.args and owner_text(node)]
     if what in _READERS and len(calls) == 1:
-        return _read_whole(source, calls[0])
+        return [_read_whole(source, calls[0])]
     divisors = [node.right for node in source.at_line(at, ast.BinOp) if isinstance(node.op, ast.Div)]
     if len(divisors) > 1:
-        divisors = [each for each in divisors if any(is_call(part, *_SPREADS) for part in ast.walk(each))]
+        divisors = [each for each in divisors if any(is_call(part, *_SPREADS) for made in (
+            each, *source.given_to(each)) for part in ast.walk(made))]
     powers = [node.left for node in source.at_line(at, ast.BinOp) if isinstance(node.op, ast.Pow) and what == "power"]
     found = divisors if what == "divide" else powers + [call.args[0] for call in calls]
-    if len(found) != 1:
+    if len({ast.unparse(each) for each in found}) != 1:
         raise ArgumentError(f"no one expression of line {at} surely is it")
-    (start, end), text = source.range(found[0]), source.raw(found[0])
     if what != "divide":
         numpy = source.imported().get("numpy") if powers else owner_text(calls[0])
-        return (start, end, f"{numpy}.maximum({text}, {0 if what in ('sqrt', 'power') else LEAST:g})")
-    if source.text[:start].endswith("(") and source.text.startswith(")", end):
-        return (start, end, f"{text} + {LEAST:g}")
-    return (start, end, f"({source.beside(found[0])} + {LEAST:g})")
+        least = 0 if what in ("sqrt", "power") else LEAST
+        return [(*source.range(each), f"{numpy}.maximum({source.raw(each)}, {least:g})") for each in found]
+    bare = [source.text[:start].endswith("(") and source.text.startswith(")", end) for start, end in map(
+        source.range, found)]
+    return [(*source.range(each), f"{source.raw(each)} + {LEAST:g}" if is_bare else
+             f"({source.beside(each)} + {LEAST:g})") for each, is_bare in zip(found, bare)]

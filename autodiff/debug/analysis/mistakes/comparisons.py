@@ -98,8 +98,8 @@ def _counted(head: Head, labels: Tensor, case: Case) -> Iterator[Finding]:
         pairs = _values(masked.mask, labels, case)
         known, y = (np.concatenate([np.ravel(each[i]) for each in pairs] or [np.zeros(0)]) for i in (0, 1))
         out = known == 0
-        if not _MANY < np.mean(out) < 1 or np.ptp(y[out]) or np.mean(y[~out] == y[out][0]) > _RARELY or not np.ptp(
-                y[~out]):
+        if not out.size or not _MANY < np.mean(out) < 1 or np.ptp(y[out]) or not np.ptp(y[~out]) or (
+                np.mean(y[~out] == y[out][0]) > _RARELY):
             continue
         at, metric = reduction_of(head, case) or head.op, masked.product
         yield finding(64, "missing counts", at, f"{np.mean(out):.0%} of the targets {labels.name} are {y[out][0]:g}, "

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ....core.errors import ArgumentError
@@ -12,14 +12,12 @@ from ....core.site import Site, source_lines
 from ....core.traversal import ancestors
 from ...facts.records import NewLines
 from ...facts.roles import as_place, at_line
+from .expressions import pairs_of
 from .source_tree import Source
-
-_NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 class Instead(NamedTuple):
-    """The names of what is lost and of what is used, at which line the first is made and the other is read, and that
-    line anew."""
+    """What the lost and the used result are called, where the first is made, where the other is read, and that anew."""
 
     lost: str
     used: str
@@ -29,16 +27,15 @@ class Instead(NamedTuple):
 
 
 class _Named(NamedTuple):
-    """A name that a statement gives to what op is, or is part of; last: what it is. outer: what had called there."""
+    """A name and the expression that it is given; last: the op that this gives. outer: what had called there."""
 
-    statement: ast.Assign
     text: str
+    node: ast.expr
     last: Operation
-    outer: tuple[Site, ...]
+    outer: tuple[Any, ...]
 
 
-def read_instead(lost: Operation, used: Operation, after: Collection[Operation], below: set[Operation]
-                 ) -> Instead | None:
+def read_instead(lost: Operation, used: Operation, after: Iterable[Operation], below: set[Operation]) -> Instead | None:
     """Of a result that nothing uses, and one that is on the way: the one statement that reads the other's name.
 
     after: what is made of what has no gradient; below: all that is on the way.
@@ -48,48 +45,47 @@ def read_instead(lost: Operation, used: Operation, after: Collection[Operation],
             source = Source("".join(source_lines(file)))
             theirs = [*_names(source, used, below, file)]
             for mine in _names(source, lost, after, file):
-                behind = ancestors(mine.last.outputs)
+                on_the_way = below - ancestors(mine.last.outputs)
                 for other in theirs:
-                    reads = [*_reads(source, mine, other, below - behind, file)] if mine.text != other.text else []
-                    lines = {source.statement(node).lineno for node in reads}
-                    if len(lines) == 1:
-                        made, read = (at_line(as_place(Site(file, line, ""))) for line in (
-                            mine.statement.lineno, lines.pop()))
+                    reads = [*_reads(source, mine, other, on_the_way, file)] if mine.text != other.text else []
+                    if len({source.statement(node) for node in reads}) == 1:
+                        made, read = (at_line(as_place(Site(file, node.lineno, ""))) for node in (mine.node, reads[0]))
                         return Instead(mine.text, other.text, made, read, source.rows(
                             [(*source.range(node), mine.text) for node in reads], file))
     return None
 
 
 def _names(source: Source, op: Operation, ops: Iterable[Operation], file: str) -> Iterator[_Named]:
-    for number, site in enumerate(op.traceback):
-        for node in source.at_line(site.line, ast.Assign) if site.file == file else ():
-            target, outer = node.targets[0], op.traceback[number + 1:]
-            made = [*_made_in(source, node, ops, file, outer)]
-            last = max(made, key=lambda each: each.index, default=op)
-            if isinstance(target, _NAMES) and not source.is_in_loop(node) and op in ancestors(last.outputs):
-                yield _Named(node, source.raw(target), last, outer)
+    for number, span in enumerate(op.spans):
+        for node in source.at_line(span.line, ast.Assign) if span.file == file and op.span else ():
+            values = [*pairs_of(node), *((ast.Subscript(node.targets[0], key), value) for key, value in zip(
+                getattr(node.value, "keys", ()), getattr(node.value, "values", ())))]
+            for target, value in values if not source.is_in_loop(node) else ():
+                made = [*_made_in(value, ops, file, op.spans[number + 1:])]
+                last = max(made, key=lambda each: each.index, default=op)
+                if op in made and op in ancestors(last.outputs) and not hasattr(target, "elts"):
+                    yield _Named(ast.unparse(target), value, last, op.spans[number + 1:])
 
 
-def _made_in(source: Source, node: Any, ops: Iterable[Operation], file: str, outer: Any = None) -> Iterator[Operation]:
-    """Those ops that a statement made, where that was called so."""
+def _made_in(node: Any, ops: Iterable[Operation], file: str, outer: tuple[Any, ...] | None) -> Iterator[Operation]:
+    """Those ops that an expression or statement made, where that was reached so."""
+    start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
     for op in ops:
-        lines = op.traceback
-        if op.gradient_of is None and any(
-                site.file == file and node.lineno <= site.line <= node.end_lineno and outer in (None, lines[i + 1:])
-                for i, site in enumerate(lines)):
+        spans = op.spans if op.gradient_of is None else ()
+        if any(each.file == file and start <= (each.line, each.column) and (each.end_line, each.end_column) <= end
+               and outer in (None, spans[i + 1:]) for i, each in enumerate(spans)):
             yield op
 
 
 def _reads(source: Source, mine: _Named, other: _Named, below: Iterable[Operation], file: str) -> Iterator[ast.expr]:
     """Where a name is read, after the first was made, by what is on the way."""
-    scope, there = source.scope(mine.statement), source.scope(other.statement)
+    scopes = [source.scope(mine.node), source.scope(other.node)]
     is_own = "." in mine.text and mine.text.partition(".")[0] == other.text.partition(".")[0]
-    for node in source.all(ast.expr):
-        around = source.scope(node)
-        if source.raw(node) == other.text and isinstance(getattr(node, "ctx", None), ast.Load) and (
-                around is scope is there or is_own and len({source._around.get(each) for each in (
-                    around, scope, there)}) == 1):
-            outer = mine.outer if around is scope else None
-            made = _made_in(source, source.statement(node), below, file, outer)
+    nodes: list[Any] = source.all(ast.Name, ast.Attribute, ast.Subscript)
+    for node in nodes:
+        around = {*scopes, source.scope(node)}
+        if ast.unparse(node) == other.text and isinstance(node.ctx, ast.Load) and (len(around) == 1 or is_own and len(
+                {source._around.get(each) for each in around}) == 1):
+            made = _made_in(source.statement(node), below, file, mine.outer if len(around) == 1 else None)
             if any(t in op.inputs and op.index > mine.last.index for op in made for t in other.last.outputs):
                 yield node

@@ -197,8 +197,7 @@ class Checkup:
     def _wrong_rules(self, y: Tensor, variables: list[Tensor]) -> list[Finding]:
         """Gradient functions of the script's own that central differences contradict."""
         ops = [op for op in self.rules.ops_between(y, variables) if op.override is not None]
-        at = self.state.moment_of_training(y)
-        values, inside = self.rules.known(ops, at), self.state.replayer.calls(at)
+        values, inside = self.rules.known(ops, at := self.state.moment_of_training(y)), self.state.replayer.calls(at)
         found = [rule for op in ops if all(t in values for t in op.inputs)
                  for rule in self.rules.checked(op, values, 1, inside) if rule.verdict in _OF_RULES]
         return [Finding(weight, kind, rule.op, rule.op_type, rule.input, f"the gradient function of {rule.op} ("
