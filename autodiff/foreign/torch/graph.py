@@ -5,7 +5,7 @@ import inspect
 import linecache
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from .aten.common import row_of, with_gradient
 from .aten.types import as_type
 from .memory import Memory
 from .record import Call, Choice, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, traits_of
-from .sizes import Sizes
+from .sizes import Numbers, Sizes
 from .uncut import told_unrecorded
 
 DTYPES = {torch.float16: tf.float16, torch.bfloat16: tf.float32, torch.float32: tf.float32, torch.float64: tf.float64,
@@ -63,6 +63,25 @@ def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
     return kept[::-1]
 
 
+def numbers_in(entries: Sequence[Entry]) -> list[float]:
+    """The numbers of Python's that a record's ops were given, in the order in which ops are added."""
+    def found(value: Any) -> Iterator[float]:
+        if isinstance(value, float):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            for part in value:
+                yield from found(part)
+        elif isinstance(value, dict):
+            yield from found(list(value.values()))
+    return [number for entry in entries if entry.drawn is None for number in (
+        numbers_in([*sliced(entry.op.body, entry.made), *_backward_of(entry.op)]) if isinstance(entry.op, Call)
+        else found((entry.args, entry.kwargs)))]
+
+
+def _backward_of(call: Call) -> list[Entry]:
+    return sliced(call.entries, [s for s in call.slopes if isinstance(s, torch.Tensor)])
+
+
 def written_by(entry: Entry) -> list[Any]:
     """The tensors that an op overwrites."""
     if isinstance(entry.op, (Call, Choice)) or not traits_of(entry.op).in_place:
@@ -85,7 +104,7 @@ class TorchGraph:
         self.memory = memory or Memory(lambda tensor: leaf(tensor, lambda: array_of(recorder.value_of(tensor)), None))
         self.edits: list[Entry] = []
         self.hides_edits = False  # whether they have the gradient that torch gives them, as if nothing had changed
-        self.numbers: Callable[[float], Any] | None = None  # what stands for Python's numbers, in their order
+        self.numbers: Numbers | None = None  # what stands for Python's numbers
         self.makers: Callable[[Any], str] = lambda module: ""  # where a module was made, as ` made at file.py:12`
 
     def give(self, tensor: Any, node: Any) -> None:
@@ -227,7 +246,7 @@ class TorchGraph:
         if isinstance(value, dict):
             return {k: self._translated(v) for k, v in value.items()}
         if isinstance(value, float) and self.numbers is not None:
-            return self.numbers(value)
+            return self.numbers.next()
         if isinstance(value, torch.dtype):
             return DTYPES[value]
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
@@ -257,6 +276,8 @@ class TorchGraph:
     def _call(self, entry: Entry) -> None:
         """A function with its own backward: what its forward gives, behind a gradient that its backward makes."""
         call, part = entry.op, self._part()
+        part.numbers = self.numbers
+        later = self.numbers and self.numbers.after(numbers_in(sliced(call.body, entry.made)))
         at = [i for i, t in enumerate(entry.args) if isinstance(t, torch.Tensor)]
         outputs = entry.made
         results = [t for t in outputs if t.requires_grad]
@@ -270,11 +291,13 @@ class TorchGraph:
 
             def grad(*dys: Any) -> list[Any]:
                 given = dict(zip(map(id, results), dys))
-                return part.slopes(call, [given.get(id(t)) for t in outputs], at)
+                return part.slopes(call, later, [given.get(id(t)) for t in outputs], at)
             return [part.of(t) for t in results], grad
 
         with self.graph.name_scope(legal_name(call.name())):
             found = tf.custom_gradient(function)(*[self.of(entry.args[i]) for i in at])
+        if self.numbers is not None:
+            self.numbers.skip(numbers_in(_backward_of(call)))
         for tensor, node in zip(results, found):
             self.memory.replace(tensor, node)
         for tensor in outputs:
@@ -282,13 +305,14 @@ class TorchGraph:
                 self.memory.replace(tensor, tf.stop_gradient(part.of(tensor)))
         advice_of(self.graph).lines[found[0].op.name] = lines_of(call.backward(), f"backward of {call.name()}")
 
-    def slopes(self, call: Call, dys: Sequence[Any], at: Sequence[int]) -> list[Any]:
+    def slopes(self, call: Call, numbers: Numbers | None, dys: Sequence[Any], at: Sequence[int]) -> list[Any]:
         """What a function's backward makes of the gradients of its results, for each tensor it was given."""
         part = self._part()
+        part.numbers = numbers and numbers.after([])
         for tensor, node in zip(call.dys, dys):
             if isinstance(tensor, torch.Tensor) and node is not None:
                 part.memory.replace(tensor, node)
-        part.add(sliced(call.entries, [s for s in call.slopes if isinstance(s, torch.Tensor)]))
+        part.add(_backward_of(call))
         slopes = [call.slopes[i] if i < len(call.slopes) else None for i in at]
         return [None if s is None else part.of(s) for s in slopes]
 

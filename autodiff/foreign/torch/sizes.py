@@ -1,12 +1,32 @@
-"""Sizes that torch keeps as symbols, as tensors of ours."""
+"""Sizes that torch keeps as symbols, as tensors of ours, and numbers that change from step to step."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
 from ..model import tf
+
+
+class Numbers:
+    """What stands for the numbers of Python's that a record's ops were given, one after the other."""
+
+    def __init__(self, nodes: Sequence[Any], at: int = 0) -> None:
+        self._nodes, self._at = nodes, at
+
+    def next(self) -> Any:
+        """The next one."""
+        self._at += 1
+        return self._nodes[self._at - 1]
+
+    def after(self, numbers: Sequence[float]) -> "Numbers":
+        """Those that come after so many more."""
+        return Numbers(self._nodes, self._at + len(numbers))
+
+    def skip(self, numbers: Sequence[float]) -> None:
+        """Leave so many out."""
+        self._at += len(numbers)
 
 
 class Sizes:

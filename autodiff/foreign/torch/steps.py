@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +15,10 @@ from ...core.site import Site, made_at, resolve
 from ..model import legal_name, tf
 from ..script_lines import assigned_on
 from ..steps import ForeignSteps
-from .graph import DTYPES, TorchGraph, array_of, name_of, written_by
+from .graph import DTYPES, TorchGraph, array_of, name_of, numbers_in, written_by
 from .habits import Habits
 from .record import Call, Entry, Recorder, storage_of
+from .sizes import Numbers
 
 
 @dataclass
@@ -98,7 +98,7 @@ class Builder:
     def _value(self, entries: Sequence[Entry], spot: Spot) -> np.ndarray:
         """What a record holds at a spot."""
         if spot[0] < 0:
-            return np.array(_numbers_in(entries)[spot[1]], np.float32)
+            return np.array(numbers_in(entries)[spot[1]], np.float32)
         entry = entries[spot[0]]
         if spot[2]:
             return array_of(entry.drawn[spot[1]])
@@ -128,7 +128,7 @@ class Builder:
         with graph.as_default():
             builder = TorchGraph(graph, self._recorder, leaf)
             builder.makers = self._habits.made_at
-            builder.numbers = self._fed_numbers(free, given)
+            builder.numbers = Numbers([_fed(i, given) if i in free else value for i, value in enumerate(numbers)])
             for name, parameter in parameters.items():
                 builder.give(parameter, self._steps.variables[name].read_value())
             builder.add(entries)
@@ -140,39 +140,18 @@ class Builder:
         """The last op of each line."""
         return {site: e for e in self._recorder.entries for site in resolve(e.frames[:1])}
 
-    @staticmethod
-    def _fed_numbers(free: frozenset[int], given: list[tuple[Tensor, Spot]]) -> Callable[[float], Any]:
-        """What stands for each of a record's numbers in turn."""
-        count = itertools.count()
 
-        def number(value: float) -> Any:
-            place = next(count)
-            if place not in free:
-                return value
-            node = tf.placeholder(tf.float32, [], name="number")
-            given.append((node, (-1, place, False)))
-            return node
-        return number
+def _fed(place: int, given: list[tuple[Tensor, Spot]]) -> Tensor:
+    """A placeholder for one of a record's numbers."""
+    node = tf.placeholder(tf.float32, [], name="number")
+    given.append((node, (-1, place, False)))
+    return node
 
 
 def _given_to(tensor: Any, last: dict[Site, Entry]) -> str:
     """The name that a line gives what its last op made, as `hot` in `hot = table[i]`; else "data"."""
     names = [assigned_on(site.file, site.line) for site, e in last.items() if any(t is tensor for t in e.made)]
     return names[-1][0] if names and len(names[-1]) == 1 else "data"
-
-
-def _numbers_in(entries: Sequence[Entry]) -> list[float]:
-    """The numbers of Python's that a record's ops were given, in order."""
-    def found(value: Any) -> Iterator[float]:
-        if isinstance(value, float):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            for part in value:
-                yield from found(part)
-        elif isinstance(value, dict):
-            yield from found(list(value.values()))
-    return [number for entry in entries if not isinstance(entry.op, Call) and entry.drawn is None
-            for number in found((entry.args, entry.kwargs))]
 
 
 def _spots(entries: Sequence[Entry]) -> dict[Any, Spot]:
@@ -184,6 +163,14 @@ def _spots(entries: Sequence[Entry]) -> dict[Any, Spot]:
         for i, tensor in enumerate(entry.made if entry.drawn is not None else ()):
             found[id(entry), id(tensor)] = (number, i, True)
     return found
+
+
+def _with_calls(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """The entries, and those that functions with their own backward are made of."""
+    for entry in entries:
+        yield entry
+        if isinstance(entry.op, Call):
+            yield from _with_calls([*entry.op.body, *entry.op.entries])
 
 
 def _signature(entries: Sequence[Entry], parameters: dict[str, Any], loss: Any) -> tuple[Any, tuple[float, ...]]:
@@ -200,7 +187,7 @@ def _signature(entries: Sequence[Entry], parameters: dict[str, Any], loss: Any) 
         return "number" if isinstance(value, float) else repr(value)
 
     parts = []
-    for number, entry in enumerate(entries):
+    for number, entry in enumerate(_with_calls(entries)):
         name = entry.op.name() if isinstance(entry.op, Call) else str(entry.op)
         taken = described((entry.args, entry.kwargs))
         for i, tensor in enumerate(entry.made):
@@ -208,4 +195,4 @@ def _signature(entries: Sequence[Entry], parameters: dict[str, Any], loss: Any) 
         shapes = tuple((tuple(t.shape), t.requires_grad) for t in entry.made)
         parts.append((name, taken, shapes, entry.frames, entry.has_grad))
     trained = tuple(sorted((name, p.requires_grad) for name, p in parameters.items()))
-    return (tuple(parts), described(loss), trained), tuple(_numbers_in(entries))
+    return (tuple(parts), described(loss), trained), tuple(numbers_in(entries))
