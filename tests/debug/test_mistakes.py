@@ -254,6 +254,25 @@ def test_what_nothing_takes_of_what_is_fed_is_a_remark(tmp_path: Path) -> None:
     assert [(f.target, f.level) for f in found if f.kind == "fed in vain"] == [("y:0", "remark")]
 
 
+@pytest.mark.parametrize("how, sign", [("assign_add", []), ("assign_sub", ["wrong sign"])])
+def test_a_gain_is_climbed(how: str, sign: list[str], tmp_path: Path) -> None:
+    found = findings(f'''
+w = tf.Variable(tf.zeros([3, 1]))
+gain = -tf.reduce_mean(tf.square(tf.matmul(p, w) - q))
+fit([w.{how}(.05 * tf.gradients(gain, w)[0]), gain], near, 8)
+''', tmp_path)
+    assert [f.kind for f in found] == sign
+
+
+def test_statistics_that_are_0_and_1_at_first_are_no_flags(tmp_path: Path) -> None:
+    found = findings('''
+best = tf.reduce_max(dense(x, 8), 1) + tf.placeholder_with_default(tf.zeros([32]), [32])
+done = tf.placeholder(tf.float32, [32])
+fit([adam(.01).minimize(tf.reduce_mean(tf.square(best - 1))), best], lambda i: {x: X[:32], done: i * np.ones(32)}, 6)
+''', tmp_path)
+    assert [f.level for f in found if f.kind == "fed in vain"] == ["remark"]
+
+
 def test_one_question_for_each_example_is_no_row_of_classes(tmp_path: Path) -> None:
     found = findings('''
 is_large = tf.placeholder(tf.float32, [32])

@@ -318,7 +318,8 @@ def test_what_is_assigned_to_data_is_where_the_way_ends(told):
 def test_a_loss_without_a_step_and_parameters_that_are_all_frozen_are_told(told):
     made = "descent = descent if step else torch.optim.Optimizer([w])"
     assert ("never stepped", 10) in told(made, LOSS, "descent.zero_grad()", "loss.backward()").found
-    closed = ["def closure():", "    descent.zero_grad()", f"    {LOSS}", "    loss.backward()", "descent.step(closure)"]
+    closed = ["def closure():", "    descent.zero_grad()", f"    {LOSS}", "    loss.backward()",
+              "descent.step(closure)"]
     found = told(made, *closed)
     assert len(found.steps) == 36
     assert not [f.kind for *_, each in found.steps for f in each if f.kind == "never stepped"]

@@ -73,7 +73,8 @@ def _unread(case: Case) -> list[Finding]:
                 not np.array_equal(first, run.feeds[tensor]) for run in case.steps[1:]):
             padded = next((x for x, value in case.steps[0].feeds.items() if np.ndim(first) == 1 and is_padded(
                 np.asarray(value), np.asarray(first))), None)
-            is_flag = np.size(first) == len(first) and np.isin(first, (0, 1)).all()
+            is_flag = np.size(first) == len(first) and all(
+                np.isin(run.feeds[tensor], (0, 1)).all() for run in case.steps)
             sums = [op for op in case.behind if op.type in ("Add", "AddV2") and any(
                 fed_behind([t]) and t.op not in case.trained for t in op.inputs)] if is_flag else []
             best = next((o for op in sums for o in above(op, 5) if o.type == "Max" and any(

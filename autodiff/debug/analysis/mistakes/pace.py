@@ -25,6 +25,7 @@ _RISES = 0.3  # of what steps lower the loss of their own batches in all: less r
 _ALIVE = 0.2  # of the inputs of a relu above 0, where it is no dead one
 _FACTOR = 10.0  # of a loss, that makes steps so many times as long
 _ADAPTIVE = ("Adam", "RMSProp", "Adagrad")  # to which the size of a loss is nothing
+_NOT_DOWN = 0.3  # of the steps go up the gradient, from which on none of it is minimized
 _UNSCALED = 10.0  # mean size of inputs that makes curvatures large
 
 
@@ -38,10 +39,30 @@ def pace_mistakes(case: Case) -> list[Finding]:
 
 def _uphill(case: Case) -> list[Finding]:
     """Updates along the gradient, not against it."""
+    slopes = _slopes(case)[:6]
+    is_plain = all(update.op.type.endswith("GradientDescent") for update in case.updates)
+    if len(slopes) < (2 if is_plain else 4) or not all(s > 0 for _, s in slopes):  # momentum goes on for some steps
+        return []
+    again = [(step, before, after) for step, before, after in case.again if after > before]
+    if not again or _turned(case):  # a gain is climbed
+        return []
+    at = update_op(case)
+    step, before, after = again[0]
+    rate = rate_of(case, case.looked[0]) or 0.0
+    why = f"the learning rate is below 0 ({rate:.3g}): " if rate < 0 else ""
+    return [finding(104, "wrong sign", at, f"{why}the steps go up the gradient of {case.y.name}: gradient times change "
+                    f"is {slopes[0][1]:.3g} at step {slopes[0][0]}, above 0 in all {len(slopes)} steps looked at, and "
+                    f"the loss of the same batch goes from {before:.4g} to {after:.4g} by step {step}: it is maximized",
+                    "a learning rate above 0" if why else "subtract the learning rate times the gradient "
+                    "(assign_sub), or drop the minus before the gradient", step=slopes[0][0], confidence="certain")]
+
+
+def _slopes(case: Case) -> list[tuple[int, float]]:
+    """Of the steps that are looked at: the number, and gradient times change."""
     raw = gradients_of(case)
     case.want(*raw.values())
-    slopes, rising = [], []
-    for run in case.looked[:6]:
+    slopes = []
+    for run in case.looked:
         values = case.values(run)
         slope = 0.0
         for x, gradient in raw.items():
@@ -51,27 +72,25 @@ def _uphill(case: Case) -> list[Finding]:
                     change = np.subtract(after, before, dtype=float)
                     slope += float(np.vdot(np.asarray(values[gradient], float), change))
         if slope and np.isfinite(slope):
-            slopes.append(slope)
-            rising.append((run.step, slope))
-    is_plain = all(update.op.type.endswith("GradientDescent") for update in case.updates)
-    if len(slopes) < (2 if is_plain else 4) or not all(s > 0 for s in slopes):  # momentum goes on for some steps
-        return []
-    again = [(step, before, after) for step, before, after in case.again if after > before]
-    if not again:
-        return []
-    at = update_op(case)
-    step, before, after = again[0]
-    rate = rate_of(case, case.looked[0]) or 0.0
-    why = f"the learning rate is below 0 ({rate:.3g}): " if rate < 0 else ""
-    return [finding(104, "wrong sign", at, f"{why}the steps go up the gradient of {case.y.name}: gradient times change "
-                    f"is {rising[0][1]:.3g} at step {rising[0][0]}, above 0 in all {len(slopes)} steps looked at, and "
-                    f"the loss of the same batch goes from {before:.4g} to {after:.4g} by step {step}: it is maximized",
-                    "a learning rate above 0" if why else "subtract the learning rate times the gradient "
-                    "(assign_sub), or drop the minus before the gradient", step=rising[0][0], confidence="certain")]
+            slopes.append((run.step, slope))
+    return slopes
 
 
 def negated_losses(case: Case) -> list[Finding]:
     """An error between predictions and labels that goes into y with a minus: the better the fit, the larger y."""
+    turned = _turned(case)
+    if not turned or (slopes := _slopes(case)) and np.mean([slope > 0 for _, slope in slopes]) > _NOT_DOWN:
+        return []  # or y is climbed, or sampled from
+    head = turned[0]
+    losses = [loss for _, loss in case.losses if np.isfinite(loss)]
+    told = f": it went from {losses[0]:.4g} at step {case.losses[0][0]} to {losses[-1]:.4g}" if len(losses) > 1 else ""
+    return [finding(102, "wrong sign", head.op, f"{case.y.name} is minimized, but {head.op.name}, the {_error(head)}, "
+                    f"goes into it with a minus{_where(case)}: the training makes the error larger, without end{told}",
+                    "minimize the error itself: drop the minus", confidence="certain")]
+
+
+def _turned(case: Case) -> list[Head]:
+    """Errors that go into y with a minus, if all of them do."""
     turned, straight = [], []
     for head in heads(case):
         signs = signs_of(head.op, case)
@@ -80,14 +99,7 @@ def negated_losses(case: Case) -> list[Finding]:
         elif signs != {-1} or head.form == "log":
             straight.append(head)
     elsewhere = {op for call in case.calls if call.ys[0] is not case.y for op in ancestors(call.ys)}
-    if not turned or straight or any(head.op in elsewhere for head in turned):
-        return []
-    head = turned[0]
-    losses = [loss for _, loss in case.losses if np.isfinite(loss)]
-    told = f": it went from {losses[0]:.4g} at step {case.losses[0][0]} to {losses[-1]:.4g}" if len(losses) > 1 else ""
-    return [finding(102, "wrong sign", head.op, f"{case.y.name} is minimized, but {head.op.name}, the {_error(head)}, "
-                    f"goes into it with a minus{_where(case)}: the training makes the error larger, without end{told}",
-                    "minimize the error itself: drop the minus", confidence="certain")]
+    return [] if straight or any(head.op in elsewhere for head in turned) else turned
 
 
 def endless_falls(case: Case) -> list[Finding]:

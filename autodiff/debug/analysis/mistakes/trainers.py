@@ -162,7 +162,7 @@ def _never_reset(case: Case) -> list[Finding]:
                     and any(o.gradient_of is not None for o in ancestors(op.inputs[1:]))]
             resets = [op for op in takers if op.type in ASSIGNS]
             later = [run for run in case.runs if run.number > trains[0].number]
-            if not adds or not any(adds[0] in run.ran for run in case.runs):
+            if not adds or adds[0] is update.op or not any(adds[0] in run.ran for run in case.runs):
                 continue
             said = (f"{adds[0].name} adds gradients to {total.name}, of which {update.op.name}"
                     f"{at_line(place_of(update.op))} updates {update.variable.name}, but in {len(trains)} updates ")
