@@ -1,5 +1,6 @@
 """The door of JAX around scripts of a few primitives: which calls are steps, what they hold, what is told."""
 
+import io
 import itertools
 import linecache
 import sys
@@ -119,6 +120,37 @@ end, seen = jax.lax.scan(turn, np.float32([1.0, 1.0]), rows, reverse={reverse})
     assert np.allclose(found.names["seen"]["loss"], losses[::-1] if reverse else losses, rtol=1e-4)
     assert np.array_equal(found.names["seen"]["row"], rows)
     assert len(found.names["calls"]) == 3  # twice traced, and read with the first values
+
+
+def test_a_scan_of_a_package_is_traced_as_jax_does_it(told, tmp_path, monkeypatch):
+    (room := tmp_path / "some-packages").mkdir()
+    (room / "counting.py").write_text("calls = []\ndef counted():\n    def body(carry, row):\n        calls.append(0)\n"
+                                      "        return carry, row\n    return body\n")
+    monkeypatch.syspath_prepend(str(room))
+    head = HEAD + "import counting\nend, seen = jax.lax.scan(counting.counted(), x, np.ones((6, 2)))\n"
+    found = told("pass", head=head)
+    assert len(found.names["counting"].calls) == 2  # for the shapes, and where JAX runs it
+
+
+def test_what_jax_has_compiled_is_let_go_before_there_is_too_much_of_it(told, monkeypatch):
+    cleared = []
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax import door as module
+        made = module.JaxDoor(View(dict, lambda: False))
+        monkeypatch.setattr(jax, "clear_caches", lambda: cleared.append(made._since), raising=False)
+        monkeypatch.setattr(module.sys, "platform", "linux")
+        monkeypatch.setattr("builtins.open", lambda *_: io.BytesIO(b"piece\n" * (20_001 if made._since > 32 else 9)))
+        for _ in range(70):
+            made._made_room()
+    assert cleared == [64]
+
+
+def test_a_backward_of_pythons_is_compiled_only_where_jax_traces_it_once():
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.compiled import _CALLING, _is_plain
+        equation = SimpleNamespace(primitive=SimpleNamespace(name="custom_vjp_call"))
+        jaxpr = SimpleNamespace(effects=(), eqns=[equation])
+        assert _is_plain(jaxpr, _CALLING) and not _is_plain(jaxpr, (*_CALLING, "custom_vjp"))
 
 
 def test_an_object_of_a_package_that_takes_from_its_lists_is_read_as_a_copy(told, tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from jax.experimental import checkify
 from jax.extend import core
 
 _REAL = jax.jit, jax.value_and_grad  # before a door stands in their place
-_ITS_OWN = ("custom_vjp", "callback", "debug")  # primitives that Python functions are a part of
+_CALLING = ("callback", "debug")  # primitives that call functions of Python's
 _INDEXING = ("gather", "scatter", "dynamic_slice", "dynamic_update_slice")
 _COUNTING = {"lax_numpy", "setops", "sorting", "reductions", "polynomial"}
 _AT_ONCE = 3  # programs of one function; of more only those that come again
@@ -44,8 +44,12 @@ class Gradients:
         self._made: dict[Hashable, Any] = {}
         self._seen: Counter[Hashable] = Counter()
 
-    def of(self, traced: Traced, function: Hashable, program: Hashable) -> tuple[Any, Any, list[Any]] | None:
-        """Those of a call, None where only JAX itself should say. program: what calls that do the same share."""
+    def of(self, traced: Traced, function: Hashable, program: Hashable, *,
+           is_once: bool = False) -> tuple[Any, Any, list[Any]] | None:
+        """Those of a call, None where only JAX itself should say. program: what calls that do the same share.
+
+        is_once: whether JAX itself would run what Python's own backward functions did at its first call.
+        """
         if traced.aux is None or jax.config.jax_debug_nans:
             return None
         if program not in self._made:
@@ -53,7 +57,8 @@ class Gradients:
             if self._seen[function] >= _AT_ONCE and self._seen[function, program] < 2:
                 return None
             self._seen[function] += 1
-            self._made[program] = _compiled(traced.jaxpr, [*traced.moving]) if _is_plain(traced.jaxpr) else None
+            self._made[program] = _compiled(traced.jaxpr, [*traced.moving]) if _is_plain(
+                traced.jaxpr, _CALLING if is_once else (*_CALLING, "custom_vjp")) else None
         if self._made[program] is None:
             return None
         moving = [traced.values[i] for i in traced.moving]
@@ -74,10 +79,10 @@ def _compiled(jaxpr: Any, moving: list[int]) -> Any:
     return jit(value_and_grad(value, has_aux=True))
 
 
-def _is_plain(jaxpr: Any) -> bool:
-    """Whether nothing in it is a function of Python's."""
-    return not jaxpr.effects and all(map(_is_plain, core.subjaxprs(jaxpr))) and not any(
-        word in e.primitive.name for e in jaxpr.eqns for word in _ITS_OWN)
+def _is_plain(jaxpr: Any, but: Sequence[str]) -> bool:
+    """Whether it is of primitives without these words in their names."""
+    return not jaxpr.effects and all(_is_plain(each, but) for each in core.subjaxprs(jaxpr)) and not any(
+        word in e.primitive.name for e in jaxpr.eqns for word in but)
 
 
 def check_indices(function: Callable[..., Any], values: Sequence[Any]) -> Any:

@@ -35,6 +35,7 @@ from .written import Known, slower, written
 
 _SAID = ("jax.jit is off while this script runs here, so that every value is at hand: it is slower, and sums "
          "may differ in their last bits")
+_LOOKS, _PIECES = 32, 20_000  # steps after which the process' pieces of memory are counted; so many are too many
 
 
 class JaxDoor:
@@ -48,6 +49,7 @@ class JaxDoor:
         self.optimizers = Optimizers()
         self._habits = Habits(self.optimizers)
         view.doors["jax"] = self
+        self._since = 0  # steps
         self._is_inside, self._jitted = False, Jitted(self._alone, self._passes)
 
     @contextlib.contextmanager
@@ -81,7 +83,8 @@ class JaxDoor:
                 if self._passes((args, held_by(fun)), kwargs):
                     return again()
                 reading = self._read(call, once)
-                result = None if options or isinstance(reading, Exception) else self._compiled(call, reading)
+                result = None if options or isinstance(reading, Exception) else self._compiled(
+                    call, reading, is_once=once is not None and once.outside is not None)
                 result = self._as_jax_has_it(again) if result is None else result
                 gradients = result[1] if name == "value_and_grad" else result[0] if has_aux else result
                 self._step(replace(call, gradients=gradients), reading, again)
@@ -129,11 +132,12 @@ class JaxDoor:
         except Exception as error:
             return error
 
-    def _compiled(self, call: Call, reading: Reading) -> Any:
-        """What the script gets, None where only JAX itself should say."""
+    def _compiled(self, call: Call, reading: Reading, *, is_once: bool) -> Any:
+        """What the script gets, None where only JAX itself should say. is_once: whether it is traced once there too."""
         places = [leaf.place for leaf in reading.leaves if leaf.is_parameter]
         is_all = len(places) == sum(len(jax.tree.leaves(call.args[n])) for n in call.numbers)  # else JAX refuses some
-        found = self._alone(lambda: self._own.of(reading.traced, call.code, reading.key)) if is_all else None
+        own = functools.partial(self._own.of, reading.traced, call.code, reading.key, is_once=is_once)
+        found = self._alone(own) if is_all else None
         if found is None:
             return None
         value, beside, slopes = found
@@ -169,6 +173,16 @@ class JaxDoor:
         advice.findings, advice.rate, advice.uphill = habits.all, habits.rate, habits.uphill
         advice.written, advice.slower = lambda finding: written(finding, known), lambda factor: slower(factor, known)
         turn.loss = float(self.steps.run(step))
+        self._made_room()
+
+    def _made_room(self) -> None:
+        """Let go, now and then, what JAX has compiled: what runs outside of jax.jit is compiled anew in each step, and
+        a process has no more than 65,530 pieces of memory."""
+        self._since += 1
+        if self._since % _LOOKS == 0 and sys.platform == "linux":
+            with open("/proc/self/maps", "rb") as pieces:
+                if sum(1 for _ in pieces) > _PIECES:
+                    jax.clear_caches()
 
     def _name(self, call: Call, trees: dict[int, Any]) -> None:
         """Let arguments be known by the names that the function and the script have for them."""

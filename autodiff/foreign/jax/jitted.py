@@ -119,6 +119,9 @@ class Jitted:
         if self._is_left_to_jax((init, xs), {}):
             return scan()
         region, (like, _) = self._once_traced(lambda: jax.eval_shape(scan))
+        if not region.calls and _is_installed(f):  # a package's own may count what it is traced for, as flax's does
+            with jax.disable_jit(False):
+                return self._alone(scan)
         leaves, tree = jax.tree.flatten(xs)
         rows = [x if _is_key(x) else np.asarray(x) for x in leaves]
         order = range(len(rows[0]) if rows else length or 0)
@@ -197,8 +200,13 @@ def _compiling(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _is_of_package(fun: Any) -> bool:
     """Whether an installed package has it as it is; one that is made in a call may do what the script gave."""
+    return _is_installed(fun) and "<locals>" not in fun.__code__.co_qualname
+
+
+def _is_installed(fun: Any) -> bool:
+    """Whether the code of a function is an installed package's."""
     code = getattr(fun, "__code__", None)
-    return code is not None and "-packages" in code.co_filename and "<locals>" not in code.co_qualname
+    return code is not None and "-packages" in code.co_filename
 
 
 def _is_key(x: Any) -> bool:
