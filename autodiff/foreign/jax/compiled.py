@@ -44,21 +44,22 @@ class Gradients:
         self._made: dict[Hashable, Any] = {}
         self._seen: Counter[Hashable] = Counter()
 
-    def of(self, traced: Traced, function: Hashable, program: Hashable, *,
-           is_once: bool = False) -> tuple[Any, Any, list[Any]] | None:
+    def of(self, traced: Traced, function: Hashable, program: Hashable,
+           once: Hashable = None) -> tuple[Any, Any, list[Any]] | None:
         """Those of a call, None where only JAX itself should say. program: what calls that do the same share.
 
-        is_once: whether JAX itself would run what Python's own backward functions did at its first call.
+        once: in what JAX traces once, and with it the backward functions of Python's; None in nothing.
         """
         if traced.aux is None or jax.config.jax_debug_nans:
             return None
+        program = program, once if not _is_plain(traced.jaxpr, ("custom_vjp",)) else None
         if program not in self._made:
             self._seen[function, program] += 1
             if self._seen[function] >= _AT_ONCE and self._seen[function, program] < 2:
                 return None
             self._seen[function] += 1
             self._made[program] = _compiled(traced.jaxpr, [*traced.moving]) if _is_plain(
-                traced.jaxpr, _CALLING if is_once else (*_CALLING, "custom_vjp")) else None
+                traced.jaxpr, _CALLING if once is not None else (*_CALLING, "custom_vjp")) else None
         if self._made[program] is None:
             return None
         moving = [traced.values[i] for i in traced.moving]

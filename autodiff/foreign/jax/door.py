@@ -25,7 +25,7 @@ from ..script_lines import first_name
 from ..steps import ForeignSteps
 from .compiled import Gradients
 from .habits import Habits
-from .jitted import Jitted, Once, held_by, refused
+from .jitted import Jitted, Once, Region, held_by, refused
 from .optimizers import Optimizers, users_sites
 from .program import parameter_names
 from .raised import remark_on
@@ -78,13 +78,12 @@ class JaxDoor:
         @functools.wraps(found)
         def step(*args: Any, **kwargs: Any) -> Any:
             call = Call(fun, args, kwargs, argnums, has_aux, f"jax.{name}")
-            again = functools.partial(found, *args, **kwargs)
+            again, region = functools.partial(found, *args, **kwargs), self._jitted.region
             with self._jitted.call(lambda: changing(call)) as once:
                 if self._passes((args, held_by(fun)), kwargs):
                     return again()
                 reading = self._read(call, once)
-                result = None if options or isinstance(reading, Exception) else self._compiled(
-                    call, reading, is_once=once is not None and once.outside is not None)
+                result = None if options or isinstance(reading, Exception) else self._compiled(call, reading, region)
                 result = self._as_jax_has_it(again) if result is None else result
                 gradients = result[1] if name == "value_and_grad" else result[0] if has_aux else result
                 self._step(replace(call, gradients=gradients), reading, again)
@@ -132,11 +131,11 @@ class JaxDoor:
         except Exception as error:
             return error
 
-    def _compiled(self, call: Call, reading: Reading, *, is_once: bool) -> Any:
-        """What the script gets, None where only JAX itself should say. is_once: whether it is traced once there too."""
+    def _compiled(self, call: Call, reading: Reading, region: Region | None) -> Any:
+        """What the script gets, None where only JAX itself should say. region: what JAX traces once around it."""
         places = [leaf.place for leaf in reading.leaves if leaf.is_parameter]
         is_all = len(places) == sum(len(jax.tree.leaves(call.args[n])) for n in call.numbers)  # else JAX refuses some
-        own = functools.partial(self._own.of, reading.traced, call.code, reading.key, is_once=is_once)
+        own = functools.partial(self._own.of, reading.traced, call.code, reading.key, region)
         found = self._alone(own) if is_all else None
         if found is None:
             return None

@@ -35,7 +35,7 @@ class Once:
     first: Any = None
 
 
-@dataclass
+@dataclass(eq=False)
 class Region:
     """What JAX traces once. is_straight: whether its calls come in the order in which they were traced."""
 
@@ -45,7 +45,8 @@ class Region:
 
 
 class Jitted:
-    """What stands in the place of jax.jit and of what jax.lax has for loops and branches.
+    """What stands in the place of jax.jit and of what jax.lax has for loops and branches. region: that is traced, or
+    else is run, now.
 
     alone: runs a function so that calls in it are no steps. passes: tells by the arguments whether something is traced
     around a call.
@@ -54,7 +55,7 @@ class Jitted:
     def __init__(self, alone: Alone, passes: Callable[[Any, Any], bool]) -> None:
         self._alone, self._passes = alone, passes
         self._jit, self._scan, self._pmap = jax.jit, jax.lax.scan, jax.pmap
-        self._region: Region | None = None  # that is traced, or else is run
+        self.region: Region | None = None
         self._is_traced = False
 
     def watched(self) -> contextlib.AbstractContextManager[None]:
@@ -105,8 +106,8 @@ class Jitted:
 
     def _is_left_to_jax(self, args: Any, kwargs: Any) -> bool:
         """Whether something is traced around a call that may come another number of times than it is traced."""
-        if self._region is not None:
-            self._region.is_straight = False
+        if self.region is not None:
+            self.region.is_straight = False
         return self._passes(args, kwargs)
 
     def _mapped(self, fun: Callable[..., Any], *names: Any, **options: Any) -> Any:
@@ -143,13 +144,13 @@ class Jitted:
 
     @contextlib.contextmanager
     def _within(self, region: Region | None) -> Iterator[None]:
-        outer, self._region = self._region, region
+        outer, self.region = self.region, region
         if region is not None:
             region.turn = 0
         try:
             yield
         finally:
-            self._region = outer
+            self.region = outer
 
     @contextlib.contextmanager
     def call(self, outside: Callable[[], list[int | None] | None]) -> Iterator[Once | None]:
@@ -157,7 +158,7 @@ class Jitted:
 
         outside: finds out what of the function changes from time to time, while that is traced.
         """
-        region, is_traced = self._region, self._is_traced
+        region, is_traced = self.region, self._is_traced
         with self._within(None), instead([(self, "_is_traced", False)]):
             yield _now(region, outside if is_traced else None) if region is not None else None
 
