@@ -567,3 +567,22 @@ def test_a_logarithm_of_what_several_functions_make_is_taken_in_each(tmp_path: P
     assert written == ["p = w - 1.0", "return p - tf.reduce_logsumexp(p, 1, True), tf.exp(w)",
                        "return far - tf.log(size)", "both = tf.reduce_logsumexp(density(w, size) + p, 1)",
                        "return -tf.reduce_mean(both)"]
+
+
+def test_a_logarithm_that_is_negated_where_it_is_taken_is_put_in_parentheses(tmp_path: Path,
+                                                                             monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what picks of exponentials picks of the exponents as it is written."""
+    script = START + """x = tf.placeholder(tf.float32, [2, 2])
+w = tf.Variable([[1.0, 0.0], [0.0, 1.0]])
+e = tf.exp(tf.matmul(x, w) / 0.01)
+own = e[:, 0]
+loss = -tf.log(own / tf.reduce_sum(e, 1))[0]
+step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    session.run([step, loss], {x: [[1.0, 0.9], [0.9, 1.0]]})
+"""
+    with loaded(script, tmp_path, monkeypatch, "run -f nonfinite") as shell:
+        said("why nan", shell)
+        written = [line[1:] for line in shell.dbg.edits.patch(1).diff.splitlines() if line[:1] == "+"][1:]
+    assert written == ["e = tf.matmul(x, w) / 0.01", "loss = -(own - tf.reduce_logsumexp(e, 1))[0]"], written

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.constant_value import static_value
 from ..model import tf
 from .table import JAX, Tensor
 from .walk import Called
@@ -45,6 +46,8 @@ def cond(index: Tensor, *xs: Tensor, branches: Sequence[Called], **params: Any) 
         return list(tf.cond(is_first, lambda: [tf.identity(y) for y in among[0](*xs)],
                             lambda: chosen(among[1:], start + 1), strict=True))
 
+    if (known := static_value(index)) is not None:  # as of the platform
+        return list(branches[min(max(int(known), 0), len(branches) - 1)](*xs))
     if index.dtype == tf.bool:
         index = tf.cast(index, tf.int32)
     return chosen(branches, 0)

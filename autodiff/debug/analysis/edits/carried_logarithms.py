@@ -14,7 +14,8 @@ from ....core.traversal import users_of
 from ..scripts.changes import Change, changed
 from ..scripts.source_tree import Source
 
-_ARRANGED = ("Identity", "Reshape", "Squeeze", "ExpandDims", "Transpose")  # which give a logarithm as what it is of
+_ARRANGED = ("Identity", "Reshape", "Squeeze", "ExpandDims", "Transpose", "DiagPart", "MatrixDiagPart", "GatherV2",
+             "GatherNd", "Slice", "StridedSlice")  # which give a logarithm as what it is of
 _KEPT = ("Add", "AddV2", "Maximum")  # with a tiny number, which is not needed any more
 _WAY = ("Log", "Exp", "Mul", "Sum", "RealDiv", "Div", "TrueDiv", *_KEPT, *_ARRANGED)
 _TINY = 1e-3
@@ -55,12 +56,13 @@ def _kept(op: Operation) -> Tensor | None:
 
 def in_logarithms(source: Source, line: Carried) -> list[Change]:
     """Each expression of the way as its logarithm; that of the sum last. Raises ArgumentError."""
-    same = {each for op in line.way for each in op.graph.operations.values() if each.type == op.type
+    made = [op for op in line.way if op.type not in _ARRANGED]
+    same = {each for op in made for each in op.graph.operations.values() if each.type == op.type
             and each.span == op.span and each.site == op.site and each.gradient_of is None}
     alike = {each for op in same if op.type == "Log" and (found := carried(op)) is not None for each in found.way}
     if not same <= alike:
         raise ArgumentError("the same lines make what no logarithm is taken of")
-    nodes = {source.expression(op): op for op in line.way if op.type not in _ARRANGED}
+    nodes = {source.expression(op): op for op in made}
     texts = _Logarithms(source, nodes)
     whole = [node for node in nodes if not any(each in nodes for each in source.around(node))]
     ends = [node for node in whole if any(isinstance(each, ast.expr) and nodes.get(each, line.op).type == "Sum"

@@ -55,7 +55,7 @@ def logarithm_of_exponents(log: Operation) -> list[Edit]:
     is_whole = "…" not in found.text and "tf.strided_slice" not in found.text
     line = Rewrite(log, None, found.factor.replace("tf.", "{tf}."), tuple(parts),
                    carried(log)) if is_whole else carried(log)
-    words = _PICKED.sub(r"\1[…]", found.text.format(*names))
+    words = re.sub(r"tf\.reshape\((\w+)\)\[", r"\1[", _PICKED.sub(r"\1[…]", found.text.format(*names)))
     return [Edit(log, f"stay in logarithms, {words}" if found.is_loose else words, found.made, line, is_exact=True)]
 
 
@@ -77,8 +77,8 @@ def over_exponentials(division: Operation) -> list[Edit]:
 def shifted(exp: Operation) -> list[Edit]:
     """An exponential over a sum of such: the largest of each sum subtracted before, which cancels."""
     near = list(_after(exp, _NEAR, _BETWEEN))
-    for total in near:
-        over = [op for op in _after(total, _NEAR, _BETWEEN) if op.type in DIVISIONS] if total.type == "Sum" else []
+    for total in (each for each in near if each.type == "Sum"):
+        over = [op for op in _after(total, _NEAR, _BETWEEN) if op.type in DIVISIONS]
         ranks = {len(t.dims) if t.dims is not None else None for t in (total.inputs[0], exp.inputs[0])}
         if None in ranks or len(ranks) > 1 or not any(op.inputs[0].op in (exp, *near) for op in over):
             continue

@@ -14,7 +14,7 @@ from ..advice import advice_of
 from ..scripts.calls import copied_by, given, is_call, word_of
 from ..scripts.changes import Change, changed
 from ..scripts.expressions import name_of
-from ..scripts.parsed import LOOSE, is_within
+from ..scripts.parsed import is_within
 from ..scripts.source_tree import WHOLE, Source
 from .across_functions import AtCall, of_this_alone, taken_apart, written_at_call
 from .activations import Activation, LeftOut, left_out, named_otherwise
@@ -312,9 +312,6 @@ def _change(source: Source, rewrite: Rewrite) -> list[Change]:
     alone = {found.start() for found in _ALONE.finditer(template)} | ({0} if template == "{0}" else set())
     new = _PART.sub(lambda found: texts[int(found[1])][found.start() not in alone], template)
     new = re.sub(r"(, keepdims?=True){2}", r"\1", new)  # as the sum's own arguments have it already
-    made = ast.parse(new, mode="eval").body
-    if not made.col_offset and isinstance(made, LOOSE) and source.is_beside_operator(target):
-        new = f"({new})"
     return [*changes, source.put(target, new)]
 
 

@@ -162,8 +162,11 @@ class Parsed:
         return found
 
     def put(self, node: ast.expr, new: str) -> Change:
-        """The change that has another text in a node's place; of `a /= b`, or its a, `a = `, and that."""
-        around = self._around[node]
+        """The change that has another expression in a node's place, in parentheses where it needs them; of `a /= b`, or
+        its a, `a = `, and that."""
+        around, made = self._around[node], ast.parse(new, mode="eval").body
+        if not made.col_offset and isinstance(made, LOOSE) and self.is_beside_operator(node):
+            new = f"({new})"
         if isinstance(around, ast.BinOp) and node is around.left and self._is_augmented(around):
             new, node = f"{new} {self._sign(around)} {self.beside(around.right)}", around
         if self._is_augmented(node):

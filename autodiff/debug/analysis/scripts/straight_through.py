@@ -42,8 +42,7 @@ def straight_past(source: Source, cut: Operation, y: Tensor) -> tuple[list[Chang
                     new = "".join({"z": name, "chosen": here.name}.get(each, each) for each in re.split(
                         r"\b", source.spelled(_TEXT)))
                     held, words = _held(source, here, (name, near), compared)
-                    return [*(source.put(each, f"({new})" if source.is_beside_operator(each) else new)
-                              for each in nodes), *held], (
+                    return [*(source.put(each, new) for each in nodes), *held], (
                         f"{new} in place of {here.name} at line {nodes[0].lineno}{words}")
     except (ArgumentError, LookupError, ValueError):
         pass
