@@ -308,6 +308,19 @@ for _ in range(2):
 loss = tf.losses.mean_squared_error(q, dense(h, 1))
 fit([adam(.01).minimize(loss), loss], near, 12)
 ''',
+    "branches that begin with zeros, of a loss that the first steps are not of": '''
+h, critic = dense(p, 16), tf.reduce_mean(tf.square(dense(q, 1, name="critic") - 1.0))
+for _ in range(2):
+    h += dense(dense(h, 16, tf.nn.relu), 16, kernel_initializer=tf.zeros_initializer())
+loss = tf.losses.mean_squared_error(q, dense(h, 1))
+steps = adam(.01).minimize(critic, var_list=tf.trainable_variables("critic")), adam(.01).minimize(
+    loss, var_list=[v for v in tf.trainable_variables() if "critic" not in v.name])
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(24):
+        is_critics, given = i % 3 < 2, near(i)
+        session.run([steps[not is_critics], (loss, critic)[is_critics]], {q: given[q]} if is_critics else given)
+''',
     "ids of one place that targets do not follow": '''
 ids, stars = tf.placeholder(tf.int32, [None, 1]), tf.placeholder(tf.float32, [None, 1])
 told = dense(tf.nn.embedding_lookup(tf.get_variable("e", [40, 4]), ids), 1)[:, 0]

@@ -21,7 +21,7 @@ CHANGED = {
     "a discriminator": (6, 4, "for s in b:|    p = c(a)|    first.backward()|    o.step()|    q = l(p, t)|"
                         "    q.backward()", "    o.step()|    p = c(a)"),
     "of two lines": (5, 4, "def f():|    p = c(a)|    p = -p.mean()|    o.step()|    p.backward()",
-                     "    o.step()|    p = c(a)|    p = -p.mean()"),
+                     "    o.step()"),
     "of more than a line": (5, 4, "def f():|    p = -c(|        a)|    o.step()|    p.backward()", "")}
 FREED = {
     "a second backward": (3, "l = f(x)|p.backward()|p.backward()", ACTOR, True, "-p.backward()"),
@@ -36,6 +36,11 @@ def _file(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     Path("train.py").write_text(text.replace("|", "\n") + "\n")
     linecache.checkcache()
     return str(folder / "train.py")
+
+
+def _gone(lines: object, file: str) -> list[str]:
+    """The lines that stand there no more, or elsewhere."""
+    return [line[1:] for line in patch_of_lines(lines, file).diff.splitlines()[2:] if line[:1] == "-"]  # type: ignore
 
 
 def _new(lines: object, file: str) -> str:
@@ -69,3 +74,14 @@ def test_the_first_loss_is_cut_off_from_what_it_is_not_to_train(tmp_path: Path,
     leaves = {"v": CRITIC, "first": ACTOR | CRITIC, "p": ACTOR | CRITIC}
     losses = TwoLosses(file, 6, 4, lambda name: leaves.get(name, ()), ACTOR, [ACTOR, CRITIC])
     assert _new(losses.shared("v", 5, ACTOR | CRITIC, False).lines, file) == "first = b(d(v.detach()))"
+
+
+@pytest.mark.parametrize("between, gone", [("n = 1", ["    p = -c(a)"]), ("print(p)", [])])
+def test_what_is_computed_after_a_step_is_moved_there_unless_it_is_read_before(between: str, gone: list[str], tmp_path:
+                                                                               Path, monkeypatch: pytest.MonkeyPatch
+                                                                               ) -> None:
+    text = f"def f():|    p = -c(a)|    {between}|    first.backward()|    o.step()|    go(w, p)"
+    file = _file(text, tmp_path, monkeypatch)
+    found = TwoLosses(file, 6, 5, lambda name: LEAVES.get(name, ()), CRITIC, [ACTOR, CRITIC]).mended()
+    assert _gone(found.lines, file) == gone and _new(found.lines, file) == "    p = -c(a)"
+    assert found.words == f"compute p {'' if gone else 'again '}after the step at train.py:5"

@@ -85,7 +85,7 @@ class TorchDoor:
                 yield
         except Exception as error:
             with contextlib.suppress(Exception):  # what is said of an error is never another one
-                parameters = parameters_in(user_names(self._view.namespace()))
+                parameters = parameters_in(user_names(self._view.namespace(), error))
                 error.told = PostMortem(  # type: ignore[attr-defined]
                     error, self.recorder, self._habits, self._losses, parameters,
                     earlier=[*self._idle[0], *self._earlier]).remark()

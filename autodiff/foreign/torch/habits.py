@@ -43,7 +43,7 @@ class Habits:
 
     made: where optimizers, modules and parameters were made. rates, hooks: of its steps, on gradients. assigned: by
     identity, what was given to `.data` since the last step, and where. _given: parameters that have had gradients,
-    moved: those that were stepped since a backward, both by identity; last_step: where.
+    moved: those that were stepped since a backward, both by identity, and where; last_step: where the last were.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -73,7 +73,7 @@ class Habits:
         self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
         self.asked: set[int] = set()  # what the script differentiated by on the way to a loss: no weights, but data
         self._remade: set[str] = set()  # names of those that steps make anew
-        self.moved, self._given, self.last_step = set[int](), set[int](), RawFrames()
+        self.moved, self._given, self.last_step = dict[int, RawFrames](), set[int](), RawFrames()
         self.unkept = Unkept()
         self._late: Site | None = None  # where a layer was made after the optimizer that lacks it
         self._called: dict[int, RawFrames] = {}  # by identity: where a module was called last for a training
@@ -195,8 +195,8 @@ class Habits:
         self._in_vain = place_of_frames(frames) if is_after and has_none and self._waiting else None
         self._piled = self._piled + 1 if (own := set(map(id, given))) & self._used else 0
         self._used |= own
-        self.moved |= own
         self.last_step = user_frames()
+        self.moved.update(dict.fromkeys(own, self.last_step))
         self._waiting = 0
 
     def before_backward(self, parameters: dict[str, Any], frames: RawFrames) -> None:

@@ -72,10 +72,11 @@ class TwoLosses:
         return sorted({node.lineno for at, node in on_lines(self.file).items() if start <= at <= end})
 
     def _differentiated(self) -> set[str]:
-        """The names of what the second backward() is called of."""
-        return {node.id for call in ast.walk(on_lines(self.file)[self.line]) if isinstance(
+        """The names of what the second backward() is called of, or what a function that calls it is given."""
+        statement = on_lines(self.file)[self.line]
+        return {node.id for call in ast.walk(statement) if isinstance(
             call, ast.Attribute) and call.attr == "backward" for node in ast.walk(call.value) if isinstance(
-                node, ast.Name)}
+                node, ast.Name)} or read_by(statement)
 
     def _all_leaves(self, names: Iterable[str]) -> set[int]:
         return {leaf for name in names for leaf in self.leaves(name)}
@@ -120,16 +121,21 @@ class TwoLosses:
         return None
 
     def _again(self, chain: list[ast.Assign]) -> Mended:
-        """What was computed before the step once more behind it."""
+        """What was computed before the step behind it; once more, where something between reads it."""
         chain = [node for node in chain if node.lineno < self.step]
         texts = [text_on(self.file, node.lineno).strip() for node in chain if node.lineno == node.end_lineno]
         if not self.step or not chain or len(texts) < len(chain):
             return Mended()
         step = on_lines(self.file).get(self.step)
         indent = " " * (step.col_offset if step is not None else 0)
-        names = ", ".join(dict.fromkeys(name for node in chain for name in assigned_on(self.file, node.lineno)))
-        return Mended(f"compute {names} again after the step at {self.file.rpartition('/')[2]}:{self.step}",
-                      after(self.file, self.step, f"\n{indent}".join(texts)))
+        names = dict.fromkeys(name for node in chain for name in assigned_on(self.file, node.lineno))
+        between = [on_lines(self.file)[at] for at in self._around() if chain[0].lineno < at <= self.step]
+        is_read = any(names.keys() & read_by(node) for node in between if node not in chain)
+        lines = after(self.file, self.step, f"\n{indent}".join(texts))
+        for node in chain if lines and not is_read else ():
+            lines = {**lines, **moved(self.file, node.lineno, lines)}
+        return Mended(f"compute {', '.join(names)} {'again ' * is_read}after the step at "
+                      f"{self.file.rpartition('/')[2]}:{self.step}", lines)
 
 
 class _Detached(ast.NodeTransformer):

@@ -101,16 +101,18 @@ def _equal_units(case: Case) -> list[Finding]:
 
 
 def _told_apart(case: Case, kernels: Sequence[tuple[Tensor, Any, Operation]]) -> set[Tensor]:
-    """Of kernels those whose units the first step gives different gradients, as last layers of a branch have them."""
+    """Of kernels those whose units a step gives different gradients, as last layers of a branch have them."""
     raw, found = (gradients_of(case) if kernels else {}), set()
     case.want(*(raw[x] for x, *_ in kernels if x in raw))
     for variable, _, product in kernels:
-        value = case.values(case.looked[0]).get(raw[variable]) if variable in raw else None
-        if value is not None and np.isfinite(value).all():
-            columns = _by_units(variable, value, product)
-            columns = columns.reshape(-1, columns.shape[-1])
-            if np.ptp(columns, axis=1).max(initial=0) > _APART * np.abs(columns).max(initial=0):
-                found.add(variable)
+        for run in case.looked if variable in raw else ():  # some of which may be of another loss
+            value = case.values(run).get(raw[variable])
+            if value is not None and np.isfinite(value).all():
+                columns = _by_units(variable, value, product)
+                columns = columns.reshape(-1, columns.shape[-1])
+                if np.ptp(columns, axis=1).max(initial=0) > _APART * np.abs(columns).max(initial=0):
+                    found.add(variable)
+                    break
     return found
 
 

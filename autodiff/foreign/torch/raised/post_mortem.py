@@ -11,7 +11,7 @@ import torch
 from ....core.site import resolve
 from ....debug.analysis.advice import Remark
 from ....debug.facts.roles import as_place, at_line
-from ...new_lines import before, in_place, out_of_place, replaced, value
+from ...new_lines import before, in_place, last_name, nodes_on, out_of_place, replaced, value
 from ...own_gradients import of_function
 from ...script_lines import assigned_on, loop_around, loops_around, names_between, on_lines, place_on, read_by
 from ...thresholds import ungated
@@ -151,8 +151,7 @@ class PostMortem(Scene):
         return next((remark for remark in remarks if remark is not None and remark.place is not None), None)
 
     def _two_losses(self) -> TwoLosses:
-        step = next((s.line for s in resolve(self.habits.last_step[:1]) if s.file == self.file), 0)
-        moved = self.habits.moved
+        step, moved = self._here(self.habits.last_step), self.habits.moved
         optimizers = [{id(p) for group in o.param_groups for p in group["params"]} for o in self.habits.optimizers]
         return TwoLosses(self.file, self.line, step if moved else 0, lambda name: self._leaves(self.named(name)),
                          moved, optimizers)
@@ -222,13 +221,20 @@ class PostMortem(Scene):
         """Which write has changed what a gradient needs."""
         found = re.search(r"\[[\w.]+ \[([\d, ]*)\]", self.said)
         shape = [int(n) for n in found[1].split(",") if n.strip()] if found else []
-        for name, p in self._parameters.items():
-            if id(p) in self.habits.moved and list(p.shape) in (shape, shape[::-1]):
-                place = place_of_frames(self.habits.last_step)
-                mended = self._two_losses().mended()
-                return Remark(f"optimizer.step(){at_line(place)} changes {name} in place, with whose old value this "
-                              "loss was computed", place, mended.words or "compute what this loss is made of after the "
-                              f"step{at_line(place)}, with another forward pass; or call every backward() before the "
+        moved, own = self.habits.moved, {id(t) for e in sliced(self._slopes, [self._loss]) for t in e.given}
+        for name, p in sorted(self._parameters.items(), key=lambda pair: id(pair[1]) not in own):
+            if id(p) in moved and list(p.shape) in (shape, shape[::-1]):
+                self._step_back()
+                place, mended = place_of_frames(moved[id(p)]), self._two_losses().mended()
+                step = next((ast.unparse(node) for node in nodes_on(place.file, place.line) if isinstance(
+                    node, ast.Call) and last_name(node.func) == "step"), "optimizer.step()") if place else ""
+                made = next((self._here(e.frames) for e in reversed(self._slopes) if any(
+                    t is self._loss for t in e.made)), 0)
+                loss = next((each for each in assigned_on(self.file, made) if self.named(each) is self._loss), "")
+                old = f"{loss or 'this loss'} was computed" + at_line(as_place(Site(self.file, made, ""))) * bool(loss)
+                return Remark(f"{step}{at_line(place)} changes {name} in place, with whose old value {old}", place,
+                              mended.words or "compute what this loss is made of after the step"
+                              f"{at_line(place)}, with another forward pass; or call every backward() before the "
                               "first step()", mended.lines)
         wholes = [(e, t, getattr(t, "_base", None)) for e in reversed(self.all) for t in written_by(e)]
         entry = next(e for e, t, base in wholes if shape in (list(t.shape), list((t if base is None else base).shape)))
@@ -241,6 +247,15 @@ class PostMortem(Scene):
         return Remark(f"{what} changes in place{at_line(place)} what an op before it keeps for its gradient", place,
                       f"make a new tensor{at_line(place)}: x = x + y for x += y, torch.stack of a list for writes to "
                       "parts, inplace=False; or write to x.clone()", next(filter(None, written), {}))
+
+    def _step_back(self) -> None:
+        """Look at it from the innermost function that has called both the last step() and, later, what failed."""
+        innermost = self.file, self.frame, self.line
+        for self.frame, self.line in reversed(self.frames):
+            self.file = self.frame.f_code.co_filename
+            if not is_library(self.file) and 0 < self._here(self.habits.last_step) < self.line:
+                return
+        self.file, self.frame, self.line = innermost
 
     def _here(self, frames: Any) -> int:
         """The line of the function that failed, of an op's frames."""
