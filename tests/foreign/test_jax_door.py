@@ -250,6 +250,14 @@ def test_what_is_done_with_optax_wrongly_is_told_and_its_line_written(told, line
     assert (kind, line) == found.found[0] and found.written[0] == [mended], (found.found, found.written)
 
 
+@pytest.mark.parametrize("rate, mended", [("0.01", "-0.01"), ("2 * 0.01", "-(2 * 0.01)"), ("-0.01", None)])
+def test_updates_that_are_scaled_without_a_minus_are_told_where_they_are(told, rate, mended):
+    found = told(STEP, UPDATE, APPLY, head=OPTAX.replace("momentum(0.01)", f"scale({rate})"))
+    at = 1 + OPTAX.replace("momentum", "scale").splitlines().index("optimizer = optax.scale(0.01)")
+    assert found.found == ([("uphill", at)] if mended else []), found.found
+    assert not mended or found.written[0] == [f"optimizer = optax.scale({mended})"], found.written
+
+
 def test_an_optimizer_that_each_step_begins_anew_is_begun_before_the_loop(told):
     found = told(STEP, "state = optimizer.init(params)", UPDATE, APPLY, head=OPTAX.replace("state = opt", "# opt"))
     assert found.found == [("optimizer state left", 12)]

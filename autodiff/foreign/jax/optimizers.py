@@ -51,6 +51,7 @@ class Optimizers:
         self.asked: deque[Asked] = deque(maxlen=_KEPT)
         self.begun: dict[int, Asked] = {}  # the first init of each optimizer
         self.rated: list[Rated] = []
+        self.scaled: list[Site] = []  # where updates are multiplied by what is above 0
         self.freezes = False  # whether an optimizer was made that keeps some parameters as they are
         self._depth, self._count = 0, 0
 
@@ -64,7 +65,7 @@ class Optimizers:
 
     def watched(self, optax: ModuleType) -> contextlib.AbstractContextManager[None]:
         """While the script runs, once it has imported optax."""
-        watching = {"apply_updates": self._applying, "set_to_zero": self._freezing}
+        watching = {"apply_updates": self._applying, "set_to_zero": self._freezing, "scale": self._scaling}
         optimizer = optax.GradientTransformation
         real = optimizer.__new__
         made = functools.wraps(real)(lambda cls, init, update: real(cls, *self._told(init, update)))
@@ -115,6 +116,14 @@ class Optimizers:
             self.freezes = True
             return real()
         return set_to_zero
+
+    def _scaling(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(real)
+        def scale(step_size: Any) -> Any:
+            if isinstance(step_size, (int, float)) and step_size > 0 and not self._depth:
+                self.scaled += users_sites()[:1]
+            return real(step_size)
+        return scale
 
     def _rating(self, real: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(real)

@@ -1,17 +1,20 @@
 """Where the way from a parameter to the loss ends, when torch gives it no gradient, or one of its ways."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ...core.site import resolve
+from ...core.site import Site, resolve
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
-from ...debug.facts.roles import at_line
+from ...debug.facts.roles import as_place, at_line
 from ..idle_layers import idle
+from ..new_lines import last_name, nodes_on
+from ..script_lines import holding, on_lines
 from ..steps import not_used
 from .graph import name_of, sliced, written_by
-from .record import Call, Entry, RawFrames, place_of_frames, storage_of, tensors_in
+from .record import Call, Entry, RawFrames, is_leaf, place_of_frames, storage_of, tensors_in
 from .uncut import unrecorded
 
 _STAY = "compute with the tensors themselves, by torch.stack or torch.cat where there are several"
@@ -69,6 +72,8 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
     if copied is not None:
         return Remark("the way to the loss ends: .data = takes the numbers only, which carry no gradient",
                       place_of_frames(copied), _STAY)
+    if (leaf := _made_leaf(parameter, ids, entries, used)) is not None:
+        return leaf
     if used and any(id(t) in ids for t in tensors_in(used[-1].result)):
         return None
     if last is None:
@@ -79,6 +84,29 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
                                                 for t in e.given):
         last = fresh[-1]  # made of numbers that torch.tensor() has read, unseen
     return _end_of(last)
+
+
+def _made_leaf(parameter: Any, ids: Collection[int], entries: Sequence[Entry], used: Sequence[Entry]) -> Remark | None:
+    """The call, as of nn.Parameter(), that makes a leaf of what was computed of a parameter, which the loss then takes.
+
+    No op does it. ids: of what was made of the parameter.
+    """
+    own = storage_of(parameter)
+    makers = {storage_of(t): e for e in entries if e.has_grad and not written_by(e) and any(
+        id(t) in ids for t in e.given) for t in e.made if t.requires_grad and not is_leaf(t) and storage_of(t) != own}
+    given = (t for e in used if e.has_grad for t in e.given if t.requires_grad and is_leaf(t) and t is not parameter)
+    maker = next((makers[storage_of(t)] for t in given if storage_of(t) in makers), None) if makers else None
+    for site in resolve(maker.frames[:1]) if maker is not None else ():
+        scope = [*(node for node in holding(site.file, site.line) if isinstance(node, ast.FunctionDef))][-1:]
+        for at in sorted(n for n in on_lines(site.file) if n >= site.line and (not scope or n <= (
+                scope[0].end_lineno or n))):
+            for node in nodes_on(site.file, at):
+                if isinstance(node, ast.Call) and last_name(node.func) in ("Parameter", "Variable"):
+                    call = f"{ast.unparse(node.func)}()"
+                    return Remark(f"the way to the loss ends: {call} makes a new leaf of the numbers it is given, which "
+                                  "lets no gradient through", as_place(Site(site.file, at, site.function)),
+                                  f"leave {call} away there, and compute with the tensor itself")
+    return None
 
 
 def sampled(entries: Sequence[Entry], used: Sequence[Entry]) -> list[Finding]:

@@ -13,7 +13,7 @@ from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, is_alone, last_name, nodes_on, replaced, text_on
 from ..script_lines import assigned_on, block_of, holding, loops_around, nodes_in, on_lines, read_by
 
-_WRAPPED = ("tensor", "as_tensor", "from_numpy", "Variable", "Tensor", "FloatTensor")
+_WRAPPED = ("tensor", "as_tensor", "from_numpy", "Parameter", "Variable", "Tensor", "FloatTensor")
 _NUMBERS = ("item", "detach", "data", "numpy", "tolist")  # what takes the numbers of a tensor
 _ALIKE = frozenset("""abs clip concatenate cos dot exp log max maximum mean min minimum sign sin sqrt square stack std
 sum tanh var where""".split())  # of NumPy's functions those that torch has by the same name

@@ -200,6 +200,12 @@ def momentum(learning_rate, decay=0.9):
     return optimizer(lambda params: {name: 0 * value for name, value in params.items()}, update)
 
 
+def scale(step_size):
+    """Updates times a number."""
+    return sys.modules["optax"].GradientTransformation(lambda params: {}, lambda updates, state, params=None: (
+        {name: np.float32(step_size) * g for name, g in updates.items()}, state))
+
+
 def apply_updates(params, updates):
     return {name: value + updates[name] for name, value in params.items()}
 
@@ -222,7 +228,7 @@ def installed(package):
     sys.modules.update(MODULES, optax=ModuleType("optax"))
     vars(sys.modules["optax"]).update(
         GradientTransformation=type("Optimizer", (GradientTransformation,), {}), momentum=momentum,
-        apply_updates=apply_updates)
+        apply_updates=apply_updates, scale=scale)
     try:
         yield jax
     finally:

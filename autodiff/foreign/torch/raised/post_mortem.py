@@ -251,7 +251,8 @@ class PostMortem(Scene):
     def _step_back(self) -> None:
         """Look at it from the innermost function that has called both the last step() and, later, what failed."""
         innermost = self.file, self.frame, self.line
-        for self.frame, self.line in reversed(self.frames):
+        for frame, line in reversed(self.frames):
+            self.frame, self.line = frame, line
             self.file = self.frame.f_code.co_filename
             if not is_library(self.file) and 0 < self._here(self.habits.last_step) < self.line:
                 return
