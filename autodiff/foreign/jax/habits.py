@@ -17,7 +17,7 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line, place_of
 from ..course import TURNS, Course, Turn, Use, not_updated, too_far, uphill
-from ..new_lines import last_name, nodes_on
+from ..new_calls import calls_on
 from ..script_lines import factor_on, lines_of_use
 from ..steps import ForeignStep
 from .draws import Draws, drawn_alike
@@ -89,14 +89,13 @@ def _left(known: Known, use: Use) -> Use:
 def _added(optimizers: Optimizers, use: Use) -> Use:
     """The only line that scales what is added to the parameters by a number above 0, in place of that which adds it."""
     sites = [*dict.fromkeys(optimizers.scaled)]
-    calls = [node for site in sites for node in nodes_on(site.file, site.line) if isinstance(
-        node, ast.Call) and last_name(node.func) == "scale" and node.args]
+    calls = [call for site in sites for call in calls_on(site.file, site.line, "scale") if call.args]
     if len(sites) != 1 or len(calls) != 1 or optimizers.rated:
         return use
     given, name = ast.unparse(calls[0].args[0]), ast.unparse(calls[0].func)
     new = f"-{given}" if isinstance(calls[0].args[0], (ast.Name, ast.Attribute, ast.Constant)) else f"-({given})"
-    return Use(as_place(sites[0]), f"; {name}({given}) at {sites[0]} has no minus, and apply_updates adds what it gives",
-               f"{name}({new})")
+    return Use(as_place(sites[0]), f"; {name}({given}) at {sites[0]} has no minus, and apply_updates adds what it "
+               "gives", f"{name}({new})")
 
 
 def _used_at(sites: tuple[Site, ...]) -> tuple[Place | None, str]:

@@ -113,7 +113,7 @@ def _turned(at: _At) -> Iterator[NewLines]:
     """Minus for plus where the parameters are changed, or a rate above 0."""
     if (rated := at.known.optimizers.rate()) is not None and (rated.rate or 0.0) < 0:
         yield slower(-1.0, at.known)
-    for call in _calls(at.file, at.line, "scale"):
+    for call in calls_on(at.file, at.line, "scale"):
         yield replaced(at.file, call, at.finding.remedy)
     found = list(_steps(at.known))
     for file, node in found if len({node.lineno for _, node in found}) == len(found) else ():

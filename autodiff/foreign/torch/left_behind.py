@@ -10,7 +10,7 @@ from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place, at_line
 from ..idle_layers import idle
-from ..new_lines import last_name, nodes_on
+from ..new_calls import calls_on
 from ..script_lines import holding, on_lines
 from ..steps import not_used
 from .graph import name_of, sliced, written_by
@@ -100,12 +100,11 @@ def _made_leaf(parameter: Any, ids: Collection[int], entries: Sequence[Entry], u
         scope = [*(node for node in holding(site.file, site.line) if isinstance(node, ast.FunctionDef))][-1:]
         for at in sorted(n for n in on_lines(site.file) if n >= site.line and (not scope or n <= (
                 scope[0].end_lineno or n))):
-            for node in nodes_on(site.file, at):
-                if isinstance(node, ast.Call) and last_name(node.func) in ("Parameter", "Variable"):
-                    call = f"{ast.unparse(node.func)}()"
-                    return Remark(f"the way to the loss ends: {call} makes a new leaf of the numbers it is given, which "
-                                  "lets no gradient through", as_place(Site(site.file, at, site.function)),
-                                  f"leave {call} away there, and compute with the tensor itself")
+            for node in calls_on(site.file, at, "Parameter", "Variable"):
+                call = f"{ast.unparse(node.func)}()"
+                return Remark(f"the way to the loss ends: {call} makes a new leaf of the numbers it is given, which "
+                              "lets no gradient through", as_place(Site(site.file, at, site.function)),
+                              f"leave {call} away there, and compute with the tensor itself")
     return None
 
 

@@ -231,7 +231,7 @@ class PostMortem(Scene):
                 made = next((self._here(e.frames) for e in reversed(self._slopes) if any(
                     t is self._loss for t in e.made)), 0)
                 loss = next((each for each in assigned_on(self.file, made) if self.named(each) is self._loss), "")
-                old = f"{loss or 'this loss'} was computed" + at_line(as_place(Site(self.file, made, ""))) * bool(loss)
+                old = f"{loss or 'this loss'} was computed" + at_line(place_on(self.file, made)) * bool(loss)
                 return Remark(f"{step}{at_line(place)} changes {name} in place, with whose old value {old}", place,
                               mended.words or "compute what this loss is made of after the step"
                               f"{at_line(place)}, with another forward pass; or call every backward() before the "
