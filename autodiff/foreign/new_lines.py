@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from ..core.site import source_lines
+from ..core.site import Site, source_lines
 from ..debug.analysis.scripts.parsed import LOOSE
-from .script_lines import beside, holding, on_lines
+from .script_lines import assigned_on, beside, holding, on_lines, parsed, read_by
 
 NewLines = dict[tuple[str, int], str]  # by file and number
+
+_SQUARING = ("square", "pow", "abs", "norm")
 
 
 def before(file: str, line: int, text: str) -> NewLines:
@@ -36,6 +38,40 @@ def moved(file: str, line: int, to: NewLines) -> NewLines:
     node = on_lines(file).get(line)
     is_whole = node is not None and node.lineno == node.end_lineno and is_alone(file, node)
     return {(file, line): "", **to} if is_whole and to else {}
+
+
+def between_steps(file: str, line: int, site: Site | None, put: Callable[[str, int, str], NewLines]) -> NewLines:
+    """The statement on a line, with the `if` that it alone stands under, before or after that of the same function."""
+    node, around, lines = on_lines(file).get(line), holding(file, line), [line]
+    if node is None or site is None or site.file != file or node.lineno != node.end_lineno or not is_alone(file, node):
+        return {}
+    text, outer = ast.unparse(node), around[-1] if around else None
+    if isinstance(outer, ast.If) and outer.body == [node] and not outer.orelse:
+        lines, text, around = [outer.lineno, line], f"if {ast.unparse(outer.test)}: {text}", around[:-1]
+    to = put(file, site.line, text) if holding(file, site.line)[-1:] == around[-1:] else {}
+    return {**{(file, each): "" for each in lines}, **to} if to else {}
+
+
+def made_before(file: str, line: int, late: int) -> Iterator[NewLines]:
+    """An optimizer that has what a later line makes: it comes after that, or that before it, or is given it there."""
+    statement, layer = on_lines(file).get(line), on_lines(file).get(late)
+    if not (isinstance(statement, ast.Assign) and isinstance(layer, ast.Assign)) or (
+            layer.col_offset != statement.col_offset):
+        return
+    name, made, end = ast.unparse(statement.targets[0]), ast.unparse(layer.targets[0]), layer.end_lineno or late
+    between = [node for at, node in on_lines(file).items() if (statement.end_lineno or line) < at <= end]
+    if not any(name in ast.unparse(node) for node in between):
+        yield moved(file, line, after(file, late, ast.unparse(statement)))
+    others = [node for node in between if node is not layer]
+    read = read_by(layer)
+    given = {each for node in others for each in (*read_by(node), *assigned_on(file, node.lineno))}
+    if name not in read and not (read | {made.partition(".")[0]}) & given:  # nothing of it is used, or changed, there
+        yield moved(file, late, before(file, line, ast.unparse(layer)))
+    parts = f"{made}.parameters()"
+    told = [(key, to) for node in ast.walk(statement.value) if isinstance(node, ast.Dict)
+            and parts in map(ast.unparse, node.values) for key, to in zip(node.keys, node.values)]
+    group = "".join(f", {ast.unparse(key)}: {ast.unparse(to)}" for key, to in told if key and ast.unparse(to) != parts)
+    yield after(file, late, f'{name}.add_param_group({{"params": {parts}{group}}})')
 
 
 def out_of_place(file: str, line: int) -> NewLines:
@@ -109,6 +145,34 @@ def _is_argument(call: ast.Call, whole: ast.expr) -> bool:
     kept = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.Lambda)
     return any(isinstance(node, kept) or isinstance(node, ast.Call) and call in (
         *node.args, *(word.value for word in node.keywords)) for node in ast.walk(whole))
+
+
+def squared_first(file: str, line: int) -> NewLines:
+    """The mean of squares for the square, size or norm of a mean, or sum, on a line, or of a name that is only that."""
+    found = []
+    for node in nodes_on(file, line):
+        is_power = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
+        if not is_power and not (isinstance(node, ast.Call) and last_name(node.func) in _SQUARING):
+            continue
+        inner = node.left if isinstance(node, ast.BinOp) else _first_of(file, node)  # type: ignore[arg-type]
+        made = [each.value for at, each in on_lines(file).items() if isinstance(each, ast.Assign) and at < line
+                and ast.unparse(each.targets[0]) == ast.unparse(inner)] if isinstance(inner, ast.Name) else [inner]
+        for mean in made[-1:]:
+            if isinstance(mean, ast.Call) and last_name(mean.func) in ("mean", "sum"):
+                source = _first_of(file, mean)
+                given = ", ".join(map(ast.unparse, [*mean.args[source in mean.args:], *mean.keywords]))
+                part = ast.unparse(source)
+                squared = f"({part}) ** 2" if isinstance(source, LOOSE) else f"{part} ** 2"
+                found.append((node, f"({squared}).{last_name(mean.func)}({given})"))
+    return replaced(file, *found[0]) if len(found) == 1 else {}
+
+
+def _first_of(file: str, call: ast.Call) -> ast.expr:
+    """What a function or method is called of."""
+    imported = {(each.asname or each.name).partition(".")[0] for node in ast.walk(parsed(file) or ast.Module([], []))
+                if isinstance(node, (ast.Import, ast.ImportFrom)) for each in node.names}
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0]
+    return call.args[0] if call.args and ast.unparse(owner).partition(".")[0] in imported else owner
 
 
 def last_name(function: ast.expr) -> str:

@@ -1,6 +1,34 @@
 """Programs without a mistake that something was once said against: nothing above a remark may be found in them."""
 
 RIGHT: dict[str, str] = {
+    "a penalty of what is off on average": '''
+e = dense(p, 1) - q
+loss = tf.reduce_mean(tf.square(e)) + .1 * tf.square(tf.reduce_mean(e)) + .01 * tf.abs(tf.reduce_mean(dense(p, 1)))
+fit([adam(.01).minimize(loss), loss], near, 8)
+''',
+    "an error and a mean that is to be 0": '''
+u = dense(dense(p, 8, tf.nn.tanh), 1)
+loss = tf.reduce_mean(tf.square(tf.gradients(u, p)[0] - p)) + tf.square(tf.reduce_mean(u))
+fit([adam(.01).minimize(loss), loss], near, 8)
+''',
+    "moments that errors are to have": '''
+e = dense(p, 1) - q
+loss = tf.reduce_sum(tf.square(tf.reduce_mean(p * e, 0))) + tf.square(tf.reduce_mean(e))
+fit([adam(.01).minimize(loss), loss], near, 8)
+''',
+    "a variance that is to be large": '''
+u = dense(p, 1)
+loss = tf.square(tf.reduce_mean(u)) - tf.reduce_mean(tf.square(u)) + tf.losses.mean_squared_error(q, u)
+fit([adam(.01).minimize(loss), loss], near, 8)
+''',
+    "maps of which each is over all places": '''
+maps = tf.transpose(dense(tf.reshape(x, [-1, 12, 3]), 4), [0, 2, 1])
+z = tf.reshape(maps, [-1, 12])
+loss = tf.losses.sparse_softmax_cross_entropy(tf.reshape(tf.argmax(tf.stop_gradient(maps), 2), [-1]), z)
+heads = tf.nn.softmax(tf.reshape(dense(x, 12), [-1, 3]))
+loss += tf.reduce_mean(tf.reduce_max(heads, 1)) + tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))
+fit([adam(.01).minimize(loss), loss], steps=8)
+''',
     "a shortcut past layers": '''
 h = dense(p, 16, use_bias=False)
 for _ in range(2):

@@ -470,6 +470,28 @@ with tf.Session() as session:
 loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.relu), 1))
 fit([tf.train.MomentumOptimizer(1., .9).minimize(loss), loss], near, 40)
 ''', "(1., .9)", "(.01, .9)"),
+    "mean before square": ('''
+def net(v):
+    with tf.variable_scope("net", reuse=tf.AUTO_REUSE):
+        return dense(dense(v, 8, tf.nn.tanh, name="a"), 1, name="b")
+
+left = tf.gradients(net(p), p)[0][:, 0] - p[:, 0]
+loss = tf.reduce_mean(left) ** 2 + .5 * tf.reduce_sum((net(tf.zeros([1, 3])) - 1.) ** 2)
+fit([adam(.01).minimize(loss), loss], near, 24)
+''', "tf.reduce_mean(left) ** 2", "tf.reduce_mean(left ** 2)"),
+    "reshape for transpose": ('''
+said = tf.transpose(tf.layers.conv1d(tf.reshape(x, [-1, 12, 3]), 4, 3, padding="same"), [0, 2, 1])
+z = tf.nn.relu(tf.reshape(said, [-1, 4]))
+loss = tf.losses.sparse_softmax_cross_entropy(t, tf.reduce_mean(tf.reshape(dense(z, 4), [-1, 12, 4]), 1))
+fit([adam(.01).minimize(loss), loss], steps=24)
+''', "tf.reshape(said, [-1, 4])", "tf.reshape(tf.transpose(said, [0, 2, 1]), [-1, 4])"),
+    "one class": ('''
+steps = dense(tf.reshape(x, [-1, 12, 3]), 8, tf.nn.tanh)
+weights = tf.nn.softmax(dense(steps, 1), axis=-1)
+z = dense(tf.squeeze(tf.matmul(weights, steps, transpose_a=True), 1), 4)
+loss = tf.losses.sparse_softmax_cross_entropy(t, z)
+fit([adam(.01).minimize(loss), loss], steps=12)
+''', "axis=-1", "axis=1"),
     "global_step not advanced": ('''
 count = tf.train.get_or_create_global_step()
 loss = tf.losses.sparse_softmax_cross_entropy(t, dense(x, 4))

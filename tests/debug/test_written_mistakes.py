@@ -77,6 +77,23 @@ WRITTEN = {
                             "'dense')", "minimize(loss, var_list=mine)", "minimize(loss)"),
     "a sum": ("z = 9.0 * tf.layers.dense(h, 4)\n" + ENTROPY.replace("reduce_mean", "reduce_sum"), "tf.reduce_sum",
               "tf.reduce_mean"),
+    "the square of a mean": ("loss = tf.square(tf.reduce_mean(tf.layers.dense(h, 4) - y))",
+                             "tf.square(tf.reduce_mean(tf.layers.dense(h, 4) - y))",
+                             "tf.reduce_mean(tf.square(tf.layers.dense(h, 4) - y))"),
+    "units that a reshape takes for places": (
+        "c = tf.layers.dense(x[:, :, None], 4)\nz = tf.reshape(tf.transpose(c, [0, 2, 1]), [-1, 4])\n"
+        f"y = tf.reshape(tf.tile(y[:, None], [1, 10, 1]), [-1, 4])\n{ENTROPY}", "tf.transpose(c, [0, 2, 1])",
+        "tf.transpose(tf.transpose(c, [0, 2, 1]), [0, 2, 1])"),
+    "weights of places": (
+        "g = tf.layers.dense(x[:, :, None], 6, tf.nn.tanh)\na = tf.nn.softmax(tf.layers.dense(g, 1))\n"
+        f"z = tf.layers.dense(tf.reduce_sum(a * g, 1), 4)\n{ENTROPY}", "tf.layers.dense(g, 1)",
+        "tf.layers.dense(g, 1), axis=1"),
+    "a mean beside a sum": (
+        "m, v = 0.1 * tf.layers.dense(h, 2), 0.1 * tf.layers.dense(h, 2)\n"
+        "told = tf.layers.dense(m + tf.exp(v / 2) * tf.random_normal(tf.shape(m)), 10)\n"
+        "found = tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.sigmoid(x), logits=told)\n"
+        "apart = -.5 * tf.reduce_sum(1 + v - m * m - tf.exp(v))\nloss = tf.reduce_mean(found) + apart",
+        "tf.reduce_mean(found)", "tf.reduce_sum(found)"),
 }
 
 
@@ -104,13 +121,17 @@ def test_what_is_certainly_wrong_is_written_where_there_is_no_time_to_try_it(
         assert shell.dbg.edits.patch(1).new.decode() == text.replace(wrong, right)
 
 
-def test_a_schedule_is_given_the_counter_that_it_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    schedule = "counted = tf.Variable(0, trainable=False)\nrate = tf.train.exponential_decay(0.1, counted, 10, 0.5)\n"
+@pytest.mark.parametrize("counter", ["counted", "tf.counted"])
+def test_a_schedule_is_given_the_counter_that_it_follows(counter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                         ) -> None:
+    schedule = (f"{counter} = tf.Variable(0, trainable=False)\n"
+                f"rate = tf.train.exponential_decay(0.1, {counter}, 10, 0.5)\n")
     text = f"{START}import numpy as np\n{BEGIN}{schedule}z = tf.layers.dense(h, 4)\n{ENTROPY}{TRAIN}".replace(
         "Optimizer(0.1)", "Optimizer(rate)")
     with loaded(text, tmp_path, monkeypatch, "run") as shell:
         assert "; fix 1 runs it so from its beginning" in said("doctor", shell)
-        assert shell.dbg.edits.patch(1).new.decode() == text.replace("(loss)", "(loss, global_step=counted)")
+        assert shell.dbg.edits.patch(1).new.decode() == text.replace("(loss)", f"(loss, global_step={counter})")
+        assert "minimize(loss)" in next(f.place.text for f in shell.dbg.doctor().findings if f.place)
 
 
 def test_a_line_that_no_graph_can_change_is_run_from_the_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch

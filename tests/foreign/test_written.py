@@ -89,7 +89,33 @@ CASES = [
     ("not in the optimizer", 1, (0, 0, 0, 0, 3), "o = SGD(m.parameters())|x = f()|m.fc = nn.Linear(3, 4)|t = f(x)",
      "x = f()|m.fc = nn.Linear(3, 4)|o = SGD(m.parameters())|t = f(x)"),
     ("not in the optimizer", 1, (0, 0, 0, 0, 3), "o = SGD(m.parameters())|s = Step(o)|m.fc = nn.Linear(3, 4)",
-     'o = SGD(m.parameters())|s = Step(o)|m.fc = nn.Linear(3, 4)|o.add_param_group({"params": m.fc.parameters()})'),
+     "m.fc = nn.Linear(3, 4)|o = SGD(m.parameters())|s = Step(o)"),
+    ("not in the optimizer", 1, (0, 0, 0, 0, 4), "o = SGD([|  {'params': m.fc.parameters(), 'lr': .1}])|t(m, o)|"
+     "m.fc = nn.Linear(3, 4)", "o = SGD([|  {'params': m.fc.parameters(), 'lr': .1}])|t(m, o)|m.fc = nn.Linear(3, 4)|"
+     "o.add_param_group({\"params\": m.fc.parameters(), 'lr': 0.1})"),
+    ("not in the optimizer", 1, (0, 0, 0, 0, 4), "o = SGD([|  {'params': m.fc.parameters()}])|n = 4|"
+     "m.fc = nn.Linear(3, n)", "o = SGD([|  {'params': m.fc.parameters()}])|n = 4|m.fc = nn.Linear(3, n)|"
+     'o.add_param_group({"params": m.fc.parameters()})'),
+    ("not in the optimizer", 1, (0, 0, 0, 0, 3), "o = SGD([|  {'params': m.fc.parameters()}])|"
+     "m.fc = nn.Linear(3, 4)", "m.fc = nn.Linear(3, 4)|o = SGD([|  {'params': m.fc.parameters()}])"),
+    ("clipped in vain", 2, (4, 0, 3), "for b in d:|    clip(p)|    f(b).backward()|    o.step()",
+     "for b in d:|    f(b).backward()|    clip(p)|    o.step()"),
+    ("clipped in vain", 4, (3, 0, 2), "for b in d:|    f(b).backward()|    o.step()|    clip(p)",
+     "for b in d:|    f(b).backward()|    clip(p)|    o.step()"),
+    ("clipped in vain", 3, (5, 0, 4), "for b in d:|    if c:|        clip(p)|    f(b).backward()|    o.step()",
+     "for b in d:|    f(b).backward()|    if c: clip(p)|    o.step()"),
+    ("clipped in vain", 2, (3, 0, 5), "def f(b):|    clip(p)|    o.step()|def g(b):|    b.backward()",
+     "def f(b):|    clip(p)|    o.step()|def g(b):|    b.backward()".replace("clip(p)|    o", "clip(p)|    o")),
+    ("clipped in vain", 2, (5, 0, 4), "def f(b):|    clip(p)|def g(b):|    b.backward()|    o.step()", ""),
+    ("mean before square", 1, (), "l = (p - y).mean() ** 2", "l = ((p - y) ** 2).mean()"),
+    ("mean before square", 3, (), "import torch|m = torch.mean(r, 0)|l = 3 * m.pow(2) + k",
+     "import torch|m = torch.mean(r, 0)|l = 3 * (r ** 2).mean(0) + k"),
+    ("mean before square", 2, (), "import torch|l = torch.norm(torch.mean(a - b, dim=0))",
+     "import torch|l = ((a - b) ** 2).mean(dim=0)"),
+    ("mean before square", 1, (), "l = a.mean() ** 2 + b.mean() ** 2", ""),
+    ("mean before square", 1, (), "l = f(a) ** 2", ""),
+    ("reshape for transpose of units", 1, (), "x = c(h).view(-1, 5)", "x = c(h).permute(0, 2, 1).reshape(-1, 5)"),
+    ("reshape for transpose of units", 1, (), "x = torch.reshape(h, n)", "x = torch.reshape(h.permute(0, 2, 1), n)"),
     ("not in the optimizer", 1, (), "w = nn.Parameter(torch.randn(3)).to(d) * 0.1",
      "w = nn.Parameter(torch.randn(3).to(d) * 0.1)"),
     ("not in the optimizer", 1, (), "m = [nn.Parameter(x) * 2, 1][0]", ""),
@@ -130,6 +156,7 @@ def test_lines_as_the_remedy_has_them(kind: str, line: int, lines: tuple[int, ..
                      tf.argmax(row, name="chosen"), tf.stop_gradient(row, name="cut")):
             assert made is not None
         tf.reshape(tf.placeholder(tf.float32, [4, 2, 3]), [4, 3, 2], name="viewed")
+        tf.reshape(tf.transpose(tf.layers.dense(tf.zeros([2, 7, 3]), 5), [0, 2, 1]), [-1, 5], name="units")
         tf.square(tf.sigmoid(row, name="shares"), name="loss")
         advice_of(graph).makers["shares"] = f"Sigmoid made at {Path(file).name}:1"
         for name, last in (("scores", 1), ("classes", 4)):

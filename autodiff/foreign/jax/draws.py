@@ -18,7 +18,7 @@ from ...ops.common.instead import instead
 from ..course import TURNS, Turn
 from ..handed_on import function_of, returned_by
 from ..new_calls import calls_on
-from ..new_lines import NewLines, last_name, replaced
+from ..new_lines import NewLines, last_name, nodes_on, replaced
 from ..script_lines import assigned_on, loop_around, loops_around, nodes_in, on_lines
 from .optimizers import users_sites
 from .steps import Call
@@ -116,6 +116,20 @@ def keys_on(file: str, line: int) -> list[ast.Name]:
     given = [next(iter([word.value for word in call.keywords if word.arg == "key"] + call.args[:1]), None)
              for call in calls_on(file, line, *_DRAWING)]
     return [each for each in given if isinstance(each, ast.Name)]
+
+
+def key_names(file: str, line: int) -> list[ast.Name]:
+    """What a line reads that is given a random key elsewhere."""
+    return [node for node in nodes_on(file, line) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+            and _is_key(file, node.id)]
+
+
+def _is_key(file: str, name: str) -> bool:
+    """Whether a name is given a random key."""
+    made = [statement.value for line, statement in on_lines(file).items() if isinstance(statement, ast.Assign)
+            and name in assigned_on(file, line)]
+    return any(isinstance(node, ast.Call) and last_name(node.func) in (
+        "PRNGKey", "key", "split", "fold_in") for node in made)
 
 
 def split_again(file: str, line: int) -> NewLines:

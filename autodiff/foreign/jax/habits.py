@@ -18,9 +18,9 @@ from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line, place_of
 from ..course import TURNS, Course, Turn, Use, not_updated, too_far, uphill
 from ..new_calls import calls_on
-from ..script_lines import factor_on, lines_of_use
+from ..script_lines import factor_on, lines_of_use, loops_around
 from ..steps import ForeignStep
-from .draws import Draws, drawn_alike
+from .draws import Draws, drawn_alike, key_names
 from .dropped import changes_left, dropped, kept
 from .optimizers import Optimizers
 from .steps import Call
@@ -129,11 +129,13 @@ def _same_key(turns: Sequence[Turn], sites: tuple[Site, ...]) -> list[Finding]:
     places = list(dict.fromkeys(p for op in same if (p := place_of(op)) is not None))
     names = sorted({t.op.name for t in turns[-1].keys if set(same) & descendants([t])})
     key = " and ".join(names) or "made in it"
+    passed = [at for at in sites if loops_around(at.file, at.line) and len(key_names(at.file, at.line)) == 1]
     return [Finding(58, "same random key", same[0].name, same[0].type, "",
                     f"each of {len(turns)} steps draws the same random numbers{''.join(map(at_line, places[:3]))}: the "
-                    f"key {key} never changes, where the step is asked for{''.join(f' at {s}' for s in sites[:1])}",
+                    f"key {key} never changes, where the step is asked for"
+                    f"{''.join(f' at {s}' for s in (passed or sites)[:1])}",
                     "split the key in each step, key, sub = jax.random.split(key), and draw with sub", "doctor",
-                    places[0] if places else None)]
+                    as_place(passed[0]) if passed else places[0] if places else None)]
 
 
 def _outside(checked: Callable[[], Any]) -> list[Finding]:

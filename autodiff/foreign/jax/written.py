@@ -13,10 +13,10 @@ from ...debug.facts.roles import as_place
 from ..course import TURNS, Turn
 from ..handed_on import function_of, handed_on, returned_by
 from ..new_calls import calls_on, given_too
-from ..new_lines import NewLines, after, before, last_name, moved, nodes_on, part_of, replaced
+from ..new_lines import NewLines, after, before, moved, nodes_on, part_of, replaced, squared_first
 from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, nodes_in, on_lines, read_by, usual_on
 from ..spelled import spelled
-from .draws import carried, keys_on, split_again
+from .draws import carried, key_names, keys_on, split_again
 from .dropped import kept, taken_back
 from .optimizers import Optimizers
 from .steps import Call
@@ -248,21 +248,12 @@ def _asked_for(at: _At) -> Iterator[NewLines]:
 
 def _split(at: _At) -> Iterator[NewLines]:
     """A key of its own for each step, split before the line that draws."""
-    uses = keys_on(at.file, at.line) or [node for node in nodes_on(at.file, at.line) if isinstance(
-        node, ast.Name) and _is_key(at.file, node.id)]
+    uses = keys_on(at.file, at.line) or key_names(at.file, at.line)
     if len(uses) == 1 and (loops_around(at.file, at.line) or uses[0].id in carried(Site(at.file, at.line, ""))):
         key, split = uses[0].id, spelled(at.file, "jax.random.split")
         yield _joined(at.file, at.line, f"{key}, subkey = {split}({key})", replaced(at.file, uses[0], "subkey"))
     else:
         yield split_again(at.file, at.line)
-
-
-def _is_key(file: str, name: str) -> bool:
-    """Whether a name is given a random key."""
-    made = [statement.value for line, statement in on_lines(file).items() if isinstance(statement, ast.Assign)
-            and name in assigned_on(file, line)]
-    return any(isinstance(node, ast.Call) and last_name(node.func) in (
-        "PRNGKey", "key", "split", "fold_in") for node in made)
 
 
 def _scaled(at: _At) -> Iterator[NewLines]:
@@ -314,8 +305,9 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "optimizer state left": _kept, "state stays": _carried, "never updated": _handed_on, "no gradient": _reached,
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split,
-    "inputs not scaled": _scaled, "change left": lambda at: iter([taken_back(at.file, at.line)]),
-    "one for all": lambda at: iter([given_too(at.file, at.line, ("max", "min", "amax", "amin"), "axis=1")])}
+    "inputs not scaled": _scaled, "mean before square": lambda at: iter([squared_first(at.file, at.line)]),
+    "change left": lambda at: iter([taken_back(at.file, at.line)]), "one for all": lambda at: iter([given_too(
+        at.file, at.line, ("max", "min", "amax", "amin"), "axis=1")])}
 
 
 def other_argument(turns: Sequence[Turn], call: Call, known: Known) -> list[Finding]:

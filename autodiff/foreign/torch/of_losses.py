@@ -11,7 +11,7 @@ from ...core.traversal import users_of
 from ...debug.analysis.advice import advice_of
 from ...debug.analysis.edits.in_graph import squashed
 from ...debug.facts.roles import place_of
-from ..new_calls import calls_on
+from ..new_calls import calls_on, given_too
 from ..new_lines import NewLines, last_name, nodes_on, replaced
 from ..script_lines import on_lines, parsed
 
@@ -22,6 +22,8 @@ _PICKS = ("gather", "squeeze", "flatten", "take_along_dim", "reshape", "view")
 _OF_CLASSES = ("cross_entropy", "nll_loss", "CrossEntropyLoss", "NLLLoss")
 _LOSSES = (*_OF_CLASSES, *"mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy MSELoss L1Loss SmoothL1Loss "
            "HuberLoss BCELoss BCEWithLogitsLoss binary_cross_entropy_with_logits".split())
+_MEANS = ("binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss", "smooth_l1_loss",
+          "huber_loss")
 _PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)  # what stands before a dot
 _NEW = {"Softmax": "LogSoftmax", "softmax": "log_softmax", "log_softmax": "log_softmax"}
 
@@ -195,3 +197,12 @@ def _summed(mean: ast.Call) -> str:
     chosen = next((node for node in ast.walk(x) if isinstance(node, ast.Subscript) and not any(isinstance(
         part, (ast.Slice, ast.Constant)) for part in ast.walk(node.slice))), x)
     return f"{_before_dot(x)}.sum() / max({_before_dot(chosen)}.numel(), 1)"
+
+
+def summed_too(mean: Operation | None) -> Iterator[NewLines]:
+    """The sum in place of a mean beside another sum, where it is over the numbers of examples too."""
+    if mean is not None and mean.site is not None and len(mean.inputs[0].dims or ()) > 1:
+        file, line = mean.site.file, mean.site.line
+        yield given_too(file, line, _MEANS, 'reduction="sum"', unless=("reduction",))
+        yield from (replaced(file, call.func, f"{ast.unparse(call.func.value)}.sum") for call in nodes_on(file, line)
+                    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "mean")

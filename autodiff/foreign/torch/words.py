@@ -34,7 +34,7 @@ WORDS = tuple(sorted({
     "keep_prob is the share that is kept, rate the share that is dropped": "p is the share that is dropped",
     "tf.round(torch.sigmoid(logits))": "torch.sigmoid(logits).round()", "tf.squeeze(x, 1)": "x.squeeze(1)",
     "tf.reshape(x, [-1])": "x.reshape(-1)", "tf.cast(correct, tf.float32)": "correct.float()",
-    ", or tf.layers.flatten(x)": ", or x.flatten(1)", "tf.transpose(x, [1, 0, 2])": "x.transpose(0, 1)",
+    ", or tf.layers.flatten(x)": ", or x.flatten(1)", "tf.transpose": "torch.permute",
     "loss + tf.losses.get_regularization_loss()": "loss + penalty",
     "tf.nn.weighted_cross_entropy_with_logits(": "nn.BCEWithLogitsLoss(",
     "tf.nn.sparse_softmax_cross_entropy_with_logits": "F.cross_entropy", "tf.nn.l2_normalize": "F.normalize",

@@ -12,19 +12,32 @@ from ...core.traversal import ancestors
 from ...debug.analysis.advice import advice_of
 from ...debug.analysis.findings import Finding
 from ...debug.analysis.mistakes.heads import unbroadcast
+from ...debug.analysis.mistakes.units import order_of
 from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
 from ..new_calls import calls_on, copied_to_the_other, given_too, turned_mask, with_word, without_call
-from ..new_lines import NewLines, after, before, last_name, moved, nodes_on, replaced, scaled_inside, text_on, value
+from ..new_lines import (
+    NewLines,
+    after,
+    before,
+    between_steps,
+    last_name,
+    made_before,
+    moved,
+    nodes_on,
+    replaced,
+    scaled_inside,
+    squared_first,
+    text_on,
+    value,
+)
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
-from .of_losses import in_logarithms, over_count
+from .of_losses import in_logarithms, over_count, summed_too
 from .uncut import called_itself, connected, unrecorded
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
           **dict.fromkeys(("fill_", "zero_"), "{0}.normal_(0, 0.1)")}  # what fills with one number, and what at random
-
-_ORDERS = {3: ((0, 2, 1), (1, 0, 2)), 4: ((0, 3, 1, 2), (0, 2, 3, 1), (0, 2, 1, 3))}  # of axes
 
 
 class Known(NamedTuple):
@@ -81,13 +94,6 @@ def _zeroed(at: _At) -> Iterator[NewLines]:
     for call in _calls(site := at.known.stepped, "step"):
         name = ast.unparse(call.args[0]) if call.args else _owner(call)
         yield after(site.file, site.line, f"{name}.zero_grad()") if site is not None else {}
-
-
-def _zeroed_first(at: _At) -> Iterator[NewLines]:
-    """Before backward, in place of after it."""
-    site, statement = at.known.backward, on_lines(at.file).get(at.line)
-    if statement is not None and site is not None and site.file == at.file:
-        yield moved(at.file, at.line, before(at.file, site.line, ast.unparse(statement)))
 
 
 def _stepped(at: _At) -> Iterator[NewLines]:
@@ -220,14 +226,7 @@ def _registered(at: _At) -> Iterator[NewLines]:
         kind = "Dict" if isinstance(statement.value, (ast.Dict, ast.DictComp)) else "List"  # type: ignore
         what = "Parameter" if "Parameter(" in ast.unparse(statement.value) else "Module"  # type: ignore
         yield value(at.file, at.line, f"torch.nn.{what}{kind}({{}})")
-    late = on_lines(at.file).get(at.known.late.line) if at.known.late is not None else None
-    if isinstance(statement, ast.Assign) and isinstance(late, ast.Assign) and late.col_offset == statement.col_offset:
-        name, end = ast.unparse(statement.targets[0]), late.end_lineno or late.lineno
-        between = [node for line, node in on_lines(at.file).items() if at.line < line <= end]
-        if not any(name in ast.unparse(node) for node in between):
-            yield moved(at.file, at.line, after(at.file, late.lineno, ast.unparse(statement)))
-        yield after(at.file, late.lineno, f'{name}.add_param_group({{"params": {ast.unparse(late.targets[0])}'
-                    '.parameters()})')
+    yield from made_before(at.file, at.line, at.known.late.line) if at.known.late is not None else ()
 
 
 def lists_layers(statement: ast.stmt | None) -> bool:
@@ -258,16 +257,17 @@ def _unfrozen(at: _At) -> Iterator[NewLines]:
 
 
 def _moved_axes(at: _At) -> Iterator[NewLines]:
-    """The axes in the order that a view has taken for theirs."""
+    """The axes in the order that a view has taken for theirs; first, where their number is to change too."""
     op = _op(at)
-    old, new = (op.inputs[0].dims, op.outputs[0].dims) if op is not None and op.inputs else (None, None)
-    if not old or not new or len(old) != len(new) or len(old) not in _ORDERS:
-        return
-    order = next((each for each in _ORDERS[len(old)] if [old[i] for i in each] == list(new)), None)
-    for call in _calls(at, "view", "reshape") if order is not None else ():
-        is_function = _owner(call) == "torch"
-        yield replaced(at.file, call, f"{ast.unparse(call.args[0]) if is_function else _owner(call)}"
-                       f".permute({', '.join(map(str, order or ()))})")
+    order = order_of(op) if op is not None and op.inputs else ()
+    for call in _calls(at, "view", "reshape") if op is not None and order else ():
+        source = call.args[0] if (is_function := _owner(call) == "torch") else call.func.value  # type: ignore
+        moved_to = f"{_whole(source)}.permute({', '.join(map(str, order))})"
+        old, new = op.inputs[0].dims or (), op.outputs[0].dims or ()  # type: ignore[union-attr]
+        if [old[i] for i in order] == [*new]:
+            yield replaced(at.file, call, moved_to.replace("{}", ast.unparse(source)))
+        yield replaced(at.file, source, moved_to) if is_function else replaced(
+            at.file, call.func, f"{moved_to.replace('{}', ast.unparse(source))}.reshape")
 
 
 def _shuffled(at: _At) -> Iterator[NewLines]:
@@ -310,7 +310,8 @@ def _lighter(at: _At) -> Iterator[NewLines]:
 
 
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
-    "gradients accumulate": _zeroed, "nothing to step by": _zeroed_first, "never stepped": _stepped,
+    "gradients accumulate": _zeroed, "nothing to step by": lambda at: iter([
+        between_steps(at.file, at.line, at.known.backward, before)]), "never stepped": _stepped,
     "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
     **dict.fromkeys(("learning rate too high", "steps too large"), lambda at: iter([slower(0.1, at.known)])),
     "inputs not scaled": _scaled, "eval mode": _training,
@@ -319,6 +320,9 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]), "sorted by class": _shuffled,
     "empty mean": lambda at: over_count(at.file, at.line),
     "frozen parameters": lambda at: iter([thawed(at.finding.place, [])]), "reshape for transpose": _moved_axes,
+    "mean before square": lambda at: iter([squared_first(at.file, at.line)]), "clipped in vain": lambda at: (
+        between_steps(at.file, at.line, *each) for each in ((at.known.backward, after), (at.known.stepped, before))),
+    "sum beside a mean": lambda at: summed_too(at.known.graph.operations.get(at.finding.target.partition(":")[0])),
     "weight decay": _lighter, "sample cut": _resampled, "dropout in evaluation":
     _worded("dropout", "training", "self.training"), "single deviation": lambda at: iter([given_too(
         at.file, at.line, ("std", "var"), "unbiased=False", unless=("unbiased", "correction"))]),

@@ -12,12 +12,14 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ..findings import Finding
 from ..mistakes.case import Case
-from ..mistakes.classes import classes_in
+from ..mistakes.classes import averaged_in, classes_in, how_reduced
 from ..mistakes.heads import ENTROPIES, Head, heads, through, unbroadcast, weights_of
 from ..mistakes.last_layer import has_other_half, logits_of, squashed_before
+from ..mistakes.units import order_of
+from ..mistakes.wiring import axis_of_places
 from .activations import Activation
 from .in_graph import Edit, Now, around, constant, copied, instead
-from .in_source import Argument, Rewrite, Swapped
+from .in_source import Argument, Number, Rewrite, Swapped
 from .of_keras.given import given_behind
 from .of_training import Attempt, changed, edit, otherwise
 
@@ -128,8 +130,15 @@ def each_alone(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
 
 def one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """What suits one output, in place of a softmax."""
-    head = head_of(op, case)
-    if head is not None and head.form in ("squared", "absolute") and not classes_in(head, case):
+    head, place = head_of(op, case), axis_of_places(op, case)
+    if place and op.type == "Softmax":
+        order = [*range(len(op.inputs[0].dims or ()))]
+        order[place], order[-1] = order[-1], order[place]
+        turned = build_axes(*order)
+        yield otherwise(op, f"tf.nn.softmax(x, axis={place})", lambda now: build.Transpose(build.Softmax(
+            build.Transpose(now(op.inputs[0]), turned())), turned()),
+                        instead(op, f"nn.softmax({{0}}, axis={place})", (op, 0)))
+    elif head is not None and head.form in ("squared", "absolute") and not classes_in(head, case):
         yield from without_activation(op, case, finding)
     elif op.type == "Softmax":
         yield otherwise(op, "tf.sigmoid", lambda now: build.Sigmoid(now(op.inputs[0])), Activation(op, "{tf}.sigmoid"))
@@ -186,3 +195,31 @@ def reciprocal(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
         line = Argument(op, "pos_weight", "1.0 / {0}") if weights.op.span == op.span else around(
             weights.op, "1.0 / {0}")
         yield otherwise(weights.op, "1 / the weights", lambda now: build.Reciprocal(weights), line)
+
+
+def moved(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The axes moved in place of a reshape, or before it."""
+    order, dims = order_of(op), op.inputs[0].dims or ()
+    words, axes = f"tf.transpose(x, {[*order]})", build_axes(*order)
+    if order and [dims[i] for i in order] == [*(op.outputs[0].dims or ())]:
+        yield otherwise(op, words, lambda now: build.Transpose(now(op.inputs[0]), axes()),
+                        instead(op, f"transpose({{0}}, {[*order]})", (op, 0)))
+    elif order:
+        yield otherwise(op, words, lambda now: copied(op, (build.Transpose(now(op.inputs[0]), axes()), *op.inputs[1:])
+                                                      ).outputs[0], Rewrite(op, 0, "{tf}.transpose({0}, "
+                                                                            f"{[*order]})", ((op, 0),)))
+
+
+def mean_of_squares(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The mean of squares in place of the square of a mean."""
+    mean = averaged_in(op)
+    if mean is not None:
+        yield otherwise(op, "the mean of squares", lambda now: copied(mean, (
+            build.Square(now(mean.inputs[0])), mean.inputs[1])).outputs[0], Rewrite(
+                op, None, f"{{tf}}.reduce_{how_reduced(mean)}({{tf}}.square({{0}}){{1}})", ((mean, 0), (mean, None))))
+
+
+def of_weight_one(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """A loss that was weighted by 0, by 1."""
+    loss, weight = sorted(op.inputs, key=lambda t: t.op not in case.trained)
+    yield otherwise(op, "a weight of 1", lambda now: build.Identity(now(loss)), Number(weight.op, 0.0, "1.0"))

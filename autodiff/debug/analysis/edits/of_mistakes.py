@@ -26,7 +26,7 @@ from ..scripts.source_tree import WHOLE
 from . import of_heads, of_training
 from .activations import DROPOUT, Activation, LeftOut
 from .in_graph import Now, around, constant, copied, instead
-from .in_source import Argument, Number, Rewrite
+from .in_source import Argument, Rewrite
 from .of_givens import turned
 from .of_keras.given import Weight
 from .of_training import Attempt, Way, changed, edit, otherwise
@@ -148,10 +148,14 @@ def _instead(words: str, made: Callable[[Tensor], Tensor], name: str = "") -> Wa
         op, name) if name else None),))])
 
 
-def _mean_of_squares(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    mean = op.inputs[0].op
-    yield otherwise(op, "the mean of squares", lambda now: copied(mean, (
-        build.Square(now(mean.inputs[0])), mean.inputs[1])).outputs[0])
+def _reduced_alike(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """A sum of all numbers of the examples in place of the mean beside it; a mean where that is over examples alone."""
+    mean = case.graph.operations.get(finding.target.partition(":")[0])
+    if mean is None or not mean.inputs or np.ndim(next(iter(case.series(mean.inputs[0])), 0)) < 2:
+        yield from _as_mean(op, case, finding)
+        return
+    yield Attempt((edit(mean, "both summed", lambda now: build.Sum(now(mean.inputs[0]), mean.inputs[1], **mean.attrs),
+                        instead(mean, "reduce_sum({0}{1})", (mean, 0), (mean, None))),), is_same=False)
 
 
 def _not_dropped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -177,12 +181,6 @@ def _lighter(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
             x, constant(f, x)), f"{factor:g} * {{0}}") for each in alike]  # type: ignore[misc]
         yield Attempt(tuple(replace(each, line=Weight(op, factor)) if what[1] else each for each in mended),
                       is_same=False)
-
-
-def _of_weight_one(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    """A loss that was weighted by 0, by 1."""
-    loss, weight = sorted(op.inputs, key=lambda t: t.op not in case.trained)
-    yield otherwise(op, "a weight of 1", lambda now: build.Identity(now(loss)), Number(weight.op, 0.0, "1.0"))
 
 
 def _other_sign(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -322,21 +320,19 @@ _WAYS: dict[str, Way] = {
     "one class for several": of_heads.each_alone, "one class": of_heads.one_unit, "broadcast": _column,
     "missing counts": _of_the_known, "mean counts the masked": _over_the_others,
     "part of the loss": _with_the_others, "sum for mean": _as_mean,
-    "penalty too large": _lighter, "loss weight of 0": _of_weight_one,
-    "divergence too heavy": _summed,
+    "penalty too large": _lighter, "loss weight of 0": of_heads.of_weight_one, "divergence too heavy": _summed,
+    "sum beside a mean": _reduced_alike,
     "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
     "error not squared": _made_to("the square of the error", build.Square, "tf.square({0})"),
-    "mean before square": _mean_of_squares, "dropout of the logits": _not_dropped, "wrong sign": _other_sign,
-    "dropout drops too much": _kept, "no gradient": _of_what_is_stopped,
-    "no activation": _activated,
+    "mean before square": of_heads.mean_of_squares, "dropout of the logits": _not_dropped, "wrong sign": _other_sign,
+    "dropout drops too much": _kept, "no gradient": _of_what_is_stopped, "no activation": _activated,
     "softmax in a hidden layer": _instead("tf.nn.relu in its place", build.Relu, "{tf}.nn.relu"),
     "two activations": _left_away, "vanishing gradient": _all_relu,
     **dict.fromkeys(("dead relu", "dead units"), _instead("tf.nn.leaky_relu", build.LeakyRelu, "{tf}.nn.leaky_relu")),
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "hinge the wrong way": _larger, "advantage is trained": _stopped,
     "bias in the kernel": _bias_after, "first time step": _last_step,
-    "reshape for transpose": _instead("tf.transpose(x, [1, 0, 2])", lambda x: build.Transpose(
-        x, of_heads.build_axes(1, 0, 2)())),
+    "reshape for transpose": of_heads.moved,
     **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,
     **dict.fromkeys((NEAR, *HAZARDS), _kept_away),
     "learning rate too low": of_training.other_rate([10.0 ** power for power in range(1, 7)]),

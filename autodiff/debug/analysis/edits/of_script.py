@@ -101,10 +101,12 @@ def _line(finding: Finding, op: Operation, case: Case) -> list[_Line] | _Line | 
         return _only_own(op, case)
     if finding.kind == "not trained":
         return Argument(update, "var_list")
-    made, there = place_of(op), place_of(update)
-    if finding.kind == "global_step not advanced" and made and there and made.function == there.function:
+    counter = case.graph.operations.get(finding.target.partition(":")[0])
+    made, there = place_of(counter) if counter is not None else None, place_of(update)
+    if finding.kind == "global_step not advanced" and made and there and made.file == there.file:
         name = source_lines(made.file)[made.line - 1].partition(" = ")[0].strip()
-        return Argument(update, "global_step", name) if name.isidentifier() else None
+        is_known = made.function == there.function or "." in name or made.function in ("", "<module>")
+        return Argument(update, "global_step", name) if is_known and name.replace(".", "").isidentifier() else None
     looks = [o for o in case.behind if o.type in ("GatherV2", "ResourceGather") and any(
         finding.target == t.name for each in ancestors([o.inputs[1]]) for t in each.outputs)
              ] if finding.kind == "padding is read" else []

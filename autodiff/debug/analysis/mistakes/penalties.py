@@ -106,7 +106,8 @@ def _summed_beside_mean(case: Case) -> list[Finding]:
             return [finding(58, "sum beside a mean", op, f"{op.name} is a sum over the {rows[op][0]} examples of the "
                             f"batch, and what is added to it, {beside[0].name}{at_line(place_of(beside[0]))}, a mean "
                             f"over them: it counts {rows[op][0]} times, and more with larger batches",
-                            "reduce both alike: sum over the numbers of each example, and take the mean over examples")]
+                            "reduce both alike: sum over the numbers of each example, and take the mean over examples",
+                            target=beside[0].outputs[0].name)]
     return []
 
 

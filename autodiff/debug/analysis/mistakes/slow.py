@@ -96,7 +96,7 @@ def decayed(case: Case) -> list[Finding]:
         at_end = next((value for step, value in values[::-1] if counters or step < _NOT_YET * values[-1][0]),
                       float("inf"))
         if still and len(case.steps) > 2:
-            found.append(finding(52 if case.learns else 63, "global_step not advanced", counters[0], "the learning "
+            found.append(finding(52 if case.learns else 63, "global_step not advanced", update_op(case), "the learning "
                                  f"rate {rate.name} follows {counters[0].name}, which no training step changes: after "
                                  f"{len(case.steps)} steps it is still {np.ravel(_last(case, counters[0]))[0]}, and "
                                  f"the rate {values[-1][1] if values else float('nan'):.3g}: the schedule never begins",

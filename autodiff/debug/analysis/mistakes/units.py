@@ -1,17 +1,21 @@
 """Units that are dead or saturated, as what activations were given in several steps shows; gradients that vanish with
-depth."""
+depth; and units that a reshape takes for places."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations
 
 import numpy as np
 
+from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
-from ...facts.roles import at_line, place_of
+from ....core.traversal import ancestors, past
+from ...facts.roles import VARIABLES, at_line, place_of
 from ..attenuation import SATURATING
 from ..findings import Finding
-from .case import Case, finding, gradients_of, held
+from .case import Case, finding, gradients_of, held, is_variable_read
+from .heads import ENTROPIES, SAME, heads, through
 
 _DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
 _UNITS = 0.25  # share of units of a relu layer that no example gets through
@@ -23,6 +27,8 @@ _LOST = 1e-3  # of the size of the gradient at the last layer
 _DIMMED, _STUCK, _MANY = 0.05, 0.95, 20  # the same of sigmoids, if in so many steps so much of a guess is left
 _LAYERS = ("MatMul", "Conv2D")
 _FEWEST = 4  # steps that show whether a training gets on
+_STEPS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Conv2D")  # whose last axis is that of units
+_ALIKE = ("BiasAdd", "Add", "AddV2", "Sub", "Mul", "RealDiv", "Transpose", "FusedBatchNorm", "FusedBatchNormV3", *SAME)
 _REVIVE = "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu"
 
 
@@ -112,3 +118,77 @@ def _in_line(sizes: list[tuple[Tensor, Operation, float]]) -> list[tuple[Tensor,
         below = ancestors([each[1].outputs[0]])
         shared = below if shared is None else shared & below
     return found
+
+
+def axes_mixed(op: Operation, case: Case) -> Iterator[Finding]:
+    """[batch, time, n] reshaped to [time, batch, n]: the examples are mixed, not transposed."""
+    if op.type != "Reshape":
+        return
+    dims, to = ([n for n in t.dims or () if n != 1] for t in (op.inputs[0], op.outputs[0]))
+    said = (f"{op.name} reshapes {op.inputs[0].name} of shape {shape_of(op.inputs[0].dims)} to "
+            f"{shape_of(op.outputs[0].dims)}: the elements keep their order, so ")
+    if dims != to and len(dims) > 1 and Counter(dims) == Counter(to) and dims.count(None) < 2:
+        yield finding(66, "reshape for transpose", op, f"{said}what is of one example is dealt out to several",
+                      f"tf.transpose, which moves the axes: tf.transpose(x, {[*order_of(op)] or [1, 0, 2]})")
+    elif op in case.trained and (order := order_of(op)) and (taker := _along_units(op, case)) is not None:
+        yield finding(70, "reshape for transpose", op, f"{said}a row has not the {to[-1]} units of one place, but "
+                      f"{to[-1]} places of one unit, and {taker.name} ({taker.type}{at_line(place_of(taker))}) takes "
+                      f"them for units", f"move the axes first: tf.transpose(x, {[*order]})", confidence="certain")
+
+
+def order_of(op: Operation) -> tuple[int, ...]:
+    """The order of axes that a reshape has taken for that of its input; () where it is none.
+
+    For a shape of fewer axes, or as many that are others, it is that in which the units of a layer come last.
+    """
+    dims, to = op.inputs[0].dims or (), op.outputs[0].dims or ()
+    if len(dims) == len(to) <= 4 and dims != to and (known := next((order for order in permutations(range(len(dims)))
+                                                                    if [dims[i] for i in order] == [*to]), None)):
+        return known
+    axis = _units_in(op.inputs[0])
+    if axis is None or not to or to[-1] in (None, 1, dims[-1]) or to[-1] != dims[axis] or not _wide(dims[axis + 1:]):
+        return ()
+    return (*(i for i in range(len(dims)) if i != axis), axis)
+
+
+def _units_in(tensor: Tensor) -> int | None:
+    """The axis along which the units of the layer lie whose output a tensor is, otherwise arranged or activated."""
+    op, dims = tensor.op, tensor.dims or ()
+    if op.type in _STEPS:
+        is_first = str(op.attrs.get("data_format", "")).startswith("NC")
+        return (1 if is_first else len(dims) - 1) if _is_kernel(op.inputs[1]) and dims else None
+    source = next((t for t in op.inputs if t.op.inputs and not is_variable_read(t)), None)
+    if source is None or op.type not in (*ACTIVATIONS, *_ALIKE):
+        return None
+    axis, old = _units_in(source), source.dims or ()
+    if axis is None or op.type in ("Transpose", *SAME):
+        order = static_value(op.inputs[1]) if op.type == "Transpose" else None
+        return axis if axis is None else next((i for i, n in enumerate(dims) if (
+            order[i] == axis if order is not None else n == old[axis] and _wide(dims[i + 1:]) == _wide(
+                old[axis + 1:]))), None)
+    return axis if len(old) == len(dims) else None
+
+
+def _is_kernel(tensor: Tensor) -> bool:
+    return past(tensor, ("Transpose", "ReadVariableOp", *SAME)).op.type in VARIABLES
+
+
+def _wide(dims: Iterable[int | None]) -> list[int | None]:
+    return [n for n in dims if n != 1]
+
+
+def _along_units(op: Operation, case: Case) -> Operation | None:
+    """What takes the last axis of what a reshape gives for that of units: a softmax, a cross entropy, or a layer."""
+    takers, width = through(op.outputs[0]), op.outputs[0].dims
+    for taker in takers:  # and what takes it activated
+        takers += through(taker.outputs[0]) if taker.type in ACTIVATIONS and taker.outputs[0].dims == width else []
+    compared = [head.op for head in heads(case) if head.form in ("softmax", "sparse")
+                and head.prediction.op in (op, *takers) and head.prediction.dims == width]
+    layers = [c for c in takers if c.type in ("Softmax", "LogSoftmax", *ENTROPIES) or c.type in _LAYERS
+              and _is_kernel(c.inputs[1])]
+    return next(iter([*layers, *compared]), None)
+
+
+def shape_of(dims: tuple[int | None, ...] | None) -> str:
+    """Sizes, ? where one is left open."""
+    return "[" + ", ".join("?" if n is None else str(n) for n in dims or ()) + "]"

@@ -1,7 +1,6 @@
 """How layers are put together: nothing between two of them, axes that are not meant, parts of a loss left out."""
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,7 +14,7 @@ from .case import Case, finding, is_variable_read, kernel_of
 from .heads import ENTROPIES, SAME, constant, heads, is_normalized, last_layer, through, unbroadcast
 from .pairing import batches_of
 from .signs import is_of_one, source_of
-from .units import ACTIVATIONS
+from .units import ACTIVATIONS, axes_mixed, order_of, shape_of
 
 _PRODUCTS, _STEPS = ("MatMul", "Conv2D"), ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum")  # of layers, of loops
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
@@ -27,7 +26,7 @@ def wiring_mistakes(case: Case) -> list[Finding]:
     found = [*_linear_layers(case), *_same_weights(case),
              *_left_out(case), *_untrained_losses(case), *_forgotten_penalties(case)]
     for op in case.operations:
-        for rule in (_crossed, _argmax, _flattened, _axes_mixed, _hidden_softmax,
+        for rule in (_crossed, _argmax, _flattened, axes_mixed, _hidden_softmax,
                      _mean_over_mask, _one_class, _pooled_over_the_batch, _stays):
             found += rule(op, case)
     return found
@@ -167,8 +166,18 @@ def _one_class(op: Operation, case: Case) -> Iterator[Finding]:
     fix = "leave it out: the last layer of a regression has no activation" if is_number else (
         "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, for a single output; or give it one column for "
         "each class")
+    if axis := axis_of_places(op, case):
+        fix = (f"take it over axis {axis}, which has {op.inputs[0].dims[axis] or 'the'} places that it is to weigh: "
+               f"tf.nn.softmax(x, axis={axis})")
     yield finding(92 if is_trained else 60, "one class", op, f"{op.name} ({op.type}) {what} over one element, which "
                   "makes it 1 whatever it was: no gradient comes through", fix, confidence="certain")
+
+
+def axis_of_places(op: Operation, case: Case) -> int:
+    """The axis that weights of one element each are meant to be over, as of steps; 0 where they are the answer."""
+    dims = op.inputs[0].dims or ()
+    is_answer = op.type not in ("Softmax", "RealDiv") or any(op in (head.end, head.op) for head in heads(case))
+    return 0 if is_answer else next((i for i in range(len(dims) - 1, 0, -1) if dims[i] != 1), 0)
 
 
 def _argmax(op: Operation, case: Case) -> Iterator[Finding]:
@@ -180,7 +189,7 @@ def _argmax(op: Operation, case: Case) -> Iterator[Finding]:
     if axis is None or axis.size != 1 or len(dims) < 2:
         return
     place = int(axis.reshape(())) % len(dims)
-    said = f"tf.argmax {op.name} is over axis {int(axis.reshape(()))} of {op.inputs[0].name} of shape {_shape(dims)}"
+    said = f"tf.argmax {op.name} is over axis {int(axis.reshape(()))} of {op.inputs[0].name} of shape {shape_of(dims)}"
     if dims[place] == 1:
         yield finding(64, "argmax over one", op, f"{said}, which has one element: it is 0 for every example, so what "
                       "is made of it, such as an accuracy, says nothing", "for a single output compare "
@@ -203,7 +212,7 @@ def _crossed(op: Operation, case: Case) -> Iterator[Finding]:
     row, column = sorted((d or () for d in dims), key=len)
     if (len(row), len(column)) != (1, 2) or column[1] != 1 or 1 in (row[0], column[0]):
         return
-    said = f"{_shape(dims[0] or ())} and {_shape(dims[1] or ())}: all pairs of examples, n by n values, not n"
+    said = f"{shape_of(dims[0] or ())} and {shape_of(dims[1] or ())}: all pairs of examples, n by n values, not n"
     if op.type == "Equal":
         yield finding(61, "compared crosswise", op, f"{op.name} compares shapes {said}",
                       "give both the same shape: tf.squeeze(x, 1), or tf.reshape(x, [-1])")
@@ -234,7 +243,8 @@ def _pooled_over_the_batch(op: Operation, case: Case) -> Iterator[Finding]:
 
 def _flattened(op: Operation, case: Case) -> Iterator[Finding]:
     """A map reshaped to [-1, k], where k is not the size of an example."""
-    if op in case.trained and (told := regrouped(op, failed=bool(case.failed))) is not None:
+    told = regrouped(op, failed=bool(case.failed)) if op in case.trained else None
+    if told is not None and not order_of(op):
         yield finding(105 if case.failed else 78, "reshape changes the rows", op, *told, confidence="certain")
 
 
@@ -248,25 +258,9 @@ def regrouped(op: Operation, *, failed: bool) -> tuple[str, str] | None:
     if dims[0] is not None and not failed or to[1] in (whole, sizes[-1]) or not whole:
         return None
     rows = f"{whole / to[1]:.3g} rows" if whole > to[1] else f"{whole / to[1]:.3g} of a row"
-    return (f"{op.name} reshapes {op.inputs[0].name} of shape {_shape(dims)} to [-1, {to[1]}], but an example has "
+    return (f"{op.name} reshapes {op.inputs[0].name} of shape {shape_of(dims)} to [-1, {to[1]}], but an example has "
             f"{' * '.join(map(str, sizes))} = {whole} elements: each becomes {rows}, and the rows no longer are the "
             "examples of the labels", f"tf.reshape(x, [-1, {whole}]), or tf.layers.flatten(x)")
-
-
-def _axes_mixed(op: Operation, case: Case) -> Iterator[Finding]:
-    """[batch, time, n] reshaped to [time, batch, n]: the examples are mixed, not transposed."""
-    if op.type != "Reshape":
-        return
-    dims, to = ([n for n in t.dims or () if n != 1] for t in (op.inputs[0], op.outputs[0]))
-    if dims != to and len(dims) > 1 and Counter(dims) == Counter(to) and dims.count(None) < 2:
-        yield finding(66, "reshape for transpose", op, f"{op.name} reshapes {op.inputs[0].name} of shape "
-                      f"{_shape(op.inputs[0].dims)} to {_shape(op.outputs[0].dims)}: the elements keep their order, so "
-                      "what is of one example is dealt out to several", "tf.transpose, which moves the axes: "
-                      "tf.transpose(x, [1, 0, 2])")
-
-
-def _shape(dims: tuple[int | None, ...] | None) -> str:
-    return "[" + ", ".join("?" if n is None else str(n) for n in dims or ()) + "]"
 
 
 def _mean_over_mask(op: Operation, case: Case) -> Iterator[Finding]:
