@@ -28,12 +28,14 @@ class Turn:
     """One step of one loss. keys: values that may be random keys, by the placeholder they are fed to.
 
     loss: None until the step has run. shared: names of parameters that another loss has moved, perhaps against it.
+    moved: of those that any step before it has changed.
     """
 
     step: ForeignStep
     loss: float | None = None
     keys: Mapping[Tensor, np.ndarray] = field(default_factory=dict)
     shared: Collection[str] = ()
+    moved: frozenset[str] = frozenset()
 
 
 class Use(NamedTuple):
@@ -56,6 +58,10 @@ class Course:
         turns = self._turns.setdefault(key, [])
         others = [each[-1].step.gradients for each in self._turns.values() if each is not turns]
         turn.shared = {name for gradients in others for name, g in gradients.items() if g is not None}
+        if turns:
+            old, new = turns[-1].step.values, turn.step.values
+            turn.moved = turns[-1].moved | {name for name in new.keys() & old.keys() - turns[-1].moved
+                                            if not np.array_equal(new[name], old[name])}
         if turns and turns[-1].loss is not None and not np.isfinite(turns[-1].loss):
             turns.pop()  # nothing is told by what comes after the first that is not finite
         turns.append(turn)
@@ -86,9 +92,9 @@ def _same_data(a: Turn, b: Turn) -> bool:
 def not_updated(turns: Sequence[Turn], use: Use, *, some_may: bool = False) -> list[Finding]:
     """Parameters that stay as they are, though they have gradients. some_may: all but some, that is."""
     changes = {name: _pairs(turns, name) for name in turns[-1].step.values}
-    still = [name for name, pairs in changes.items() if len(pairs) >= TURNS and not any(np.any(d) for d, _ in pairs)
+    still = [name for name, pairs in changes.items() if len(pairs) >= TURNS and name not in turns[-1].moved
              and max(np.abs(g).max() for _, g in pairs) > _LOST * np.abs(turns[-1].step.values[name]).max()]
-    if not still or some_may and any(np.any(d) for pairs in changes.values() for d, _ in pairs):
+    if not still or some_may and turns[-1].moved & changes.keys():
         return []
     return [Finding(91, "never updated", still[0], "", still[0],
                     f"{_listed(still)} {'get gradients, but are' if len(still) > 1 else 'gets a gradient, but is'} "

@@ -45,6 +45,14 @@ def test_some_parameters_may_be_meant_to_stay():
     assert [f.target for f in not_updated(steps, USE)] == ["v"] and not_updated(steps, USE, some_may=True) == []
 
 
+def test_what_a_schedule_has_brought_to_rest_was_updated():
+    course, w = Course(), np.array([1.0])
+    for step in range(30):
+        steps = course.note("loss", Turn(ForeignStep("loss", {"w": w}, {}, {"w": w}), float(w @ w)))
+        w = w if step > 8 else 0.9 * w
+    assert len(steps) == 12 and not_updated(steps, USE) == []
+
+
 def test_a_divergence_comes_before_what_it_makes():
     assert too_far(turns(3.0), USE)[0].severity > 95 > too_far(turns(1.1, count=8), USE)[0].severity
 
