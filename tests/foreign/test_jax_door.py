@@ -9,9 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from autodiff.core.site import Site
 from autodiff.debug.facts.roles import place_of
 from autodiff.foreign.auxiliary import with_auxiliary
 from autodiff.foreign.doors import View
+from autodiff.foreign.read_around import read_around
 
 from .mini_jax import installed, jax
 
@@ -256,6 +258,22 @@ def test_updates_that_are_scaled_without_a_minus_are_told_where_they_are(told, r
     at = 1 + OPTAX.replace("momentum", "scale").splitlines().index("optimizer = optax.scale(0.01)")
     assert found.found == ([("uphill", at)] if mended else []), found.found
     assert not mended or found.written[0] == [f"optimizer = optax.scale({mended})"], found.written
+
+
+@pytest.mark.parametrize(["text", "lines", "argument", "mended"], [
+    ("def f(p, x):|    return mean(g(x))|def g(x):|    return x @ w['a']|y = g(0)", (4, 2), "p",
+     "    return mean(g(p, x))|def g(w, x):|y = g(w, 0)"),
+    ("def f(p):|    return mean(g())|def g():|    return w['a']", (4, 2), "p", "    return mean(g(p))|def g(w):"),
+    ("def f(p, x):|    return x @ w['a'] + w['b']", (2,), "p", "    return x @ p['a'] + p['b']"),
+    ("def f(p, x):|    return mean(g(x))|def g(x):|    return x @ w['a']|y = map(g, [0])", (4, 2), "p", ""),
+    ("def f(p, x):|    return mean(g(x)) + p|def g(x):|    return x @ w['a']", (4, 2), "p", None),
+    ("def f(p, x):|    return mean(g(x))|def g(w):|    return w['a']", (4, 2), "p", None)])
+def test_what_a_function_reads_from_around_it_is_handed_to_it(tmp_path, text, lines, argument, mended):
+    (file := tmp_path / "train.py").write_text(text.replace("|", "\n") + "\n")
+    sites = [Site(str(file), line, name) for line, name in zip(lines, "gf" if len(lines) > 1 else "f")]
+    found = read_around(sites, "f", argument, ["w"])
+    new = None if found is None else [line for _, each in sorted(found.lines.items()) for line in each.split("\n")]
+    assert (new if new is None else "|".join(filter(None, new))) == mended
 
 
 def test_an_optimizer_that_each_step_begins_anew_is_begun_before_the_loop(told):

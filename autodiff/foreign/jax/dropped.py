@@ -1,14 +1,21 @@
-"""What a statement makes and leaves: `optax.apply_updates(params, updates)` or `x.at[i].set(y)`, nothing assigned."""
+"""What a statement makes and leaves: `optax.apply_updates(params, updates)` or `x.at[i].set(y)`, nothing assigned; and
+what a function is given and leaves, as it reads the same from around it."""
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
 
 from ...core.site import Site
+from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
 from ..handed_on import function_of, returned_by, taken
 from ..new_lines import NewLines, replaced, text_on
+from ..read_around import names_around, read_around
 from ..script_lines import assigned_on, lines_of_use, nodes_in, on_lines, read_by
 
 _MAPS = ("apply_updates", "tree_map", "tree.map", "tree_multimap")
@@ -89,3 +96,21 @@ def _own(file: str, call: ast.Call) -> ast.FunctionDef | None:
     """The script's function that is called, if it only returns something."""
     return next((node for node in nodes_in(file) if isinstance(node, ast.FunctionDef) and isinstance(
         call.func, ast.Name) and node.name == call.func.id and returned_by(node)), None)
+
+
+def unread(function: Any, titles: Sequence[str], reading: Any) -> Iterator[tuple[str, Remark]]:
+    """Of parameters that a function does not use, as it reads the same arrays from around it; each with its name.
+
+    titles: of its arguments. reading: what was found of a call of it.
+    """
+    function, program = inspect.unwrap(function), reading.program
+    used = {id(v): e for e in reversed(program.equations) for v in e.inputs}
+    around = {id(x): e.sites for x, (v, _) in zip(reading.traced.outside, program.constants) if (
+        e := used.get(id(v))) is not None and e.sites}
+    for leaf, v in zip(reading.leaves, program.inputs) if inspect.isfunction(function) else ():
+        if leaf.is_parameter and id(v) not in used and id(leaf.value) in around:
+            names = [name for name, value in names_around(function).items() if isinstance(value, (
+                dict, list, tuple, jax.Array)) and any(x is leaf.value for x in jax.tree.leaves(value))]
+            told = read_around(around[id(leaf.value)], function.__name__, titles[leaf.place[0]], names)
+            if told is not None:
+                yield leaf.name, told

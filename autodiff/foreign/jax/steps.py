@@ -10,7 +10,7 @@ import itertools
 import sys
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -27,6 +27,7 @@ from ..new_lines import nodes_on
 from ..steps import ForeignStep, ForeignSteps, not_used
 from .compiled import Traced, check_indices
 from .data import Equation, Literal, Program, Variable, is_only_added, last_use
+from .dropped import unread
 from .jitted import Once, form_of, held_by
 from .primitives import JAX
 from .program import array_of, as_program, dotted, jaxpr_at_values, jaxpr_of, parameter_names, tidied
@@ -106,10 +107,12 @@ class Reading:
 
 @dataclass
 class _Known:
-    """A graph that was built. given: placeholders for the inputs that are no parameters, and for constants."""
+    """A graph that was built. given: placeholders for the inputs that are no parameters, and for constants. remarks: of
+    parameters that the function had from around it too, when it was traced."""
 
     loss: Tensor
     given: list[Tensor]
+    remarks: dict[str, Remark] = field(default_factory=dict)
 
 
 class Builder:
@@ -139,7 +142,10 @@ class Builder:
         key = reading.graph, tuple(leaf.name for leaf in leaves), len(cotangents)
         if key not in self._known:
             self._known[key] = self._new(program, leaves, cotangents, _names_of(call.function, program))
+            self._known[key].remarks.update({self._steps.variables[name].op.name: told for name, told in unread(
+                call.function, parameter_names(call.function, call.args), reading)})
         known = self._known[key]
+        self._steps.advice.remarks |= known.remarks
         data = [array_of(leaf.value) for leaf in leaves if not leaf.is_parameter]
         data += [*cotangents, *(value for _, value in program.constants)]
         step = ForeignStep(known.loss, values, dict(zip(known.given, data)), _own_gradients(call, leaves), call.made_by,

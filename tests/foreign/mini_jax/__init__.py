@@ -19,7 +19,7 @@ from ..mini_torch import Room
 NAMES = """jax jax.core jax.lax jax.tree jax.tree_util jax.numpy jax.dtypes jax.errors jax.extend jax.extend.core
 jax._src jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
 jax._src.interpreters.partial_eval jax.experimental jax.experimental.checkify""".split()
-PARTS = "compiled door draws habits jitted optimizers program raised reader steps written".split()  # of JAX
+PARTS = "compiled door draws dropped habits jitted optimizers program raised reader steps written".split()  # of JAX
 MODULES = {name: Room(name) for name in NAMES}
 for _name, _module in MODULES.items():
     if "." in _name:
