@@ -584,6 +584,11 @@ def test_a_key_that_stays_is_split_once_more_where_it_is_handed_on(lines, at, me
     ("same random key", 2, "def f(c, _):\n    x = g(jax.random.choice(c[0], 9))\n    return c, x\nscan(f, c)", {}),
     ("same random key", 3, "def f(c, _):\n    k, p = c\n    x = jax.random.choice(k, 9)\n    return (k, p), x\n"
      "scan(f, c)", {3: "    k, subkey = jax.random.split(k)\n    x = jax.random.choice(subkey, 9)"}),
+    ("same random key", 3, "key = jax.random.PRNGKey(0)\nfor i in n:\n    p = step(p, key, x)",
+     {3: "    key, subkey = jax.random.split(key)\n    p = step(p, subkey, x)"}),
+    ("same random key", 3, "key = jax.random.PRNGKey(0)\nfor i in n:\n    p = step(p, key, f(key))", {}),
+    ("mean before square", 2, "import jax.numpy as jnp\nl = jnp.mean(r - y) ** 2 + p",
+     {2: "l = ((r - y) ** 2).mean() + p"}),
     ("same random key", 2, "def f(k):\n    x = jax.random.choice(k, 9)\n    return x, k\nf(c)", {})])
 def test_what_jax_changes_no_array_by_and_keys_of_its_loops_are_written(rule, at, lines, mended, tmp_path):
     (file := tmp_path / "train.py").write_text(lines)

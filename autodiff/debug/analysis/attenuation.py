@@ -203,7 +203,7 @@ def remedy(lost: Sequence[Hop], op: Operation | None, values: Values) -> str:
                 "classes, or begin with smaller weights and biases")
     if first.op_type in _RELUS and _is_last(op):
         return "leave the relu out of the last layer: nothing brings an output that is below 0 back"
-    if kinds & set(_RELUS) and first.op_type != "Softmax":
+    if kinds & set(_RELUS) and first.op_type != "Softmax" and "cancels out, as with a bias" not in first.note:
         return "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu"
     if kinds & set(SATURATING):
         return "scale the inputs or initial weights down, or normalize the layer"

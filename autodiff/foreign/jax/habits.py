@@ -128,11 +128,11 @@ def _same_key(turns: Sequence[Turn], sites: tuple[Site, ...]) -> list[Finding]:
         return []
     places = list(dict.fromkeys(p for op in same if (p := place_of(op)) is not None))
     names = sorted({t.op.name for t in turns[-1].keys if set(same) & descendants([t])})
-    key = " and ".join(names) or "made in it"
+    key = f"the key {' and '.join(names) or 'made in it'}".replace("the key key", "its key")
     passed = [at for at in sites if loops_around(at.file, at.line) and len(key_names(at.file, at.line)) == 1]
     return [Finding(58, "same random key", same[0].name, same[0].type, "",
-                    f"each of {len(turns)} steps draws the same random numbers{''.join(map(at_line, places[:3]))}: the "
-                    f"key {key} never changes, where the step is asked for"
+                    f"each of {len(turns)} steps draws the same random numbers{''.join(map(at_line, places[:3]))}: "
+                    f"{key} never changes, where the step is asked for"
                     f"{''.join(f' at {s}' for s in (passed or sites)[:1])}",
                     "split the key in each step, key, sub = jax.random.split(key), and draw with sub", "doctor",
                     as_place(passed[0]) if passed else places[0] if places else None)]

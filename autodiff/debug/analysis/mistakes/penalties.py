@@ -107,7 +107,7 @@ def _summed_beside_mean(case: Case) -> list[Finding]:
                             f"batch, and what is added to it, {beside[0].name}{at_line(place_of(beside[0]))}, a mean "
                             f"over them: it counts {rows[op][0]} times, and more with larger batches",
                             "reduce both alike: sum over the numbers of each example, and take the mean over examples",
-                            target=beside[0].outputs[0].name)]
+                            target=beside[0].outputs[0].name, confidence="certain")]
     return []
 
 

@@ -98,8 +98,9 @@ def decayed(case: Case) -> list[Finding]:
         if still and len(case.steps) > 2:
             found.append(finding(52 if case.learns else 63, "global_step not advanced", update_op(case), "the learning "
                                  f"rate {rate.name} follows {counters[0].name}, which no training step changes: after "
-                                 f"{len(case.steps)} steps it is still {np.ravel(_last(case, counters[0]))[0]}, and "
-                                 f"the rate {values[-1][1] if values else float('nan'):.3g}: the schedule never begins",
+                                 f"{case.steps[-1].step} steps it is still {np.ravel(_last(case, counters[0]))[0]}, "
+                                 f"and the rate {values[-1][1] if values else float('nan'):.3g}: the schedule never "
+                                 "begins",
                                  f"optimizer.minimize(loss, global_step={counters[0].name})",
                                  target=f"{counters[0].name}:0", confidence="certain"))
         elif len(values) > 2 and len(case.steps) < 2000 and 0 <= at_end < 0.01 * values[0][1] and (
