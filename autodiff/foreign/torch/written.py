@@ -15,22 +15,9 @@ from ...debug.analysis.mistakes.heads import unbroadcast
 from ...debug.analysis.mistakes.units import order_of
 from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
+from .. import new_lines
 from ..new_calls import calls_on, copied_to_the_other, given_too, turned_mask, with_word, without_call
-from ..new_lines import (
-    NewLines,
-    after,
-    before,
-    between_steps,
-    last_name,
-    made_before,
-    moved,
-    nodes_on,
-    replaced,
-    scaled_inside,
-    squared_first,
-    text_on,
-    value,
-)
+from ..new_lines import NewLines, after, before, last_name, moved, nodes_on, replaced, scaled_inside, text_on, value
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_losses import in_logarithms, over_count, summed_too
@@ -226,7 +213,7 @@ def _registered(at: _At) -> Iterator[NewLines]:
         kind = "Dict" if isinstance(statement.value, (ast.Dict, ast.DictComp)) else "List"  # type: ignore
         what = "Parameter" if "Parameter(" in ast.unparse(statement.value) else "Module"  # type: ignore
         yield value(at.file, at.line, f"torch.nn.{what}{kind}({{}})")
-    yield from made_before(at.file, at.line, at.known.late.line) if at.known.late is not None else ()
+    yield from new_lines.made_before(at.file, at.line, at.known.late.line) if at.known.late is not None else ()
 
 
 def lists_layers(statement: ast.stmt | None) -> bool:
@@ -311,7 +298,7 @@ def _lighter(at: _At) -> Iterator[NewLines]:
 
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "gradients accumulate": _zeroed, "nothing to step by": lambda at: iter([
-        between_steps(at.file, at.line, at.known.backward, before)]), "never stepped": _stepped,
+        new_lines.between_steps(at.file, at.line, at.known.backward, before)]), "never stepped": _stepped,
     "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
     **dict.fromkeys(("learning rate too high", "steps too large"), lambda at: iter([slower(0.1, at.known)])),
     "inputs not scaled": _scaled, "eval mode": _training,
@@ -320,8 +307,9 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]), "sorted by class": _shuffled,
     "empty mean": lambda at: over_count(at.file, at.line),
     "frozen parameters": lambda at: iter([thawed(at.finding.place, [])]), "reshape for transpose": _moved_axes,
-    "mean before square": lambda at: iter([squared_first(at.file, at.line)]), "clipped in vain": lambda at: (
-        between_steps(at.file, at.line, *each) for each in ((at.known.backward, after), (at.known.stepped, before))),
+    "mean before square": lambda at: iter([new_lines.squared_first(at.file, at.line)]),
+    "clipped in vain": lambda at: (new_lines.between_steps(at.file, at.line, *each) for each in (
+        (at.known.backward, after), (at.known.stepped, before))),
     "sum beside a mean": lambda at: summed_too(at.known.graph.operations.get(at.finding.target.partition(":")[0])),
     "weight decay": _lighter, "sample cut": _resampled, "dropout in evaluation":
     _worded("dropout", "training", "self.training"), "single deviation": lambda at: iter([given_too(

@@ -12,9 +12,10 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ..findings import Finding
 from ..mistakes.case import Case
-from ..mistakes.classes import averaged_in, classes_in, how_reduced
+from ..mistakes.classes import classes_in
 from ..mistakes.heads import ENTROPIES, Head, heads, through, unbroadcast, weights_of
 from ..mistakes.last_layer import has_other_half, logits_of, squashed_before
+from ..mistakes.penalties import averaged_in, how_reduced
 from ..mistakes.units import order_of
 from ..mistakes.wiring import axis_of_places
 from .activations import Activation

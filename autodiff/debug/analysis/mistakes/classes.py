@@ -6,29 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, past
+from ....core.graph import Operation
+from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held
-from .heads import (
-    ENTROPIES,
-    SAME,
-    Head,
-    constant,
-    gathered,
-    heads,
-    is_data,
-    is_normalized,
-    last_layer,
-    number_in,
-    scaled,
-    through,
-    unbroadcast,
-)
+from .heads import ENTROPIES, SAME, Head, constant, gathered, heads, is_normalized, last_layer, through, unbroadcast
 from .last_layer import has_other_half, logits_of
 from .pairing import batches_of, source_of_labels
-from .penalties import addends
+from .penalties import averaged_first, is_residual
 from .signs import signs_of
 from .wiring import linear_source
 
@@ -37,8 +23,6 @@ _KINDS = 3  # different whole numbers from which on they are classes
 _TRAINED = 20  # steps that should have taught something
 _CLEAR = 0.5  # how far the right class stands out
 _SEVERAL = 0.05  # share of examples with more than one yes
-_LAYERS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Conv2D")
-_CANCELS = 0.5  # of the mean of squares: where the square of a mean is less, both signs are there
 _MOST = 100  # columns: more are an image, not classes
 
 
@@ -192,20 +176,9 @@ def residual_mistakes(case: Case) -> list[Finding]:
     """Findings about differences of predictions and labels, and of products of them."""
     found: list[Finding] = []
     for op in case.behind:
-        for rule in (_not_squared, _averaged_first, _hinge_of_zeros, _no_logarithm):
+        for rule in (_not_squared, averaged_first, _hinge_of_zeros, _no_logarithm):
             found += rule(op, case)
     return found + [f for head in heads(case) for f in _not_one_hot(head, case)][:1]
-
-
-def _is_residual(op: Operation, case: Case) -> bool:
-    """Whether an op is a prediction less what was fed for it, example by example."""
-    if op.type != "Sub" or op not in case.trained or not op.outputs[0].dims:
-        return False
-    trained = [t.op in case.trained for t in op.inputs]
-    if sum(trained) != 1 or not (fed := fed_behind([op.inputs[trained.index(False)]])):
-        return False
-    said = past(op.inputs[trained.index(True)], SAME).op  # weighed by labels already it is no prediction
-    return said.type != "Mul" or not any(t.op not in case.trained and fed & fed_behind([t]) for t in said.inputs)
 
 
 def _not_squared(op: Operation, case: Case) -> Iterator[Finding]:
@@ -213,7 +186,7 @@ def _not_squared(op: Operation, case: Case) -> Iterator[Finding]:
 
     None where labels are met before: a cross entropy less the entropy of its labels, say, is never below 0.
     """
-    if not _is_residual(op, case) or not ancestors([*op.inputs]).isdisjoint(head.op for head in heads(case)):
+    if not is_residual(op, case) or not ancestors([*op.inputs]).isdisjoint(head.op for head in heads(case)):
         return
     at = op
     while at is not case.y.op and (takers := [c for c in at.outputs[0]._consumers if c in case.behind]):
@@ -225,58 +198,6 @@ def _not_squared(op: Operation, case: Case) -> Iterator[Finding]:
                   "which is neither squared nor taken absolute: errors of both signs cancel, and it falls without "
                   f"end as all predictions go one way: from {case.first_loss:.4g} to {case.last_loss:.4g}",
                   "tf.reduce_mean(tf.square(prediction - labels))", confidence="certain")
-
-
-def _averaged_first(op: Operation, case: Case) -> Iterator[Finding]:
-    """The square of a mean, where the mean of squares is meant: of residuals, or of all that the loss has of data."""
-    mean = averaged_in(op)
-    if mean is None or op not in case.trained or signs_of(op, case) != {1}:
-        return
-    source = past(mean.inputs[0], SAME)
-    users = [c for c in through(source) if c in case.behind and c is not mean and c.type not in ("Neg", *SAME)]
-    values, means = case.series(source), case.series(mean.outputs[0])
-    labels = next((t for t in source.op.inputs if t.op not in case.trained), None)
-    if users or mean.outputs[0].dims != () and not (values and means and values[0].size > means[0].size):
-        return
-    is_of_labels = labels is not None and _is_residual(source.op, case)
-    if is_of_labels and labels is not None and (mean.outputs[0].dims == () or is_data(past(labels, SAME))):
-        said = past(next(t for t in source.op.inputs if t is not labels), SAME)
-        if any(said.op in ancestors([head.prediction]) or head.labels is not None and fed_behind([labels]) & fed_behind(
-                [head.labels]) for head in heads(case)):
-            return  # a penalty of what is off on average, beside the error
-    elif mean.outputs[0].dims != () or not _is_alone(op, source, case) or not values or (
-            np.mean(values[-1]) ** 2 > _CANCELS * np.mean(np.square(values[-1]))):
-        return
-    what = "residuals" if is_of_labels else f"of {source.name}"
-    yield finding(73, "mean before square", op, f"{op.name} takes the {'size' if op.type == 'Abs' else 'square'} of "
-                  f"{mean.name}{at_line(place_of(mean))}, the {how_reduced(mean)} of all {what}: errors of both signs "
-                  "cancel in it, so it is 0 for what is right on average alone",
-                  "tf.reduce_mean(tf.square(prediction - labels))" if is_of_labels else "square first, and take the "
-                  "mean of the squares: tf.reduce_mean(tf.square(x))", confidence="certain" if is_of_labels else
-                  "probable")
-
-
-def averaged_in(op: Operation) -> Operation | None:
-    """The mean, or sum, of which an op takes the square or size; None if it does not."""
-    is_square = op.type in ("Square", "Abs", "L2Loss") or op.type == "Pow" and constant(op.inputs[1]) is not None or (
-        op.type == "Mul" and op.inputs[0] is op.inputs[1])
-    mean = scaled(op.inputs[0])[0] if is_square else op
-    return mean if is_square and mean.type in ("Mean", "Sum") else None
-
-
-def how_reduced(total: Operation) -> str:
-    """ "sum", or "mean", also where it is divided only then."""
-    return "sum" if total.type == "Sum" and "mean" not in getattr(place_of(total), "text", "") else "mean"
-
-
-def _is_alone(op: Operation, source: Tensor, case: Case) -> bool:
-    """Whether y is that square and others, each of a mean too, of one number, or of weights alone."""
-    if source.op.type == "Mul" and any(t.op not in case.trained and number_in(t) is None for t in source.op.inputs):
-        return False  # weighed by what tests it
-    parts = [scaled(t)[0] for t in addends(case.y)]
-    return op in parts and all(averaged_in(each) is not None or not any(
-        o.type in _LAYERS and o in case.trained for o in ancestors(each.outputs)) or each.inputs and each.type in (
-        "Square", "Abs", "Mul", "Pow") and {*(each.inputs[0].dims or ())} <= {1} for each in parts)
 
 
 def _hinge_of_zeros(op: Operation, case: Case) -> Iterator[Finding]:
