@@ -58,13 +58,15 @@ class Builder:
     def __init__(self, steps: ForeignSteps, recorder: Recorder, habits: Habits) -> None:
         self._steps, self._recorder, self._habits = steps, recorder, habits
         self._known: dict[Any, _Known] = {}
-        self._news = 0  # of the last steps, one after the other, whose graphs were new
+        self._news = 0  # of the last large steps, one after the other, whose graphs were new
 
     def is_one_of_many(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any]) -> bool:
-        """Whether a step is to be passed over: it is large and does what none did, as almost all of the last ones."""
+        """Whether a step is to be passed over: it is large, and does what none did before, as the last large ones."""
+        if len(entries) < _LARGE:
+            return False
         is_new = _signature(entries, parameters, loss)[0] not in self._known
         self._news = self._news + 1 if is_new else 0
-        return self._news > _ALL_NEW and len(entries) >= _LARGE and self._news % ONE_IN != 0
+        return self._news > _ALL_NEW and self._news % ONE_IN != 0
 
     def built(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str]) -> Built:
         """The graph of a loss, by the entries that it is made of."""
