@@ -157,9 +157,9 @@ def _copied_too_late(case: Case) -> list[Finding]:
     differences = [(op, {held(t) for t in op.inputs}) for op in case.operations if op.type in (
         "Sub", "SquaredDifference")]
     for op in case.operations if differences else ():
-        source = held(op.inputs[1]) if op.type in ASSIGNS else op
-        pair = {source, op.inputs[0].op} if source is not op and source.outputs[0] in case.variables else set()
-        for less in (each for each, of in differences if of == pair):
+        if op.type not in ASSIGNS or (source := held(op.inputs[1])).outputs[0] not in case.variables:
+            continue
+        for less in (each for each, of in differences if of == {source, op.inputs[0].op}):
             runs = [run for run in case.runs if less in run.ran and not run.trains]
             known = [(run.before.get(source.name, 0), run.before.get(op.inputs[0].op.name, 1)) for run in runs]
             if _FEW // 2 <= len(runs) >= sum(op in run.ran for run in case.runs) - 1 and all(

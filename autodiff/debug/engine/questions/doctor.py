@@ -141,11 +141,10 @@ class Checkup:
         asked = {v.handle_tensor.op for m in self.model.graph.extras.get("loaded models", ()) for v in m.weights}
         call, calls = self.model.derivatives.script_call(y), [c for c in calls_of(self.model.graph) if y in c.ys]
         for variable in variables:
-            if any(each.found.get(variable) is not None for each in calls):
+            if any(each.found.get(variable) is not None for each in calls) or self._gets_another(variable, y):
                 continue  # it flows, though another call may look at some alone
             reason = why_none(y, variable, call)
-            if reason.kind == "flows" or self._gets_another(variable, y) or is_no_weight(variable) or is_kept_out(
-                    variable, reason.cuts):
+            if reason.kind == "flows" or is_no_weight(variable) or is_kept_out(variable, reason.cuts):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             told = advice_of(self.model.graph).remarks.get(variable.op.name)

@@ -108,7 +108,7 @@ class Gradients:
         """Gradients of the trainable variables (or of the tensors of `target`) in the last run.
 
         by="scope" adds up name scopes. sort: name, norm, max, zero, nan, inf or update, largest first.
-        past: with norms of the runs before.
+        past: with norms of the runs before, and why there is no gradient where there is none.
         """
         if by not in ("", "scope") or sort and sort not in SORTS:
             raise ArgumentError(expected=f"by 'scope' and sort one of {', '.join(SORTS)}", found=repr(by or sort))
@@ -126,7 +126,8 @@ class Gradients:
             except AutodiffError as error:
                 gradient, refused[tensor] = None, error.message.partition("\n")[0]
             if gradient is None:
-                missing.append(self._row_without(tensor, refused.get(tensor) or why_none(top, tensor).text))
+                reason = refused.get(tensor) or (why_none(top, tensor).text if past else "")
+                missing.append(self._row_without(tensor, reason))
             else:
                 found[tensor] = gradient
         at = self.state.moment_for([top]) if y or target else self.state.moment_of_training(top)
