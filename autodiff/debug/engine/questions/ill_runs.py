@@ -11,6 +11,8 @@ from ..runs.effects import Effects
 from ..state import State
 from .blame import Blame
 
+_OTHERS = 8  # losses beside a run's own that are looked at
+
 
 class IllRuns:
     """Looks for them in what is remembered."""
@@ -40,12 +42,16 @@ class IllRuns:
         return None
 
     def of_other_losses(self, at: Moment) -> WhyNonfinite | None:
-        """Of losses that the run `at` did not compute, each in the last run that did: the first that is not finite."""
-        seen = set(self.effects.run_last(at))
+        """Of losses that the run `at` did not compute, each in the last run that did: the first that is not finite; of
+        many, as where each step has another graph, the last ones."""
+        seen, looked = set(self.effects.run_last(at)), 0
         for moment in reversed(self.state.moments if self.state.view is None else ()):
             if not seen.issuperset(here := self.effects.run_last(moment)):
                 seen.update(here)
+                looked += 1
                 why = self.blame.why_nonfinite(self.effects.roots(at=moment), None, moment)
                 if why.origins:
                     return why
+            if looked == _OTHERS:
+                break
         return None
