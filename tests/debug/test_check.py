@@ -252,6 +252,17 @@ def test_another_gradient_of_what_is_only_given_on_is_meant(forward: Any, backwa
     assert bool(check.wrong) != bool(said) and (said in check.text)
 
 
+@pytest.mark.parametrize("miss, wrong", [(1e-4, []), (0.02, ["IdentityN"])])
+def test_a_gradient_that_is_found_by_iterating_is_nearly_right(miss: float, wrong: list[str]) -> None:
+    with tf.Graph().as_default() as graph:
+        a = tf.Variable([1.0, 2.0], name="a")
+        rooted = tf.custom_gradient(lambda x: (tf.sqrt(x), lambda dy: (1.0 + miss) * dy / (2.0 * tf.sqrt(x))))
+        tf.reduce_sum(rooted(a), name="loss")
+    dbg = Debugger(graph)
+    dbg.run(1, fetches="loss:0")
+    assert [check.op_type for check in dbg.check("loss", "a").wrong] == wrong
+
+
 def test_a_registered_reversal_is_meant() -> None:
     with tf.Graph().as_default() as graph:
         w = tf.Variable([1.0, 2.0, 3.0], name="w")

@@ -101,6 +101,11 @@ loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(tf.layers.dense
 h = tf.layers.dropout(tf.layers.dense(x, 16, tf.nn.tanh), 0.3, training=True)
 loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(tf.where(h > 0, h, 0.1 * h), 3))
 """,
+    "weights divided by their size, in two calls": """
+w = tf.get_variable("w", [4, 4])
+unit = lambda: w / tf.maximum(1.0, tf.sqrt(tf.reduce_sum(tf.square(w))))
+loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(tf.nn.relu(tf.tanh(x @ unit()) @ unit()), 3))
+""",
     "an unrolled cell": """
 cell = tf.nn.rnn_cell.LSTMCell(4)
 outputs, _ = tf.nn.static_rnn(cell, [x] * 12, dtype=tf.float32)
@@ -112,7 +117,7 @@ loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(outputs[-1], 3)
 @pytest.mark.parametrize("name", CORRECT)
 def test_a_right_program_has_no_finding_that_counts(name: str, tmp_path: Path) -> None:
     text = START + "SCALE, CLASSES = 1.0, 3\n" + CORRECT[name] + END
-    assert not {"dead units", "where trap", "squashing chain"} & set(kinds(text, tmp_path))
+    assert not {"dead units", "where trap", "squashing chain", "decay twice"} & set(kinds(text, tmp_path))
 
 
 def test_a_class_that_weighs_more_has_labels_of_0_and_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,7 +160,7 @@ class _Checked:
         if not slopes:
             return _finding(self.op, name, "unchecked", None, "not smooth or not finite at its values", order)
         worst = max(slopes, key=lambda slope: slope.error)
-        if worst.error <= self.rtol * _SECOND ** (order - 1):
+        if worst.error <= max(self.near, self.rtol * _SECOND ** (order - 1)):
             return _finding(self.op, name, "right", worst, "", order)
         meant = ""
         if order == 1 and self.op.override is not None:  # the script's own
@@ -169,7 +169,7 @@ class _Checked:
         return _finding(self.op, name, "meant" if meant else "wrong", worst, meant or guess(worst), order)
 
     given: Sequence[Any]
-    rtol = RTOL
+    rtol, near = RTOL, 0.0
 
 
 def _direction(like: Any, rng: np.random.Generator) -> np.ndarray:
@@ -264,7 +264,12 @@ class _Plain(_Checked):
 
 
 class _Custom(_Checked):
-    """A function with a gradient of its own: its rule is built where the function was, as it may use what is there."""
+    """A function with a gradient of its own: its rule is built where the function was, as it may use what is there.
+
+    What it computes may be found by iterating until it is near enough, as a fixed point is.
+    """
+
+    near = 1e-3
 
     def __init__(self, op: Operation, rule: CustomRule, known: Values, building: Any) -> None:
         self.op, self.given, self._building = op, [known[t] for t in op.inputs], building

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors, in_order, past
+from ...core.traversal import ancestors, in_order, past, reached
 from ..derivatives.derivatives import is_plain
 from ..facts.graph_lists import calls_of
 from ..facts.roles import VARIABLES, at_line, place_of
@@ -22,6 +22,8 @@ from .remedies import origin_of
 from .update_blame import is_store
 
 _SOFTMAXES = ("Softmax", "LogSoftmax")
+_SUMMING = ("Add", "AddV2", "AddN", "Sub", "Mul", "RealDiv", "Div", "Neg", "Sum", "Mean", "Identity", "Cast", "Reshape",
+            "Pack", "ConcatV2")  # what a penalty passes on its way to the loss, but no norm to divide by
 _ALMOST = 1e-3  # by which rows of labels may miss 1
 
 Values = Mapping[Tensor, Any]
@@ -31,7 +33,7 @@ def silent_mistakes(y: Tensor, operations: Iterable[Operation], variables: Seque
     """Findings about what is minimized and what trains whom. operations: of the whole graph."""
     behind = ancestors([y])
     listed = list(operations)
-    return [*(f for op in in_order(behind) for f in _over_the_batch(op)), *_penalized_twice(behind),
+    return [*(f for op in in_order(behind) for f in _over_the_batch(op)), *_penalized_twice(y),
             *wrong_sign(y, behind), *_trained_copies(listed, variables, behind)]
 
 
@@ -69,10 +71,10 @@ def _is_batch(tensor: Tensor) -> bool:
         and op.outputs[0].dims[0] == tensor.dims[0] for op in ancestors([tensor]))
 
 
-def _penalized_twice(behind: Iterable[Operation]) -> list[Finding]:
+def _penalized_twice(y: Tensor) -> list[Finding]:
     """Variables whose square is added to the loss in two places."""
     penalties: dict[Operation, list[Operation]] = defaultdict(list)
-    for op in in_order(behind):
+    for op in in_order(reached([y.op], lambda op: [t.op for t in op.inputs] if op.type in _SUMMING else [])):
         if op.type == "L2Loss":
             penalties[held(op.inputs[0])].append(op)
         elif op.type in ("Sum", "Mean") and op.inputs[0].op.type == "Square":
