@@ -10,7 +10,9 @@ from typing import Any
 from ..core.errors import ArgumentError
 from ..core.site import Site
 from ..debug.analysis.advice import Remark
-from ..debug.analysis.scripts.calls import called, given, owner_text
+from ..debug.analysis.scripts.calls import called, owner_text
+from ..debug.analysis.scripts.calls import given as argument_of
+from ..debug.analysis.scripts.expressions import number_of
 from ..debug.analysis.scripts.parsed import Parsed
 from ..debug.facts.roles import as_place, at_line
 
@@ -21,16 +23,18 @@ _PRODUCTS = ("mm", "matmul", "dot")
 
 
 def of_function(forward: Callable[..., Any], backward: Callable[..., Any], args: Sequence[Any],
-                slopes: Sequence[Any]) -> Remark:
-    """Of an autograd.Function that was given arguments, and whose backward gave slopes of them."""
+                slopes: Sequence[Any], dys: Sequence[Any]) -> Remark:
+    """Of an autograd.Function that was given arguments, and whose backward was given dys and gave slopes of them."""
     code, names = inspect.unwrap(backward).__code__, [*inspect.signature(forward).parameters][-len(args):]
-    shapes = [[[*t.shape] if hasattr(t, "shape") else None for t in each] for each in (args, slopes)]
+    shapes = [[[*t.shape] if hasattr(t, "shape") else None for t in each] for each in (args, slopes, dys)]
     return misshapen(code.co_filename, max(at or 0 for *_, at in code.co_lines()), names, *shapes)
 
 
-def misshapen(file: str, line: int, names: Sequence[str], inputs: Sequence[Shape], slopes: Sequence[Shape]) -> Remark:
+def misshapen(file: str, line: int, names: Sequence[str], inputs: Sequence[Shape], slopes: Sequence[Shape],  # noqa: PLR0913
+              given: Sequence[Shape] = ()) -> Remark:
     """Of the function that a line is in, which gives gradients of these shapes for inputs of others.
 
+    given: the shapes of the gradients that it is given.
     Raises StopIteration where all fit, LookupError where the return does not give them one by one.
     """
     at = next(i for i, (x, dx) in enumerate(zip(inputs, slopes)) if not _fits(x, dx))
@@ -51,6 +55,13 @@ def misshapen(file: str, line: int, names: Sequence[str], inputs: Sequence[Shape
             swapped = [source.put(parts[i], source.raw(parts[j])) for i, j in ((at, other), (other, at))]
             return Remark(f"{text}: that of {names[other]} stands there", as_place(Site(file, returned.lineno, "")),
                           "return them in the order of the arguments", source.rows(swapped, file))
+        for call, axis in _sums(made):
+            whole = [each for each in given if each and dx == ([] if axis is None else _without(each, axis))]
+            over = {i for each in whole for i in range(len(each or ())) if _without(each, i) == x}
+            if len(over) == 1:
+                new = f"{source.raw(call.func)}({over.pop()})"
+                return Remark(f"{text}: {name} was repeated along another axis", place, new, source.rows([source.put(
+                    call, new)], file))
     except ArgumentError:
         pass
     return Remark(text, place, f"a gradient has the shape of what it is of: leave it unsummed, sum it over what {name} "
@@ -64,13 +75,28 @@ def of_custom_vjp(file: str, line: int, said: str) -> Remark | None:
     read = {each.id for each in source.at_line(line, ast.Name)}
     functions = {each.name: each for each in source.all(ast.FunctionDef)}
     for rule in (each for each in rules if owner_text(each) in read or len(rules) == 1):
-        of, bwd = functions.get(owner_text(rule)), "".join(map(ast.unparse, given(rule, 1, "bwd")))
+        of, bwd = functions.get(owner_text(rule)), "".join(map(ast.unparse, argument_of(rule, 1, "bwd")))
         if found and of is not None and bwd in functions and not any(isinstance(
                 each, ast.Call) for each in of.decorator_list):  # nondiff_argnums
             at, dx, x = int(found[1]), *([int(n) for n in each.split(",") if n] for each in found.groups()[1:])
             return misshapen(file, functions[bwd].body[-1].lineno, [each.arg for each in of.args.args],
                              [*[None] * at, x], [*[None] * at, dx])
     return None
+
+
+def _sums(node: ast.expr) -> list[tuple[ast.Call, int | None]]:
+    """The calls of x.sum() and x.sum(axis) in an expression, with the axis."""
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call) and called(each) == "sum"]
+    found = [(call, number_of(call.args[0]) if call.args else None) for call in calls if len(
+        call.args) < 2 and not call.keywords]
+    return [(call, None if axis is None else int(axis)) for call, axis in found if axis is None or axis == axis]
+
+
+def _without(shape: Shape, axis: int) -> list[int]:
+    """A shape without one of its axes."""
+    kept = [*(shape or ())]
+    del kept[axis:axis + 1 or None]
+    return kept
 
 
 def _fits(x: Shape, dx: Shape) -> bool:

@@ -37,6 +37,10 @@ CASES: dict[str, tuple[str, Callable[[str], Any], str]] = {
         f, 2, "xw", [[5, 4], [4, 3]], [[4, 3], [5, 4]]).lines, "def bwd(r, g):\n    return dx, dw"),
     "gradient of a sum": ("def bwd(r, g):\n    return g.sum()", lambda f: misshapen(f, 2, "x", [[5]], [[]]).lines,
                           "def bwd(r, g):\n    return g.sum()"),
+    **{f"gradient summed by {old}": (f"def bwd(r, g):\n    return -(g * r).{old}", lambda f, dx=dx: misshapen(
+        f, 2, "x", [[5]], [dx], [[3, 5]]).lines, f"def bwd(r, g):\n    return -(g * r).{new}")
+       for old, dx, new in (("sum(1)", [3], "sum(0)"), ("sum(-1)", [3], "sum(0)"), ("sum()", [], "sum(0)"),
+                            ("sum(0)", [3], "sum(0)"), ("mean(1)", [3], "mean(1)"))},
     **{f"loop while {test}": (f"N, M = 5, f()\n{LOOP.format(test, step)}", lambda f: counted(f, 2),
                               f"N, M = 5, f()\n{new}")
        for test, step, new in (

@@ -43,8 +43,8 @@ class PostMortem(Scene):
         for pattern, finder in {"does not require grad": self._cut, "a second time": self._freed,
                                 "modified by an inplace": self._changed,
                                 "returned an invalid gradient": lambda: next(of_function(
-                                    e.op.function.forward, e.op.backward(), e.args, e.op.slopes) for e in reversed(
-                                        self.all) if isinstance(e.op, Call) and e.op.slopes)}.items():
+                                    e.op.function.forward, e.op.backward(), e.args, e.op.slopes, e.op.dys)
+                                    for e in reversed(self.all) if isinstance(e.op, Call) and e.op.slopes)}.items():
             if re.search(pattern, self.said):
                 return finder()
         has_none = re.search(r"\bNone(Type)?\b", self.said)
