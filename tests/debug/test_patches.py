@@ -586,3 +586,24 @@ with tf.Session() as session:
         said("why nan", shell)
         written = [line[1:] for line in shell.dbg.edits.patch(1).diff.splitlines() if line[:1] == "+"][1:]
     assert written == ["e = tf.matmul(x, w) / 0.01", "loss = -(own - tf.reduce_logsumexp(e, 1))[0]"], written
+
+
+@pytest.mark.parametrize("rounded, mended", [
+    ("tf.round(h)", "h + tf.stop_gradient(tf.round(h) - h)"),
+    ("tf.floor(4.0 * h) / 4.0", "((4.0 * h) + tf.stop_gradient(tf.floor(4.0 * h) - (4.0 * h))) / 4.0"),
+    ("tf.stop_gradient(h)", None)])
+def test_a_gradient_is_let_straight_past_what_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rounded: str,
+                                                     mended: str | None) -> None:
+    script = START + f"""x = tf.placeholder(tf.float32, [None, 2])
+w, v = tf.Variable([[1.0, 0.3], [0.2, 1.0]]), tf.Variable([[1.0], [0.5]])
+h = tf.matmul(x, w)
+q = {rounded}
+loss = tf.reduce_mean(tf.square(tf.matmul(q, v)))
+step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    session.run([step, loss], {{x: [[1.0, 0.9], [0.9, 1.0]]}})
+"""
+    with loaded(script, tmp_path, monkeypatch, "run") as shell:
+        assert ("fix 1" in said("why none", shell)) is (mended is not None)
+        assert mended is None or f"+q = {mended}" in shell.dbg.edits.patch(1).diff

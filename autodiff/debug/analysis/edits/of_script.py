@@ -41,7 +41,8 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
     state = unused_state(case.y, op.outputs[0]) if op is not None and finding.kind == "no gradient" else None
     if state is not None:
         return state.lines
-    if op is not None and finding.kind == "no gradient" and (lines := past_choice(case.y, op)):
+    if op is not None and finding.kind == "no gradient" and (
+            lines := past_cut(case.y, op, finding.remedy)):
         return lines
     if op is not None and finding.kind == "last position of padding":
         return _final_state(op)
@@ -70,10 +71,16 @@ def _final_state(op: Operation) -> NewLines:
         return {}
 
 
-def past_choice(y: Tensor, cut: Operation) -> NewLines:
-    """New lines that let the gradient straight past a choice of rows; {} where it is none, or they are not known."""
+def past_cut(y: Tensor, cut: Operation, remedy: str) -> NewLines:
+    """New lines that let the gradient straight past a choice of rows, or what only rounds; {} where they are not known.
+
+    remedy: what is said of it.
+    """
     try:
         old = "".join(source_lines(cut.site.file if cut.site is not None else ""))
+        if "pass the gradient, x + " in remedy and cut.site is not None and len(cut.inputs) == 1:
+            template = f"{{0}} + {{tf}}.stop_gradient({{tf}}.{cut.type.lower()}({{0}}) - {{0}})"
+            return rows_of(old, rewritten(old, [Rewrite(cut, None, template, ((cut, 0),))]), cut.site.file)
         source = Source(old, advice_of(cut.graph).words)
         return source.rows(straight_past(source, cut, y)[0], cut.site.file if cut.site is not None else "")
     except (ArgumentError, OSError, SyntaxError):

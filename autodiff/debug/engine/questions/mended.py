@@ -12,7 +12,7 @@ from ....core.errors import AutodiffError
 from ....core.graph import Tensor
 from ...analysis.advice import advice_of
 from ...analysis.edits.of_mistakes import attempts_of
-from ...analysis.edits.of_script import lines_of, past_choice
+from ...analysis.edits.of_script import lines_of, past_cut
 from ...analysis.edits.of_training import Attempt
 from ...analysis.edits.own_updates import Law, law_behind
 from ...analysis.findings import WARNING, Finding, Remedy, WhyNone
@@ -280,7 +280,7 @@ def numbered(why: WhyNone, trials: Trials) -> WhyNone:
         0, "no gradient", first.op if first is not None else "", "", why.x, why.text, why.remedy, "", place))
     y = model.targets.named(why.y.rpartition(":")[0])
     cut = model.targets.named(first.op) if first is not None and first.first else None
-    straight = past_choice(y.outputs[0], cut) if not lines and y is not None and cut is not None else {}
+    straight = past_cut(y.outputs[0], cut, why.remedy) if not lines and y is not None and cut is not None else {}
     if straight:
         lines, why = straight, replace(why, remedy=why.remedy.rpartition("; or ")[2])
     if not lines or y is None or not moments:
