@@ -82,7 +82,8 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
         return _unused(y, x, below)
     made = [op for op in in_order(descendants([x])) if op.gradient_of is None and op not in below and op.inputs
             and op.outputs]
-    number = next((c for op in reversed(made) if (c := _numbers_of(op.outputs[0], below)) is not None), None)
+    known = _numbers_in(below)
+    number = next((c for op in reversed(made) if (c := _numbers_of(op.outputs[0], known)) is not None), None)
     if number is not None:
         return (f": a constant{at_line(place_of(number))} is there in the place of what is made of it, as of numbers "
                 "that were fetched", "compute with the tensor itself: what Session.run or eval() gave are mere numbers")
@@ -115,7 +116,7 @@ def _of_another_call(y: Tensor, x: Tensor, alike: _Alike, twin: Operation | None
 
 def _unused(y: Tensor, x: Tensor, below: set[Operation]) -> tuple[str, str]:
     """Of what nothing uses: what is there in its place."""
-    number = _numbers_of(x, below) if x.op.type in VARIABLES else None
+    number = _numbers_of(x, _numbers_in(below)) if x.op.type in VARIABLES else None
     if number is not None:
         return (f": a constant of its shape{at_line(place_of(number))} is there in its place, as of numbers that were "
                 "fetched of it", "compute with the variable itself: what Session.run or eval() gave are mere numbers")
@@ -229,17 +230,17 @@ def _copied(x: Tensor, below: set[Operation]) -> Operation | None:
     return nearest.inputs[0].op if nearest.type in _READS and nearest.inputs else nearest
 
 
-def _numbers_of(x: Tensor, below: set[Operation]) -> Operation | None:
-    """A constant on the way to y that has a tensor's type and shape, and more than one number."""
+def _numbers_in(below: set[Operation]) -> dict[tuple[object, ...], Operation]:
+    """The constants on the way to y of more than one number, by their type and shape."""
+    values = [(op, static_value(op.outputs[0])) for op in below if op.type == "Const" and op.gradient_of is None]
+    return {(value.dtype, *value.shape): op for op, value in values if value is not None and value.size > 1
+            and value.dtype.kind == "f" and np.unique(value).size > 1}
+
+
+def _numbers_of(x: Tensor, known: dict[tuple[object, ...], Operation]) -> Operation | None:
+    """A constant that has a tensor's type and shape."""
     shape = x.op.attrs.get("shape") if x.op.type in VARIABLES else x.dims
-    if not shape or None in shape or not x.dtype.base_dtype.is_floating:
-        return None
-    for op in below:
-        value = static_value(op.outputs[0]) if op.type == "Const" and op.gradient_of is None else None
-        if value is not None and np.shape(value) == tuple(shape) and np.unique(value).size > 1 and \
-                value.dtype == x.dtype.base_dtype.as_numpy_dtype:
-            return op
-    return None
+    return known.get((np.dtype(x.dtype.base_dtype.as_numpy_dtype), *shape)) if shape and x.dtype.is_floating else None
 
 
 def _alike(x: Tensor, below: set[Operation]) -> _Alike | None:

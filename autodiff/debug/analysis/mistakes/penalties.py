@@ -185,18 +185,21 @@ def averaged_first(op: Operation, case: Case) -> Iterator[Finding]:
         return
     source = past(mean.inputs[0], SAME)
     users = [c for c in through(source) if c in case.behind and c is not mean and c.type not in ("Neg", *SAME)]
-    values, means = case.series(source), case.series(mean.outputs[0])
     labels = next((t for t in source.op.inputs if t.op not in case.trained), None)
-    if users or mean.outputs[0].dims != () and not (values and means and values[0].size > means[0].size):
+    is_of_labels, is_one = labels is not None and is_residual(source.op, case), mean.outputs[0].dims == ()
+    if users or not is_one and not is_of_labels:
         return
-    is_of_labels = labels is not None and is_residual(source.op, case)
-    if is_of_labels and labels is not None and (mean.outputs[0].dims == () or is_data(past(labels, SAME))):
+    if is_of_labels and labels is not None and (is_one or is_data(past(labels, SAME))):
         said = past(next(t for t in source.op.inputs if t is not labels), SAME)
         if any(said.op in ancestors([head.prediction]) or head.labels is not None and fed_behind([labels]) & fed_behind(
                 [head.labels]) for head in heads(case)):
             return  # a penalty of what is off on average, beside the error
-    elif mean.outputs[0].dims != () or not _is_alone(op, source, case) or not values or (
-            np.mean(values[-1]) ** 2 > _CANCELS * np.mean(np.square(values[-1]))):
+    elif not is_one or not _is_alone(op, source, case):
+        return
+    case.want(source, mean.outputs[0])
+    values, means = case.series(source), case.series(mean.outputs[0])
+    if not is_one and not (values and means and values[0].size > means[0].size) or not is_of_labels and (
+            not values or np.mean(values[-1]) ** 2 > _CANCELS * np.mean(np.square(values[-1]))):
         return
     what = "residuals" if is_of_labels else f"of {source.name}"
     yield finding(73, "mean before square", op, f"{op.name} takes the {'size' if op.type == 'Abs' else 'square'} of "

@@ -29,6 +29,7 @@ _LAYERS = ("MatMul", "Conv2D")
 _FEWEST = 4  # steps that show whether a training gets on
 _STEPS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Conv2D")  # whose last axis is that of units
 _ALIKE = ("BiasAdd", "Add", "AddV2", "Sub", "Mul", "RealDiv", "Transpose", "FusedBatchNorm", "FusedBatchNormV3", *SAME)
+_DEEP = 60  # ops between a layer and what is looked at
 _REVIVE = "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu"
 
 
@@ -151,16 +152,16 @@ def order_of(op: Operation) -> tuple[int, ...]:
     return (*(i for i in range(len(dims)) if i != axis), axis)
 
 
-def _units_in(tensor: Tensor) -> int | None:
+def _units_in(tensor: Tensor, depth: int = _DEEP) -> int | None:
     """The axis along which the units of the layer lie whose output a tensor is, otherwise arranged or activated."""
     op, dims = tensor.op, tensor.dims or ()
     if op.type in _STEPS:
         is_first = str(op.attrs.get("data_format", "")).startswith("NC")
         return (1 if is_first else len(dims) - 1) if _is_kernel(op.inputs[1]) and dims else None
     source = next((t for t in op.inputs if t.op.inputs and not is_variable_read(t)), None)
-    if source is None or op.type not in (*ACTIVATIONS, *_ALIKE):
+    if source is None or op.type not in (*ACTIVATIONS, *_ALIKE) or not depth:
         return None
-    axis, old = _units_in(source), source.dims or ()
+    axis, old = _units_in(source, depth - 1), source.dims or ()
     if axis is None or op.type in ("Transpose", *SAME):
         order = static_value(op.inputs[1]) if op.type == "Transpose" else None
         return axis if axis is None else next((i for i, n in enumerate(dims) if (
