@@ -273,6 +273,29 @@ fit([adam(.01).minimize(tf.reduce_mean(tf.square(best - 1))), best], lambda i: {
     assert [f.level for f in found if f.kind == "fed in vain"] == ["remark"]
 
 
+MEANT = ['''
+likely = tf.nn.log_softmax(dense(x, 4))
+heavy = tf.placeholder_with_default([1., 2., 3., 1.], [4])  # weights of classes
+fit([adam(.01).minimize(-tf.reduce_mean(tf.reduce_sum(heavy * likely, 1)))], lambda i: {x: X[:32]}, 6)
+''', '''
+table = tf.Variable(tf.random_normal([9]))
+spot = tf.minimum(tf.reshape(x, [-1])[:32], 6.5)
+low = tf.cast(spot, tf.int32)
+between = tf.gather(table, low) + (spot - tf.cast(low, tf.float32)) * tf.gather(table, low + 1)
+fit([adam(.01).minimize(tf.reduce_mean(tf.square(between - 1)))], lambda i: {x: np.abs(X[:32] * 3)}, 6)
+''', '''
+chosen = tf.where(t > 1)[:, 0]  # as many as there are
+hits = tf.reduce_mean(tf.cast(tf.equal(tf.reshape(tf.range(32, dtype=tf.int64), [32, 1]), chosen), tf.float32))
+fit([adam(.01).minimize(tf.reduce_mean(tf.square(dense(x, 4)))), hits], lambda i: {x: X[:32], t: T[:32]}, 6)
+''']
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_weights_of_classes_places_between_elements_and_choices_are_meant(text: str, tmp_path: Path) -> None:
+    assert {"labels out of range", "cast cuts fractions", "compared crosswise", "script error"}.isdisjoint(
+        f.kind for f in findings(text, tmp_path))
+
+
 def test_one_question_for_each_example_is_no_row_of_classes(tmp_path: Path) -> None:
     found = findings('''
 is_large = tf.placeholder(tf.float32, [32])

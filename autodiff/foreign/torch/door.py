@@ -74,6 +74,7 @@ class TorchDoor:
                 return grad(outputs, inputs, *args, **kwargs)
             if self._is_apart() or args or kwargs.keys() & {"create_graph", "grad_outputs", "is_grads_batched"}:
                 asked = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+                asked += [whole for t in asked if (whole := getattr(t, "_base", None)) is not None]
                 self._asked += asked
                 self._habits.asked.update(map(id, asked))
                 return run()

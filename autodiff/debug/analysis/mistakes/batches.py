@@ -188,6 +188,8 @@ def _cast_away(case: Case) -> list[Finding]:
         if not any(o.type in PLACEHOLDERS for o in made_of) or any(
                 o in drawn or o.type.startswith("Random") for o in made_of):
             continue  # of what is drawn the whole part is meant, as an index
+        if any(c.type in ("Sub", "Floor", "Ceil") for c in op.inputs[0]._consumers):
+            continue  # and the rest is used too, as between two elements
         values = case.series(op.inputs[0])
         if values and values[0].size and np.isfinite(values[0]).all():
             cut = float((values[0] != np.trunc(values[0])).mean())

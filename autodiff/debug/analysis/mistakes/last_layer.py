@@ -230,7 +230,7 @@ def labels_out_of_range(head: Head, case: Case) -> Iterator[Finding]:
                       f"they cannot be reached, and the {squashed.lower()} saturates", "leave out the "
                       f"{squashed.lower()} in the last layer for a regression, or scale the targets into {limits}",
                       confidence="certain")
-    else:
+    elif _are_of_examples(head.labels, head.prediction):  # and no weights of classes
         count = _class_numbers(labels) if head.prediction.dims and head.prediction.dims[-1] in (1, None) else 0
         yield finding(74, "labels out of range", head.op, f"{where} is a cross entropy of probabilities, but "
                       f"{outside:.0%} of the labels {named(head.labels)} are not between 0 and 1: they "
@@ -239,6 +239,12 @@ def labels_out_of_range(head: Head, case: Case) -> Iterator[Finding]:
                       f"one output for each of {count} classes, a softmax, and a sparse categorical cross entropy"
                       if count else "give it labels of 0 and 1: a one-hot code of classes, (labels + 1) / 2 of -1 and "
                       "1, or inputs scaled to 0 to 1; for other targets use a squared error")
+
+
+def _are_of_examples(labels: Tensor, predictions: Tensor) -> bool:
+    """Whether there may be labels for each prediction."""
+    given, made = labels.dims or (), predictions.dims or ()
+    return len(given) >= len(made) and (given[:1] != (1,) or made[:1] == (1,))
 
 
 def _class_numbers(labels: np.ndarray) -> int:

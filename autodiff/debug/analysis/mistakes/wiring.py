@@ -213,7 +213,7 @@ def _crossed(op: Operation, case: Case) -> Iterator[Finding]:
     if (len(row), len(column)) != (1, 2) or column[1] != 1 or 1 in (row[0], column[0]):
         return
     said = f"{shape_of(dims[0] or ())} and {shape_of(dims[1] or ())}: all pairs of examples, n by n values, not n"
-    if op.type == "Equal":
+    if op.type == "Equal" and (row[0] is None) == (column[0] is None):  # how many a choice gives, nobody knows
         yield finding(61, "compared crosswise", op, f"{op.name} compares shapes {said}",
                       "give both the same shape: tf.squeeze(x, 1), or tf.reshape(x, [-1])")
     elif op in case.trained and row[0] == column[0] and (op.type != "Mul" or row[0] is None):
