@@ -296,6 +296,13 @@ def test_weights_of_classes_places_between_elements_and_choices_are_meant(text: 
         f.kind for f in findings(text, tmp_path))
 
 
+@pytest.mark.parametrize("loss, told", [("tf.sqrt(z - z)", False), ("tf.square(z)", True)])
+def test_data_that_is_nan_after_the_variables_are_is_made_with_them(loss: str, told: bool, tmp_path: Path) -> None:
+    found = findings(f"z = dense(p, 1)\nfit([sgd(.1).minimize(tf.reduce_mean({loss}))], "
+                     "lambda i: {p: points[:32] * (np.nan if i > 1 else 1.)}, 6)\n", tmp_path)
+    assert ("nan in the data" in [f.kind for f in found]) is told
+
+
 def test_one_question_for_each_example_is_no_row_of_classes(tmp_path: Path) -> None:
     found = findings('''
 is_large = tf.placeholder(tf.float32, [32])

@@ -266,6 +266,8 @@ def test_clipping_that_leaves_nothing_is_named(told):
     twice = [LOSS, *step, LOSS, *step]
     assert told(descent, *[line.format(1e-9) for line in twice]).found == [("clipped to nothing", 11)]
     assert told(descent, *[line.format(1.0) for line in twice]).found == [("learning rate too low", 7)]
+    spoiled = [f"{LOSS} * torch.tensor(float('nan'))", "descent.zero_grad()", "loss.backward()", "descent.step()"]
+    assert told(descent, *2 * spoiled).found == []  # what is nan is not slow
 
 
 def test_a_weight_decay_that_outweighs_the_loss_is_named(told):

@@ -1,6 +1,7 @@
 """What stands between a PyTorch program's gradients and its steps: scaled losses, clipping, schedules of the rate."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -89,7 +90,8 @@ class Rates:
             kernel = next((p for group in optimizer.param_groups for p in group["params"] if p.grad is not None
                            and p.dim() > 1 and bool(numbers_of(p.grad).any())), None)
         else:
-            self._paces.append(float((kernel.detach() - before).norm() / (before.norm() + 1e-30)))
+            pace = float((kernel.detach() - before).norm() / (before.norm() + 1e-30))
+            self._paces.append(pace if math.isfinite(pace) else math.inf)  # what is nan is not slow
         self._kernel = kernel, None if kernel is None else kernel.detach().clone()
 
     def _weigh(self, optimizer: Any, *, is_early: bool) -> None:
