@@ -16,6 +16,7 @@ from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.questions.patches import Patch
 from autodiff.debug.engine.watches import Watches
 from autodiff.debug.facts.answers import Recorded
+from autodiff.debug.facts.roles import as_place
 from autodiff.runtime.session import Session
 
 from .line_stops import holds_in
@@ -116,6 +117,7 @@ class Shell:
         script.compile()
         self.stop_at_lines(script, dbg)
         linecache.checkcache()  # the file may have been edited since it was loaded last
+        as_place.cache_clear()
         self._renewed = self.dbg.watches
         self._turn_to(dbg, script)
         try:

@@ -19,6 +19,7 @@ from autodiff.debug.engine.questions.patches import _is_own
 from autodiff.debug.engine.questions.trials import Trials
 from cli.language.interpreter import execute, typed
 from cli.model.results import Patch, error_in
+from cli.model.shell import Shell
 from cli.view.json_text import data
 from cli.view.render import plain
 
@@ -607,3 +608,13 @@ with tf.Session() as session:
     with loaded(script, tmp_path, monkeypatch, "run") as shell:
         assert ("fix 1" in said("why none", shell)) is (mended is not None)
         assert mended is None or f"+q = {mended}" in shell.dbg.edits.patch(1).diff
+
+
+def test_the_text_of_a_line_is_that_of_the_file_as_it_was_loaded(tmp_path: Path) -> None:
+    shell, texts = Shell(), []
+    for size in ("3.0", "4.0"):
+        (tmp_path / "model.py").write_text(f"import tensorflow as tf\nx = tf.constant({size}, name='x')\n")
+        execute(f"load '{tmp_path / 'model.py'}'", shell)
+        texts.append(plain(execute("info op x", shell)))
+    shell.close()
+    assert "tf.constant(3.0" in texts[0] and "tf.constant(4.0" in texts[1]

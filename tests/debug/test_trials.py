@@ -1,6 +1,5 @@
 """Remedies are tried on the remembered steps before they are told; what does not help is not told."""
 
-import linecache
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -52,7 +51,6 @@ def loaded(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *moves: str
     """A script at the end of `moves`."""
     monkeypatch.chdir(folder)
     (folder / "model.py").write_text(text)
-    linecache.clearcache()  # of model.py in another folder, as a remedy had it
     shell = Shell()
     try:
         for line in ("load model.py", *moves):
