@@ -8,19 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import site
+from ..core import errors, site
 from ..core.defaults import STACKS
 from ..core.devices import LOCAL_CPU
-from ..core.errors import (
-    ArgumentError,
-    AutodiffError,
-    FailedPreconditionError,
-    InvalidArgumentError,
-    KindError,
-    ShapeError,
-    StateError,
-    shown_as,
-)
 from ..core.graph import Graph, Operation, Tensor
 from ..core.op import OpDef, Spec
 from ..core.operation import OperationSlots
@@ -87,7 +77,7 @@ class EagerTensor(_EagerSlots, Tensor):
     def numpy(self) -> Any:
         """The value: an array, a NumPy scalar for a scalar tensor, or bytes. Raises ArgumentError for a handle."""
         if isinstance(self.array, Cell):
-            raise ArgumentError("Cannot convert a Tensor of dtype resource to a NumPy array.")
+            raise errors.ArgumentError("Cannot convert a Tensor of dtype resource to a NumPy array.")
         return self.array[()] if isinstance(self.array, np.ndarray) and self.array.ndim == 0 else self.array
 
     def set_shape(self, shape: Any) -> None:
@@ -110,17 +100,17 @@ class EagerTensor(_EagerSlots, Tensor):
 
     def __index__(self) -> int:
         if not self.dtype.is_integer:
-            raise KindError(f"only integer tensors can be an index, found {self.dtype.name}")
+            raise errors.KindError(f"only integer tensors can be an index, found {self.dtype.name}")
         return int(self.array)
 
     def __len__(self) -> int:
         if not self.dims:
-            raise KindError("a scalar tensor has no length")
+            raise errors.KindError("a scalar tensor has no length")
         return self.dims[0]
 
     def __iter__(self) -> Iterator[Any]:
         if not self.dims:
-            raise KindError("cannot iterate over a scalar tensor")
+            raise errors.KindError("cannot iterate over a scalar tensor")
         return iter([self[i] for i in range(self.dims[0])])
 
     def __format__(self, spec: str) -> str:
@@ -152,7 +142,7 @@ class EagerRun:
 
     def read(self, cell: Cell) -> np.ndarray:
         if cell.value is None:
-            raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {cell.name}")
+            raise errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {cell.name}")
         return cell.value
 
     def assign(self, cell: Cell, value: Any) -> Any:
@@ -172,7 +162,7 @@ class EagerRun:
         return np.bool_(cell.value is not None)
 
     def not_fed(self) -> Any:
-        raise StateError("tf.placeholder is not compatible with eager execution: call functions on values")
+        raise errors.StateError("tf.placeholder is not compatible with eager execution: call functions on values")
 
     def stream(self, seed: int, seed2: int) -> np.random.Generator:
         """A fresh draw each time; the same sequence in each program when seeds are set."""
@@ -206,7 +196,7 @@ class EagerContext(Graph):
 
     def capture(self, tensor: Tensor) -> Tensor:
         if not isinstance(tensor, EagerTensor):
-            raise KindError(f"a graph tensor cannot be used eagerly: {tensor.describe()}")
+            raise errors.KindError(f"a graph tensor cannot be used eagerly: {tensor.describe()}")
         return tensor
 
     def add(self, definition: OpDef, inputs: tuple[Tensor, ...], attrs: dict[str, Any], specs: Sequence[Spec],
@@ -231,18 +221,19 @@ class EagerContext(Graph):
         try:
             with np.errstate(all="ignore"):
                 result = definition.kernel(*arrays, **operation.attrs, **engine)
-        except (ArgumentError, ShapeError) as error:
-            raise InvalidArgumentError(error.sentence, **error.where).explain(**here) from None
-        except AutodiffError as error:
+        except (errors.ArgumentError, errors.ShapeError) as error:
+            raise errors.InvalidArgumentError(error.sentence, **error.where).explain(**here) from None
+        except errors.AutodiffError as error:
             raise error.explain(**here) from None
         except (ValueError, IndexError, TypeError, ArithmeticError) as error:
-            raise InvalidArgumentError(None, None, in_tensorflows_words(error, operation, arrays), **here) from error
+            told = in_tensorflows_words(error, operation, arrays)
+            raise errors.InvalidArgumentError(None, None, told, **here) from error
         return result
 
-    def refusal(self, error: AutodiffError, definition: OpDef, inputs: Sequence[Tensor],
-                attrs: dict[str, Any]) -> AutodiffError:
+    def refusal(self, error: errors.AutodiffError, definition: OpDef, inputs: Sequence[Tensor],
+                attrs: dict[str, Any]) -> errors.AutodiffError:
         """What a build refuses, as the failure of the run that it is here."""
-        return InvalidArgumentError(as_in_a_run(error.sentence, definition, inputs, **attrs), **error.where)
+        return errors.InvalidArgumentError(as_in_a_run(error.sentence, definition, inputs, **attrs), **error.where)
 
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs: Any) -> Iterator[None]:
@@ -277,10 +268,10 @@ class EagerOperation(Operation):
 def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
     """Run every op at once from here on. Raises StateError (ValueError) once a graph has been built."""
     if config is not None and not isinstance(config, ConfigProto):
-        raise KindError("config must be a tf.ConfigProto, or None", found=repr(config))
+        raise errors.KindError("config must be a tf.ConfigProto, or None", found=repr(config))
     for what, value, count in (("device_policy", device_policy, 4), ("execution_mode", execution_mode, 2)):
         if value is not None and value not in range(count):
-            raise ArgumentError(f"{what} must be one of {[*range(count)]} or None, found {value!r}")
+            raise errors.ArgumentError(f"{what} must be one of {[*range(count)]} or None, found {value!r}")
     if STACKS.eager is None:
         begun = 0 if STACKS.bottom is None else len(STACKS.bottom.operations)
         if begun or STACKS.graphs:
@@ -324,11 +315,11 @@ def graph_mode() -> Iterator[None]:
         yield
 
 
-@shown_as("NotImplementedError")
-class NotEagerlyError(StateError, NotImplementedError):
+@errors.shown_as("NotImplementedError")
+class NotEagerlyError(errors.StateError, NotImplementedError):
     """What a tensor that has its value does not do."""
 
 
-@shown_as("ValueError")
-class TooLateError(StateError, ValueError):
+@errors.shown_as("ValueError")
+class TooLateError(errors.StateError, ValueError):
     """Eager execution was asked for after a graph was begun."""

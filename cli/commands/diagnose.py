@@ -8,19 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
+from autodiff.debug.analysis import findings
 from autodiff.debug.analysis.advice import advice_of
-from autodiff.debug.analysis.findings import (
-    Check,
-    Cut,
-    Difference,
-    Finding,
-    Hop,
-    Path,
-    WhyFailed,
-    WhyNone,
-    WhyNonfinite,
-    WhySmall,
-)
 from autodiff.debug.analysis.mistakes.reach import HAZARDS
 from autodiff.debug.analysis.why import only_derived
 from autodiff.debug.debugger import Debugger
@@ -81,18 +70,18 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
         raise UsageError("nothing was run yet", "run -f nan", code="wrong_moment")
     found = shell.dbg.why("" if kind else target, of, kind=kind, order=order)
     many = found if isinstance(found, (list, tuple)) else (found,)
-    if raised is not None and isinstance(found, WhyNonfinite) and not found.origins:
+    if raised is not None and isinstance(found, findings.WhyNonfinite) and not found.origins:
         return standing.raised(shell, raised)
-    if isinstance(found, WhyNonfinite) and found.diverges and not found.origins:
+    if isinstance(found, findings.WhyNonfinite) and found.diverges and not found.origins:
         return _worst(shell.dbg)
-    if isinstance(found, WhyNonfinite) and order == 1:
+    if isinstance(found, findings.WhyNonfinite) and order == 1:
         remedies = shell.dbg.trials.of(found, of)
         first, *rest = nonfinite(found)
         return Group((first, *(tried(remedies, offered=shell.typed) or not_tried(found)), *chain(found), *rest))
-    if isinstance(found, WhyFailed) and (remedies := shell.dbg.trials.of(found, of)):
+    if isinstance(found, findings.WhyFailed) and (remedies := shell.dbg.trials.of(found, of)):
         return Group((*explained(replace(found, remedy="")), *tried(remedies, offered=shell.typed)))
     many = _once(many)
-    many = tuple(numbered(each, shell.dbg.trials) if i == 0 and isinstance(each, WhyNone) else each
+    many = tuple(numbered(each, shell.dbg.trials) if i == 0 and isinstance(each, findings.WhyNone) else each
                  for i, each in enumerate(many))
     parts = tuple(part for i, finding in enumerate(many) for part in explained(finding)
                   if i == 0 or isinstance(part, Text))  # the same ops again and again: one table is enough
@@ -104,9 +93,9 @@ def _once(many: Sequence[Any]) -> tuple[Any, ...]:
     others."""
     found: dict[Any, list[Any]] = {}
     for i, each in enumerate(many):
-        cuts = frozenset(cut.op for cut in each.cuts if cut.first) if isinstance(each, WhyNone) and (
+        cuts = frozenset(cut.op for cut in each.cuts if cut.first) if isinstance(each, findings.WhyNone) and (
             each.kind == "cut") else None
-        said = each.text.replace(each.x, "") if isinstance(each, WhyNone) and (
+        said = each.text.replace(each.x, "") if isinstance(each, findings.WhyNone) and (
             each.kind == "disconnected" or each.text.endswith(at_line(each.place) or "-")) else ""
         found.setdefault((each.y, cuts or said, each.remedy) if cuts or said else i, []).append(each)
     return tuple(replace(first, text=f"{first.text}; the same of {', '.join(each.x for each in others)}")
@@ -152,15 +141,15 @@ def _worst(dbg: Debugger) -> Text:
 
 def explained(finding: Any) -> tuple[Result, ...]:
     """A finding of the analyses in words."""
-    if isinstance(finding, WhyNone):
+    if isinstance(finding, findings.WhyNone):
         return _none(finding)
-    if isinstance(finding, WhyNonfinite):
+    if isinstance(finding, findings.WhyNonfinite):
         return nonfinite(finding)
-    if isinstance(finding, WhyFailed):
+    if isinstance(finding, findings.WhyFailed):
         remedy = f"\nremedy: {finding.remedy}" if finding.remedy else ""
         line = f"\n  {finding.place.text}" if finding.place is not None and finding.place.text else ""
         return (Text(f"{finding.text}{line}{remedy}", "warning"),)
-    if isinstance(finding, WhySmall):
+    if isinstance(finding, findings.WhySmall):
         lines = [finding.text, f"remedy: {finding.remedy}" if finding.remedy else ""]
         is_well = finding.kind == "fine" and not finding.remedy
         head = Text("\n".join(line for line in lines if line), "" if is_well else "warning")
@@ -168,7 +157,7 @@ def explained(finding: Any) -> tuple[Result, ...]:
     return (Text(str(finding)),)
 
 
-def _none(finding: WhyNone) -> tuple[Result, ...]:
+def _none(finding: findings.WhyNone) -> tuple[Result, ...]:
     head = f"∂ {finding.y} / ∂ {finding.x}"
     lines = [f"{head}: {finding.text}"]
     if finding.remedy:
@@ -179,7 +168,7 @@ def _none(finding: WhyNone) -> tuple[Result, ...]:
     return (text, _cuts(finding.cuts)) if finding.cuts else (text,)
 
 
-def _cuts(cuts: tuple[Cut, ...]) -> Table:
+def _cuts(cuts: tuple[findings.Cut, ...]) -> Table:
     rows = tuple((cut.op, cut.op_type, cut.kind, "first" if cut.first else "behind", cut.reason,
                   place(cut.place)) for cut in cuts)
     columns = (Column("cut at", "name"), Column("op", "text", 7), Column("kind", "text", 6), Column("order", "text", 3),
@@ -197,7 +186,7 @@ def path(dbg: Debugger, y: Y | None, x: X) -> Result:
     Example:  path loss hidden1/weights
     API:      dbg.path("loss", "hidden1/weights")
     """
-    found: Path = dbg.path(y or "", x)
+    found: findings.Path = dbg.path(y or "", x)
     if not found.hops:
         return Group((Text(f"no gradient flows from {found.y} to {found.x}; why {found.x} says why", "warning"),
                       *((_cuts(found.cuts),) if found.cuts else ())))
@@ -205,7 +194,7 @@ def path(dbg: Debugger, y: Y | None, x: X) -> Result:
     return shown if not found.cuts else Group((shown, Text("other paths are cut:", "quiet"), _cuts(found.cuts)))
 
 
-def _tree(found: Path) -> Table:
+def _tree(found: findings.Path) -> Table:
     rows = tuple((node.op, node.op_type, node.norm, node.gain, None if node.zero_share is None or node.joins
                   else 100 * node.zero_share, node.norms or None, place(node.place), node.inside)
                  for node in found.tree)
@@ -234,7 +223,7 @@ def check(dbg: Debugger, y: Y | None, x: X | None, *, order: Order = 1, on: Work
     API:      dbg.check("loss", "hidden1/weights", order=2), dbg.check(executor=ThreadPoolExecutor(2))
     """
     with counted("ops") as report, dbg.workers(on) as executor:
-        found: Check = dbg.check(y or "", x or "", order=order, executor=executor, report=report)
+        found: findings.Check = dbg.check(y or "", x or "", order=order, executor=executor, report=report)
     notes = [f"the whole gradient, along a random direction in float64: relative error {number(found.total)}"
              ] if found.total is not None else []
     notes += computed_here(found.here)
@@ -290,15 +279,15 @@ def doctor(dbg: Debugger, *, static: bool = False, ignore: Kinds = "", fail: boo
     return table
 
 
-def _alike(findings: Sequence[Finding]) -> list[list[Finding]]:
+def _alike(found: Sequence[findings.Finding]) -> list[list[findings.Finding]]:
     """Findings of one kind with one remedy together, in the order of the worst of each."""
-    groups: dict[Any, list[Finding]] = {}
-    for finding in findings:
+    groups: dict[Any, list[findings.Finding]] = {}
+    for finding in found:
         groups.setdefault((finding.kind, finding.remedy) if finding.remedy else finding, []).append(finding)
     return list(groups.values())
 
 
-def _also(first: Finding, others: Sequence[Finding]) -> str:
+def _also(first: findings.Finding, others: Sequence[findings.Finding]) -> str:
     """Where else the same was found: at other ops, or where they are one, for which other tensors."""
     names = [f"{other.op} ({place(other.place)})" if other.op != first.op else other.target for other in others]
     return f"; the same of {first_of(list(dict.fromkeys(names)))}" if names else ""
@@ -319,7 +308,7 @@ def diff(dbg: Debugger, *sides: Side, rtol: Tolerance = 1e-5) -> Result:
     names = re.findall(r"(?:step|run)\s+\d+|\S+", given)
     if not 1 <= len(names) <= 2:
         raise UsageError(f"expected one or two sides, found {given!r}", "diff step 1 step 2, or diff reference.npz")
-    found: Difference = dbg.diff(*names, rtol=rtol)
+    found: findings.Difference = dbg.diff(*names, rtol=rtol)
     notes = [f"{len(found.rows)} of {found.compared} differ"]
     if found.unmatched:
         notes.append(f"no tensor here is called {', '.join(found.unmatched[:5])}")
@@ -334,7 +323,7 @@ def diff(dbg: Debugger, *sides: Side, rtol: Tolerance = 1e-5) -> Result:
     return Group((text, Table(columns, rows, f"{found.a} against {found.b}", tuple(notes))))
 
 
-def _hops(hops: tuple[Hop, ...]) -> Table:
+def _hops(hops: tuple[findings.Hop, ...]) -> Table:
     rows = tuple((hop.op, hop.op_type, hop.incoming, hop.outgoing, hop.gain,
                   None if hop.zero_share is None else 100 * hop.zero_share, place(hop.place), hop.note) for hop in hops)
     columns = (Column("op", "name"), Column("type", "text", 3), Column("norm in", "number", 5),

@@ -5,20 +5,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from prompt_toolkit import layout
 from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.layout import (
-    BufferControl,
-    ConditionalContainer,
-    DynamicContainer,
-    Float,
-    FloatContainer,
-    FormattedTextControl,
-    HSplit,
-    Layout,
-    VSplit,
-    Window,
-)
 from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.layout.menus import CompletionsMenu
 from prompt_toolkit.layout.processors import AppendAutoSuggestion, BeforeInput
@@ -60,39 +49,42 @@ class Frame:
     def __init__(self, screen: "FullScreen") -> None:
         self._screen = screen
         self._arranged: dict[tuple[tuple[str, ...], str], Any] = {}
-        self.pane = Window(Pane(lambda: screen.page, screen.follow, lambda: screen.finder.search, screen.text_of))
-        self.side = Window(Pane(lambda: screen.beside or screen.page, screen.follow, lambda: None, screen.text_of))
+        self.pane, self.side = map(layout.Window, (
+            Pane(lambda: screen.page, screen.follow, lambda: screen.finder.search, screen.text_of),
+            Pane(lambda: screen.beside or screen.page, screen.follow, lambda: None, screen.text_of)))
         self.panes = {name: self._beside(name) for name in NAMES}
         found = SearchToolbar(vi_mode=False)
-        self.line = Window(
-            BufferControl(screen.line, input_processors=[BeforeInput(self._prompt), AppendAutoSuggestion()],
-                          search_buffer_control=found.control, preview_search=True, lexer=CommandLexer(screen.shell)),
+        self.line = layout.Window(
+            layout.BufferControl(screen.line, input_processors=[BeforeInput(self._prompt), AppendAutoSuggestion()],
+                                 search_buffer_control=found.control, preview_search=True,
+                                 lexer=CommandLexer(screen.shell)),
             height=Dimension(min=1, max=4), wrap_lines=True, dont_extend_height=True)
-        pattern = Window(BufferControl(screen.finder.pattern,
-                                       input_processors=[BeforeInput(lambda: screen.finder.way)]), height=1)
+        pattern = layout.Window(layout.BufferControl(
+            screen.finder.pattern, input_processors=[BeforeInput(lambda: screen.finder.way)]), height=1)
         asks = Condition(lambda: bool(screen.finder.way))
-        body = HSplit([
-            Window(FormattedTextControl(self._top), height=1, style="class:top"),
-            Window(FormattedTextControl(self._menu), height=1), DynamicContainer(self._middle),
-            Window(FormattedTextControl(self._status), height=1, style="class:status"),
-            found, ConditionalContainer(pattern, asks),
-            ConditionalContainer(self.line, ~asks)])
+        body = layout.HSplit([
+            layout.Window(layout.FormattedTextControl(self._top), height=1, style="class:top"),
+            layout.Window(layout.FormattedTextControl(self._menu), height=1), layout.DynamicContainer(self._middle),
+            layout.Window(layout.FormattedTextControl(self._status), height=1, style="class:status"),
+            found, layout.ConditionalContainer(pattern, asks),
+            layout.ConditionalContainer(self.line, ~asks)])
         menu = CompletionsMenu(max_height=10, scroll_offset=1, extra_filter=has_focus(screen.line))
-        self.layout = Layout(FloatContainer(body, [Float(menu, xcursor=True, ycursor=True)]), self.line)
+        above = layout.Float(menu, xcursor=True, ycursor=True)
+        self.layout = layout.Layout(layout.FloatContainer(body, [above]), self.line)
 
-    def windows(self) -> list[Window]:
+    def windows(self) -> list[layout.Window]:
         """The windows that keys may go to, in the order of going round."""
         side = [self.side] if self._screen.beside is not None else []
         return [self.line, self.pane, *side, *(self.panes[name] for name in self._screen.panes.open)]
 
     def page_of_keys(self) -> Page | None:
         """The page of the window that has the keys; None at the command line."""
-        screen, layout = self._screen, self._screen.app.layout
-        if layout.has_focus(self.pane):
+        screen, focused = self._screen, self._screen.app.layout.has_focus
+        if focused(self.pane):
             return screen.page
-        if layout.has_focus(self.side):
+        if focused(self.side):
             return screen.beside
-        return next((screen.panes.pages[name] for name, window in self.panes.items() if layout.has_focus(window)), None)
+        return next((screen.panes.pages[name] for name, window in self.panes.items() if focused(window)), None)
 
     def page_moved(self) -> Page:
         """The page that keys move: that of the window that has them, else the answer's."""
@@ -108,17 +100,19 @@ class Frame:
     def _arrange(self, names: tuple[str, ...], beside: str) -> Any:
         page: Any = self.pane
         if beside == "right":
-            page = VSplit([page, Window(width=1, char=self._screen.text_of("│"), style="class:bar"), self.side])
+            bar = layout.Window(width=1, char=self._screen.text_of("│"), style="class:bar")
+            page = layout.VSplit([page, bar, self.side])
         elif beside:
-            page = HSplit([page, Window(height=1, char=self._screen.text_of("─"), style="class:bar"), self.side])
+            bar = layout.Window(height=1, char=self._screen.text_of("─"), style="class:bar")
+            page = layout.HSplit([page, bar, self.side])
         if not names:
             return page
         figures = [self.panes[name] for name in names if name != "source"]
-        columns: list[Any] = [VSplit([self.panes["source"]], width=WIDER)] if "source" in names else []
-        columns += [HSplit(figures, width=NARROWER)] if figures else []
-        return HSplit([VSplit(columns, height=UPPER), HSplit([page], height=LOWER)])
+        columns: list[Any] = [layout.VSplit([self.panes["source"]], width=WIDER)] if "source" in names else []
+        columns += [layout.HSplit(figures, width=NARROWER)] if figures else []
+        return layout.HSplit([layout.VSplit(columns, height=UPPER), layout.HSplit([page], height=LOWER)])
 
-    def _beside(self, name: str) -> Window:
+    def _beside(self, name: str) -> layout.Window:
         """A pane with its title; the last one has the room that those above it do not need."""
         screen = self._screen
         page = screen.panes.pages[name]
@@ -129,7 +123,7 @@ class Frame:
             return Dimension(min=LEAST, max=max(len(page.sheet) + BORDER, LEAST), weight=2)
 
         pane = Pane(lambda: page, screen.follow, lambda: None, screen.text_of, lambda: page.command)
-        return Window(pane, height=height)
+        return layout.Window(pane, height=height)
 
     def _columns(self) -> int:
         return self._screen.size()[0]
@@ -157,9 +151,9 @@ class Frame:
 
     def go_round(self) -> None:
         """Give the keys to the next window."""
-        windows, layout = self.windows(), self._screen.app.layout
-        here = next((i for i, window in enumerate(windows) if layout.has_focus(window)), 0)
-        layout.focus(windows[(here + 1) % len(windows)])
+        windows, shown = self.windows(), self._screen.app.layout
+        here = next((i for i, window in enumerate(windows) if shown.has_focus(window)), 0)
+        shown.focus(windows[(here + 1) % len(windows)])
 
     def _status(self) -> StyleAndTextTuples:
         screen = self._screen

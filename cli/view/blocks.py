@@ -8,22 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..model.results import (
-    Array,
-    Card,
-    Error,
-    Group,
-    Hessian,
-    Leave,
-    Patch,
-    Plot,
-    Result,
-    Source,
-    Stop,
-    Table,
-    Text,
-    Tree,
-)
+from ..model import results
 from .cells import RIGHT, cells_of
 from .links import linked
 from .numbers.arrays import array
@@ -32,59 +17,60 @@ from .numbers.plots import plot
 from .pieces import Drawing, Line, Paragraph, Piece, Prose
 from .text import GAP, clean, display_width
 
-Block = Prose | Drawing | Table | Tree | Source | Patch | Card
+Block = Prose | Drawing | results.Table | results.Tree | results.Source | results.Patch | results.Card
+_OF_WORDS = results.Text, results.Error, results.Stop, results.Leave, results.Group, results.Patch
 EMPTY = Drawing(([],))
 SHORT = 20  # letters that a cell may have on the first line of a paragraph
 DEEPEST = 50  # columns that the rest of a broken line is set in at most
 
 
-def blocks(result: Result, width: int | None = None, rows: int | None = None, here: int | None = None
+def blocks(result: results.Result, width: int | None = None, rows: int | None = None, here: int | None = None
            ) -> Iterator[Block]:
     """The blocks of a result; in a group an empty line before whatever is more than words.
 
     width: columns of the screen; None for a pipe, where nothing is left out. rows: most rows of a table. here: flat
     index of an element of the first array, which is then shown with all others.
     """
-    if isinstance(result, Card):
+    if isinstance(result, results.Card):
         yield result
-    elif isinstance(result, Group):
+    elif isinstance(result, results.Group):
         for at, part in enumerate(result.parts):
-            if at and not isinstance(part, (Text, Error, Stop, Leave, Group, Patch)):
+            if at and not isinstance(part, _OF_WORDS):
                 yield EMPTY
             yield from blocks(part, width, rows, here)
-            here = None if isinstance(part, Array) else here
-    elif isinstance(result, Table):
+            here = None if isinstance(part, results.Array) else here
+    elif isinstance(result, results.Table):
         yield from _table(result, width, rows)
-    elif isinstance(result, Hessian) and here is None:
+    elif isinstance(result, results.Hessian) and here is None:
         yield from _of_parts(hessian(result, width), width)
-    elif isinstance(result, Array):
+    elif isinstance(result, results.Array):
         yield from _of_parts(array(result, width, here), width)
-    elif isinstance(result, Plot):
+    elif isinstance(result, results.Plot):
         yield Drawing(tuple(plot(result, width)))
-    elif isinstance(result, (Tree, Source, Patch)):
+    elif isinstance(result, (results.Tree, results.Source, results.Patch)):
         yield result
-    elif isinstance(result, Error):
+    elif isinstance(result, results.Error):
         yield from _error(result, width)
     elif said := prose(result).paragraphs:
         yield _with_links(Prose(said))
 
 
-def prose(result: Result) -> Prose:
+def prose(result: results.Result) -> Prose:
     """The paragraphs of what is said in words."""
-    if isinstance(result, Text):
+    if isinstance(result, results.Text):
         if not result.text:
             return Prose(())
         found = paragraphs(result.text, result.mood).paragraphs
         return Prose(found if result.mood != "warning" else found[:1] + paragraphs(result.text).paragraphs[1:])
-    if isinstance(result, Stop):
+    if isinstance(result, results.Stop):
         head = paragraph(clean(result.reason), "stop" if result.hit else "title")
         return Prose((head, *(part for line in result.lines for part in paragraphs(line).paragraphs)))
-    if isinstance(result, Leave):
+    if isinstance(result, results.Leave):
         return paragraphs(result.text, "quiet") if result.text else Prose(())
     raise TypeError(f"no drawing for {type(result).__name__}")
 
 
-def _error(result: Error, width: int | None) -> Iterator[Block]:
+def _error(result: results.Error, width: int | None) -> Iterator[Block]:
     """`error: what`, where, the mistake in what was typed, the next thing to type, a bug's traceback."""
     first, *rest = clean(result.message).split("\n")
     yield _with_links(Prose((Paragraph([Piece("error", "error: "), Piece("", first)], 0, 2),
@@ -119,10 +105,10 @@ def paragraph(line: str, role: str = "") -> Paragraph:
     return Paragraph([Piece(role, bare)] if bare else [], len(line) - len(bare), max(gaps, default=0))
 
 
-def _of_parts(parts: list[Prose | Drawing | Table], width: int | None) -> Iterator[Block]:
+def _of_parts(parts: list[Prose | Drawing | results.Table], width: int | None) -> Iterator[Block]:
     """The parts of an array: their tables hold notes of their own."""
     for part in parts:
-        if isinstance(part, Table):
+        if isinstance(part, results.Table):
             yield from _table(part, width, None)
         else:
             yield _with_links(part) if isinstance(part, Prose) else part
@@ -132,7 +118,7 @@ def _with_links(said: Prose) -> Prose:
     return Prose(tuple(part._replace(line=linked(part.line)) for part in said.paragraphs))
 
 
-def _table(table: Table, width: int | None, rows: int | None) -> Iterator[Block]:
+def _table(table: results.Table, width: int | None, rows: int | None) -> Iterator[Block]:
     """A table with its title above it; below it what was left out, and the notes."""
     if table.title:
         yield Prose((paragraph(clean(table.title), "title"),))
@@ -149,7 +135,7 @@ def _table(table: Table, width: int | None, rows: int | None) -> Iterator[Block]
         yield _with_links(Prose(tuple(notes)))
 
 
-def _filled(table: Table) -> Table:
+def _filled(table: results.Table) -> results.Table:
     """The table without columns of nothing."""
     kept = [i for i, column in enumerate(table.columns)
             if column.shown not in ("text", "prose", "place") or not table.rows or any(row[i] for row in table.rows)]
@@ -159,7 +145,7 @@ def _filled(table: Table) -> Table:
                    rows=[tuple(row[i] for i in kept) for row in table.rows])
 
 
-def _sentences(table: Table) -> Iterator[Paragraph]:
+def _sentences(table: results.Table) -> Iterator[Paragraph]:
     """Each row of a table of sentences: what is short on one line, then a paragraph for each sentence."""
     for row in table.rows:
         short: Line = []

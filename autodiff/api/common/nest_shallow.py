@@ -4,20 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ...core import nest
 from ...core.errors import ArgumentError, KindError
-from ...core.nest import (
-    assert_same_structure,
-    children,
-    composites_differ,
-    entries,
-    flatten,
-    is_sequence,
-    like,
-    map_structure,
-    pack_sequence_as,
-    same_kind,
-    spec_of,
-)
+from ...core.nest import assert_same_structure, flatten, is_sequence, map_structure, pack_sequence_as
 from .. import type_specs  # noqa: F401  which makes composites of the core's sparse tensors and IndexedSlices
 
 __all__ = ["assert_same_structure", "assert_shallow_structure", "flatten", "flatten_dict_items", "flatten_up_to",
@@ -62,26 +51,26 @@ def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bo
         return
     if not is_sequence(input_tree, expand_composites):
         raise KindError(_IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ.format(type(input_tree)))
-    if check_types and not same_kind(shallow_tree, input_tree):
+    if check_types and not nest.same_kind(shallow_tree, input_tree):
         raise KindError(_STRUCTURES_HAVE_MISMATCHING_TYPES.format(input_type=type(input_tree),
                                                                   shallow_type=type(shallow_tree)))
-    if expand_composites and (found := composites_differ(shallow_tree, input_tree)):
+    if expand_composites and (found := nest.composites_differ(shallow_tree, input_tree)):
         raise found[0](found[1])
-    if spec_of(shallow_tree) is None:
+    if nest.spec_of(shallow_tree) is None:
         if len(shallow_tree) != len(input_tree) and check_subtrees_length or len(shallow_tree) > len(input_tree):
             raise ArgumentError(_STRUCTURES_HAVE_MISMATCHING_LENGTHS.format(input_length=len(input_tree),
                                                                             shallow_length=len(shallow_tree)))
         if isinstance(shallow_tree, Mapping) and (unknown := sorted(set(shallow_tree) - set(input_tree))):
             raise ArgumentError(_SHALLOW_TREE_HAS_INVALID_KEYS.format(unknown))
-    for (_, shallow), deep in zip(entries(shallow_tree), _beside(shallow_tree, input_tree)):
+    for (_, shallow), deep in zip(nest.entries(shallow_tree), _beside(shallow_tree, input_tree)):
         assert_shallow_structure(shallow, deep, check_types, expand_composites, check_subtrees_length)
 
 
 def _beside(shallow: Any, deep: Any) -> list[Any]:
     """The items of one structure that stand where those of the other do."""
     if isinstance(shallow, Mapping) and isinstance(deep, Mapping):
-        return [deep[key] for key, _ in entries(shallow)]
-    return children(deep)
+        return [deep[key] for key, _ in nest.entries(shallow)]
+    return nest.children(deep)
 
 
 def flatten_with_tuple_paths_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True,
@@ -96,7 +85,7 @@ def _up_to(shallow: Any, deep: Any, composites: bool, path: Path) -> Iterator[tu
     if not is_sequence(shallow, composites):
         yield path, deep
         return
-    for (key, inner), below in zip(entries(shallow), _beside(shallow, deep)):
+    for (key, inner), below in zip(nest.entries(shallow), _beside(shallow, deep)):
         yield from _up_to(inner, below, composites, (*path, key))
 
 
@@ -170,13 +159,13 @@ def get_traverse_shallow_structure(traverse_fn: Callable[[Any], Any], structure:
         return go_on
     if go_on is False:
         return False
-    items = children(structure)
-    by_item = [True] * len(items) if go_on is True else children(go_on) if is_sequence(go_on) else None
+    items = nest.children(structure)
+    by_item = [True] * len(items) if go_on is True else nest.children(go_on) if is_sequence(go_on) else None
     if by_item is None:
         raise KindError(f"traverse_fn returned a non-bool scalar: {go_on} for input: {structure}")
     if not all(isinstance(each, bool) for each in by_item):
         raise KindError(f"traverse_fn didn't return a depth=1 structure of bools.  It returned {go_on}")
-    return like(structure, [deeper and get_traverse_shallow_structure(traverse_fn, item, expand_composites)
+    return nest.like(structure, [deeper and get_traverse_shallow_structure(traverse_fn, item, expand_composites)
                             for deeper, item in zip(by_item, items)])
 
 

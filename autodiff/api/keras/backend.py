@@ -22,18 +22,8 @@ from .functions.arrays import *  # noqa: F403
 from .functions.arrays import FLOAT, expand_dims, ndim, reshape, shape_of
 from .functions.networks import *  # noqa: F403
 from .losses import EPSILON
-from .phases import (  # noqa: F401
-    _Eager,
-    _kept,
-    clear_session,
-    get_session,
-    get_value,
-    learning_phase,
-    set_learning_phase,
-    set_session,
-    set_value,
-    track_variable,
-)
+from .phases import *  # noqa: F403
+from .phases import _Eager, _kept, get_session, get_value, learning_phase, set_learning_phase, set_value  # noqa: F401
 
 
 def placeholder(shape: Any = None, ndim: int | None = None, dtype: Any = None, sparse: bool = False,

@@ -13,6 +13,8 @@ from ..arrays.creation import placeholder_with_default
 from ..variables.assignment import global_variables, is_variable_initialized, variables_initializer
 from ..variables.variable import Variable
 
+__all__ = ["clear_session", "get_session", "get_value", "learning_phase", "set_learning_phase", "set_session",
+           "set_value", "track_variable"]
 _SET = 200  # of the values that a number was given, the last ones, of which it is known where
 _KEPT = "keras"  # in a graph's extras: its session, phase and names
 

@@ -12,21 +12,8 @@ from ...core.graph import Graph, Operation, Tensor
 from ...core.op import build
 from ...core.shapes import Dims, agreeing
 from ...gradients.control_flow import call_if, call_while
-from .layout import (
-    ENTERS,
-    EXITS,
-    HANDED_ON,
-    MERGES,
-    NEXTS,
-    SWITCHES,
-    Context,
-    Layout,
-    Loop,
-    Side,
-    data_inputs,
-    full_name,
-    split_name,
-)
+from . import layout
+from .layout import Context, Layout, Loop, Side
 
 MakeNode = Callable[[Any, list[Tensor]], Sequence[Tensor] | Operation]
 
@@ -49,7 +36,7 @@ class Region:
 
     def tensor(self, text: str, reader: str = "") -> Tensor:
         """The tensor of a name, here or further out; it is made if it is not there yet."""
-        name = full_name(text)
+        name = layout.full_name(text)
         if name in self._mapped:
             return self._mapped[name]
         region: Region | None = self
@@ -57,15 +44,15 @@ class Region:
             if name in region.known:
                 return region.known[name]
             region = region.parent
-        node = self.layout.nodes[split_name(name)[0]]
+        node = self.layout.nodes[layout.split_name(name)[0]]
         owner = self._owner(self.layout.output_context(name))
-        if node.op in SWITCHES and not self.layout.is_loop_switch(node):
+        if node.op in layout.SWITCHES and not self.layout.is_loop_switch(node):
             return self.tensor(node.input[0])  # what a side of a branch reads is the tensor itself
         owner.make(node)
         if name not in owner.known:
             count = sum(each.rpartition(":")[0] == node.name for each in owner.known)
-            raise ArgumentError(f"Node '{reader}': Connecting to invalid output {split_name(name)[1]} of source node "
-                                f"{node.name} which has {count} outputs")
+            raise ArgumentError(f"Node '{reader}': Connecting to invalid output {layout.split_name(name)[1]} of source "
+                                f"node {node.name} which has {count} outputs")
         return owner.known[name]
 
     def _owner(self, context: Context) -> "Region":
@@ -79,7 +66,7 @@ class Region:
         """The operations that a node waits for; what only stands for being on a side, or in a loop, is left out."""
         found = []
         for text in node.input:
-            name = split_name(text)[0]
+            name = layout.split_name(text)[0]
             if text.startswith("^") and name not in self.layout.pivots:
                 owner = self._owner(self.layout.context[name])
                 owner.make(self.layout.nodes[name])
@@ -91,21 +78,21 @@ class Region:
         if node.name in self.made or f"{node.name}:0" in self.known:
             return
         with self.graph.as_default():
-            if node.op in EXITS:
+            if node.op in layout.EXITS:
                 self._loop(node)
-            elif node.op in MERGES and any(self._sides(node)):
+            elif node.op in layout.MERGES and any(self._sides(node)):
                 self._branch(node)
             else:
                 self._plain(node)
 
     def _plain(self, node: Any) -> None:
-        if node.op in ENTERS and self.parent is not None:  # what does not change from one iteration to the next
+        if node.op in layout.ENTERS and self.parent is not None:  # what does not change from one iteration to the next
             self._name(node, [self.parent.tensor(node.input[0])])
             return
-        inputs = [self.tensor(text, node.name) for text in data_inputs(node)]
+        inputs = [self.tensor(text, node.name) for text in layout.data_inputs(node)]
         with self.graph.control_dependencies(self._waits(node)), (
                 self.graph.device(node.device) if node.device else contextlib.nullcontext()):
-            if node.op in HANDED_ON | SWITCHES:
+            if node.op in layout.HANDED_ON | layout.SWITCHES:
                 self._name(node, [build.Identity(inputs[0])])
                 return
             made = self._make_node(node, inputs)
@@ -121,13 +108,13 @@ class Region:
     def fill(self, texts: Iterable[str]) -> None:
         """Make all nodes of this region that some tensors need, in order: no call within a call for each node."""
         depth, seen = len(self.context), set()
-        waiting = [split_name(text)[0] for text in texts]
+        waiting = [layout.split_name(text)[0] for text in texts]
         while waiting:
             name = waiting.pop()
             if name in seen or f"{name}:0" in self.known or self.layout.context[name][:depth] != self.context:
                 continue
             seen.add(name)
-            before = [split_name(text)[0] for text in self.layout.nodes[name].input]
+            before = [layout.split_name(text)[0] for text in self.layout.nodes[name].input]
             waiting.extend(each for each in before if each in self.layout.nodes)
         here = [name for name in seen if self.layout.context[name] == self.context]
         for name in sorted(here, key=self.layout.order.__getitem__):
@@ -165,7 +152,7 @@ class Region:
         """Of which side of the branch each input is; None where it does not say."""
         depth = len(self.context)
         found: list[Side | None] = []
-        for text in data_inputs(merge):
+        for text in layout.data_inputs(merge):
             entry = next(iter(self.layout.output_context(text)[depth:]), None)
             found.append(entry if isinstance(entry, Side) else None)
         if any(found) and len(found) != 2:
@@ -174,7 +161,7 @@ class Region:
 
     def _input_of(self, merge: Any, holds: bool) -> str:
         sides = self._sides(merge)
-        for text, side, other in zip(data_inputs(merge), sides, reversed(sides)):
+        for text, side, other in zip(layout.data_inputs(merge), sides, reversed(sides)):
             if side.holds == holds if side is not None else other is not None and other.holds != holds:
                 return text
         raise ArgumentError(f"node {merge.name!r}: both inputs are of one side of a tf.cond")
@@ -183,17 +170,17 @@ class Region:
         """A While for a whole loop, then each Exit as an Identity under its name."""
         loop = self._loop_of(leaving)
         inside = self.layout.inside[*self.context, loop]
-        merges = [node for node in inside if node.op in MERGES and self.layout.is_loop_merge(node)]
-        begins = [self._source(node, ENTERS).input[0] for node in merges]
-        ends = [full_name(self._source(node, NEXTS).name) for node in merges]
+        merges = [node for node in inside if node.op in layout.MERGES and self.layout.is_loop_merge(node)]
+        begins = [self._source(node, layout.ENTERS).input[0] for node in merges]
+        ends = [layout.full_name(self._source(node, layout.NEXTS).name) for node in merges]
         condition = next((node.name for node in inside if node.op == "LoopCond"), None)
         if condition is None:
             raise ArgumentError(f"the loop {loop.frame!r} has no LoopCond")
-        outer = [node.input[0] for node in inside if node.op in ENTERS]
+        outer = [node.input[0] for node in inside if node.op in layout.ENTERS]
         self.fill(outer)
         initial = [_value(self.tensor(text)) for text in begins]
         dims = [t.dims for t in initial]
-        results = self._repeated(loop, merges, initial, dims, [full_name(condition)], ends)
+        results = self._repeated(loop, merges, initial, dims, [layout.full_name(condition)], ends)
         for merge, result in zip(merges, results):
             for switch in self.layout.switches.get(f"{merge.name}:0", ()):
                 for node in self.layout.exits.get(switch, ()):
@@ -205,8 +192,8 @@ class Region:
         return entry
 
     def _source(self, merge: Any, kinds: frozenset[str]) -> Any:
-        for text in data_inputs(merge):
-            node = self.layout.nodes[split_name(text)[0]]
+        for text in layout.data_inputs(merge):
+            node = self.layout.nodes[layout.split_name(text)[0]]
             if node.op in kinds:
                 return node
         raise ArgumentError(f"node {merge.name!r}: a Merge of a loop without its {min(kinds)}")

@@ -1,5 +1,7 @@
 """Numbers as bits: and, or, not, shifts, counts, the bits of one type read as another's, the next float."""
 
+from functools import partial
+
 import numpy as np
 
 from ...core.declare import op
@@ -13,15 +15,12 @@ from .elementwise import unbroadcast
 
 INTEGERS = tuple(t for t in REALS if t.is_integer)
 _BITS = "bits have no gradient"
+_of_bits = partial(numpy_op, dtypes=INTEGERS, no_grad=_BITS)
 
-
-numpy_op("BitwiseAnd", np.bitwise_and, "The bits that are set in both, broadcast. x, y: int[...] -> int[...].",
-         dtypes=INTEGERS, no_grad=_BITS)
-numpy_op("BitwiseOr", np.bitwise_or, "The bits that are set in either, broadcast. x, y: int[...] -> int[...].",
-         dtypes=INTEGERS, no_grad=_BITS)
-numpy_op("BitwiseXor", np.bitwise_xor, "The bits that are set in one alone, broadcast. x, y: int[...] -> int[...].",
-         dtypes=INTEGERS, no_grad=_BITS)
-numpy_op("Invert", np.invert, "The bits that are not set. x: int[...] -> int[...].", dtypes=INTEGERS, no_grad=_BITS)
+_of_bits("BitwiseAnd", np.bitwise_and, "The bits that are set in both, broadcast. x, y: int[...] -> int[...].")
+_of_bits("BitwiseOr", np.bitwise_or, "The bits that are set in either, broadcast. x, y: int[...] -> int[...].")
+_of_bits("BitwiseXor", np.bitwise_xor, "The bits that are set in one alone, broadcast. x, y: int[...] -> int[...].")
+_of_bits("Invert", np.invert, "The bits that are not set. x: int[...] -> int[...].")
 
 
 @op("LeftShift", infer=broadcast_shape, elementwise=True, dtypes=INTEGERS, no_grad=_BITS)

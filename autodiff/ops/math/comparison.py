@@ -1,5 +1,7 @@
 """Comparisons, logic, and the choice between two tensors."""
 
+from functools import partial
+
 import numpy as np
 
 from ...core.declare import op
@@ -13,7 +15,8 @@ from ..common.numpy_ops import numpy_op
 from .elementwise import unbroadcast
 
 _COMPARED = "a comparison gives booleans"
-_LOGIC = "booleans have no gradient"
+_compared = partial(numpy_op, dtypes=REALS, infer=broadcast_test, no_grad=_COMPARED)
+_logic = partial(numpy_op, dtypes=(bool_,), infer=broadcast_test, no_grad="booleans have no gradient")
 
 
 @op("Equal", infer=broadcast_test, elementwise=True, no_grad=_COMPARED)
@@ -40,22 +43,14 @@ def _as_bool(found):
     return found if found.dtype == np.bool_ else found.astype(np.bool_)
 
 
-numpy_op("Less", np.less, "x < y, broadcast. x, y: real[...] -> bool[...].",
-         dtypes=REALS, infer=broadcast_test, no_grad=_COMPARED)
-numpy_op("LessEqual", np.less_equal, "x <= y, broadcast. x, y: real[...] -> bool[...].",
-         dtypes=REALS, infer=broadcast_test, no_grad=_COMPARED)
-numpy_op("Greater", np.greater, "x > y, broadcast. x, y: real[...] -> bool[...].",
-         dtypes=REALS, infer=broadcast_test, no_grad=_COMPARED)
-numpy_op("GreaterEqual", np.greater_equal, "x >= y, broadcast. x, y: real[...] -> bool[...].",
-         dtypes=REALS, infer=broadcast_test, no_grad=_COMPARED)
-numpy_op("LogicalAnd", np.logical_and, "x and y, broadcast. x, y: bool[...] -> bool[...].",
-         dtypes=(bool_,), infer=broadcast_test, no_grad=_LOGIC)
-numpy_op("LogicalOr", np.logical_or, "x or y, broadcast. x, y: bool[...] -> bool[...].",
-         dtypes=(bool_,), infer=broadcast_test, no_grad=_LOGIC)
-numpy_op("LogicalXor", np.logical_xor, "Either x or y, broadcast. x, y: bool[...] -> bool[...].",
-         dtypes=(bool_,), infer=broadcast_test, no_grad=_LOGIC)
-numpy_op("LogicalNot", np.logical_not, "not x. x: bool[...] -> bool[...].",
-         dtypes=(bool_,), infer=same_shape_test, no_grad=_LOGIC)
+_compared("Less", np.less, "x < y, broadcast. x, y: real[...] -> bool[...].")
+_compared("LessEqual", np.less_equal, "x <= y, broadcast. x, y: real[...] -> bool[...].")
+_compared("Greater", np.greater, "x > y, broadcast. x, y: real[...] -> bool[...].")
+_compared("GreaterEqual", np.greater_equal, "x >= y, broadcast. x, y: real[...] -> bool[...].")
+_logic("LogicalAnd", np.logical_and, "x and y, broadcast. x, y: bool[...] -> bool[...].")
+_logic("LogicalOr", np.logical_or, "x or y, broadcast. x, y: bool[...] -> bool[...].")
+_logic("LogicalXor", np.logical_xor, "Either x or y, broadcast. x, y: bool[...] -> bool[...].")
+_logic("LogicalNot", np.logical_not, "not x. x: bool[...] -> bool[...].", infer=same_shape_test)
 
 
 # ---- choosing ---------------------------------------------------------------------------

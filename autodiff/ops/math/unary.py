@@ -1,5 +1,7 @@
 """Elementwise functions of one tensor: signs, powers, exponentials, trigonometry, rounding."""
 
+from functools import partial
+
 import numpy as np
 
 from ...core.declare import op
@@ -160,11 +162,10 @@ def _(node, dz):
 # ---- rounding ---------------------------------------------------------------------------
 
 _STEPS = "it is piecewise constant: its slope is 0 wherever there is one"
+_step = partial(numpy_op, dtypes=FLOATS, no_grad=_STEPS)
 
-
-numpy_op("Floor", np.floor, "The greatest whole number <= x. x: float[...] -> float[...].",
-         dtypes=FLOATS, no_grad=_STEPS)
-numpy_op("Ceil", np.ceil, "The smallest whole number >= x. x: float[...] -> float[...].", dtypes=FLOATS, no_grad=_STEPS)
+_step("Floor", np.floor, "The greatest whole number <= x. x: float[...] -> float[...].")
+_step("Ceil", np.ceil, "The smallest whole number >= x. x: float[...] -> float[...].")
 
 
 @op("Round", infer=same_shape, elementwise=True, dtypes=REALS, no_grad=_STEPS)
@@ -173,16 +174,10 @@ def round_half_to_even(x, *, out=None):
     return np.rint(x, out=out) if x.dtype.kind == "f" else np.positive(x, out=out)
 
 
-numpy_op("Rint", np.rint, "The nearest whole number, the even one of two. x: float[...] -> float[...].",
-         dtypes=FLOATS, no_grad=_STEPS)
+_step("Rint", np.rint, "The nearest whole number, the even one of two. x: float[...] -> float[...].")
 
 
-_TEST = "a test gives booleans"
-
-
-numpy_op("IsNan", np.isnan, "Whether x is not a number. x: float[...] -> bool[...].",
-         dtypes=FLOATS, infer=same_shape_test, no_grad=_TEST)
-numpy_op("IsInf", np.isinf, "Whether x is infinite. x: float[...] -> bool[...].",
-         dtypes=FLOATS, infer=same_shape_test, no_grad=_TEST)
-numpy_op("IsFinite", np.isfinite, "Whether x is neither infinite nor nan. x: float[...] -> bool[...].",
-         dtypes=FLOATS, infer=same_shape_test, no_grad=_TEST)
+_test = partial(numpy_op, dtypes=FLOATS, infer=same_shape_test, no_grad="a test gives booleans")
+_test("IsNan", np.isnan, "Whether x is not a number. x: float[...] -> bool[...].")
+_test("IsInf", np.isinf, "Whether x is infinite. x: float[...] -> bool[...].")
+_test("IsFinite", np.isfinite, "Whether x is neither infinite nor nan. x: float[...] -> bool[...].")
