@@ -65,7 +65,29 @@ def _reduced(x: np.ndarray, combine: Any, window: tuple[int, ...], counts: tuple
     return x
 
 
-def _max_pool(input, ksize, strides, padding, data_format, out=None):
+def _first_maxima(x, y, window, slide):
+    """For each place in the window: where it is, and which windows have their first maximum there."""
+    x = windows.padded(x, windows.pads(x.shape[1:-1], window, slide), lowest(x.dtype))
+    free = np.ones(y.shape, bool)
+    for _, where in windows.offsets(window, y.shape[1:-1], slide):
+        hit = np.equal(x[where], y)
+        hit &= free
+        free ^= hit
+        yield where, hit
+
+
+def _real_sizes(space: tuple[int, ...], window: tuple[int, ...], counts: tuple[int, ...], slide: windows.Slide,
+                dtype: Any) -> np.ndarray:
+    """How many elements of each window are not padding: [*counts, 1]."""
+    ones = np.ones((1, *space, 1), dtype)
+    return _reduced(windows.padded(ones, windows.pads(space, window, slide)), np.add, window, counts, slide)[0]
+
+
+# ---- ops --------------------------------------------------------------------------------
+
+@op("MaxPool", infer=_pooled, dtypes=REALS)
+def max_pool(input, *, ksize, strides, padding, data_format="NHWC", out=None):
+    """The largest of each window. input: real[n, h, w, c] -> real[n, h', w', c]."""
     window, slide = _geometry(ksize, strides, padding, data_format)
     x = windows.channels_last(input, data_format)
     counts, widened = windows.extents(x.shape[1:-1], window, slide), windows.pads(x.shape[1:-1], window, slide)
@@ -80,18 +102,31 @@ def _max_pool(input, ksize, strides, padding, data_format, out=None):
     return windows.placed(windows.restored(y, data_format), out)
 
 
-def _first_maxima(x, y, window, slide):
-    """For each place in the window: where it is, and which windows have their first maximum there."""
-    x = windows.padded(x, windows.pads(x.shape[1:-1], window, slide), lowest(x.dtype))
-    free = np.ones(y.shape, bool)
-    for _, where in windows.offsets(window, y.shape[1:-1], slide):
-        hit = np.equal(x[where], y)
-        hit &= free
-        free ^= hit
-        yield where, hit
+@op("MaxPoolV2", infer=lambda input, ksize, strides, **_: Spec(input.dtype.base_dtype, (None,) * 4), dtypes=REALS,
+    no_rule="max_pool with sizes that are numbers has a gradient")
+def max_pool_v2(input, ksize: Int32, strides: Int32, *, padding, data_format="NHWC"):
+    """MaxPool by sizes that are values. input: real[n, h, w, c], ksize, strides: int32[4] -> real[n, h', w', c']."""
+    sizes, steps, depth = ksize.tolist(), strides.tolist(), int(ksize[-1]) if data_format == "NHWC" else 1
+    if depth > 1:
+        input = input.reshape(*input.shape[:-1], input.shape[-1] // depth, depth).max(-1)
+        sizes[-1] = steps[-1] = 1
+    return max_pool.kernel(input, ksize=sizes, strides=steps, padding=padding, data_format=data_format)
 
 
-def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format, out=None):
+@max_pool_v2.batched_if_same(1, 2)
+def _(node, args, batched):
+    return split_images(build.MaxPoolV2(merged_images(args[0]), *args[1:], **node.attrs), args[0])
+
+
+@op("MaxPool3D", infer=_pooled, dtypes=FLOATS)
+def max_pool3d(input, *, ksize, strides, padding, data_format="NDHWC"):
+    """The largest of each window. input: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
+    return max_pool.kernel(input, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
+
+
+@op("MaxPoolGrad", infer=_input_like, dtypes=REALS)
+def max_pool_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NHWC", out=None):
+    """dy of each window at its first maximum, row by row. orig_input: x, orig_output: y, grad: dy -> x's shape."""
     window, slide = _geometry(ksize, strides, padding, data_format)
     x, y, dy = (windows.channels_last(a, data_format) for a in (orig_input, orig_output, grad))
     space = x.shape[1:-1]
@@ -116,7 +151,16 @@ def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_
     return windows.placed(windows.restored(dx, data_format), out)
 
 
-def _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
+@op("MaxPool3DGrad", infer=_input_like, dtypes=FLOATS)
+def max_pool3d_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NDHWC"):
+    """dy of each window at its first maximum. orig_input: x, orig_output: y, grad: dy -> x's shape."""
+    return max_pool_grad.kernel(orig_input, orig_output, grad,
+                                ksize=ksize, strides=strides, padding=padding, data_format=data_format)
+
+
+@op("MaxPoolGradGrad", infer=_output_like, dtypes=REALS)
+def max_pool_grad_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NHWC"):
+    """The adjoint of MaxPoolGrad: `grad` where each window has its first maximum. -> y's shape."""
     window, slide = _geometry(ksize, strides, padding, data_format)
     x, y, dz = (windows.channels_last(a, data_format) for a in (orig_input, orig_output, grad))
     dz = windows.padded(dz, windows.pads(dz.shape[1:-1], window, slide))
@@ -126,14 +170,16 @@ def _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, 
     return windows.restored(dy, data_format)
 
 
-def _real_sizes(space: tuple[int, ...], window: tuple[int, ...], counts: tuple[int, ...], slide: windows.Slide,
-                dtype: Any) -> np.ndarray:
-    """How many elements of each window are not padding: [*counts, 1]."""
-    ones = np.ones((1, *space, 1), dtype)
-    return _reduced(windows.padded(ones, windows.pads(space, window, slide)), np.add, window, counts, slide)[0]
+@op("MaxPool3DGradGrad", infer=_output_like, dtypes=FLOATS)
+def max_pool3d_grad_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NDHWC"):
+    """The adjoint of MaxPool3DGrad: `grad` where each window has its first maximum. -> y's shape."""
+    return max_pool_grad_grad.kernel(orig_input, orig_output, grad,
+                                     ksize=ksize, strides=strides, padding=padding, data_format=data_format)
 
 
-def _avg_pool(value, ksize, strides, padding, data_format):
+@op("AvgPool", infer=lambda value, **attrs: _pooled(value, **attrs), dtypes=FLOATS)
+def avg_pool(value, *, ksize, strides, padding, data_format="NHWC"):
+    """The mean of each window; padding does not count. value: float[n, h, w, c] -> float[n, h', w', c]."""
     window, slide = _geometry(ksize, strides, padding, data_format)
     x = windows.channels_last(value, data_format)
     space, counts = x.shape[1:-1], windows.extents(x.shape[1:-1], window, slide)
@@ -141,7 +187,15 @@ def _avg_pool(value, ksize, strides, padding, data_format):
     return windows.restored(total / _real_sizes(space, window, counts, slide, x.dtype), data_format)
 
 
-def _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format):
+@op("AvgPool3D", infer=_pooled, dtypes=FLOATS)
+def avg_pool3d(input, *, ksize, strides, padding, data_format="NDHWC"):
+    """The mean of each window; padding does not count. input: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
+    return avg_pool.kernel(input, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
+
+
+@op("AvgPoolGrad", infer=_sized, dtypes=FLOATS)
+def avg_pool_grad(orig_input_shape: Int32, grad, *, ksize, strides, padding, data_format="NHWC"):
+    """dy shared equally in each window. orig_input_shape: int32[4], grad: dy -> float[orig_input_shape]."""
     window, slide = _geometry(ksize, strides, padding, data_format)
     dy = windows.channels_last(grad, data_format)
     n, *rest = (int(v) for v in orig_input_shape)
@@ -154,82 +208,11 @@ def _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
     return windows.restored(np.ascontiguousarray(dx[windows.inside(space, widened)]), data_format)
 
 
-# ---- ops --------------------------------------------------------------------------------
-
-@op("MaxPool", infer=_pooled, dtypes=REALS)
-def max_pool(input, *, ksize, strides, padding, data_format="NHWC", out=None):
-    """The largest of each window. input: real[n, h, w, c] -> real[n, h', w', c]."""
-    return _max_pool(input, ksize, strides, padding, data_format, out)
-
-
-@op("MaxPoolV2", infer=lambda input, ksize, strides, **_: Spec(input.dtype.base_dtype, (None,) * 4), dtypes=REALS,
-    no_rule="max_pool with sizes that are numbers has a gradient")
-def max_pool_v2(input, ksize: Int32, strides: Int32, *, padding, data_format="NHWC"):
-    """MaxPool by sizes that are values. input: real[n, h, w, c], ksize, strides: int32[4] -> real[n, h', w', c']."""
-    sizes, steps, depth = ksize.tolist(), strides.tolist(), int(ksize[-1]) if data_format == "NHWC" else 1
-    if depth > 1:
-        input = input.reshape(*input.shape[:-1], input.shape[-1] // depth, depth).max(-1)
-        sizes[-1] = steps[-1] = 1
-    return _max_pool(input, sizes, steps, padding, data_format)
-
-
-@max_pool_v2.batched_if_same(1, 2)
-def _(node, args, batched):
-    return split_images(build.MaxPoolV2(merged_images(args[0]), *args[1:], **node.attrs), args[0])
-
-
-@op("MaxPool3D", infer=_pooled, dtypes=FLOATS)
-def max_pool3d(input, *, ksize, strides, padding, data_format="NDHWC"):
-    """The largest of each window. input: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
-    return _max_pool(input, ksize, strides, padding, data_format)
-
-
-@op("MaxPoolGrad", infer=_input_like, dtypes=REALS)
-def max_pool_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NHWC", out=None):
-    """dy of each window at its first maximum, row by row. orig_input: x, orig_output: y, grad: dy -> x's shape."""
-    return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format, out)
-
-
-@op("MaxPool3DGrad", infer=_input_like, dtypes=FLOATS)
-def max_pool3d_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NDHWC"):
-    """dy of each window at its first maximum. orig_input: x, orig_output: y, grad: dy -> x's shape."""
-    return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
-
-
-@op("MaxPoolGradGrad", infer=_output_like, dtypes=REALS)
-def max_pool_grad_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NHWC"):
-    """The adjoint of MaxPoolGrad: `grad` where each window has its first maximum. -> y's shape."""
-    return _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
-
-
-@op("MaxPool3DGradGrad", infer=_output_like, dtypes=FLOATS)
-def max_pool3d_grad_grad(orig_input, orig_output, grad, *, ksize, strides, padding, data_format="NDHWC"):
-    """The adjoint of MaxPool3DGrad: `grad` where each window has its first maximum. -> y's shape."""
-    return _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
-
-
-@op("AvgPool", infer=lambda value, **attrs: _pooled(value, **attrs), dtypes=FLOATS)
-def avg_pool(value, *, ksize, strides, padding, data_format="NHWC"):
-    """The mean of each window; padding does not count. value: float[n, h, w, c] -> float[n, h', w', c]."""
-    return _avg_pool(value, ksize, strides, padding, data_format)
-
-
-@op("AvgPool3D", infer=_pooled, dtypes=FLOATS)
-def avg_pool3d(input, *, ksize, strides, padding, data_format="NDHWC"):
-    """The mean of each window; padding does not count. input: float[n, d, h, w, c] -> float[n, d', h', w', c]."""
-    return _avg_pool(input, ksize, strides, padding, data_format)
-
-
-@op("AvgPoolGrad", infer=_sized, dtypes=FLOATS)
-def avg_pool_grad(orig_input_shape: Int32, grad, *, ksize, strides, padding, data_format="NHWC"):
-    """dy shared equally in each window. orig_input_shape: int32[4], grad: dy -> float[orig_input_shape]."""
-    return _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
-
-
 @op("AvgPool3DGrad", infer=_sized, dtypes=FLOATS)
 def avg_pool3d_grad(orig_input_shape: Int32, grad, *, ksize, strides, padding, data_format="NDHWC"):
     """dy shared equally in each window. orig_input_shape: int32[5], grad: dy -> float[orig_input_shape]."""
-    return _avg_pool_grad(orig_input_shape, grad, ksize, strides, padding, data_format)
+    return avg_pool_grad.kernel(orig_input_shape, grad,
+                                ksize=ksize, strides=strides, padding=padding, data_format=data_format)
 
 
 # ---- gradients and batching -------------------------------------------------------------
