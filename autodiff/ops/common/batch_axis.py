@@ -62,6 +62,14 @@ def after(axis: int | Tensor) -> int | Tensor:
     return axis + build.Cast(build.GreaterEqual(axis, 0), dtype=axis.dtype.base_dtype)
 
 
+def axes_behind(axis: Tensor) -> Tensor | np.ndarray:
+    """The same axes behind one more: axes counted from the front move by one."""
+    known = static_value(axis)
+    if known is not None:
+        return np.where(known < 0, known, known + 1).astype(known.dtype)
+    return axis + build.Cast(build.GreaterEqual(axis, build.ZerosLike(axis)), dtype=axis.dtype.base_dtype)
+
+
 def shared(node: Operation, batched: list[bool], *inputs: int) -> None:
     """Raises ShapeError if any of these inputs (shapes, indices) varies from slice to slice."""
     for i in inputs:

@@ -5,7 +5,11 @@ import numpy as np
 from ...core.dimensions import merge_sizes
 from ...core.errors import ArgumentError
 from ...core.infer import rank_of
+from ...core.op import blocked
 from ...core.shapes import show
+
+INDICES = blocked("indices are integers")
+SHAPE = blocked("a shape is made of integers")
 
 
 def coordinates(indices, values, shape):

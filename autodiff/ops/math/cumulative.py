@@ -12,6 +12,7 @@ from ...core.errors import ShapeError
 from ...core.infer import axis_in
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import merge, show
+from ..common.batch_axis import axes_behind
 from .elementwise import conjugate
 
 _AXES = "axes are integers"
@@ -176,9 +177,4 @@ def _along_axes(node, args, batched):
         raise ShapeError(expected="the same axes for each slice", found=f"axes that vary: {node.describe()}")
     whole = build.ZerosLike(next(x for x, is_batched in zip(xs, batched) if is_batched))
     xs = [x if is_batched else build.Add(whole, x) for x, is_batched in zip(xs, batched)]
-    known = static_value(axis)
-    if known is None:
-        axis = axis + build.Cast(build.GreaterEqual(axis, build.ZerosLike(axis)), dtype=axis.dtype.base_dtype)
-    else:
-        axis = np.where(known < 0, known, known + 1).astype(known.dtype)
-    return node.definition(*xs, axis, **node.attrs)
+    return node.definition(*xs, axes_behind(axis), **node.attrs)

@@ -11,6 +11,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import axis_in
 from ...core.op import Bool, Index, Spec, blocked, build
 from ...core.shapes import is_known, num_elements, show
+from ..common.batch_axis import axes_behind
 from .elementwise import conjugate
 
 # ---- which axes, and what shape is left ---------------------------------------------------
@@ -295,14 +296,6 @@ def _without_nan(x, instead, axis):
 
 # ---- batching: one more leading axis --------------------------------------------------------
 
-def _axis_behind(axis):
-    """The same axes behind one more: axes counted from the front move by one."""
-    known = static_value(axis)
-    if known is not None:
-        return np.where(known < 0, known, known + 1).astype(known.dtype)
-    return axis + build.Cast(build.GreaterEqual(axis, build.ZerosLike(axis)), dtype=axis.dtype.base_dtype)
-
-
 def _refuse_batched(node, is_batched, what):
     if is_batched:
         raise ShapeError(expected=f"the same {what} for each slice", found=f"{what} that vary: {node.describe()}")
@@ -320,7 +313,7 @@ def _refuse_batched(node, is_batched, what):
 @arg_min.batched
 def _along_axes(node, args, batched):
     _refuse_batched(node, batched[1], "axes")
-    return node.definition(args[0], _axis_behind(args[1]), **node.attrs)
+    return node.definition(args[0], axes_behind(args[1]), **node.attrs)
 
 
 @kept_shape_of.batched

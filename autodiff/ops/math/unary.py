@@ -90,6 +90,13 @@ def _summed(node, by_y, by_dy):
     return unbroadcast(by_y, y), unbroadcast(by_dy, dy)
 
 
+def _linear(node, op, dz, by_y):
+    """The gradients of an op that is linear in its second input, dy. by_y: that of the first, from its conjugate."""
+    y, dy = node.inputs
+    y = conjugate(y)
+    return _summed(node, by_y(y, dy), op(y, dz))
+
+
 def _not_zero(y, dy):
     return np.where(dy == 0, y.dtype.type(1), y)
 
@@ -112,11 +119,8 @@ def rsqrt_grad(y, dy):
     return _zero_where_zero(dy, y.dtype.type(-0.5) * (dy * y) * (y * y))
 
 
-@rsqrt_grad.gradient
-def _(node, dz):
-    y, dy = node.inputs
-    y = conjugate(y)
-    return _summed(node, -1.5 * dy * conjugate(dz) * build.Square(y), build.RsqrtGrad(y, dz))
+rsqrt_grad.gradient(lambda node, dz: _linear(
+    node, rsqrt_grad, dz, lambda y, dy: -1.5 * dy * conjugate(dz) * build.Square(y)))
 
 
 @op("ReciprocalGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
@@ -126,11 +130,7 @@ def reciprocal_grad(y, dy):
     return _zero_where_zero(dy, dy * (-y * y))
 
 
-@reciprocal_grad.gradient
-def _(node, dz):
-    y, dy = node.inputs
-    y = conjugate(y)
-    return _summed(node, -2 * dy * conjugate(dz) * y, build.ReciprocalGrad(y, dz))
+reciprocal_grad.gradient(lambda node, dz: _linear(node, reciprocal_grad, dz, lambda y, dy: -2 * dy * conjugate(dz) * y))
 
 
 @op("TanhGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
@@ -139,11 +139,7 @@ def tanh_grad(y, dy, *, out=None):
     return np.multiply(dy, 1 - y * y, out=out)
 
 
-@tanh_grad.gradient
-def _(node, dz):
-    y, dy = node.inputs
-    y = conjugate(y)
-    return _summed(node, -2 * conjugate(dy) * dz * y, build.TanhGrad(y, dz))
+tanh_grad.gradient(lambda node, dz: _linear(node, tanh_grad, dz, lambda y, dy: -2 * conjugate(dy) * dz * y))
 
 
 @op("SigmoidGrad", infer=broadcast_shape, elementwise=True, dtypes=CONTINUOUS)
@@ -152,11 +148,7 @@ def sigmoid_grad(y, dy, *, out=None):
     return np.multiply(dy, y * (1 - y), out=out)
 
 
-@sigmoid_grad.gradient
-def _(node, dz):
-    y, dy = node.inputs
-    y = conjugate(y)
-    return _summed(node, conjugate(dy) * dz * (1 - 2 * y), build.SigmoidGrad(y, dz))
+sigmoid_grad.gradient(lambda node, dz: _linear(node, sigmoid_grad, dz, lambda y, dy: conjugate(dy) * dz * (1 - 2 * y)))
 
 
 # ---- rounding ---------------------------------------------------------------------------

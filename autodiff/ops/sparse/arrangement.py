@@ -10,10 +10,7 @@ from ...core.infer import rank_of
 from ...core.op import Index, Own, Spec, blocked, build
 from ...core.shapes import is_known, num_elements, show
 from ..common.batch_axis import all_batched, count, joined, numbered, repeated, shared, unvaried
-from ..common.coordinates import checked, coordinates, numbers, order_of, reduced
-
-INDICES = blocked("indices are integers")
-SHAPE = blocked("a shape is made of integers")
+from ..common.coordinates import INDICES, SHAPE, checked, coordinates, numbers, order_of, reduced
 
 
 def _positions(values):

@@ -10,10 +10,7 @@ from ...core.infer import rank_of
 from ...core.op import Index, Number, Spec, blocked, build
 from ...core.shapes import merge, show
 from ..common.batch_axis import unvaried
-from ..common.coordinates import coordinates, numbers
-
-INDICES = blocked("indices are integers")
-SHAPE = blocked("a shape is made of integers")
+from ..common.coordinates import INDICES, SHAPE, coordinates, numbers
 
 
 def _keys(indices, shape):

@@ -10,13 +10,9 @@ from ...core.infer import rank_of
 from ...core.op import Index, Int32, Spec, blocked, build
 from ...core.shapes import show
 from ..common.batch_axis import all_batched, count, joined, numbered, repeated, shared, sizes
-from ..common.coordinates import checked, coordinates, numbers, reduced
+from ..common.coordinates import INDICES, SHAPE, checked, coordinates, numbers, reduced
 from ..math.elementwise import conjugate
 from .row_layout import layout_of
-
-INDICES = blocked("indices are integers")
-SHAPE = blocked("a shape is made of integers")
-
 
 # ---- the product of a sparse matrix with a dense one ---------------------------------------
 

@@ -48,6 +48,11 @@ def store(run, refs, values):
     return values[0]
 
 
+def _step(run, refs, step, *numbers):
+    """Put the variable and its slots through `step`, in pieces, and assign what it gives."""
+    return store(run, refs, in_pieces(step, *map(run.read, refs), *numbers))
+
+
 # ---- plain descent and momentum ---------------------------------------------------------
 
 def descent_step(var, alpha, g):
@@ -59,7 +64,7 @@ def descent_step(var, alpha, g):
 @op("ApplyGradientDescent", infer=stepped(1, 2), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
 def apply_gradient_descent(var: Ref, alpha, delta, *, run):
     """var - alpha delta. var, delta: float[...], alpha: float[] -> the reference."""
-    return store(run, (var,), in_pieces(descent_step, run.read(var), alpha, delta))
+    return _step(run, (var,), descent_step, alpha, delta)
 
 
 def momentum_step(var, accum, lr, g, momentum, use_nesterov):
@@ -78,8 +83,7 @@ def apply_momentum(var: Ref, accum: Ref, lr, grad, momentum, *, use_nesterov=Fal
 
     Source: Polyak (1964); Nesterov's form as in Sutskever et al. (2013), section 2.
     """
-    refs = (var, accum)
-    return store(run, refs, in_pieces(momentum_step, *map(run.read, refs), lr, grad, momentum, use_nesterov))
+    return _step(run, (var, accum), momentum_step, lr, grad, momentum, use_nesterov)
 
 
 # ---- scaled by past squares -------------------------------------------------------------
@@ -97,7 +101,7 @@ def apply_adagrad(var: Ref, accum: Ref, lr, grad, *, update_slots=True, run):
 
     Source: Duchi, Hazan and Singer (2011), equation 1 with a diagonal matrix.
     """
-    return store(run, (var, accum), in_pieces(adagrad_step, run.read(var), run.read(accum), lr, grad, update_slots))
+    return _step(run, (var, accum), adagrad_step, lr, grad, update_slots)
 
 
 def adagrad_da_step(var, total, squares, g, lr, l1, l2, step):
@@ -132,8 +136,7 @@ def apply_adadelta(var: Ref, accum: Ref, accum_update: Ref, lr, rho, epsilon, gr
 
     Source: Zeiler (2012), algorithm 1.
     """
-    refs = (var, accum, accum_update)
-    return store(run, refs, in_pieces(adadelta_step, *map(run.read, refs), lr, rho, epsilon, grad))
+    return _step(run, (var, accum, accum_update), adadelta_step, lr, rho, epsilon, grad)
 
 
 def rms_step(var, ms, mom, lr, rho, momentum, epsilon, g):
@@ -149,8 +152,7 @@ def apply_rms_prop(var: Ref, ms: Ref, mom: Ref, lr, rho, momentum, epsilon, grad
 
     Source: Tieleman and Hinton (2012), lecture 6.5.
     """
-    refs = (var, ms, mom)
-    return store(run, refs, in_pieces(rms_step, *map(run.read, refs), lr, rho, momentum, epsilon, grad))
+    return _step(run, (var, ms, mom), rms_step, lr, rho, momentum, epsilon, grad)
 
 
 def centered_rms_step(var, mg, ms, mom, lr, rho, momentum, epsilon, g):
@@ -167,8 +169,7 @@ def apply_centered_rms_prop(var: Ref, mg: Ref, ms: Ref, mom: Ref, lr, rho, momen
 
     Source: Graves (2013), equations 38 to 41.
     """
-    refs = (var, mg, ms, mom)
-    return store(run, refs, in_pieces(centered_rms_step, *map(run.read, refs), lr, rho, momentum, epsilon, grad))
+    return _step(run, (var, mg, ms, mom), centered_rms_step, lr, rho, momentum, epsilon, grad)
 
 
 @op("ApplyAdam", infer=stepped(3, 9), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
@@ -181,9 +182,7 @@ def apply_adam(var: Ref, m: Ref, v: Ref, beta1_power, beta2_power, lr, beta1, be
     """
     beta1_power, beta2_power, lr, beta1, beta2 = [x[()] for x in (beta1_power, beta2_power, lr, beta1, beta2)]
     rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
-    refs = (var, m, v)
-    numbers = rate, beta1, beta2, epsilon
-    return store(run, refs, in_pieces(adam_step, *map(run.read, refs), *numbers, grad, use_nesterov))
+    return _step(run, (var, m, v), adam_step, rate, beta1, beta2, epsilon, grad, use_nesterov)
 
 
 def adam_step(var, m, v, rate, beta1, beta2, epsilon, g, use_nesterov):
