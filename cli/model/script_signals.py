@@ -48,6 +48,19 @@ def heed_ctrl_c() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@contextlib.contextmanager
+def handled(number: int, handler: Callable[..., None]) -> Iterator[None]:
+    """Inside, a handler is given a signal; outside of the main thread, which alone hears them, nothing changes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    saved = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, saved)
+
+
 class Pressed:
     """Whether Ctrl-C was pressed, as a handler of SIGINT that raises nothing in the midst of what it interrupts.
 
@@ -68,14 +81,8 @@ class Pressed:
     @contextlib.contextmanager
     def heard(self) -> Iterator[Pressed]:
         """Inside, it is the handler."""
-        if threading.current_thread() is not threading.main_thread():
+        with handled(signal.SIGINT, self):
             yield self
-            return
-        saved = signal.signal(signal.SIGINT, self)
-        try:
-            yield self
-        finally:
-            signal.signal(signal.SIGINT, saved)
 
 
 class Reminder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from prompt_toolkit import PromptSession
@@ -19,6 +19,7 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth
 
 from ..language.complete import complete
+from ..model.script_signals import handled
 from ..model.shell import Shell
 from ..model.terminal import Terminal, suspend
 from ..view.status_line import status
@@ -126,27 +127,19 @@ class Prompt:
         if app.is_running and not app.is_done and app.loop is not None:
             app.loop.call_soon_threadsafe(lambda: run_in_terminal(show))
 
-    @contextlib.contextmanager
-    def _listening(self) -> Iterator[None]:
+    def _listening(self) -> contextlib.AbstractContextManager[None]:
         """Inside, SIGINT is noted: one after the last drawing of the line is for the command, one before for the line.
 
         prompt_toolkit's own handler would lose the first kind, as it goes on for a while after the line was accepted.
+        A program's own prompt runs beside its main thread: there signals are the program's.
         """
-        if threading.current_thread() is not threading.main_thread():
-            yield  # a program's own prompt, which runs beside it: signals are the program's
-            return
-
         def pressed(*_: Any) -> None:
             self._is_late = True
             app = self._session.app
             if app.is_running and not app.is_done and app.loop is not None:  # sent by another program
                 app.loop.call_soon_threadsafe(lambda: app.exit(exception=KeyboardInterrupt()))
 
-        saved = signal.signal(signal.SIGINT, pressed)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, saved)
+        return handled(signal.SIGINT, pressed)
 
     def _drawn(self, _: Any) -> None:
         """While it is drawn, the terminal gives Ctrl-C as a key, not as a signal."""

@@ -1,17 +1,16 @@
 """Commands run beside the screen, so that it always answers; Ctrl-C reaches them there."""
 from __future__ import annotations
 
-import contextlib
 import queue
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ..model.hearing import is_heeded
 from ..model.results import Text
-from ..model.script_signals import raise_in
+from ..model.script_signals import handled, raise_in
 
 WAKES = signal.SIGURG  # it does nothing, but sleeps are over at it
 CALLS, HEARD = 5, 0.02  # how often, after how many seconds each, the main thread is woken up for what it has not heard
@@ -26,19 +25,6 @@ class Job:
     run: Callable[[], Any]
     told: Callable[[Any], None]
     behind: bool = False
-
-
-@contextlib.contextmanager
-def _wakes() -> Iterator[None]:
-    """Inside, in the main thread, a signal that nobody uses is heard without effect."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    saved = signal.signal(WAKES, lambda *_: None)
-    try:
-        yield
-    finally:
-        signal.signal(WAKES, saved)
 
 
 class Worker:
@@ -91,7 +77,7 @@ class Worker:
 
     def work(self) -> None:
         """Run what is submitted until closed."""
-        with _wakes():
+        with handled(WAKES, lambda *_: None):  # it is heard without effect
             self._work()
 
     def _work(self) -> None:
