@@ -1,5 +1,14 @@
-"""What a function made, under a name of its own."""
+"""What is made by others: by a function, under a name of its own; of its settings by name."""
 from typing import Any
+
+
+class Configured:
+    """What can be made anew of its settings by name."""
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """One of such settings."""
+        return cls(**config)
 
 
 def named(made: Any, name: str, words: str | None) -> Any:

@@ -9,6 +9,7 @@ from ...core.errors import ArgumentError
 from ...core.op import build
 from .. import math
 from ..arrays.shaping import reshape
+from ..common.made import Configured
 from ..common.unsupported import refusing
 from .utils import deserialized, serialized
 
@@ -17,7 +18,7 @@ __all__ = ["Constraint", "MaxNorm", "MinMaxNorm", "NonNeg", "RadialConstraint", 
 _EPSILON = 1e-7  # beside a norm, which may be zero
 
 
-class Constraint:
+class Constraint(Configured):
     """A function of a tensor that gives one of its shape. Its settings are its attributes."""
 
     def __call__(self, w: Any) -> Any:
@@ -25,10 +26,6 @@ class Constraint:
 
     def get_config(self) -> dict[str, Any]:
         return dict(vars(self))
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        return cls(**config)
 
 
 class MinMaxNorm(Constraint):

@@ -15,7 +15,7 @@ from ...core.names import closest
 from ...core.op import build
 from .. import math, nn
 from ..arrays.shaping import reshape
-from ..common.made import named
+from ..common.made import Configured, named
 from ..common.unsupported import refusing
 from ..layers.core import Flatten
 from .utils import deserialized, get_custom_objects, serialized
@@ -171,7 +171,7 @@ kld = KLD = kullback_leibler_divergence
 cosine = cosine_similarity = cosine_proximity
 
 
-class Loss:
+class Loss(Configured):
     """A loss as one number. Subclasses say `call(y_true, y_pred)`, a loss for each example."""
 
     def __init__(self, reduction: str = Reduction.AUTO, name: str | None = None) -> None:
@@ -188,10 +188,6 @@ class Loss:
     def get_config(self) -> dict[str, Any]:
         """Its settings by name."""
         return {"reduction": self.reduction, "name": self.name}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Loss:
-        return cls(**config)
 
 
 def reduced(losses: Tensor, sample_weight: Any = None, reduction: str = Reduction.AUTO) -> Tensor:

@@ -6,21 +6,18 @@ from typing import Any
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.op import build
+from ..common.made import Configured
 from ..common.unsupported import refusing
 from ..math.reductions import reduce_sum
 
 __all__ = ["L1L2", "Regularizer", "get", "l1", "l1_l2", "l2"]
 
 
-class Regularizer:
+class Regularizer(Configured):
     """A function of a tensor that gives a penalty: float[]."""
 
     def __call__(self, x: Any) -> Any:
         return 0.0
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        return cls(**config)
 
 
 class L1L2(Regularizer):

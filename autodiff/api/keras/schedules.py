@@ -7,7 +7,7 @@ from typing import Any
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import float32
 from .. import math
-from ..common.made import named
+from ..common.made import Configured, named
 from ..common.unsupported import refusing
 from ..train import schedules
 from .utils import deserialized, serialized
@@ -18,7 +18,7 @@ def float_of(value: Any) -> Any:
     return math.cast(convert_to_tensor(value), float32)
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(Configured):
     """A rate for each step: `schedule(step)`."""
 
     def __call__(self, step: Any) -> Any:
@@ -27,11 +27,6 @@ class LearningRateSchedule:
     def get_config(self) -> dict[str, Any]:
         """Its settings by name."""
         raise NotImplementedError(f"{type(self).__name__} has no get_config")
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        """A schedule of such settings."""
-        return cls(**config)
 
 
 def _schedule(function: Any, kind: str, settings: str, first: str = "learning_rate") -> Any:

@@ -14,7 +14,7 @@ from ...core.op import build
 from ...core.shapes import as_dims
 from .. import random
 from ..arrays import creation
-from ..common.made import named
+from ..common.made import Configured, named
 from ..common.unsupported import refusing
 from .assignment import global_variables_initializer as global_variables  # noqa: F401, as tf.initializers has them
 from .assignment import local_variables_initializer as local_variables  # noqa: F401
@@ -23,7 +23,7 @@ from .assignment import variables_initializer as variables  # noqa: F401
 _TRUNCATED_DEVIATION = 0.87962566103423978  # of a standard normal cut at two deviations
 
 
-class Initializer:
+class Initializer(Configured):
     """A function of (shape, dtype) that gives a tensor; its settings are attributes.
 
     get_config gives them by name, from_config makes the same initializer again.
@@ -37,10 +37,6 @@ class Initializer:
 
     def get_config(self) -> dict[str, Any]:
         return {name: self.dtype.name if name == "dtype" else getattr(self, name) for name in self._config}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> "Initializer":
-        return cls(**config)
 
     def _dtype(self, dtype: Any) -> DType:
         return self.dtype if dtype is None else as_dtype(dtype)
