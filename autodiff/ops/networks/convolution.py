@@ -49,37 +49,6 @@ def _filter_like(input, filter_sizes, out_backprop, **attrs):
 
 # ---- kernels ----------------------------------------------------------------------------
 
-def _convolve(input, filter, out=None, **attrs):
-    layout, slide = attrs["data_format"], slide_of(**attrs)
-    x, filters = at_least_single(channels_last(input, layout)), np.ascontiguousarray(at_least_single(filter))
-    space, window = x.shape[1:-1], filters.shape[:-2]
-    if x.shape[-1] != filters.shape[-2]:
-        raise ShapeError(f"channels differ: input has {x.shape[-1]}, filter takes {filters.shape[-2]}")
-    counts = extents(space, window, slide)
-    y = correlate(x, filters, counts, slide, pads(space, window, slide), None if channels_first(layout) else out)
-    return placed(restored(y, layout).astype(input.dtype, copy=False), out)
-
-
-def _convolve_input(input_sizes, filter, out_backprop, out=None, **attrs):
-    layout, slide = attrs["data_format"], slide_of(**attrs)
-    dy, filters = at_least_single(channels_last(out_backprop, layout)), at_least_single(filter)
-    n, *rest = (int(v) for v in input_sizes)
-    space = rest[1:] if channels_first(layout) else rest[:-1]
-    _check_counts(space, filters.shape[:-2], slide, dy)
-    dx = for_input(tuple(space), filters, dy, slide, pads(space, filters.shape[:-2], slide),
-                   None if channels_first(layout) else out)
-    return placed(restored(dx, layout).astype(filter.dtype, copy=False), out)
-
-
-def _convolve_filter(input, filter_sizes, out_backprop, **attrs):
-    layout, slide = attrs["data_format"], slide_of(**attrs)
-    x, dy = at_least_single(channels_last(input, layout)), at_least_single(channels_last(out_backprop, layout))
-    window = tuple(int(v) for v in filter_sizes[:-2])
-    _check_counts(x.shape[1:-1], window, slide, dy)
-    dw = for_filters(x, dy, window, slide, pads(x.shape[1:-1], window, slide))
-    return dw.astype(input.dtype, copy=False)
-
-
 def _check_counts(space, window, slide, dy):
     expected = extents(space, window, slide)
     if tuple(expected) != dy.shape[1:-1]:
@@ -90,24 +59,43 @@ def _check_counts(space, window, slide, dy):
 def conv2d(input, filter, *, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), explicit_paddings=(),
            out=None):
     """Filters at each place. input: float[n, h, w, c], filter: float[kh, kw, c, f] -> float[n, h', w', f]."""
-    return _convolve(input, filter, out, strides=strides, padding=padding, data_format=data_format, dilations=dilations,
+    slide = slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations,
                      explicit_paddings=explicit_paddings)
+    x, filters = at_least_single(channels_last(input, data_format)), np.ascontiguousarray(at_least_single(filter))
+    space, window = x.shape[1:-1], filters.shape[:-2]
+    if x.shape[-1] != filters.shape[-2]:
+        raise ShapeError(f"channels differ: input has {x.shape[-1]}, filter takes {filters.shape[-2]}")
+    counts = extents(space, window, slide)
+    y = correlate(x, filters, counts, slide, pads(space, window, slide), None if channels_first(data_format) else out)
+    return placed(restored(y, data_format).astype(input.dtype, copy=False), out)
 
 
 @op("Conv2DBackpropInput", infer=_input_like, dtypes=FLOATS)
 def conv2d_backprop_input(input_sizes: Int32, filter, out_backprop, *, strides, padding, data_format="NHWC",
                           dilations=(1, 1, 1, 1), explicit_paddings=(), out=None):
     """The adjoint of Conv2D in its input: a transposed convolution. -> float[input_sizes]."""
-    return _convolve_input(input_sizes, filter, out_backprop, out, strides=strides, padding=padding,
-                           data_format=data_format, dilations=dilations, explicit_paddings=explicit_paddings)
+    slide = slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations,
+                     explicit_paddings=explicit_paddings)
+    dy, filters = at_least_single(channels_last(out_backprop, data_format)), at_least_single(filter)
+    n, *rest = (int(v) for v in input_sizes)
+    space = rest[1:] if channels_first(data_format) else rest[:-1]
+    _check_counts(space, filters.shape[:-2], slide, dy)
+    dx = for_input(tuple(space), filters, dy, slide, pads(space, filters.shape[:-2], slide),
+                   None if channels_first(data_format) else out)
+    return placed(restored(dx, data_format).astype(filter.dtype, copy=False), out)
 
 
 @op("Conv2DBackpropFilter", infer=_filter_like, dtypes=FLOATS)
 def conv2d_backprop_filter(input, filter_sizes: Int32, out_backprop, *, strides, padding, data_format="NHWC",
                            dilations=(1, 1, 1, 1), explicit_paddings=()):
     """The adjoint of Conv2D in its filter. -> float[filter_sizes]."""
-    return _convolve_filter(input, filter_sizes, out_backprop, strides=strides, padding=padding,
-                            data_format=data_format, dilations=dilations, explicit_paddings=explicit_paddings)
+    slide = slide_of(strides=strides, padding=padding, data_format=data_format, dilations=dilations,
+                     explicit_paddings=explicit_paddings)
+    x, dy = (at_least_single(channels_last(a, data_format)) for a in (input, out_backprop))
+    window = tuple(int(v) for v in filter_sizes[:-2])
+    _check_counts(x.shape[1:-1], window, slide, dy)
+    dw = for_filters(x, dy, window, slide, pads(x.shape[1:-1], window, slide))
+    return dw.astype(input.dtype, copy=False)
 
 
 @op("Conv3D", infer=_convolved, dtypes=FLOATS)
@@ -116,23 +104,23 @@ def conv3d(input, filter, *, strides, padding, data_format="NDHWC", dilations=(1
 
     input: float[n, d, h, w, c], filter: float[kd, kh, kw, c, f] -> float[n, d', h', w', f].
     """
-    return _convolve(input, filter, strides=strides, padding=padding, data_format=data_format, dilations=dilations)
+    return conv2d.kernel(input, filter, strides=strides, padding=padding, data_format=data_format, dilations=dilations)
 
 
 @op("Conv3DBackpropInputV2", infer=_input_like, dtypes=FLOATS)
 def conv3d_backprop_input(input_sizes: Index, filter, out_backprop, *, strides, padding, data_format="NDHWC",
                           dilations=(1, 1, 1, 1, 1)):
     """The adjoint of Conv3D in its input. -> float[input_sizes]."""
-    return _convolve_input(input_sizes, filter, out_backprop, strides=strides, padding=padding, data_format=data_format,
-                           dilations=dilations)
+    return conv2d_backprop_input.kernel(input_sizes, filter, out_backprop,
+                                        strides=strides, padding=padding, data_format=data_format, dilations=dilations)
 
 
 @op("Conv3DBackpropFilterV2", infer=_filter_like, dtypes=FLOATS)
 def conv3d_backprop_filter(input, filter_sizes: Int32, out_backprop, *, strides, padding, data_format="NDHWC",
                            dilations=(1, 1, 1, 1, 1)):
     """The adjoint of Conv3D in its filter. -> float[filter_sizes]."""
-    return _convolve_filter(input, filter_sizes, out_backprop, strides=strides, padding=padding,
-                            data_format=data_format, dilations=dilations)
+    return conv2d_backprop_filter.kernel(input, filter_sizes, out_backprop,
+                                         strides=strides, padding=padding, data_format=data_format, dilations=dilations)
 
 
 # ---- gradients and batching: the three ops of a family refer to each other ----------------
