@@ -150,25 +150,26 @@ class _Writer:
 
     def op(self) -> None:
         """One random op on random earlier values; nothing when none fits."""
-        makers: list[Callable[[], None]] = [
+        makers: list[Callable[[Statement], None]] = [
             self._unary, self._unary, self._unary, self._binary, self._binary, self._reduction, self._reduction,
             self._reshape, self._transpose, self._concat, self._stack, self._slice, self._gather, self._pad, self._tile,
             self._matmul, self._softmax, self._cumulative, self._split, self._cross_entropy, self._rearrange,
             self._segment, self._normalize, self._expand, self._map, self._top]
-        makers[self.rng.integers(len(makers))]()
+        of_any = self._unary, self._binary, self._reduction, self._reshape, self._stack, self._expand
+        maker = makers[self.rng.integers(len(makers))]
+        s = self._pick(0 if maker in of_any else 2 if maker in (self._matmul, self._cross_entropy) else 1)
+        if s is not None:
+            maker(s)
 
-    def _unary(self) -> None:
-        s = self._pick()
+    def _unary(self, s: Statement) -> None:
         self._add(UNARY[self.rng.integers(len(UNARY))].format(s.name), s.shape)
 
-    def _binary(self) -> None:
-        a = self._pick()
+    def _binary(self, a: Statement) -> None:
         fitting = [s for s in self.statements if _broadcasts(a.shape, s.shape)]
         b = fitting[self.rng.integers(len(fitting))]
         self._add(BINARY[self.rng.integers(len(BINARY))].format(a.name, b.name), np.broadcast_shapes(a.shape, b.shape))
 
-    def _reduction(self) -> None:
-        s = self._pick()
+    def _reduction(self, s: Statement) -> None:
         function = REDUCTIONS[self.rng.integers(len(REDUCTIONS))]
         axes = sorted(int(a) for a in self.rng.permutation(len(s.shape))[:self.rng.integers(0, len(s.shape) + 1)])
         keep = bool(self.rng.random() < 0.4)
@@ -178,8 +179,7 @@ class _Writer:
         shape = tuple(1 if i in axes else n for i, n in enumerate(s.shape) if keep or i not in axes)
         self._add(f"{function}({s.name}, {axes}, keepdims={keep})", shape)
 
-    def _reshape(self) -> None:
-        s = self._pick()
+    def _reshape(self, s: Statement) -> None:
         size = int(np.prod(s.shape))
         factors = [n for n in range(1, size + 1) if size % n == 0]
         first = int(self.rng.choice(factors))
@@ -187,16 +187,11 @@ class _Writer:
         written = list(shape) if self.rng.random() < 0.5 else [-1, shape[1]]
         self._add(f"tf.reshape({s.name}, {written})", shape)
 
-    def _transpose(self) -> None:
-        s = self._pick(1)
-        if s is not None:
-            order = [int(i) for i in self.rng.permutation(len(s.shape))]
-            self._add(f"tf.transpose({s.name}, {order})", tuple(s.shape[i] for i in order))
+    def _transpose(self, s: Statement) -> None:
+        order = [int(i) for i in self.rng.permutation(len(s.shape))]
+        self._add(f"tf.transpose({s.name}, {order})", tuple(s.shape[i] for i in order))
 
-    def _concat(self) -> None:
-        s = self._pick(1)
-        if s is None:
-            return
+    def _concat(self, s: Statement) -> None:
         axis = int(self.rng.integers(len(s.shape)))
         others = [o for o in self.statements if len(o.shape) == len(s.shape)
                   and o.shape[:axis] + o.shape[axis + 1:] == s.shape[:axis] + s.shape[axis + 1:]]
@@ -205,18 +200,14 @@ class _Writer:
         self._add(f"tf.concat([{', '.join(p.name for p in parts)}], {axis})",
                   s.shape[:axis] + (total,) + s.shape[axis + 1:])
 
-    def _stack(self) -> None:
-        s = self._pick()
+    def _stack(self, s: Statement) -> None:
         alike = [o for o in self.statements if o.shape == s.shape]
         parts = [s, alike[self.rng.integers(len(alike))]]
         axis = int(self.rng.integers(len(s.shape) + 1))
         self._add(f"tf.stack([{', '.join(p.name for p in parts)}], axis={axis})",
                   s.shape[:axis] + (2,) + s.shape[axis:])
 
-    def _slice(self) -> None:
-        s = self._pick(1)
-        if s is None:
-            return
+    def _slice(self, s: Statement) -> None:
         items, shape = [], []
         for n in s.shape:
             kind = self.rng.integers(4)
@@ -237,32 +228,22 @@ class _Writer:
             shape.append(1)
         self._add(f"{s.name}[{', '.join(items)}]", tuple(shape))
 
-    def _gather(self) -> None:
-        s = self._pick(1)
-        if s is None:
-            return
+    def _gather(self, s: Statement) -> None:
         axis = int(self.rng.integers(len(s.shape)))
         indices = [int(i) for i in self.rng.integers(0, s.shape[axis], 3)]
         self._add(f"tf.gather({s.name}, {indices}, axis={axis})", s.shape[:axis] + (3,) + s.shape[axis + 1:])
 
-    def _pad(self) -> None:
-        s = self._pick(1)
-        if s is None:
-            return
+    def _pad(self, s: Statement) -> None:
         mode = ["CONSTANT", "SYMMETRIC"][self.rng.integers(2)]
         widths = [[int(w) for w in self.rng.integers(0, 2, 2)] for _ in s.shape]
         self._add(f"tf.pad({s.name}, {widths}, '{mode}')", tuple(n + a + b for n, (a, b) in zip(s.shape, widths)))
 
-    def _tile(self) -> None:
-        s = self._pick(1)
-        if s is not None and np.prod(s.shape) < 64:
+    def _tile(self, s: Statement) -> None:
+        if np.prod(s.shape) < 64:
             counts = [int(c) for c in self.rng.integers(1, 3, len(s.shape))]
             self._add(f"tf.tile({s.name}, {counts})", tuple(n * c for n, c in zip(s.shape, counts)))
 
-    def _matmul(self) -> None:
-        s = self._pick(2)
-        if s is None:
-            return
+    def _matmul(self, s: Statement) -> None:
         if self.rng.random() < 0.5:
             shape = (*s.shape[:-2], s.shape[-2], s.shape[-2])
             self._add(f"tf.matmul({s.name}, {s.name}, transpose_b=True)", shape)
@@ -271,24 +252,17 @@ class _Writer:
             shape = (*s.shape[:-2], s.shape[-1], k)
             self._add(f"tf.matmul({s.name}, {_constant(self.rng, shape, self.dtype)})", (*s.shape[:-1], k))
 
-    def _softmax(self) -> None:
-        s = self._pick(1)
-        if s is not None:
-            function = ["tf.nn.softmax", "tf.nn.log_softmax"][self.rng.integers(2)]
-            self._add(f"{function}({s.name}, axis={int(self.rng.integers(-len(s.shape), len(s.shape)))})", s.shape)
+    def _softmax(self, s: Statement) -> None:
+        function = ["tf.nn.softmax", "tf.nn.log_softmax"][self.rng.integers(2)]
+        self._add(f"{function}({s.name}, axis={int(self.rng.integers(-len(s.shape), len(s.shape)))})", s.shape)
 
-    def _cumulative(self) -> None:
-        s = self._pick(1)
-        if s is not None:
-            # TensorFlow's cumprod has NaN gradients at zeros, here they are exact: keep away from zero
-            function, value = [("tf.cumsum", s.name), ("tf.cumprod", f"tf.exp({s.name} * 0.2)")][self.rng.integers(2)]
-            flags = f"exclusive={bool(self.rng.integers(2))}, reverse={bool(self.rng.integers(2))}"
-            self._add(f"{function}({value}, {int(self.rng.integers(len(s.shape)))}, {flags})", s.shape)
+    def _cumulative(self, s: Statement) -> None:
+        # TensorFlow's cumprod has NaN gradients at zeros, here they are exact: keep away from zero
+        function, value = [("tf.cumsum", s.name), ("tf.cumprod", f"tf.exp({s.name} * 0.2)")][self.rng.integers(2)]
+        flags = f"exclusive={bool(self.rng.integers(2))}, reverse={bool(self.rng.integers(2))}"
+        self._add(f"{function}({value}, {int(self.rng.integers(len(s.shape)))}, {flags})", s.shape)
 
-    def _split(self) -> None:
-        s = self._pick(1)
-        if s is None:
-            return
+    def _split(self, s: Statement) -> None:
         axis = int(self.rng.integers(len(s.shape)))
         n = s.shape[axis]
         first = int(self.rng.integers(0, n + 1))
@@ -296,9 +270,8 @@ class _Writer:
         self._add(f"tf.split({s.name}, [{first}, {n - first}], {axis})[{take}]",
                   s.shape[:axis] + ((first, n - first)[take],) + s.shape[axis + 1:])
 
-    def _cross_entropy(self) -> None:
-        s = self._pick(2)
-        if s is None or len(s.shape) != 2:
+    def _cross_entropy(self, s: Statement) -> None:
+        if len(s.shape) != 2:
             return
         if self.rng.random() < 0.5:
             labels = [int(i) for i in self.rng.integers(0, s.shape[1], s.shape[0])]
@@ -307,36 +280,27 @@ class _Writer:
             labels = f"tf.stop_gradient(tf.nn.softmax({s.name} * 0.3))"
             self._add(f"tf.nn.softmax_cross_entropy_with_logits_v2(labels={labels}, logits={s.name})", s.shape[:1])
 
-    def _rearrange(self) -> None:
-        s = self._pick(1)
-        if s is None:
-            return
+    def _rearrange(self, s: Statement) -> None:
         axis = int(self.rng.integers(len(s.shape)))
         choices = [f"tf.reverse({s.name}, [{axis}])", f"tf.roll({s.name}, 1, {axis})",
                    f"tf.add_n([{s.name}, {s.name}])", f"tf.boolean_mask({s.name}, {[True] * s.shape[0]})"]
         self._add(choices[self.rng.integers(len(choices))], s.shape)
 
-    def _segment(self) -> None:
-        s = self._pick(1)
-        if s is None:
-            return
+    def _segment(self, s: Statement) -> None:
         n = s.shape[0]
         ids = sorted(int(i) for i in self.rng.integers(0, 2, n))
         ids[0] = 0
         function = ["tf.unsorted_segment_sum", "tf.unsorted_segment_max"][self.rng.integers(2)]
         self._add(f"{function}({s.name}, {ids}, {max(ids) + 1})", (max(ids) + 1, *s.shape[1:]))
 
-    def _normalize(self) -> None:
-        s = self._pick(1)
-        if s is not None:
-            axis = int(self.rng.integers(len(s.shape)))
-            choices = [f"tf.nn.l2_normalize({s.name} + 0.1, {axis})",
-                       f"{s.name} - tf.reduce_mean({s.name}, {axis}, keepdims=True)",
-                       f"{s.name} / (tf.norm({s.name}, axis={axis}, keepdims=True) + 0.5)"]
-            self._add(choices[self.rng.integers(len(choices))], s.shape)
+    def _normalize(self, s: Statement) -> None:
+        axis = int(self.rng.integers(len(s.shape)))
+        choices = [f"tf.nn.l2_normalize({s.name} + 0.1, {axis})",
+                   f"{s.name} - tf.reduce_mean({s.name}, {axis}, keepdims=True)",
+                   f"{s.name} / (tf.norm({s.name}, axis={axis}, keepdims=True) + 0.5)"]
+        self._add(choices[self.rng.integers(len(choices))], s.shape)
 
-    def _expand(self) -> None:
-        s = self._pick()
+    def _expand(self, s: Statement) -> None:
         axis = int(self.rng.integers(len(s.shape) + 1))
         if self.rng.random() < 0.5 or 1 not in s.shape:
             self._add(f"tf.expand_dims({s.name}, {axis})", s.shape[:axis] + (1,) + s.shape[axis:])
@@ -344,20 +308,15 @@ class _Writer:
             where = s.shape.index(1)
             self._add(f"tf.squeeze({s.name}, [{where}])", s.shape[:where] + s.shape[where + 1:])
 
-    def _map(self) -> None:
-        s = self._pick(1)
-        if s is None:
-            return
+    def _map(self, s: Statement) -> None:
         if self.rng.random() < 0.5:
             self._add(f"tf.map_fn(lambda row: tf.sin(row) * row, {s.name})", s.shape)
         else:
             self._add(f"tf.scan(lambda a, row: tf.tanh(a) + row, {s.name})", s.shape)
 
-    def _top(self) -> None:
-        s = self._pick(1)
-        if s is not None:
-            k = int(self.rng.integers(1, s.shape[-1] + 1))
-            self._add(f"tf.nn.top_k({s.name}, {k})[0]", (*s.shape[:-1], k))
+    def _top(self, s: Statement) -> None:
+        k = int(self.rng.integers(1, s.shape[-1] + 1))
+        self._add(f"tf.nn.top_k({s.name}, {k})[0]", (*s.shape[:-1], k))
 
 
 def _broadcasts(a: Shape, b: Shape) -> bool:
