@@ -106,7 +106,7 @@ def _of_another_call(y: Tensor, x: Tensor, alike: _Alike, twin: Operation | None
             "line made in another call")
     remedy = f"use {names.lost} in place of {names.used}{names.read}"
     asked = next((call.xs for call in calls_of(y.graph) if y in call.ys and x in call.xs), ())
-    if twin is None or found and is_lost:
+    if twin is None or found and is_lost and theirs in ancestors(mine.inputs):  # the next layer, with its own weights
         return text, remedy, names.lines
     below = ancestors([y])
     if asked and not any(each.op in below for each in asked):
