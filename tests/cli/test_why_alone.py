@@ -1,9 +1,14 @@
 """`why` without a word: what a script that stayed finite may meet, and of several losses the one that is nan."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from autodiff.debug.analysis.findings import Finding
+from autodiff.debug.facts.records import Place
+from cli.commands.diagnose import _worst
 from cli.language.interpreter import execute
 from cli.model.shell import Shell
 from cli.view.plain import plain
@@ -101,3 +106,10 @@ def test_a_second_derivative_that_tensorflow_refuses_is_said_and_written(called:
     assert ["at model.py:8: its second" in each for each in said] == [bool(written), False]
     assert not written or "refuses that with a LookupError" in asked(text, tmp_path, "why")
     assert not written or written in asked(text, tmp_path, "why", "fix 1 --write --yes").replace("\n", " ")
+
+
+@pytest.mark.parametrize("text", ["x is lost", "x is lost at m.py:3"])
+def test_a_line_that_a_finding_ends_with_is_said_once(text: str) -> None:
+    found = Finding(90, "habit", "", "", "", text, "keep x", "doctor", Place("m.py", 3, "<module>", "x"))
+    dbg: Any = SimpleNamespace(doctor=lambda hazards: SimpleNamespace(findings=(found,)))
+    assert _worst(dbg).text == "x is lost at m.py:3\nremedy: keep x"
