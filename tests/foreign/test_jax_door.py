@@ -124,6 +124,10 @@ end, seen = jax.lax.scan(turn, np.float32([1.0, 1.0]), rows, reverse={reverse})
     assert len(found.names["calls"]) == 3  # twice traced, and read with the first values
 
 
+def test_a_script_without_a_step_is_told_what_one_is(told):
+    assert "nothing here was a step: a call of what jax.grad" in told("y = x + 1").said
+
+
 def test_a_scan_of_a_package_is_traced_as_jax_does_it(told, tmp_path, monkeypatch):
     (room := tmp_path / "some-packages").mkdir()
     (room / "counting.py").write_text("calls = []\ndef counted():\n    def body(carry, row):\n        calls.append(0)\n"

@@ -147,6 +147,10 @@ def test_what_an_earlier_loss_asked_by_is_no_variable_of_the_next(told, ask):
     assert ("t" in found.steps[-1][1].values) is (ask == "pass")
 
 
+def test_a_script_without_a_step_is_told_what_one_is(told):
+    assert "nothing here was a step: loss.backward() is one" in told("x @ w").said
+
+
 def test_the_elements_of_a_sparse_gradient_are_those_that_it_holds():
     with installed("autodiff.foreign.torch"):
         from autodiff.foreign.torch.record import numbers_of

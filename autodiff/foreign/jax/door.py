@@ -35,6 +35,8 @@ from .written import Known, slower, written
 
 _SAID = ("jax.jit is off while this script runs here, so that every value is at hand: it is slower, and sums "
          "may differ in their last bits")
+_NO_STEP = ("gradbg: nothing here was a step: a call of what jax.grad, jax.value_and_grad or jax.vjp made is one, but "
+            "not within jax.vmap or another function of JAX's own\n")
 _LOOKS, _PIECES = 32, 20_000  # steps after which the process' pieces of memory are counted; so many are too many
 
 
@@ -65,6 +67,8 @@ class JaxDoor:
             with instead([(jax, name, functools.update_wrapper(made[name], real[name])) for name in real]), draws, (
                     self._jitted.watched()):
                 yield
+            if not self.steps.session.runs and not self._view.is_left():
+                sys.stderr.write(_NO_STEP)
         except Exception as error:
             with contextlib.suppress(Exception):  # what is said of an error is never another one
                 error.told = remark_on(error)  # type: ignore[attr-defined]

@@ -35,6 +35,8 @@ from .unkept import fixed_tables
 from .words import WORDS
 from .written import slower, written
 
+_NO_STEP = ("gradbg: nothing here was a step: loss.backward() is one, and torch.autograd.grad of one loss; what "
+            "torch.func differentiates is none\n")
 _OF_16_BITS = 0.5  # how far gradients may differ with them, as relus switch by rounding
 
 
@@ -84,6 +86,8 @@ class TorchDoor:
         try:
             with self._calls, self._habits, self.recorder, uncompiled(taken):
                 yield
+            if not self.steps.session.runs and not self._is_apart():
+                sys.stderr.write(_NO_STEP)
         except Exception as error:
             with contextlib.suppress(Exception):  # what is said of an error is never another one
                 parameters = parameters_in(user_names(self._view.namespace(), error))
