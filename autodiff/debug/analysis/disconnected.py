@@ -178,15 +178,17 @@ def _fed_instead(made: list[Operation], below: set[Operation]) -> tuple[Tensor, 
     for t in (t for op in reversed(made) for t in op.outputs if not t._consumers and t.dtype.is_floating and t.dims):
         behind = ancestors([t])
         fed = [op for op in below if op.type in PLACEHOLDERS and op not in behind and op.outputs[0].dtype is t.dtype
-               and op.outputs[0].dims == t.dims and not _is_compared(op, below)]
+               and op.outputs[0].dims == t.dims]
+        learnt = descendants(trainable_tensors(t.graph)) if fed else set[Operation]()
+        fed = [op for op in fed if not _is_compared(op, below, learnt)]
         if fed:
             return (t, fed[0]) if len(fed) == 1 else None
     return None
 
 
-def _is_compared(fed: Operation, below: set[Operation]) -> bool:
-    """Whether a placeholder meets what is made of variables, as labels do, before it goes into a layer."""
-    learnt, reached = descendants(trainable_tensors(fed.graph)), [fed]
+def _is_compared(fed: Operation, below: set[Operation], learnt: set[Operation]) -> bool:
+    """Whether a placeholder meets what is learnt, made of variables, as labels do, before it goes into a layer."""
+    reached = [fed]
     for op in reached:
         for c in (c for c in users_of(op) if c in below and c not in reached):
             others = [t.op for t in c.inputs if t.op in learnt and t.op not in reached]

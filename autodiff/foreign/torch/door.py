@@ -30,7 +30,7 @@ from .names import data_names, modules_in, parameters_in, user_names
 from .raised.post_mortem import PostMortem
 from .rates import underflowing
 from .record import Call, Entry, Recorder, is_leaf, numbers_of, place_of_frames, storage_of, tensors_in, user_frames
-from .steps import ONE_IN, Builder, Built
+from .steps import ONE_IN, Builder, Built, signature
 from .unkept import fixed_tables
 from .words import WORDS
 from .written import slower, written
@@ -156,8 +156,8 @@ class TorchDoor:
             if bad is not None and all(bad is not e for e in used):
                 loss = bad.made[0]
                 parts = sliced([e for e in self.recorder.entries if not _updates(e, parameters)], [loss])
-                built = self._builder.built(loss, parts, {**parameters, **self._unnamed(parts, parameters)}, data_names(
-                    names))
+                known = {**parameters, **self._unnamed(parts, parameters)}
+                built = self._builder.built(loss, parts, known, data_names(names), signature(parts, known, loss))
         with contextlib.suppress(AutodiffError):
             if built is not None:
                 self.steps.run(ForeignStep(built.loss, built.values, built.feeds, {}, "a loss that is not finite"))
@@ -178,12 +178,13 @@ class TorchDoor:
         unnamed = self._unnamed(used, parameters)
         self._habits.unkept.note(unnamed.values(), used)
         parameters = self._lasting({**parameters, **unnamed}, entries, used)
-        if self._view.hurries() and self._builder.is_one_of_many(loss, used, parameters) and _is_finite([
-                loss, *(p.grad for p in parameters.values())]):
-            self._pass_over()
-            return
         try:
-            built = self._builder.built(loss, used, parameters, data_names(names))
+            signed = signature(used, parameters, loss)
+            if self._view.hurries() and self._builder.is_one_of_many(used, signed) and _is_finite([
+                    loss, *(p.grad for p in parameters.values())]):
+                self._pass_over()
+                return
+            built = self._builder.built(loss, used, parameters, data_names(names), signed)
         except Exception as error:  # of a program that goes on, whatever we cannot read of it
             self._refuse(error)
             self._turn()
@@ -272,8 +273,8 @@ class TorchDoor:
         """What doctor is to say of the steps up to this one."""
         found, rate = self._habits.findings(names, parameters), self._habits.rate()
         found += sampled(self.recorder.entries, used)
-        moved = [name for name, slope in turn.step.gradients.items() if slope is not None]
-        turns = self._course.note((user_frames(), *moved), turn)
+        having = [name for name, slope in turn.step.gradients.items() if slope is not None]
+        turns = self._course.note((user_frames(), *having), turn)
         by_hand = next((e for e in self.recorder.entries if _updates(e, parameters)), None)
         if by_hand is not None:
             place = place_of_frames(by_hand.frames)

@@ -277,7 +277,6 @@ class TorchGraph:
         """A function with its own backward: what its forward gives, behind a gradient that its backward makes."""
         call, part = entry.op, self._part()
         part.numbers = self.numbers
-        later = self.numbers and self.numbers.after(numbers_in(sliced(call.body, entry.made)))
         at = [i for i, t in enumerate(entry.args) if isinstance(t, torch.Tensor)]
         outputs = entry.made
         results = [t for t in outputs if t.requires_grad]
@@ -288,6 +287,7 @@ class TorchGraph:
             for i, node in zip(at, inputs):  # each stands, though several may be parts of one memory
                 part.memory.give(entry.args[i], node)
             part.add(sliced(call.body, outputs))
+            later = self.numbers and self.numbers.copy()
 
             def grad(*dys: Any) -> list[Any]:
                 given = dict(zip(map(id, results), dys))
@@ -297,7 +297,7 @@ class TorchGraph:
         with self.graph.name_scope(legal_name(call.name())):
             found = tf.custom_gradient(function)(*[self.of(entry.args[i]) for i in at])
         if self.numbers is not None:
-            self.numbers.skip(numbers_in(_backward_of(call)))
+            self.numbers.skip(len(numbers_in(_backward_of(call))))
         for tensor, node in zip(results, found):
             self.memory.replace(tensor, node)
         for tensor in outputs:
@@ -308,7 +308,7 @@ class TorchGraph:
     def slopes(self, call: Call, numbers: Numbers | None, dys: Sequence[Any], at: Sequence[int]) -> list[Any]:
         """What a function's backward makes of the gradients of its results, for each tensor it was given."""
         part = self._part()
-        part.numbers = numbers and numbers.after([])
+        part.numbers = numbers and numbers.copy()
         for tensor, node in zip(call.dys, dys):
             if isinstance(tensor, torch.Tensor) and node is not None:
                 part.memory.replace(tensor, node)

@@ -20,13 +20,13 @@ class Numbers:
         self._at += 1
         return self._nodes[self._at - 1]
 
-    def after(self, numbers: Sequence[float]) -> "Numbers":
-        """Those that come after so many more."""
-        return Numbers(self._nodes, self._at + len(numbers))
+    def copy(self) -> "Numbers":
+        """Those that are left, once more."""
+        return Numbers(self._nodes, self._at)
 
-    def skip(self, numbers: Sequence[float]) -> None:
+    def skip(self, count: int) -> None:
         """Leave so many out."""
-        self._at += len(numbers)
+        self._at += count
 
 
 class Sizes:

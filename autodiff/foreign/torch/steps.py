@@ -36,6 +36,7 @@ _ALL_NEW, ONE_IN, _LARGE = 16, 8, 200
 
 # The number of an entry, or -1 for numbers; which tensor of its arguments, or (True) of what it drew.
 Spot = tuple[int, int, bool]
+Signature = tuple[Any, tuple[float, ...]]  # of a step: what its graph is known by, and its numbers
 
 
 @dataclass
@@ -60,16 +61,16 @@ class Builder:
         self._known: dict[Any, _Known] = {}
         self._news = 0  # of the last large steps, one after the other, whose graphs were new
 
-    def is_one_of_many(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any]) -> bool:
+    def is_one_of_many(self, entries: Sequence[Entry], signed: Signature) -> bool:
         """Whether a step is to be passed over: it is large, and does what none did before, as the last large ones."""
         if len(entries) < _LARGE:
             return False
-        is_new = _signature(entries, parameters, loss)[0] not in self._known
-        self._news = self._news + 1 if is_new else 0
+        self._news = self._news + 1 if signed[0] not in self._known else 0
         return self._news > _ALL_NEW and self._news % ONE_IN != 0
 
-    def built(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str]) -> Built:
-        """The graph of a loss, by the entries that it is made of."""
+    def built(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str],
+              signed: Signature) -> Built:
+        """The graph of a loss, by the entries that it is made of, and their signature."""
         values = {name: array_of(p) for name, p in parameters.items()}
         is_new = not values.keys() <= self._steps.variables.keys()
         filled = {storage_of(t): e.frames for e in self._recorder.entries for t in written_by(e)} if is_new else {}
@@ -77,12 +78,14 @@ class Builder:
             p = parameters[name]
             self._steps.variable(name, value, trainable=p.requires_grad, frames=filled.get(
                 storage_of(p)) or self._habits.made.get(id(p), ()))
-        known = self._found(loss, entries, parameters, names)
-        return Built(known.loss, values, {node: self._value(entries, spot) for node, spot in known.given}, known.edits)
+        known = self._found(loss, entries, parameters, names, signed)
+        feeds = {node: self._value(entries, signed[1], spot) for node, spot in known.given}
+        return Built(known.loss, values, feeds, known.edits)
 
-    def _found(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str]) -> _Known:
+    def _found(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str],
+               signed: Signature) -> _Known:
         """The graph of such a step. Numbers of Python's that have changed from one step to the next are fed too."""
-        key, numbers = _signature(entries, parameters, loss)
+        key, numbers = signed
         known = self._known.get(key)
         if known is not None and known.numbers == numbers:
             return known
@@ -97,10 +100,10 @@ class Builder:
         self._known[key] = self._new(loss, entries, parameters, names, numbers, frozenset())
         return self._known[key]
 
-    def _value(self, entries: Sequence[Entry], spot: Spot) -> np.ndarray:
+    def _value(self, entries: Sequence[Entry], numbers: tuple[float, ...], spot: Spot) -> np.ndarray:
         """What a record holds at a spot."""
         if spot[0] < 0:
-            return np.array(numbers_in(entries)[spot[1]], np.float32)
+            return np.array(numbers[spot[1]], np.float32)
         entry = entries[spot[0]]
         if spot[2]:
             return array_of(entry.drawn[spot[1]])
@@ -175,7 +178,7 @@ def _with_calls(entries: Sequence[Entry]) -> Iterator[Entry]:
             yield from _with_calls([*entry.op.body, *entry.op.entries])
 
 
-def _signature(entries: Sequence[Entry], parameters: dict[str, Any], loss: Any) -> tuple[Any, tuple[float, ...]]:
+def signature(entries: Sequence[Entry], parameters: dict[str, Any], loss: Any) -> Signature:
     """What tells a step's graph from others: ops, shapes, lines, and which tensor goes where; and its numbers."""
     places = {id(p): f"parameter {name}" for name, p in parameters.items()}
 
