@@ -151,6 +151,36 @@ def test_a_script_without_a_step_is_told_what_one_is(told):
     assert "nothing here was a step: loss.backward() is one" in told("x @ w").said
 
 
+APART = ["p = {'a': w.detach(), 'b': torch.tensor([0.0])} if not step else p"]
+
+
+def test_a_call_of_what_torch_func_made_is_a_step_and_gives_what_autograd_does(told):
+    found = told(*APART, "def error(p, x):", "    e = (x @ p['a'] - y).square().mean()", "    return e, e",
+                 "g, (v, h) = torch.func.grad_and_value(error, has_aux=True)(p, x)",
+                 "p = {'a': p['a'] - g['a'] * torch.tensor(0.05), 'b': p['b']}", "losses.append(float(v))")
+    assert found.said == "" and [loss for loss, *_ in found.steps] == pytest.approx(found.names["losses"])
+    (_, step, _), = found.steps[-1:]
+    assert (step.call, [*step.values]) == ("torch.func.grad()", ["a", "b"])
+    assert np.allclose(found.slopes()[0], found.names["g"]["a"].array, rtol=1e-6)
+    assert not found.names["g"]["b"].array.any() and not found.names["v"].requires_grad
+    assert found.names["losses"][-1] < 0.5 * found.names["losses"][0]
+
+
+@pytest.mark.parametrize("call", [
+    "torch.func.grad(error)(w)", "torch.func.grad(error, 1)(w.detach())", "torch.func.grad(lambda v: v)(w.detach())",
+    "torch.func.grad(lambda v: (error(v), 3), has_aux=True)(w.detach())", "torch.func.grad(error)([1])",
+    "around(torch.func.grad(error))(w.detach())"])
+def test_what_autograd_cannot_do_for_torch_func_is_left_to_it(told, call):
+    found = told("import tests.foreign.mini_torch as mini", "def error(v): return (x @ v - y).square().mean()",
+                 "def around(f): mini.STATE.around = 1; return f", f"g = {call}", "mini.STATE.around = None")
+    assert found.names["g"] == "left to torch" and not found.steps
+
+
+def test_what_torch_func_differentiates_on_the_way_to_a_loss_is_no_step_of_its_own(told):
+    found = told("g = torch.func.grad(lambda v: (v @ w).square().mean())(x)", LOSS, *DOWN)
+    assert found.said == "" and len(found.steps) == 6 and [*found.steps[-1][1].values] == ["w"]
+
+
 def test_the_elements_of_a_sparse_gradient_are_those_that_it_holds():
     with installed("autodiff.foreign.torch"):
         from autodiff.foreign.torch.record import numbers_of

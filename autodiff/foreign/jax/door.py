@@ -21,13 +21,13 @@ import jax
 from ...core.errors import AutodiffError
 from ...ops.common.instead import instead
 from ..doors import View
+from ..leaf_names import parameter_names
 from ..script_lines import first_name
 from ..steps import ForeignSteps
 from .compiled import Gradients
 from .habits import Habits
 from .jitted import Jitted, Once, Region, held_by, refused
 from .optimizers import Optimizers, users_sites
-from .program import parameter_names
 from .raised import remark_on
 from .steps import Builder, Call, Reading, changing, read_once
 from .words import WORDS

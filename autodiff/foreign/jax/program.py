@@ -19,6 +19,7 @@ from jax.extend import core
 from ...core.errors import UnsupportedError
 from ...core.site import PACKAGE, Site, resolve
 from ...ops.common.instead import instead
+from ..leaf_names import dotted, parameter_names
 from .data import Equation, Literal, Program, Variable, recognized, without_dead
 
 _DEPTH = 8  # lines kept for each equation
@@ -56,29 +57,6 @@ def input_names(function: Callable[..., Any], arguments: Sequence[Any]) -> list[
     """A dotted name for each leaf of the arguments: the parameter's, then its keys (`params.layers.0.w`)."""
     return [dotted(path, name) for name, value in zip(parameter_names(function, arguments), arguments)
             for path, _ in jax.tree_util.tree_leaves_with_path(value)]
-
-
-def parameter_names(function: Callable[..., Any], arguments: Sequence[Any]) -> list[str]:
-    """What a function calls each positional argument; those that it takes as a rest are numbered."""
-    try:
-        bound = inspect.signature(function).bind(*arguments).arguments
-    except (TypeError, ValueError):
-        bound = {}
-    names: list[str] = []
-    for name, value in bound.items():
-        names += [f"{name}.{i}" for i in range(len(value))] if _is_rest(function, name) else [name]
-    return names + [f"argument_{i}" for i in range(len(names), len(arguments))]
-
-
-def _is_rest(function: Callable[..., Any], name: str) -> bool:
-    parameters = inspect.signature(function).parameters
-    return name in parameters and parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
-
-
-def dotted(path: Any, name: str = "") -> str:
-    """The keys that lead to a leaf of a tree, after the name of what holds it."""
-    keys = [str(next((getattr(key, a) for a in ("key", "idx", "name") if hasattr(key, a)), key)) for key in path]
-    return ".".join([*([name] if name else []), *keys])
 
 
 def array_of(value: Any) -> np.ndarray:

@@ -22,6 +22,7 @@ from ...debug.analysis.advice import Remark
 from ...debug.analysis.disconnected import DERIVED
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place
+from ..leaf_names import dotted, parameter_names
 from ..model import legal_name, tf
 from ..new_lines import nodes_on
 from ..steps import ForeignStep, ForeignSteps, not_used
@@ -30,7 +31,7 @@ from .data import Equation, Literal, Program, Variable, is_only_added, last_use
 from .dropped import unread
 from .jitted import Once, form_of, held_by
 from .primitives import JAX
-from .program import array_of, as_program, dotted, jaxpr_at_values, jaxpr_of, parameter_names, tidied
+from .program import array_of, as_program, jaxpr_at_values, jaxpr_of, tidied
 from .walk import build_program
 
 

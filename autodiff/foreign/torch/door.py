@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,26 +17,27 @@ import torch
 from ...core.errors import AutodiffError
 from ...debug.analysis.advice import Advice, Remark
 from ...debug.facts.roles import at_line
+from ...ops.common.instead import instead
 from ..course import Course, Turn, Use, too_far, uphill
 from ..doors import View
 from ..steps import ForeignStep, ForeignSteps
-from .choices import taken, uncompiled
 from .functions import Calls
-from .given import in_loop, without_batches
+from .given import in_loop, reaches_back, without_batches
 from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits
 from .left_behind import left_before, remark_on, sampled, to_numbers
 from .names import data_names, modules_in, parameters_in, user_names
 from .raised.post_mortem import PostMortem
 from .rates import underflowing
-from .record import Call, Entry, Recorder, is_leaf, numbers_of, place_of_frames, storage_of, tensors_in, user_frames
+from .record import Call, Entry, Recorder, is_finite, is_leaf, place_of_frames, storage_of, user_frames
 from .steps import ONE_IN, Builder, Built, signature
+from .transforms import Asked, differentiating, leads_elsewhere, taken, uncompiled
 from .unkept import fixed_tables
 from .words import WORDS
 from .written import slower, written
 
-_NO_STEP = ("gradbg: nothing here was a step: loss.backward() is one, and torch.autograd.grad of one loss; what "
-            "torch.func differentiates is none\n")
+_NO_STEP = ("gradbg: nothing here was a step: loss.backward() is one, torch.autograd.grad of one loss, and a call of "
+            "what torch.func.grad made, but not within torch.vmap or of what requires gradients\n")
 _OF_16_BITS = 0.5  # how far gradients may differ with them, as relus switch by rounding
 
 
@@ -57,12 +58,14 @@ class TorchDoor:
         self._earlier: list[Entry] = []  # what led to numbers that were taken two steps ago
         self._idle: list[list[Entry]] = [[], []]  # what the last two steps did without autograd
         self._asked: list[Any] = []  # what was differentiated by on the way to the loss
+        self._passing: list[Any] = []  # leaves that torch.func was given for that
         self._refused: set[str] = set()
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
         """While the script runs."""
-        backward, grad = torch.Tensor.backward, torch.autograd.grad
+        backward, self._own_grad = torch.Tensor.backward, torch.autograd.grad
+        grad = self._own_grad
 
         def stop_at_backward(tensor: Any, *args: Any, **kwargs: Any) -> Any:
             """Tensor.backward that stops for the prompt."""
@@ -84,7 +87,7 @@ class TorchDoor:
 
         torch.Tensor.backward, torch.autograd.grad = stop_at_backward, stop_at_grad
         try:
-            with self._calls, self._habits, self.recorder, uncompiled(taken):
+            with self._calls, self._habits, self.recorder, uncompiled(taken), differentiating(self._answer):
                 yield
             if not self.steps.session.runs and not self._is_apart():
                 sys.stderr.write(_NO_STEP)
@@ -133,18 +136,37 @@ class TorchDoor:
                        if p.requires_grad}
                 self._step(loss, names, parameters, own, "loss.backward()")
 
-    def _grad(self, outputs: Any, inputs: Any, run: Any) -> Any:
-        """One step of a script that asks for gradients itself."""
+    def _answer(self, asked: Asked, plain: Callable[[], Any]) -> Any:
+        """One step of a script that asks torch.func for gradients. plain: leaves it to torch.func."""
+        try:
+            return plain() if self._is_apart() else asked.answered(self._slopes, instead([
+                (self.recorder, "paused", True)]))
+        except NotImplementedError:
+            return plain()
+
+    def _slopes(self, loss: Any, leaves: dict[str, Any]) -> Any:
+        """The gradients at the leaves of torch.func; the step is the one around, if the loss leads to others too."""
+        asked = [*leaves.values()]
+        if torch.is_grad_enabled() and leads_elsewhere(loss, asked):
+            self._passing += asked
+            return torch.autograd.grad(loss, asked, create_graph=True, allow_unused=True)
+        unknown = [None] * len(asked)
+        return self._grad(loss, asked, lambda: self._own_grad(
+            loss, asked, allow_unused=True) if loss.requires_grad else unknown, "torch.func.grad()", leaves)
+
+    def _grad(self, outputs: Any, inputs: Any, run: Any, call: str = "torch.autograd.grad()",
+              leaves: dict[str, Any] | None = None) -> Any:
+        """One step of a script that asks for gradients itself. leaves: by which it does, where it has no names."""
         listed = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
         with self._inside():
             names = user_names(self._view.namespace())
-            parameters = parameters_in(names)
+            parameters = leaves or parameters_in(names)
             found = run()
             if len(listed) == 1 and listed[0].dim() == 0:
                 asked = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
                 slopes = {id(x): g for x, g in zip(asked, found)}
                 own = {name: array_of(slopes[id(p)]) for name, p in parameters.items() if slopes.get(id(p)) is not None}
-                self._step(listed[0], names, parameters, own, "torch.autograd.grad()")
+                self._step(listed[0], names, parameters, own, call)
         return found
 
     def _looked_at(self, names: dict[str, Any], parameters: dict[str, Any], used: Sequence[Entry] = ()) -> None:
@@ -170,7 +192,7 @@ class TorchDoor:
         if not self.recorder.older:
             entries = in_loop(entries, user_frames())
         used = sliced(entries, [loss])
-        if _reaches_back(used, entries, loss):  # as where two losses share a part, and each is differentiated
+        if reaches_back(used, entries, loss):  # as where two losses share a part, and each is differentiated
             entries = [e for e in self.recorder.older if not _updates(e, parameters) and not self._habits.has_moved(e)
                        ] + entries
             used = sliced(entries, [loss])
@@ -180,7 +202,7 @@ class TorchDoor:
         parameters = self._lasting({**parameters, **unnamed}, entries, used)
         try:
             signed = signature(used, parameters, loss)
-            if self._view.hurries() and self._builder.is_one_of_many(used, signed) and _is_finite([
+            if self._view.hurries() and self._builder.is_one_of_many(used, signed) and is_finite([
                     loss, *(p.grad for p in parameters.values())]):
                 self._pass_over()
                 return
@@ -229,7 +251,8 @@ class TorchDoor:
     def _lasting(self, parameters: dict[str, Any], entries: Sequence[Entry], used: Sequence[Entry]) -> dict[str, Any]:
         """Without what a step made, and asked for gradients by on its way, as for a penalty of them."""
         asked, self._asked = {id(t) for t in self._asked}, []
-        fleeting = asked and asked & {id(t) for e in entries for t in e.made}
+        fleeting = asked and asked & {id(t) for t in (*self._passing, *(t for e in entries for t in e.made))}
+        self._passing = []
         given = {id(t) for e in used for t in e.given}
         fleeting |= {id(p) for p in self._habits.not_given(parameters).values()
                      if id(p) in self._habits.asked and id(p) not in given and not isinstance(p, torch.nn.Parameter)}
@@ -267,7 +290,7 @@ class TorchDoor:
         if len(modules) == 1:  # the module's own name may stand before
             only = next(iter(modules))
             self._view.handles.update({f"{only}.{inner}": self.steps.variables[inner]
-                                       for inner, _ in modules[only].named_parameters()})
+                                       for inner, _ in modules[only].named_parameters() if inner in parameters})
 
     def _judge(self, turn: Turn, names: dict[str, Any], parameters: dict[str, Any], used: Sequence[Entry]) -> None:
         """What doctor is to say of the steps up to this one."""
@@ -297,22 +320,10 @@ class TorchDoor:
             sys.stderr.write(f"gradbg: this step cannot be looked at, the script goes on: {text}\n")
 
 
-def _is_finite(tensors: Iterable[Any]) -> bool:
-    return all(bool(torch.isfinite(numbers_of(t)).all()) for t in tensors if t is not None)
-
-
 def _is_part(tensor: Any) -> bool:
     """Whether it is a view of what requires a gradient, made under no_grad: torch calls it a leaf that does too."""
     whole = getattr(tensor, "_base", None)
     return whole is not None and whole.requires_grad
-
-
-def _reaches_back(used: Sequence[Entry], entries: Sequence[Entry], loss: Any) -> bool:
-    """Whether entries differentiate what was made before they began, and do not only take its numbers."""
-    made = {id(t) for e in entries for t in e.made}
-    through = [e for e in used if any(t.requires_grad for t in e.made)]
-    return any(t.requires_grad and not is_leaf(t) and id(t) not in made
-               for t in tensors_in([loss, *((e.args, e.kwargs) for e in through)]))
 
 
 def _updates(entry: Entry, parameters: dict[str, Any]) -> bool:

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import torch
 
 from ...core.site import RawFrames, resolve
 from ..script_lines import loop_around
 from .graph import name_of, written_by
-from .record import Call, Choice, Entry, is_leaf, storage_of
+from .record import Call, Choice, Entry, is_leaf, storage_of, tensors_in
 
 _PIECES = 4  # writes from which on a batch is filled piece by piece, in no order that other steps would repeat
 # Ops that take a part of something, where numbers say which part, or put such parts together.
@@ -79,3 +80,11 @@ def in_loop(entries: Sequence[Entry], frames: RawFrames) -> list[Entry]:
 def _changed(entries: Sequence[Entry]) -> set[int]:
     """The storages that are written to in place."""
     return {storage_of(t) for entry in entries for t in written_by(entry)}
+
+
+def reaches_back(used: Sequence[Entry], entries: Sequence[Entry], loss: Any) -> bool:
+    """Whether entries differentiate what was made before they began, and do not only take its numbers."""
+    made = {id(t) for e in entries for t in e.made}
+    through = [e for e in used if any(t.requires_grad for t in e.made)]
+    return any(t.requires_grad and not is_leaf(t) and id(t) not in made
+               for t in tensors_in([loss, *((e.args, e.kwargs) for e in through)]))

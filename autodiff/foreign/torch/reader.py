@@ -18,11 +18,11 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, Stateles
 from ...core.graph import Graph
 from ...debug.analysis.advice import advice_of
 from ..model import Model, legal_name, tf
-from .choices import uncompiled
 from .functions import Calls
 from .graph import DTYPES, TorchGraph, array_of, sliced
 from .record import Call, Recorder
 from .sizes import Sizes
+from .transforms import uncompiled
 from .words import WORDS
 
 

@@ -9,6 +9,7 @@ import functools
 import inspect
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, NamedTuple
@@ -101,6 +102,11 @@ def is_leaf(tensor: Any) -> bool:
 def numbers_of(tensor: Any) -> Any:
     """The elements of a tensor; of a sparse one those that it holds."""
     return tensor.detach().coalesce().values() if tensor.is_sparse else tensor.detach()
+
+
+def is_finite(tensors: Iterable[Any]) -> bool:
+    """Whether there is no nan and no inf in tensors; None counts as none."""
+    return all(bool(torch.isfinite(numbers_of(t)).all()) for t in tensors if t is not None)
 
 
 def storage_of(tensor: Any) -> int:

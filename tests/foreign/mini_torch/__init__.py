@@ -11,12 +11,12 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 
 MODES: list = []
-STATE = SimpleNamespace(grad=True)
+STATE = SimpleNamespace(grad=True, around=None)
 NAMES = """torch torch.utils torch.utils._pytree torch.utils._python_dispatch torch.nn torch.nn.modules
 torch.utils.checkpoint torch.nn.modules.module torch.nn.modules.batchnorm torch.nn.modules.dropout torch.nn.utils
 torch.nn.utils.clip_grad torch.nn.functional torch.optim torch.optim.optimizer torch.optim.lr_scheduler torch.autograd
 torch.autograd.function torch.ops torch.ops.aten torch.amp torch._C torch._decomp torch._subclasses
-torch._subclasses.fake_tensor torch.utils.data torch.utils.data.dataloader""".split()
+torch._subclasses.fake_tensor torch.utils.data torch.utils.data.dataloader torch.func torch._C._functorch""".split()
 
 
 class Room(ModuleType):
@@ -65,6 +65,17 @@ class TensorBase:
         self.array, self.storage = made.array, made.storage
 
 
+class Node:
+    """A tensor in the graph of autograd. variable: it, if it is a leaf."""
+
+    def __init__(self, tensor):
+        given = tensor.made[1] if tensor.made else ()
+        parts = [t for a in given for t in (a if isinstance(a, list) else [a]) if isinstance(t, Tensor)]
+        self.next_functions = [(Node(t), 0) for t in parts if t.requires_grad]
+        if tensor.made is None:
+            self.variable = tensor
+
+
 class Tensor(TensorBase):
     """An array in a storage. made: (op, arguments) of what torch would differentiate."""
 
@@ -81,7 +92,7 @@ class Tensor(TensorBase):
     shape = property(lambda self: self.array.shape)
     dtype = property(lambda self: DTYPES[self.array.dtype.name])
     nbytes = property(lambda self: self.array.nbytes)
-    grad_fn = property(lambda self: self.made)
+    grad_fn = property(lambda self: self.made and Node(self))
     is_leaf = property(lambda self: self.made is None)
 
     def untyped_storage(self):
@@ -181,6 +192,10 @@ class Tensor(TensorBase):
     def backward(self):
         if getattr(self, "refuses", ""):
             raise RuntimeError(self.refuses)
+        self.spread()
+
+    def spread(self):
+        """Give each leaf its gradient."""
         slopes, order = {id(self): np.ones_like(self.array)}, []
 
         def visit(tensor):
@@ -327,23 +342,65 @@ def hooked(hooks):
 
 
 @contextlib.contextmanager
-def no_grad():
+def no_grad(on=False):
     """What is done inside is not differentiated."""
-    STATE.grad, saved = False, STATE.grad
+    STATE.grad, saved = on, STATE.grad
     try:
         yield
     finally:
         STATE.grad = saved
 
 
+def enable_grad():
+    """What is done inside is differentiated."""
+    return no_grad(on=True)
+
+
 def grad(outputs, inputs, *_, **__):
-    """torch.autograd.grad, which only refuses."""
-    t_outputs = (outputs,)
+    """torch.autograd.grad, of leaves."""
+    t_outputs, asked = (outputs,), [inputs] if isinstance(inputs, Tensor) else list(inputs)
     if getattr(t_outputs[0], "refuses", ""):
         raise RuntimeError(outputs.refuses)
-    return ()
+    saved = {id(t): t.grad for t in leaves_of(outputs)}
+    for leaf in leaves_of(outputs):
+        leaf.grad = None
+    outputs.spread()
+    found = [t.grad for t in asked]
+    for leaf in leaves_of(outputs):
+        leaf.grad = saved[id(leaf)]
+    return found
 
 
+def leaves_of(tensor):
+    """The leaves that a tensor is made of."""
+    waiting, found = [tensor], []
+    while waiting:
+        each = waiting.pop()
+        given = each.made[1] if each.made else ()
+        waiting += [t for a in given for t in (a if isinstance(a, list) else [a]) if isinstance(t, Tensor)]
+        found += [] if each.made else [each]
+    return found
+
+
+def with_path(tree, path=()):
+    """The leaves of a tree of dicts and lists, with the keys that lead to them."""
+    if not isinstance(tree, (dict, list, tuple)):
+        return [(path, tree)]
+    parts = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    return [each for key, part in parts for each in with_path(part, (*path, SimpleNamespace(key=key)))]
+
+
+def tree_map(function, tree):
+    """A tree with what a function gives of each leaf."""
+    if isinstance(tree, dict):
+        return {key: tree_map(function, part) for key, part in tree.items()}
+    return type(tree)(tree_map(function, p) for p in tree) if isinstance(tree, (list, tuple)) else function(tree)
+
+
+def unflatten(leaves, tree):
+    """A tree with other leaves."""
+    rest = iter(leaves)
+    return tree_map(lambda _: next(rest), tree)
 
 MODULES = {name: Room(name) for name in NAMES}
 for _name, _module in MODULES.items():
@@ -360,7 +417,15 @@ for _each in ("device", "layout", "memory_format"):
     setattr(_torch, _each, type(_each, (), {}))
 _torch.__file__, _torch.Tensor, _torch.strided, _torch.no_grad = __file__, Tensor, "strided", no_grad
 _torch.Tag = SimpleNamespace(nondeterministic_seeded="random")
-_torch.is_grad_enabled = lambda: STATE.grad
+_torch.is_grad_enabled, _torch.enable_grad = lambda: STATE.grad, enable_grad
+_torch.zeros_like = lambda tensor: Tensor(np.zeros_like(tensor.array))
+_torch.func.grad = lambda *_: lambda *_, **__: "left to torch"
+_torch.func.grad_and_value = lambda *_: lambda *_, **__: ("left to", "torch")
+_torch._C._functorch.peek_interpreter_stack = lambda: STATE.around
+_pytree = _torch.utils._pytree
+_pytree.tree_map, _pytree.tree_unflatten, _pytree.tree_flatten_with_path = tree_map, unflatten, lambda tree: (
+    with_path(tree), tree)
+_pytree.tree_leaves = lambda tree: [leaf for _, leaf in with_path(tree)]
 _torch.isfinite = lambda tensor: np.isfinite(tensor.array)
 _torch.tensor = lambda value, requires_grad=False: Tensor(np.asarray(value, np.float32), requires_grad=requires_grad)
 _torch.stack = lambda parts: dispatch("stack", list(parts))
