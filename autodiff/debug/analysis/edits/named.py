@@ -13,6 +13,7 @@ from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import past, users_of
+from .activations import Activation
 from .in_graph import DIVISIONS, Edit, alike, copied, instead, is_squared, source_of
 from .in_source import Part, Rewrite
 
@@ -133,7 +134,13 @@ def _cross_entropy(total: Operation) -> list[Edit]:
     is_raw = _squashed(first.squash) is None
     if is_raw and total.type == "Sum" and (z.dims or [None])[-1] == 1:
         return []  # one output has a sigmoid, and both halves of the loss
-    called = _CALLED.get("Softmax" if total.type == "Sum" else "Sigmoid", "")
+    kind = "Softmax" if total.type == "Sum" else "Sigmoid"
+    called = _CALLED.get(kind, "")
+    end = first.squash
+    if is_raw and end.type == "Relu":  # logits that are never below 0 would be no better
+        made_of = getattr(build, kind)
+        return [Edit(end, f"tf.nn.{kind.lower()} in place of the relu", lambda now: made_of(now(end.inputs[0])),
+                     Activation(end, f"{{tf}}.nn.{kind.lower()}"), explains=True)]
     call = f"{{tf}}.nn.{called}_cross_entropy_with_logits(labels={{0}}, logits={{1}})"
     call = f"{{tf}}.reduce_sum({call})" if is_whole else call
     call = f"{{tf}}.{_REDUCED[means.type]}({call})" if means else call
