@@ -17,6 +17,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 DOORS = {"torch": "torch.door", "jax": "jax.door",
          "optax": "jax.optimizers"}  # framework -> module in this room, which has open_door(view)
 BEFORE = {"torch": {"OMP_WAIT_POLICY": "PASSIVE"}}  # variables set, if they are not, before a framework is loaded:
@@ -43,8 +45,11 @@ class View:
 
 @contextlib.contextmanager
 def opened(view: View) -> Iterator[None]:
-    """While the script runs: each framework that it imports gets its door."""
-    with contextlib.ExitStack() as open_doors:
+    """While the script runs: each framework that it imports gets its door.
+
+    Without one, it is of TensorFlow 1's time, and numbers in lists are shown as NumPy then showed them.
+    """
+    with np.printoptions(legacy="1.25"), contextlib.ExitStack() as open_doors:
         finder = _Finder(lambda name: _open(name, view, open_doors))
         sys.meta_path.insert(0, finder)
         open_doors.callback(sys.meta_path.remove, finder)
@@ -58,6 +63,7 @@ def opened(view: View) -> Iterator[None]:
 
 def _open(name: str, view: View, open_doors: contextlib.ExitStack) -> None:
     place = f"{__package__}.{DOORS[name]}"
+    np.set_printoptions(legacy=False)
     if importlib.util.find_spec(place) is not None:
         open_doors.enter_context(import_module(place).open_door(view))
 

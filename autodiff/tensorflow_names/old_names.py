@@ -6,6 +6,7 @@ and the modules themselves stay as they are.
 from __future__ import annotations
 
 import ast
+import base64
 import collections
 import collections.abc
 import contextlib
@@ -13,8 +14,12 @@ import html
 import importlib
 import inspect
 import math
+import operator
 import os
+import random
+import re
 import sys
+import threading
 import time
 import unittest
 from collections.abc import Iterator, Sequence
@@ -37,6 +42,27 @@ def _random_integers(low: int, high: int | None = None, size: Any = None) -> Any
     return np.random.randint(1 if high is None else low, (low if high is None else high) + 1, size)
 
 
+def _kept(make: Any) -> Any:
+    """np.array and its kind, of which rows of different lengths made an array of objects."""
+    def made(x: Any, dtype: Any = None, **options: Any) -> Any:
+        try:  # copy=False once meant: where none is needed
+            return make(x, dtype, **{key: value or None if key == "copy" else value for key, value in options.items()})
+        except ValueError as error:
+            if dtype is not None or "inhomogeneous" not in str(error):
+                raise
+            return make(x, object)
+    return made
+
+
+def _listed(stack: Any) -> Any:
+    """np.vstack and its kind, which took what is only iterated over."""
+    return lambda arrays, **options: stack(arrays if hasattr(arrays, "__len__") else list(arrays), **options)
+
+
+def _fromstring(string: Any, dtype: Any = float, count: int = -1, sep: str = "") -> Any:
+    return np.fromstring(string, dtype, count, sep=sep) if sep else np.frombuffer(string, dtype, count).copy()
+
+
 # module -> name -> what it was
 REMOVED: dict[str, dict[str, Any]] = {
     "numpy": {
@@ -47,24 +73,36 @@ REMOVED: dict[str, dict[str, Any]] = {
         "row_stack": np.vstack, "mat": np.asmatrix, "rank": np.ndim, "asscalar": lambda a: a.item(),
         "msort": lambda a: np.sort(a, axis=0), "in1d": lambda a, b: np.isin(np.ravel(a), b),
         "asfarray": lambda a, dtype=np.float64: np.asarray(a, dtype), "trapz": getattr(np, "trapezoid", None),
+        "math": math, "bool8": np.bool_, "int0": np.intp, "typeDict": np.sctypeDict, "issubsctype": np.issubdtype,
+        "find_common_type": lambda arrays, scalars: np.result_type(*arrays, *scalars),
     },
+    "numpy.lib": {"pad": np.pad}, "base64": {"encodestring": base64.encodebytes, "decodestring": base64.decodebytes},
     "numpy.random": {"random_integers": _random_integers},
     "collections": {name: getattr(collections.abc, name) for name in collections.abc.__all__},
     "time": {"clock": time.process_time}, "inspect": {"getargspec": _argspec}, "fractions": {"gcd": math.gcd},
     "cgi": {"escape": html.escape}}
-# module -> name of what is there still -> what it gave
-CHANGED: dict[str, dict[str, Any]] = {"numpy": {"meshgrid": lambda *xi, **options: list(np.meshgrid(*xi, **options))}}
+# module -> name of what is there still -> what it gave, or took
+CHANGED: dict[str, dict[str, Any]] = {
+    "numpy": {"meshgrid": lambda *xi, **options: list(np.meshgrid(*xi, **options)), "fromstring": _fromstring,
+              **{name: _kept(getattr(np, name)) for name in ("array", "asarray")},
+              **{name: _listed(getattr(np, name)) for name in ("vstack", "hstack", "dstack", "column_stack")}},
+    "random": {"sample": lambda population, k: random.sample(
+        tuple(population) if isinstance(population, collections.abc.Set) else population, k)}}
+# What methods were called, and are, of objects that no longer have the old one.
 _METHODS = {"assertEquals": "assertEqual", "assertNotEquals": "assertNotEqual", "assertAlmostEquals":
             "assertAlmostEqual", "assertItemsEqual": "assertCountEqual", "assertRegexpMatches": "assertRegex",
-            "assertRaisesRegexp": "assertRaisesRegex", "assert_": "assertTrue"}
-_OLD_METHODS = {old: new for old, new in _METHODS.items() if not hasattr(unittest.TestCase, old)}
+            "assertRaisesRegexp": "assertRaisesRegex", "assert_": "assertTrue", "tostring": "tobytes",
+            "isAlive": "is_alive"}
+_OLD_METHODS = {old: new for old, new in _METHODS.items()
+                if not any(hasattr(kind, old) for kind in (unittest.TestCase, np.ndarray, threading.Thread))}
 # function of NumPy -> what an argument was called, and is
 _ARGUMENTS = {name: (old, new) for name, old, new in (
     ("reshape", "newshape", "shape"), *((name, "interpolation", "method") for name in (
         "percentile", "quantile", "nanpercentile", "nanquantile")))
     if old not in inspect.signature(getattr(np, name)).parameters}
-_TELLING = (*(name for names in (*REMOVED.values(), *CHANGED.values()) for name in names), *_OLD_METHODS,
-            *(old for old, _ in _ARGUMENTS.values()))
+_WIDENING: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow"}
+_PLAIN = ast.Name | ast.Attribute | ast.Subscript | ast.Constant | ast.expr_context  # may as well be read twice
+_FOREIGN = re.compile(r"^\s*(?:import|from)\s+(?:torch|jax)\b", re.MULTILINE)  # what was written for NumPy as it is
 
 
 def old_name(module: str, name: str) -> Any:
@@ -72,9 +110,35 @@ def old_name(module: str, name: str) -> Any:
     if name in CHANGED.get(module, ()):
         return CHANGED[module][name]
     try:
-        return getattr(importlib.import_module(module), name)
-    except (AttributeError, ImportError):
+        return vars(importlib.import_module(module))[name]
+    except (KeyError, ImportError):
         return REMOVED[module][name]
+
+
+def old_method(of: Any, name: str) -> Any:
+    """A method that has another name now."""
+    return getattr(of, name if hasattr(of, name) else _METHODS[name])
+
+
+def old_number(x: Any, into: Any = None) -> Any:
+    """An array of one number as that number, which NumPy once made of it. into: the array where it is put, if it is."""
+    is_one = isinstance(x, np.ndarray) and x.ndim and x.size == 1
+    return x.reshape(()) if is_one and (into is None or isinstance(into, np.ndarray) and into.dtype != object) else x
+
+
+def old_text(form: str, values: Any) -> str:
+    """form % values, for which arrays of one number once were numbers."""
+    try:
+        return form % values
+    except TypeError:
+        return form % (tuple(map(old_number, values)) if isinstance(values, tuple) else old_number(values))
+
+
+def old_result(of: str, a: Any, b: Any) -> Any:
+    """An operator's result, where a number of NumPy's own type once did not widen an array of floats."""
+    a, b = (float(x) if type(x) is np.float64 and isinstance(y, np.ndarray) and y.ndim and y.dtype.kind == "f" else x
+            for x, y in ((a, b), (b, a)))
+    return getattr(operator, of)(a, b)
 
 
 def code_of(text: str | bytes, path: str, put_back: list[str]) -> CodeType:
@@ -82,29 +146,35 @@ def code_of(text: str | bytes, path: str, put_back: list[str]) -> CodeType:
 
     Raises SyntaxError or ValueError for what is no Python.
     """
-    words = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    if not any(name in words for name in _TELLING):
-        return compile(text, path, "exec", dont_inherit=True)
     tree = compile(text, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-    restorer = _Restorer(tree)
-    restored: Any = ast.fix_missing_locations(restorer.visit(tree)) if restorer.modules or _OLD_METHODS else tree
-    put_back += [name for name in restorer.found if name not in put_back]
+    words = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    restorer = (_Names if _FOREIGN.search(words) else _Habits)(tree)
+    restored: Any = ast.fix_missing_locations(restorer.visit(tree))
+    put_back += [name for name in dict.fromkeys(restorer.found) if name not in put_back]
     return compile(restored, path, "exec", dont_inherit=True)
 
 
 def _is_gone(module: str, name: str) -> bool:
-    if name in CHANGED.get(module, ()):
-        return True
     if name not in REMOVED.get(module, ()):
         return False
     try:
-        return not hasattr(importlib.import_module(module), name)
+        return name not in vars(importlib.import_module(module))
     except ImportError:
         return True
 
 
-class _Restorer(ast.NodeTransformer):
+def _read_at(node: ast.AST, text: str) -> Any:
+    """What an expression says, as if it stood where `node` is."""
+    read = ast.parse(text, mode="eval").body
+    for part in ast.walk(read):
+        ast.copy_location(part, node)
+    return read
+
+
+class _Names(ast.NodeTransformer):
     """modules: name in the script -> the module it is bound to. found: the old names that were replaced."""
+
+    changed: dict[str, dict[str, Any]] = {}
 
     def __init__(self, tree: ast.AST) -> None:
         self.modules: dict[str, str] = {}
@@ -113,32 +183,41 @@ class _Restorer(ast.NodeTransformer):
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 self.modules.update({alias.asname or alias.name: alias.name for alias in node.names
-                                     if alias.name in REMOVED and (alias.asname or "." not in alias.name)})
+                                     if alias.name in {*REMOVED, *CHANGED} and (alias.asname or "." not in alias.name)})
 
-    def _restored(self, node: ast.AST, module: str, name: str, written: str) -> ast.expr:
-        self.found.append(written)
-        call = ast.parse(f"__import__({__name__!r}, fromlist=['old_name']).old_name({module!r}, {name!r})", mode="eval")
-        return ast.copy_location(call.body, node)
+    def _restored(self, node: ast.expr | ast.stmt, function: str, *values: Any) -> ast.expr:
+        call = _read_at(node, f"__import__({__name__!r}, fromlist=[{function!r}]).{function}()")
+        call.args = [value if isinstance(value, ast.AST) else ast.Constant(value) for value in values]
+        return call
+
+    def _module(self, node: ast.AST) -> str:
+        """The module that a dotted name of the script's is, "" if it is none."""
+        first, *rest = ast.unparse(node).split(".")
+        return ".".join([self.modules[first], *rest]) if first in self.modules else ""
+
+    def _is_other(self, module: str, name: str, written: str) -> bool:
+        """Whether a name gave something else. written: how it is noted where it is gone."""
+        is_gone = _is_gone(module, name)
+        self.found += [written] if is_gone else []
+        return is_gone or name in self.changed.get(module, ())
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
-        written = ast.unparse(node)
+        written, module = ast.unparse(node), self._module(node.value)
         self.generic_visit(node)
-        first, *rest = written.split(".")
-        module = ".".join([self.modules.get(first, ""), *rest[:-1]])
-        if isinstance(node.ctx, ast.Load) and first in self.modules and _is_gone(module, node.attr):
-            return self._restored(node, module, node.attr, written)
+        if isinstance(node.ctx, ast.Load) and self._is_other(module, node.attr, written):
+            return self._restored(node, "old_name", module, node.attr)
         if node.attr in _OLD_METHODS and node.attr not in self.own:
             self.found.append(node.attr)
-            node.attr = _OLD_METHODS[node.attr]
+            return self._restored(node, "old_method", node.value, node.attr)
         return node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:  # noqa: N802
-        gone = [alias for alias in node.names if not node.level and _is_gone(node.module or "", alias.name)]
-        if not gone:
-            return node
+        module = node.module or ""
+        gone = [alias for alias in node.names if not node.level
+                and self._is_other(module, alias.name, f"{module}.{alias.name}")]
         made: list[ast.stmt] = []
         for alias in gone:
-            value = self._restored(node, node.module or "", alias.name, f"{node.module}.{alias.name}")
+            value = self._restored(node, "old_name", module, alias.name)
             made.append(ast.copy_location(ast.Assign([ast.Name(alias.asname or alias.name, ast.Store())], value), node))
         node.names = [alias for alias in node.names if alias not in gone]
         return [node, *made] if node.names else made
@@ -146,7 +225,7 @@ class _Restorer(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr in _ARGUMENTS \
-                and self.modules.get(ast.unparse(function.value)) == "numpy":
+                and self._module(function.value) == "numpy":
             old, new = _ARGUMENTS[function.attr]
             for keyword in node.keywords:
                 if keyword.arg == old:
@@ -154,6 +233,37 @@ class _Restorer(ast.NodeTransformer):
                     self.found.append(f"{old}=")
         self.generic_visit(node)
         return node
+
+
+class _Habits(_Names):
+    """Also what NumPy did with arrays of one number, with numbers of its own, and with rows of different lengths."""
+
+    changed = CHANGED
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+        super().visit_Call(node)
+        if isinstance(node.func, ast.Name) and node.func.id in ("float", "int") and node.args:
+            node.args[0] = self._restored(node.args[0], "old_number", node.args[0])
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+        of = _WIDENING.get(type(node.op))
+        is_numpy = of and any(isinstance(side, ast.Call) and isinstance(side.func, ast.Attribute) and (
+            side.func.attr == "astype" or self._module(side.func.value) == "numpy") for side in (node.left, node.right))
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+            return self._restored(node, "old_text", node.left, node.right)
+        return self._restored(node, "old_result", of, node.left, node.right) if is_numpy else node
+
+    def _put(self, node: Any) -> ast.AST:
+        self.generic_visit(node)
+        target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+        if isinstance(target, ast.Subscript) and all(isinstance(part, _PLAIN) for part in ast.walk(target.value)):
+            into = _read_at(target, ast.unparse(target.value))
+            node.value = self._restored(node.value, "old_number", node.value, into)
+        return node
+
+    visit_Assign = visit_AugAssign = _put  # noqa: N815
 
 
 class _Loader(SourceFileLoader):

@@ -20,15 +20,15 @@ from autodiff.debug.analysis.advice import Remark, advice_of, hearing
 from autodiff.debug.facts.records import Place
 from autodiff.ops.common.instead import instead
 from autodiff.runtime.session import Session
+from autodiff.tensorflow_names import old_names
 from autodiff.tensorflow_names.alias import real_tensorflow, standing_in
-from autodiff.tensorflow_names.old_names import in_modules_of
 
 from .script_frames import script_traceback
 from .script_source import drop_modules
 from .usage_error import UsageError
 
 FIGURES = f"module://{__package__}.script_figures"  # what draws them where there is no display
-_NUMPY = os.path.join(os.path.dirname(numpy.__file__), "")
+_NUMPY = (os.path.join(os.path.dirname(numpy.__file__), ""), old_names.__file__)
 Run = Callable[[Any, Session, Any, dict | None], Any]
 
 
@@ -52,7 +52,7 @@ def world_of(main: ModuleType, spec: ModuleSpec | None, arguments: Sequence[str]
     threading.excepthook = _thread_failed
     try:
         with (contextlib.nullcontext() if with_tensorflow else standing_in(shadow=True),
-              in_modules_of(sys.path[:2], put_back), _figures_drawn(), _arithmetic_heard()):
+              old_names.in_modules_of(sys.path[:2], put_back), _figures_drawn(), _arithmetic_heard()):
             yield
     finally:
         sys.argv, sys.path[:] = saved[:2]

@@ -48,6 +48,59 @@ def test_what_is_there_is_left_alone() -> None:
         code_of("np.float(", "bad.py", found)
 
 
+BEFORE_NUMPY_2 = """
+import numpy as np, random, threading
+from random import sample
+from numpy import vstack
+rows = np.array([[np.zeros(3), 1], [np.zeros(3), 2]]), np.array([[1, 2], [1]]), np.asarray([[1], []])
+stacked = np.vstack(map(list, [[1, 2], [3, 4]])), vstack(row for row in [[1], [2]])
+drawn = len(random.sample({1, 2, 3}, 2)), len(sample({1: 1, 2: 2}.keys(), 2))
+octets = np.fromstring(np.arange(3, dtype=np.uint8).tostring(), dtype=np.uint8)
+octets[0] = 7
+one = np.array([2.5])
+numbers = float(one), int(one), "%d %.1f" % (one, one), "%s" % one
+filled, kept = np.zeros(2), {}
+filled[0] = one
+filled[1] += one
+kept["one"] = one
+scaled = np.ones(2, "f") * np.sqrt(2.0), np.sqrt(2.0) + 1, one.astype("f") / one[0]
+same = np.array(rows[0], copy=False) is rows[0]
+thread = threading.Thread(target=print)
+alive = thread.isAlive()
+"""
+
+
+def test_what_numpy_once_made_of_numbers_and_rows_it_makes_again() -> None:
+    found: list[str] = []
+    space: dict = {}
+    exec(code_of(BEFORE_NUMPY_2, "old.py", found), space)
+    assert [(made.shape, made.dtype) for made in space["rows"]] == [((2, 2), object), ((2,), object), ((2,), object)]
+    assert [made.tolist() for made in space["stacked"]] == [[[1, 2], [3, 4]], [[1], [2]]]
+    assert (space["drawn"], space["octets"].tolist()) == ((2, 2), [7, 1, 2])
+    assert space["numbers"] == (2.5, 2, "2 2.5", "[2.5]")
+    assert space["filled"].tolist() == [2.5, 2.5] and space["kept"]["one"] is space["one"]
+    assert [value.dtype for value in space["scaled"]] == [np.float32, np.float64, np.float32]
+    assert (space["same"], space["alive"]) == (True, False)
+    assert not {"np.array", "vstack", "random.sample"} & set(found)
+
+
+@pytest.mark.parametrize("line", ["float(np.ones(2))", "np.array([1, [2]], np.float32)", "'%d' % np.ones(2)",
+                                  "np.array([[1, 2], [1]])\nif 0:\n    import torch"])
+def test_what_numpy_never_made_and_what_torch_is_used_with_is_refused_as_ever(line: str) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        exec(code_of(f"import numpy as np\n{line}", "new.py", []), {})
+
+
+def test_numbers_in_lists_are_shown_as_then_and_warnings_stand_on_the_scripts_line(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = "import numpy as np", "print([np.float32(0.5)])", "x = np.zeros(1) / np.float64(0)"
+    (tmp_path / "model.py").write_text("\n".join(lines))
+    with pytest.warns(RuntimeWarning, match="invalid value") as said:
+        main(["--batch", "-nx", "-ex", "run", str(tmp_path / "model.py")])
+    assert "[0.5]" in capsys.readouterr().out
+    assert [(Path(each.filename).name, each.lineno) for each in said] == [("model.py", 3)]
+
+
 def test_a_script_and_its_modules_have_them_with_a_remark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "its_own.py").write_text("import numpy as np\nkind = np.int\n")
     (tmp_path / "model.py").write_text("import numpy as np, its_own\nkind = np.float\nprint(kind, its_own.kind)\n")
