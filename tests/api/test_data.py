@@ -51,6 +51,26 @@ def test_what_is_no_dataset_is_refused():
     assert repr(Dataset.range(4).batch(2)) == "<Dataset shapes: (?,), types: <dtype: 'int64'>>"
 
 
+def test_the_iterator_whose_handle_is_fed_is_moved():
+    training, testing = Dataset.range(3).map(lambda n: {"n": n}), Dataset.range(10, 12).map(lambda n: {"n": n})
+    handle = tf.placeholder(tf.string, [])
+    fed = tf.data.Iterator.from_string_handle(handle, training.output_types, training.output_shapes)
+    n = fed.get_next()["n"]
+    assert n.shape.as_list() == []
+    begun_again = testing.make_initializable_iterator()
+    with tf.Session() as session:
+        handles = session.run([training.make_one_shot_iterator().string_handle(), begun_again.string_handle()])
+        assert session.run(n, {handle: handles[0]}) == 0
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            session.run(n, {handle: handles[1]})
+        for _ in range(2):
+            session.run(begun_again.initializer)
+            assert [int(session.run(n, {handle: which})) for which in (handles[1], handles[1])] == [10, 11]
+        assert session.run(n, {handle: handles[0]}) == 1
+        with pytest.raises(tf.errors.OutOfRangeError, match="after 2 elements"):
+            session.run(n, {handle: handles[1]})
+
+
 def test_map_filter_and_friends():
     dataset = Dataset.range(10).filter(lambda n: tf.equal(n % 2, 0)).map(lambda n: (n, tf.cast(n, tf.float32) * 0.5))
     assert [(int(a), float(b)) for a, b in drained(dataset)] == [(0, 0.0), (2, 1.0), (4, 2.0), (6, 3.0), (8, 4.0)]

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator as PythonIterator
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from ...core import nest
-from ...core.dtypes import as_dtype, bool_
+from ...core.dtypes import as_dtype, bool_, string
 from ...core.errors import ArgumentError, FailedPreconditionError, OutOfRangeError
 from ...core.graph import Operation
 from ...core.shapes import compatible
@@ -18,10 +19,12 @@ from .elements import Element, Structured
 
 
 class Iterator(Structured):
-    """A place in a dataset, moved by running what get_next() gives."""
+    """A place in a dataset, moved by running what get_next() gives. handle: of the iterator that is moved instead."""
 
-    def __init__(self, structure: Any) -> None:
-        self._structure = structure
+    _by_handle: ClassVar[WeakValueDictionary[bytes, Iterator]] = WeakValueDictionary()
+
+    def __init__(self, structure: Any, handle: Any = None) -> None:
+        self._structure, self._handle = structure, handle
         self._items: PythonIterator[Any] | None = None
         self.graphs: tuple[Any, ...] = ()
         self.made: Site | None = None  # the lines of its dataset's last step and first
@@ -32,11 +35,27 @@ class Iterator(Structured):
 
     @staticmethod
     def from_structure(output_types: Any, output_shapes: Any = None, shared_name: str | None = None,
-                       output_classes: Any = None) -> "Iterator":
-        """An iterator for any dataset of this structure; see make_initializer."""
+                       output_classes: Any = None, *, handle: Any = None) -> Iterator:
+        """An iterator for any dataset of this structure; see make_initializer. handle: as in from_string_handle."""
         types = nest.flatten(output_types)
         shapes = [None] * len(types) if output_shapes is None else flatten_shapes(output_shapes, output_types)
-        return Iterator(nest.pack_sequence_as(output_types, [Element(as_dtype(t), s) for t, s in zip(types, shapes)]))
+        return Iterator(nest.pack_sequence_as(output_types, [Element(as_dtype(t), s) for t, s in zip(types, shapes)]),
+                        handle)
+
+    @staticmethod
+    def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None,
+                           output_classes: Any = None) -> Iterator:
+        """Whichever iterator the handle is of that is fed; see string_handle."""
+        return Iterator.from_structure(output_types, output_shapes, handle=string_handle)
+
+    def string_handle(self, name: str | None = None) -> Any:
+        """What stands for this iterator where from_string_handle is fed. -> string[]."""
+        handle = f"iterator {id(self)}".encode()
+
+        def told() -> bytes:
+            Iterator._by_handle[handle] = self
+            return handle
+        return py_func(told, [], string, name=name or "IteratorToStringHandle")
 
     def make_initializer(self, dataset: Any, name: str | None = None) -> Operation:
         """The operation that points this iterator at the start of `dataset`."""
@@ -57,18 +76,21 @@ class Iterator(Structured):
         """Tensors of the next element at each run. At the end the run fails with OutOfRangeError."""
         specs = nest.flatten(self._structure)
 
-        def advance() -> list[Any]:
-            if self._items is None:
+        def advance(*handles: bytes) -> list[Any]:
+            at = Iterator._by_handle[handles[0]] if handles else self
+            if at._items is None:
                 raise FailedPreconditionError("GetNext() failed because the iterator has not been initialized.",
-                                              hint=f"run {self.begun_by} before the first step")
-            for item in self._items:
-                self.given += 1
+                                              hint=f"run {at.begun_by} before the first step")
+            self.made, self.begun, self.graphs = at.made, at.begun, at.graphs
+            for item in at._items:
+                self.given = at.given = at.given + 1
                 return nest.flatten(item)
-            whose = f"the dataset of {self.made}" if self.made is not None else "the dataset"
-            raise OutOfRangeError("End of sequence", hint=f"{whose} is at its end after {self.given} elements: "
+            whose = f"the dataset of {at.made}" if at.made is not None else "the dataset"
+            raise OutOfRangeError("End of sequence", hint=f"{whose} is at its end after {at.given} elements: "
                                   ".repeat() it, run fewer steps, or end the loop at tf.errors.OutOfRangeError")
         advance.__dict__["iterator"] = self
-        tensors = py_func(advance, [], [spec.dtype for spec in specs], name=name or "IteratorGetNext")
+        handles = [] if self._handle is None else [self._handle]
+        tensors = py_func(advance, handles, [spec.dtype for spec in specs], name=name or "IteratorGetNext")
         for tensor, spec in zip(tensors, specs):
             tensor.set_shape(spec.dims)
         return nest.pack_sequence_as(self._structure, tensors)
