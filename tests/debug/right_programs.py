@@ -11,6 +11,12 @@ u = dense(dense(p, 8, tf.nn.tanh), 1)
 loss = tf.reduce_mean(tf.square(tf.gradients(u, p)[0] - p)) + tf.square(tf.reduce_mean(u))
 fit([adam(.01).minimize(loss), loss], near, 8)
 ''',
+    "a loss that is scaled, and its gradients back": '''
+loss = tf.reduce_mean(tf.square(dense(p, 1) - q))
+scale = tf.Variable(2.0 ** 20, trainable=False)
+pairs = [(g / scale, v) for g, v in sgd(.01).compute_gradients(loss * scale)]
+fit([sgd(.01).apply_gradients(pairs), loss], near, 8)
+''',
     "moments that errors are to have": '''
 e = dense(p, 1) - q
 loss = tf.reduce_sum(tf.square(tf.reduce_mean(p * e, 0))) + tf.square(tf.reduce_mean(e))

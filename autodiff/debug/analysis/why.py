@@ -1,7 +1,8 @@
 """Why a gradient is None, zero or tiny."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants
 from ...gradients.blocked_reasons import GradientCall
 from ..facts.graph_lists import calls_of, trainable_tensors
-from ..facts.roles import at_line, place_of
+from ..facts.roles import SCALES, at_line, place_of, rescaled
 from ..facts.stats import statistics
 from .advice import advice_of
 from .attenuation import SATURATING, SOFTMAXES, also_lost, noted, remedy
@@ -175,6 +176,12 @@ def why_small(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], values: Map
         text += f": lost in {first.op} ({first.op_type}){at_line(first.place)}"
         text += f": {first.note}" if first.note else ""
     return WhySmall(y.name, x.name, kind, norm, text, remedy(told, ops[told[0].op] if told else None, values), told)
+
+
+def scaled_back(y: Tensor, gradients: Collection[Tensor]) -> float:
+    """inf if y is a loss times a number, and so is each gradient, as against what is too small for its type; else 0."""
+    is_meant = y.op.type in SCALES and gradients and all(rescaled(gradient) is not gradient for gradient in gradients)
+    return math.inf if is_meant else 0.0
 
 
 def _dead_parts(x: Tensor, hops: Sequence[Hop], gradients: Mapping[Tensor, Any]) -> str:

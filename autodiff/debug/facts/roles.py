@@ -6,6 +6,7 @@ import re
 
 from ...core.graph import Operation, Tensor
 from ...core.site import Site
+from ...core.traversal import ancestors
 from .records import Place
 
 ASSIGNS = ("Assign", "AssignVariableOp")
@@ -15,6 +16,7 @@ _TRAINING = (*STORES, "ScatterAdd", "ScatterSub", "ScatterUpdate")
 _OPERATORS = ("truediv", "floordiv")  # names that operators of Python give, where they are no beginning of the type
 VARIABLES = ("VariableV2", "VarHandleOp")
 PLACEHOLDERS = ("Placeholder", "PlaceholderWithDefault")
+SCALES = ("Mul", "RealDiv", "Div")
 
 
 def place_of(op: Operation) -> Place | None:
@@ -84,6 +86,12 @@ def role_of(op: Operation) -> str:
     if op.type in _TRAINING or op.type.startswith(("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")):
         return "training"
     return "forward"
+
+
+def rescaled(gradient: Tensor) -> Tensor:
+    """A gradient times a number that no gradient is behind, as of a loss that was scaled; itself without one."""
+    return next((op.outputs[0] for op in gradient.consumers() if op.gradient_of is None and op.type in SCALES and any(
+        t.dims == () and all(each.gradient_of is None for each in ancestors([t])) for t in op.inputs)), gradient)
 
 
 def is_named_by_type(op: Operation) -> bool:

@@ -10,7 +10,7 @@ from ....core.collections import GraphKeys
 from ....core.graph import Operation, Tensor
 from ....core.site import resolve, source_lines
 from ....core.traversal import ancestors
-from ...facts.roles import ASSIGNS, STORES, VARIABLES, as_place, at_line, place_of
+from ...facts.roles import ASSIGNS, STORES, VARIABLES, as_place, at_line, place_of, rescaled
 from ..findings import Finding
 from ..update_blame import is_copy, is_store, operands_of
 from .case import Case, finding, gradients_of, held, kernel_of, update_op
@@ -213,8 +213,9 @@ def _clipped_always(case: Case) -> list[Finding]:
     if not case.steps or case.is_spoiled:
         return []
     raw = gradients_of(case)
-    pairs = [(raw[u.variable], u.gradient) for u in case.own if u.variable in raw
-             and u.gradient is not raw[u.variable]]
+    given = [(each if (each := rescaled(raw[u.variable])).op in ancestors([u.gradient]) else raw[u.variable],
+              u.gradient) for u in case.own if u.variable in raw]
+    pairs = [(before, after) for before, after in given if before is not after]
     case.want(*(t for pair in pairs for t in pair))
     shares, rests = [], []
     for run in case.looked:

@@ -26,7 +26,7 @@ from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
 from ...analysis.silent_mistakes import value_suspicions
 from ...analysis.traps import loop_growth, static_findings
 from ...analysis.update_blame import is_kept_out, is_no_weight, is_store, still
-from ...analysis.why import HUGE, TINY, only_derived, why_none
+from ...analysis.why import HUGE, TINY, only_derived, scaled_back, why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import StageRow
 from ...facts.graph_lists import asked_in_vain, calls_of, trainable_tensors, variables_of
@@ -249,11 +249,11 @@ class Checkup:
         except AutodiffError:
             return []
         found = []
-        trained = self._just_trained()
+        trained, largest = self._just_trained(), scaled_back(y, gradients_of(case).values()) or HUGE
         for row in table.rows:
             if row.stats is None or row.stats.nonfinite:
                 continue
-            is_usual = y.dims == () and TINY <= (row.stats.norm or 0.0) <= HUGE
+            is_usual = y.dims == () and TINY <= (row.stats.norm or 0.0) <= largest
             why = None if is_usual else self.explain.why(row.name, kind="gradient")
             kind = getattr(why, "kind", "fine")
             if why is not None and kind in ("zero", "tiny", "exploding"):
