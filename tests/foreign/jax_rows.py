@@ -13,7 +13,7 @@ import autodiff as tf
 from autodiff.core.site import Site
 from autodiff.foreign.jax import primitives  # noqa: F401  fills the table
 from autodiff.foreign.jax.data import Equation, Literal, Program, Variable
-from autodiff.foreign.jax.walk import build_program
+from autodiff.foreign.jax.primitives.walk import build_program
 
 TOLERANCE = {"float32": (2e-4, 2e-5), "float64": (1e-8, 1e-9)}
 

@@ -73,6 +73,31 @@ def test_each_call_is_a_step_with_the_values_and_gradients_that_jax_had(told):
     assert found.found == [] and found.said.count("jax.jit is off") == 1 == found.said.count("\n")
 
 
+ROWS = "def of_row(p, x): e = x * p['w'] - p['b']; return (e * e).sum()"
+
+
+@pytest.mark.parametrize(["call", "args", "mean"], [
+    ("jax.vmap(jax.grad(of_row), in_axes=(None, 0))", "params, np.stack([x, y])", True),
+    ("jax.vmap(jax.value_and_grad(of_row), (0, None))", "jax.tree.map(lambda a: np.stack([a, a]), params), x", False)])
+def test_vmap_of_a_gradient_is_a_step_of_all_rows_together(told, call, args, mean):
+    found = told(ROWS, f"args = {args}", f"g = {call}(*args)")
+    (loss, step, _), steps = found.steps[-1], found.door.steps
+    assert found.said.count("\n") == 1 and len(found.steps) == 6 and step.call.startswith("jax.vmap(jax.")
+    p, x = found.names["args"]
+    each = [((row * w - b) ** 2).sum() for w, b, row in zip(p["w"], p["b"], [x, x])] if not mean else [
+        ((row * p["w"] - p["b"]) ** 2).sum() for row in x]
+    assert loss == pytest.approx(np.mean(each) if mean else np.sum(each), rel=1e-5)
+    for name, slope in steps.gradients_of(step.loss).items():
+        assert np.allclose(steps.session.run(slope, dict(step.feeds)), step.gradients[name], rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("call", [
+    "jax.vmap(jax.grad(of_row, argnums=1), (None, 0))(params, np.stack([x, y]))", "jax.vmap(of_row, (None, 0))(params, "
+    "np.stack([x, y]))", "jax.vmap(jax.grad(of_row), ({'w': None, 'b': 0}, 0))"])
+def test_of_data_that_a_model_is_differentiated_by_and_of_no_gradient_vmap_is_no_step(told, call):
+    assert "nothing here was a step" in told(ROWS, f"g = {call}").said
+
+
 def test_the_script_gets_what_jax_gives(told):
     found = told("grads = jax.grad(loss_fn)(params, x)", DOWN)
     alone = dict(found.names["params"])

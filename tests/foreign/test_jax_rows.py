@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autodiff.foreign.jax.primitives import JAX
+from autodiff.foreign.jax.primitives.whole import JAX
 
 from .jax_rows import judge, loaded, stored
 

@@ -24,19 +24,20 @@ from ..doors import View
 from ..leaf_names import parameter_names
 from ..script_lines import first_name
 from ..steps import ForeignSteps
+from .calls import Call, of_all_rows
 from .compiled import Gradients
 from .habits import Habits
 from .jitted import Jitted, Once, Region, held_by, refused
 from .optimizers import Optimizers, users_sites
 from .raised import remark_on
-from .steps import Builder, Call, Reading, changing, read_once
+from .steps import Builder, Reading, changing, read_once
 from .words import WORDS
 from .written import Known, slower, written
 
 _SAID = ("jax.jit is off while this script runs here, so that every value is at hand: it is slower, and sums "
          "may differ in their last bits")
-_NO_STEP = ("gradbg: nothing here was a step: a call of what jax.grad, jax.value_and_grad or jax.vjp made is one, but "
-            "not within jax.vmap or another function of JAX's own\n")
+_NO_STEP = ("gradbg: nothing here was a step: a call of what jax.grad, jax.value_and_grad or jax.vjp made is one, and "
+            "jax.vmap of one, but not within another function of JAX's own\n")
 _LOOKS, _PIECES = 32, 20_000  # steps after which the process' pieces of memory are counted; so many are too many
 
 
@@ -58,10 +59,11 @@ class JaxDoor:
     def opened(self) -> Iterator[None]:
         """While the script runs."""
         _compile_once()
-        real = {name: getattr(jax, name) for name in ("grad", "value_and_grad", "vjp")}
+        real = {name: getattr(jax, name) for name in ("grad", "value_and_grad", "vjp", "vmap")}
         print(f"gradbg: {_SAID}", file=sys.stderr)  # which a full screen hides: there it stands on the first page
         self._real = real
-        made = {name: functools.partial(self._gradient, name) for name in real} | {"vjp": functools.partial(self._vjp)}
+        made = {name: functools.partial(self._gradient, name) for name in real} | {
+            "vjp": functools.partial(self._vjp), "vmap": functools.partial(self._vmap)}
         draws = self._habits.draws.watched(lambda: self._is_inside)
         try:
             with instead([(jax, name, functools.update_wrapper(made[name], real[name])) for name in real]), draws, (
@@ -79,9 +81,12 @@ class JaxDoor:
         """What grad or value_and_grad makes of a function."""
         found = self._real[name](fun, argnums, has_aux, **options)
 
+        def asked(function: Callable[..., Any], args: Any, kwargs: Any) -> Call:
+            return Call(function, args, kwargs, argnums, has_aux, f"jax.{name}")
+
         @functools.wraps(found)
         def step(*args: Any, **kwargs: Any) -> Any:
-            call = Call(fun, args, kwargs, argnums, has_aux, f"jax.{name}")
+            call = asked(fun, args, kwargs)
             again, region = functools.partial(found, *args, **kwargs), self._jitted.region
             with self._jitted.call(lambda: changing(call)) as once:
                 if self._passes((args, held_by(fun)), kwargs):
@@ -89,9 +94,30 @@ class JaxDoor:
                 reading = self._read(call, once)
                 result = None if options or isinstance(reading, Exception) else self._compiled(call, reading, region)
                 result = self._as_jax_has_it(again) if result is None else result
-                gradients = result[1] if name == "value_and_grad" else result[0] if has_aux else result
-                self._step(replace(call, gradients=gradients), reading, again)
+                self._step(replace(call, gradients=call.gradients_in(result)), reading, again)
                 return result
+
+        step.__dict__["asked"] = fun, asked
+        return step
+
+    def _vmap(self, fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, **options: Any) -> Any:
+        """What vmap makes of a function; of what grad or value_and_grad made it is a step, of all rows together."""
+        found = self._real["vmap"](fun, in_axes, out_axes, **options)
+        if "asked" not in getattr(fun, "__dict__", {}) or out_axes != 0 or options:
+            return found
+        inner, asked = fun.__dict__["asked"]
+        rows = self._real["vmap"](inner, in_axes)
+
+        @functools.wraps(found)
+        def step(*args: Any, **kwargs: Any) -> Any:
+            call, again = asked(inner, args, kwargs), functools.partial(found, *args, **kwargs)
+            if self._passes((args, held_by(inner)), kwargs):
+                return again()
+            result = self._as_jax_has_it(again)
+            whole = of_all_rows(call, rows, in_axes, result)
+            if whole is not None:
+                self._step(whole, self._read(whole, None), again)
+            return result
 
         return step
 

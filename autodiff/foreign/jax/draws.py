@@ -20,8 +20,8 @@ from ..handed_on import function_of, returned_by
 from ..new_calls import calls_on
 from ..new_lines import NewLines, last_name, nodes_on, replaced
 from ..script_lines import assigned_on, loop_around, loops_around, nodes_in, on_lines
+from .calls import Call
 from .optimizers import users_sites
-from .steps import Call
 
 _DRAWING = ("normal", "uniform", "randint", "permutation", "choice", "bernoulli", "categorical", "truncated_normal",
             "gumbel", "exponential", "laplace", "multivariate_normal")

@@ -20,10 +20,10 @@ from ..course import TURNS, Course, Turn, Use, not_updated, too_far, uphill
 from ..new_calls import calls_on
 from ..script_lines import factor_on, lines_of_use, loops_around
 from ..steps import ForeignStep
+from .calls import Call
 from .draws import Draws, drawn_alike, key_names
 from .dropped import changes_left, dropped, kept
 from .optimizers import Optimizers
-from .steps import Call
 from .written import Known, other_argument
 
 _LINES = 5  # that a finding names

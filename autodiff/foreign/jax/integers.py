@@ -15,6 +15,7 @@ from ...debug.facts.roles import at_line
 from ..new_lines import NewLines, part_of, replaced, text_on
 from ..script_lines import line_of_name, nodes_in, on_lines, parsed, place_on
 from ..spelled import spelled
+from .calls import Call
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Pow)
 
@@ -36,10 +37,10 @@ def of_integers(error: BaseException, file: str, names: list[str], line: int = 0
 def _differentiated(error: BaseException) -> Iterator[tuple[int, Any]]:
     """The arguments by which the gradient was asked for, by number: they are where our own call of it stands."""
     for frame, _ in walk_tb(error.__traceback__):
-        known = frame.f_locals
-        if frame.f_code.co_filename.startswith(PACKAGE) and {"args", "argnums"} <= known.keys():
-            asked = [known["argnums"]] if isinstance(known["argnums"], int) else known["argnums"]
-            yield from ((n, known["args"][n]) for n in asked if -len(known["args"]) <= n < len(known["args"]))
+        call = frame.f_locals.get("call") if frame.f_code.co_filename.startswith(PACKAGE) else None
+        if isinstance(call, Call):
+            asked = [call.argnums] if isinstance(call.argnums, int) else call.argnums
+            yield from ((n, call.args[n]) for n in asked if -len(call.args) <= n < len(call.args))
             return
 
 

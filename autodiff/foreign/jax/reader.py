@@ -9,9 +9,9 @@ import jax
 from ...core.graph import Graph
 from ...debug.analysis.advice import advice_of
 from ..model import Model, legal_name, tf
-from .primitives import JAX
+from .primitives.walk import build_program
+from .primitives.whole import JAX
 from .program import array_of, input_names, trace
-from .walk import build_program
 from .words import WORDS
 
 

@@ -1,15 +1,13 @@
 """Calls of gradient functions as graphs: calls that do the same are the same graph with other values."""
 from __future__ import annotations
 
-import ast
 import contextlib
 import copy
 import inspect
 import io
-import itertools
 import sys
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -24,64 +22,15 @@ from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place
 from ..leaf_names import dotted, parameter_names
 from ..model import legal_name, tf
-from ..new_lines import nodes_on
 from ..steps import ForeignStep, ForeignSteps, not_used
+from .calls import Call
 from .compiled import Traced, check_indices
 from .data import Equation, Literal, Program, Variable, is_only_added, last_use
 from .dropped import unread
 from .jitted import Once, form_of, held_by
-from .primitives import JAX
+from .primitives.walk import build_program
+from .primitives.whole import JAX
 from .program import array_of, as_program, jaxpr_at_values, jaxpr_of, tidied
-from .walk import build_program
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call of what jax.grad or its like made of a function. made_by: which of them it was. gradients: what JAX found,
-    in the trees of the arguments that are differentiated (argnums). cotangents: of jax.vjp, else None."""
-
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    argnums: int | Sequence[int]
-    has_aux: bool
-    made_by: str
-    gradients: Any = None
-    cotangents: Any = None
-
-    @property
-    def numbers(self) -> list[int]:
-        """Which arguments are differentiated, counted from 0."""
-        asked = [self.argnums] if isinstance(self.argnums, int) else self.argnums
-        return [n % max(len(self.args), 1) for n in asked]
-
-    @property
-    def code(self) -> Hashable:
-        """What functions that are made anew for each call share."""
-        return getattr(self.function, "__code__", None) or self.function
-
-    def trees_of(self, slopes: dict[tuple[int, Any], Any]) -> Any:
-        """Gradients by the places of leaves, in the trees of the arguments that are differentiated."""
-        flat = [(n, *jax.tree_util.tree_flatten_with_path(self.args[n])) for n in self.numbers]
-        trees = [jax.tree.unflatten(tree, [slopes[n, path] for path, _ in leaves]) for n, leaves, tree in flat]
-        return trees[0] if isinstance(self.argnums, int) else tuple(trees)
-
-    def names(self, sites: Sequence[Site]) -> list[str]:
-        """What the line that asked gives for each argument by position, "" for what is no name; [] if not known."""
-        for node in nodes_on(sites[0].file, sites[0].line) if sites else ():
-            given = [*itertools.takewhile(lambda each: not isinstance(each, ast.Starred), node.args)] if isinstance(
-                node, ast.Call) else []
-            is_whole = isinstance(node, ast.Call) and len(given) == len(node.args)
-            if given and len(given) <= len(self.args) and (not is_whole or len(given) == len(self.args)) and not any(
-                    isinstance(each, ast.Lambda) for each in given):
-                names = [each.id if isinstance(each, ast.Name) else "" for each in given]
-                return names + [""] * (len(self.args) - len(names))
-        return []
-
-    def differentiated(self, sites: Sequence[Site]) -> str:
-        """The name of the one argument that is."""
-        names = self.names(sites)
-        return names[self.numbers[0]] if names and len(self.numbers) == 1 else ""
 
 
 class Leaf(NamedTuple):

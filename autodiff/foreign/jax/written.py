@@ -16,10 +16,10 @@ from ..new_calls import calls_on, given_too
 from ..new_lines import NewLines, after, before, moved, nodes_on, part_of, replaced, squared_first
 from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, nodes_in, on_lines, read_by, usual_on
 from ..spelled import spelled
+from .calls import Call
 from .draws import carried, key_names, keys_on, split_again
 from .dropped import kept, taken_back
 from .optimizers import Optimizers
-from .steps import Call
 
 _DEEP = 6  # names from a batch to the data
 _NAMES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import inspect
 import itertools
+import operator
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -19,7 +20,8 @@ from ..mini_torch import Room
 NAMES = """jax jax.core jax.lax jax.tree jax.tree_util jax.numpy jax.dtypes jax.errors jax.extend jax.extend.core
 jax._src jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
 jax._src.interpreters.partial_eval jax.experimental jax.experimental.checkify""".split()
-PARTS = "compiled door draws dropped habits jitted optimizers program raised reader steps written".split()  # of JAX
+PARTS = ("calls compiled door draws dropped habits integers jitted optimizers program raised reader steps "
+         "written").split()  # of JAX
 MODULES = {name: Room(name) for name in NAMES}
 for _name, _module in MODULES.items():
     if "." in _name:
@@ -96,6 +98,15 @@ class Tracer:
 
     def __sub__(self, other):
         return noted("sub", np.subtract, self, other)
+
+    def __add__(self, other):
+        return noted("add", np.add, self, other)
+
+    def __getitem__(self, row):
+        rest = (0,) * (self.like.ndim - 1)
+        found = noted("slice", lambda x: x[row:row + 1], self, start_indices=(row, *rest), limit_indices=(
+            row + 1, *self.shape[1:]), strides=None)
+        return noted("squeeze", lambda x: x[0], found, dimensions=(0,))
 
     def sum(self):
         return noted("reduce_sum", np.sum, self, axes=tuple(range(self.like.ndim)))
@@ -177,6 +188,25 @@ def grad(function, argnums=0, has_aux=False):
     return functools.wraps(function)(lambda *args: value_and_grad(function, argnums)(*args)[1])
 
 
+def vmap(function, in_axes=0, out_axes=0):
+    """A list, or an array, of what the function gives for each row."""
+    @functools.wraps(function)
+    def found(*args):
+        axes = [in_axes] * len(args) if isinstance(in_axes, int) else in_axes
+        count = next(_tree.leaves(a)[0].shape[0] for a, axis in zip(args, axes) if axis == 0)
+        rows = [function(*(a if axis is None else _tree.map(operator.itemgetter(i), a) for a, axis in zip(args, axes)))
+                for i in range(count)]
+        if any(isinstance(leaf, Tracer) for leaf in _tree.leaves(rows)):
+            return rows
+        return _tree.map(lambda *each: np.stack(each), *rows)
+    return found
+
+
+def total(rows, axis=0):
+    """The sum of rows."""
+    return functools.reduce(lambda a, b: a + b, rows)
+
+
 def scan(function, init, xs=None, length=None, reverse=False):
     """What the body gives for the first row, traced."""
     rows = unflatten(xs, [Tracer(leaf[0]) for leaf in _tree.leaves(xs)])
@@ -243,6 +273,8 @@ def installed(package):
 
 jax.config, jax.Array, jax.core.Tracer, jax.core.eval_jaxpr = Config(), (np.ndarray, Tracer), Tracer, eval_jaxpr
 jax.make_jaxpr, jax.grad, jax.value_and_grad, jax.vjp = make_jaxpr, grad, value_and_grad, lambda *_: None
+jax.vmap, jax.numpy.sum, jax.numpy.mean = vmap, total, lambda rows, axis=0: total(rows) * np.float32(1 / len(rows))
+_util.all_leaves = lambda trees: not any(isinstance(tree, (dict, list, tuple)) for tree in trees)
 jax.disable_jit, jax.jit = lambda _: contextlib.nullcontext(), lambda function: function
 jax.eval_shape, jax.pmap, jax.lax.scan = lambda function: function(), lambda function: function, scan
 for _name in "while_loop fori_loop cond switch map associative_scan".split():

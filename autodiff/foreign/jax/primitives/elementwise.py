@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.op import build
-from ..model import tf
-from ..rules import COMPARISONS, bitwise, compared
+from ....core.op import build
+from ...model import tf
+from ...rules import COMPARISONS, bitwise, compared
 from .table import JAX, Tensor, unbroadcast, with_gradient
 
 JAX.plain({name: getattr(tf.math, name) for name in (

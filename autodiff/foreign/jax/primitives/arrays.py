@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import ArgumentError
-from ...core.op import build
-from ..model import tf
+from ....core.errors import ArgumentError
+from ....core.op import build
+from ...model import tf
 from .table import JAX, Tensor
 
 

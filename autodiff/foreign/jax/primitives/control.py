@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.constant_value import static_value
-from ..model import tf
+from ....core.constant_value import static_value
+from ...model import tf
 from .table import JAX, Tensor
 from .walk import Called
 

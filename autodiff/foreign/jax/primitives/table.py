@@ -5,9 +5,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ...core.op import build
-from ..model import Table, tf
-from ..rules import ruled
+from ....core.op import build
+from ...model import Table, tf
+from ...rules import ruled
 
 Tensor = Any  # of ours, with a known shape, as all of JAX's have
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model import tf
-from ..onnx.sizes import moved
+from ...model import tf
+from ...onnx.sizes import moved
 from .table import JAX, Tensor
 
 

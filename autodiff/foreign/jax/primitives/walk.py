@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.graph import Tensor, get_default_graph
-from ...core.site import Site, capture, resolve
-from ...debug.analysis.advice import advice_of
-from ..model import build_at, legal_name, tf
-from .data import Equation, Literal, Program, Variable, joined, programs_in
+from ....core.graph import Tensor, get_default_graph
+from ....core.site import Site, capture, resolve
+from ....debug.analysis.advice import advice_of
+from ...model import build_at, legal_name, tf
+from ..data import Equation, Literal, Program, Variable, joined, programs_in
 from .table import JAX, is_inexact
 
 

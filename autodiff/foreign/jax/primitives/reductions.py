@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import ArgumentError
-from ...core.op import build
-from .. import lapack
-from ..model import tf
+from ....core.errors import ArgumentError
+from ....core.op import build
+from ... import lapack
+from ...model import tf
 from .table import JAX, Tensor
 from .walk import Called
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.errors import ArgumentError
-from ..model import tf
-from ..windows import Slide, max_pool, sum_pool
+from ....core.errors import ArgumentError
+from ...model import tf
+from ...windows import Slide, max_pool, sum_pool
 from .arrays import pad
 from .reductions import lowest
 from .table import JAX, Tensor
