@@ -1,4 +1,4 @@
-"""Names of the leaves of arguments that are trees of arrays."""
+"""Arguments that are trees of arrays: names of their leaves, and which of them the rows of a vmap share."""
 from __future__ import annotations
 
 import inspect
@@ -27,3 +27,15 @@ def dotted(path: Any, name: str = "") -> str:
     """The keys that lead to a leaf of a tree, after the name of what holds it."""
     keys = [str(next((getattr(key, a) for a in ("key", "idx", "name") if hasattr(key, a)), key)) for key in path]
     return ".".join([*([name] if name else []), *keys])
+
+
+def is_of_all_rows(args: Sequence[Any], numbers: Sequence[int], in_axes: Any,
+                   is_leaf: Callable[[Any], bool]) -> bool | None:
+    """Whether all rows of a vmap share the arguments of these numbers, which are differentiated, or have their own.
+
+    None where that is so of parts of them, and where a model that all rows share is differentiated by its data.
+    """
+    of_each = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else [*in_axes]
+    asked = {0 if of_each[n] == 0 else 1 if of_each[n] is None else 2 for n in numbers}
+    has_model = any(of_each[n] is None and n not in numbers and not is_leaf(tree) for n, tree in enumerate(args))
+    return asked == {1} if len(asked) == 1 and 2 not in asked and (asked == {1} or not has_model) else None

@@ -9,6 +9,7 @@ import pytest
 from autodiff.core.site import Site
 from autodiff.core.traversal import ancestors
 from autodiff.foreign.doors import View
+from autodiff.foreign.leaf_names import is_of_all_rows
 
 from .mini_torch import installed
 
@@ -174,6 +175,25 @@ def test_what_autograd_cannot_do_for_torch_func_is_left_to_it(told, call):
     found = told("import tests.foreign.mini_torch as mini", "def error(v): return (x @ v - y).square().mean()",
                  "def around(f): mini.STATE.around = 1; return f", f"g = {call}", "mini.STATE.around = None")
     assert found.names["g"] == "left to torch" and not found.steps
+
+
+def test_vmap_of_torch_func_is_a_step_of_all_rows_together(told):
+    found = told("import sys", "def error(p, r): heard.add(sys.stdout); return (r @ p['a'] - y).square().mean()",
+                 "p, heard = {'a': w.detach()}, set()", "z = x * torch.tensor(2.0)",
+                 "g = torch.vmap(torch.func.grad(error), (None, 0))(p, torch.stack([x, z, z]))",
+                 "unheard = sys.stdout not in heard")
+    w, y = found.names["p"]["a"].array, found.names["y"].array
+    (loss, step, _), = found.steps[-1:]
+    assert loss == pytest.approx(np.mean([(r.array @ w - y) ** 2 for r in map(found.names.get, "xzz")]), rel=1e-6)
+    assert (found.names["g"], step.call, [*step.values]) == ("left to torch", "torch.vmap(torch.func.grad())", ["a"])
+    assert len(found.steps) == 6 and found.said == "" and found.names["unheard"]
+
+
+@pytest.mark.parametrize(["axes", "numbers", "found"], [
+    ((None, 0), [0], True), (0, [0, 1], False), ((0, None), [0], False), ((None, 0), [0, 1], None), (1, [0], None),
+    (({"w": 0}, None), [0], None), ((None, 0), [1], None)])
+def test_what_the_rows_of_a_vmap_share(axes, numbers, found):
+    assert is_of_all_rows([{"w": 1.0}, 2.0], numbers, axes, lambda tree: not isinstance(tree, dict)) is found
 
 
 def test_what_torch_func_differentiates_on_the_way_to_a_loss_is_no_step_of_its_own(told):

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 
 from ...core.site import Site
+from ..leaf_names import is_of_all_rows
 from ..new_lines import nodes_on
 
 
@@ -71,15 +72,10 @@ def of_all_rows(call: Call, rows: Callable[..., Any], in_axes: Any, result: Any)
     """What jax.vmap did of a call, as one of all rows together: of the mean of their values, or, where each row has
     arguments of its own that are differentiated, of the sum.
 
-    rows: the function of all rows. in_axes, result: what jax.vmap was given, and gave. None where a tree of axes says
-    which parts of an argument are mapped, and where a model that all rows share is differentiated by its data.
+    rows: the function of all rows. in_axes, result: what jax.vmap was given, and gave. None where it is neither.
     """
-    of_all = [in_axes] * len(call.args) if in_axes is None or isinstance(in_axes, int) else [*in_axes]
-    axes = [of_all[n] for n in call.numbers]
-    is_shared = all(axis is None for axis in axes)
-    models = [tree for n, tree in enumerate(call.args) if of_all[n] is None and n not in call.numbers
-              and not jax.tree_util.all_leaves([tree])]
-    if any(axis not in (0, None) for axis in axes) or models and not is_shared:
+    is_shared = is_of_all_rows(call.args, call.numbers, in_axes, lambda tree: jax.tree_util.all_leaves([tree]))
+    if is_shared is None:
         return None
     whole = jax.numpy.mean if is_shared else jax.numpy.sum
 
@@ -90,7 +86,6 @@ def of_all_rows(call: Call, rows: Callable[..., Any], in_axes: Any, result: Any)
 
     gradients = call.gradients_in(result)
     listed = [gradients] if isinstance(call.argnums, int) else gradients
-    listed = [tree if axis == 0 else jax.tree.map(lambda g: whole(g, axis=0), tree)
-              for axis, tree in zip(axes, listed)]
+    listed = [jax.tree.map(lambda g: whole(g, axis=0), tree) for tree in listed] if is_shared else listed
     return replace(call, function=together, made_by=f"jax.vmap({call.made_by})",
                    gradients=listed[0] if isinstance(call.argnums, int) else (*listed,))

@@ -37,7 +37,7 @@ from .words import WORDS
 from .written import slower, written
 
 _NO_STEP = ("gradbg: nothing here was a step: loss.backward() is one, torch.autograd.grad of one loss, and a call of "
-            "what torch.func.grad made, but not within torch.vmap or of what requires gradients\n")
+            "what torch.func.grad made, or torch.vmap of that, but not of what requires gradients\n")
 _OF_16_BITS = 0.5  # how far gradients may differ with them, as relus switch by rounding
 
 
@@ -144,7 +144,7 @@ class TorchDoor:
         except NotImplementedError:
             return plain()
 
-    def _slopes(self, loss: Any, leaves: dict[str, Any]) -> Any:
+    def _slopes(self, loss: Any, leaves: dict[str, Any], call: str) -> Any:
         """The gradients at the leaves of torch.func; the step is the one around, if the loss leads to others too."""
         asked = [*leaves.values()]
         if torch.is_grad_enabled() and leads_elsewhere(loss, asked):
@@ -152,7 +152,7 @@ class TorchDoor:
             return torch.autograd.grad(loss, asked, create_graph=True, allow_unused=True)
         unknown = [None] * len(asked)
         return self._grad(loss, asked, lambda: self._own_grad(
-            loss, asked, allow_unused=True) if loss.requires_grad else unknown, "torch.func.grad()", leaves)
+            loss, asked, allow_unused=True) if loss.requires_grad else unknown, call, leaves)
 
     def _grad(self, outputs: Any, inputs: Any, run: Any, call: str = "torch.autograd.grad()",
               leaves: dict[str, Any] | None = None) -> Any:

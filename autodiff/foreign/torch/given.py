@@ -8,12 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-import torch
-
 from ...core.site import RawFrames, resolve
 from ..script_lines import loop_around
 from .graph import name_of, written_by
-from .record import Call, Choice, Entry, is_leaf, storage_of, tensors_in
+from .record import Call, Choice, Entry, is_finite, is_leaf, storage_of, tensors_in
 
 _PIECES = 4  # writes from which on a batch is filled piece by piece, in no order that other steps would repeat
 # Ops that take a part of something, where numbers say which part, or put such parts together.
@@ -71,7 +69,7 @@ def in_loop(entries: Sequence[Entry], frames: RawFrames) -> list[Entry]:
 
     def tells(entry: Entry) -> bool:
         return isinstance(entry.op, (Call, Choice)) or any(
-            storage_of(t) in changed or t.requires_grad and not is_leaf(t) or not bool(torch.isfinite(t.detach()).all())
+            storage_of(t) in changed or t.requires_grad and not is_leaf(t) or not is_finite([t])
             for t in entry.made)
 
     return [entry for entry in entries if is_inside(entry) or tells(entry)]

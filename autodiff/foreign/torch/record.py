@@ -105,8 +105,8 @@ def numbers_of(tensor: Any) -> Any:
 
 
 def is_finite(tensors: Iterable[Any]) -> bool:
-    """Whether there is no nan and no inf in tensors; None counts as none."""
-    return all(bool(torch.isfinite(numbers_of(t)).all()) for t in tensors if t is not None)
+    """Whether there is no nan and no inf in tensors; those of no device, and None, have none."""
+    return all(bool(torch.isfinite(numbers_of(t)).all()) for t in tensors if t is not None and not t.is_meta)
 
 
 def storage_of(tensor: Any) -> int:

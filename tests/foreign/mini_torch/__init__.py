@@ -79,7 +79,7 @@ class Node:
 class Tensor(TensorBase):
     """An array in a storage. made: (op, arguments) of what torch would differentiate."""
 
-    is_sparse, layout = False, "strided"
+    is_sparse, is_meta, layout = False, False, "strided"
 
     def __init__(self, array, storage=None, requires_grad=False):
         array = np.asarray(array)
@@ -351,6 +351,18 @@ def no_grad(on=False):
         STATE.grad = saved
 
 
+def vmap(function, in_dims=0, out_dims=0, **_):
+    """What a function gives for each row, in one tensor."""
+    def found(*args):
+        dims = [in_dims] * len(args) if isinstance(in_dims, int) else in_dims
+        count = next(len(a.array) for a, dim in zip(args, dims) if dim == 0)
+        STATE.around = found
+        rows = [function(*(a if dim is None else a[i] for a, dim in zip(args, dims))) for i in range(count)]
+        STATE.around = None
+        return rows[0] if isinstance(rows[0], str) else dispatch("stack", rows)
+    return found
+
+
 def enable_grad():
     """What is done inside is differentiated."""
     return no_grad(on=True)
@@ -421,6 +433,9 @@ _torch.is_grad_enabled, _torch.enable_grad = lambda: STATE.grad, enable_grad
 _torch.zeros_like = lambda tensor: Tensor(np.zeros_like(tensor.array))
 _torch.func.grad = lambda *_: lambda *_, **__: "left to torch"
 _torch.func.grad_and_value = lambda *_: lambda *_, **__: ("left to", "torch")
+_torch.vmap = _torch.func.vmap = vmap
+_torch.get_rng_state = _torch.set_rng_state = lambda *_: None
+_torch.random = SimpleNamespace(fork_rng=lambda devices: contextlib.nullcontext())
 _torch._C._functorch.peek_interpreter_stack = lambda: STATE.around
 _pytree = _torch.utils._pytree
 _pytree.tree_map, _pytree.tree_unflatten, _pytree.tree_flatten_with_path = tree_map, unflatten, lambda tree: (
