@@ -606,6 +606,17 @@ RAISED = {
     "gradients of what a split gives": (
         MORE + "x = x[:, 0]\na, b = tf.split(x, 2, axis=1)\nu = tf.reduce_sum(x ** 3)\n"
         "loss = 2.0 * tf.gradients(u, b)[0]\n", "it is a copy made of", "2.0 * tf.gradients(u, x)[0][..., 2:4]"),
+    "the gradient of what was reshaped behind the net": (
+        MORE + "class Net:\n    def build(self):\n"
+        "        self.mixed = 0.5 * x + 0.5 * tf.tanh(tf.square(tf.exp(-x) + 1.))\n"
+        "        score = tf.reduce_sum(tf.layers.dense(self.mixed, 1), axis=[1, 2])\n"
+        "        self.flat = tf.layers.flatten(self.mixed)\n        g = tf.gradients(score, self.flat)[0]\n"
+        "        return tf.reduce_sum(tf.square(g), axis=1)\nNet().build()\n", "it is a copy made of",
+        "g = tf.layers.flatten(tf.gradients(score, self.mixed)[0])"),
+    "the gradient of what is turned where it is asked for": (
+        MORE + "mixed = tf.sqrt(tf.square(x) + 1e-3) * tf.exp(x)\nscore = tf.reduce_sum(mixed ** 3)\n"
+        "g = tf.gradients(score, [tf.transpose(mixed, [0, 2, 1])])\ntf.square(g[0])\n", "it is a copy made of",
+        "g = [tf.transpose(tf.gradients(score, mixed)[0], [0, 2, 1])]"),
     "an expression that was written before": (
         MORE + "w = tf.Variable(tf.ones([4]))\nscaled = x / 255\nloss = tf.reduce_mean(tf.square(w * scaled))\n"
         "seen = x / 255\ntf.sign(tf.gradients(loss, seen)[0])\n",

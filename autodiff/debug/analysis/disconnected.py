@@ -9,6 +9,7 @@ import numpy as np
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants, in_order, users_of
+from ...gradients.between import carries_gradient
 from ...gradients.blocked_reasons import GradientCall
 from ..facts.graph_lists import calls_of, trainable_tensors
 from ..facts.records import NewLines, Place
@@ -224,10 +225,10 @@ def _copied(x: Tensor, below: set[Operation]) -> Operation | None:
     if not x.op.inputs or x.op.type in VARIABLES:
         return None
     above = [op for op in ancestors([x]) if op is not x.op]
-    sources = [op for op in above if op in below and op.type != "Const" and (
+    sources = [op for op in above if op in below and op.type != "Const" and any(map(carries_gradient, op.outputs)) and (
         op.type in (*VARIABLES, *PLACEHOLDERS) or any(t._consumers for t in op.outputs))]
     nearest = max(sources, key=lambda op: op.index, default=None)
-    if nearest is None or len(above) > _FEW:
+    if nearest is None or len({*above} - ancestors(nearest.outputs)) >= _FEW:
         return None
     return nearest.inputs[0].op if nearest.type in _READS and nearest.inputs else nearest
 

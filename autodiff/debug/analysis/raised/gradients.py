@@ -30,6 +30,7 @@ _STEPS = ("Round", "Rint", "Floor", "Ceil", "Sign")
 _COMPARED = ("Greater", "GreaterEqual", "Less", "LessEqual")
 _PASSES = ("Identity", "StridedSlice", "Squeeze", "Reshape", "ExpandDims")
 _CUTS = ("StridedSlice", "Split")
+_SHAPES = ("Reshape", "Transpose", "Squeeze", "ExpandDims")
 _READS = ("Identity", "ReadVariableOp")
 _SQUASHED = ("Softmax", "Sigmoid")
 _SIDES = ("labels", "onehot_labels", "multi_class_labels"), ("logits",)  # of a cross entropy, in order
@@ -79,7 +80,7 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
     yield _fetched(at, y)
     if call is not None:
         yield *_of_copies(at, xs), ""
-        yield *_of_parts(at), ""
+        yield *_of_parts(at, xs), ""
     behind = ancestors([y])
     chosen = next((op for op in behind if op.type == "ArgMax" and xs[0].op in ancestors([op.outputs[0]])), None)
     if chosen is not None:
@@ -161,24 +162,22 @@ def _fetched(at: RaisedAt, y: Tensor) -> tuple[list[Change], str, str]:
 def _of_copies(at: RaisedAt, xs: Sequence[Tensor]) -> tuple[list[Change], str]:
     """The gradients of what was copied, where those of copies were asked for."""
     calls = [each for each in at.calls("gradients") if len(each.args) > 1]
-    sources = [past(x, ("Identity", "StridedSlice", "ReadVariableOp")) for x in xs]  # the variables
-    names = [at.spelling(source) for source in sources]
-    if len(calls) != 1 or not all(names):
+    names = [at.spelling(past(x, _READS)) for x in xs]  # the variables
+    if len(calls) != 1 or not all(names) or not all(x.op.type == "Identity" for x in xs):
         return [], ""
     asked = calls[0].args[1]
-    if all(x.op.type == "Identity" for x in xs):
-        listed = names[0] if len(names) == 1 and not isinstance(asked, ast.List) else f"[{', '.join(names)}]"
-        return [(*at.range(asked), listed)], f"ask for the gradients of {', '.join(names)}, not of their copies"
-    return [], ""
+    listed = names[0] if len(names) == 1 and not isinstance(asked, ast.List) else f"[{', '.join(names)}]"
+    return [(*at.range(asked), listed)], f"ask for the gradients of {', '.join(names)}, not of their copies"
 
 
-def _of_parts(at: RaisedAt) -> tuple[list[Change], str]:
+def _of_parts(at: RaisedAt, xs: Sequence[Tensor]) -> tuple[list[Change], str]:
     """Parts of the gradients of what was cut, where those of the parts, of which nothing is made, were asked for."""
     changes, words = list[Change](), ""
     for call in (each for each in at.calls("gradients") if len(each.args) > 1):
         asked, y = call.args[1], at.tensor(call.args[0])
         nodes = asked.elts if isinstance(asked, (ast.List, ast.Tuple)) else [asked]
-        texts = [_part_of(at, at.tensor(node), at.written(call.args[0]), y) for node in nodes]
+        asks = [next((x for x in xs if node in at.spanned(x.op)), at.tensor(node)) for node in nodes]
+        texts = [_part_of(at, x, at.written(call.args[0]), y) for x in asks]
         if not all(texts):
             continue
         node = at._around[call]
@@ -191,8 +190,10 @@ def _of_parts(at: RaisedAt) -> tuple[list[Change], str]:
 
 def _part_of(at: RaisedAt, x: Tensor | None, y_text: str, y: Tensor | None) -> str:
     """The part of a gradient that belongs to a part of a tensor, which y is not made of; "" where that is not known."""
-    if x is None or x.op.type not in _CUTS or y is not None and x.op in ancestors([y]):
+    if x is None or y is not None and x.op in ancestors([y]):
         return ""
+    if x.op.type not in _CUTS:
+        return _arranged(at, x, y_text, y)
     whole = x.op.inputs[x.op.type == "Split"]
     source = at.spelling(whole) or at.spelling(past(whole, _READS))
     node: Any = next((each for each in at.spanned(x.op) if isinstance(each, ast.Subscript)), None)
@@ -203,6 +204,18 @@ def _part_of(at: RaisedAt, x: Tensor | None, y_text: str, y: Tensor | None) -> s
     else:
         cut = at.written(node.slice) if node is not None else ""
     return f"{at.tensorflow('gradients', y_text, source)}[0][{cut}]" if source and cut else ""
+
+
+def _arranged(at: RaisedAt, x: Tensor, y_text: str, y: Tensor | None) -> str:
+    """The gradient by a tensor in the shape of what was arranged of it, as that was; "" where it is not known."""
+    made = next(iter(at.spanned(x.op)), None) if x.op.type in _SHAPES else None
+    while x.op.type in _SHAPES and (y is None or x.op not in ancestors([y])):
+        x = x.op.inputs[0]
+    read = [at.range(each) for each in ast.walk(made) if at.tensor(each) is x] if isinstance(made, ast.Call) else []
+    if len(read) != 1 or made is None:
+        return ""
+    (first, end), (start, last) = read[0], at.range(made)
+    return f"{at.text[start:first]}{at.tensorflow('gradients', y_text, at.text[first:end])}[0]{at.text[end:last]}"
 
 
 def _of_the_asked(at: RaisedAt, y: Tensor, chosen: Operation) -> tuple[list[Change], str]:
