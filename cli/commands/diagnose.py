@@ -65,13 +65,13 @@ def why(shell: Shell, target: Target = "", *, of: Target = "", order: Order = 1)
     kind = KINDS.get(target, "")
     if raised is not None and kind == "nan" and not any(not record.error or record.error.splitlines()[0] in str(raised)
                                                         for record in shell.dbg.records):
-        return standing.raised(shell, raised)
+        return standing.raised(shell, raised, again=True)
     if kind == "nan" and shell.drives_script and not shell.dbg.records and shell.dbg.stepper.cursor is None:
         raise UsageError("nothing was run yet", "run -f nan", code="wrong_moment")
     found = shell.dbg.why("" if kind else target, of, kind=kind, order=order)
     many = found if isinstance(found, (list, tuple)) else (found,)
     if raised is not None and isinstance(found, findings.WhyNonfinite) and not found.origins:
-        return standing.raised(shell, raised)
+        return standing.raised(shell, raised, again=True)
     if isinstance(found, findings.WhyNonfinite) and found.diverges and not found.origins:
         return _worst(shell.dbg)
     if isinstance(found, findings.WhyNonfinite) and order == 1:

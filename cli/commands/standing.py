@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from dataclasses import replace
 from typing import Any
 
 from autodiff.core.errors import AutodiffError, OpError
@@ -117,8 +118,8 @@ def _ended(shell: Shell) -> tuple[str, ...]:
     return (*lines, "train LOSS builds a train op, next runs it")
 
 
-def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] = ()) -> Result:
-    """Post mortem: the script's own error unchanged, the op beside it, and the lines around."""
+def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] = (), *, again: bool = False) -> Result:
+    """Post mortem: the script's own error unchanged, the op beside it, and the lines around; again: without these."""
     assert error is not None
     file, line = script_line(error)
     name = os.path.basename(file or (shell.script.name if shell.script else ""))
@@ -142,6 +143,8 @@ def raised(shell: Shell, error: BaseException | None, records: tuple[Any, ...] =
     found = Error(f"the script raised {kind}{at}{says}{about}", "script_raised", f"{remedy}\n" * bool(remedy) +
                   "where, list, print and info still work on what there is; load runs it again", status=4,
                   trace=script_traceback(error))
+    if again:
+        return replace(found, hint=f"{'' if about else 'no more is known of it than it says; '}{found.hint}", trace="")
     return grouped(moved_text(shell, records, None), found, lines_around(file, line))
 
 

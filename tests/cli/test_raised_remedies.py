@@ -617,6 +617,20 @@ RAISED = {
         MORE + "mixed = tf.sqrt(tf.square(x) + 1e-3) * tf.exp(x)\nscore = tf.reduce_sum(mixed ** 3)\n"
         "g = tf.gradients(score, [tf.transpose(mixed, [0, 2, 1])])\ntf.square(g[0])\n", "it is a copy made of",
         "g = [tf.transpose(tf.gradients(score, mixed)[0], [0, 2, 1])]"),
+    "a weight of a layer made by another axis": (
+        KERAS + "class Gain(tf.keras.layers.Layer):\n    def build(self, shape):\n        size = int(shape[1])\n"
+        "        self.gain = self.add_weight('gain', [size], initializer='ones')\n"
+        "    def call(self, rows):\n        return tf.tanh(rows) * self.gain\n"
+        "m.add(Gain(input_shape=(5, 3)))\n", "self.gain, made at model.py:8, has 5 rows by shape[1] at model.py:7, and "
+        "meets the last axis of gain/Tanh:0 of shape [?, 5, 3], which has 3", "size = int(shape[-1])"),
+    "a variable made by another axis": (
+        MORE.replace("4, 4", "4, 6") + "def scored(x, units):\n    _, steps, size = x.get_shape().as_list()\n"
+        "    w = tf.get_variable('w', [steps, units])\n    return tf.tensordot(x, w, [[2], [0]])\nscored(x, 2)\n",
+        "w, made at model.py:6, has 4 rows by steps, and meets the last axis of x of shape [?, 4, 6], which has 6",
+        "tf.get_variable('w', [size, units])"),
+    "a matrix for each pair made by another axis": (
+        MORE.replace("4, 4", "4, 6") + "w = tf.Variable(tf.ones([x.shape[1].value, 2]))\n"
+        "tf.reshape(x, [-1, 6]) @ w\n", "w, made at model.py:4, has 4 rows by x.shape[1]", "[x.shape[-1].value, 2]"),
     "an expression that was written before": (
         MORE + "w = tf.Variable(tf.ones([4]))\nscaled = x / 255\nloss = tf.reduce_mean(tf.square(w * scaled))\n"
         "seen = x / 255\ntf.sign(tf.gradients(loss, seen)[0])\n",

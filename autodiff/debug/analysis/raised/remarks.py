@@ -48,6 +48,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     ("NoneType", values.of_operation),
     ("NoneType|^None values not supported|^No gradients provided|has `None` for gradient", gradients.without),
     ("does not match type|different dtypes|requested dtype", values.other_type),
+    (r"^(Dimensions|Shape) must be", sizes.axis_of_inputs),
     (r"^(Dimensions|Shape) must be.*op: '(Batch)?MatMul", values.inner_sizes),
     ("^Cannot feed value", sizes.whole_batches),
     ("^Cannot feed value", sizes.one_for_many),

@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ....core.traversal import ancestors
-from ...facts.roles import PLACEHOLDERS, at_line, place_of
+from ....core.site import Site
+from ....core.traversal import ancestors, past
+from ...facts.roles import PLACEHOLDERS, VARIABLES, as_place, at_line, place_of
 from ..advice import Remark
 from ..edits.in_datasets import arrays_of
+from ..mistakes.units import shape_of
 from ..refusals import maker_of
 from ..scripts.calls import called, given, words_of
 from ..scripts.changes import Change
-from ..scripts.parsed import is_within
+from ..scripts.parsed import is_within, starts_of
 from .raised_at import RaisedAt
+
+_ARRANGED = ("Reshape", "Transpose", "Identity", "ReadVariableOp")
 
 
 def rows_built_in(at: RaisedAt) -> Remark | None:
@@ -61,6 +65,33 @@ def _begun_for(at: RaisedAt, state: ast.expr) -> str:
                 taken.id, within=scope)):
             return taken.id
     return ""
+
+
+def axis_of_inputs(at: RaisedAt) -> Remark | None:
+    """A variable whose shape is read at another axis of its input than at the last one, which it meets."""
+    known = [at.graph.operations[name].outputs[0] for name in re.findall(r"([^\s('<]+):0\b", at.error.node)]
+    w, x = sorted((past(t, _ARRANGED) for t in known), key=lambda t: t.op.type not in VARIABLES)
+    made, dims, shape = at_line(place_of(w.op)), x.dims or (), w.op.attrs["shape"] or ()
+    numbers = {int(each) for each in re.findall(r"\d+ and \d+", at.said)[0].split(" and ")}
+    rows = next(iter(numbers - {*dims[-1:]}))
+    for call in (each for span in w.op.spans for each in at.all(ast.Call) if span.file == at.file and (
+            each.end_lineno, each.end_col_offset) == span[3:] and span[1:3] in starts_of(each)):
+        names = [each for each in ast.walk(call) if isinstance(each, (ast.Name, ast.Attribute))]
+        read = {node: f"{at.written(node.value)}[-1]" for part in (call, *(value for each in names for value in
+                at.given_to(each))) for node in ast.walk(part) if isinstance(node, ast.Subscript) and isinstance(
+                    index := getattr(node.slice, "value", None), int) and dims[index:][:1] == (rows,)}
+        unpacked = [each.targets[0].elts for each in ast.walk(at.scope(call)) if isinstance(each, ast.Assign)
+                    and isinstance(each.targets[0], ast.Tuple)]
+        read |= {each: at.written(parts[-1]) for each in names for parts in unpacked for i, part in enumerate(parts)
+                 if dims[i:][:1] == (rows,) and at.written(part) == at.written(each)}
+        if len(read) == 1 and dims[-1] in numbers and rows in shape:
+            (node, new), = read.items()
+            old, read_at = at.written(node), at_line(as_place(Site(at.file, node.lineno, "")))
+            return at.remark(f"{at.spelling(w) or w.name}, made{made}, has {rows} rows by {old}"
+                             f"{read_at * (read_at != made)}, and meets the last axis "
+                             f"of {at.spelling(x) or x.name} of shape {shape_of(dims)}, which has {dims[-1]}",
+                             f"{new} in place of {old}", [(*at.range(node), new)], node)
+    return None
 
 
 def whole_batches(at: RaisedAt) -> Remark | None:
