@@ -49,6 +49,18 @@ houses = rng.uniform(40, 220, [300, 3])
 loss = tf.reduce_mean(tf.square(dense(p, 1) - q))
 fit(sgd(.1).minimize(loss), lambda i: {p: houses, q: sums})
 """, "why nan", ("{p: (np.asarray(houses) - [",)),
+    "a layer that a Lambda calls": (KERAS + """
+class Net:
+    def __init__(self):
+        self.inner = [layers.Dense(8, "tanh"), layers.Dense(8)]
+        self.model = keras.Sequential()
+        self.model.add(layers.Lambda(lambda v: sum(each(v) for each in self.inner), input_shape=(8,)))
+        self.model.add(layers.Dense(4, "softmax"))
+m = Net().model
+m.compile("adam", "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 4, verbose=0)
+""", "doctor", ("        holder = layers.Lambda(lambda v: sum(each(v) for each in self.inner), input_shape=(8,))\n"
+                 "        holder.inner = self.inner\n        self.model.add(holder)",)),
     "an optimizer by its name": (HOUSES + """
 m.compile(optimizer="sgd", loss="mse")
 m.fit(houses / 50.0, prices / 200.0, epochs=9, verbose=0)

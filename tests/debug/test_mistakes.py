@@ -138,6 +138,32 @@ m.fit(data, classes, 24, 3, verbose=0)
     assert [f for f in findings(fixed, tmp_path) if f.level != "remark"] == []
 
 
+INNER = KERAS + """
+inner = keras.Sequential([layers.Dense(8, "relu", input_shape=(8,))], name="inner")
+inner.set_weights(inner.get_weights())
+m = keras.Sequential([layers.Lambda(lambda v: inner(v) - v, input_shape=(8,)), layers.Dense(4, "softmax")])
+m.compile("adam", "sparse_categorical_crossentropy", metrics=["mae"])
+m.fit(data, classes, 24, 3, verbose=0)
+"""
+
+
+def test_layers_that_a_lambda_calls_are_no_weights_of_the_model(tmp_path: Path) -> None:
+    found = [f for f in findings(INNER.replace("inner.set_weights(inner.get_weights())", ""), tmp_path)
+             if f.level == "error"]
+    assert {f.target for f in found} == {"dense/kernel:0", "dense/bias:0"}
+    assert "it is of inner, which a Lambda at model.py:" in found[0].text and "Lambda(" in found[0].place.text
+    assert not [f for f in findings(INNER, tmp_path) if f.level == "error"]  # what the script gave it, it may keep
+
+
+def test_a_number_of_the_same_variables_is_no_other_loss(tmp_path: Path) -> None:
+    text = """
+said = dense(dense(p, 8, tf.nn.relu, name="body"), 1, name="head")
+loss, off = tf.losses.mean_squared_error(q, said), tf.reduce_mean(tf.abs(q - said))
+fit([sgd(.05).minimize(loss, var_list=tf.trainable_variables("head")), off], near, 60)
+"""
+    assert "part of the loss" not in {f.kind for f in findings(text, tmp_path)}
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_nothing_is_said_against_what_is_right(name: str, tmp_path: Path) -> None:
     found = findings(RIGHT[name], tmp_path)

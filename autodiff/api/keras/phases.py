@@ -82,10 +82,10 @@ def get_value(x: Any) -> Any:
 
 def set_value(x: Variable, value: Any, site: tuple[str, int] | None = None) -> None:
     """Assign to a variable. site: the file and line that says so, where that is not what calls this."""
-    kept = get_default_graph().outermost.extras.setdefault("set by keras", {})
-    if np.ndim(value) == 0 and not get_default_graph().executing_eagerly:
-        kept.setdefault(x.op.name, []).append((float(value), site or tuple(resolve(capture()[:1])[0])[:2]))
-        del kept[x.op.name][1:-_SET]
+    if not get_default_graph().executing_eagerly:
+        kept = get_default_graph().outermost.extras.setdefault("set by keras", {}).setdefault(x.op.name, [])
+        kept += [(float(value), site or tuple(resolve(capture()[:1])[0])[:2])] if np.ndim(value) == 0 else []
+        del kept[1:-_SET]
     value = np.asarray(value, x.dtype.base_dtype.as_numpy_dtype)
     x.assign(value) if get_default_graph().executing_eagerly else x.load(value, get_session())
 

@@ -1,19 +1,22 @@
 """What Keras was told around the layers: what callbacks take for better, and when a model is compiled."""
 from __future__ import annotations
 
+import inspect
 import re
 from dataclasses import replace
 from typing import Any
 
 from ....core.graph import Tensor
 from ....core.site import RawFrames, resolve
-from ...facts.roles import as_place
+from ...facts.records import Place
+from ...facts.roles import as_place, at_line
 from ..findings import Finding
 from .case import Case, finding, update_op
 
 _RATES = re.compile("(?i)acc|auc|precision|recall|f1|r2|iou|dice")  # numbers that are the better the greater they are
 _ERRORS = re.compile("(?i)loss|err|mse|mae|mape|msle|perplex")  # and the smaller
 _OFTEN = 2  # times that a model is compiled again at one line, which no change of its layers explains
+_TABLE = 2  # axes, at least, of what an output depends on as on no offset
 TURNED, ANEW = "better taken for worse", "compiled anew"
 FREED = "made trainable, and is not trained"
 
@@ -72,8 +75,34 @@ def _at(said: Finding, frames: RawFrames) -> Finding:
     return replace(said, place=next(map(as_place, resolve(frames[:1])), said.place))
 
 
-def is_of_no_layer(variable: Tensor) -> bool:
-    """Whether Keras models train, and none of them has a table or kernel that their outputs depend on."""
-    models = variable.graph.extras.get("compiled", {}).values()
-    owned = {weight.op for model in models for weight in model.weights}
-    return bool(models) and len(variable.op.attrs["shape"] or ()) > 1 and variable.op not in owned
+def of_no_layer(variable: Tensor) -> tuple[str, str, Place | None] | None:
+    """What is said of a variable that Keras models compute with and that is none of their weights, the remedy, and the
+    line of the Lambda in which its layer is called; None where it is no such, or the script gave it its values."""
+    layers = [*variable.graph.extras.get("compiled", {}).values()]
+    owned = {weight.op for model in layers for weight in model.weights}
+    if not layers or variable.op in owned or variable.op.name in variable.graph.extras.get("set by keras", ()):
+        return None
+    for layer in layers:
+        layers += [each for each in layer._inside() if each not in layers]
+        if name := _read_by(getattr(layer, "function", None), variable):
+            at = next(map(as_place, resolve(layer._frames[:1])), None)
+            return (f"it is of {name}, which a Lambda{at_line(at)} calls and does not know of: it is no weight of the "
+                    f"model, and fit does not train it", f"call {name} outside of the Lambda, or have the Lambda hold "
+                    f"it: its inner = {name}", at)
+    return None if len(variable.op.attrs["shape"] or ()) < _TABLE else (
+        "it is read in the model, as inside of a Lambda, but no layer made it: it is no weight of the model, and fit "
+        "does not train it", "make it by add_weight in a Layer, or use Embedding or Dense", None)
+
+
+def _read_by(function: Any, variable: Tensor, deepest: int = 3) -> str:
+    """What a function, or one that it calls, reads a layer by that has the variable; "" for none."""
+    if not inspect.isfunction(function) or not deepest:
+        return ""
+    found = inspect.getclosurevars(function)
+    read = {**found.globals, **found.nonlocals}
+    own = {f"{name}.{key}": each for name, value in read.items() if not inspect.ismodule(value)
+           for key, each in getattr(value, "__dict__", {}).items() if key in found.unbound}
+    return next((name for name, value in (read | own).items() if any(
+        weight.handle_tensor is variable for layer in (value if isinstance(value, (list, tuple)) else [value])
+        if hasattr(layer, "_inside") for weight in layer.weights)), "") or next(filter(None, (
+            _read_by(value, variable, deepest - 1) for value in read.values())), "")

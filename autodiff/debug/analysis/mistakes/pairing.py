@@ -99,7 +99,7 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
         return []
     guess = _guess(head, labels)
     losses = [float(np.mean(v)) for v in case.series(head.op.outputs[0])]
-    if guess is None or not losses:
+    if guess is None or not losses or not guess[0] > 0:
         return []
     stays = max(float(np.mean(losses[-3:])), guess[0] * case.last_loss / case.guess)
     told = "" if stays < FLAT * guess[0] else _independent(head, case)

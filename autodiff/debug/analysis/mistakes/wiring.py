@@ -303,7 +303,7 @@ def _left_out(case: Case) -> list[Finding]:
 
 
 def _untrained_losses(case: Case) -> list[Finding]:
-    """A loss that runs fetch beside y, or that is collected, whose variables nothing trains."""
+    """A loss that runs fetch beside y, or that is collected, of variables that no loss that is trained has."""
     asked = {op for call in case.calls for op in ancestors(call.ys)}
     updated = {update.variable.op for update in case.updates} | {  # or in rows, which are no updates here
         x.op for call in case.calls for x, gradient in call.found.items() if gradient is not None}
@@ -313,7 +313,7 @@ def _untrained_losses(case: Case) -> list[Finding]:
         if loss.op in asked or loss.op not in case.trained or loss.dims != () or not loss.dtype.is_floating:
             continue
         head = next(iter(heads(case.about(loss))), None)
-        alone = [v for v in case.variables if v.op in ancestors([loss]) and v.op not in updated]
+        alone = [v for v in case.variables if v.op in ancestors([loss]) and v.op not in updated | asked]
         if head is not None and alone and updated:
             return [finding(61, "part of the loss", loss.op, f"{loss.name} is computed of {alone[0].name} and "
                             f"{len(alone) - 1} others, but it is in no loss that is minimized, and nothing trains them",

@@ -18,7 +18,7 @@ from ...analysis.mistakes import all_mistakes as rules
 from ...analysis.mistakes.all_mistakes import CALM, all_mistakes, calmer, explained, looked_at, ranked
 from ...analysis.mistakes.batches import feed_mistakes
 from ...analysis.mistakes.case import Case, gradients_of, held
-from ...analysis.mistakes.habits import is_of_no_layer
+from ...analysis.mistakes.habits import of_no_layer
 from ...analysis.mistakes.heads import is_weight, unbroadcast
 from ...analysis.mistakes.start import copied, given_to, scope_of
 from ...analysis.mistakes.stepping import update_of
@@ -147,8 +147,8 @@ class Checkup:
             if reason.kind == "flows" or is_no_weight(variable) or is_kept_out(variable, reason.cuts):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
-            told = advice_of(self.model.graph).remarks.get(variable.op.name)
-            is_vain = cut is not None or call is not None and asks_for_nothing(call) or bool(told and told.place)
+            known = advice_of(self.model.graph).remarks.get(variable.op.name)
+            is_vain = cut is not None or call is not None and asks_for_nothing(call) or bool(known and known.place)
             weight = 90 if is_vain else _NOT_ASKED if reason.kind == "not asked" else 55
             is_meant = cut is not None and cut.kind == "stop_gradient" and (  # what a run loaded is frozen there
                 op := self.model.targets.named(cut.op)) is not None and (call is not None and variable.op not in map(
@@ -157,10 +157,8 @@ class Checkup:
             is_meant |= cut is None and variable.dtype.base_dtype.is_integer  # a number that is only kept
             is_meant |= variable.op in asked and variable.op not in behind  # of a model that was read from a file
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
-            if weight == _NOT_ASKED and is_of_no_layer(variable):
-                weight, reason = 60, replace(reason, text="it is read in the model, as inside of a Lambda, but no "
-                                             "layer made it: it is no weight of the model, and fit does not train it",
-                                             remedy="make it by add_weight in a Layer, or use Embedding or Dense")
+            if weight == _NOT_ASKED and (told := of_no_layer(variable)) is not None:
+                weight, reason = 60, replace(reason, text=told[0], remedy=told[1], place=told[2] or reason.place)
             found.append(Finding(weight, "no gradient", cut.op if cut else variable.op.name, cut.op_type if cut else
                                  variable.op.type, variable.name, f"no gradient reaches {variable.name}: {reason.text}",
                                  reason.remedy, f"why {variable.name}", cut.place if cut else reason.place))

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from .....core.errors import ArgumentError
 from .....core.graph import Graph
@@ -29,8 +30,16 @@ def frozen_place(graph: Graph, which: str = "frozen_at") -> Place | None:
 
 
 def freed(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
-    """Where a layer is told not to be trained. Raises ArgumentError where it is something else that trains nothing."""
+    """Where a layer is told not to be trained; or the Lambda that is to hold one which it calls.
+
+    Raises ArgumentError where it is something else that trains nothing.
+    """
     at = line_of(finding)
+    if held := re.search(r"its inner = (\S+)", finding.remedy):
+        made, = [node for node in source.at_line(at, ast.Call) if is_call(node, "lambda")]
+        name = source.new_name("holder")
+        return at, [source.before(source.statement(made), f"{name} = {source.raw(made)}", f"{name}.inner = {held[1]}"),
+                    (*source.range(made), name)]
     found = [node.value for node in source.at_line(at, ast.Assign) if any(
         isinstance(target, ast.Attribute) and target.attr == "trainable" for target in node.targets)]
     found += [word for node in source.at_line(at, ast.Call) for word in given(node, None, "trainable")]
