@@ -76,10 +76,11 @@ def axis_of_inputs(at: RaisedAt) -> Remark | None:
     rows = next(iter(numbers - {*dims[-1:]}))
     for call in (each for span in w.op.spans for each in at.all(ast.Call) if span.file == at.file and (
             each.end_lineno, each.end_col_offset) == span[3:] and span[1:3] in starts_of(each)):
-        names = [each for each in ast.walk(call) if isinstance(each, (ast.Name, ast.Attribute))]
-        read = {node: f"{at.written(node.value)}[-1]" for part in (call, *(value for each in names for value in
-                at.given_to(each))) for node in ast.walk(part) if isinstance(node, ast.Subscript) and isinstance(
-                    index := getattr(node.slice, "value", None), int) and dims[index:][:1] == (rows,)}
+        names: list[Any] = [each for each in ast.walk(call) if isinstance(each, (ast.Name, ast.Attribute))]
+        read: dict[Any, str] = {
+            node: f"{at.written(node.value)}[-1]" for part in (call, *(v for each in names for v in at.given_to(each)))
+            for node in ast.walk(part) if isinstance(node, ast.Subscript) and isinstance(
+                index := getattr(node.slice, "value", None), int) and dims[index:][:1] == (rows,)}
         unpacked = [each.targets[0].elts for each in ast.walk(at.scope(call)) if isinstance(each, ast.Assign)
                     and isinstance(each.targets[0], ast.Tuple)]
         read |= {each: at.written(parts[-1]) for each in names for parts in unpacked for i, part in enumerate(parts)
