@@ -312,3 +312,12 @@ def test_what_is_not_a_number_stays_so():
     found = run([D.Uniform(10.0, [11.0, 100.0]).prob([1.0, nan]), D.Bernoulli(probs=1.0).log_prob(0),
                  tf.gradients(D.Bernoulli(logits=(zero := tf.constant(0.0))).log_prob(1), zero)[0]])
     np.testing.assert_equal(found, [np.array([0.0, np.nan], np.float32), np.float32("nan"), np.float32(0.5)])
+
+
+@pytest.mark.parametrize("of", [lambda s: D.Normal(0.0, s), lambda s: tf.contrib.distributions.MultivariateNormalDiag(
+    tf.zeros([2]), s)])
+def test_a_normal_distributions_scale_is_its_deviation_also_where_it_is_0(of: Any) -> None:
+    scale = tf.constant([2.0, 0.0])
+    deviation = of(scale).stddev()
+    found, slope = run([deviation, tf.gradients(deviation, scale)[0]])
+    assert (found.tolist(), slope[0]) == ([2.0, 0.0], 1.0) and np.isfinite(slope).all()

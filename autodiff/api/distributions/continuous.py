@@ -47,8 +47,11 @@ class Normal(Distribution):
 
     _mode = _mean
 
+    def _stddev(self) -> Tensor:
+        return self.scale * build.OnesLike(self.loc)
+
     def _variance(self) -> Tensor:
-        return build.Square(self.scale * build.OnesLike(self.loc))
+        return build.Square(self._stddev())
 
     def _entropy(self) -> Tensor:
         return 0.5 * (1.0 + _LOG_2_PI) + build.Log(self.scale * build.OnesLike(self.loc))
@@ -99,8 +102,11 @@ class MultivariateNormalDiag(Distribution):
 
     _mode = _mean
 
+    def _stddev(self) -> Tensor:
+        return build.Abs(self.scale_diag * build.OnesLike(self.loc))
+
     def _variance(self) -> Tensor:
-        return build.Square(self.scale_diag * build.OnesLike(self.loc))
+        return build.Square(self._stddev())
 
     def _entropy(self) -> Tensor:
         return reduce_sum(0.5 * (1.0 + _LOG_2_PI) + build.Log(self.scale_diag * build.OnesLike(self.loc)), -1)

@@ -138,7 +138,7 @@ class Distribution:
     entropy = _statistic("entropy", "The entropy, in nats.")
 
     def stddev(self, name: str = "stddev") -> Tensor:
-        return self._scoped(name, lambda: build.Sqrt(self._known("_variance")()))
+        return self._scoped(name, getattr(self, "_stddev", lambda: build.Sqrt(self._known("_variance")())))
 
     cdf = _at("cdf", "The probability of at most `value`.")
     log_cdf = _at("log_cdf", "The logarithm of the probability of at most `value`, in nats.")
