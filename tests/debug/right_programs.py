@@ -17,6 +17,16 @@ scale = tf.Variable(2.0 ** 20, trainable=False)
 pairs = [(g / scale, v) for g, v in sgd(.01).compute_gradients(loss * scale)]
 fit([sgd(.01).apply_gradients(pairs), loss], near, 8)
 ''',
+    "a step inside, by the slopes of an error": '''
+w, v = tf.Variable(tf.random_normal([3, 8], seed=1)), tf.Variable(tf.random_normal([8, 1], seed=2))
+a, b, total = tf.reshape(p, [4, 8, 3]), tf.reshape(q, [4, 8, 1]), 0.0
+for k in range(2):
+    error = tf.matmul(tf.nn.relu(tf.matmul(a[k], w)), v) - b[k]
+    slopes = tf.gradients(tf.reduce_mean(tf.square(error)), [w, v])
+    fast = [each - .01 * slope for each, slope in zip([w, v], slopes)]
+    total += tf.reduce_mean(tf.square(tf.matmul(tf.nn.relu(tf.matmul(a[k + 2], fast[0])), fast[1]) - b[k + 2]))
+fit([adam(.01).minimize(total), total], near, 24)
+''',
     "moments that errors are to have": '''
 e = dense(p, 1) - q
 loss = tf.reduce_sum(tf.square(tf.reduce_mean(p * e, 0))) + tf.square(tf.reduce_mean(e))

@@ -189,9 +189,9 @@ def _not_squared(op: Operation, case: Case) -> Iterator[Finding]:
     if not is_residual(op, case) or not ancestors([*op.inputs]).isdisjoint(head.op for head in heads(case)):
         return
     at = op
-    while at is not case.y.op and (takers := [c for c in at.outputs[0]._consumers if c in case.behind]):
-        at = takers[0]
-        if len(takers) > 1 or at.type not in _LINEAR and not (
+    while at is not case.y.op:
+        at, *others = [c for c in at.outputs[0]._consumers if c in case.behind] or [op, op]  # only its slopes count
+        if others or at.type not in _LINEAR and not (
                 at.type in _BY_CONSTANTS and any(constant(t) is not None for t in at.inputs)):
             return
     yield finding(98, "error not squared", op, f"{case.y.name} is the mean of {op.name}, predictions less labels, "
