@@ -160,3 +160,56 @@ def test_inputs_that_do_not_fit_are_refused_in_kerass_words() -> None:
         tf.keras.layers.LSTM(2)(tf.zeros([4, 3]))
     with tf.Graph().as_default(), pytest.raises(ValueError, match=r"matching shapes .* \[\(4, 3\), \(4, 3, 1\)\]"):
         tf.keras.layers.concatenate([tf.zeros([4, 3]), tf.zeros([4, 3, 1])])
+
+
+def test_the_layers_of_a_branching_model_stand_by_how_far_they_are_from_its_outputs() -> None:
+    a, b, c = (KERAS.Input((n,), name=name) for name, n in (("a", 4), ("b", 4), ("c", 3)))
+    first, second = LAYERS.Dense(3, name="d1")(b), LAYERS.Dense(3, name="d2")(a)
+    third = LAYERS.Dense(3, name="d3")(second)
+    ends = [LAYERS.Dense(2, name="f")(first), LAYERS.Dense(2, name="e")(LAYERS.add([first, third, c], name="s"))]
+    model = KERAS.Model([c, a, b], ends)
+    assert [layer.name for layer in model.layers] == ["a", "b", "d2", "d1", "d3", "c", "s", "f", "e"]
+    assert model.input_names == ["c", "a", "b"]
+    assert [v.name for v in model.weights[::2]] == [f"{name}/kernel:0" for name in ("d2", "d1", "d3", "f", "e")]
+
+
+def test_a_model_takes_of_what_a_shared_one_adds_only_what_its_own_inputs_make() -> None:
+    class Measured(LAYERS.Layer):
+        def call(self, x: Any) -> Any:
+            self.add_loss(K.mean(K.square(x)), inputs=x)
+            return x
+
+    begin = KERAS.Input((4,))
+    tower = KERAS.Model(begin, Measured()(begin))
+    left, right = KERAS.Input((4,)), KERAS.Input((4,))
+    model = KERAS.Model([left, right], LAYERS.subtract([tower(left), tower(right)]))
+    model.compile("sgd", "mse")
+    assert model.evaluate([ROWS, 2 * ROWS], -ROWS, verbose=0) == pytest.approx(5 * np.square(ROWS).mean(), rel=1e-4)
+
+
+def test_labels_come_to_losses_in_the_type_of_the_outputs() -> None:
+    model = KERAS.Sequential([LAYERS.Dense(1, activation="sigmoid", input_shape=(4,))])
+    model.compile("sgd", lambda y, p: K.mean(K.square(y - p)), metrics=[lambda y, p: K.sum(y * K.round(p))])
+    assert np.isfinite(model.train_on_batch(ROWS, KINDS.astype(np.int64))).all()
+
+
+def test_classes_of_a_dataset_are_not_weighed_in_a_graph() -> None:
+    def fitted(x: Any, *y: Any, **options: Any) -> Any:
+        tf.reset_default_graph()
+        model = KERAS.Sequential([LAYERS.Dense(1, activation="sigmoid", input_shape=(4,), kernel_initializer="ones")])
+        model.compile("sgd", "binary_crossentropy")
+        return model.fit(x() if callable(x) else x, *y, verbose=0, **options).history["loss"]
+
+    def data() -> Any:
+        return tf.data.Dataset.from_tensor_slices((ROWS, KINDS)).batch(40)
+
+    weights = {"class_weight": {0: 1.0, 1: 5.0}}
+    assert fitted(data, steps_per_epoch=1) == fitted(data, steps_per_epoch=1, **weights)
+    assert fitted(ROWS, KINDS) != fitted(ROWS, KINDS, **weights)
+
+
+def test_a_function_makes_updates_that_are_operations_too() -> None:
+    x, v = K.placeholder((None, 4)), K.variable(np.ones((4, 1)))
+    loss = K.mean(K.dot(x, v))
+    step = K.function([x], [loss], updates=[*KERAS.optimizers.SGD(0.1).get_updates(loss, [v]), tf.no_op(), (v, v)])
+    assert step([ROWS])[0] != step([ROWS])[0]

@@ -55,7 +55,7 @@ def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> 
 
 def function(inputs: Any, outputs: Any, updates: Any = None, **_: Any) -> Any:
     """What gives the values of outputs for a list of values of inputs, and makes the updates."""
-    made = [each if hasattr(each, "op") else each[0].assign(each[1]) for each in updates or ()]
+    made = [each[0].assign(each[1]) if isinstance(each, tuple) else each for each in updates or ()]
     return lambda values: get_session().run([outputs, made], dict(zip(inputs, values)))[0]
 
 

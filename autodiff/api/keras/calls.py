@@ -8,23 +8,50 @@ from ...core import nest
 from ...core.errors import ArgumentError, UnsupportedError
 from ...core.graph import Tensor, get_default_graph
 from ..variables.layer_calls import HISTORY, takes
+from .inputs import BEGINS
 
 
-def histories(tensors: Any) -> Iterator[tuple[Tensor, Any]]:
-    """Each tensor that a layer made on the way to some, with the call that made it: nearest to the inputs first."""
+def _walk(tensors: Any) -> Iterator[tuple[Tensor, Any, list[Tensor], bool]]:
+    """Each tensor on the way to some, its call and what it is made of: when it is met, and once all before it were."""
     seen: set[int] = set()
     waiting: list[tuple[Tensor, bool]] = [(tensor, False) for tensor in reversed(list(tensors))]
     while waiting:
         tensor, done = waiting.pop()
+        if not done and id(tensor) in seen:
+            continue
+        seen.add(id(tensor))
         history = vars(tensor).get(HISTORY)
-        if done:
-            yield tensor, history
-        elif id(tensor) not in seen:
-            seen.add(id(tensor))
-            waiting += [(tensor, True)] if history is not None else []
-            made_of = nest.flatten(history.inputs) if history is not None else () if HISTORY in vars(tensor) or \
-                get_default_graph().executing_eagerly else tensor.op.inputs
-            waiting += [(each, False) for each in reversed(list(made_of)) if isinstance(each, Tensor)]
+        made_of = nest.flatten(history.inputs) if history is not None else () if HISTORY in vars(tensor) or \
+            get_default_graph().executing_eagerly else tensor.op.inputs
+        before = [each for each in made_of if isinstance(each, Tensor)]
+        yield tensor, history, before, done
+        waiting += [] if done else [(tensor, True), *((each, False) for each in reversed(before))]
+
+
+def histories(tensors: Any) -> Iterator[tuple[Tensor, Any]]:
+    """Each tensor that a layer made on the way to some, with the call that made it: nearest to the inputs first."""
+    return ((tensor, history) for tensor, history, _, done in _walk(tensors) if done and history is not None)
+
+
+def layers_between(inputs: Any, outputs: Any) -> list[Any]:
+    """A model's layers in Keras' order: those farthest from an output first, and then as they are met from there."""
+    met: dict[Any, int] = {}
+    nodes: dict[int, tuple[Any, list[int]]] = {}  # calls, as they are left -> layer, calls before it
+    for tensor, history, before, done in _walk(outputs):
+        layer = vars(tensor).get(BEGINS) if history is None else history.layer
+        if not done and layer is not None:
+            met.setdefault(layer, len(met))
+        elif done:
+            calls = [id(vars(each).get(HISTORY) or each) for each in before]
+            nodes.setdefault(id(history or tensor), (layer, calls))
+    depths: dict[Any, int] = {}
+    for call, (layer, calls) in reversed(nodes.items()):
+        depth = max(depths.get(call, 0), 0 if layer is None else depths.get(layer, 0))
+        depths.update({each: max(depths.get(each, 0), depth + 1) for each in calls})
+        depths.update({} if layer is None else {layer: depth})
+    begins = [vars(tensor).get(BEGINS) for tensor in inputs]
+    met.update({layer: -1 for layer in begins if layer is not None and layer not in met})
+    return sorted(met, key=lambda layer: (-depths.get(layer, 0), met[layer]))
 
 
 def check_connected(inputs: list[Any], outputs: list[Any]) -> None:

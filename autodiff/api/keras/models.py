@@ -20,7 +20,7 @@ from ..variables.layer_base import Layer, add_once
 from ..variables.layer_calls import HISTORY, takes
 from ..variables.trackable import TrackableReference
 from . import backend, optimizers
-from .calls import check_connected, histories, replayed
+from .calls import check_connected, histories, layers_between, replayed
 from .inputs import BEGINS, Input, InputLayer
 from .kinds.plain import Weights
 from .saved import hdf5
@@ -47,8 +47,7 @@ class Model(Weights, Trained, Layer):
             if outputs is None:
                 raise KindError("a model of `inputs` needs `outputs` too", found="None")
             check_connected(nest.flatten(inputs), nest.flatten(outputs))
-            begins = [vars(tensor)[BEGINS] for tensor in nest.flatten(inputs) if BEGINS in vars(tensor)]
-            self._found = [*begins, *(history.layer for _, history in histories(nest.flatten(outputs)))]
+            self._found = layers_between(nest.flatten(inputs), nest.flatten(outputs))
             self.built = True
 
     _untracked = Layer._untracked | {"_found", "_stack", "to_train", "changed"}
@@ -95,6 +94,12 @@ class Model(Weights, Trained, Layer):
     output = property(lambda self: self._outputs)
     input_shape = property(lambda self: backend.int_shape(self._inputs))
     output_shape = property(lambda self: backend.int_shape(self._outputs))
+
+    def _added(self) -> list[Any]:
+        return self.losses if get_default_graph().executing_eagerly else [
+            *self.get_losses_for(None), *self.get_losses_for(self.inputs)]
+
+    input_names = property(lambda self: [vars(tensor)[BEGINS].name for tensor in self.inputs])
 
     @property
     def output_names(self) -> list[str]:

@@ -116,7 +116,7 @@ class Trained:
         scales = self._for_outputs(self._loss_weights, True)
         scaled = [part if scale is None else scale * part for part, scale in zip(parts, scales)]
         total: Any = scaled[0] if scaled else 0.0
-        for each in (*scaled[1:], *self.losses):  # type: ignore[attr-defined]
+        for each in (*scaled[1:], *self._added()):  # type: ignore[attr-defined]
             total = total + each
         measured = [function(targets[i], predicted[i], sample_weight=weights[i] if isinstance(function, Weighted) and
                              i < len(weights) else mask_of(predicted[i]))
@@ -136,14 +136,16 @@ class Trained:
         return found
 
     @staticmethod
-    def _fed(array: Any, name: str | None = None) -> Tensor:
-        dtype = as_dtype(array.dtype)
+    def _fed(array: Any, name: str | None = None, dtype: Any = None) -> Tensor:
+        dtype = as_dtype(dtype or array.dtype)
         return placeholder(backend.floatx() if dtype.is_floating else dtype, [None, *array.shape[1:]], name)
 
     def _fed_all(self, arrays: list[Any], ending: str) -> list[Tensor]:
-        """A placeholder for each output, by TensorFlow's names for them."""
-        names = self.output_names if len(arrays) == len(self.outputs) else [None] * len(arrays)  # type: ignore[attr-defined]
-        return [self._fed(each, name and f"{name}_{ending}") for each, name in zip(arrays, names)]
+        """A placeholder for each output, by TensorFlow's names for them, and of the output's type."""
+        if len(arrays) != len(self.outputs):
+            return [self._fed(each) for each in arrays]
+        named = zip(arrays, self.output_names, self.outputs)  # type: ignore[attr-defined]
+        return [self._fed(each, f"{name}_{ending}", output.dtype) for each, name, output in named]
 
     def _in_a_graph(self, mode: str, batch: Batch) -> Callable[[Batch], list[Any]]:
         if not self.inputs:
@@ -229,6 +231,8 @@ class Trained:
         self._tell(watchers, "on_train_begin", {})
         steps_per_epoch = len(x) if steps_per_epoch is None and is_sequence(x) else steps_per_epoch
         self._mapped = getattr(x, "graphs", ())
+        if hasattr(x, "output_types") and not get_default_graph().executing_eagerly:
+            class_weight = None  # of a dataset no classes are weighed there
         endless = self._source = endless_source(x, steps_per_epoch, shuffle)
         for epoch in range(initial_epoch, epochs):
             began = time.monotonic()
