@@ -29,7 +29,7 @@ from .left_behind import left_before, remark_on, sampled, to_numbers
 from .names import data_names, modules_in, parameters_in, user_names
 from .raised.post_mortem import PostMortem
 from .rates import underflowing
-from .record import Call, Entry, Recorder, is_finite, is_leaf, place_of_frames, storage_of, user_frames
+from .record import Call, Entry, Recorder, is_finite, is_leaf, is_source, place_of_frames, storage_of, user_frames
 from .steps import ONE_IN, Builder, Built, signature
 from .transforms import Asked, differentiating, leads_elsewhere, taken, uncompiled
 from .unkept import fixed_tables
@@ -243,7 +243,7 @@ class TorchDoor:
         found: dict[str, Any] = {}
         for entry in used:
             for tensor in entry.given:
-                if tensor.requires_grad and is_leaf(tensor) and id(tensor) not in known and not _is_part(tensor):
+                if is_source(tensor) and id(tensor) not in known:
                     known.add(id(tensor))
                     found[self._habits.label(tensor)] = tensor
         return found
@@ -318,12 +318,6 @@ class TorchDoor:
         if kind not in self._refused:
             self._refused.add(kind)
             sys.stderr.write(f"gradbg: this step cannot be looked at, the script goes on: {text}\n")
-
-
-def _is_part(tensor: Any) -> bool:
-    """Whether it is a view of what requires a gradient, made under no_grad: torch calls it a leaf that does too."""
-    whole = getattr(tensor, "_base", None)
-    return whole is not None and whole.requires_grad
 
 
 def _updates(entry: Entry, parameters: dict[str, Any]) -> bool:

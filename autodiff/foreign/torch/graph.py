@@ -19,7 +19,18 @@ from .aten import aten
 from .aten.common import row_of, with_gradient
 from .aten.types import as_type
 from .memory import Memory
-from .record import Call, Choice, Entry, Recorder, is_leaf, place_of_frames, storage_of, tensors_in, traits_of
+from .record import (
+    Call,
+    Choice,
+    Entry,
+    Recorder,
+    is_leaf,
+    is_source,
+    place_of_frames,
+    storage_of,
+    tensors_in,
+    traits_of,
+)
 from .sizes import Numbers, Sizes
 from .uncut import told_unrecorded
 
@@ -39,6 +50,8 @@ def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
     ids, storages = set[int](), set[int]()
 
     def want(tensor: Any) -> None:
+        if is_source(tensor):  # what led to its numbers is no part of this
+            return
         ids.add(id(tensor))
         if id(tensor) not in made or storage_of(tensor) in written:
             storages.add(storage_of(tensor))

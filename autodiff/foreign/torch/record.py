@@ -99,6 +99,13 @@ def is_leaf(tensor: Any) -> bool:
         return True
 
 
+def is_source(tensor: Any) -> bool:
+    """Whether autograd ends at a tensor; not at a part of one that requires a gradient, made under no_grad, which torch
+    calls a leaf that does too."""
+    whole = getattr(tensor, "_base", None)
+    return tensor.requires_grad and is_leaf(tensor) and not (whole is not None and whole.requires_grad)
+
+
 def numbers_of(tensor: Any) -> Any:
     """The elements of a tensor; of a sparse one those that it holds."""
     return tensor.detach().coalesce().values() if tensor.is_sparse else tensor.detach()
