@@ -374,6 +374,11 @@ def test_what_is_assigned_to_data_is_where_the_way_ends(told):
 def test_a_loss_without_a_step_and_parameters_that_are_all_frozen_are_told(told):
     made = "descent = descent if step else torch.optim.Optimizer([w])"
     assert ("never stepped", 10) in told(made, LOSS, "descent.zero_grad()", "loss.backward()").found
+    tested = ["fisher = torch.tensor(0.0)", LOSS, "loss.backward()", "descent.step() if step == 0 else None",
+              "fisher = w.grad.square() if kept else w.grad.norm()", "descent.zero_grad()"]
+    for kept in (True, False):  # what makes something of the gradients needs no step
+        kinds = [kind for kind, _ in told(made, f"kept = {kept}", *tested).found]
+        assert ("never stepped" in kinds) is not kept
     closed = ["def closure():", "    descent.zero_grad()", f"    {LOSS}", "    loss.backward()",
               "descent.step(closure)"]
     found = told(made, *closed)
@@ -510,3 +515,12 @@ def test_a_loss_that_is_not_finite_and_that_the_script_gives_up_is_a_step(told):
                  "if step == 2: continue", *DOWN[1:])
     assert [(step.call, np.isfinite(loss)) for loss, step, _ in found.steps][1:4] == [
         ("loss.backward()", True), ("a loss that is not finite", False), ("loss.backward()", True)]
+
+
+def test_a_chain_of_samples_leaves_nothing_to_the_loss_of_its_last_one(told):
+    chain = ["def sampled(s):", "    for _ in range(3):", "        s = s.detach().requires_grad_()",
+             "        g, = torch.autograd.grad((s @ u).square().mean(), [s])",
+             "        with torch.no_grad(): s = s - g * torch.tensor(0.1)", "    return s"]
+    found = told("u = w.detach()", *chain, "loss = (sampled(x) @ w - y).square().mean()", *DOWN)
+    assert found.said == ""
+    assert [sorted(step.values) for _, step, _ in found.steps] == [*[["s", "w"]] * 3, ["w"]] * 6

@@ -238,12 +238,14 @@ class TorchDoor:
         self.recorder.turn()
 
     def _unnamed(self, used: Sequence[Entry], parameters: dict[str, Any]) -> dict[str, Any]:
-        """Leaves that require gradients and that no module the script can see has."""
+        """Leaves that require gradients and that no module in sight has; not those whose numbers alone count."""
         known = {id(p) for p in parameters.values()}
         found: dict[str, Any] = {}
         for entry in used:
+            is_through = any(t.requires_grad for t in entry.made)
             for tensor in entry.given:
-                if is_source(tensor) and id(tensor) not in known:
+                if is_source(tensor) and id(tensor) not in known and (is_through or isinstance(
+                        tensor, torch.nn.Parameter) or id(tensor) in self._habits.optimized()):
                     known.add(id(tensor))
                     found[self._habits.label(tensor)] = tensor
         return found
@@ -294,7 +296,7 @@ class TorchDoor:
 
     def _judge(self, turn: Turn, names: dict[str, Any], parameters: dict[str, Any], used: Sequence[Entry]) -> None:
         """What doctor is to say of the steps up to this one."""
-        found, rate = self._habits.findings(names, parameters), self._habits.rate()
+        found, rate = self._habits.findings(names, parameters), self._habits.rates.rate()
         found += sampled(self.recorder.entries, used)
         having = [name for name, slope in turn.step.gradients.items() if slope is not None]
         turns = self._course.note((user_frames(), *having), turn)

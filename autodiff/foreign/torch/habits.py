@@ -55,6 +55,7 @@ class Habits:
         self._evaluated: dict[int, RawFrames] = {}
         self._frozen: dict[int, RawFrames] = {}
         self._waiting = 0  # backwards since the last step, with gradients that were zeroed in between
+        self._slopes: list[weakref.ref[Any]] = []  # the last gradients
         self._is_within = False  # whether a step is under way that calls backward itself
         self._used: set[int] = set()  # parameters whose gradients a step has used, and that were not zeroed since
         self._piled = 0  # steps in a row that used gradients again
@@ -64,9 +65,9 @@ class Habits:
         self._undo: list[Callable[[], None]] = []
         self._lent: deque[tuple[np.ndarray, bytes, RawFrames]] = deque(maxlen=_LENT)  # by .numpy(), as it was then
         self._again: RawFrames = ()  # where the step asked for something to be computed again in backward
-        self.rates = Rates()
+        self.rates = Rates(self.optimizers, self.made)
         self.hooks = Hooks()
-        self.between, self.logarithms = Between(self.made, recorder.value_of, self._optimized), Logarithms(
+        self.between, self.logarithms = Between(self.made, recorder.value_of, self.optimized), Logarithms(
             recorder)
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
         self._older: dict[str, weakref.ref[Any]] = {}  # leaves that backwards saw
@@ -208,8 +209,15 @@ class Habits:
         self._older.update({name: weakref.ref(p) for name, p in parameters.items()})
         piled = {id(p) for p in parameters.values() if p.grad is not None and bool(numbers_of(p.grad).any())}
         self._used &= piled
-        self._waiting = 0 if self._is_within else 1 if piled else self._waiting + 1
+        is_taken = self._is_within or bool(self._waiting and self.last_step) and self._takes_gradients()
+        self._waiting = 0 if is_taken else 1 if piled else self._waiting + 1
         self._cleared = (), False
+
+    def _takes_gradients(self) -> bool:
+        """Whether the script has made something of the last gradients itself, as of a Fisher matrix, and no number."""
+        slopes = {id(t) for ref in self._slopes if (t := ref()) is not None}
+        return any(id(t) in slopes and made is not t and made.shape == t.shape
+                   for e in self._recorder.entries for t in e.given for made in e.made)
 
     def turn(self) -> None:
         """Begin a new step."""
@@ -234,17 +242,6 @@ class Habits:
         """Where a parameter was told not to require a gradient."""
         return place_of_frames(self._frozen.get(id(parameter), ()))
 
-    def rate(self) -> Remark | None:
-        """The learning rate of an optimizer, and where that was; None if there is none."""
-        for optimizer in self.optimizers:
-            rates = {float(group["lr"]) for group in optimizer.param_groups if group.get("lr") is not None}
-            if rates:
-                planned = self.rates.raised_by(max(rates))
-                how = ", by its schedule" if planned else " in one of its groups" if len(rates) > 1 else ""
-                return Remark(f"the learning rate is {max(rates):.3g}{how}",
-                              place_of_frames(planned or self.made.get(id(optimizer), ())))
-        return None
-
     def suspects(self) -> list[Remark]:
         """What may make torch's gradient another than that of the ops."""
         return self.hooks.remarks() + [Remark(
@@ -255,29 +252,30 @@ class Habits:
                 ".copy() of it", as_place((lines_of_use(resolve(frames)) or resolve(frames))[0]))
                 for array, held, frames in self._lent if frames and array.tobytes() != held]
 
-    def _optimized(self) -> set[int]:
+    def optimized(self) -> set[int]:
         """The identities of the parameters that optimizers have."""
         return {id(p) for optimizer in self.optimizers for group in optimizer.param_groups for p in group["params"]}
 
     def not_given(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """The parameters that no optimizer has; none where there is no optimizer."""
-        known = self._optimized()
+        known = self.optimized()
         return {name: p for name, p in parameters.items() if known and id(p) not in known}
 
     def known(self, graph: Graph) -> Known:
         """What remedies are written by."""
         stepped, called, backward = (next(iter(resolve(frames[:1])), None) for frames in (
             self.last_step, self._untrained, self._backward))
-        rate = self.rate()
+        rate = self.rates.rate()
         rated = Site(*rate.place[:3]) if rate is not None and rate.place is not None else None
         return Known(graph, stepped, called, backward, rated, self.logarithms.are_shares, self._late)
 
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
+        self._slopes = [weakref.ref(p.grad) for p in parameters.values() if p.grad is not None]
         return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
                 *self.unkept.findings(), *fixed_tables(names, self.made), *all_frozen(self.optimizers, self.frozen),
                 *self.logarithms.findings(), *self._slipped(), *self.hooks.findings(), *self.between.findings(),
-                *self.rates.findings(self.rate())]
+                *self.rates.findings(self.rates.rate())]
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
         piled = [name for name, p in parameters.items() if id(p) in self._used]

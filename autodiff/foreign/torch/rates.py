@@ -23,9 +23,10 @@ _PACED, _SLOW = 8, 1e-6  # first steps whose change of a kernel is taken; what o
 
 
 class Rates:
-    """noting(owner, name, note): has note(result, *arguments) called after each call of a method."""
+    """optimizers: that there are. made: where things were made, by identity."""
 
-    def __init__(self) -> None:
+    def __init__(self, optimizers: Mapping[Any, None], made: Mapping[int, RawFrames]) -> None:
+        self._optimizers, self._made = optimizers, made
         self._scaled: dict[int, tuple[Any, Any, float]] = {}  # by identity: a scaled loss, the loss, the factor
         self._factor = 1.0  # that the gradients there are have been multiplied by
         self._clipped: tuple[RawFrames, float] = ((), 1.0)
@@ -42,7 +43,10 @@ class Rates:
         self._paces: list[float] = []  # by which share of its size each step has changed it
 
     def watch(self, noting: Callable[[Any, str, Callable[..., None]], None]) -> None:
-        """Look at scalers, clipping and schedulers from now on."""
+        """Look at scalers, clipping and schedulers from now on.
+
+        noting(owner, name, note): has note(result, *arguments) called after each call of a method.
+        """
         noting(torch.amp.GradScaler, "scale", self._scale)
         noting(torch.amp.GradScaler, "unscale_", self._unscale)
         for place in (torch.nn.utils, torch.nn.utils.clip_grad):
@@ -50,6 +54,17 @@ class Rates:
                 noting(place, name, self._clip)
         noting(torch.optim.lr_scheduler.LRScheduler, "step", self._schedule)
         noting(torch.optim.lr_scheduler.LRScheduler, "__init__", self._plan)
+
+    def rate(self) -> Remark | None:
+        """The learning rate of an optimizer, and where that was; None if there is none."""
+        for optimizer in self._optimizers:
+            rates = {float(group["lr"]) for group in optimizer.param_groups if group.get("lr") is not None}
+            if rates:
+                planned = self.raised_by(max(rates))
+                how = ", by its schedule" if planned else " in one of its groups" if len(rates) > 1 else ""
+                return Remark(f"the learning rate is {max(rates):.3g}{how}",
+                              place_of_frames(planned or self._made.get(id(optimizer), ())))
+        return None
 
     def _scale(self, found: Any, scaler: Any, loss: Any) -> None:
         if isinstance(loss, torch.Tensor):
