@@ -213,3 +213,16 @@ def test_a_function_makes_updates_that_are_operations_too() -> None:
     loss = K.mean(K.dot(x, v))
     step = K.function([x], [loss], updates=[*KERAS.optimizers.SGD(0.1).get_updates(loss, [v]), tf.no_op(), (v, v)])
     assert step([ROWS])[0] != step([ROWS])[0]
+
+
+def test_averages_of_a_model_frozen_after_it_was_compiled_move_when_it_is_trained() -> None:
+    inner = KERAS.Sequential([LAYERS.BatchNormalization(momentum=0.5, input_shape=(4,)), LAYERS.Dense(1)])
+    inner.compile("sgd", "mse")
+    inner.trainable = False
+    outer = KERAS.Sequential([LAYERS.Dense(4, input_shape=(4,)), inner])
+    outer.compile("sgd", "mse")
+    mean = inner.layers[0].moving_mean
+    inner.train_on_batch(ROWS, KINDS)
+    np.testing.assert_allclose(K.get_value(mean), 0.5 * ROWS.mean(0), rtol=1e-4)
+    outer.train_on_batch(ROWS, KINDS)
+    np.testing.assert_allclose(K.get_value(mean), 0.5 * ROWS.mean(0), rtol=1e-4)

@@ -54,6 +54,11 @@ def layers_between(inputs: Any, outputs: Any) -> list[Any]:
     return sorted(met, key=lambda layer: (-depths.get(layer, 0), met[layer]))
 
 
+def inside(layer: Any) -> list[Any]:
+    """A layer, and all that it holds."""
+    return [layer, *(each for part in layer._inside() for each in inside(part))] if hasattr(layer, "_inside") else []
+
+
 def check_connected(inputs: list[Any], outputs: list[Any]) -> None:
     """Raises ArgumentError (ValueError) where outputs are made of something that another model begins with."""
     seen, waiting = {id(tensor) for tensor in inputs}, [t for t in outputs if isinstance(t, Tensor)]

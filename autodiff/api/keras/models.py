@@ -50,7 +50,7 @@ class Model(Weights, Trained, Layer):
             self._found = layers_between(nest.flatten(inputs), nest.flatten(outputs))
             self.built = True
 
-    _untracked = Layer._untracked | {"_found", "_stack", "to_train", "changed"}
+    _untracked = Layer._untracked | {"_found", "_stack", "to_train", "changed", "_frozen"}
 
     @property
     def _checkpoint_dependencies(self) -> list[TrackableReference]:

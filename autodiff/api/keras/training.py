@@ -23,6 +23,7 @@ from ..variables.layer_calls import mask_of
 from . import backend, losses, metrics, optimizers
 from .batches import Batch, batch_of, batches_of, endless_source, in_order, is_sequence, line_of
 from .callbacks import History
+from .calls import inside
 from .kinds.elementwise import mean_of_steps
 from .wanted_metrics import Weighted, chosen_metrics, metric_of
 
@@ -54,6 +55,7 @@ class Trained:
         frames = capture()
         self.compiled_anew += bool(vars(self).get("_functions")) and frames == vars(self)["_frames_of_loss"]
         self.to_train = list(self.trainable_weights) if self.inputs else None  # type: ignore[attr-defined]
+        self._frozen = [(each, "frozen_at", each.frozen_at) for each in inside(self)]
         self.history, self.changed, self._functions, self._frames_of_loss = History(), [], {}, frames
         self.compiled = self.used = time.perf_counter()
         get_default_graph().extras.setdefault("compiled", {})[id(self)] = self
@@ -166,7 +168,8 @@ class Trained:
                 step = (group(*gradients(fetches[0], fetches[0])) if not chosen else  # the graph keeps that this trains
                         group(self.optimizer.get_updates(fetches[0], chosen)) if hasattr(self.optimizer, "get_updates")
                         else self.optimizer.minimize(fetches[0], var_list=chosen))
-            ending = [step, *self.get_updates_for(None), *self.get_updates_for(inputs)]  # type: ignore[attr-defined]
+            with instead(self._frozen):  # as it was compiled
+                ending = [step, *self.get_updates_for(None), *self.get_updates_for(inputs)]  # type: ignore[attr-defined]
         fetches = [*fetches, group(*ending)]
 
         def run(batch: Batch) -> list[Any]:
@@ -231,8 +234,7 @@ class Trained:
         self._tell(watchers, "on_train_begin", {})
         steps_per_epoch = len(x) if steps_per_epoch is None and is_sequence(x) else steps_per_epoch
         self._mapped = getattr(x, "graphs", ())
-        if hasattr(x, "output_types") and not get_default_graph().executing_eagerly:
-            class_weight = None  # of a dataset no classes are weighed there
+        class_weight = class_weight if get_default_graph().executing_eagerly or not hasattr(x, "output_types") else None
         endless = self._source = endless_source(x, steps_per_epoch, shuffle)
         for epoch in range(initial_epoch, epochs):
             began = time.monotonic()
@@ -341,8 +343,7 @@ class Trained:
 
 def _stateful(layer: Any) -> list[Any]:
     """The layers in a model that keep states from batch to batch."""
-    inside = [each for part in layer._inside() for each in _stateful(part)] if hasattr(layer, "_inside") else []
-    return [*([layer] if getattr(layer, "stateful", False) and hasattr(layer, "states") else []), *inside]
+    return [each for each in inside(layer) if getattr(each, "stateful", False) and hasattr(each, "states")]
 
 
 def _only(items: Any) -> Any:
