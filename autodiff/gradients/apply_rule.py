@@ -7,7 +7,7 @@ from ..core.errors import ArgumentError, NoGradientError, ShapeError
 from ..core.graph import Graph, Operation, Tensor
 from ..core.indexed_slices import IndexedSlices, dense
 from ..core.names import RuleScopes
-from ..core.op import REGISTERED_GRADIENTS, Blocked, blocked, build
+from ..core.op import OPS, REGISTERED_GRADIENTS, Blocked, blocked, build
 from ..core.shapes import compatible, show
 from ..core.site import inside
 from .aggregate import Gradient
@@ -59,6 +59,8 @@ def rule_of(op: Operation) -> Any:
     """
     if op.override is not None:
         if op.override not in REGISTERED_GRADIENTS:
+            if op.override in OPS and (OPS[op.override].gradient_rule or OPS[op.override].no_grad):
+                return OPS[op.override].gradient_rule  # another op's own, as of Identity
             raise NoGradientError(f"no gradient is registered under the name {op.override!r}",
                                   node=f"{op.name}: {op.describe()}", line=f"{op.site}",
                                   hint=f"register one with @tf.RegisterGradient({op.override!r})")

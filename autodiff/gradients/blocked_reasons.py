@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from ..core.graph import Graph, Operation, Tensor
-from ..core.op import REGISTERED_GRADIENTS
+from ..core.op import OPS, REGISTERED_GRADIENTS
 from .aggregate import Gradient
 
 
@@ -27,6 +27,8 @@ def no_gradient_reason(op: Operation) -> str | None:
     """Why no gradient at all flows through an operation, or None if one may."""
     if op.override is not None:
         name = op.override
+        if name in OPS and name not in REGISTERED_GRADIENTS:
+            return OPS[name].no_grad
         return f"{name!r} is registered as not differentiable" if REGISTERED_GRADIENTS.get(name, 0) is None else None
     return op.definition.no_grad
 

@@ -64,6 +64,20 @@ def test_slim_trains(tmp_path: Any) -> None:
     assert kept.get_tensor("global_step") == 3 and kept.get_tensor("fully_connected/BatchNorm/moving_mean") != 0
 
 
+def test_slim_multiplies_gradients_and_looks_at_the_last_size() -> None:
+    slim = tf.contrib.slim
+    v, w = (tf.Variable(1.0, name=name) for name in "vw")
+    train_op = slim.learning.create_train_op(v + w, tf.train.GradientDescentOptimizer(1.0),
+                                             gradient_multipliers={"v": 0.25, w: 2.0})
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(train_op)
+        assert session.run([v, w]) == [0.75, -1.0]
+    assert slim.utils.last_dimension(tf.zeros([2, 3]).shape, min_rank=2) == 3
+    with pytest.raises(ValueError, match="must be known"):
+        slim.utils.last_dimension(tf.TensorShape([2, None]))
+
+
 def test_streaming_metrics_take_predictions_first() -> None:
     metrics = tf.contrib.metrics
     values, updates = metrics.aggregate_metric_map({

@@ -291,3 +291,12 @@ def test_a_python_function_without_results():
     assert called == [3]
     with EagerContext().as_default():
         assert tf.py_function(lambda: None, [], []) == []
+
+
+def test_an_op_may_have_the_gradient_of_another_kind() -> None:
+    x = tf.constant([-2.5, 0.4, 3.0])
+    with tf.get_default_graph().gradient_override_map({"Sign": "Identity", "Floor": "Square", "Ceil": "Shape"}):
+        made = tf.sign(x), tf.floor(x), tf.ceil(x)
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run([tf.gradients(y, x)[0] for y in made[:2]]), [[1, 1, 1], [-5, 0.8, 6]])
+    assert tf.gradients(made[2], x) == [None]

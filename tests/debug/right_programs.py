@@ -27,6 +27,20 @@ for k in range(2):
     total += tf.reduce_mean(tf.square(tf.matmul(tf.nn.relu(tf.matmul(a[k + 2], fast[0])), fast[1]) - b[k + 2]))
 fit([adam(.01).minimize(total), total], near, 24)
 ''',
+    "slopes of answers that are only looked at": '''
+u = dense(p, 1)
+loss = tf.reduce_mean(tf.square(u - q))
+step = adam(.01).minimize(loss)
+slopes = tf.gradients(u, tf.trainable_variables())
+fit([step, loss], near, 8)
+''',
+    "the first step of a scan from the last": '''
+steps = tf.transpose(tf.reshape(x, [-1, 12, 3]), [1, 0, 2])
+w = tf.Variable(tf.random_normal([3, 3], stddev=.3, seed=1))
+h = tf.scan(lambda a, b: tf.tanh(tf.matmul(a, w) + b), steps, reverse=True)[0]
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4))
+fit([adam(.01).minimize(loss), loss], steps=24)
+''',
     "moments that errors are to have": '''
 e = dense(p, 1) - q
 loss = tf.reduce_sum(tf.square(tf.reduce_mean(p * e, 0))) + tf.square(tf.reduce_mean(e))

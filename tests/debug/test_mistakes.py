@@ -171,6 +171,14 @@ def test_nothing_is_said_against_what_is_right(name: str, tmp_path: Path) -> Non
     assert name != "clipping that never bites" or "clipping never bites" in {f.kind for f in found}
 
 
+def test_what_is_half_built_where_the_script_ends_lacks_no_gradient(tmp_path: Path) -> None:
+    found = findings("""
+h = tf.layers.dense(p, 4, kernel_regularizer=tf.contrib.layers.l2_regularizer(.1))
+tf.matmul(h, tf.zeros([3, 1]))
+""", tmp_path)
+    assert {f.kind for f in found if f.level != "remark"} == {"script error"}
+
+
 def test_doctor_looks_at_the_graph_that_trained_where_another_ran_since(tmp_path: Path) -> None:
     shell = trained("""
 fit(sgd(.1).minimize(tf.losses.softmax_cross_entropy(y, dense(x, 4))), steps=2)

@@ -24,16 +24,20 @@ _OF_GRAPH = object()
 def create_train_op(total_loss: Tensor, optimizer: Any, global_step: Any = _OF_GRAPH,
                     update_ops: Iterable[Any] | None = None, variables_to_train: Any = None,
                     clip_gradient_norm: float = 0, summarize_gradients: bool = False, check_numerics: bool = True,
-                    **options: Any) -> Tensor:
+                    gradient_multipliers: Any = None, **options: Any) -> Tensor:
     """The loss, checked to be a number, once the updates (by default the graph's) and the optimizer's step are done.
 
-    clip_gradient_norm: the largest of each gradient, 0 for any. options: compute_gradients' own.
+    clip_gradient_norm: the largest of each gradient, 0 for any. gradient_multipliers: by variable, or its name, what
+    its gradient is multiplied by before. options: compute_gradients' own.
     """
     updates = get_collection(GraphKeys.UPDATE_OPS) if update_ops is None else list(update_ops)
     with control_dependencies(updates):
         total_loss = build.Identity(total_loss) if updates else total_loss
-    pairs = [(grad if grad is None or clip_gradient_norm <= 0 else clip_by_norm(grad, clip_gradient_norm), var)
+    times = gradient_multipliers or {}
+    pairs = [(grad if (by := times.get(var, times.get(var.op.name))) is None else grad * by, var)
              for grad, var in optimizer.compute_gradients(total_loss, variables_to_train, **options)]
+    pairs = [(grad if grad is None or clip_gradient_norm <= 0 else clip_by_norm(grad, clip_gradient_norm), var)
+             for grad, var in pairs]
     step = get_or_create_global_step() if global_step is _OF_GRAPH else global_step
     applied = optimizer.apply_gradients(pairs, global_step=step)
     with get_default_graph().name_scope("train_op"), control_dependencies([applied]):

@@ -7,10 +7,12 @@ from typing import Any
 from ...core.errors import ArgumentError, AutodiffError
 from ...core.graph import Graph, Tensor
 from ...core.indexed_slices import IndexedSlices, dense
+from ...core.traversal import descendants
 from ...runtime.feed import Feeds
 from ...runtime.plan.variable_values import Variables
 from ...runtime.session import Session
 from ..analysis.advice import advice_of, spoken
+from ..analysis.update_blame import is_store
 from ..derivatives.derivatives import Derivatives
 from ..facts.graph_lists import calls_of, collected_in, operations_of, trainable_tensors, variables_of, version_of
 from ..facts.records import Place
@@ -184,12 +186,20 @@ class Model:
 
     @property
     def losses(self) -> list[Tensor]:
-        """What the script took gradients of for trainable variables, the last one last; the chosen y alone."""
+        """What the script took gradients of for trainable variables; the chosen y alone.
+
+        The last one last, but that of which the gradients are put into variables comes behind what is only looked at.
+        """
         if self.chosen_y is not None:
             return [self.chosen_y]
         trainable = set(trainable_tensors(self.graph))
-        return list(dict.fromkeys(call.ys[0] for call in reversed(calls_of(self.graph)) if call.ys[0].op.gradient_of
-                                  is None and trainable.intersection(call.xs)))[::-1]
+        calls = [call for call in calls_of(self.graph) if call.ys[0].op.gradient_of is None
+                 and trainable.intersection(call.xs)]
+        if len({call.ys[0] for call in calls}) > 1:
+            calls.sort(key=lambda call: any(map(is_store, descendants(
+                each.values if isinstance(each, IndexedSlices) else each for each in call.found.values()
+                if each is not None))))
+        return list(dict.fromkeys(call.ys[0] for call in reversed(calls)))[::-1]
 
     def gradient_tensor(self, tensor: Tensor) -> Tensor | None:
         """The gradient of the default y at a tensor, dense; built if need be."""

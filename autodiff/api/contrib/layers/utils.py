@@ -75,6 +75,14 @@ def constant_value(value_or_tensor_or_var: Any, dtype: Any = None) -> Any:
         else value_or_tensor_or_var
 
 
+def last_dimension(shape: Any, min_rank: int = 1) -> Any:
+    """The last size of a shape. Raises ArgumentError (ValueError) for one of another rank, or of unknown last size."""
+    size = shape.with_rank_at_least(min_rank)[-1].value if shape.dims else None
+    if size is None:
+        raise ArgumentError("last dimension of shape must be known", expected=f"{min_rank} or more sizes", found=shape)
+    return size
+
+
 def smart_cond(pred: Any, fn1: Any, fn2: Any, name: str | None = None) -> Any:
     """cond, or just the call of one function if the predicate is known."""
     known = constant_value(pred)

@@ -14,6 +14,7 @@ from ..findings import Finding
 from .case import Case, finding, held
 from .heads import SAME, Head, comes_of_data, constant, heads, same_exponential, through, unbroadcast, weights_of
 from .signs import signs_of
+from .wiring import counts_down
 
 _PRODUCTS = {"MatMul": 2, "Conv2D": 4, "DepthwiseConv2dNative": 4}  # of inputs and kernels of this rank
 _CONTRACTS = ("MatMul", "BatchMatMul", "BatchMatMulV2")
@@ -70,7 +71,7 @@ def _one_time_step(op: Operation, case: Case) -> Iterator[Finding]:
     if len(picked) != 1 or others or dims[time] == 1:
         return
     at = int(begin[picked[0]])
-    if picked[0] == time and at == 0:
+    if picked[0] == time and at == 0 and not any(counts_down(t) for t in loop.attrs["body"].outputs):
         yield finding(63 if not case.learns else 45, "first time step", op, f"{op.name} takes the first of "
                       f"{dims[time] or 'all'} steps of what the recurrent layer {loop.name} gives, and nothing else of "
                       "it is used: it has seen the first element of each sequence alone, and no gradient comes from "

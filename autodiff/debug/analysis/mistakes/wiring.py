@@ -32,6 +32,12 @@ def wiring_mistakes(case: Case) -> list[Finding]:
     return found
 
 
+def counts_down(made: Tensor) -> bool:
+    """Whether a loop goes from the last step to the first, by what it makes of its number."""
+    by = static_value(made.op.inputs[1]) if made.op.type in ("Add", "AddV2", "Sub") and made.dims == () else None
+    return by is not None and made.dtype.is_integer and (by > 0) == (made.op.type == "Sub")
+
+
 def _stays(loop: Operation, case: Case) -> list[Finding]:
     """A loop that computes with a state and hands it on as it came, zeros in each iteration."""
     if loop.type != "While" or loop not in case.trained:

@@ -80,7 +80,8 @@ class Checkup:
             return Diagnosis("", 0, ranked([*self._raised(of_a_run=True), *traps], ignore), size)
         case = case_of(self.state, y, static=static)
         if static or self.model.raised[0] and not self.state.log.records:
-            return Diagnosis(y.name, 0, ranked([*self._raised(), *all_mistakes(case), *traps], ignore), size)
+            return Diagnosis(y.name, 0, ranked([*self._raised(), *all_mistakes(case), *traps], ignore if static or
+                                               "calls" in y.graph.extras else {*ignore, "no gradient"}), size)
         at = self.state.moment_for([y])
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
             lambda: self._raised(44 if case.is_spoiled else 110), lambda: self._without_gradient(case, variables),
@@ -113,8 +114,7 @@ class Checkup:
         found = [placed(f, case, self.model.targets.named(f.op)) for f in ranked(explained(found), ignore)]
         found = self.mended.told(found, case, hazards=hazards)
         found = [replace(f, remedy=text) for f, text in zip(found, self.trials.in_order_of([f.remedy for f in found]))]
-        advice = advice_of(self.model.graph)
-        makers = advice.makers
+        makers = (advice := advice_of(self.model.graph)).makers
         found = [replace(f, text=f"{f.text}; {f.op} is of {makers[f.op]}") if f.op in makers else f for f in found]
         if (rate := advice.rate) is not None:  # the graph has no update that would show it
             found = [replace(f, place=rate.place, text=f"{f.text}; {rate.text}{at_line(rate.place)}")
