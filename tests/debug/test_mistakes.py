@@ -298,6 +298,19 @@ fit([w.{how}(.05 * tf.gradients(gain, w)[0]), gain], near, 8)
     assert [f.kind for f in found] == sign
 
 
+@pytest.mark.parametrize("y, climbed", [
+    ("-.5 * tf.reduce_sum(tf.square(z - 2), 1)", True), ("tf.reduce_sum(tf.square(z - 2), 1)", False),
+    ("tf.reduce_logsumexp(tf.stack([-tf.reduce_sum((z - 2) ** 2, 1), -tf.reduce_sum((z + 2) ** 2, 1)]), 0)", True),
+    ("tf.log(tf.abs(tf.exp(-tf.reduce_sum((z - 1) ** 2, 1)) + 1.))", True)])
+def test_a_density_is_climbed(y: str, climbed: bool, tmp_path: Path) -> None:
+    found = findings(f'''
+z = tf.Variable(.3 * tf.ones([9, 2]))
+density = tf.reduce_sum({y})
+fit([z.assign_add(.02 * tf.gradients(density, z)[0]), density], steps=8)
+''', tmp_path)
+    assert ("wrong sign" not in [f.kind for f in found]) is climbed
+
+
 def test_statistics_that_are_0_and_1_at_first_are_no_flags(tmp_path: Path) -> None:
     found = findings('''
 best = tf.reduce_max(dense(x, 8), 1) + tf.placeholder_with_default(tf.zeros([32]), [32])

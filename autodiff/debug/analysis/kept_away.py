@@ -6,9 +6,9 @@ import numpy as np
 from ...core.constant_value import is_one, static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, past
-from .edits.in_graph import DIVISIONS, SELECTS, is_squared
+from .edits.in_graph import DIVISIONS, SELECTS
 from .mistakes.reach import ways_to_zero
-from .mistakes.signs import NEVER_NEGATIVE
+from .mistakes.signs import NEVER_NEGATIVE, is_squared
 
 CARRIES = ("Identity", "IdentityN", "Reshape", "ExpandDims", "Squeeze", "Cast", "BroadcastTo", "StridedSlice", "Tile",
             "Transpose", "GatherV2", "StopGradient")

@@ -15,6 +15,7 @@ from ....core.op import build
 from ....core.traversal import reached, users_of
 from ..advice import advice_of
 from ..findings import Origin
+from ..mistakes.signs import is_squared
 from . import in_graph
 from .in_float32 import in_float32
 from .in_graph import DIVISIONS, Edit, Now, between, constant, instead, is_half, on_argument, replaced, source_of
@@ -150,7 +151,7 @@ def _tanh_below(op: Operation, kind: str) -> Operation | None:
     if op.type != kind or kind == "Sub" and not is_one(op.inputs[0]):
         return None
     square = op.inputs[-1].op
-    return square.inputs[0].op if in_graph.is_squared(square) and square.inputs[0].op.type == "Tanh" else None
+    return square.inputs[0].op if is_squared(square) and square.inputs[0].op.type == "Tanh" else None
 
 
 def _log_of_slope(tanh: Operation, now: Now) -> Tensor:

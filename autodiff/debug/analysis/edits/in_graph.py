@@ -14,6 +14,7 @@ from ....core.graph import Operation, Tensor, get_default_graph
 from ....core.op import Spec, build
 from ....core.traversal import ancestors, users_of
 from ...facts.roles import PLACEHOLDERS, VARIABLES
+from ..mistakes.signs import is_squared
 from ..scripts.source_tree import WHOLE
 from .in_source import Line, Part, Rewrite
 
@@ -112,12 +113,6 @@ def _normalizes(division: Operation) -> bool:
     parts = {divided, *(t.op for t in divided.inputs if divided.type == "Sub")}
     shared = parts & ancestors([division.inputs[1]])
     return any(each.inputs or each.type in (*PLACEHOLDERS, *VARIABLES) for each in shared)
-
-
-def is_squared(op: Operation) -> bool:
-    """Whether an op gives the square of its first operand."""
-    return op.type == "Square" or op.type == "Mul" and op.inputs[0] is op.inputs[1] or (
-        op.type == "Pow" and bool(np.all(static_value(op.inputs[1]) == 2)))
 
 
 def _zero_at_zero(op: Operation, name: str, rest: str) -> Edit:

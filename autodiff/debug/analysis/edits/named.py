@@ -13,8 +13,9 @@ from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import past, users_of
+from ..mistakes.signs import is_squared
 from .activations import Activation
-from .in_graph import DIVISIONS, Edit, alike, copied, instead, is_squared, source_of
+from .in_graph import DIVISIONS, Edit, alike, copied, instead, source_of
 from .in_source import Part, Rewrite
 
 _REDUCED = {"Mean": "reduce_mean", "Sum": "reduce_sum"}

@@ -11,7 +11,7 @@ from .case import Case, fed_behind, finding, gradients_of, rate_of, update_op, v
 from .heads import DATA, SAME, Head, heads, number_in, scaled, through
 from .last_layer import labels_out_of_range
 from .pairing import is_rewarded
-from .signs import sign_through, signs_of
+from .signs import is_squared, sign_through, signs_into, signs_of
 from .slow import decayed, too_few, too_low
 
 _GROWN = 10.0  # times its first size: a loss that has diverged
@@ -44,7 +44,7 @@ def _uphill(case: Case) -> list[Finding]:
     if len(slopes) < (2 if is_plain else 4) or not all(s > 0 for _, s in slopes):  # momentum goes on for some steps
         return []
     again = [(step, before, after) for step, before, after in case.again if after > before]
-    if not again or _turned(case):  # a gain is climbed
+    if not again or _turned(case) or _is_hill(case):  # a gain is climbed, or a density
         return []
     at = update_op(case)
     step, before, after = again[0]
@@ -55,6 +55,14 @@ def _uphill(case: Case) -> list[Finding]:
                     f"the loss of the same batch goes from {before:.4g} to {after:.4g} by step {step}: it is maximized",
                     "a learning rate above 0" if why else "subtract the learning rate times the gradient "
                     "(assign_sub), or drop the minus before the gradient", step=slopes[0][0], confidence="certain")]
+
+
+def _is_hill(case: Case) -> bool:
+    """Whether all squares of what is trained go into y with a minus: it has a top, and no bottom."""
+    ways = ancestors([case.y], [t for op in case.behind if op.type == "StopGradient" for t in op.outputs])
+    ends = [signs_into(op.outputs[0], case.y, ways, growing=("Exp", "Log")) for op in ways
+            if op in case.trained and is_squared(op)]
+    return bool(ends) and all(sign < 0 for each in ends for sign, _ in each)
 
 
 def _slopes(case: Case) -> list[tuple[int, float]]:

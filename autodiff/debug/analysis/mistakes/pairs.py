@@ -12,7 +12,7 @@ from ...facts.roles import at_line, place_of, traceback_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
 from .heads import SAME
-from .signs import signs_into
+from .signs import HINGES, signs_into
 
 _SHARED = 0.1  # of the examples, which are fed to both towers: they are of one kind
 _COLLAPSED = 0.8  # of the loss of embeddings that are all the same: better than that nothing has become
@@ -100,7 +100,7 @@ def _sign(op: Operation, case: Case) -> int:
     while op.type != "Sum" and (takers := [c for c in tensor._consumers if c in case.behind]) and (
             len({*takers}) == 1 and takers[0].type in ("Square", "Mul", "Abs", "Add", "AddV2", "Pow", "Sum", *SAME)):
         op, tensor = takers[0], takers[0].outputs[0]
-    found = {sign for sign, _ in signs_into(tensor, case.y, case.behind, bends=True)} if op.type == "Sum" else set()
+    found = {sign for sign, _ in signs_into(tensor, case.y, case.behind, growing=HINGES)} if op.type == "Sum" else set()
     return found.pop() if len(found) == 1 else 0
 
 

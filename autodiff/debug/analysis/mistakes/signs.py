@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+import numpy as np
+
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants, in_order, past, users_of
@@ -15,7 +17,7 @@ from .heads import SAME, is_log_softmax, last_layer
 _PARTS, _DIAGONALS = ("MatrixDiagPart", "DiagPart"), ("MatrixDiag", "MatrixSetDiag", "Diag")  # what belongs together
 _STAYS = (*SAME, *_PARTS, "Sum", "Mean", "GatherNd", "GatherV2", "Transpose", "StridedSlice", "Max", "Min", "Add",
           "AddV2", "AddN", "Select", "SelectV2", "Pack", "Sqrt", "ConcatV2")
-_BENDS = ("Maximum", "Relu", "Softplus")
+HINGES = ("Maximum", "Relu", "Softplus")
 _SCALES = ("Mul", "RealDiv", "Div", "DivNoNan")
 NEVER_NEGATIVE = ("OneHot", "Softmax", "Sigmoid", "Exp", "Square", "Abs", "Size", "Shape", "Prod", "Greater", "Less",
                    "Equal", "NotEqual", "SequenceMask", "Maximum")
@@ -23,11 +25,12 @@ _SOFTMAXES = ("Softmax", "LogSoftmax")
 _MOST_PATHS = 10_000  # ops that are followed
 
 
-def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: int = 1, bends: bool = False
-               ) -> set[tuple[int, bool]]:
+def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: int = 1,
+               growing: Collection[str] = ()) -> set[tuple[int, bool]]:
     """With which signs a tensor goes into y, 0 where that cannot be told; and whether labels picked of it.
 
-    fed: the sign of what is fed, 1 for labels and counts, 0 where it may be anything. bends: also through a hinge.
+    fed: the sign of what is fed, 1 for labels and counts, 0 where it may be anything. growing: ops that
+    never fall, through which it is followed too.
     """
     ends: set[tuple[int, bool]] = set()
     seen: set[tuple[Tensor, int, bool]] = set()
@@ -42,7 +45,7 @@ def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: 
         if tensor is y:
             ends.add((sign, picked))
             continue
-        stack += [(op.outputs[0], sign * (int(bends and op.type in _BENDS) or sign_through(op, tensor, fed)),
+        stack += [(op.outputs[0], sign * (int(op.type in growing) or sign_through(op, tensor, fed)),
                    picked or picks(op, tensor)) for op in tensor._consumers
                   if op in behind and op.outputs and op.type not in SHAPES]
     return ends
@@ -51,6 +54,12 @@ def signs_into(start: Tensor, y: Tensor, behind: Collection[Operation], *, fed: 
 def signs_of(op: Operation, case: Case, *, fed: int = 1) -> set[int]:
     """With which signs an op's output goes into y, 0 where that cannot be told. fed: as of signs_into."""
     return {sign for sign, _ in signs_into(op.outputs[0], case.y, case.behind, fed=fed)}
+
+
+def is_squared(op: Operation) -> bool:
+    """Whether an op gives the square of its first operand."""
+    return op.type == "Square" or op.type == "Mul" and op.inputs[0] is op.inputs[1] or (
+        op.type == "Pow" and bool(np.all(static_value(op.inputs[1]) == 2)))
 
 
 def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
@@ -134,7 +143,7 @@ def sign_through(op: Operation, tensor: Tensor, fed: int) -> int:
     if op.type in _SCALES:
         other = op.inputs[1] if op.inputs[0] is tensor else op.inputs[0]
         return _sign_of(other, fed) if op.inputs[0] is tensor or op.type == "Mul" else 0
-    return 1 if op.type in _STAYS else 0
+    return 1 if op.type in _STAYS or op.type == "Abs" and _sign_of(tensor, fed) > 0 else 0
 
 
 def _sign_of(tensor: Tensor, fed: int) -> int:
