@@ -268,8 +268,8 @@ fit(sgd(.01).minimize(cost), lambda i: {a: X[:32], b: Y[:32]})
 MENDED = {  # a script that raises: what is told of it, and a line that is written
     "one number": ("bias = tf.Variable([.5])\nwith tf.Session() as session:\n"
                    "    session.run(tf.global_variables_initializer())\n    found = session.run(bias)\n"
-                   "    print('bias %g, twice %g' % (found, 2))",
-                   "found is an array of one element", "+    print('bias %g, twice %g' % (found.item(), 2))"),
+                   "    print('{:g}, twice {}'.format(found, 2))",
+                   "found is an array of one element", "+    print('{:g}, twice {}'.format(found.item(), 2))"),
     "one example": ("row = tf.placeholder(tf.float32, [36])\ny2 = tf.reduce_sum(row * 2., -1)\n"
                     "with tf.Session() as session:\n    session.run(y2, {row: X[0]})\n    session.run(y2, {row: X})",
                     "row takes one example of 36 numbers", "+row = tf.placeholder(tf.float32, [None, 36])"),
