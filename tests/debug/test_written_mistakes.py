@@ -190,3 +190,42 @@ with tf.Session() as session:
         new = shell.dbg.edits.patch(1).new.decode()
     assert "minimize(loss, var_list=tf.trainable_variables('maker/'))" in new
     assert ("compute_gradients(against, var_list=tf.trainable_variables('judge/'))" in new) != alone
+
+
+@pytest.mark.parametrize(("scopes", "picked", "new"), [
+    (("judge", "no_judge"), "tf.trainable_variables() if 'judge' in v.name", "if v.name.startswith('judge')]"),
+    (("all/judge", "all/made/judge_net"), "tf.trainable_variables() if key in v.op.name", "if key + '/' in v.op.name]"),
+    (("judge", "judged"), "tf.trainable_variables(scope=key)", "tf.trainable_variables(scope=key + '/')")])
+def test_variables_picked_by_a_part_of_their_names(scopes: tuple[str, str], picked: str, new: str, tmp_path: Path,
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"""{START}import numpy as np
+class Two:
+    def net(self, v, n, scope):
+        with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+            return tf.layers.dense(tf.layers.dense(v, 8, tf.nn.tanh, name="a"), n, name="b")
+    def of(self, key):
+        return [v for v in {picked}]
+    def train(self, loss, key=None, theirs=None):
+        adam = tf.train.AdamOptimizer(0.01)
+        return adam.apply_gradients(adam.compute_gradients(loss, theirs or self.of(key)))
+noise, real = tf.placeholder(tf.float32, [16, 3]), tf.placeholder(tf.float32, [16, 2])
+two = Two()
+fake = two.net(noise, 2, {scopes[1]!r})
+entropy = lambda z, k: tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=k(z), logits=z))
+judge = lambda v: two.net(v, 1, {scopes[0]!r})
+against = entropy(judge(real), tf.ones_like) + entropy(judge(fake), tf.zeros_like)
+loss = entropy(judge(fake), tf.ones_like)
+own = two.train(against, "judge")
+step = two.train(loss, theirs=tf.trainable_variables({scopes[1]!r}))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(24):
+        fed = {{noise: np.random.RandomState(i).randn(16, 3), real: 2 + np.random.RandomState(99 + i).randn(16, 2)}}
+        session.run([own, against], fed)
+        session.run([step, loss], fed)
+"""
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        first, *_ = shell.dbg.doctor().findings
+        assert first.kind == "two losses train the same" and "of add:0 picks them by 'judge', which is in" in first.text
+        assert first.place is not None and first.place.text.startswith("return [v for v in")
+        assert new in shell.dbg.edits.patch(1).new.decode()

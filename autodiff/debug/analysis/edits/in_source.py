@@ -262,16 +262,17 @@ def _given(source: Source, rewrite: Argument) -> list[Change]:
     if keyword == "zero_infinity" and not any(is_call(call, "ctcloss") for call in calls):  # a layer takes it
         calls = [call for call in source.all(ast.Call) if is_call(call, "ctcloss")]
     word = word_of(calls[0], keyword) if len(calls) == 1 else None
-    if len(calls) != 1 or word is None and ("{0}" in text) == bool(keyword) or keyword == "var_list" and not is_call(
-            calls[0], "minimize", "computegradients"):
+    placed = given(calls[0], 1 + is_call(calls[0], "minimize")) if calls and keyword == "var_list" else []
+    if len(calls) != 1 or word is None and (("{0}" in text) == bool(keyword) or not text) or keyword == (
+            "var_list") and not is_call(calls[0], "minimize", "computegradients"):
         raise ArgumentError(f"no {keyword} is written there")
     if not keyword:
         new = source.spelled(text.replace("{0}", "{}")).format(source.raw(calls[0]))
         return [(*source.range(calls[0]), new)]
     if word is not None and not text:
         return [source.without_word(word)]
-    return [source.told(calls[0], keyword, text.format(source.beside(word.value)) if word is not None else
-                        source.spelled(text))]
+    return [(*source.range(placed[0]), source.spelled(text)) if placed and word is None else source.told(
+        calls[0], keyword, text.format(source.beside(word.value)) if word is not None else source.spelled(text))]
 
 
 def _change(source: Source, rewrite: Rewrite) -> list[Change]:

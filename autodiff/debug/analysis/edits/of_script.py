@@ -23,6 +23,7 @@ from ..scripts.states import state_instead
 from ..scripts.straight_through import straight_past
 from ..unused_states import unused_state
 from .activations import NORMALIZATION, LeftOut
+from .by_names import asked_at, picked
 from .clipping import RunToo
 from .in_source import Argument, Dense, Rewrite, Swapped, rewritten
 from .of_heads import head_of
@@ -38,6 +39,8 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
     done = arranged(finding, op, case)
     if done is not None and done.lines:
         return done.lines
+    if (found := picked(finding, case)) is not None:
+        return found.lines
     state = unused_state(case.y, op.outputs[0]) if op is not None and finding.kind == "no gradient" else None
     if state is not None:
         return state.lines
@@ -126,6 +129,8 @@ def _only_own(update: Operation, case: Case) -> list[_Line]:
     losses = {y: {u.variable.op.name: u for u in updates} for y, updates in by_loss(case).items()}
     pairs = [(y, z) for y, mine in losses.items() for z, theirs in losses.items() if y is not z and
              any(u.op is update for u in (*mine.values(), *theirs.values())) and mine.keys() & theirs.keys()]
+    if len({asked_at(next(iter(each.values()))).span for each in losses.values()}) < len(losses):
+        return []  # one line asks for all
     root = len(commonprefix([name for updates in losses.values() for name in updates]).rpartition("/")[0]) + 1
     for y, z in pairs:
         scopes = {_top(name, root) for name in losses[y].keys() - losses[z].keys()}
@@ -144,6 +149,4 @@ def _top(name: str, root: int) -> str:
 
 
 def _given_scope(updates: Mapping[str, Update], scope: str) -> Argument:
-    gradient = next(iter(updates.values())).gradient
-    made = max((op for op in ancestors([gradient]) if op.gradient_of is not None), key=lambda op: op.index)
-    return Argument(made, "var_list", f"{{tf}}.trainable_variables('{scope}/')")
+    return Argument(asked_at(next(iter(updates.values()))), "var_list", f"{{tf}}.trainable_variables('{scope}/')")

@@ -13,6 +13,7 @@ from ...mistakes.all_mistakes import OF_A_CALL, OF_A_RATE, OF_DATA
 from ...mistakes.case import Case, rate_of
 from ...mistakes.habits import FREED
 from ...scripts.source_tree import Source
+from ..by_names import picked
 from .arrays import arranged
 from .given import given_behind
 from .schedules import SetRate, compounding, rate_set
@@ -33,6 +34,9 @@ def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
     if op is not None and (is_frozen or finding.kind == "changed after compile"):
         which = "freed_at" if FREED in finding.text else "frozen_at"
         return replace(finding, place=frozen_place(op.graph, which) or finding.place)
+    if (found := picked(finding, case)) is not None:
+        text = finding.text.replace("as where minimize was given no var_list", found.text)
+        return replace(finding, place=found.place, text=text, remedy=found.remedy)
     if finding.kind in OF_A_CALL:
         return _where_called(finding, op)
     return _where_given(finding, op, case) if finding.kind in OF_DATA else finding

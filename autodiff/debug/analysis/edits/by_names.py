@@ -1,0 +1,90 @@
+"""A var_list that picks by a part of names which others have too: by how the names begin, or by a whole scope."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ....core.graph import Operation
+from ....core.site import source_lines
+from ....core.traversal import ancestors
+from ...facts.records import NewLines, Place
+from ..findings import Finding
+from ..mistakes.case import Case
+from ..mistakes.stepping import Update
+from ..mistakes.trainers import by_loss
+from ..scripts.calls import called, given
+from ..scripts.source_tree import Source
+
+_COLLECTED = ("trainable_variables", "get_collection", "get_trainable_variables", "get_variables")
+_IN, _SCOPE = ("{0} in {1}", "{1}.startswith({0})", "{2} in {1}"), ("{0}", "{2}")  # as it is, and as it may be
+
+
+class Picked(NamedTuple):
+    """The line that picks variables, what is said of it and of the remedy, and the line anew."""
+
+    place: Place
+    text: str
+    remedy: str
+    lines: NewLines
+
+
+def asked_at(update: Update) -> Operation:
+    """The last op of the call that took the gradient of an update."""
+    return max((op for op in ancestors([update.gradient]) if op.gradient_of is not None), key=lambda op: op.index)
+
+
+def picked(finding: Finding, case: Case) -> Picked | None:
+    """What picks the variables of one loss by a part of their names, which some that another one trains have too."""
+    losses = by_loss(case) if finding.kind == "two losses train the same" else {}
+    for y, mine in losses.items():
+        trained, names = {u.variable.op.name for u in mine}, {op.name for op in case.variables_behind(y)}
+        others = {u.variable.op.name for z, theirs in losses.items() if z is not y for u in theirs}
+        op = asked_at(mine[0])
+        file = op.site.file if op.site is not None else ""
+        try:
+            source = Source("".join(source_lines(file)))
+        except (SyntaxError, ValueError):
+            continue
+        for node, ways, told, name in _tests(source, op) if trained & others else ():
+            raw = source.raw(node.left if isinstance(node, ast.Compare) else node)
+            slashed = f"{raw} + '/'" if raw.isidentifier() else f"{raw[:-1]}/{raw[-1]}"
+            for way, part in ((way, part) for way in ways[1:] for part in told):
+                old, new = (_chosen(each, part, names) for each in (ways[0], way))
+                if old == trained and new == trained - others and all(
+                        _chosen(ways[0], each, names) == _chosen(way, each, names) for each in told if each != part):
+                    text = way.format(raw, name, slashed)
+                    return Picked(Place(file, node.lineno, "", source_lines(file)[node.lineno - 1].strip()),
+                                  f"as the var_list of {y.name} picks them by {part!r}, which is in their names too",
+                                  f"{text} in place of {source.raw(node)}",
+                                  source.rows([(*source.range(node), text)], file))
+    return None
+
+
+def _chosen(way: str, part: str, names: set[str]) -> set[str]:
+    """The names that a test lets through."""
+    part += "/" * ("{2}" in way)
+    return {each for each in names if (part in each if " in " in way else each.startswith(part))}
+
+
+def _tests(source: Source, op: Operation) -> Iterator[tuple[Any, tuple[str, ...], list[str], str]]:
+    """What asks for a part of names, for the list that the call which made an op is given; how it asks, and may ask;
+    the parts that it is called with; what it calls a name."""
+    reached: list[Any] = [each for call in source.spanned(op) for each in given(call, None, "var_list", "xs") or given(
+        call, 1 + (called(call) == "minimize"))]
+    for node in (each for top in reached for each in ast.walk(top)):
+        made = [each for each in source.all(ast.FunctionDef) if each.name == called(node)]
+        values = source.given_to(node) if isinstance(node, (ast.Name, ast.Attribute)) else []
+        reached += [each for each in (*made, *values) if each not in reached]
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In) and "name" in source.raw(
+                node.comparators[0]):
+            yield node, _IN, _parts(source, node.left), source.raw(node.comparators[0])
+        for word in given(node, slice(None), "scope") if called(node) in _COLLECTED else ():
+            yield word, _SCOPE, _parts(source, word), ""
+
+
+def _parts(source: Source, node: ast.expr, deepest: int = 3) -> list[str]:
+    """The text that an expression is, or that its function, or one that calls this, is called with."""
+    if isinstance(node, ast.Name) and deepest:
+        return [part for each in source.passed(node) for part in _parts(source, each, deepest - 1)]
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
