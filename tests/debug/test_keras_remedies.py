@@ -172,6 +172,22 @@ m = model(layers.Dense(1, "relu"), layers.Dense(4, "softmax"))
 m.compile("sgd", "sparse_categorical_crossentropy")
 m.fit(data, classes, 24, 3, verbose=0)
 """, "doctor", ('layers.Dense(8, "relu"), layers.Dense(4',)),
+    "compiled again before a rate is set": (KERAS + """
+first = layers.Dense(8, "relu")
+class Stages:
+    def __init__(self):
+        self.net = model(first, layers.Dense(4, "softmax"))
+        first.trainable = False
+        self.net.compile("adam", "sparse_categorical_crossentropy")
+        self.net.fit(data, classes, 24, 3, verbose=0)
+        keras.backend.set_value(self.net.optimizer.lr, 5e-4)
+        first.trainable = True
+        rate = keras.backend.get_value(self.net.optimizer.lr)
+        self.net.fit(data, classes, 24, 3, verbose=0)
+Stages()
+""", "doctor", ("= True\n        rate = keras.backend.get_value(self.net.optimizer.lr)\n        self.net.compile(\"adam\", "
+                 '"sparse_categorical_crossentropy")\n'
+                 "        keras.backend.set_value(self.net.optimizer.lr, 5e-4)\n        self.net.fit(",)),
     "compiled again where it is set free": (KERAS + """
 m = model(layers.Dense(4, "softmax"))
 m.layers[0].trainable = False
