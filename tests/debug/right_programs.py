@@ -395,4 +395,19 @@ with tf.Session() as session:
         if i % 5 == 0:
             session.run(tf.reduce_sum(p), near(i))
 ''',
+    "a sum of marked numbers that is not learnt yet": '''
+values = rng.uniform(0, 1, [900, 80])
+marks = (np.argsort(rng.rand(900, 80), 1) < 2) * 1.0
+marked, sums = np.stack([values, marks], 2), (values * marks).sum(1, keepdims=True)
+u = tf.placeholder(tf.float32, [None, 80, 2])
+said = dense(dense(tf.layers.flatten(u), 8, tf.nn.tanh), 1, bias_initializer=tf.constant_initializer(1.0))
+step = adam(.001).minimize(tf.reduce_mean(tf.square(said - q)))
+fit(step, lambda i: {u: marked[i * 20:][:20], q: sums[i * 20:][:20]})
+''',
+    "a product of two numbers that is not learnt yet": '''
+many = rng.randn(900, 25) * np.r_[np.ones(12), 3 * np.ones(13)]
+u = tf.placeholder(tf.float32, [None, 25])
+step = adam(.001).minimize(tf.reduce_mean(tf.square(dense(.01 * dense(u, 4, tf.nn.tanh), 1) - q)))
+fit(step, lambda i: {u: many[i * 20:][:20], q: many[i * 20:][:20, :1] * many[i * 20:][:20, 1:2]})
+''',
 }

@@ -17,6 +17,7 @@ TRAINED = 20  # steps that should have taught something
 _WORDS = 2000  # ids of which it is counted how often an example has each
 _RIDGE = 0.1  # of the mean variance: what the straight fit is held down by
 _FIRST, _ALIKE = 3, 2e-3  # steps in which the loss is the same multiple of the error, up to so much
+_CHANNELS = 8  # numbers of a place, at most, that are multiplied with each other
 _AXES, _ALONE, _APART = 25, 0.15, 4.0  # numbers of an example; their correlation; variance of means over that by chance
 _OF_NUMBERS = ("squared", "absolute")  # forms of errors
 _SURE = 3.0  # standard deviations beyond chance
@@ -112,8 +113,8 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
         return [finding(63, "examples dealt out", head.op, f"{said}what lies side by side in an example of {dealt.name}"
                         " has only its size in common, as where np.reshape brought examples to the front: each is made "
                         "of pieces of many", "np.transpose(x, (2, 0, 1)) for [height, width, n]", target=dealt.name)]
-    return [finding(63, "labels do not follow from inputs", head.op, f"{said}the labels have nothing to "
-                    f"do with the inputs: {told}", "look at how inputs and labels are paired: shuffle both by the same "
+    return [finding(63, "labels do not follow from inputs", head.op, f"{said}the labels seem to have nothing to do with "
+                    f"the inputs: {told}", "look at how inputs and labels are paired: shuffle both by the same "
                     "permutation, batch both by the same indices", target=named(head.labels), step=case.steps[-1].step)]
 
 
@@ -195,28 +196,45 @@ def _independent(head: Head, case: Case) -> str:
     examples = _examples(head, case)
     if examples is None:
         return ""
-    x, y = examples
+    x, products, y = examples
     n = len(x)
-    nearest, fitted = y[_nearest(x)], _straight_fit(x, y)
+    guesses = y[_nearest(x)], _straight_fit(x, y), _straight_fit(products, y)
     if head.form in _OF_NUMBERS:
-        known = [_correlation(y[:, 0], guess[:, 0]) for guess in (nearest, fitted)]  # a fit to nothing is below 0
-        return "" if np.hypot(known[0], max(known[1], 0.0)) > _SURE / np.sqrt(n) else (
+        known = [_correlation(y[:, 0], guess[:, 0]) for guess in guesses]  # a fit to nothing is below 0
+        return "" if max(np.hypot(known[0], max(known[1], 0.0)), known[2]) > _SURE / np.sqrt(n) else (
             f"of {n} different examples, the target of the nearest other one has a correlation of {known[0]:.2g} with "
-            f"their own, and what a straight fit of the others gives of {known[1]:.2g}")
+            f"their own, and what straight fits of the others, and of products of their numbers, give of {known[1]:.2g}"
+            f" and {known[2]:.2g}")
     shares = y.mean(axis=0)
     truth = y.argmax(1)
-    hits, right = (float((guess.argmax(1) == truth).mean()) for guess in (nearest, fitted))
+    hits, right, by_products = (float((guess.argmax(1) == truth).mean()) for guess in guesses)
     chance, most = float((shares ** 2).sum()), float(shares.max())
-    beyond = [(hits - chance) / np.sqrt(chance * (1 - chance) / n), max(right - most, 0.0) / np.sqrt(
-        most * (1 - most) / n)] if most <= _MOSTLY else [np.inf]  # in deviations; the two say so together
-    if np.linalg.norm(beyond) > _SURE:
+    off = np.sqrt(most * (1 - most) / n)
+    beyond = [(hits - chance) / np.sqrt(chance * (1 - chance) / n), max(right - most, 0.0) / off] if (
+        most <= _MOSTLY) else [np.inf]  # in deviations; the two say so together
+    if np.linalg.norm(beyond) > _SURE or by_products - most > _SURE * off:
         return ""  # fewer hits than by chance show that they do as well, as with a parity
     return (f"of {n} different examples that were fed, the nearest other one has the same label in {hits:.0%}, by "
-            f"chance {chance:.0%}, and a straight fit of the others is right in {right:.0%}")
+            f"chance {chance:.0%}, and straight fits of the others, and of products of their numbers, are right in "
+            f"{right:.0%} and {by_products:.0%}")
 
 
-def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
-    """Different examples that were fed, and their targets, or classes as a one-hot code."""
+def _products(x: np.ndarray) -> np.ndarray:
+    """Squares and products of the few numbers of each place, summed over all places, or of an example's own."""
+    few = x.ndim > 2 and x.shape[-1] <= _CHANNELS or x.shape[-1] > _AXES
+    rows = x.reshape(len(x), -1, x.shape[-1] if few and x.ndim > 2 else 1) if few else x.reshape(len(x), 1, -1)
+    rows = rows - rows.mean(axis=(0, 1))
+    i, j = np.triu_indices(rows.shape[-1])
+    return _scaled(np.einsum("npi,npj->nij", rows, rows)[:, i, j])
+
+
+def _scaled(x: np.ndarray) -> np.ndarray:
+    spread = x.std(axis=0)
+    return (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Different examples that were fed, products of their numbers, and their targets, or classes as a one-hot code."""
     labels = None if head.labels is None else source_of_labels(head.labels)
     if labels is None or not ancestors([head.prediction]).isdisjoint(labels._consumers):  # the input itself, as of
         return None  # an autoencoder
@@ -233,25 +251,22 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray] | None:
     pairs = [(np.asarray(values[inputs[0]], float), np.asarray(values[labels])) for values in known
              if inputs[0] in values and labels in values and np.ndim(values[inputs[0]]) > 1]
     if head.form in _OF_NUMBERS:
-        kept = [(x.reshape(len(x), -1), y.reshape(len(y), -1)[:, :1].astype(float)) for x, y in pairs
-                if np.ndim(y) and len(x) == len(y)]
+        kept = [(x, y.reshape(len(y), -1)[:, :1].astype(float)) for x, y in pairs if np.ndim(y) and len(x) == len(y)]
     else:
-        kept = [(x.reshape(len(x), -1), c[:, None]) for x, y in pairs
-                if (c := classes_of(y)) is not None and len(x) == len(c)]
-    if not kept:
+        kept = [(x, c[:, None]) for x, y in pairs if (c := classes_of(y)) is not None and len(x) == len(c)]
+    if len({x.shape[1:] for x, _ in kept}) != 1:
         return None
-    x, y = (np.concatenate(each)[::-1] for each in zip(*kept))  # the last first: they may have come apart on the way
+    given, y = (np.concatenate(each)[::-1] for each in zip(*kept))  # the last first: they may come apart on the way
+    x = given.reshape(len(given), -1)
     firsts = np.sort(np.unique(x, axis=0, return_index=True)[1])[:3 * _MANY if are_ids else _MANY]
-    x, y = x[firsts], y[firsts]
+    x, given, y = x[firsts], given[firsts], y[firsts]
     if len(firsts) < (2 * _MANY if are_ids else _FEWEST) or not np.isfinite(x).all():
         return None
     if are_ids:
         if x.shape[1] < 2 or not 0 <= x.min() <= x.max() < _WORDS:
             return None
         x = np.stack([np.bincount(row, minlength=int(x.max()) + 1) for row in x.astype(int)]).astype(float)
-    spread = x.std(axis=0)
-    x = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    return x, y if head.form in _OF_NUMBERS else (y == np.unique(y)).astype(float)
+    return _scaled(x), _products(given), y if head.form in _OF_NUMBERS else (y == np.unique(y)).astype(float)
 
 
 def _nearest(x: np.ndarray) -> np.ndarray:

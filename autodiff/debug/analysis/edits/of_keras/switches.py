@@ -65,7 +65,8 @@ def compiled_again(source: Source, line: int, finding: Finding) -> tuple[int, li
         raise ArgumentError("where to compile is not sure")
     fit = source.statement(fits[0])
     told = [each for each in source.all(ast.Expr, ast.Assign) if made[-1].lineno < each.lineno < fit.lineno
-            and f"{owner}.optimizer" in source.raw(getattr(each, "targets", [each])[0]) and next(source.around(each)) is next(source.around(fit))]
+            and f"{owner}.optimizer" in source.raw(getattr(each, "targets", [each])[0])
+            and next(source.around(each)) is next(source.around(fit))]
     return at, [source.before(fit, source.raw(source.statement(made[-1])), *map(source.raw, told)),
                 *map(source.gone, told)]  # a rate that was set is set of the new optimizer
 
