@@ -185,8 +185,8 @@ class Stages:
         rate = keras.backend.get_value(self.net.optimizer.lr)
         self.net.fit(data, classes, 24, 3, verbose=0)
 Stages()
-""", "doctor", ('= True\n        rate = keras.backend.get_value(self.net.optimizer.lr)\n        self.net.compile("adam", '
-                 '"sparse_categorical_crossentropy")\n'
+""", "doctor", ('= True\n        rate = keras.backend.get_value(self.net.optimizer.lr)\n'
+                 '        self.net.compile("adam", "sparse_categorical_crossentropy")\n'
                  "        keras.backend.set_value(self.net.optimizer.lr, 5e-4)\n        self.net.fit(",)),
     "compiled again where it is set free": (KERAS + """
 m = model(layers.Dense(4, "softmax"))

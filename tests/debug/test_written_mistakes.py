@@ -57,6 +57,13 @@ WRITTEN = {
         "error = tf.reduce_mean(tf.square(x - told), 1)\n"
         "loss = tf.reduce_mean(error - 0.5 * tf.reduce_sum(1 + v - m * m - tf.exp(v), 1))",
         "error = ", "error = 10 * "),
+    **{name: (f"class Net:\n    def __init__(self):\n        said = .3 * tf.layers.dense(h, 1)\n        {old}\n"
+              "        self.loss = tf.reduce_mean(tf.abs(said - .1 * x[:, :1] - 4))\nloss = Net().loss", old, new)
+       for name, old, new in (
+           ("a bound that all is below", "said = 1 + tf.maximum(1.5, said)", "said = 1 + said"),
+           ("bounds on both sides", "said = tf.clip_by_value(1 + said, 2, 9)", "said = 1 + said"),
+           ("bounds one around the other", "said = tf.minimum(tf.maximum(said, 1.5), 9.0)",
+            "said = tf.minimum(said, 9.0)"))},
     "an axis": ("z = tf.nn.softmax(tf.layers.dense(h, 4), axis=0)\n"
                 "loss = -tf.reduce_mean(tf.reduce_sum(y * tf.log(z + 1e-8), 1))", ", axis=0", ""),
     "a residual": ("loss = tf.reduce_mean(tf.layers.dense(h, 4) - y)", "tf.layers.dense(h, 4) - y",

@@ -327,7 +327,7 @@ _WAYS: dict[str, Way] = {
     "mean before square": of_heads.mean_of_squares, "dropout of the logits": _not_dropped, "wrong sign": _other_sign,
     "dropout drops too much": _kept, "no gradient": _of_what_is_stopped, "no activation": _activated,
     "softmax in a hidden layer": _instead("tf.nn.relu in its place", build.Relu, "{tf}.nn.relu"),
-    "two activations": _left_away, "vanishing gradient": _all_relu,
+    "two activations": _left_away, "zero gradient": of_training.unbounded, "vanishing gradient": _all_relu,
     **dict.fromkeys(("dead relu", "dead units"), _instead("tf.nn.leaky_relu", build.LeakyRelu, "{tf}.nn.leaky_relu")),
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "hinge the wrong way": _larger, "advantage is trained": _stopped,

@@ -15,15 +15,17 @@ from ..findings import Finding
 from ..mistakes.case import Case, gradients_of, held
 from ..mistakes.heads import heads, unbroadcast
 from ..mistakes.stepping import outgrown
+from .activations import LeftOut
 from .clipping import ClipGradients, ClippedApplied
 from .first_values import drawn_lines
 from .given_numbers import LowerRate
 from .in_graph import Edit, Now, around, constant
-from .in_source import Line
+from .in_source import Line, Rewrite
 from .of_data import of_pixels, scaled
 from .of_givens import held_rate, lower_rate
 from .of_keras.schedules import rate_set
 
+_BOUNDS, _CLIPS = ("Maximum", "Minimum", "ClipByValue"), ("clipbyvalue", "clip")  # ops, and calls of two of them
 _LARGE = 10.0  # mean size of targets that make the gradients of a regression large
 
 
@@ -183,3 +185,17 @@ def clipped_as_made(made: Operation, update: Operation) -> Edit:
               and "clip" in op.name and (value := static_value(op.outputs[0])) is not None and value.ndim == 0} - {1.0}
     return Edit(None, "give apply_gradients what was clipped, with its variables", line=ClippedApplied(made, update),
                 explains=True, norm=max(bounds, default=1.0))
+
+
+def unbounded(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """What is beyond the constants that bound it, without the bounds of one call."""
+    outer = next((c for c in op.outputs[0]._consumers if c.type in _BOUNDS and c.span == op.span), op)
+    parts = [(op, i) for i, t in enumerate(op.inputs) if static_value(t) is None]
+    for inner, number in parts if "take the bound off" in finding.remedy else ():
+        x = inner.inputs[number]
+        if x.op.type in _BOUNDS and x.op.span == op.span:
+            parts += [(x.op, i) for i, t in enumerate(x.op.inputs) if static_value(t) is None]
+        else:
+            is_clip = outer is not inner or op.type == "ClipByValue"
+            yield otherwise(outer, "without the bounds", lambda now, x=x: now(x), LeftOut(outer, _CLIPS)  # type: ignore
+                            if is_clip else Rewrite(op, None, "{0}", ((op, number),)))

@@ -113,8 +113,8 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
         return [finding(63, "examples dealt out", head.op, f"{said}what lies side by side in an example of {dealt.name}"
                         " has only its size in common, as where np.reshape brought examples to the front: each is made "
                         "of pieces of many", "np.transpose(x, (2, 0, 1)) for [height, width, n]", target=dealt.name)]
-    return [finding(63, "labels do not follow from inputs", head.op, f"{said}the labels seem to have nothing to do with "
-                    f"the inputs: {told}", "look at how inputs and labels are paired: shuffle both by the same "
+    return [finding(63, "labels do not follow from inputs", head.op, f"{said}the labels seem to have nothing to do "
+                    f"with the inputs: {told}", "look at how inputs and labels are paired: shuffle both by the same "
                     "permutation, batch both by the same indices", target=named(head.labels), step=case.steps[-1].step)]
 
 
@@ -256,17 +256,17 @@ def _examples(head: Head, case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarra
         kept = [(x, c[:, None]) for x, y in pairs if (c := classes_of(y)) is not None and len(x) == len(c)]
     if len({x.shape[1:] for x, _ in kept}) != 1:
         return None
-    given, y = (np.concatenate(each)[::-1] for each in zip(*kept))  # the last first: they may come apart on the way
-    x = given.reshape(len(given), -1)
+    fed, y = (np.concatenate(each)[::-1] for each in zip(*kept))  # the last first: they may come apart on the way
+    x = fed.reshape(len(fed), -1)
     firsts = np.sort(np.unique(x, axis=0, return_index=True)[1])[:3 * _MANY if are_ids else _MANY]
-    x, given, y = x[firsts], given[firsts], y[firsts]
+    x, fed, y = x[firsts], fed[firsts], y[firsts]
     if len(firsts) < (2 * _MANY if are_ids else _FEWEST) or not np.isfinite(x).all():
         return None
     if are_ids:
         if x.shape[1] < 2 or not 0 <= x.min() <= x.max() < _WORDS:
             return None
         x = np.stack([np.bincount(row, minlength=int(x.max()) + 1) for row in x.astype(int)]).astype(float)
-    return _scaled(x), _products(given), y if head.form in _OF_NUMBERS else (y == np.unique(y)).astype(float)
+    return _scaled(x), _products(fed), y if head.form in _OF_NUMBERS else (y == np.unique(y)).astype(float)
 
 
 def _nearest(x: np.ndarray) -> np.ndarray:
