@@ -281,10 +281,12 @@ def doctor(dbg: Debugger, *, static: bool = False, ignore: Kinds = "", fail: boo
 
 
 def _alike(found: Sequence[findings.Finding]) -> list[list[findings.Finding]]:
-    """Findings of one kind with one remedy together, in the order of the worst of each."""
+    """Findings of one kind with one remedy, or of which the same is said at one line, together, in the order of the
+    worst of each."""
     groups: dict[Any, list[findings.Finding]] = {}
     for finding in found:
-        groups.setdefault((finding.kind, finding.remedy) if finding.remedy else finding, []).append(finding)
+        said = finding.remedy or (finding.place, finding.text.replace(finding.op, ""))
+        groups.setdefault((finding.kind, said), []).append(finding)
     return list(groups.values())
 
 

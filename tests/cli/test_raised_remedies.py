@@ -336,6 +336,22 @@ RAISED = {
         "w = tf.Variable(tf.zeros([4, 4]))\nloss = tf.reduce_mean(tf.py_func(soft, [w], tf.float32))\n"
         "train = tf.train.AdamOptimizer().minimize(loss)\n", "passes PyFunc",
         "return tf.math.log1p(tf.exp(a))\nw = tf.Variable(tf.zeros([4, 4]))\nloss = tf.reduce_mean(soft(w))"),
+    "a method of NumPy's in the way, which others call": (
+        "import numpy as np\n" + MORE + "class Body:\n    def fall(self, a, n=3):\n        for _ in range(n):\n"
+        "            a = a - 0.1 * np.clip(a, 0.0, 2.0)\n"
+        "        return np.stack([a, np.mean(a, axis=-1, keepdims=True) + 0 * a], axis=-1).astype('f')\n"
+        "body = Body()\nseen = body.fall(np.ones((3, 4, 4), 'f'))\nw = tf.Variable(tf.zeros([4, 4]))\n"
+        "told = tf.py_func(func=body.fall, inp=[w * x], Tout=tf.float32)\nloss = tf.reduce_mean(told ** 2)\n"
+        "train = tf.train.AdamOptimizer().minimize(loss)\n", "passes PyFunc",
+        "    def fall_of_tensors(self, a, n=3):\n        for _ in range(n):\n"
+        "            a = a - 0.1 * tf.clip_by_value(a, 0.0, 2.0)\n"
+        "        return tf.stack([a, tf.reduce_mean(a, axis=-1, keepdims=True) + 0 * a], axis=-1)\n"
+        "body = Body()\nseen = body.fall(np.ones((3, 4, 4), 'f'))\nw = tf.Variable(tf.zeros([4, 4]))\n"
+        "told = body.fall_of_tensors(w * x)\n"),
+    "a function that fills an array in the way": (
+        "import numpy as np\n" + MORE + "def soft(a):\n    b = 0 * a\n    b[0] = np.exp(a[0])\n    return b\n"
+        "w = tf.Variable(tf.zeros([4, 4]))\nloss = tf.reduce_mean(tf.py_func(soft, [w], tf.float32))\n"
+        "train = tf.train.AdamOptimizer().minimize(loss)\n", "passes PyFunc", ""),
     "numbers in the way": (
         "import tensorflow as tf\nw = tf.Variable(tf.ones([2]))\nz = w * 2\nsess = tf.Session()\n"
         "sess.run(w.initializer)\n"

@@ -24,7 +24,7 @@ _LAYERS = ("dense", "conv1d", "conv2d", "conv3d")
 
 class Activation(NamedTuple):
     """Another activation in place of the one that an op is, or of a layer that ends in the op and has none: `text`,
-    with {tf} for the module; "" for none.
+    a name or a lambda, with {tf} for the module; "" for none.
     """
 
     op: Operation
@@ -93,7 +93,7 @@ def named_otherwise(source: Source, rewrite: Activation) -> list[Change]:
     if not text and op.type == "Relu" and is_call(made[0], *_BY_DEFAULT):
         return [source.one_more(made[0], "activation_fn=None")]
     if text and op.type in ("BiasAdd", "MatMul", "Conv2D") and is_call(made[0], *_LAYERS):
-        word = _word_of(text) if called(made[0])[:1].isupper() else source.spelled(text)
+        word = _word_of(text) if called(made[0])[:1].isupper() and text.startswith("{") else source.spelled(text)
         return [source.one_more(made[0], f"activation={word}")]
     return []
 
@@ -135,7 +135,7 @@ def _otherwise(source: Source, call: ast.Call, node: ast.expr, text: str) -> str
     """The text for another activation in the place of a word."""
     if not text:
         return "'linear'" if name_of(call.func) == "activation" else "None"
-    return source.spelled(text) if isinstance(node, ast.Attribute) else _word_of(text)
+    return source.spelled(text) if isinstance(node, ast.Attribute) or text[0] != "{" else _word_of(text)
 
 
 def _word_of(text: str) -> str:

@@ -62,7 +62,8 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
         name, is_called = "nn.softplus({0}) + 1e-6", op.site is not None and "relu(" in op.site.text
         yield [Edit(each, f"tf.{name.format('x')} in place of relu, which is 0 below 0", partial(
             _of_argument, each, lambda x: build.AddV2(build.Softplus(x), constant(1e-6, x))),
-                    instead(each, name, (each, 0)) if is_called else Activation(each, "{tf}.nn.softplus"))
+                    instead(each, name, (each, 0)) if is_called else Activation(
+                        each, f"lambda v: {{tf}}.{name.format('v')}"))
                for each in alike]
     elif link.value == 0 and (pairs := pairs_of_one(op)) is not None and pairs[1]:
         more = len(op.outputs[0].dims or ()) - pairs[0] - 2

@@ -231,7 +231,7 @@ def _activated(source: Source, rewrite: Activation) -> list[Change]:
         return _change(source, Rewrite(op, None, "{0}", ((op, 0),)))
     node = source.expression(op)
     assert isinstance(node, ast.Call)
-    return [(*source.range(node.func), source.spelled(text))]
+    return [(*source.range(node.func), source.spelled(text if text.startswith("{") else f"({text})"))]
 
 
 def _swapped(source: Source, rewrite: Swapped) -> list[Change]:

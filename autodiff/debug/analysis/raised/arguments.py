@@ -14,14 +14,16 @@ from ....core.shapes import show
 from ....core.traversal import ancestors, in_order
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..advice import Remark
-from ..scripts.calls import given, words_of
-from ..scripts.changes import Change
+from ..scripts.calls import called, given, words_of
+from ..scripts.changes import Change, changed
 from .raised_at import RaisedAt
 
-IN_TENSORFLOW = {"mean": "reduce_mean", "sum": "reduce_sum", "max": "reduce_max", "min": "reduce_min", "dot": "matmul",
-                  "power": "pow", "absolute": "abs", "concatenate": "concat", "log1p": "math.log1p", **{
-                      name: name for name in ("exp", "log", "sqrt", "square", "abs", "tanh", "sin", "cos", "maximum",
-                                              "minimum", "matmul", "multiply", "add", "subtract", "sign", "where")}}
+_IN_TENSORFLOW = {"mean": "reduce_mean", "sum": "reduce_sum", "max": "reduce_max", "min": "reduce_min",
+                  "dot": "matmul", "power": "pow", "absolute": "abs", "concatenate": "concat", "log1p": "math.log1p",
+                  "clip": "clip_by_value", "arctan2": "atan2", "prod": "reduce_prod", **{name: name for name in (
+                      "exp", "log", "sqrt", "square", "abs", "tanh", "sin", "cos", "maximum", "minimum", "matmul",
+                      "multiply", "add", "subtract", "sign", "where", "zeros_like", "ones_like", "stack", "reshape")}}
+_OF_ARRAYS = (ast.If, ast.While, ast.IfExp, ast.Try, ast.With, ast.comprehension, ast.Lambda, ast.Assert)
 
 
 def labels(at: RaisedAt) -> Remark | None:
@@ -107,10 +109,40 @@ def not_allowed(at: RaisedAt) -> Remark | None:
 def in_numpy(at: RaisedAt) -> Remark | None:
     """NumPy's function of a tensor: TensorFlow's of that name."""
     func = at.node.func
-    if not isinstance(func, ast.Attribute) or at.written(func.value) != at.numpy or func.attr not in IN_TENSORFLOW:
+    if not isinstance(func, ast.Attribute) or at.written(func.value) != at.numpy or func.attr not in _IN_TENSORFLOW:
         return None
     return at.in_place(f"{at.written(func)} is NumPy's, and is given a tensor", func,
-                       f"{at.module()}.{IN_TENSORFLOW[func.attr]}")
+                       f"{at.module()}.{_IN_TENSORFLOW[func.attr]}")
+
+
+def by_tensorflow(at: RaisedAt, node: ast.AST) -> tuple[list[Change], str]:
+    """A Python function of NumPy's as one of TensorFlow's, called by itself: a copy, where others call it too."""
+    first, listed = (next(iter(given(node, i, word)), None) for i, word in enumerate(("func", "inp")))
+    name = getattr(first, "attr", getattr(first, "id", ""))
+    functions = [each for each in at.all(ast.FunctionDef) if each.name == name and not each.decorator_list]
+    if first is None or len(functions) != 1 or not isinstance(listed, (ast.List, ast.Tuple)):
+        return [], ""
+    (function,), module = functions, at.module()
+    inside = [each for line in function.body for each in ast.walk(line)]
+    changes: list[Change] = []
+    for each in inside:
+        func: Any = getattr(each, "func", None)
+        if called(each) == "astype":
+            changes.append((at.range(func)[1] - len(".astype"), at.range(each)[1], ""))
+        elif isinstance(func, ast.Attribute) and at.written(func.value) == at.numpy and func.attr in _IN_TENSORFLOW:
+            changes.append((*at.range(func), f"{module}.{_IN_TENSORFLOW[func.attr]}"))
+        elif func is not None and called(each) != "range" or isinstance(each, _OF_ARRAYS) or isinstance(
+                each, ast.For) and called(each.iter) != "range" or isinstance(each, ast.Subscript) and isinstance(
+                    each.ctx, ast.Store) or getattr(each, "attr", "") in ("shape", "size", "T"):
+            return [], ""
+    others = [each for each in ast.walk(at.tree) if name in (getattr(each, "id", ""), getattr(each, "attr", ""))]
+    call, own = at.written(first), f"{name}_of_tensors" * (len(others) > 1)
+    if own:
+        (start, end), call = at.range(function), call[:-len(name)] + own
+        text = changed(at.text[start:end], [(low - start, high - start, new) for low, high, new in changes])
+        changes = [at.after(function, "", *[""] * (not function.col_offset), text.replace(name, own, 1))]
+    call = f"{call}({', '.join(map(at.written, listed.elts))})"
+    return [*changes, (*at.range(node), call)], f"{call}, with {module}'s functions in {own or name}"
 
 
 def of_one_axis(at: RaisedAt) -> Remark | None:

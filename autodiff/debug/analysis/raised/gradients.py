@@ -20,7 +20,7 @@ from ..scripts.changes import Change
 from ..scripts.parsed import is_within
 from ..scripts.straight_through import straight_past
 from ..why import why_none
-from .arguments import IN_TENSORFLOW
+from .arguments import by_tensorflow
 from .left_out import of_copies_kept, without_none
 from .of_two import of_the_other
 from .raised_at import RaisedAt
@@ -302,7 +302,7 @@ def _past(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], str]:
                 changes += [(*at.range(side), at.cast(side, "float32")) for side in sides if (t := at.tensor(
                     side)) is not None and t.dtype.is_integer and t is not op.outputs[0]]
         return changes, f"{text} in place of {at.written(node)}, which an integer lets no gradient through"
-    return _by_tensorflow(at, node) if op.type in ("PyFunc", "EagerPyFunc") else ([], "")
+    return by_tensorflow(at, node) if op.type in ("PyFunc", "EagerPyFunc") else ([], "")
 
 
 def _straight(at: RaisedAt, node: Any, first: Any) -> tuple[list[Change], str]:
@@ -328,22 +328,3 @@ def _of_choice(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], st
     is_squashed = past(compared.inputs[0], _PASSES).op.type in _SQUASHED
     smooth = at.written(sides[0]) if is_squashed else at.tensorflow("sigmoid", sides[0])
     return [(*at.range(whole), smooth)], f"{smooth} in place of {at.written(whole)}, which has no slope"
-
-
-def _by_tensorflow(at: RaisedAt, node: Any) -> tuple[list[Change], str]:
-    """A Python function of NumPy's as one of TensorFlow's, called by itself."""
-    name, module = getattr(node.args[0], "id", ""), at.module()
-    function = next((each for each in at.all(ast.FunctionDef) if each.name == name), None)
-    listed = node.args[1]
-    if function is None or not isinstance(listed, (ast.List, ast.Tuple)):
-        return [], ""
-    changes: list[Change] = []
-    for each in ast.walk(function):
-        if isinstance(each, ast.Attribute) and at.written(each.value) == at.numpy and not each.attr.startswith("float"):
-            if each.attr not in IN_TENSORFLOW:
-                return [], ""
-            changes.append((*at.range(each), f"{module}.{IN_TENSORFLOW[each.attr]}"))
-        if called(each) == "astype" and isinstance(each, ast.Call):
-            changes.append((at.range(each.func)[1] - len(".astype"), at.range(each)[1], ""))
-    call = f"{name}({', '.join(map(at.written, listed.elts))})"
-    return [*changes, (*at.range(node), call)], f"{call}, with {module}'s functions in {name}"

@@ -33,7 +33,7 @@ _SECONDS, _EACH = 3.0, 1.5  # of this thread, for all findings, and for one: wha
 _FINDINGS = 4  # the worst ones, whose remedies are tried
 _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
 _NOT_SHOWN = "the remembered steps do not show that it helps"
-_TRIED = f"tried: {_NOT_SHOWN}"
+_TRIED, _EARLY = f"tried: {_NOT_SHOWN}", "tried: the remembered steps are too few to show what it gives"
 _LEVEL = 0.5  # of the largest of values, above which all of them hardly vary
 _MUCH = 0.5  # of the loss at the end that is left by a remedy for what does harm
 _OF_TASTE = ("no activation", "relu on the logits", "two activations", "initial values too large")
@@ -115,7 +115,8 @@ class Mended:
             return False
         is_telling = self._left < _MUCH and case.last_loss < case.guess  # far above a guess any layer helps
         down = [after < before for _, before, after in case.again]
-        return (case.learns or case.falls) and not is_telling or _NOT_SHOWN in said and sum(down) > len(down) / 2
+        is_shown = _NOT_SHOWN not in said and _EARLY not in said
+        return (case.learns or case.falls) and not is_telling or not is_shown and sum(down) > len(down) / 2
 
     def _said(self, finding: Finding, attempts: Sequence[Attempt], case: Case, steps: Sequence[Moment],
               until: float) -> str:
@@ -157,7 +158,8 @@ class Mended:
             return said
         remedy = Remedy(overlay.words, said, 0.0, 0.0, finding.place, applied=self.trials.applied(overlay))
         number = self.trials.numbered_as(remedy, overlay, self.state.moments[-1])
-        return f"{said}{' yet' * (said == _TRIED)}; {remedy.applied.format(number)}"
+        said = _EARLY if said == _TRIED else said
+        return f"{said}; {remedy.applied.format(number)}"
 
     def _tried(self, finding: Finding, attempt: Attempt, case: Case, steps: Sequence[Moment], until: float) -> str:
         """What an attempt gave, if it helps; else ""."""
