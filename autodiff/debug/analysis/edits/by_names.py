@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 from ....core.graph import Operation
 from ....core.site import source_lines
@@ -16,17 +17,9 @@ from ..mistakes.trainers import by_loss
 from ..scripts.calls import called, given
 from ..scripts.source_tree import Source
 
+_UNTOLD = "as where minimize was given no var_list"
 _COLLECTED = ("trainable_variables", "get_collection", "get_trainable_variables", "get_variables")
 _IN, _SCOPE = ("{0} in {1}", "{1}.startswith({0})", "{2} in {1}"), ("{0}", "{2}")  # as it is, and as it may be
-
-
-class Picked(NamedTuple):
-    """The line that picks variables, what is said of it and of the remedy, and the line anew."""
-
-    place: Place
-    text: str
-    remedy: str
-    lines: NewLines
 
 
 def asked_at(update: Update) -> Operation:
@@ -34,13 +27,14 @@ def asked_at(update: Update) -> Operation:
     return max((op for op in ancestors([update.gradient]) if op.gradient_of is not None), key=lambda op: op.index)
 
 
-def picked(finding: Finding, case: Case) -> Picked | None:
-    """What picks the variables of one loss by a part of their names, which some that another one trains have too."""
+def picked(finding: Finding, case: Case) -> tuple[Finding, NewLines] | None:
+    """A finding with the line that picks the variables of one loss by a part of their names which those of another have
+    too, and that line anew; None where none does."""
     losses = by_loss(case) if finding.kind == "two losses train the same" else {}
     for y, mine in losses.items():
-        trained, names = {u.variable.op.name for u in mine}, {op.name for op in case.variables_behind(y)}
+        trained, names, op = {u.variable.op.name for u in mine}, {o.name for o in case.variables_behind(y)}, asked_at(
+            mine[0])
         others = {u.variable.op.name for z, theirs in losses.items() if z is not y for u in theirs}
-        op = asked_at(mine[0])
         file = op.site.file if op.site is not None else ""
         try:
             source = Source("".join(source_lines(file)))
@@ -50,14 +44,13 @@ def picked(finding: Finding, case: Case) -> Picked | None:
             raw = source.raw(node.left if isinstance(node, ast.Compare) else node)
             slashed = f"{raw} + '/'" if raw.isidentifier() else f"{raw[:-1]}/{raw[-1]}"
             for way, part in ((way, part) for way in ways[1:] for part in told):
-                old, new = (_chosen(each, part, names) for each in (ways[0], way))
-                if old == trained and new == trained - others and all(
-                        _chosen(ways[0], each, names) == _chosen(way, each, names) for each in told if each != part):
+                old, new = ({each: _chosen(way, each, names) for each in told} for way in (ways[0], way))
+                if old.pop(part) == trained and new.pop(part) == trained - others and old == new:
                     text = way.format(raw, name, slashed)
-                    return Picked(Place(file, node.lineno, "", source_lines(file)[node.lineno - 1].strip()),
-                                  f"as the var_list of {y.name} picks them by {part!r}, which is in their names too",
-                                  f"{text} in place of {source.raw(node)}",
-                                  source.rows([(*source.range(node), text)], file))
+                    return replace(finding, remedy=f"{text} in place of {source.raw(node)}", place=Place(
+                        file, node.lineno, "", source_lines(file)[node.lineno - 1].strip()), text=finding.text.replace(
+                            _UNTOLD, f"as the var_list of {y.name} picks them by {part!r}, which is in their names too")
+                        ), source.rows([(*source.range(node), text)], file)
     return None
 
 

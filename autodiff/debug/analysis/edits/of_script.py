@@ -40,7 +40,7 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
     if done is not None and done.lines:
         return done.lines
     if (found := picked(finding, case)) is not None:
-        return found.lines
+        return found[1]
     state = unused_state(case.y, op.outputs[0]) if op is not None and finding.kind == "no gradient" else None
     if state is not None:
         return state.lines

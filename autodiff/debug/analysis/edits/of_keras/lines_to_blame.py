@@ -35,8 +35,7 @@ def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
         which = "freed_at" if FREED in finding.text else "frozen_at"
         return replace(finding, place=frozen_place(op.graph, which) or finding.place)
     if (found := picked(finding, case)) is not None:
-        text = finding.text.replace("as where minimize was given no var_list", found.text)
-        return replace(finding, place=found.place, text=text, remedy=found.remedy)
+        return found[0]
     if finding.kind in OF_A_CALL:
         return _where_called(finding, op)
     return _where_given(finding, op, case) if finding.kind in OF_DATA else finding
