@@ -538,7 +538,8 @@ def test_the_activation_of_a_layer_is_written_where_the_layer_is_given_it(tmp_pa
     with loaded(text, tmp_path, monkeypatch, "run -f nonfinite") as shell:
         said("why nan", shell)
         number = 1 + next(i for i, (each, *_) in enumerate(shell.dbg.trials.tried) if "in place of relu" in each.words)
-        assert "dense(-x, 1, activation=lambda v: tf.nn.softplus(v) + 1e-6, " in shell.dbg.edits.patch(number).new.decode()
+        new = shell.dbg.edits.patch(number).new.decode()
+        assert "dense(-x, 1, activation=lambda v: tf.nn.softplus(v) + 1e-6, " in new
 
 
 def test_a_fix_needs_no_question_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
