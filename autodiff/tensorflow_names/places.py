@@ -33,8 +33,10 @@ _ROWS = {
         "backend keras.backend; callbacks keras.callbacks; initializers keras.initializers; layers keras.layers; "
         "losses keras.losses; metrics keras.metrics; models keras.models; regularizers keras.regularizers; "
         "optimizers keras.optimizers; optimizer_v2 keras.optimizers; testing_utils python.framework.testing_utils; "
+        "constraints keras.constraints; datasets keras.datasets; "
         "utils keras.utils keras",
-    "tensorflow.python.keras.utils": "tf_utils python.framework_ops",
+    "tensorflow.python.keras.utils": "tf_utils python.framework_ops", "tensorflow.python.keras.preprocessing":
+        "image keras.preprocessing.image; sequence keras.preprocessing.sequence; text keras.preprocessing.text",
     "tensorflow.python.layers": "normalization layers api.layers.normalization; "
         "utils api.control.known_choice python.layer_sizes api.variables.reachable",
     "tensorflow.python.lib": "io gfile",

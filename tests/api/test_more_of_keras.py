@@ -226,3 +226,10 @@ def test_averages_of_a_model_frozen_after_it_was_compiled_move_when_it_is_traine
     np.testing.assert_allclose(K.get_value(mean), 0.5 * ROWS.mean(0), rtol=1e-4)
     outer.train_on_batch(ROWS, KINDS)
     np.testing.assert_allclose(K.get_value(mean), 0.5 * ROWS.mean(0), rtol=1e-4)
+
+
+def test_layers_of_one_function_are_told_by_their_settings() -> None:
+    for layer in (LAYERS.LeakyReLU(0.1), LAYERS.LeakyReLU(alpha=0.1, name="l"), LAYERS.Dropout(0.25)):
+        config = layer.get_config()
+        assert "args" not in config and {0.1, 0.25} & {value for value in config.values() if type(value) is float}
+        assert type(layer).from_config(config).get_config() == config

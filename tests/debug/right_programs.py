@@ -41,6 +41,32 @@ h = tf.scan(lambda a, b: tf.tanh(tf.matmul(a, w) + b), steps, reverse=True)[0]
 loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4))
 fit([adam(.01).minimize(loss), loss], steps=24)
 ''',
+    "moving averages that one branch makes and the other reads": '''
+training, average = tf.placeholder(tf.bool, []), tf.train.ExponentialMovingAverage(.9)
+h = dense(p, 4)
+moments = tf.nn.moments(h, [0])
+def moved():
+    with tf.control_dependencies([average.apply(moments)]):
+        return [tf.identity(each) for each in moments]
+mean, variance = tf.cond(training, moved, lambda: [average.average(each) for each in moments])
+u = dense(tf.nn.relu(tf.nn.batch_normalization(h, mean, variance, tf.Variable(tf.zeros([4])), None, 1e-3)), 1)
+fit(sgd(.01).minimize(tf.losses.mean_squared_error(q, u)), lambda i: {**near(i), training: True}, 24)
+''',
+    "a schedule that was followed before": '''
+step = tf.train.create_global_step()
+first = tf.losses.mean_squared_error(q, dense(p, 1))
+before = sgd(tf.train.exponential_decay(.05, step, 10, .9)).minimize(first, step)
+loss = tf.losses.mean_squared_error(q, dense(dense(p, 8, tf.nn.tanh), 1))
+after, at = adam(.01).minimize(loss), []
+def later(i):
+    at[:] = [after if i > 11 else before]
+    return near(i)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(40):
+        fed = later(i)
+        session.run(at, fed)
+''',
     "moments that errors are to have": '''
 e = dense(p, 1) - q
 loss = tf.reduce_sum(tf.square(tf.reduce_mean(p * e, 0))) + tf.square(tf.reduce_mean(e))

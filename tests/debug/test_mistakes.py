@@ -169,6 +169,21 @@ def test_nothing_is_said_against_what_is_right(name: str, tmp_path: Path) -> Non
     found = findings(RIGHT[name], tmp_path)
     assert [(f.kind, f.text) for f in found if f.level != "remark"] == []
     assert name != "clipping that never bites" or "clipping never bites" in {f.kind for f in found}
+    assert "batch norm in evaluation mode" not in {f.kind for f in found}
+
+
+def test_a_model_that_only_predicts_is_said_to_lead_to_what_it_predicts(tmp_path: Path) -> None:
+    found = findings(KERAS + """
+def made():
+    return keras.Sequential([layers.Dense(4, "softmax", input_shape=(8,), name=f"answers_{len(models)}")])
+models = []
+models += [made()]
+models += [made()]
+models[1].compile("adam", "sparse_categorical_crossentropy")
+models[0].predict(data)
+models[1].fit(data, classes, 24, 3, verbose=0)
+""", tmp_path)
+    assert "VarIsInitialized" not in str(found)
 
 
 def test_what_is_half_built_where_the_script_ends_lacks_no_gradient(tmp_path: Path) -> None:

@@ -262,3 +262,11 @@ def test_a_function_answers_for_an_op_where_its_types_are() -> None:
         op(1, "a")
     with pytest.raises(AssertionError, match="Dispatching not enabled for"):
         dispatch.dispatch_for_types(len, Own)(len)
+
+
+@pytest.mark.parametrize(("module", "name"), [
+    ("preprocessing.image", "ImageDataGenerator"), ("preprocessing.sequence", "pad_sequences"),
+    ("preprocessing.text", "Tokenizer"), ("constraints", "max_norm"), ("datasets", "mnist")])
+def test_modules_of_python_keras_have_what_those_of_keras_have(module: str, name: str) -> None:
+    found = getattr(alias.module_named(f"tensorflow.python.keras.{module}"), name)
+    assert found is getattr(functools.reduce(getattr, module.split("."), tf.keras), name)

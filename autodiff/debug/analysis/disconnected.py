@@ -162,6 +162,7 @@ def _led_elsewhere(y: Tensor, made: list[Operation], below: set[Operation]) -> _
                     f"for {found.used}", f"use {found.lost} in place of {found.used}{found.read}", found.lines)
         return (f": it leads to {lost.name!r}{at_line(place_of(lost.op))}, which nothing uses, and {y.name} is made of "
                 f"what is fed for {fed.name!r}", f"compute {y.name} of {lost.name!r} in place of {fed.name!r}")
+    made = [op for op in made if op.type not in _QUESTIONS]
     end = next((op for op in reversed(made) if not any(t._consumers for t in op.outputs)), None)
     if end is not None and end.type not in _STORES and len(made) > 1:
         alike = [op for op in below if op.type == end.type and op.gradient_of is None and op.outputs[0].dims ==

@@ -27,6 +27,8 @@ def layer_of(name: str, words: str, function: Callable[..., Any], keeps_shape: b
 
     class Made(Weights, Layer):
         supports_masking = keeps_shape
+        __signature__ = own.replace(parameters=[*own.parameters.values(), inspect.Parameter(
+            "options", inspect.Parameter.VAR_KEYWORD)])
 
         def __init__(self, *args: Any, **options: Any) -> None:
             given = {key: options.pop(key) for key in list(options) if key in own.parameters}

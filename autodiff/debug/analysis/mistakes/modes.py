@@ -169,8 +169,8 @@ def _chosen(choice: Operation, kept: set[Operation], case: Case) -> str:
     if not values or len({bool(np.ravel(v)[0]) for v in values}) != 1:
         return ""
     taken = bool(np.ravel(values[0])[0])
-    branch = functions_of(choice)[0 if taken else 1].graph
-    if kept.isdisjoint(held(op.attrs["external"]) for op in branch.operations.values() if op.type == "Captured"):
+    branch = functions_of(choice)[0 if taken else 1]  # which may also move them, and give others
+    if kept.isdisjoint(held(op.attrs["external"]) for op in ancestors(branch.outputs) if op.type == "Captured"):
         return ""
     source = next((op for op in ancestors([choice.inputs[0]]) if op.type in PLACEHOLDERS), None)
     return f"{source.name if source is not None else choice.inputs[0].name} is {taken} in all of them"

@@ -85,8 +85,8 @@ def too_few(case: Case) -> list[Finding]:
 
 def decayed(case: Case) -> list[Finding]:
     """A learning rate that a schedule has brought to nothing, or that does not move though it is meant to."""
-    found = []
-    for rate in dict.fromkeys(u.rate for u in case.updates if u.rate is not None):
+    found, ran = [], {op for run in case.looked for op in run.ran}
+    for rate in dict.fromkeys(u.rate for u in case.updates if u.rate is not None and u.op in ran):
         counters = [op for op in ancestors([rate]) if op.type in VARIABLES and case.looked
                     and np.asarray(case.looked[0].before.get(op.name, 0.0)).dtype.kind in "iu"]
         values = [(run.step, float(np.reshape(v, ()))) for run, v in zip(case.looked, case.series(rate))
