@@ -68,6 +68,7 @@ def of_known_labels(scores: Tensor) -> Tensor:
 SAFE: list[Model] = [
     lambda a: tf.reduce_sum(tf.where(a > 0.0, tf.exp(-0.5 * tf.square(a) / 2.0), tf.zeros_like(a))),
     lambda a: tf.reduce_sum(tf.log(tf.matrix_diag_part(tf.cholesky(tf.exp(a) * tf.eye(2))))),
+    lambda a: tf.reduce_sum(tf.where(a > 0.0, tf.reduce_logsumexp(tf.stack([a, 2.0 * a]), 0), a)),
     lambda a: of_known_labels(tf.exp(a)),
     lambda a: tf.reduce_sum(tf.log(tf.maximum(a, 1e-12))),
     lambda a: tf.reduce_sum(tf.log(1.0 - tf.clip_by_value(tf.sigmoid(a), 0.0, 0.999)[:, None])),

@@ -90,6 +90,10 @@ def sign_of(tensor: Tensor, far: int = MANY) -> int:
         return 0 if value is None else int(np.all(value >= 0)) - int(np.all(value <= 0))
     if op.type in NEVER_NEGATIVE or is_squared(op):
         return 1
+    if op.type == "Sub":  # of a logarithm of exponentials, which are taken of what is less than the largest
+        most = past(op.inputs[1], CARRIES).op
+        most = past(most.inputs[1], CARRIES).op if most.type in SELECTS else most
+        return -int(most.type == "Max" and most.inputs[0] is op.inputs[0])
     if op.type in ("Neg", "Sum", "Mean"):
         return sign_of(op.inputs[0], far - 1) * (-1 if op.type == "Neg" else 1)
     return sign_of(op.inputs[0], far - 1) * sign_of(op.inputs[1], far - 1) if op.type in ("Mul", *DIVISIONS) else 0
