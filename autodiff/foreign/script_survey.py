@@ -42,7 +42,7 @@ def judged(framework: str, used: Iterable[tuple[str, int]]) -> Judged:
 
 
 def _has(framework: str, function: str) -> bool:
-    table: Any = import_module(f"{__package__}.jax.primitives").JAX if framework == "jax" else import_module(
+    table: Any = import_module(f"{__package__}.jax.primitives.whole").JAX if framework == "jax" else import_module(
         f"{__package__}.torch.aten").aten
     names = (function, f"_{function}", f"{function}_p")
     return any(op.partition(".")[0] in names for op in table.ops)

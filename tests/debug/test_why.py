@@ -162,6 +162,14 @@ def test_every_missing_variable_at_once() -> None:
 
 # ---- not finite -------------------------------------------------------------------------
 
+def test_a_count_that_is_trainable_by_default_lacks_no_gradient() -> None:
+    def model(a: Tensor) -> Tensor:
+        tf.Variable(0, name="count")
+        return tf.reduce_sum(tf.square(a))
+
+    assert debugged(model, [1.0, 2.0]).why(kind="none") == ()
+
+
 def where_trap(a: Tensor) -> Tensor:
     return tf.reduce_sum(tf.where(a > 0.0, tf.log(a), tf.zeros_like(a)))
 

@@ -167,7 +167,8 @@ class Explanations:
             missing = {t: why_none(top, t, call) for t, g in found.items()
                        if g is None and (y or t in lacking or call is None or t not in call.xs)}
             return (*(why_none(call.ys[0], x, call) for call, x in asked_in_vain(self.model.graph)), *(
-                each for t, each in missing.items() if y or not is_kept_out(t, each.cuts)))
+                each for t, each in missing.items() if y or not is_kept_out(t, each.cuts) and not (
+                    t.dtype.base_dtype.is_integer and any(g is not None for g in found.values()))))  # a mere count
         if kind not in ("zero", "exploding"):
             raise ArgumentError(expected="nan, none, zero or exploding", found=repr(kind))
         at = self.state.moment_for([top])
