@@ -1,6 +1,9 @@
 """Uses of autograd.Functions, whose forward and backward are the script's own."""
 from __future__ import annotations
 
+import inspect
+import linecache
+import os
 from typing import Any
 
 import torch
@@ -67,3 +70,12 @@ class Calls:
     def turn(self) -> None:
         """Begin a new step: forget the uses before the last."""
         self._older, self._known = self._known, {}
+
+
+def lines_of(function: Any, title: str) -> tuple[str, ...]:
+    """The lines of a function's body, as `title at file.py:12: code`."""
+    code = inspect.unwrap(function).__code__
+    numbers = sorted({line for _, _, line in code.co_lines() if line is not None and line > code.co_firstlineno})
+    file = os.path.basename(code.co_filename)
+    found = ((n, linecache.getline(code.co_filename, n).strip()) for n in numbers)
+    return tuple(f"{title} at {file}:{n}: {text}" for n, text in found if text and not text.startswith(("def ", "@")))

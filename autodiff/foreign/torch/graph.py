@@ -1,9 +1,6 @@
 """A record of ATen ops as a graph of ours. A tensor that torch does not differentiate is behind a stop_gradient."""
 from __future__ import annotations
 
-import inspect
-import linecache
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -18,6 +15,7 @@ from ..model import legal_name, tf
 from .aten import aten
 from .aten.common import row_of, with_gradient
 from .aten.types import as_type
+from .functions import lines_of
 from .memory import Memory
 from .record import (
     Call,
@@ -26,7 +24,6 @@ from .record import (
     Recorder,
     is_leaf,
     is_source,
-    place_of_frames,
     storage_of,
     tensors_in,
     traits_of,
@@ -330,25 +327,10 @@ class TorchGraph:
         return [None if s is None else part.of(s) for s in slopes]
 
 
-def lines_of(function: Any, title: str) -> tuple[str, ...]:
-    """The lines of a function's body, as `title at file.py:12: code`."""
-    code = inspect.unwrap(function).__code__
-    numbers = sorted({line for _, _, line in code.co_lines() if line is not None and line > code.co_firstlineno})
-    file = os.path.basename(code.co_filename)
-    found = ((n, linecache.getline(code.co_filename, n).strip()) for n in numbers)
-    return tuple(f"{title} at {file}:{n}: {text}" for n, text in found if text and not text.startswith(("def ", "@")))
-
-
 def name_of(op: Any) -> tuple[str, str]:
     """`add`, `Tensor` of aten::add.Tensor; without what stands for "in place"."""
     packet, _, overload = op.name().partition("::")[2].partition(".")
     return packet, overload or "default"
-
-
-def described(entry: Entry) -> tuple[str, Any, bool]:
-    """The name of what was done, its line, and whether autograd was on."""
-    name = entry.op.name() if isinstance(entry.op, Call) else name_of(entry.op)[0]
-    return name, place_of_frames(entry.frames), entry.has_grad
 
 
 def array_of(tensor: Any) -> np.ndarray:

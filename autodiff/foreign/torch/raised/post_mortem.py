@@ -15,7 +15,7 @@ from ...new_lines import before, in_place, last_name, nodes_on, out_of_place, re
 from ...own_gradients import of_function
 from ...script_lines import assigned_on, loop_around, loops_around, names_between, on_lines, place_on, read_by
 from ...thresholds import ungated
-from ..graph import described, sliced, written_by
+from ..graph import name_of, sliced, written_by
 from ..habits import Habits
 from ..left_behind import left_before, remark_on
 from ..record import Call, Entry, Recorder, is_leaf, is_library, place_of_frames, tensors_in
@@ -81,7 +81,7 @@ class PostMortem(Scene):
         return found._replace(text=text, lines=found.lines or lines)
 
     def _made(self, x: Any) -> tuple[str, Any, bool]:
-        return next((described(e) for e in reversed(self.all) if not written_by(e) and any(
+        return next((_described(e) for e in reversed(self.all) if not written_by(e) and any(
             t is x for t in e.made)), ("", None, True))
 
     def _no_leaves(self, name: str, what: str, place: Any) -> Remark:
@@ -127,7 +127,7 @@ class PostMortem(Scene):
         for entry in reversed(used):
             if any(t.requires_grad for t in entry.given) and not any(
                     t.requires_grad for t in entry.made) and not written_by(entry):
-                what, place, has_grad = described(entry)
+                what, place, has_grad = _described(entry)
                 if lines := {} if has_grad or place is None else in_place(place.file, place.line):
                     return Remark(f"{what} made a new tensor{at_line(place)} under no_grad, which requires no gradient",
                                   place, "change the leaf in place: w -= … for w = w - …", lines)
@@ -238,7 +238,7 @@ class PostMortem(Scene):
                               "first step()", mended.lines)
         wholes = [(e, t, getattr(t, "_base", None)) for e in reversed(self.all) for t in written_by(e)]
         entry = next(e for e, t, base in wholes if shape in (list(t.shape), list((t if base is None else base).shape)))
-        what, place, _ = described(entry)
+        what, place, _ = _described(entry)
         written = [out_of_place(site.file, site.line) for frames in (entry.frames, self.habits.made.get(
             id(entry.module), ())) for site in resolve(frames[:1])]
         node = on_lines(place.file).get(place.line) if place is not None else None
@@ -262,3 +262,9 @@ class PostMortem(Scene):
         """The line of the function that failed, of an op's frames."""
         return next((site.line for site in resolve(frames) if (site.file, site.function) == (
             self.file, self.frame.f_code.co_name)), 0)
+
+
+def _described(entry: Entry) -> tuple[str, Any, bool]:
+    """The name of what was done, its line, and whether autograd was on."""
+    name = entry.op.name() if isinstance(entry.op, Call) else name_of(entry.op)[0]
+    return name, place_of_frames(entry.frames), entry.has_grad
