@@ -16,7 +16,7 @@ from autodiff.foreign.model import tf
 from autodiff.foreign.torch.batches import source_of_batches
 from autodiff.foreign.torch.of_losses import logarithms_at
 from autodiff.foreign.torch.uncut import connected
-from autodiff.foreign.torch.written import Known, thawed, written
+from autodiff.foreign.torch.written import Known, slower, thawed, written
 
 EPOCHS = ["for e in n:", "    for x in l:", "        f(x).backward()", "        o.step()", "        s.step()", "    p"]
 # kind, or "kind of an op"; the line it is about; those of step, call and backward; the text, and as it is remedied
@@ -198,6 +198,18 @@ def test_the_tensors_themselves_in_place_of_their_numbers(old: str, new: str, tm
     file = _file(old, tmp_path, monkeypatch)
     found = connected(file, old.count("\n") + 1)
     assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)
+
+
+@pytest.mark.parametrize("old, new", [
+    ("o = Adam(ps, 0.01)", "o = Adam(ps, 0.001)"), ("o = Adam(ps, lr=a + b)", "o = Adam(ps, lr=(a + b) * 0.1)"),
+    ("s = LambdaLR(o, lambda e: 2 ** e)", "s = LambdaLR(o, lambda e: (2 ** e) * 0.1)"),
+    ("s = LambdaLR(o, f)", "s = LambdaLR(o, lambda *at: f(*at) * 0.1)"),
+    ("s = ExponentialLR(o, 2.0)", "s = ExponentialLR(o, 0.5)"), ("s = StepLR(o, 3, 4.0)", "s = StepLR(o, 3, 0.25)"),
+    ("s = OneCycleLR(o, max_lr=2.0)", "s = OneCycleLR(o, max_lr=0.2)")])
+def test_a_lower_rate_stands_where_the_rate_comes_from(old: str, new: str, tmp_path: Path,
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _file(old, tmp_path, monkeypatch)
+    assert _patched(slower(0.1, Known(Graph(), rated=Site(file, 1, ""))), file, old) == f"{new}\n"
 
 
 def test_a_decorator_that_records_nothing_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

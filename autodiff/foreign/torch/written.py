@@ -159,13 +159,23 @@ def _other_axis(at: _At) -> Iterator[NewLines]:
             yield replaced(at.file, given[0], "1" if dims[-1] == 1 else "-1")
 
 
+_RAISING = {  # schedules that may raise a rate -> the argument that says how far, and its place
+    "LambdaLR": ("lr_lambda", 1), "OneCycleLR": ("max_lr", 1), "CyclicLR": ("max_lr", 2), "ExponentialLR": ("gamma", 1),
+    "StepLR": ("gamma", 2), "MultiStepLR": ("gamma", 2)}
+
+
 def slower(factor: float, known: Known) -> NewLines:
-    """A part of the rate, where the optimizer is given it."""
+    """A part of the rate, where the optimizer is given it, or the schedule that raises it."""
     for call in _calls(site := known.rated):
-        for given in [word.value for word in call.keywords if word.arg == "lr"] + call.args[1:2]:
+        word, place = _RAISING.get(last_name(call.func), ("lr", 1))
+        for given in [each.value for each in call.keywords if each.arg == word] + call.args[place:place + 1]:
+            given, said = (given.body, "{} * {:g}") if isinstance(given, ast.Lambda) else (
+                given, "lambda *at: {}(*at) * {:g}" if word == "lr_lambda" else "{} * {:g}")
             is_number = isinstance(given, ast.Constant) and isinstance(given.value, (int, float))
-            new = f"{ast.literal_eval(given) * factor:g}" if is_number else f"{_whole(given)} * {factor:g}"
-            return replaced(site.file, given, new) if site is not None else {}
+            number = ast.literal_eval(given) if is_number else 0
+            less = 1 / number if word == "gamma" and number else number * factor
+            return replaced(site.file, given, f"{less:g}" if is_number else said.format(
+                _whole(given), factor)) if site is not None else {}
     return {}
 
 
