@@ -1,7 +1,7 @@
 """What Keras' optimizers have in common: settings as variables, a count of steps, clipped gradients, slots."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.convert import convert_to_tensor
@@ -198,10 +198,12 @@ class Rule(Optimizer):
     """A rule: `_change(grad, kept)` gives the new value of each slot, and what is taken from the variable.
 
     options: of Optimizer; `lr` is learning_rate. numbers: settings that may change. by_rows: of a gradient that has
-    some rows, only these rows change, not what is kept for others.
+    some rows, only these rows change, not what is kept for others. keeps_rows: what is kept for them does. by_value:
+    kept[""] is the variable.
     """
 
-    by_rows = False
+    by_rows: Any = False
+    keeps_rows = by_value = False
 
     def __init__(self, name: str, learning_rate: Any, options: dict[str, Any], **numbers: Any) -> None:
         super().__init__(name, **options)
@@ -227,15 +229,24 @@ class Rule(Optimizer):
         self._now = {name: self._get_hyper(name, float32) for name in self._hyper if name != "learning_rate"}
 
     def _resource_apply_dense(self, grad: Any, var: Any) -> Any:
+        return self._moved(grad, var, var.assign_sub)
+
+    def _moved(self, grad: Any, var: Any, take: Callable[[Any], Any]) -> Any:
         kept: dict[str, Any] = {name: self.get_slot(var, name) for name in self._kept()}
-        new, taken = self._change(grad, {name: slot.as_tensor() for name, slot in kept.items()})
-        return group(*(kept[name].assign(value) for name, value in new.items()), var.assign_sub(taken))
+        now = {**kept, "": var} if self.by_value else kept
+        new, taken = self._change(grad, {name: slot.as_tensor() for name, slot in now.items()})
+        return group(*(kept[name].assign(value) for name, value in new.items()), take(taken))
 
     def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Any:
+        if self.keeps_rows:
+            whole = convert_to_tensor(IndexedSlices(grad, indices, build.Shape(var)))
+            return self._moved(whole, var, lambda taken: var.scatter_sub(IndexedSlices(
+                build.GatherV2(taken, indices, 0), indices)))
         if not self.by_rows:
             return super()._resource_apply_sparse(grad, var, indices)
         kept: dict[str, Any] = {name: self.get_slot(var, name) for name in self._kept()}
-        new, taken = self._change(grad, {name: build.GatherV2(slot, indices, 0) for name, slot in kept.items()})
+        now = {**kept, "": var} if self.by_value else kept
+        new, taken = self._change(grad, {name: build.GatherV2(slot, indices, 0) for name, slot in now.items()})
         return group(*(kept[name].scatter_update(IndexedSlices(value, indices)) for name, value in new.items()),
                      var.scatter_sub(IndexedSlices(taken, indices)))
 

@@ -9,7 +9,6 @@ from ...core.errors import ArgumentError
 from ...core.op import build
 from .. import math
 from ..common.unsupported import refusing
-from ..control.dependencies import group
 from ..train.optimizer import Optimizer as _Optimizer
 from . import schedules
 from .optimizer_base import Optimizer, Rule
@@ -42,6 +41,8 @@ class SGD(Rule):
 
 class RMSprop(Rule):
     """The gradient over the root of its mean square; centered: over its deviation. The mean begins at zero."""
+
+    by_rows = property(lambda self: self._keeps)
 
     def __init__(self, learning_rate: Any = 0.001, rho: Any = 0.9, momentum: Any = 0.0, epsilon: float = 1e-7,
                  centered: bool = False, name: str = "RMSprop", **options: Any) -> None:
@@ -147,6 +148,8 @@ class Adam(_Moments):
 class Adamax(_Moments):
     """The mean gradient over its greatest size, which fades. Source: Kingma and Ba (2015), section 7.1."""
 
+    by_rows = True
+
     def __init__(self, learning_rate: Any = 0.001, beta_1: Any = 0.9, beta_2: Any = 0.999, epsilon: float = 1e-7,
                  name: str = "Adamax", **options: Any) -> None:
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, options)
@@ -159,6 +162,8 @@ class Adamax(_Moments):
 
 class Nadam(_Moments):
     """Adam with Nesterov's momentum, which grows with the steps. Source: Dozat (2016)."""
+
+    keeps_rows = True
 
     def __init__(self, learning_rate: Any = 0.001, beta_1: Any = 0.9, beta_2: Any = 0.999, epsilon: float = 1e-7,
                  name: str = "Nadam", **options: Any) -> None:
@@ -183,6 +188,8 @@ class Nadam(_Moments):
 class Ftrl(Rule):
     """Weights of gradients summed, 0 within l1: follow the regularized leader. Source: McMahan et al. (2013)."""
 
+    by_rows = by_value = True
+
     def __init__(self, learning_rate: Any = 0.001, learning_rate_power: float = -0.5,
                  initial_accumulator_value: float = 0.1, l1_regularization_strength: float = 0.0,
                  l2_regularization_strength: float = 0.0, name: str = "Ftrl",
@@ -196,16 +203,13 @@ class Ftrl(Rule):
     def _kept(self) -> dict[str, float]:
         return {"accumulator": self.initial_accumulator_value, "linear": 0.0}
 
-    def _resource_apply_dense(self, grad: Any, var: Any) -> Any:
-        slots: dict[str, Any] = {name: self.get_slot(var, name) for name in self._kept()}
-        before, w = slots["accumulator"].as_tensor(), var.as_tensor()
-        total = before + build.Square(grad)
-        old, new = (build.Pow(each, -self.learning_rate_power) / self._rate for each in (before, total))
-        linear = slots["linear"].as_tensor() + grad - (new - old) * w + (
-            2.0 * self.l2_shrinkage_regularization_strength * w)
+    def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+        w, total = kept[""], kept["accumulator"] + build.Square(g)
+        old, new = (build.Pow(each, -self.learning_rate_power) / self._rate for each in (kept["accumulator"], total))
+        linear = kept["linear"] + g - (new - old) * w + 2.0 * self.l2_shrinkage_regularization_strength * w
         inside = math.clip_by_value(linear, -self.l1_regularization_strength, self.l1_regularization_strength)
         value = (inside - linear) / (new + 2.0 * self.l2_regularization_strength)
-        return group(slots["accumulator"].assign(total), slots["linear"].assign(linear), var.assign(value))
+        return {"accumulator": total, "linear": linear}, w - value
 
 
 _BY_NAME = {kind.__name__.lower(): kind for kind in (Ftrl, SGD, RMSprop, Adagrad, Adam, Adadelta, Adamax, Nadam)}
