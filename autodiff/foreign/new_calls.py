@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from .new_lines import NewLines, all_on, last_name, nodes_on, replaced
+from ..debug.analysis.scripts.parsed import LOOSE
+from .new_lines import NewLines, all_on, last_name, nodes_on, part_of, replaced
 
 JOINING = ("cat", "concat", "concatenate")  # functions that join arrays
 _OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
@@ -115,3 +117,28 @@ def turned_mask(file: str, line: int) -> NewLines:
         return replaced(file, node, ast.unparse(ast.Compare(node.left, [other()], node.comparators)))
     is_plain = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
     return replaced(file, node, "~{}" if is_plain else "~({})")
+
+
+def other_sign(file: str, node: Any) -> NewLines:
+    """A sum or difference, also one that is assigned, as the other one."""
+    is_sum = isinstance(node, ast.BinOp)
+    left, right = (node.left, node.right) if is_sum else (node.target, node.value)
+    sign, text = "+" if isinstance(node.op, ast.Sub) else "-", part_of(file, right)
+    text = f"({text})" if is_sum and isinstance(right, LOOSE) and not isinstance(getattr(right, "op", None), (
+        ast.Mult, ast.Div, ast.MatMult, ast.Pow)) else text
+    return replaced(file, node, f"{part_of(file, left)} {sign}{'' if is_sum else '='} {text}")
+
+
+def other_step(file: str, line: int) -> NewLines:
+    """The statement on a line with the other sign of what it adds to a tensor, or takes away."""
+    for node in nodes_on(file, line):
+        if isinstance(node, (ast.AugAssign, ast.BinOp)) and isinstance(node.op, (ast.Add, ast.Sub)):
+            return other_sign(file, node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and last_name(node.func).strip(
+                "_").removeprefix("foreach_") in ("add", "sub"):
+            scaled = next((word.value for word in node.keywords if word.arg == "alpha"), None)
+            if scaled is not None:
+                return replaced(file, scaled, f"-{'({})' if isinstance(scaled, LOOSE) else '{}'}")
+            there, back = ("add", "sub") if "add" in node.func.attr else ("sub", "add")
+            return replaced(file, node.func, f"{ast.unparse(node.func.value)}.{node.func.attr.replace(there, back)}")
+    return {}

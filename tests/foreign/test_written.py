@@ -212,6 +212,18 @@ def test_a_lower_rate_stands_where_the_rate_comes_from(old: str, new: str, tmp_p
     assert _patched(slower(0.1, Known(Graph(), rated=Site(file, 1, ""))), file, old) == f"{new}\n"
 
 
+@pytest.mark.parametrize("old, new", [
+    ("w += r * w.grad", "w -= r * w.grad"), ("w.data = w.data + r * (g + d)", "w.data = w.data - r * (g + d)"),
+    ("w = w - (m + g)", "w = w + (m + g)"), ("w.copy_(w - r * m)", "w.copy_(w + r * m)"),
+    ("w.add_(w.grad, alpha=r)", "w.add_(w.grad, alpha=-r)"), ("w.data.sub_(m * r)", "w.data.add_(m * r)"),
+    ("torch._foreach_add_(ws, gs, alpha=r + s)", "torch._foreach_add_(ws, gs, alpha=-(r + s))"), ("f(w)", "")])
+def test_a_step_uphill_has_the_other_sign(old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _file(f"o = SGD(ps, lr=-0.1)\n{old}", tmp_path, monkeypatch)
+    finding = Finding(90, "uphill", "w", "", "w", "", "", "", Place(file, 2, "", ""))
+    assert [*written(finding, Known(Graph())).values()] == [new] * bool(new)
+    assert [*written(finding, Known(Graph(), rated=Site(file, 1, ""))).values()] == ["o = SGD(ps, lr=0.1)"]
+
+
 def test_a_decorator_that_records_nothing_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = "class A:\n    @torch.no_grad()\n    def f(self, x):\n        return g(x)"
     file = _file(old, tmp_path, monkeypatch)

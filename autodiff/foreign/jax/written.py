@@ -12,7 +12,7 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
 from ..course import TURNS, Turn
 from ..handed_on import function_of, handed_on, returned_by
-from ..new_calls import calls_on, given_too
+from ..new_calls import calls_on, given_too, other_sign
 from ..new_lines import NewLines, after, before, moved, nodes_on, part_of, replaced, squared_first
 from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, nodes_in, on_lines, read_by, usual_on
 from ..spelled import spelled
@@ -116,11 +116,8 @@ def _turned(at: _At) -> Iterator[NewLines]:
     for call in calls_on(at.file, at.line, "scale"):
         yield replaced(at.file, call, at.finding.remedy)
     found = list(_steps(at.known))
-    for file, node in found if len({node.lineno for _, node in found}) == len(found) else ():
-        sign = "+" if isinstance(node.op, ast.Sub) else "-"
-        is_sum = isinstance(node, ast.BinOp)
-        left, right = (node.left, node.right) if is_sum else (node.target, node.value)
-        yield replaced(file, node, f"{part_of(file, left)} {sign}{'' if is_sum else '='} {part_of(file, right)}")
+    if len({node.lineno for _, node in found}) == len(found):
+        yield {at: text for file, node in found for at, text in other_sign(file, node).items()}
 
 
 def _updated(at: _At) -> Iterator[NewLines]:

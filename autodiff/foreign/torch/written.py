@@ -16,8 +16,8 @@ from ...debug.analysis.mistakes.units import order_of
 from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
 from .. import new_lines
-from ..new_calls import calls_on, copied_to_the_other, given_too, turned_mask, with_word, without_call
-from ..new_lines import NewLines, after, before, last_name, moved, nodes_on, replaced, scaled_inside, text_on, value
+from ..new_calls import calls_on, copied_to_the_other, given_too, other_step, turned_mask, with_word, without_call
+from ..new_lines import NewLines, after, before, last_name, moved, nodes_on, part_of, replaced, scaled_inside, text_on
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_losses import in_logarithms, over_count, summed_too
@@ -159,6 +159,17 @@ def _other_axis(at: _At) -> Iterator[NewLines]:
             yield replaced(at.file, given[0], "1" if dims[-1] == 1 else "-1")
 
 
+def _turned(at: _At) -> Iterator[NewLines]:
+    """The other sign where the parameters are changed, or a rate above 0."""
+    for call in _calls(site := at.known.rated):
+        for given in (word.value for word in call.keywords if site and word.arg == "maximize"):
+            yield replaced(site.file, given, "False") if site else {}
+        for given in [word.value for word in call.keywords if word.arg == "lr"] + call.args[1:2]:
+            if site and isinstance(given, ast.UnaryOp) and isinstance(given.op, ast.USub):
+                yield replaced(site.file, given, part_of(site.file, given.operand))
+    yield other_step(at.file, at.line)
+
+
 _RAISING = {  # schedules that may raise a rate -> the argument that says how far, and its place
     "LambdaLR": ("lr_lambda", 1), "OneCycleLR": ("max_lr", 1), "CyclicLR": ("max_lr", 2), "ExponentialLR": ("gamma", 1),
     "StepLR": ("gamma", 2), "MultiStepLR": ("gamma", 2)}
@@ -222,7 +233,7 @@ def _registered(at: _At) -> Iterator[NewLines]:
     if lists_layers(statement):
         kind = "Dict" if isinstance(statement.value, (ast.Dict, ast.DictComp)) else "List"  # type: ignore
         what = "Parameter" if "Parameter(" in ast.unparse(statement.value) else "Module"  # type: ignore
-        yield value(at.file, at.line, f"torch.nn.{what}{kind}({{}})")
+        yield new_lines.value(at.file, at.line, f"torch.nn.{what}{kind}({{}})")
     yield from new_lines.made_before(at.file, at.line, at.known.late.line) if at.known.late is not None else ()
 
 
@@ -309,7 +320,8 @@ def _lighter(at: _At) -> Iterator[NewLines]:
 _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "gradients accumulate": _zeroed, "nothing to step by": lambda at: iter([
         new_lines.between_steps(at.file, at.line, at.known.backward, before)]), "never stepped": _stepped,
-    "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached, "equal initial values": _drawn,
+    "uphill": _turned, "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached,
+    "equal initial values": _drawn,
     **dict.fromkeys(("learning rate too high", "steps too large"), lambda at: iter([slower(0.1, at.known)])),
     "inputs not scaled": _scaled, "eval mode": _training,
     "softmax over the batch": _other_axis, "no logarithms": _logarithms, "logarithm of a softmax": _shares,
