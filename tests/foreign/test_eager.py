@@ -60,6 +60,13 @@ for i in range(4):
         loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
     optimizer.apply_gradients([(tape.gradient(loss, w), w)])
 """,
+    "counting": """
+w, steps = tf.Variable([1.0, 2.0], name="w"), tf.train.get_or_create_global_step()
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(w - 3.0))
+    tf.train.GradientDescentOptimizer(0.1).apply_gradients([(tape.gradient(loss, w), w)], global_step=steps)
+""",
     "nan": """
 w = tf.Variable([4.0, 0.0], name="w")
 with tf.GradientTape() as tape:
@@ -119,6 +126,11 @@ def test_a_variable_is_a_parameter(asked) -> None:
     assert "Variable:0" in table
     assert "6.00" in slope
     assert "6.00" in value
+
+
+def test_a_count_of_steps_is_no_parameter(asked) -> None:
+    *_, said = asked("counting", "run", "doctor")
+    assert "global_step" not in said
 
 
 def test_without_a_tape_the_script_ends_with_its_values(asked) -> None:

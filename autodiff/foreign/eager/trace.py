@@ -134,7 +134,7 @@ class _Walk:
             turn += 1
         self._reads[label] = self.values[label] = array
         self._add(op.outputs, ("read", label, array.shape, array.dtype.str),
-                  lambda built: [self.steps.variable(label, array).as_tensor()])
+                  lambda built: [self.steps.variable(label, array, trainable=array.dtype.kind in "fc").as_tensor()])
         self.handles[op.inputs[0].id] = self._count - 1  # type: ignore[attr-defined]
 
     def _add(self, outputs: Sequence[Any], key: Any, maker: Any) -> None:
