@@ -35,7 +35,7 @@ ADVICE = {
     "raw_ops": "use the function of the public name",
     "load_op_library": "declare the function with tf.py_func or tf.custom_gradient",
     "app": "tf.app.run and tf.app.flags are supported",
-    "python": "the tensorflow alias answers `import tensorflow.python...`: run the script with `gradbg script.py`"}
+    "python": "import the public name in its place, of tf, tf.nn, tf.keras or tf.train"}
 
 
 def advice(name: str) -> str:
