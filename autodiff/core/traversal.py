@@ -50,6 +50,13 @@ def past(tensor: Tensor, types: Collection[str]) -> Tensor:
     return tensor
 
 
+def outside(tensor: Tensor) -> Tensor:
+    """What a tensor that a function captured stands for, from however deep inside; itself if it was not captured."""
+    while tensor.op.type == "Captured":
+        tensor = tensor.op.attrs["external"]
+    return tensor
+
+
 def users_of(op: Operation) -> list[Operation]:
     """The forward ops that take what an op gives."""
     return [c for t in op.outputs for c in t._consumers if c.gradient_of is None]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..debug.analysis.scripts.parsed import LOOSE
-from .new_lines import NewLines, all_on, last_name, nodes_on, part_of, replaced
+from .new_lines import NewLines, all_on, last_name, nodes_on, part_of, replaced, tight
 
 JOINING = ("cat", "concat", "concatenate")  # functions that join arrays
 _OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
@@ -115,8 +115,7 @@ def turned_mask(file: str, line: int) -> NewLines:
         return replaced(file, node, ast.unparse(node.operand))
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and (other := _OTHER.get(type(node.ops[0]))) is not None:
         return replaced(file, node, ast.unparse(ast.Compare(node.left, [other()], node.comparators)))
-    is_plain = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
-    return replaced(file, node, "~{}" if is_plain else "~({})")
+    return replaced(file, node, f"~{tight(node)}")
 
 
 def other_sign(file: str, node: Any) -> NewLines:
@@ -138,7 +137,7 @@ def other_step(file: str, line: int) -> NewLines:
                 "_").removeprefix("foreach_") in ("add", "sub"):
             scaled = next((word.value for word in node.keywords if word.arg == "alpha"), None)
             if scaled is not None:
-                return replaced(file, scaled, f"-{'({})' if isinstance(scaled, LOOSE) else '{}'}")
+                return replaced(file, scaled, f"-{tight(scaled)}")
             there, back = ("add", "sub") if "add" in node.func.attr else ("sub", "add")
             return replaced(file, node.func, f"{ast.unparse(node.func.value)}.{node.func.attr.replace(there, back)}")
     return {}

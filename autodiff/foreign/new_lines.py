@@ -5,15 +5,37 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic, NamedTuple, TypeVar
 
 from ..core.site import Site, source_lines
+from ..debug.analysis.findings import Finding
 from ..debug.analysis.scripts.parsed import LOOSE
 from .script_lines import assigned_on, beside, holding, on_lines, parsed, read_by
 
 NewLines = dict[tuple[str, int], str]  # by file and number
 
+_Known = TypeVar("_Known")
 _SQUARING = ("square", "pow", "abs", "norm")
+
+
+class At(NamedTuple, Generic[_Known]):
+    """A finding, its line, and what else is known of the script."""
+
+    finding: Finding
+    file: str
+    line: int
+    known: _Known
+
+
+Rules = Mapping[str, Callable[[At[_Known]], Iterator[NewLines]]]  # by the kinds of findings
+
+
+def written_by(rules: Rules[_Known], finding: Finding, known: _Known) -> NewLines:
+    """The script's lines as the remedy of a finding has them: the first that the rule of its kind gives."""
+    rule, place = rules.get(finding.kind), finding.place
+    found = rule(At(finding, place.file, place.line, known)) if rule is not None and place is not None else ()
+    return next(filter(None, found), {})
 
 
 def before(file: str, line: int, text: str) -> NewLines:
@@ -135,7 +157,7 @@ def scaled_inside(file: str, line: int) -> NewLines:
         return {}
     inside = calls[0].args[0]
     text, given = ast.unparse(whole), ast.unparse(calls[0])
-    first = f"({ast.unparse(inside)})" if isinstance(inside, (ast.BinOp, ast.UnaryOp)) else ast.unparse(inside)
+    first = tight(inside, ast.unparse(inside))
     options = "".join(f", {ast.unparse(word)}" for word in calls[0].keywords)
     return value(file, line, f"{ast.unparse(calls[0].func)}({text.replace(given, first, 1)}{options})")
 
@@ -161,8 +183,7 @@ def squared_first(file: str, line: int) -> NewLines:
             if isinstance(mean, ast.Call) and last_name(mean.func) in ("mean", "sum"):
                 source = _first_of(file, mean)
                 given = ", ".join(map(ast.unparse, [*mean.args[source in mean.args:], *mean.keywords]))
-                part = ast.unparse(source)
-                squared = f"({part}) ** 2" if isinstance(source, LOOSE) else f"{part} ** 2"
+                squared = f"{tight(source, ast.unparse(source))} ** 2"
                 found.append((node, f"({squared}).{last_name(mean.func)}({given})"))
     return replaced(file, *found[0]) if len(found) == 1 else {}
 
@@ -178,6 +199,11 @@ def _first_of(file: str, call: ast.Call) -> ast.expr:
 def last_name(function: ast.expr) -> str:
     """What is called, without what it belongs to."""
     return ast.unparse(function).rpartition(".")[2]
+
+
+def tight(node: ast.expr, text: str = "{}") -> str:
+    """The text of an expression, as an operator or method may stand beside it: in brackets where it binds less."""
+    return f"({text})" if isinstance(node, LOOSE) else text
 
 
 def is_alone(file: str, node: ast.stmt) -> bool:

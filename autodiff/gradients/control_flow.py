@@ -15,7 +15,7 @@ from ..core.function_graph import Function, FunctionGraph, finish, repeat
 from ..core.graph import Graph, Operation, Tensor, get_default_graph
 from ..core.indexed_slices import IndexedSlices, dense
 from ..core.op import OPS, Blocked, blocked, build
-from ..core.traversal import ancestors
+from ..core.traversal import ancestors, outside
 from ..ops.control.if_and_while import if_, recall, while_
 from .apply_rule import rule_of
 from .backprop import gradients
@@ -34,9 +34,7 @@ def zeros_of(tensor: Tensor) -> Tensor:
 
 def variable_dtype(handle: Tensor) -> Any:
     """The dtype of the value behind a resource handle, also inside of functions."""
-    while handle.op.type == "Captured":
-        handle = handle.op.attrs["external"]
-    return handle.op.attrs["dtype"]
+    return outside(handle).op.attrs["dtype"]
 
 
 def plus(a: Tensor, b: Tensor) -> Tensor:

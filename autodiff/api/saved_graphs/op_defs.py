@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.graph import Operation
+from ...core.traversal import reached
 from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.op_table import Argument, op_schema
 from ...files.tensor_values import dtype_number
@@ -47,15 +48,12 @@ def _argument(argument: Argument) -> dict[str, Any]:
 def stripped_op_list_for_graph(graph_def: Any) -> Any:
     """The OpDefs that a graph and the functions which it calls need, by name, as an OpList."""
     functions = {function.signature.name: function for function in graph_def.library.function}
-    found: set[str] = set()
-    waiting = list(graph_def.node)
-    while waiting:
-        node = waiting.pop()
-        called = [node.op, *(attr.func.name for attr in node.attr.values() if attr.WhichOneof("value") == "func")]
-        for name in called:
-            if name in functions and name not in found:
-                waiting += functions[name].node_def
-            found.add(name)
+
+    def called(nodes: Any) -> list[str]:
+        return [name for node in nodes for name in (node.op, *(
+            attr.func.name for attr in node.attr.values() if attr.WhichOneof("value") == "func"))]
+
+    found = reached(called(graph_def.node), lambda name: called(functions[name].node_def) if name in functions else [])
     return OpList(op=[made for name in sorted(found - set(functions)) if (made := op_def_named(name)) is not None])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors, descendants
+from ...core.traversal import ancestors, descendants, past
 from ...gradients.blocked_reasons import no_gradient_reason
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 from .advice import advice_of
@@ -164,9 +164,7 @@ def _of_product(op: Operation, hop: Hop, inputs: Sequence[np.ndarray | None]) ->
 
 def _named(tensor: Tensor) -> str:
     """A tensor's name; of the value read from a variable, however arranged, the variable's."""
-    source = tensor.op
-    while source.type in ("Identity", "ReadVariableOp", *_ARRANGING) and source.inputs:
-        source = source.inputs[0].op
+    source = past(tensor, ("Identity", "ReadVariableOp", *_ARRANGING)).op
     return source.outputs[0].name if source.type in VARIABLES else tensor.name
 
 

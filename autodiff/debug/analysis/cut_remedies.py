@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import users_of
+from ...core.traversal import past, users_of
 from ...gradients.between import carries_gradient
 from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
 
@@ -107,9 +107,7 @@ def held_in_both(op: Operation, others: Iterable[Operation]) -> Operation | None
 
 
 def _itself(tensor: Tensor) -> Tensor:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
-    return tensor
+    return past(tensor, ("Identity",))
 
 
 def of_both(op: Operation, other: Operation) -> tuple[str, str]:

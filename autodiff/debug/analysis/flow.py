@@ -51,20 +51,12 @@ def cuts_between(y: Tensor, x: Tensor, behind: Collection[Operation] | None = No
 
 def _live(y: Tensor, x: Tensor, on_paths: set[Operation]) -> set[Any]:
     """Operations that a gradient reaches going back from y, cutters included; and x itself if it gets there."""
-    live: set[Any] = {x} if y is x else set()
-    stack = [y.op] if y.op in on_paths else []
-    while stack:
-        op = stack.pop()
-        if op in live:
-            continue
-        live.add(op)
-        for index, tensor in _ways(op):
-            if (tensor is x or tensor.op in on_paths) and _cut(op, index, on_paths, y) is None:
-                if tensor is x:
-                    live.add(x)
-                if tensor.op in on_paths:
-                    stack.append(tensor.op)
-    return live
+    def onward(node: Any) -> list[Any]:
+        let = [t for index, t in _ways(node) if (t is x or t.op in on_paths) and _cut(
+            node, index, on_paths, y) is None] if node is not x else []
+        return [*(t.op for t in let if t.op in on_paths), *(t for t in let if t is x)]
+
+    return reached([*([x] if y is x else []), *([y.op] if y.op in on_paths else [])], onward)
 
 
 def live_ops(y: Tensor) -> set[Operation]:

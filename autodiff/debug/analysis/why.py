@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors, descendants
+from ...core.traversal import ancestors, descendants, reached
 from ...gradients.blocked_reasons import GradientCall
 from ..facts.graph_lists import calls_of, trainable_tensors
 from ..facts.roles import SCALES, at_line, place_of, rescaled
@@ -127,17 +127,8 @@ def _is_of_shapes(cut: Cut, x: Tensor) -> bool:
 def _flows_around(y: Tensor, x: Tensor, stops: Sequence[Tensor]) -> bool:
     """Whether a path from y to x misses the ops of `stops`; x's own op does not count."""
     held = {stop.op for stop in stops} - {x.op}
-    seen = set(held)
-    stack = [y.op]
-    while stack:
-        op = stack.pop()
-        if op in seen:
-            continue
-        seen.add(op)
-        if x in op.inputs or y is x:
-            return True
-        stack.extend(t.op for t in op.inputs)
-    return False
+    passed = reached({y.op} - held, lambda op: [t.op for t in op.inputs if t.op not in held])
+    return y is x or any(x in op.inputs for op in passed)
 
 
 def why_small(y: Tensor, x: Tensor, gradients: Mapping[Tensor, Any], values: Mapping[Tensor, Any]) -> WhySmall:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.function_graph import Function, calls_python, functions_of
 from ...core.graph import Graph, Operation, Tensor
-from ...core.traversal import ancestors
+from ...core.traversal import ancestors, outside
 from ...ops.common.threads import one_blas_thread
 from ...runtime.plan.interpreter import interpret
 from ...runtime.plan.plan import Plan, compile_plan
@@ -89,7 +89,7 @@ class Calls:
             values = {**values, **self._fetch(missing)}
         if not all(t in values for t in passed):
             return
-        given = [_handle(t).op.name if is_handle(t) else values[t] for t in op.inputs]
+        given = [outside(t).op.name if is_handle(t) else values[t] for t in op.inputs]
         left: list[Any] = []
         if calls_python(op):
             left = [(values if t in values else self._outcomes).get(t) for t in op.outputs]
@@ -145,10 +145,3 @@ class Calls:
         if self._wanted is None:
             return tuple(dict.fromkeys((*function.inputs, *(t for op in ops for t in op.outputs), *function.outputs)))
         return tuple(dict.fromkeys((*(t for t in self._wanted if t.graph is function.graph), *function.outputs)))
-
-
-def _handle(tensor: Tensor) -> Tensor:
-    """The outer tensor that a captured one stands for, from however deep inside."""
-    while tensor.op.type == "Captured":
-        tensor = tensor.op.attrs["external"]
-    return tensor

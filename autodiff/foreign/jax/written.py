@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from ...core.site import Site
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
+from .. import new_lines
 from ..course import TURNS, Turn
 from ..handed_on import function_of, handed_on, returned_by
 from ..new_calls import calls_on, given_too, other_sign
-from ..new_lines import NewLines, after, before, moved, nodes_on, part_of, replaced, squared_first
+from ..new_lines import At, NewLines, Rules, after, before, moved, nodes_on, part_of, replaced, tight, written_by
 from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, nodes_in, on_lines, read_by, usual_on
 from ..spelled import spelled
 from .calls import Call
@@ -22,7 +24,6 @@ from .dropped import kept, taken_back
 from .optimizers import Optimizers
 
 _DEEP = 6  # names from a batch to the data
-_NAMES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
 
 
 class Known(NamedTuple):
@@ -34,18 +35,7 @@ class Known(NamedTuple):
     optimizers: Optimizers
 
 
-class _At(NamedTuple):
-    finding: Finding
-    file: str
-    line: int
-    known: Known
-
-
-def written(finding: Finding, known: Known) -> NewLines:
-    """The script's lines as the remedy of a finding has them."""
-    rule, place = _RULES.get(finding.kind), finding.place
-    found = rule(_At(finding, place.file, place.line, known)) if rule is not None and place is not None else iter(())
-    return next(filter(None, found), {})
+_At = At[Known]
 
 
 def slower(factor: float, known: Known) -> NewLines:
@@ -83,10 +73,10 @@ def _is_gradient(node: ast.expr, known: Known) -> bool:
 
 def _times(node: ast.expr, factor: float, is_schedule: bool) -> str:
     if is_schedule:
-        return f"lambda count: {factor:g} * {'{}' if isinstance(node, _NAMES) else '({})'}(count)"
+        return f"lambda count: {factor:g} * {tight(node)}(count)"
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         return f"{node.value * factor:g}"
-    return f"{'{}' if isinstance(node, _NAMES) else '({})'} * {factor:g}"
+    return f"{tight(node)} * {factor:g}"
 
 
 def _steps(known: Known) -> Iterator[tuple[str, Any]]:
@@ -296,15 +286,16 @@ def _whole(file: str, name: str) -> str:
     return name
 
 
-_RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
+_RULES: Rules[Known] = {
     **dict.fromkeys(("learning rate too high", "steps too large"), _slower),
     **dict.fromkeys(("uphill", "wrong sign"), _turned), "gradients for updates": _updated,
     "optimizer state left": _kept, "state stays": _carried, "never updated": _handed_on, "no gradient": _reached,
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split,
-    "inputs not scaled": _scaled, "mean before square": lambda at: iter([squared_first(at.file, at.line)]),
+    "inputs not scaled": _scaled, "mean before square": lambda at: iter([new_lines.squared_first(at.file, at.line)]),
     "change left": lambda at: iter([taken_back(at.file, at.line)]), "one for all": lambda at: iter([given_too(
         at.file, at.line, ("max", "min", "amax", "amin"), "axis=1")])}
+written = partial(written_by, _RULES)
 
 
 def other_argument(turns: Sequence[Turn], call: Call, known: Known) -> list[Finding]:

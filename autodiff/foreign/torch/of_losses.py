@@ -12,7 +12,7 @@ from ...debug.analysis.advice import advice_of
 from ...debug.analysis.edits.in_graph import squashed
 from ...debug.facts.roles import place_of
 from ..new_calls import calls_on, given_too
-from ..new_lines import NewLines, last_name, nodes_on, replaced
+from ..new_lines import NewLines, last_name, nodes_on, replaced, tight
 from ..script_lines import on_lines, parsed
 
 _CHOICES = ("argmax", "max", "topk", "argsort", "sort")  # what is the same of logarithms
@@ -24,7 +24,6 @@ _LOSSES = (*_OF_CLASSES, *"mse_loss l1_loss smooth_l1_loss huber_loss binary_cro
            "HuberLoss BCELoss BCEWithLogitsLoss binary_cross_entropy_with_logits".split())
 _MEANS = ("binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss", "smooth_l1_loss",
           "huber_loss")
-_PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)  # what stands before a dot
 _NEW = {"Softmax": "LogSoftmax", "softmax": "log_softmax", "log_softmax": "log_softmax"}
 
 
@@ -164,7 +163,7 @@ def over_count(file: str, line: int) -> Iterator[NewLines]:
         given = [*call.args, *(word.value for word in call.keywords if word.arg == "target")][1:2]
         if made is None or not given or made is not call and made.args or {"reduction", "weight"} & words.keys():
             continue
-        target = _before_dot(given[0])
+        target = tight(given[0], ast.unparse(given[0]))
         count = (f"({target} != {words.get('ignore_index', '-100')}).sum().clamp(min=1)" if last_name(
             made.func) in _OF_CLASSES else f"max({target}.numel(), 1)")
         told = [*map(ast.unparse, [*made.args, *made.keywords]), 'reduction="sum"']
@@ -183,10 +182,6 @@ def _made(file: str, call: ast.Call) -> ast.Call | None:
     return made[0] if len(made) == len(calls) == 1 else None
 
 
-def _before_dot(node: ast.expr) -> str:
-    return ast.unparse(node) if isinstance(node, _PLAIN) else f"({ast.unparse(node)})"
-
-
 def _summed(mean: ast.Call) -> str:
     """`x.sum() / max(x.numel(), 1)` for the mean of x; the count is that of what was chosen, where x is computed."""
     owner = getattr(mean.func, "value", None)
@@ -196,7 +191,8 @@ def _summed(mean: ast.Call) -> str:
         return ""
     chosen = next((node for node in ast.walk(x) if isinstance(node, ast.Subscript) and not any(isinstance(
         part, (ast.Slice, ast.Constant)) for part in ast.walk(node.slice))), x)
-    return f"{_before_dot(x)}.sum() / max({_before_dot(chosen)}.numel(), 1)"
+    total, counted = (tight(node, ast.unparse(node)) for node in (x, chosen))
+    return f"{total}.sum() / max({counted}.numel(), 1)"
 
 
 def summed_too(mean: Operation | None) -> Iterator[NewLines]:

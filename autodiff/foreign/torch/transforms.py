@@ -14,6 +14,7 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree
 
+from ...core.traversal import reached
 from ...ops.common.instead import instead
 from ..leaf_names import dotted, is_of_all_rows, parameter_names
 from .record import tensors_in
@@ -111,16 +112,9 @@ def _name(path: Any, title: str, taken: Mapping[str, Any]) -> str:
 
 def leads_elsewhere(value: Any, leaves: Sequence[Any]) -> bool:
     """Whether autograd leads from a value to other leaves too."""
-    waiting, seen, own = [value.grad_fn], set[Any](), set(map(id, leaves))
-    while waiting:
-        node = waiting.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        if id(getattr(node, "variable", leaves[0])) not in own:
-            return True
-        waiting += [before for before, _ in node.next_functions]
-    return False
+    own = set(map(id, leaves))
+    nodes = reached([value.grad_fn], lambda node: [each for each, _ in getattr(node, "next_functions", ())])
+    return any(hasattr(node, "variable") and id(node.variable) not in own for node in nodes)
 
 
 def _of_all_rows(asked: Asked, in_dims: Any) -> Asked | None:

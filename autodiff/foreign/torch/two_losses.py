@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
+from ..new_calls import given_too
 from ..new_lines import NewLines, after, moved, replaced, text_on
 from ..script_lines import assigned_on, block_of, holding, loops_around, on_lines, read_by
 
@@ -61,7 +62,7 @@ class TwoLosses:
                 on_lines(self.file)[at]) and at not in mine]
             return self._detached(other[:1], name) or Mended() if len(other) == 1 else Mended()
         return Mended("keep it in the first, backward(retain_graph=True)" + _or_sum(of_second, self.optimizers),
-                      _retained(self.file, lines[-1])) if not self.stepped else self._again(
+                      given_too(self.file, lines[-1], ("backward",), "retain_graph=True")) if not self.stepped else self._again(
                           self._chain(self._differentiated(), self.line, of_name))
 
     def _around(self) -> list[int]:
@@ -152,11 +153,3 @@ class _Detached(ast.NodeTransformer):
 def _or_sum(leaves: set[int], optimizers: list[set[int]]) -> str:
     """The other way, where one optimizer has all of them."""
     return "; or one backward() of the sum, (loss1 + loss2).backward()" * any(leaves <= each for each in optimizers)
-
-
-def _retained(file: str, line: int) -> NewLines:
-    for node in ast.walk(on_lines(file)[line]):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
-            given = ", ".join([*map(ast.unparse, node.args), *map(ast.unparse, node.keywords), "retain_graph=True"])
-            return replaced(file, node, f"{ast.unparse(node.func)}({given})")
-    return {}

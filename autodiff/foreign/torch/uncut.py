@@ -7,10 +7,9 @@ import functools
 from collections.abc import Iterator, Sequence
 
 from ...core.site import Site
-from ...debug.analysis.scripts.parsed import LOOSE
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
-from ..new_lines import NewLines, is_alone, last_name, nodes_on, replaced, text_on
+from ..new_lines import NewLines, is_alone, last_name, nodes_on, replaced, text_on, tight
 from ..script_lines import assigned_on, block_of, holding, loops_around, nodes_in, on_lines, read_by
 
 _WRAPPED = ("tensor", "as_tensor", "from_numpy", "Parameter", "Variable", "Tensor", "FloatTensor")
@@ -72,7 +71,7 @@ def called_itself(sites: Sequence[Site]) -> NewLines:
             given.insert(0, calls[0].func.value)
         known = {**dict(zip(names, given)), **{word.arg or "": word.value for word in calls[0].keywords}}
         text = ast.unparse(_Given(known).visit(copy.deepcopy(value)))
-        return replaced(caller.file, calls[0], f"({text})" if isinstance(value, LOOSE) else text) if (
+        return replaced(caller.file, calls[0], tight(value, text)) if (
             known.keys() >= {*names}) else {}
     return {}
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ...core.graph import Graph, Operation
 from ...core.site import Site
 from ...core.traversal import ancestors
 from ...debug.analysis.advice import advice_of
-from ...debug.analysis.findings import Finding
 from ...debug.analysis.mistakes.heads import unbroadcast
 from ...debug.analysis.mistakes.units import order_of
+from ...debug.analysis.scripts.calls import owner_text
 from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
 from .. import new_lines
 from ..new_calls import calls_on, copied_to_the_other, given_too, other_step, turned_mask, with_word, without_call
-from ..new_lines import NewLines, after, before, last_name, moved, nodes_on, part_of, replaced, scaled_inside, text_on
+from ..new_lines import At, NewLines, Rules, after, before, last_name, moved, nodes_on, replaced, text_on, tight
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_losses import in_logarithms, over_count, summed_too
@@ -41,20 +42,7 @@ class Known(NamedTuple):
     late: Site | None = None
 
 
-class _At(NamedTuple):
-    """A finding, its line, and what else is known."""
-
-    finding: Finding
-    file: str
-    line: int
-    known: Known
-
-
-def written(finding: Finding, known: Known) -> NewLines:
-    """The script's lines as the remedy of a finding has them."""
-    rule, place = _RULES.get(finding.kind), finding.place
-    found = rule(_At(finding, place.file, place.line, known)) if rule is not None and place is not None else iter(())
-    return next(filter(None, found), {})
+_At = At[Known]
 
 
 def _op(at: _At) -> Operation | None:
@@ -67,19 +55,10 @@ def _calls(at: Site | _At | None, *names: str) -> Iterator[ast.Call]:
     return calls_on(at.file, at.line, *names) if at is not None else iter(())
 
 
-def _owner(call: ast.Call) -> str:
-    return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-
-
-def _whole(node: ast.expr) -> str:
-    """What stands for an expression beside an operator."""
-    return "{}" if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else "({})"
-
-
 def _zeroed(at: _At) -> Iterator[NewLines]:
     """After the step that has used the gradients; a scaler's is given the optimizer."""
     for call in _calls(site := at.known.stepped, "step"):
-        name = ast.unparse(call.args[0]) if call.args else _owner(call)
+        name = ast.unparse(call.args[0]) if call.args else owner_text(call)
         yield after(site.file, site.line, f"{name}.zero_grad()") if site is not None else {}
 
 
@@ -87,7 +66,7 @@ def _stepped(at: _At) -> Iterator[NewLines]:
     """After backward: of the one optimizer whose gradients are zeroed in the loop or function."""
     parts = [node for node in holding(at.file, at.line) if isinstance(node, (ast.For, ast.While, ast.FunctionDef))]
     lines = [line for part in parts[-1:] for line in range(part.lineno, (part.end_lineno or 0) + 1)]
-    names = {_owner(call) for line in lines for call in _calls(Site(at.file, line, ""), "zero_grad")}
+    names = {owner_text(call) for line in lines for call in _calls(Site(at.file, line, ""), "zero_grad")}
     if len(names) == 1 and "" not in names:
         yield after(at.file, at.line, f"{names.pop()}.step()")
 
@@ -125,7 +104,7 @@ def _one_shape(at: _At) -> Iterator[NewLines]:
         sides = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) else (
             node.args if isinstance(node, ast.Call) else [])
         if len(sides) == 2:
-            yield replaced(at.file, sides[position], f"{_whole(sides[position])}.squeeze(1)")
+            yield replaced(at.file, sides[position], f"{tight(sides[position])}.squeeze(1)")
 
 
 def _reached(at: _At) -> Iterator[NewLines]:
@@ -141,7 +120,7 @@ def _drawn(at: _At) -> Iterator[NewLines]:
     for call in _calls(at, *_DRAWN):
         given = ast.unparse(call.args[0]) if call.args else ""
         how = "{0}.xavier_uniform_({1})" if given.endswith("weight") else _DRAWN[last_name(call.func)]
-        yield replaced(at.file, call, how.format(_owner(call), given))
+        yield replaced(at.file, call, how.format(owner_text(call), given))
     for call in _calls(at, "zeros", "ones", "zeros_like", "ones_like"):
         yield replaced(at.file, call, "0.1 * " + re.sub("zeros|ones", "randn", ast.unparse(call)))
 
@@ -154,7 +133,7 @@ def _other_axis(at: _At) -> Iterator[NewLines]:
     dims = op.inputs[0].dims if op is not None and op.inputs else None
     for call in _calls(at, "softmax", "log_softmax"):
         given = [word.value for word in call.keywords if word.arg == "dim"] + call.args[1:2] + call.args[:1] * (
-            _owner(call).rpartition(".")[2] not in ("F", "torch", "functional"))
+            owner_text(call).rpartition(".")[2] not in ("F", "torch", "functional"))
         if dims and given:
             yield replaced(at.file, given[0], "1" if dims[-1] == 1 else "-1")
 
@@ -166,7 +145,7 @@ def _turned(at: _At) -> Iterator[NewLines]:
             yield replaced(site.file, given, "False") if site else {}
         for given in [word.value for word in call.keywords if word.arg == "lr"] + call.args[1:2]:
             if site and isinstance(given, ast.UnaryOp) and isinstance(given.op, ast.USub):
-                yield replaced(site.file, given, part_of(site.file, given.operand))
+                yield replaced(site.file, given, new_lines.part_of(site.file, given.operand))
     yield other_step(at.file, at.line)
 
 
@@ -186,7 +165,7 @@ def slower(factor: float, known: Known) -> NewLines:
             number = ast.literal_eval(given) if is_number else 0
             less = 1 / number if word == "gamma" and number else number * factor
             return replaced(site.file, given, f"{less:g}" if is_number else said.format(
-                _whole(given), factor)) if site is not None else {}
+                tight(given), factor)) if site is not None else {}
     return {}
 
 
@@ -228,7 +207,7 @@ def _numbers_summed(at: _At) -> Iterator[NewLines]:
 def _registered(at: _At) -> Iterator[NewLines]:
     """A plain list of layers as one that parameters() looks into; a layer that the optimizer was made before; values
     that are made of an nn.Parameter as one themselves."""
-    yield scaled_inside(at.file, at.line)
+    yield new_lines.scaled_inside(at.file, at.line)
     statement = on_lines(at.file).get(at.line)
     if lists_layers(statement):
         kind = "Dict" if isinstance(statement.value, (ast.Dict, ast.DictComp)) else "List"  # type: ignore
@@ -269,8 +248,8 @@ def _moved_axes(at: _At) -> Iterator[NewLines]:
     op = _op(at)
     order = order_of(op) if op is not None and op.inputs else ()
     for call in _calls(at, "view", "reshape") if op is not None and order else ():
-        source = call.args[0] if (is_function := _owner(call) == "torch") else call.func.value  # type: ignore
-        moved_to = f"{_whole(source)}.permute({', '.join(map(str, order))})"
+        source = call.args[0] if (is_function := owner_text(call) == "torch") else call.func.value  # type: ignore
+        moved_to = f"{tight(source)}.permute({', '.join(map(str, order))})"
         old, new = op.inputs[0].dims or (), op.outputs[0].dims or ()  # type: ignore[union-attr]
         if [old[i] for i in order] == [*new]:
             yield replaced(at.file, call, moved_to.replace("{}", ast.unparse(source)))
@@ -300,7 +279,7 @@ def _no_layer(at: _At) -> Iterator[NewLines]:
     for name, line in re.findall(rf"^{kind} made at (\S+):(\d+)$", "\n".join(said), re.MULTILINE):
         calls = [*_calls(Site(at.file, int(line), ""), kind)] if at.file.endswith(name) else []
         if len(calls) == 1 and said.count(f"{kind} made at {name}:{line}") == 1:
-            yield replaced(at.file, calls[0], f"{_owner(calls[0])}.Identity()".lstrip("."))
+            yield replaced(at.file, calls[0], f"{owner_text(calls[0])}.Identity()".lstrip("."))
     lines = {each.site.line for each in ancestors(op.inputs) if each.type == kind and each.site is not None
              and each.site.file == at.file} if op is not None and op.type != kind else {at.line}
     yield without_call(at.file, lines.pop(), kind.lower()) if len(lines) == 1 else {}
@@ -317,7 +296,7 @@ def _lighter(at: _At) -> Iterator[NewLines]:
                 if word.arg == "weight_decay")
 
 
-_RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
+_RULES: Rules[Known] = {
     "gradients accumulate": _zeroed, "nothing to step by": lambda at: iter([
         new_lines.between_steps(at.file, at.line, at.known.backward, before)]), "never stepped": _stepped,
     "uphill": _turned, "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached,
@@ -344,3 +323,4 @@ _RULES: dict[str, Callable[[_At], Iterator[NewLines]]] = {
     "mask the wrong way round": _turned_mask, **dict.fromkeys(("double softmax", "double sigmoid"), _no_layer),
     "axes of batch and time": _worded("RNN LSTM GRU MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer "
                                       "Transformer", "batch_first", "True")}
+written = partial(new_lines.written_by, _RULES)

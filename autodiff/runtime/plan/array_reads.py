@@ -7,6 +7,7 @@ from typing import Any
 from ...core.constant_value import static_value
 from ...core.errors import InvalidArgumentError
 from ...core.graph import Operation, Tensor
+from ...core.traversal import past
 
 _READS = frozenset(("ListItem", "ListStack", "ListConcat"))
 _SAME_ARRAY = frozenset(("ListSet", "ListScatter", "Identity"))
@@ -25,7 +26,7 @@ def check_reads(operations: Iterable[Operation]) -> None:
         if op.type == "ListItem" and index is None:
             continue
         key = None if index is None else int(index)  # None: all elements
-        readers = seen.setdefault(_array_of(op.inputs[0]), {})
+        readers = seen.setdefault(past(op.inputs[0], _SAME_ARRAY), {})
         first = readers.get(key) or (next(iter(readers.values()), None) if key is None else readers.get(None))
         if first is not None:
             raise InvalidArgumentError(
@@ -34,10 +35,3 @@ def check_reads(operations: Iterable[Operation]) -> None:
                 node=f"{op.name}: {op.describe()}\nread before by {first.name}, written at {first.site}",
                 line=str(op.site))
         readers[key] = op
-
-
-def _array_of(flow: Tensor) -> Tensor:
-    """The list that an array began as."""
-    while flow.op.type in _SAME_ARRAY:
-        flow = flow.op.inputs[0]
-    return flow

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ....core.site import source_lines
+from ....core.traversal import users_of
 from ..scripts.calls import given, words_of
 from ..scripts.changes import Change
 from ..scripts.expressions import name_of
@@ -137,8 +138,7 @@ def of_this_alone(op: Operation) -> int:
               and each.gradient_of is None and each.span == op.span and each.spans != spans]
     number = next((i for i in range(len(spans)) if all(i >= len(each) or each[i:] == spans[i:] or each[i] != spans[i]
                                                        for each in others)), 0)
-    users = [c for t in op.outputs for c in t._consumers if c.gradient_of is None]
-    return 0 if any(spans[number] in c.spans for c in users) else number
+    return 0 if any(spans[number] in c.spans for c in users_of(op)) else number
 
 
 def written_at_call(source: Source, line: AtCall) -> list[Change]:

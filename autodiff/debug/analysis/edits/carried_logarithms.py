@@ -10,7 +10,7 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.errors import ArgumentError
 from ....core.graph import Operation, Tensor
-from ....core.traversal import users_of
+from ....core.traversal import past, users_of
 from ..scripts.changes import Change, changed
 from ..scripts.source_tree import Source
 
@@ -101,9 +101,7 @@ class _Logarithms(NamedTuple):
 
     def _side(self, node: ast.expr, tensor: Tensor) -> str:
         """The logarithm of a factor, as it is written."""
-        op = tensor.op
-        while op.type in _ARRANGED and op.inputs:
-            op = op.inputs[0].op
+        op = past(tensor, _ARRANGED).op
         if op in self.nodes.values():
             return self.of(node)
         tiny = " + 1e-12" if op.type in ("Softmax", "Sigmoid") else ""

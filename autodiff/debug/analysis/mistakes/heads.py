@@ -44,11 +44,7 @@ class Head(NamedTuple):
 
 def heads(case: Case) -> list[Head]:
     """The places in what is minimized where predictions meet labels."""
-    found = []
-    for op in case.behind:
-        if op in case.trained and (head := _head(op, case)) is not None:
-            found.append(head)
-    return found
+    return [head for op in case.behind if op in case.trained and (head := _head(op, case)) is not None]
 
 
 def _head(op: Operation, case: Case) -> Head | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, past
+from ....core.traversal import ancestors, in_order, past, reached
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held
@@ -180,9 +180,8 @@ def _index_for_value(case: Case) -> Iterator[Finding]:
     for head in heads(case):
         if head.form not in ("squared", "absolute") or head.labels is None or head.labels.op in case.trained:
             continue
-        stack, seen = [head.labels.op], set()
-        while stack:
-            op = stack.pop()
+        made = reached([head.labels.op], lambda op: [t.op for t in op.inputs] if op.type in _VALUE else [])
+        for op in in_order(made):
             if op.type == "ArgMax" and any(o.type in VARIABLES for o in ancestors(op.inputs)):
                 yield finding(67, "index for value", op, f"{op.name} gives the place of the largest of "
                               f"{op.inputs[0].name}, 0 to {_last(op)}, and the target {head.labels.name} of "
@@ -190,9 +189,6 @@ def _index_for_value(case: Case) -> Iterator[Finding]:
                               "value", "tf.reduce_max(x, axis) for the value; tf.argmax gives its index",
                               confidence="certain")
                 return
-            if op not in seen and op.type in _VALUE:
-                stack += [t.op for t in op.inputs]
-            seen.add(op)
 
 
 def _advantage_trained(case: Case) -> Iterator[Finding]:

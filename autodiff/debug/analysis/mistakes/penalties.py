@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, past
+from ....core.traversal import ancestors, past, reached
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held, values_behind
@@ -44,13 +44,7 @@ def _weighted_by_zero(case: Case) -> list[Finding]:
 
 def above_sums(y: Tensor) -> set[Operation]:
     """What y is a sum of, past sums and factors."""
-    found, stack = set[Operation](), [y.op]
-    while stack:
-        op = stack.pop()
-        if op not in found:
-            found.add(op)
-            stack += [t.op for t in op.inputs] if op.type in (*_SUMS, "Identity") else []
-    return found
+    return reached([y.op], lambda op: [t.op for t in op.inputs] if op.type in (*_SUMS, "Identity") else [])
 
 
 def _subtracted(case: Case) -> list[Finding]:

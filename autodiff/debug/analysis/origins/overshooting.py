@@ -12,12 +12,12 @@ import numpy as np
 
 from ....core.function_graph import functions_of
 from ....core.graph import Operation, Tensor
-from ....core.site import source_lines
 from ....core.traversal import ancestors, in_order, past
 from ...facts.function_calls import Calls
 from ...facts.records import NewLines
 from ...facts.roles import place_of
 from ..findings import Link, Origin
+from ..scripts.parsed import Parsed
 from .sources import Scene
 
 _ADDS, _SAME = ("Add", "AddV2", "Sub"), ("Identity", "Reshape", "Cast", "SelectV2")
@@ -70,13 +70,12 @@ def _written_out(op: Operation, scene: Scene) -> Iterator[tuple[Operation, Seque
 def _written(step: Operation, count: int) -> NewLines:
     """So many smaller steps, where a statement of one line makes one of what it adds to."""
     file, line = (step.site.file, step.site.line) if step.site is not None else ("", 0)
-    for node in ast.walk(ast.parse("".join(source_lines(file)))):
-        if isinstance(node, (ast.Assign, ast.AugAssign)) and node.lineno == node.end_lineno == line:
-            target = ast.unparse(node.target if isinstance(node, ast.AugAssign) else node.targets[0])
-            total = ast.BinOp(node.target, node.op, node.value) if isinstance(node, ast.AugAssign) else node.value
-            if isinstance(total, ast.BinOp) and isinstance(total.op, (ast.Add, ast.Sub)) and ast.unparse(
-                    total.left) == target and target in {ast.unparse(each) for each in ast.walk(total.right)}:
-                total.right = ast.BinOp(total.right, ast.Div(), ast.Constant(count))
-                begins = f"{' ' * node.col_offset}for _ in range({count}): "
-                return {(file, line): f"{begins}{target} = {ast.unparse(total)}"}
+    for node in Parsed.of_file(file).at_line(line, ast.Assign):
+        target, total = ast.unparse(node.targets[0]), node.value
+        if node.lineno == node.end_lineno and isinstance(total, ast.BinOp) and isinstance(
+                total.op, (ast.Add, ast.Sub)) and ast.unparse(total.left) == target and target in {
+                    ast.unparse(each) for each in ast.walk(total.right)}:
+            total.right = ast.BinOp(total.right, ast.Div(), ast.Constant(count))
+            begins = f"{' ' * node.col_offset}for _ in range({count}): "
+            return {(file, line): f"{begins}{target} = {ast.unparse(total)}"}
     return {}

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 from ....core.graph import Operation
+from ....core.traversal import users_of
 from ..update_blame import is_store
 
 
 def reads_of(variable: Operation, *, whole: bool = False) -> list[Operation]:
     """The forward ops that take a variable's numbers. whole: also those of integers."""
-    users = [c for t in variable.outputs for c in t._consumers if not is_store(c) and c.gradient_of is None]
-    return [c for c in users if c.outputs and (whole or c.outputs[0].dtype.base_dtype.is_floating)]
+    users = [c for c in users_of(variable) if not is_store(c) and c.outputs]
+    return [c for c in users if whole or c.outputs[0].dtype.base_dtype.is_floating]
 
 
 def counts_steps(variable: Operation) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Operation, Tensor
+from ....core.traversal import outside
 from ...facts.function_calls import Call, Calls, Inside
 from ...facts.known import inputs_read
 from ...facts.roles import PLACEHOLDERS, is_handle
@@ -92,11 +93,9 @@ def element_at(tensor: Tensor, index: Index, scene: Scene) -> Source:
 def _variable(handle: Tensor, at: Source) -> Source:
     """The element of a variable that a branch or loop read."""
     scene = at.scene
-    while handle.op.type == "Captured":
-        handle = handle.op.attrs["external"]
     while scene.around is not None:
         scene = scene.around
-    return Source(handle, at.index, at.value, scene)
+    return Source(outside(handle), at.index, at.value, scene)
 
 
 def _part(tensor: Tensor, at: Source) -> Source | None:

@@ -11,7 +11,7 @@ import torch
 from ....core.site import resolve
 from ....debug.analysis.advice import Remark
 from ....debug.facts.roles import as_place, at_line
-from ...new_lines import before, in_place, last_name, nodes_on, out_of_place, replaced, value
+from ...new_lines import before, in_place, last_name, nodes_on, out_of_place, replaced, scaled_inside, value
 from ...own_gradients import of_function
 from ...script_lines import assigned_on, loop_around, loops_around, names_between, on_lines, place_on, read_by
 from ...thresholds import ungated
@@ -21,7 +21,7 @@ from ..left_behind import left_before, remark_on
 from ..record import Call, Entry, Recorder, is_leaf, is_library, place_of_frames, tensors_in
 from ..two_losses import TwoLosses
 from ..uncut import connected
-from ..written import scaled_inside, thawed
+from ..written import thawed
 from . import in_python, misfits
 from .scene import Scene
 
