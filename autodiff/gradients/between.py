@@ -56,8 +56,7 @@ def _reached_in_order(ys: list[Tensor], xs: list[Tensor]) -> set[Operation]:
 
 def _reached_from(xs: list[Tensor]) -> set[Operation]:
     """Operations that depend on some x through tensors that carry gradients, the x's own included."""
-    return reached([x.op for x in xs],
-                   lambda op: [c for t in op.outputs if carries_gradient(t) for c in t._consumers])
+    return reached([x.op for x in xs], lambda op: [c for t in op.outputs if carries_gradient(t) for c in t._consumers])
 
 
 def ends_of(xs: list[Tensor], stops: list[Tensor], between: dict[Operation, int]) -> set[Operation]:

@@ -105,8 +105,7 @@ def frames_of_error(error: BaseException) -> list[Place]:
     step = error.__traceback__
     while step is not None:
         if not step.tb_frame.f_code.co_filename.startswith((*OWN, "<frozen", "<plan>")):
-            found.append(Place(step.tb_frame, step.tb_frame.f_code.co_filename, step.tb_lineno,
-                               step.tb_lasti))
+            found.append(Place(step.tb_frame, step.tb_frame.f_code.co_filename, step.tb_lineno, step.tb_lasti))
         step = step.tb_next
     return found[::-1]
 

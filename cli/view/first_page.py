@@ -8,6 +8,7 @@ from itertools import groupby
 from autodiff.core.errors import AutodiffError
 from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.facts.answers import OpRow, Script
+from autodiff.debug.facts.roles import APPLIES, PLACEHOLDERS
 
 from ..model.results import Card, Column, Result, Table, Text
 from ..model.shell import Shell
@@ -17,9 +18,7 @@ from .text import count_of
 
 PLAIN = {"Identity", "Const", "VariableV2", "VarHandleOp", "ReadVariableOp", "Shape", "Pack", "StridedSlice", "Fill",
          "Cast", "ExpandDims", "NoOp"}  # types of ops that say little of a model
-PLACEHOLDERS = {"Placeholder", "PlaceholderWithDefault", "IteratorGetNext"}
 LOSSES = ("loss", "cost", "error", "objective", "nll", "energy")  # words in the names of what is made small
-APPLY = ("ResourceApply", "ResourceSparseApply", "SparseApply", "Apply")  # what types of training ops begin with
 LARGE = 10_000  # ops of a graph that is not drawn: the first prompt would wait for it
 LONGEST = 330  # characters of the graph, about four lines
 MEMBERS = 7  # ops of one scope that are named
@@ -49,10 +48,10 @@ def _facts(card: Script, ops: Sequence[OpRow], loss: str) -> list[str]:
     kinds = f": {card.forward} forward, {card.gradient} of gradients" if card.gradient else ""
     variables, parameters = count_of(card.variables, "variable"), count_of(card.parameters, "parameter")
     lines = [f"{count_of(card.ops, 'op')}{kinds}  ·  {variables}, {parameters}"]
-    trained = [op for op in ops if op.type.startswith(APPLY)]
+    trained = [op for op in ops if op.type.startswith(APPLIES)]
     said = [f"loss {loss}"] if loss else []
     if trained:
-        type_ = next(trained[0].type.removeprefix(begin) for begin in APPLY if trained[0].type.startswith(begin))
+        type_ = next(trained[0].type.removeprefix(begin) for begin in APPLIES if trained[0].type.startswith(begin))
         said.append(f"trained by {type_}" + (f" at {place(trained[0].place)}" if trained[0].place else ""))
     elif loss:
         said.append("no train op yet")

@@ -8,9 +8,9 @@ import numpy as np
 from ...core.graph import Operation
 
 _WIDE = ("Exp", "Square", "Cast", "Cosh", "Sinh", "Expm1", "SquaredDifference")
-_DIVISIONS = ("Div", "RealDiv", "TrueDiv", "DivNoNan", "FloorDiv")
+_DIVISIONS = ("RealDiv", "DivNoNan", "FloorDiv")
 _SIGNS = {"Mul": "*", "Add": "+", "AddV2": "+", "Sub": "-", "Pow": "**", **dict.fromkeys(_DIVISIONS, "/")}
-_TOTALS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Sum", "SumTo", "BiasAddGrad", "Mean", "AddN", "Conv2D",
+_TOTALS = ("MatMul", "BatchMatMulV2", "Einsum", "Sum", "SumTo", "BiasAddGrad", "Mean", "AddN", "Conv2D",
            "Conv2DBackpropFilter", "Conv2DBackpropInput", "Prod", "Cumsum", "L2Loss")
 
 
@@ -34,7 +34,7 @@ def in_words(op_type: str, operands: list[Any], result: Any) -> str:
     wide = ": too large for the type" if overflows(op_type, operands, result) else ""
     if op_type in _SIGNS and len(known) == 2 and None not in known:
         return f"{_bracketed(known[0])} {_SIGNS[op_type]} {_bracketed(known[1])} = {text}{wide}"
-    if op_type in ("Reciprocal", "Inv") and known and known[0] is not None:
+    if op_type == "Reciprocal" and known and known[0] is not None:
         return f"1 / {_bracketed(known[0])} = {text}"
     if op_type == "ReciprocalGrad" and len(known) == 2 and None not in known:
         return f"-{known[1]} * {_bracketed(known[0])}**2 = {text}"

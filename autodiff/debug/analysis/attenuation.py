@@ -11,23 +11,20 @@ from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants, past
 from ...gradients.blocked_reasons import no_gradient_reason
-from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, place_of
+from ..facts.roles import BOUNDS, PLACEHOLDERS, SOFTMAXES, VARIABLES, at_line, place_of
 from .advice import advice_of
 from .arithmetic_rules import number
 from .cut_remedies import remedy_for_cut
 from .findings import Hop
 
 SATURATING = ("Tanh", "Sigmoid", "Softsign", "Erf")
-SOFTMAXES = ("Softmax", "LogSoftmax")
 FLAT = ("Sign",)  # the derivative is 0 wherever it exists
 _RELUS = ("Relu", "Relu6")
 SLOPES = ("ReluGrad", "LeakyReluGrad", "Relu6Grad")  # of what is made of straight pieces
-_PRODUCTS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2")
+_PRODUCTS = ("Mul", "MatMul", "BatchMatMulV2")
 _ARRANGING = ("Transpose", "Reshape", "ExpandDims", "Squeeze")
-_BOUNDS = ("Minimum", "Maximum", "ClipByValue")
-_LAYERS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "Conv3D", "If", "While")
+_LAYERS = ("MatMul", "BatchMatMulV2", "Conv2D", "Conv3D", "If", "While")
 _MEANS = ("Mean", "Sum")
-_DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 _CANCELLED = 1e-3  # gain of a sum of which nothing is left but rounding
 _ONE_SIDED = ("Exp", "Softplus", "Elu", "Selu")
@@ -46,7 +43,7 @@ def noted(hop: Hop, op: Operation, values: Values) -> Hop:
 
 def also_lost(hops: Sequence[Hop], op_of: Callable[[Hop], Operation], values: Values) -> list[Hop]:
     """The hops further down that would let nothing through either."""
-    found = [noted(hop, op_of(hop), values) for hop in hops if hop.op_type in (*_RELUS, *_BOUNDS, *FLAT, *SOFTMAXES)]
+    found = [noted(hop, op_of(hop), values) for hop in hops if hop.op_type in (*_RELUS, *BOUNDS, *FLAT, *SOFTMAXES)]
     return [hop for hop in found if hop.op_type in FLAT or "100%" in hop.note or "one element" in hop.note]
 
 
@@ -96,9 +93,9 @@ def _note(op: Operation, hop: Hop, values: Values) -> str:
         return _of_softmax(first)
     if op.type in _PRODUCTS:
         return _of_product(op, hop, inputs)
-    if op.type in _BOUNDS:
+    if op.type in BOUNDS:
         return _of_bound(op, hop, inputs)
-    if op.type in _DIVISIONS and inputs[1] is not None and inputs[1].size:
+    if op.type == "RealDiv" and inputs[1] is not None and inputs[1].size:
         if hop.tensor == op.inputs[1].name and not first.any():
             return f"its numerator {_named(op.inputs[0])} is 0 everywhere"
         return f"its denominator {_named(op.inputs[1])} is {number(np.abs(inputs[1]).max())}"
@@ -237,7 +234,7 @@ def _of_kind(hop: Hop) -> str:
     if hop.op_type == "Maximum" and "below the bound 0" in hop.note:
         return ("if it is a hinge, nothing is left to learn where the margin is kept; else use tf.nn.softplus or "
                 "tf.nn.leaky_relu")
-    if hop.op_type in _BOUNDS:
+    if hop.op_type in BOUNDS:
         return ("take the bound off the way of the gradient: tf.sigmoid keeps a prediction between 0 and 1; to limit "
                 "steps clip the gradients, by tf.clip_by_global_norm, not the loss or what it is computed of")
     if hop.op_type in (*SOFTMAXES, *_ENTROPIES) and "one element" in hop.note:
@@ -250,7 +247,7 @@ def _of_kind(hop: Hop) -> str:
         return "normalize over more than one example: a larger batch, or other axes"
     if "cancels out, as with a bias" in hop.note:
         return "leave the bias out, use_bias=False: what follows takes it away (a normalization has its own offset)"
-    if hop.op_type in _DIVISIONS and "denominator" in hop.note:
+    if hop.op_type == "RealDiv" and "denominator" in hop.note:
         return "look at what makes the denominator so large; why nan lists what is inf without effect"
     if hop.op_type in ("Select", "SelectV2"):
         return "look at the condition: print it"

@@ -33,7 +33,7 @@ _WEIGHTS = ("an index has no gradient: weigh all elements by how near they are t
 _COMPARISONS = ("Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr",
                 "LogicalNot", "InTopKV2", "InTopK")
 _ANSWERS = ("Equal", "NotEqual", "InTopKV2", "InTopK")
-_LOOKUPS = ("GatherV2", "Gather", "ResourceGather", "GatherNd", "OneHot")
+_LOOKUPS = ("GatherV2", "ResourceGather", "GatherNd", "OneHot")
 _ON_THE_WAY = ("Cast", "Reshape", "ExpandDims", "Squeeze", "Pack", "ConcatV2", "Minimum", "Maximum", "Add", "AddV2",
                "Sub")
 

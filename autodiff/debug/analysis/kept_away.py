@@ -6,7 +6,7 @@ import numpy as np
 from ...core.constant_value import is_one, static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, past
-from .edits.in_graph import DIVISIONS, SELECTS
+from .edits.in_graph import SELECTS
 from .mistakes.reach import ways_to_zero
 from .mistakes.signs import NEVER_NEGATIVE, is_squared
 
@@ -21,7 +21,7 @@ def is_kept_away(tensor: Tensor) -> bool:
     value = _constant(op.outputs[0])
     if value is not None:
         return bool(np.all(np.asarray(value) != 0))
-    if op.type in ("Exp", "Softplus", "Maximum", "ClipByValue", "Cosh", "Size", "Shape", "Prod", *SELECTS):
+    if op.type in ("Exp", "Softplus", "Maximum", "Cosh", "Size", "Shape", "Prod", *SELECTS):
         return True
     if op.type in ("MatrixDiagPart", "DiagPart", "If"):  # JAX chooses between two ways to take a diagonal
         return any(each.type == "Cholesky" for each in ancestors(op.inputs))
@@ -41,7 +41,7 @@ def is_kept_away(tensor: Tensor) -> bool:
         return source.type in ("Exp", "Softmax", "Softplus") or is_squared(source) and is_kept_away(
             source.inputs[0]) or source.type in SELECTS and source.inputs[
             0].op.type == "NotEqual" and bool(np.all(np.asarray(static_value(source.inputs[0].op.inputs[1]) or 0) < 0))
-    if op.type in DIVISIONS:  # but a share of exponentials, which may be as small as 0
+    if op.type == "RealDiv":  # but a share of exponentials, which may be as small as 0
         return past(op.inputs[0], CARRIES).op.type != "Exp" and is_kept_away(op.inputs[0])
     return op.type in ("Sqrt", "Mul", "Square", "Pow", "Minimum", "Log1p", "Abs") and all(map(is_kept_away, op.inputs))
 
@@ -49,9 +49,9 @@ def is_kept_away(tensor: Tensor) -> bool:
 def _most(tensor: Tensor) -> np.ndarray | None:
     """The constant that a tensor is kept below, or at; None where it shows none."""
     op = past(tensor, CARRIES).op
-    if op.type not in ("ClipByValue", "Minimum", "Maximum"):
+    if op.type not in ("Minimum", "Maximum"):
         return None
-    bounds = [static_value(t) for t in (op.inputs[2:] if op.type == "ClipByValue" else op.inputs)]
+    bounds = [static_value(t) for t in op.inputs]
     if op.type == "Maximum":
         a, b = (_most(t) if bound is None else bound for t, bound in zip(op.inputs, bounds))
         return None if a is None or b is None else np.maximum(a, b)
@@ -96,4 +96,4 @@ def sign_of(tensor: Tensor, far: int = MANY) -> int:
         return -int(most.type == "Max" and most.inputs[0] is op.inputs[0])
     if op.type in ("Neg", "Sum", "Mean"):
         return sign_of(op.inputs[0], far - 1) * (-1 if op.type == "Neg" else 1)
-    return sign_of(op.inputs[0], far - 1) * sign_of(op.inputs[1], far - 1) if op.type in ("Mul", *DIVISIONS) else 0
+    return sign_of(op.inputs[0], far - 1) * sign_of(op.inputs[1], far - 1) if op.type in ("Mul", "RealDiv") else 0

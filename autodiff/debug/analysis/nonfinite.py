@@ -319,7 +319,7 @@ def _comes_from_select(op: Operation) -> bool:
 
 
 _PASSES = ("Sum", "Mean", "Identity", "Reshape", "AddN", "Add", "AddV2", "Max", "Sqrt", "ExpandDims", "Squeeze", "Neg")
-_SHRINKS = ("Mul", "Square", "Exp", "Pow", "Prod", "RealDiv", "TrueDiv", "Sigmoid", "Softmax")
+_SHRINKS = ("Mul", "Square", "Exp", "Pow", "Prod", "RealDiv", "Sigmoid", "Softmax")
 _NEVER_ZERO = ("Exp", "Sigmoid", "Softmax")  # of whatever finite number
 
 

@@ -16,7 +16,7 @@ from ...core.traversal import ancestors, past
 from ..facts.roles import ASSIGNS, PLACEHOLDERS, VARIABLES, at_line, of_data, place_of, takes_elements
 from .advice import advice_of
 from .edits.formulas import better_forms
-from .edits.in_graph import DIVISIONS, at_one_place, bounds_of, edits_of, is_half
+from .edits.in_graph import at_one_place, bounds_of, edits_of, is_half
 from .edits.of_givens import MATRICES
 from .edits.of_keras.schedules import set_to_nan
 from .edits.of_read_data import is_spread, met_first
@@ -24,13 +24,13 @@ from .findings import Link
 from .scripts.source_tree import Source
 
 _SAME = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "BroadcastTo", "Maximum", "Neg")
-_DIVISIONS = (*DIVISIONS, "FloorDiv", "Reciprocal", "Inv")
+_DIVISIONS = ("RealDiv", "FloorDiv", "Reciprocal")
 REMEDIES = {
     "MatMul": "scale the weights or the inputs down; clip gradients with tf.clip_by_global_norm",
     "SelfAdjointEigV2": "equal eigenvalues have no derivative of their vectors: use eigenvalues only, or break the tie",
     "Svd": "equal singular values have no derivative of their vectors: use singular values only, or break the tie",
     "Norm": "keep the norm away from 0: tf.sqrt(tf.reduce_sum(x * x) + 1e-12)",
-    **dict.fromkeys((*MATRICES, "CholeskyGrad"), "the matrix is singular, or not positive definite: add a small "
+    **dict.fromkeys(MATRICES, "the matrix is singular, or not positive definite: add a small "
                     "multiple of the identity, m + 1e-4 * tf.eye(n)"),
     **dict.fromkeys(("CTCLoss", "CTCLossV2"), "more frames or fewer labels: each label needs a frame, and one more "
                     "between two that are equal; or leave out such samples: tf.where(tf.is_inf(loss), 0.0, loss)"),
@@ -101,7 +101,7 @@ def of_none(op: Operation, values: Mapping[Tensor, Any]) -> str:
     else ""."""
     if divides_by_count_less_1(op):
         return "the deviation of one number, 0 / (1 - 1) = nan"
-    count = past(op.inputs[1], _SAME).op if op.type in _DIVISIONS[:3] else op
+    count = past(op.inputs[1], _SAME).op if op.type == "RealDiv" else op
     chosen = values.get(count.inputs[0], 1.0) if count.type == "Sum" else 1.0
     is_count = count.type == "Sum" and any(each.type in ("Cast", "Select", "SelectV2") and each.inputs[0].dtype.name ==
                                            "bool" for each in ancestors([count.inputs[0]]))
@@ -169,7 +169,7 @@ def mapped_ops(op: Operation) -> list[Operation]:
 
 def by_zero(op: Operation) -> str:
     """` (STD at train.py:20 is 0 at [5], as that column never changes)`, of a division by a constant; else ""."""
-    value = static_value(op.inputs[1]) if op.type in DIVISIONS else None
+    value = static_value(op.inputs[1]) if op.type == "RealDiv" else None
     zeros = np.argwhere(np.asarray(value) == 0).tolist() if value is not None else []
     try:
         source = Source("".join(source_lines(op.site.file if op.site is not None and zeros else "")))

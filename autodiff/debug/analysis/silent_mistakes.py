@@ -12,7 +12,7 @@ from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, in_order, past, reached
 from ..derivatives.derivatives import is_plain
 from ..facts.graph_lists import calls_of
-from ..facts.roles import VARIABLES, at_line, place_of
+from ..facts.roles import SOFTMAXES, VARIABLES, at_line, place_of
 from .findings import Finding
 from .mistakes.case import finding, held
 from .mistakes.heads import SAME, same_exponential, unbroadcast
@@ -21,8 +21,7 @@ from .mistakes.stepping import copies_among
 from .remedies import origin_of
 from .update_blame import is_store
 
-_SOFTMAXES = ("Softmax", "LogSoftmax")
-_SUMMING = ("Add", "AddV2", "AddN", "Sub", "Mul", "RealDiv", "Div", "Neg", "Sum", "Mean", "Identity", "Cast", "Reshape",
+_SUMMING = ("Add", "AddV2", "AddN", "Sub", "Mul", "RealDiv", "Neg", "Sum", "Mean", "Identity", "Cast", "Reshape",
             "Pack", "ConcatV2")  # what a penalty passes on its way to the loss, but no norm to divide by
 _ALMOST = 1e-3  # by which rows of labels may miss 1
 
@@ -41,12 +40,12 @@ def _over_the_batch(op: Operation) -> list[Finding]:
     """A softmax whose sum runs over the examples of a batch: each column sums to 1, and no row."""
     source: Tensor | None = None
     what = "axis 0, the examples: its columns sum to 1, its rows do not"
-    if op.type in _SOFTMAXES and op.inputs[0].op.type == "Transpose":
+    if op.type in SOFTMAXES and op.inputs[0].op.type == "Transpose":
         moved = op.inputs[0].op
         order = static_value(moved.inputs[1])
         if order is not None and len(order) > 1 and int(order[-1]) == 0:
             source = moved.inputs[0]
-    elif op.type in ("RealDiv", "Div") and op.inputs[0].op.type == "Exp":
+    elif op.type == "RealDiv" and op.inputs[0].op.type == "Exp":
         total = unbroadcast(op.inputs[1]).op
         axes = static_value(total.inputs[1]) if total.type == "Sum" else None
         rank = None if op.inputs[0].dims is None else len(op.inputs[0].dims)

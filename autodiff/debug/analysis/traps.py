@@ -10,15 +10,15 @@ import numpy as np
 from ...core.constant_value import is_one, static_value
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants, in_order, past, users_of
-from ..facts.roles import at_line, place_of
+from ..facts.roles import READS, at_line, place_of
 from .advice import advice_of
 from .attenuation import SATURATING
-from .edits.in_graph import DIVISIONS, SELECTS
+from .edits.in_graph import SELECTS
 from .edits.of_givens import MATRICES
 from .findings import Finding
 from .flow import cuts_between, live_ops
 from .kept_away import CARRIES, MANY, is_kept_away, is_risky_power, sign_of
-from .mistakes.case import finding
+from .mistakes.case import SHAPES, finding
 from .mistakes.heads import through
 from .remedies import is_sum_of_squares
 from .silent_mistakes import silent_mistakes, suspicions
@@ -26,17 +26,14 @@ from .update_blame import is_kept_out, is_no_weight
 from .why import CHAIN, why_none
 
 _UNSAFE = {"Log": "log'(0) is inf", "Log1p": "log1p'(-1) is inf", "Sqrt": "sqrt'(0) is inf", "Rsqrt": "rsqrt(0) is inf",
-           "Reciprocal": "1 / 0 is inf", "Inv": "1 / 0 is inf", "RealDiv": "x / 0 is inf", "Div": "x / 0 is inf",
-           "TrueDiv": "x / 0 is inf", "Pow": "the derivative of a power at base 0 is inf", "Acos": "acos'(1) is inf",
-           "Asin": "asin'(1) is inf", "Acosh": "acosh'(1) is inf", "Atanh": "atanh'(1) is inf",
-           "Exp": "exp(x) overflows"}
+           "Reciprocal": "1 / 0 is inf", "RealDiv": "x / 0 is inf", "Exp": "exp(x) overflows",
+           "Pow": "the derivative of a power at base 0 is inf", "Acos": "acos'(1) is inf", "Asin": "asin'(1) is inf",
+           "Acosh": "acosh'(1) is inf", "Atanh": "atanh'(1) is inf"}
 _ZERO_STAYS = ("Sqrt", "Rsqrt")  # rules by which a gradient of 0 gives 0, whatever the slope
 _PASS = ("Identity", "Reshape", "Sum", "Mean", "Neg", "Mul", "ExpandDims", "Squeeze", "Cast", "StridedSlice",
          "Transpose", "BroadcastTo", "Add", "AddV2", "Sub", "Pack", "ConcatV2", "Tile", "Max", "Min")
-_ASKS = ("Shape", "Size", "Rank", "ZerosLike", "OnesLike")
 _TIMES = 3  # products by the same weights, from which on they are those of a cell in time
 _GROWTH = 1e4  # over all iterations, from which on a training does not survive its first step
-_READ = ("Identity", "ReadVariableOp", "Captured")
 _SQUASHES = ("Tanh", "Sigmoid", "Softsign", "Relu6")  # what keeps a state bounded
 
 
@@ -99,13 +96,13 @@ def _of_op(op: Operation) -> list[Finding]:
                             "tf.sqrt(tf.reduce_sum(x * x) + 1e-12)")]
         return [finding(36, "sqrt", op, f"{op.type.lower()} of something that may be 0: {_UNSAFE[op.type]}",
                         f"tf.{op.type.lower()}(x + 1e-12)")]
-    if op.type in DIVISIONS and not is_kept_away(op.inputs[1]):
+    if op.type == "RealDiv" and not is_kept_away(op.inputs[1]):
         return [finding(28, "division", op, "a division by something that may be 0",
                         "tf.div_no_nan(x, y), or x / (y + 1e-12)")]
     if op.type == "Pow" and is_risky_power(op):
         return [finding(38, "power", op, "a power whose derivative at base 0 is inf or nan",
                         "tf.pow(tf.maximum(x, 1e-12), p)")]
-    if op.type in ("Acos", "Asin") and op.inputs[0].op.type not in ("ClipByValue", "Minimum", "Maximum"):
+    if op.type in ("Acos", "Asin") and op.inputs[0].op.type not in ("Minimum", "Maximum"):
         return [finding(28, "arc", op, f"{op.type.lower()} of something that may be 1: {_UNSAFE[op.type]}",
                         "keep the argument inside (-1, 1): tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6)")]
     if op.type in ("Svd", "SelfAdjointEigV2") and any(t._consumers for t in op.outputs[1:]):
@@ -180,18 +177,18 @@ def _unsafe_above(tensor: Tensor) -> Operation | None:
 
 def _is_harmless(op: Operation) -> bool:
     """Whether what the op must not be given is kept away from it."""
-    if op.type in DIVISIONS:
+    if op.type == "RealDiv":
         return is_kept_away(op.inputs[1])
     if op.type == "Pow":
         return not is_risky_power(op)
-    return op.type in ("Log", "Reciprocal", "Inv") and is_kept_away(op.inputs[0]) or (
+    return op.type in ("Log", "Reciprocal") and is_kept_away(op.inputs[0]) or (
         op.type == "Exp" and sign_of(op.inputs[0]) < 0)
 
 
 def _is_guarded(op: Operation) -> bool:
     """Whether the argument that must not be 0 went through a choice or a bound of its own."""
-    argument = op.inputs[1] if op.type in DIVISIONS else op.inputs[0]
-    return argument.op.type in (*SELECTS, "Maximum", "Minimum", "ClipByValue")
+    argument = op.inputs[1] if op.type == "RealDiv" else op.inputs[0]
+    return argument.op.type in (*SELECTS, "Maximum", "Minimum")
 
 
 def _of_variable(y: Tensor, variable: Tensor, behind: set[Operation]) -> list[Finding]:
@@ -213,10 +210,10 @@ def _of_variable(y: Tensor, variable: Tensor, behind: set[Operation]) -> list[Fi
 
 def _only_asks(op: Operation | None) -> bool:
     """Whether an op only asks something: masks and shapes are not meant to carry gradients."""
-    if op is None or op.type in _ASKS or all(t.dtype.name == "bool" for t in op.outputs):
+    if op is None or op.type in SHAPES or all(t.dtype.name == "bool" for t in op.outputs):
         return True
     is_choice = bool(op.inputs) and not all(t.dtype.is_floating for t in (op.outputs[0], *op.inputs))
-    return is_choice and any(o.type in _ASKS for o in ancestors(op.inputs))
+    return is_choice and any(o.type in SHAPES for o in ancestors(op.inputs))
 
 
 def _is_unrolled(ops: Iterable[Operation]) -> bool:
@@ -274,7 +271,7 @@ def loop_growth(loop: Operation, start: Mapping[str, Any]) -> list[Finding]:
 def _variable(tensor: Tensor) -> Operation | None:
     """The variable that an input of a body's op was read from, outside."""
     op = tensor.op
-    while op.type in _READ:
+    while op.type in READS:
         op = op.attrs["external"].op if op.type == "Captured" else op.inputs[0].op
     return op if op.type in ("VariableV2", "VarHandleOp") else None
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants
 from ..facts.derivative_answers import GradRow
-from ..facts.roles import ASSIGNS, at_line, is_variable, place_of
+from ..facts.roles import ASSIGNS, BOUNDS, at_line, is_variable, place_of
 from ..facts.stats import bad_elements
 from ..facts.steps import When
 from .advice import advice_of
@@ -20,7 +20,6 @@ _STORES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply", "Assi
 _NOT_NUMBERS = ("var", "ref", "resource", "indices")
 GRADIENTS = ("grad", "delta", "value")  # what the gradient is called among an update's inputs, and the rate
 RATES = ("alpha", "lr", "learning_rate")
-_BOUNDS = ("Minimum", "Maximum", "ClipByValue")
 _RAISE = "raise the bound of the clipping: next to nothing of the gradient is left"
 _HUGE = 1e6  # an operand that can make an update overflow
 _LEFT = 0.01  # of a gradient: what a bound that is too low leaves of it
@@ -113,7 +112,7 @@ def _passed(between: Sequence[Operation], values: Mapping[Tensor, Any], raw: flo
             where = f"{op.name} ({op.type}){at_line(place_of(op))}"
             if given == 0:
                 return f"{where} makes zeros of it", "look at what it is multiplied by: a bound, mask or weight of 0"
-            clips = op.type in _BOUNDS or "clip_by" in op.name
+            clips = op.type in BOUNDS or "clip_by" in op.name
             return f"{where} takes it from norm {number(raw)} to {number(given)}", (
                 _RAISE if clips and given < _LEFT * raw else "")
     return "", ""

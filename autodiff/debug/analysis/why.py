@@ -12,10 +12,10 @@ from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, descendants, reached
 from ...gradients.blocked_reasons import GradientCall
 from ..facts.graph_lists import calls_of, trainable_tensors
-from ..facts.roles import SCALES, at_line, place_of, rescaled
+from ..facts.roles import ASKS, SCALES, SOFTMAXES, at_line, place_of, rescaled
 from ..facts.stats import statistics
 from .advice import advice_of
-from .attenuation import SATURATING, SOFTMAXES, also_lost, noted, remedy
+from .attenuation import SATURATING, also_lost, noted, remedy
 from .cut_inside import looked_into
 from .cut_remedies import held_in_both, is_straight_through, of_both
 from .disconnected import disconnected, not_trained, only_added
@@ -24,7 +24,6 @@ from .flow import cuts_between, path
 
 TINY = 1e-6  # of the norm at y: below it a gradient counts as vanished
 HUGE = 1e4  # of the norm at y: above it a gradient counts as exploding
-_SHAPES = ("Shape", "ShapeN", "Size", "Rank")  # which a mean divides by: no cause where there is another
 CHAIN = 3  # saturating ops in one path that are to blame together
 
 
@@ -48,7 +47,7 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
         cuts = sorted(cuts, key=lambda cut: cut.op in operations and operations[cut.op].outputs[0].dtype.is_bool)
         cuts = [_of_indices(looked_into(cut, operations.get(cut.op)), cuts, operations.get(cut.op)) for cut in cuts]
         first = [cut for cut in cuts if cut.first]
-        first = [cut for cut in first if cut.op_type not in _SHAPES and not _is_of_shapes(cut, x)] or first
+        first = [cut for cut in first if cut.op_type not in ASKS and not _is_of_shapes(cut, x)] or first
         first = _meant_last(first, operations)
         cuts = [*first, *(cut for cut in cuts if cut.op not in {each.op for each in first})]
         return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), _first_remedy(cuts), tuple(cuts), (), place)
@@ -120,7 +119,7 @@ def _where(cut: Cut) -> str:
 def _is_of_shapes(cut: Cut, x: Tensor) -> bool:
     """Whether a cut only takes the shape of what is made of x."""
     op = x.graph.operations.get(cut.op)
-    sizes = [each.outputs[0] for each in ancestors(op.inputs) if each.type in _SHAPES] if op is not None else []
+    sizes = [each.outputs[0] for each in ancestors(op.inputs) if each.type in ASKS] if op is not None else []
     return op is not None and bool(sizes) and not any(_flows_around(t, x, sizes) for t in op.inputs)
 
 

@@ -18,13 +18,12 @@ from ..analysis.findings import Finding
 from ..derivatives.derivatives import is_plain
 from ..derivatives.hidden_ops import HiddenOps
 from ..facts.graph_lists import calls_of, trainable_tensors
-from ..facts.roles import PLACEHOLDERS
+from ..facts.roles import ASKS, PLACEHOLDERS
 from ..history.replay import Moment, Replayer
 from .edited_calls import edited_call
 from .model import Model
 
 _OF_VALUES = ("failed", "masked nan", "masked inf")  # findings of what an op was given
-_SHAPES = ("Shape", "ShapeN", "Size", "Rank")  # which no edit changes
 
 
 class Overlay:
@@ -39,7 +38,7 @@ class Overlay:
         self.pairs: dict[Tensor, Tensor] = {}
         refused = any(edit.op is not None and (edit.op.type in MATRICES or any(
             t.dtype.is_integer for t in edit.op.outputs)) for edit in edits)
-        self._kept = () if refused else _SHAPES  # whose sizes nothing has where it does not run
+        self._kept = () if refused else ASKS  # whose sizes nothing has where it does not run
         calls = [call for call in calls_of(model.graph) if len(call.ys) == 1 and is_plain(call)]
         changed = [model.targets.inner.outer_op(edit.op) for edit in edits if edit.op is not None]
         with HiddenOps(model.graph).building():

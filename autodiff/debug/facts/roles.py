@@ -16,7 +16,13 @@ _TRAINING = (*STORES, "ScatterAdd", "ScatterSub", "ScatterUpdate")
 _OPERATORS = ("truediv", "floordiv")  # names that operators of Python give, where they are no beginning of the type
 VARIABLES = ("VariableV2", "VarHandleOp")
 PLACEHOLDERS = ("Placeholder", "PlaceholderWithDefault")
-SCALES = ("Mul", "RealDiv", "Div")
+SCALES = ("Mul", "RealDiv")
+APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")  # what types of training ops begin with
+ASKS = ("Shape", "Size", "Rank")
+BOUNDS = ("Minimum", "Maximum")
+LAYERS = ("MatMul", "BatchMatMulV2", "Einsum", "Conv2D")
+READS = ("Identity", "ReadVariableOp", "Captured")
+SOFTMAXES = ("Softmax", "LogSoftmax")
 
 
 def place_of(op: Operation) -> Place | None:
@@ -83,7 +89,7 @@ def role_of(op: Operation) -> str:
         return "constant"
     if op.type in PLACEHOLDERS:
         return "placeholder"
-    if op.type in _TRAINING or op.type.startswith(("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")):
+    if op.type in _TRAINING or op.type.startswith(APPLIES):
         return "training"
     return "forward"
 

@@ -9,8 +9,8 @@ from ...core.graph import Graph, Operation, Tensor
 from ...core.op import Ref
 from ...core.traversal import dependencies
 from .graph_lists import variables_of
+from .roles import APPLIES
 
-_APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
 _LOOKS = ("IsVariableInitialized", "VarIsInitializedOp", "InitializedValue")  # take a reference, and change nothing
 _Trainable = Mapping[Operation, Any]  # the op of each trainable variable -> its initializer
 
@@ -45,7 +45,7 @@ def _updates(op: Operation, trainable: _Trainable) -> bool:
     """Whether an op trains, itself or in what it calls. An optimizer's op does, whatever variable it was given."""
     if not op.definition.takes_run:
         return False
-    if op.type.startswith(_APPLIES):
+    if op.type.startswith(APPLIES):
         return True
     if op.inputs and op.definition.parameters[0].kind is Ref and op.type not in _LOOKS:
         variable = origin_of(op.inputs[0]).op

@@ -14,7 +14,7 @@ WORDS = tuple(sorted({
     "tf.orthogonal_initializer": "jax.nn.initializers.orthogonal", "tf.squeeze(prediction, 1)": "prediction.squeeze(1)",
     "tf.expand_dims(target, 1)": "target[:, None]", "tf.div_no_nan(x, y)": "x / jnp.where(y == 0, 1, y)",
     "tf.acos": "jnp.arccos", "tf.div_no_nan of the sum and the count": "x.sum() / max(x.size, 1)",
-    "tf.check_numerics": "jnp.isfinite", "tf.acosh": "jnp.arccosh", "tf.cholesky": "jnp.linalg.cholesky",
+    "tf.check_numerics": "jnp.isfinite", "tf.cholesky": "jnp.linalg.cholesky",
     "tf.atan2": "jnp.arctan2",
     "tf.nn.moments": "jnp.mean and jnp.var", "tf.custom_gradient": "jax.custom_vjp",
     "leave this variable out of the training": "leave this parameter out of what is differentiated",

@@ -25,8 +25,7 @@ def positive(indices: Any, size: Any) -> Any:
 @onnx.op("Gather")
 def gather(x: Any, indices: Any, *, axis: int = 0) -> Any:
     axis, places = axis_of(axis, rank_of(x)), value_of(indices)
-    if rank_of(x) == 1 and not is_float(x) and places is not None and places.ndim < 2 \
-            and places.size <= _SIZES:
+    if rank_of(x) == 1 and not is_float(x) and places is not None and places.ndim < 2 and places.size <= _SIZES:
         sizes = [x[int(place)] for place in places.ravel()]  # of a shape: slices stay known as far as they are
         return tf.stack(sizes) if places.ndim else sizes[0]
     return tf.gather(x, positive(indices, size_of(x, axis)), axis=axis)

@@ -16,7 +16,7 @@ WORDS = tuple(sorted({
     "tf.nn.leaky_relu": "LeakyRelu", "tf.nn.tanh": "Tanh", "tf.nn.moments": "ReduceMean and ReduceSumSquare",
     "tf.clip_by_value": "Clip", "tf.maximum": "Max", "tf.minimum": "Min", "tf.where": "Where", "tf.sqrt": "Sqrt",
     "tf.rsqrt": "Reciprocal of Sqrt", "tf.log(": "Log(", "tf.log1p": "Log of 1 +", "tf.exp(": "Exp(", "tf.pow": "Pow",
-    "tf.square": "Mul(x, x) of x =", "tf.acos": "Acos", "tf.acosh": "Acosh", "tf.tanh": "Tanh", "tf.sigmoid": "Sigmoid",
+    "tf.square": "Mul(x, x) of x =", "tf.acos": "Acos", "tf.tanh": "Tanh", "tf.sigmoid": "Sigmoid",
     "tf.argmax": "ArgMax", "tf.eye(n)": "EyeLike(m)",
     "with tf.clip_by_global_norm": "by their norm", "by tf.clip_by_global_norm": "by their norm",
     **{f"keep the forward value{joint} pass the gradient{colon} x + tf.stop_gradient(tf.{op}(x) - x)":

@@ -29,8 +29,7 @@ def without_batches(entries: Sequence[Entry], parameters: Collection[object]) ->
     flowing = detached | {storage_of(t) for entry in entries for t in entry.made if t.requires_grad}
 
     def is_data(entry: Entry) -> bool:
-        return not any(t.requires_grad or id(t) in own or storage_of(t) in flowing
-                       for t in entry.given)
+        return not any(t.requires_grad or id(t) in own or storage_of(t) in flowing for t in entry.given)
 
     filled = _filled(entries, is_data)
     entries = [e for e in entries if not filled or filled.isdisjoint(map(storage_of, e.made))]

@@ -208,8 +208,7 @@ class TorchGraph:
         """A node with the type that torch's result has; no gradient flows where the program has cut it."""
         node = as_type(node, DTYPES[tensor.dtype])
         is_cut = (not entry.has_grad or name == "detach") and (not tensor.requires_grad or is_leaf(tensor))
-        if is_cut and (tensor.is_floating_point() or tensor.is_complex()) and any(
-                t.requires_grad for t in entry.given):
+        if is_cut and (tensor.is_floating_point() or tensor.is_complex()) and any(t.requires_grad for t in entry.given):
             return tf.stop_gradient(node, name="detach" if entry.has_grad else "no_grad")
         return node
 

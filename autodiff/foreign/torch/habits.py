@@ -67,8 +67,7 @@ class Habits:
         self._again: RawFrames = ()  # where the step asked for something to be computed again in backward
         self.rates = Rates(self.optimizers, self.made)
         self.hooks = Hooks()
-        self.between, self.logarithms = Between(self.made, recorder.value_of, self.optimized), Logarithms(
-            recorder)
+        self.between, self.logarithms = Between(self.made, recorder.value_of, self.optimized), Logarithms(recorder)
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
         self._older: dict[str, weakref.ref[Any]] = {}  # leaves that backwards saw
         self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where

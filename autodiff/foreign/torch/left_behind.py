@@ -80,8 +80,7 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
         return idle(made) or Remark("nothing in this step uses it", None, "use it for the loss, or drop it")
     fresh = [e for e in used if "lift_fresh" in str(e.op)]
     own = {id(t) for e in fresh for t in e.made}
-    if fresh and last.drawn is None and not any(t.requires_grad and id(t) not in own for e in used
-                                                for t in e.given):
+    if fresh and last.drawn is None and not any(t.requires_grad and id(t) not in own for e in used for t in e.given):
         last = fresh[-1]  # made of numbers that torch.tensor() has read, unseen
     return _end_of(last)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from traceback import walk_tb
+from traceback import walk_stack, walk_tb
 from typing import Any
 
 import torch
@@ -14,11 +14,8 @@ from .record import is_leaf, is_library, storage_of
 def user_names(namespace: dict[str, Any], error: BaseException | None = None) -> dict[str, Any]:
     """What the script can see by name now: its globals, and the locals of the functions it stands in, or that an error
     has passed."""
-    frames = [frame for frame, _ in walk_tb(error.__traceback__)] if error is not None else []
-    frame = sys._getframe(1)
-    while frame is not None:
-        frames.insert(0, frame)
-        frame = frame.f_back  # type: ignore[assignment]
+    frames = [frame for frame, _ in walk_stack(sys._getframe(1))][::-1]
+    frames += [frame for frame, _ in walk_tb(error.__traceback__)] if error is not None else []
     found = {name: value for name, value in namespace.items() if not name.startswith("__")}
     for frame in frames:
         if not is_library(frame.f_code.co_filename) and frame.f_code.co_name != "<module>":

@@ -61,9 +61,10 @@ class TwoLosses:
             other = [at for at in self._around() if at < min(self.step, lines[-1]) and name in read_by(
                 on_lines(self.file)[at]) and at not in mine]
             return self._detached(other[:1], name) or Mended() if len(other) == 1 else Mended()
+        if self.stepped:
+            return self._again(self._chain(self._differentiated(), self.line, of_name))
         return Mended("keep it in the first, backward(retain_graph=True)" + _or_sum(of_second, self.optimizers),
-                      given_too(self.file, lines[-1], ("backward",), "retain_graph=True")) if not self.stepped else self._again(
-                          self._chain(self._differentiated(), self.line, of_name))
+                      given_too(self.file, lines[-1], ("backward",), "retain_graph=True"))
 
     def _around(self) -> list[int]:
         """The lines of the statements in the loop or function of the second backward(), in order."""

@@ -71,8 +71,7 @@ def called_itself(sites: Sequence[Site]) -> NewLines:
             given.insert(0, calls[0].func.value)
         known = {**dict(zip(names, given)), **{word.arg or "": word.value for word in calls[0].keywords}}
         text = ast.unparse(_Given(known).visit(copy.deepcopy(value)))
-        return replaced(caller.file, calls[0], tight(value, text)) if (
-            known.keys() >= {*names}) else {}
+        return replaced(caller.file, calls[0], tight(value, text)) if (known.keys() >= {*names}) else {}
     return {}
 
 
@@ -208,8 +207,7 @@ def _with_sources(file: str, statement: ast.stmt, between: Sequence[int] = ()) -
         if changed.changed or changed.is_torch and part.lineno in between:
             is_same = isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == ast.unparse(new) and len(
                 block_of(file, part.lineno)) > 1
-            lines = {(file, part.lineno): ""} if is_same else replaced(
-                file, value, ast.unparse(new))
+            lines = {(file, part.lineno): ""} if is_same else replaced(file, value, ast.unparse(new))
             if not lines:
                 return {}
             found |= lines

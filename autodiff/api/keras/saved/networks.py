@@ -54,8 +54,7 @@ def connected(config: dict[str, Any], made: Callable[[dict[str, Any]], Any]) -> 
                                         batch_shape=settings["batch_input_shape"])
         else:
             layers[name] = made(told)
-            waiting += [(name, number, call) for number, call in enumerate(told["inbound_nodes"],
-                                                                           "layers" in settings)]
+            waiting += [(name, number, call) for number, call in enumerate(told["inbound_nodes"], "layers" in settings)]
     while waiting:
         ready = [each for each in waiting if all(tuple(x[:3]) in tensors for x in each[2])]
         if not ready:

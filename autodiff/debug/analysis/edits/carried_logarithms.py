@@ -17,7 +17,7 @@ from ..scripts.source_tree import Source
 _ARRANGED = ("Identity", "Reshape", "Squeeze", "ExpandDims", "Transpose", "DiagPart", "MatrixDiagPart", "GatherV2",
              "GatherNd", "Slice", "StridedSlice")  # which give a logarithm as what it is of
 _KEPT = ("Add", "AddV2", "Maximum")  # with a tiny number, which is not needed any more
-_WAY = ("Log", "Exp", "Mul", "Sum", "RealDiv", "Div", "TrueDiv", *_KEPT, *_ARRANGED)
+_WAY = ("Log", "Exp", "Mul", "Sum", "RealDiv", *_KEPT, *_ARRANGED)
 _TINY = 1e-3
 
 

@@ -18,7 +18,7 @@ from ..findings import Origin
 from ..mistakes.signs import is_squared
 from . import in_graph
 from .in_float32 import in_float32
-from .in_graph import DIVISIONS, Edit, Now, between, constant, instead, is_half, on_argument, replaced, source_of
+from .in_graph import Edit, Now, between, constant, instead, is_half, on_argument, replaced, source_of
 from .in_logarithms import logarithm_of_exponents, logarithms_after, over_exponentials, shifted
 from .in_source import Argument, Number, Rewrite
 from .of_givens import cleaned, other_constant
@@ -51,7 +51,7 @@ def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
     if op.type == "Atan2":
         words = "safe = tf.where(both_zero, tf.ones_like(x), x), then tf.atan2(y, safe)"
         found.append(Edit(op, words, partial(_atan2, op)))
-    if op.type in DIVISIONS:
+    if op.type == "RealDiv":
         found += [*over_exponentials(op), *_over_rows(op)]
     if op.type in ("Svd", "SelfAdjointEigV2"):
         found += _without_ties(op)
@@ -275,7 +275,7 @@ def warmer(op: Operation) -> list[Edit]:
     behind = reached([op], lambda o: [t.op for t in ((o.attrs["external"],) if o.type == "Captured" else o.inputs)])
     for each in sorted(behind, key=lambda o: (o.graph is op.graph, o.index))[::-1][:_BEHIND]:
         scaled = each.inputs[0].op if each.type == "Exp" else None
-        by = static_value(scaled.inputs[1]) if scaled is not None and scaled.type in DIVISIONS else None
+        by = static_value(scaled.inputs[1]) if scaled is not None and scaled.type == "RealDiv" else None
         if scaled is not None and by is not None and by.ndim == 0 and 0 < abs(by) <= _COLD:
             told = f"divide by {{:.3g}} in place of {by:.3g}, as exp underflows"
             return [replace(other_constant(scaled, scaled.inputs[1], new, told.format(new)), explains=True, line=Number(

@@ -21,9 +21,8 @@ from .in_source import Line, Part, Rewrite
 Now = Callable[[Tensor], Tensor]  # a tensor -> what stands in its place by now
 SELECTS = ("Select", "SelectV2")
 _COUNTS = ("Sum", "Floor", "FloorDiv", "Cast", "Size")  # what may give a number of things
-_OF_COUNTS = ("Log", "Pow", "Rsqrt", "Reciprocal", "Inv")  # what 0 is nothing for, and counts may begin with it
+_OF_COUNTS = ("Log", "Pow", "Rsqrt", "Reciprocal")  # what 0 is nothing for, and counts may begin with it
 OVER_COUNT = "x / tf.maximum(y, 1.0)"  # words for a mean over a count that may be 0
-DIVISIONS = ("RealDiv", "Div", "TrueDiv")
 _ARRANGE = ("Identity", "Reshape", "Squeeze", "ExpandDims", "StridedSlice", "Transpose")
 _FAR = 8  # ops from what a choice should guard to the choice
 # op type -> the bounds that its argument is kept in, None for none; and as they are written
@@ -68,7 +67,7 @@ class Edit:
 
 def edits_of(op: Operation, trap: str) -> list[Edit]:
     """The edits that may help where `op`, a forward one, is to blame: the usual form first. trap: as of an Origin."""
-    found = _guards(op) if trap == "where" and op.type in (*_BOUNDS, *DIVISIONS, "Reciprocal", "Inv") else []
+    found = _guards(op) if trap == "where" and op.type in (*_BOUNDS, "RealDiv", "Reciprocal") else []
     if op.type in _OF_COUNTS and (cast := source_of(op.inputs[0])[0]).type == "Cast" and (
             cast.inputs[0].dtype.base_dtype.is_integer):
         found.append(on_argument(op, "tf.maximum({}, 1.0)", partial(between, 1.0, None)))
@@ -84,10 +83,10 @@ def edits_of(op: Operation, trap: str) -> list[Edit]:
     elif op.type == "Pow":
         power = static_value(op.inputs[1])
         found += [_zero_at_zero(op, "tf.pow", ", {1}")] if power is not None and power.ndim == 0 and power < 0 else []
-    elif op.type in ("Reciprocal", "Inv"):
+    elif op.type == "Reciprocal":
         found.append(Edit(op, "tf.div_no_nan(1.0, x)", lambda now: build.DivNoNan(
             constant(1.0, op.inputs[0]), now(op.inputs[0])), instead(op, "div_no_nan(1.0, {0})", (op, 0))))
-    elif op.type in DIVISIONS:
+    elif op.type == "RealDiv":
         below = op.inputs[1].op
         if below.type == "Sum" and op.inputs[0].op.type == "Exp" and alike(below.inputs[0], op.inputs[0]):
             found += _softmax(op, below)
@@ -289,7 +288,7 @@ def _of_exp(op: Operation) -> list[Edit]:
             found.append(Edit(after, "tf.exp(0.5 * x)", lambda now: build.Exp(build.Mul(
                 constant(0.5, op.inputs[0]), now(op.inputs[0]))), line))
         for log in users_of(after):
-            if after.type == "Sum" and log.type in DIVISIONS and alike(log.inputs[0], op.outputs[0]):
+            if after.type == "Sum" and log.type == "RealDiv" and alike(log.inputs[0], op.outputs[0]):
                 found += _softmax(log, after)
     return found
 
@@ -328,7 +327,7 @@ def _guards(op: Operation) -> list[Edit]:
 
 
 def _guard(op: Operation, choice: Operation, branch: int) -> Edit:
-    index, ok = 1 if op.type in DIVISIONS else 0, choice.inputs[0]
+    index, ok = 1 if op.type == "RealDiv" else 0, choice.inputs[0]
 
     def made(now: Now) -> Tensor:
         x = now(op.inputs[index])

@@ -16,7 +16,7 @@ from ....core.op import build
 from ....core.traversal import past, users_of
 from ..arithmetic_rules import letters_of
 from .carried_logarithms import carried
-from .in_graph import DIVISIONS, Edit, Now, constant, copied, is_half, replaced
+from .in_graph import Edit, Now, constant, copied, is_half, replaced
 from .in_source import Part, Rewrite
 
 _ARRANGED = {"Identity": "", "Reshape": "reshape", "Squeeze": "squeeze", "ExpandDims": "expand_dims", "Slice": "slice",
@@ -24,7 +24,7 @@ _ARRANGED = {"Identity": "", "Reshape": "reshape", "Squeeze": "squeeze", "Expand
              "GatherV2": "gather", "GatherNd": "gather_nd", "StridedSlice": "strided_slice"}
 _WITHIN = r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*"  # what is between two brackets, with two levels of them inside
 _PICKED = re.compile(rf"tf\.(?:gather|gather_nd|slice|strided_slice)\(({_WITHIN})\)")  # words say no places
-_POWERS = {"Square": 2.0, "Sqrt": 0.5, "Rsqrt": -0.5, "Reciprocal": -1.0, "Inv": -1.0}
+_POWERS = {"Square": 2.0, "Sqrt": 0.5, "Rsqrt": -0.5, "Reciprocal": -1.0}
 _ADDS = ("Add", "AddV2")
 _TINY = 1e-3  # what is added to a probability to keep it from 0
 _DEEP, _FAR, _NEAR = 12, 10, 4  # ops up to the exponentials; from one to a logarithm, and to the sum it is part of
@@ -78,7 +78,7 @@ def shifted(exp: Operation) -> list[Edit]:
     """An exponential over a sum of such: the largest of each sum subtracted before, which cancels."""
     near = list(_after(exp, _NEAR, _BETWEEN))
     for total in (each for each in near if each.type == "Sum"):
-        over = [op for op in _after(total, _NEAR, _BETWEEN) if op.type in DIVISIONS]
+        over = [op for op in _after(total, _NEAR, _BETWEEN) if op.type == "RealDiv"]
         ranks = {len(t.dims) if t.dims is not None else None for t in (total.inputs[0], exp.inputs[0])}
         if None in ranks or len(ranks) > 1 or not any(op.inputs[0].op in (exp, *near) for op in over):
             continue
@@ -121,7 +121,7 @@ def _log_of(t: Tensor, parts: list[Part], deep: int) -> _Logarithm | None:
         sigmoid = op.inputs[1].op
         return _Logarithm(lambda now: build.Neg(build.Softplus(now(sigmoid.inputs[0]))),
                           f"tf.log_sigmoid(-{_name(parts, (sigmoid, 0))})", True)
-    if op.type == "Mul" or op.type in DIVISIONS:
+    if op.type in ("Mul", "RealDiv"):
         return _of_two(op, parts, deep)
     if op.type in (*_ADDS, "Maximum"):
         return _of_sum(op, parts, deep)
@@ -186,7 +186,7 @@ def _of_two(op: Operation, parts: list[Part], deep: int) -> _Logarithm | None:
         parts[:] = before
         return None
     a, b = (each or _plain(op, i, parts) for i, each in enumerate(found))
-    joins, sign = (build.Sub, "-") if op.type in DIVISIONS else (build.AddV2, "+")
+    joins, sign = (build.Sub, "-") if op.type == "RealDiv" else (build.AddV2, "+")
     right = b.factor if sign == "-" or b.text.startswith("-") else b.text
     return _Logarithm(lambda now: joins(a.made(now), b.made(now)), f"{a.text} {sign} {right}", True, True)
 

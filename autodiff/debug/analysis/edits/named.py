@@ -15,7 +15,7 @@ from ....core.op import build
 from ....core.traversal import past, users_of
 from ..mistakes.signs import is_squared
 from .activations import Activation
-from .in_graph import DIVISIONS, Edit, alike, copied, instead, source_of
+from .in_graph import Edit, alike, copied, instead, source_of
 from .in_source import Part, Rewrite
 
 _REDUCED = {"Mean": "reduce_mean", "Sum": "reduce_sum"}
@@ -46,9 +46,9 @@ def named(op: Operation) -> list[Edit]:
     if op.type == "Log":
         sums = [total for product in users_of(op) for each in (product, *users_of(product)) for total in users_of(each)]
         return next(filter(None, map(_cross_entropy, dict.fromkeys(sums))), [])
-    divisions = [op] if op.type in DIVISIONS else [c for each in users_of(op) for c in (each, *users_of(each))
+    divisions = [op] if op.type == "RealDiv" else [c for each in users_of(op) for c in (each, *users_of(each))
                                                    ] if op.type == "Sqrt" else []
-    return [edit for each in divisions if each.type in DIVISIONS for edit in _of_length_one(each)]
+    return [edit for each in divisions if each.type == "RealDiv" for edit in _of_length_one(each)]
 
 
 def _users(op: Operation) -> list[Operation]:
@@ -63,10 +63,10 @@ def _past(t: Tensor) -> Tensor:
 
 def sigmoid_by_hand(op: Operation) -> tuple[int, Operation] | None:
     """Of 1 / (1 + exp(x)), or exp(x) / (1 + exp(x)): -1 or 1, by which x is multiplied, and the op that takes x."""
-    total = op.inputs[-1].op if op.type in (*DIVISIONS, "Reciprocal", "Inv") else op
+    total = op.inputs[-1].op if op.type in ("RealDiv", "Reciprocal") else op
     exps = [_past(a).op for a, b in (total.inputs, total.inputs[::-1]) if is_one(b) and _past(a).op.type == "Exp"
             ] if total is not op and total.type in ("Add", "AddV2") else []
-    above = op.inputs[0] if op.type in DIVISIONS else None
+    above = op.inputs[0] if op.type == "RealDiv" else None
     if exps and above is not None and above.op.type == "Mul" and op.gradient_of is not None:  # times what arrives
         above = next((t for t in map(_past, above.op.inputs) if alike(t, exps[0].outputs[0])), above)
     if not exps or above is not None and not is_one(above) and not alike(above, exps[0].outputs[0]):

@@ -21,7 +21,7 @@ from ..arithmetic_rules import number
 from ..scripts.source_tree import Source
 from .first_values import Begun
 from .in_datasets import Taken, component_of
-from .in_graph import DIVISIONS, Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
+from .in_graph import Edit, Now, around, between, constant, copied, is_half, on_argument, replaced, source_of
 from .in_numpy import CLEANED, Cleaned
 from .in_source import Fed, LowerRate, Number, Rows
 from .of_keras.given import given_of, given_to_keras
@@ -32,8 +32,7 @@ _LONGEST = 60  # letters of an expression that is told
 _LOW = 1e-4  # a learning rate; ten times that is Adam's own
 MATRICES = ("Cholesky", "MatrixInverse", "MatrixSolve", "MatrixDeterminant", "LogMatrixDeterminant")
 _LABELED = "SparseSoftmaxCrossEntropyWithLogits"
-_GATHERS = ("GatherV2", "Gather")
-_INDEXED = (_LABELED, *_GATHERS, "ResourceGather")
+_INDEXED = (_LABELED, "GatherV2", "ResourceGather")
 _RIDGES = (1e-6, 1e-5, 1e-3, 1e-2)  # times the largest element; the first is less than float32 tells apart
 
 
@@ -140,7 +139,7 @@ def other_constant(op: Operation, by: Tensor, value: float, words: str) -> Edit:
 
 def factor_of(op: Operation) -> Tensor | None:
     """The positive constant that something is multiplied by, or divided by."""
-    operands = op.inputs if op.type == "Mul" else op.inputs[1:] if op.type in DIVISIONS else ()
+    operands = op.inputs if op.type == "Mul" else op.inputs[1:] if op.type == "RealDiv" else ()
     return next((t for t in operands if (v := static_value(t)) is not None and v.ndim == 0 and v > 0), None)
 
 
@@ -262,7 +261,7 @@ def repairs_of(op: Operation, values: Mapping[Tensor, Any]) -> Iterable[list[Edi
     if (found := outside(op, values)) is None:
         return
     source, given, size, _ = found
-    if (table := source_of(op.inputs[0])[0]).type in VARIABLES and given.min() >= 0 and op.type in _GATHERS and (
+    if (table := source_of(op.inputs[0])[0]).type in VARIABLES and given.min() >= 0 and op.type == "GatherV2" and (
             len(values[op.inputs[0]]) == size):
         more, rank = int(given.max()) + 1 - size, np.ndim(values[op.inputs[0]])
         yield [Edit(op, f"give {table.name} {size + more} rows in place of {size}", partial(_with_rows, op, size),

@@ -44,8 +44,7 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
     state = unused_state(case.y, op.outputs[0]) if op is not None and finding.kind == "no gradient" else None
     if state is not None:
         return state.lines
-    if op is not None and finding.kind == "no gradient" and (
-            lines := past_cut(case.y, op, finding.remedy)):
+    if op is not None and finding.kind == "no gradient" and (lines := past_cut(case.y, op, finding.remedy)):
         return lines
     if op is not None and finding.kind == "last position of padding":
         return _final_state(op)

@@ -10,7 +10,7 @@ from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.records import NewLines
-from ...facts.roles import PLACEHOLDERS
+from ...facts.roles import BOUNDS, PLACEHOLDERS
 from ..findings import Finding
 from ..mistakes.case import Case, gradients_of, held
 from ..mistakes.heads import heads, unbroadcast
@@ -25,7 +25,7 @@ from .of_data import of_pixels, scaled
 from .of_givens import held_rate, lower_rate
 from .of_keras.schedules import rate_set
 
-_BOUNDS, _CLIPS = ("Maximum", "Minimum", "ClipByValue"), ("clipbyvalue", "clip")  # ops, and calls of two of them
+_CLIPS = ("clipbyvalue", "clip")  # calls of both bounds
 _LARGE = 10.0  # mean size of targets that make the gradients of a regression large
 
 
@@ -189,13 +189,12 @@ def clipped_as_made(made: Operation, update: Operation) -> Edit:
 
 def unbounded(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """What is beyond the constants that bound it, without the bounds of one call."""
-    outer = next((c for c in op.outputs[0]._consumers if c.type in _BOUNDS and c.span == op.span), op)
+    outer = next((c for c in op.outputs[0]._consumers if c.type in BOUNDS and c.span == op.span), op)
     parts = [(op, i) for i, t in enumerate(op.inputs) if static_value(t) is None]
     for inner, number in parts if "take the bound off" in finding.remedy else ():
         x = inner.inputs[number]
-        if x.op.type in _BOUNDS and x.op.span == op.span:
+        if x.op.type in BOUNDS and x.op.span == op.span:
             parts += [(x.op, i) for i, t in enumerate(x.op.inputs) if static_value(t) is None]
         else:
-            is_clip = outer is not inner or op.type == "ClipByValue"
             yield otherwise(outer, "without the bounds", lambda now, x=x: now(x), LeftOut(outer, _CLIPS)  # type: ignore
-                            if is_clip else Rewrite(op, None, "{0}", ((op, number),)))
+                            if outer is not inner else Rewrite(op, None, "{0}", ((op, number),)))

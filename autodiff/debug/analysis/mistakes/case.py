@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Graph, Operation, Tensor
-from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors, in_order, past, reached
 from ....gradients.blocked_reasons import GradientCall
 from ...facts.graph_lists import calls_of, operations_of
-from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
+from ...facts.roles import ASKS, PLACEHOLDERS, VARIABLES, place_of
 from ..findings import Finding
 from ..update_blame import is_store
 from .stepping import Update, outgrown, update_of
 
 _HALF = 6  # training runs that are looked at at the beginning, and as many of the others
 _PATIENCE = 500.0  # ms: fewer where so many runs take longer than this
-SHAPES = ("Shape", "ShapeN", "Size", "Rank", "OnesLike", "ZerosLike")  # of which only the shape of inputs counts
+SHAPES = (*ASKS, "OnesLike", "ZerosLike")  # of which only the shape of inputs counts
 _LEARNT = 0.7  # of its first size: a loss below that has fallen
 _ABSURD = 1e4  # times the last loss
 _BEGUN = 60  # steps of a training that has only begun
@@ -292,7 +291,7 @@ def gradients_of(case: Case) -> dict[Tensor, Tensor]:
     """The script's dense gradients of y by variable, but for complex ones, of which rules that compare know nothing."""
     variables = {x for x in case.variables if not x.dtype.base_dtype.is_complex}
     return {x: g for call in case.calls if call.ys[0] is case.y for x, g in call.found.items()
-            if x in variables and isinstance(g, Tensor) and not isinstance(g, IndexedSlices)}
+            if x in variables and isinstance(g, Tensor)}
 
 
 def finding(severity: int, kind: str, at: Operation, text: str, remedy: str, *, target: str = "", ask: str = "",

@@ -8,14 +8,13 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
-from ...facts.roles import at_line, place_of
+from ...facts.roles import BOUNDS, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held
 from .heads import ENTROPIES, SAME, above, constant, last_layer, number_in, unbroadcast
 from .leaks import padding_of
 from .signs import signs_of
 
-_BOUNDS = ("ClipByValue", "Minimum", "Maximum")
 _LOGS = ("LogSoftmax", "Log")
 _BLOCKED = -1e4  # what is put in place of scores that are not to count
 _ABOVE = 1.5  # which no cosine is
@@ -211,7 +210,7 @@ def _is_clipped_gain(op: Operation, case: Case) -> bool:
     if op.type != "Minimum" or op not in case.trained or any(t.op.type != "Mul" for t in op.inputs):
         return False
     plain = [t for product in op.inputs for t in product.op.inputs if t.op.type == "Exp" and t.op in case.trained]
-    return any({r.op} & {each for product in op.inputs for t in product.op.inputs if t.op.type in _BOUNDS
+    return any({r.op} & {each for product in op.inputs for t in product.op.inputs if t.op.type in BOUNDS
                          for each in above(t.op, 3)} for r in plain)
 
 

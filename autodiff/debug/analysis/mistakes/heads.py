@@ -12,13 +12,13 @@ from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS, VARIABLES
 from .case import Case, is_variable_read
 
-SAME = ("Identity", "Reshape", "Squeeze", "ExpandDims", "Cast", "BroadcastTo", "PlaceholderWithDefault", "Snapshot")
+SAME = ("Identity", "Reshape", "Squeeze", "ExpandDims", "Cast", "BroadcastTo", "PlaceholderWithDefault")
 _ARRANGED = ("Transpose", *SAME)
-_SHIFTED = ("Add", "AddV2", "Sub", "Maximum", "Minimum", "ClipByValue", "Mul")  # by a constant: a guard or a scale
-_LAYERS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D", "BiasAdd", "Tensordot", "While")
+_SHIFTED = ("Add", "AddV2", "Sub", "Maximum", "Minimum", "Mul")  # by a constant: a guard or a scale
+_LAYERS = ("MatMul", "BatchMatMulV2", "Conv2D", "BiasAdd", "While")
 _KNOWN = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "LogSoftmax",
           "Softsign", "Exp")
-DATA = (*PLACEHOLDERS, "IteratorGetNext", "QueueDequeueV2", "QueueDequeueManyV2", "PyFunc")
+DATA = (*PLACEHOLDERS, "PyFunc")
 _INDICES = ("SelectV2", "Select", "Pack", "ConcatV2")
 _PICKING = ("GatherV2", "GatherNd", "Select", "SelectV2")
 _SMOOTH = ("Log1p", "Softplus")

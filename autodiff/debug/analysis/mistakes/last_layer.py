@@ -313,7 +313,7 @@ def _half_of_the_loss(head: Head, case: Case) -> Iterator[Finding]:
 
 def _halves_swapped(head: Head, case: Case) -> Iterator[Finding]:
     """y log(1 - p) + (1 - y) log(p): what is right is made unlikely."""
-    source = past(head.prediction, ("Maximum", "Minimum", "ClipByValue", *SAME)).op
+    source = past(head.prediction, ("Maximum", "Minimum", *SAME)).op
     if head.form == "log" and head.activation == "Sigmoid" and has_other_half(head) and head.labels is not None and (
             head.labels.op.type == "Sub" and source is head.end and constant(head.labels.op.inputs[0]) is not None
             and head.labels.op.inputs[1].op.type in PLACEHOLDERS):

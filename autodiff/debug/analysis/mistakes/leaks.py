@@ -17,16 +17,16 @@ from .heads import SAME, Head, comes_of_data, heads, is_data, number_in, through
 from .pairing import FLAT, TRAINED, classes_of, source_of_labels
 
 _SURE, _KINDS = 60, 3  # examples of which none is another; different labels from which on they are no mere flag
-_LOOKS, _MOST = ("GatherV2", "ResourceGather", "Gather"), 0.4  # of words; share of padding that drowns the rest
+_LOOKS, _MOST = ("GatherV2", "ResourceGather"), 0.4  # of words; share of padding that drowns the rest
 _TURNED = 1.5  # times what is rare
 _TAKES = ("StridedSlice", "GatherV2")  # of positions
 _LENGTHS, _SHARE = 3, 0.1  # different lengths that are no chance; share of examples that end before
 _FAR = -1e3  # what is added to scores that are not to count
-_PASS = ("Transpose", "Add", "AddV2", "BiasAdd", "Mul", "RealDiv", "Tanh", "Relu", "Sigmoid", "Gelu", "OneHot", "While",
+_PASS = ("Transpose", "Add", "AddV2", "BiasAdd", "Mul", "RealDiv", "Tanh", "Relu", "Sigmoid", "OneHot", "While",
          "ListUnstack", "ListStack", *SAME)  # that keep what belongs to a position in its place
 _SCALES = ("Mul", "Neg", "Identity", "StopGradient", "Cast", "BroadcastTo", "Minimum", "Maximum")
 _FLAT = ("Reshape", "MatMul", "BiasAdd", "AddV2", "Add")  # of all positions in one axis
-_BY_VARIABLES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Tensordot", "Einsum", "GatherV2", "ResourceGather")
+_BY_VARIABLES = ("MatMul", "BatchMatMulV2", "Einsum", "GatherV2", "ResourceGather")
 
 
 def leak_mistakes(case: Case) -> list[Finding]:
@@ -86,8 +86,7 @@ def _suppressed(op: Operation, case: Case) -> list[Finding]:
         return []
     mask = next((past(t, (*SAME, "StopGradient")).op for t in op.inputs if number_in(t) is None), op)
     reached = {c.type for t in op.outputs for add in through(t) for o in add.outputs for c in through(o)}
-    if (mask.type == "NotEqual" and 0.0 in map(number_in, mask.inputs) or mask.type == "SequenceMask") and \
-            "Softmax" in reached:
+    if mask.type == "NotEqual" and 0.0 in map(number_in, mask.inputs) and "Softmax" in reached:
         return [finding(71, "mask the wrong way round", op, f"{op.name} adds {factor:g} to the scores wherever "
                         f"{mask.name}{at_line(place_of(mask))} holds, which is of what is no padding: the softmax is "
                         "of padding alone", f"(1 - mask) * {factor:g}", target=mask.name)]

@@ -9,7 +9,7 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order, past, reached
-from ...facts.roles import VARIABLES, at_line, place_of
+from ...facts.roles import ASKS, VARIABLES, at_line, place_of
 from ..findings import Finding
 from .case import Case, finding, held
 from .heads import SAME, Head, comes_of_data, constant, heads, same_exponential, through, unbroadcast, weights_of
@@ -17,10 +17,9 @@ from .signs import signs_of
 from .wiring import counts_down
 
 _PRODUCTS = {"MatMul": 2, "Conv2D": 4, "DepthwiseConv2dNative": 4}  # of inputs and kernels of this rank
-_CONTRACTS = ("MatMul", "BatchMatMul", "BatchMatMulV2")
-_QUOTIENTS = ("FloorDiv", "TruncateDiv", "Div")
-_SIZES = ("Shape", "Size", "Rank")
-_CUTS = ("ClipByValue", "Minimum", "Maximum", "Mul", "RealDiv", "SelectV2", "Select", "Identity")
+_CONTRACTS = ("MatMul", "BatchMatMulV2")
+_QUOTIENTS = ("FloorDiv", "TruncateDiv")
+_CUTS = ("Minimum", "Maximum", "Mul", "RealDiv", "SelectV2", "Select", "Identity")
 _COMPARES = ("Equal", "NotEqual", "Greater", "GreaterEqual")
 _LARGE, _FAR = 100.0, 4.0  # size of targets, and how many times larger than what is predicted they are
 _SEEN = 4  # training steps, fewer of which do not show where predictions go
@@ -146,7 +145,7 @@ def _normalized(op: Operation, rank: int) -> int | None:
     if op.type == "Transpose" and op.inputs[0].op.type == "Softmax":
         order = static_value(op.inputs[1])
         return None if order is None else [int(i) for i in order].index(rank - 1) - rank
-    if op.type in ("RealDiv", "Div") and op.inputs[0].op.type == "Exp":
+    if op.type == "RealDiv" and op.inputs[0].op.type == "Exp":
         total = unbroadcast(op.inputs[1]).op
         axes = static_value(total.inputs[1]) if total.type == "Sum" and same_exponential(
             total.inputs[0].op, op.inputs[0].op) else None
@@ -158,7 +157,7 @@ def _whole_quotients(op: Operation, case: Case) -> Iterator[Finding]:
     """Integers divided to integers, of data that a layer then takes as floats."""
     if op.type not in _QUOTIENTS or not op.outputs[0].dtype.is_integer or op in case.trained:
         return
-    if not comes_of_data(op.inputs) or any(o.type in _SIZES for o in ancestors(op.inputs)) or not any(
+    if not comes_of_data(op.inputs) or any(o.type in ASKS for o in ancestors(op.inputs)) or not any(
             c.type == "Cast" and c.outputs[0].dtype.is_floating for c in through(op.outputs[0])):
         return
     case.want(*op.inputs)

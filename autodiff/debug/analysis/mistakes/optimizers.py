@@ -10,7 +10,7 @@ from ....core.collections import GraphKeys
 from ....core.graph import Operation, Tensor
 from ....core.site import resolve, source_lines
 from ....core.traversal import ancestors
-from ...facts.roles import ASSIGNS, STORES, VARIABLES, as_place, at_line, place_of, rescaled
+from ...facts.roles import ASSIGNS, BOUNDS, STORES, VARIABLES, as_place, at_line, place_of, rescaled
 from ..findings import Finding
 from ..update_blame import is_copy, is_store, operands_of
 from .case import Case, finding, gradients_of, held, kernel_of, update_op
@@ -23,8 +23,7 @@ _SELDOM = 8  # steps looked at that show that a clipping does nothing
 _SHORT = 0.1  # of the norm, if no more is left in any step
 _FEW, _ENOUGH = 10, 25  # training runs after which an average, and a copy, that was never made is not going to be
 _LEARNT = 10  # steps in which a model should have learnt something
-_PRODUCTS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2")
-_BOUNDS = ("ClipByValue", "Minimum", "Maximum")
+_PRODUCTS = ("MatMul", "Conv2D", "BatchMatMulV2")
 _DRAWN = ("Random", "Truncated", "StatelessRandom", "ParameterizedTruncated")
 _SHRINKS = 0.97  # times its size, in each step: a decay that leaves nothing of what gradients add
 
@@ -122,7 +121,7 @@ def _never_bounded(case: Case) -> list[Finding]:
     trained = {u.variable.op for u in case.updates if u.op in ran}
     found = [op for op in case.operations if op.type in ASSIGNS and op not in ran and held(op.inputs[0]) in trained
              and held(op.inputs[0]) in (behind := ancestors(op.inputs[1:])) and any(
-                 o.type in _BOUNDS and o.gradient_of is None for o in behind)] if len(trains) >= _FEW else []
+                 o.type in BOUNDS and o.gradient_of is None for o in behind)] if len(trains) >= _FEW else []
     if not found:
         return []
     more = f", and {len(found) - 1} more likewise" if len(found) > 1 else ""
@@ -234,7 +233,7 @@ def _clipped_always(case: Case) -> list[Finding]:
                         f"changed nothing in {len(shares)} steps looked at: its bound is above all gradients",
                         "leave it for the rare step that is far too long, or lower the bound")]
     where, step = f"{clip.name}{at_line(place_of(clip))}", case.looked[0].step
-    if min(shares) > _BOUND and clip.type in ("ClipByValue", "Minimum", "Maximum"):
+    if min(shares) > _BOUND and clip.type in ("Minimum", "Maximum"):
         return [finding(38 if case.learns else 72, "clipped by value", clip, f"{where} clips the gradients by value, "
                         f"and {min(shares):.0%} or more of their elements are at the bound in each of {len(shares)} "
                         f"steps looked at ({rests[0]:.2g} of the norm is left at step {step}): little more than the "
@@ -254,7 +253,7 @@ def _clip_of(pairs: list[tuple[Tensor, Tensor]]) -> Operation | None:
     for raw, given in pairs:
         op = given.op
         for _ in range(8):
-            if op.type in ("ClipByValue", "Minimum", "Maximum", "Mul", "RealDiv"):
+            if op.type in ("Minimum", "Maximum", "Mul", "RealDiv"):
                 return op
             if op is raw.op or not op.inputs:
                 break

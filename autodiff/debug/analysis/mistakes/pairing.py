@@ -151,15 +151,12 @@ def _components(tensor: Tensor) -> set[tuple[Operation, int]]:
 
 def iterator_of(op: Operation) -> object | None:
     """The iterator that an op takes the next element of; None for any other op."""
-    if op.type == "IteratorGetNext" and op.inputs:
-        return op.inputs[0]
     return getattr(op.attrs.get("function"), "iterator", None) if op.type == "PyFunc" else None
 
 
 def is_rewarded(head: Head, case: Case) -> bool:
     """Whether something else than a constant or a mask weighs the loss of each example, as rewards do."""
-    return any(t is not head.labels and t.op.type not in ("Cast", "SequenceMask") and not _is_mask(t.op)
-               for t in weights_of(head, case))
+    return any(t is not head.labels and t.op.type != "Cast" and not _is_mask(t.op) for t in weights_of(head, case))
 
 
 def _is_mask(op: Operation) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past, reached
-from ...facts.roles import at_line, place_of
+from ...facts.roles import LAYERS, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held, values_behind
 from .heads import SAME, above, comes_of_data, constant, heads, is_data, number_in, scaled, through
@@ -18,7 +18,6 @@ _SMALL, _ROWS = 0.1, 4  # a factor that is meant to weigh a sum down; a batch
 _MANY, _GONE = 8, 0.1  # numbers of an example, by which a mean of them is too small; nats as good as none
 _HEAVY = 5.0  # times the error of the data, at the beginning
 _COUNTS = 0.6  # of the error with weights of 0: up to which the data have their say
-_LAYERS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Conv2D")
 _CANCELS = 0.5  # of the mean of squares: where the square of a mean is less, both signs are there
 
 
@@ -223,5 +222,5 @@ def _is_alone(op: Operation, source: Tensor, case: Case) -> bool:
         return False  # weighed by what tests it
     parts = [scaled(t)[0] for t in addends(case.y)]
     return op in parts and all(averaged_in(each) is not None or not any(
-        o.type in _LAYERS and o in case.trained for o in ancestors(each.outputs)) or each.inputs and each.type in (
+        o.type in LAYERS and o in case.trained for o in ancestors(each.outputs)) or each.inputs and each.type in (
         "Square", "Abs", "Mul", "Pow") and {*(each.inputs[0].dims or ())} <= {1} for each in parts)

@@ -79,7 +79,7 @@ def ways_to_zero(x: Tensor, turned: bool = False, far: int = 2 * _FAR) -> Iterat
     values = [static_value(t) for t in op.inputs]
     if op.type in ("Sigmoid", "Softmax"):
         yield op, turned
-    sides = {"Minimum": ([], values), "Maximum": (values, []), "ClipByValue": (values[1:2], values[2:])}.get(op.type)
+    sides = {"Minimum": ([], values), "Maximum": (values, [])}.get(op.type)
     least, most = ([v for v in side if v is not None] for side in sides or ([], []))
     raised = least + [v for v in values if op.type in _ADDS and v is not None]
     is_kept = any(np.min(v) < 1 for v in most) if turned else any(np.max(v) > 0 for v in raised)

@@ -9,7 +9,7 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants, in_order, past, users_of
-from ...facts.roles import PLACEHOLDERS, place_of
+from ...facts.roles import PLACEHOLDERS, SOFTMAXES, place_of
 from ..findings import Finding
 from .case import SHAPES, Case, finding
 from .heads import SAME, is_log_softmax, last_layer
@@ -18,10 +18,9 @@ _PARTS, _DIAGONALS = ("MatrixDiagPart", "DiagPart"), ("MatrixDiag", "MatrixSetDi
 _STAYS = (*SAME, *_PARTS, "Sum", "Mean", "GatherNd", "GatherV2", "Transpose", "StridedSlice", "Max", "Min", "Add",
           "AddV2", "AddN", "Select", "SelectV2", "Pack", "Sqrt", "ConcatV2")
 HINGES = ("Maximum", "Relu", "Softplus")
-_SCALES = ("Mul", "RealDiv", "Div", "DivNoNan")
+_SCALES = ("Mul", "RealDiv", "DivNoNan")
 NEVER_NEGATIVE = ("OneHot", "Softmax", "Sigmoid", "Exp", "Square", "Abs", "Size", "Shape", "Prod", "Greater", "Less",
-                   "Equal", "NotEqual", "SequenceMask", "Maximum")
-_SOFTMAXES = ("Softmax", "LogSoftmax")
+                   "Equal", "NotEqual", "Maximum")
 _MOST_PATHS = 10_000  # ops that are followed
 
 
@@ -70,7 +69,7 @@ def wrong_sign(y: Tensor, behind: set[Operation]) -> list[Finding]:
         if op.type == "Log" and any(last_layer(t) is squashed for c in users_of(op) if c.type == "Mul" for t in c.inputs
                                     if t is not op.outputs[0]):
             continue  # an entropy, which a policy may be held near to
-        if squashed.type in (*_SOFTMAXES, "Sigmoid") or is_log_softmax(op):
+        if squashed.type in (*SOFTMAXES, "Sigmoid") or is_log_softmax(op):
             picked = op.type == "Log" and _picks_above(op)
             ends = {(sign, p or picked) for sign, p in signs_into(op.outputs[0], y, behind)}
             if (1, True) in ends <= {(1, True), (1, False)}:  # an entropy bonus grows with it as well, unpicked
@@ -156,7 +155,7 @@ def _sign_of(tensor: Tensor, fed: int) -> int:
         return _sign_of(op.inputs[0 if op.type == "Sum" else -1], fed)
     if op.type == "StopGradient" and (less := source_of(op.inputs[0])).type == "Sub":
         return _sign_of(less.inputs[0], fed)  # a return less what a critic expects: an advantage
-    if op.type in ("RealDiv", "Div") and (less := source_of(op.inputs[0])).type == "Sub" and (
+    if op.type == "RealDiv" and (less := source_of(op.inputs[0])).type == "Sub" and (
             mean := source_of(less.inputs[1])).type == "Mean" and mean.inputs[0] is less.inputs[0]:
         return _sign_of(less.inputs[0], fed)  # returns that are normalised
     if op.type in ("Select", "SelectV2"):

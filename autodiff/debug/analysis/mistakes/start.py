@@ -21,12 +21,12 @@ from .pairing import inputs_of
 from .stepping import copies_among
 
 _LARGE, _SMALL = 8.0, 0.02  # of std * sqrt(inputs), 1 to 1.4 being usual
-_LAYERS = ("MatMul", "Conv2D", "While", "BatchMatMul", "BatchMatMulV2")
+_LAYERS = ("MatMul", "Conv2D", "While", "BatchMatMulV2")
 _ONCE = 0.6  # share of different examples among those of one pass
 _AGAIN = 0.1  # of the training runs: initializers between them from which on nothing lasts
 _NOTHING = 1e-4  # what all layers together leave of an input
-_FACTORS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2")
-_ROWS = ("GatherV2", "Gather", "ResourceGather", "Transpose", "ReadVariableOp", *SAME)
+_FACTORS = ("Mul", "MatMul", "BatchMatMulV2")
+_ROWS = ("GatherV2", "ResourceGather", "Transpose", "ReadVariableOp", *SAME)
 _FLAT = {"Relu": lambda x: x <= 0, "Sigmoid": lambda x: np.abs(x) > 8, "Tanh": lambda x: np.abs(x) > 4}
 _SHOWN = 10  # steps, fewer of which do not show that a loss stays
 _FAST = 0.9  # of the first loss, and less, is left where first values are soon forgotten

@@ -17,7 +17,7 @@ _SPREAD = ("BroadcastTo",)
 _WRITTEN = 300  # ops that an update written by hand may have
 _DEEP = 12
 APART = 10.0  # times: variables that grew so much more than others diverged, and these did not
-_PASSED = ("Neg", "Identity", "Cast", "BroadcastTo", "Snapshot")
+_PASSED = ("Neg", "Identity", "Cast", "BroadcastTo")
 
 
 class Update(NamedTuple):

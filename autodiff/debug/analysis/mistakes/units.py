@@ -11,7 +11,7 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
-from ...facts.roles import VARIABLES, at_line, place_of
+from ...facts.roles import LAYERS, VARIABLES, at_line, place_of
 from ..attenuation import SATURATING
 from ..findings import Finding
 from .case import Case, finding, gradients_of, held, is_variable_read
@@ -27,7 +27,6 @@ _LOST = 1e-3  # of the size of the gradient at the last layer
 _DIMMED, _STUCK, _MANY = 0.05, 0.95, 20  # the same of sigmoids, if in so many steps so much of a guess is left
 _LAYERS = ("MatMul", "Conv2D")
 _FEWEST = 4  # steps that show whether a training gets on
-_STEPS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Conv2D")  # whose last axis is that of units
 _ALIKE = ("BiasAdd", "Add", "AddV2", "Sub", "Mul", "RealDiv", "Transpose", "FusedBatchNorm", "FusedBatchNormV3", *SAME)
 _DEEP = 60  # ops between a layer and what is looked at
 _REVIVE = "lower the learning rate, initialize biases above 0, or use tf.nn.leaky_relu"
@@ -155,7 +154,7 @@ def order_of(op: Operation) -> tuple[int, ...]:
 def _units_in(tensor: Tensor, depth: int = _DEEP) -> int | None:
     """The axis along which the units of the layer lie whose output a tensor is, otherwise arranged or activated."""
     op, dims = tensor.op, tensor.dims or ()
-    if op.type in _STEPS:
+    if op.type in LAYERS:
         is_first = str(op.attrs.get("data_format", "")).startswith("NC")
         return (1 if is_first else len(dims) - 1) if _is_kernel(op.inputs[1]) and dims else None
     source = next((t for t in op.inputs if t.op.inputs and not is_variable_read(t)), None)

@@ -16,7 +16,7 @@ from .pairing import batches_of
 from .signs import is_of_one, source_of
 from .units import ACTIVATIONS, axes_mixed, order_of, shape_of
 
-_PRODUCTS, _STEPS = ("MatMul", "Conv2D"), ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum")  # of layers, of loops
+_PRODUCTS, _STEPS = ("MatMul", "Conv2D"), ("MatMul", "BatchMatMulV2", "Einsum")  # of layers, of loops
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
 _CONVOLVED = 3  # rank from which on a tensor is a map or a sequence
 
@@ -275,7 +275,7 @@ def _mean_over_mask(op: Operation, case: Case) -> Iterator[Finding]:
         return
     for mask in op.inputs[0].op.inputs:
         source = last_layer(mask)
-        cast = source if source.type in ("SequenceMask", "Sign") else mask.op if mask.op.type == "Cast" else None
+        cast = source if source.type == "Sign" else mask.op if mask.op.type == "Cast" else None
         asks = None if cast is None or not cast.inputs else cast.inputs[0].op
         if asks is not None and asks.type == "Equal" and all(constant(t) is None for t in asks.inputs):
             continue  # whether an answer is right, as a reward says

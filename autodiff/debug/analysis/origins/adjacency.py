@@ -17,7 +17,7 @@ from ..arithmetic_rules import number
 from ..edits.in_graph import Edit, around, constant, replaced
 from ..edits.in_source import Fed, Rewrite
 
-_PRODUCTS = ("MatMul", "BatchMatMul", "BatchMatMulV2")
+_PRODUCTS = ("MatMul", "BatchMatMulV2")
 _PASSES = ("Identity", "Cast")
 _MUCH = 3.0  # what rows sum to on the average, which makes each layer as much larger
 _LAYERS = 2  # that are multiplied by it

@@ -12,12 +12,12 @@ from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors, in_order, users_of
 from ...facts.roles import VARIABLES
-from ..edits.in_graph import DIVISIONS, Edit, Now, constant, copied, replaced
+from ..edits.in_graph import Edit, Now, constant, copied, replaced
 from ..edits.in_source import Number, Rewrite
 
 _MARGIN = 0.05  # as RealNVP has it for pixels
 _TEXT = f"{_MARGIN:g} + {1 - 2 * _MARGIN:g} * {{0}}"
-_COMPUTED = ("Add", "AddV2", "Sub", "Mul", *DIVISIONS)  # which an expression surely makes
+_COMPUTED = ("Add", "AddV2", "Sub", "Mul", "RealDiv")  # which an expression surely makes
 
 
 def squeezed(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tensor, Any]]) -> Iterator[list[Edit]]:
@@ -28,8 +28,7 @@ def squeezed(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tenso
     for t in dict.fromkeys(_given(in_order(op for op in ancestors([y]) if op.gradient_of is None))):
         value = np.asarray(values_of([t.op]).get(t, ()), np.float64)
         on_it = int(np.sum((value == 0) | (value == 1)))
-        if not on_it or not ((0 <= value) & (value <= 1)).all() or any(
-                op.type in VARIABLES for op in ancestors([t])):
+        if not on_it or not ((0 <= value) & (value <= 1)).all() or any(op.type in VARIABLES for op in ancestors([t])):
             continue
         words = (f"squeeze the data off the border, {_TEXT.format('x')}, as {on_it} of {value.size} are on it: "
                  "a bound of the logarithm's argument alone leaves these far out")
@@ -48,7 +47,7 @@ def _given(ops: Iterable[Operation]) -> Iterator[Tensor]:
     for op in ops:
         less = {"Sub": "Log", "Neg": "Log1p"}.get(op.type, "")
         t = op.inputs[-1] if less and (op.type == "Neg" or is_one(op.inputs[0])) else None
-        if t is not None and any(user.type in DIVISIONS and user.inputs[0] is t or user.type == less and any(
+        if t is not None and any(user.type == "RealDiv" and user.inputs[0] is t or user.type == less and any(
                 each.type == "Log" for each in users_of(t.op)) for user in users_of(op)):
             yield t
 

@@ -11,10 +11,10 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
 from ...facts.function_calls import Calls
-from ...facts.roles import PLACEHOLDERS, VARIABLES, of_data, place_of, takes_elements
+from ...facts.roles import PLACEHOLDERS, READS, VARIABLES, of_data, place_of, takes_elements
 from ..arithmetic_rules import in_words, number
 from ..edits.in_datasets import name_of
-from ..edits.in_graph import DIVISIONS, is_half
+from ..edits.in_graph import is_half
 from ..findings import Link
 from ..mistakes.signs import pairs_of_one
 from .sources import Index, Scene, Source, sources_of
@@ -22,15 +22,14 @@ from .sources import Index, Scene, Source, sources_of
 _LONGEST = 4000  # ops on the way back
 _ORDINARY = 8.0  # up to here a number says nothing, and above 1 / 1000
 _PASSES = ("Identity", "Cast", "Reshape", "Transpose", "StridedSlice", "Squeeze", "ExpandDims", "Slice", "Tile", "Max",
-           "BroadcastTo", "GatherV2", "Gather", "GatherNd", "ReverseV2", "ConcatV2", "Pack", "Stack", "ReadVariableOp",
+           "BroadcastTo", "GatherV2", "GatherNd", "ReverseV2", "ConcatV2", "Pack", "ReadVariableOp",
            "Assign", "ListItem", "Select", "SelectV2", "StopGradient", "PreventGradient", "Min", "Neg", "Captured",
            "Argument", "Const", "CheckNumerics", "Split", "SplitV", "Unpack", "DiagPart",
            "MaxPool", "PlaceholderWithDefault", "ResourceGather")
-_SUMS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Sum", "Mean", "AddN", "BiasAdd", "Conv2D")
+_SUMS = ("MatMul", "BatchMatMulV2", "Einsum", "Sum", "Mean", "AddN", "BiasAdd", "Conv2D")
 _ADDS = ("Add", "AddV2", "AddN", "Mul")
 _FORKS = 3
 _TURNS = 3  # times that a way comes by a line again: a loop
-_READS = ("Identity", "ReadVariableOp", "Captured")
 LOST = "float16 has no number below 6e-08 but 0"
 ROUNDED = ": what rounding left"
 NEEDS_SIGN = ("Log", "Sqrt", "Rsqrt", "Log1p", "Lgamma", "Digamma", "Pow")
@@ -74,8 +73,8 @@ def _followed(at: Source, forks: int, *, negative: bool) -> list[tuple[Link, Any
                                  and chosen.value == at.value)  # signs of the others come of many
         if chosen is None or not (cancels or _is_odd(chosen.value) or negative and _is_negative(chosen.value)
                                   or abs(at.value) in (0, 1) and abs(chosen.value) == 1 or _is_saturated(at)
-                                  or at.tensor.op.type in DIVISIONS and _is_odd(at.value) and abs(chosen.value) < 1
-                                  or at.tensor.op.type in _READS and chosen.value == at.value):
+                                  or at.tensor.op.type == "RealDiv" and _is_odd(at.value) and abs(chosen.value) < 1
+                                  or at.tensor.op.type in READS and chosen.value == at.value):
             break
         at = chosen
     return found
@@ -201,7 +200,7 @@ def _in_turns(sizes: Sequence[float]) -> str:
 def _chosen(at: Source, sources: Sequence[Source], *, negative: bool) -> Source | None:
     """The element to go on with: the one that the number comes of. negative: what counts is its sign."""
     kind = at.tensor.op.type
-    if kind in DIVISIONS and len(sources) > 1 and sources[1].value == 0:
+    if kind == "RealDiv" and len(sources) > 1 and sources[1].value == 0:
         return sources[1]
     known = [s for s in sources if s.tensor.op.type not in ("Const", "Range")] or list(sources)
     bad = [s for s in known if not np.isfinite(s.value)]
@@ -212,7 +211,7 @@ def _chosen(at: Source, sources: Sequence[Source], *, negative: bool) -> Source 
         known = sorted(forward, key=lambda s: s.value != 0)[:1]
     if negative and any(_is_negative(s.value) for s in known):
         return min(known, key=lambda s: s.value)
-    if kind in DIVISIONS and len(known) > 1:
+    if kind == "RealDiv" and len(known) > 1:
         over, under = (abs(each.value) for each in known[:2])
         return known[0] if at.value == 0 or over * under >= 1 and np.isfinite(at.value) else known[1]
     if kind in ("Mul", "Prod", "Pow") and at.value == 0:

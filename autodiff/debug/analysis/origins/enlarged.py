@@ -93,7 +93,7 @@ def _users(variable: Tensor) -> list[Operation]:
 
 def _gives_rows(variable: Tensor) -> bool:
     """Whether it is a table, of which rows are taken."""
-    return any(c.type in ("GatherV2", "Gather", "ResourceGather") for c in _users(variable))
+    return any(c.type in ("GatherV2", "ResourceGather") for c in _users(variable))
 
 
 def _uses(variable: Tensor) -> int:

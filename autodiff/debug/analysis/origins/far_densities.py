@@ -15,7 +15,7 @@ from ..edits.carried_logarithms import carried
 from ..findings import Link
 
 _LEAST = -20.0  # of an exponent: below it nothing is near
-_SCALES = ("Neg", "Mul", "RealDiv", "Div", "TrueDiv", "Square", "Pow", "Identity")
+_SCALES = ("Neg", "Mul", "RealDiv", "Square", "Pow", "Identity")
 _GAPS = ("Sub", "SquaredDifference")
 _ARRANGED = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Tile", "Cast", "StridedSlice")
 _DEEP = 8  # ops from an exponential to a difference

@@ -12,7 +12,7 @@ from ..edits.activations import Activation
 from ..edits.in_graph import Edit, Now, at_one_place
 
 _UNBOUNDED = ("Relu", "Elu", "Selu", "LeakyRelu", "Softplus")
-_PRODUCTS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "Conv2D")
+_PRODUCTS = ("MatMul", "BatchMatMulV2", "Conv2D")
 _READS = ("Identity", "ReadVariableOp")
 _STEPS = 5  # of a recurrence that is written out
 

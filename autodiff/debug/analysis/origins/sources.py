@@ -16,9 +16,9 @@ from ..arithmetic_rules import letters_of
 
 Index = tuple[int, ...]
 _ARRANGES = {"Reshape": 0, "Transpose": 0, "StridedSlice": 0, "Squeeze": 0, "ExpandDims": 0, "Slice": 0, "Tile": 0,
-             "BroadcastTo": 0, "GatherV2": 0, "Gather": 0, "GatherNd": 0, "ReverseV2": 0, "ResourceGather": 0,
+             "BroadcastTo": 0, "GatherV2": 0, "GatherNd": 0, "ReverseV2": 0, "ResourceGather": 0,
              "Split": 1, "SplitV": 0, "Unpack": 0, "DiagPart": 0, "MatrixDiagPart": 0, "PadV2": 0, "Pad": 0, "Roll": 0}
-_JOINS = ("ConcatV2", "Pack", "Stack")
+_JOINS = ("ConcatV2", "Pack")
 _REDUCES = ("Sum", "Mean", "Max", "Min", "Prod", "All", "EuclideanNorm")
 _HANDS_ON = ("Identity", "AddN", "ReadVariableOp", "Assign", "StopGradient", "CheckNumerics", "PreventGradient")
 

@@ -17,10 +17,10 @@ from ..findings import Hop
 from .chain import chain_of
 from .sources import Scene
 
-_PRODUCTS = ("Mul", "MatMul", "BatchMatMul", "BatchMatMulV2", "Einsum", "Prod")
+_PRODUCTS = ("Mul", "MatMul", "BatchMatMulV2", "Einsum", "Prod")
 _TURNED = {"Equal": "not_equal", "NotEqual": "equal", "Greater": "less_equal", "GreaterEqual": "less",
            "Less": "greater_equal", "LessEqual": "greater"}
-_PICKS = ("GatherV2", "Gather", "GatherNd", "ResourceGather")
+_PICKS = ("GatherV2", "GatherNd", "ResourceGather")
 _FAR = 200  # ops on the way back
 
 
@@ -69,7 +69,7 @@ def zeros_from(factor: Tensor, values: Mapping[Tensor, Any]) -> tuple[str, str]:
     if op.type in PLACEHOLDERS:
         return f"0 was fed for {op.name!r}{at_line(hop.place)} throughout", f"feed {op.name} numbers that are not all 0"
     why = f": {hop.note}" if hop.note else ""
-    if op.type in ("Maximum", "Minimum", "ClipByValue"):
+    if op.type in ("Maximum", "Minimum"):
         mended = "bring what enters it within its bounds, by its bias, initial weights or scale"
     else:
         mended = remedy([hop], op, values) if hop.note else ""

@@ -10,12 +10,12 @@ from ....core.graph import Operation
 _WRITTEN = {"Const": ("constant", "converttotensor"), "Sum": ("reducesum",), "Mean": ("reducemean",),
             "Prod": ("reduceprod",), "Mul": ("multiply",), "Sub": ("subtract",), "AddV2": ("add",),
             "RealDiv": ("div", "divide", "truediv"), "Pow": ("pow", "power"),
-            "Div": ("div", "divide"), "Select": ("where",), "SelectV2": ("where", "wherev2"),
+            "Select": ("where",), "SelectV2": ("where", "wherev2"),
             "Sqrt": ("sqrt", "norm", "std"), "Acos": ("arccos",), "Asin": ("arcsin",), "Atanh": ("arctanh",),
             "Acosh": ("arccosh",), "Square": ("pow", "power"),
             **dict.fromkeys(("VariableV2", "VarHandleOp"), ("variable", "getvariable"))}
 _OPERATORS: dict[str, type[ast.operator | ast.unaryop]] = {
-    "RealDiv": ast.Div, "Div": ast.Div, "TrueDiv": ast.Div, "Pow": ast.Pow, "Sub": ast.Sub, "Add": ast.Add,
+    "RealDiv": ast.Div, "Pow": ast.Pow, "Sub": ast.Sub, "Add": ast.Add,
     "AddV2": ast.Add, "Mul": ast.Mult, "MatMul": ast.MatMult,
     "Neg": ast.USub, "Square": ast.Pow}  # as PyTorch takes one
 LEAST, MOST = 3e-8, 65520.0  # what float16 takes for 0 and for inf

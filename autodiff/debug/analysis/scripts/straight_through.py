@@ -15,7 +15,7 @@ from .source_tree import Source
 from .states import Named, names_of
 
 _INDEX = ("Cast", "Reshape", "Squeeze", "ExpandDims", "Identity", "OneHot")
-_LOOKUPS = ("GatherV2", "Gather", "ResourceGather", "MatMul")
+_LOOKUPS = ("GatherV2", "ResourceGather", "MatMul")
 _ARRANGED = ("Reshape", "Identity", "ExpandDims", "Squeeze", "StridedSlice", "BroadcastTo")
 _READ = ("Identity", "ReadVariableOp", "Transpose")
 _KEPT = ("Identity", "Reshape", "StopGradient")

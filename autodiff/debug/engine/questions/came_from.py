@@ -21,7 +21,7 @@ from ...analysis.origins.far_densities import far_from_all
 from ...analysis.origins.no_bound import LOW, subtracted
 from ...analysis.origins.recurrent import unbounded, without_bound
 from ...facts.graph_lists import calls_of
-from ...facts.roles import VARIABLES, at_line, place_of, takes_elements
+from ...facts.roles import LAYERS, VARIABLES, at_line, place_of, takes_elements
 from ...history.replay import Moment
 from ..fed_back import FedBack
 from ..state import State
@@ -32,7 +32,6 @@ _TOO_FAR = 100.0  # times its size: a variable that no step should make so large
 _LEAP = 1e3  # by which no training moves a number
 _HUGE = 1e5  # from the first layer to the last
 _FED = 20.0  # numbers that are large to begin with
-_LAYERS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2", "Einsum")
 _LAST = 3  # runs
 FAR = 3.0  # times what was fed before
 _TOLD = 90  # characters of an origin and what was made of it, beside the sentence; the chain has the rest
@@ -128,7 +127,7 @@ class CameFrom:
     def through_layers(self, at: Moment) -> list[Link]:
         """How the layers enlarge what goes through them, where that made the gradients of a step."""
         top = self.state.y_at(at)
-        ops = [op for op in in_order(ancestors([top] if top is not None else [])) if op.type in _LAYERS
+        ops = [op for op in in_order(ancestors([top] if top is not None else [])) if op.type in LAYERS
                and op.gradient_of is None]
         values = self.state.values_known(ops, at)
         sizes = [(op, size_of(values[op.outputs[0]])) for op in ops if op.outputs[0] in values]
@@ -212,14 +211,13 @@ def since_leap(before: Sequence[Moment], names: Iterable[str], most: int) -> Seq
 def _unkept(op: Operation, origin: Origin, links: Sequence[Link]) -> Link | None:
     """That nothing keeps above 0 what a layer gives to an op that needs it so; None where that is not the origin."""
     last = op.graph.operations.get(origin.forward_op)
-    if last is None or last.type not in NEEDS_SIGN or op.type not in (*_LAYERS, "BiasAdd", "Add", "AddV2"):
+    if last is None or last.type not in NEEDS_SIGN or op.type not in (*LAYERS, "BiasAdd", "Add", "AddV2"):
         return None
     given = next((op.graph.operations.get(link.op) for link in links[-2:-1]), None)
     value = next((each.value for each in origin.operands[:1] if isinstance(each.value, float)), 0.0)
-    if given is None or value >= 0 or given.type not in (*_LAYERS, "BiasAdd", "Add", "AddV2"):
+    if given is None or value >= 0 or given.type not in (*LAYERS, "BiasAdd", "Add", "AddV2"):
         return None
-    return Link(f"nothing keeps {given.name} above 0", place_of(given), "op", given.name, (),
-                links[0].step)
+    return Link(f"nothing keeps {given.name} above 0", place_of(given), "op", given.name, (), links[0].step)
 
 
 def _spot(index: tuple[int, ...]) -> str:

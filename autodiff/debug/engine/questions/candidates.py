@@ -40,7 +40,7 @@ from .trials_told import DEAD, SLIGHT, STEEP
 Tried = list[tuple[Remedy, Overlay, Moment]]
 SHOWN = 3  # remedies of a question
 _ORIGINS = 4  # to whose ops edits are tried
-_ROWS = ("GatherV2", "Gather", "ResourceGather")
+_ROWS = ("GatherV2", "ResourceGather")
 _FEW = 12  # training steps, where the first has a loss that is far too large
 _HUGE = 1000.0  # of data: no better form of what saturates by them can be learnt with
 _GROWN = 1.5  # times the first rate

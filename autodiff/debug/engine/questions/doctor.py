@@ -30,7 +30,7 @@ from ...analysis.why import HUGE, TINY, only_derived, scaled_back, why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import StageRow
 from ...facts.graph_lists import asked_in_vain, calls_of, trainable_tensors, variables_of
-from ...facts.roles import as_place, at_line, place_of
+from ...facts.roles import APPLIES, as_place, at_line, place_of
 from ...history.replay import Moment
 from ..state import State
 from .came_from import origin_of
@@ -49,7 +49,6 @@ _BATCHES = 5  # steps whose batches units are judged by
 _CHANCE = 3  # steps looked at, in all of which a gradient is zero that is so by no accident of one batch
 _NOT_ASKED = 25  # severity of a variable that a gradient could reach, and that was left out
 _LATE = 20  # runs that are looked at for what has been trained
-_APPLIES = ("Apply", "SparseApply", "ResourceApply", "ResourceSparseApply")
 
 
 class Checkup:
@@ -307,10 +306,10 @@ class Checkup:
         updates = [getattr(each, "op", each) for each in self.model.graph.collected.get("update_ops", ())]
         updates = [op for op in updates if isinstance(op, Operation)]
         trained = [m.ran for m in list(self.state.moments)[-_LATE:] if m.wanted]
-        trained = [ran for ran in trained if any(op.type.startswith(_APPLIES) for op in ran)]
+        trained = [ran for ran in trained if any(op.type.startswith(APPLIES) for op in ran)]
         if not updates or not trained or any(op in ran for ran in trained for op in updates):
             return []
-        train, place = (place_of(op) for op in (min((op for op in trained[-1] if op.type.startswith(_APPLIES)),
+        train, place = (place_of(op) for op in (min((op for op in trained[-1] if op.type.startswith(APPLIES)),
                                                     key=lambda op: op.index), updates[0]))
         return [Finding(48, "not updated", updates[0].name, updates[0].type, "",
                         f"{len(updates)} updates of moving averages, such as {updates[0].name}{at_line(place)}, do not "

@@ -31,7 +31,7 @@ from .trials_told import ANEW
 UNSCALED = 100.0  # what nobody feeds who has scaled the data
 LARGE, ODD = 5.0, 20.0  # of what is fed at all, and of a number of it that is to blame
 SOON = 3  # runs: a training that diverges within them began badly
-_PRODUCTS = ("MatMul", "Conv2D", "BatchMatMul", "BatchMatMulV2", "Mul")
+_PRODUCTS = ("MatMul", "Conv2D", "BatchMatMulV2", "Mul")
 _JOINS = ("ConcatV2", "Pack")
 _ROWS = 10  # of a constant, that are no parameters
 

@@ -20,7 +20,7 @@ _HANDS_ON: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("Abs", "BiasAddGrad", "ExpandDims", "Identity", "L2Loss", "Log", "Mean", "Neg",
                      "PreventGradient", "Reshape", "Sqrt", "Square", "Squeeze", "StopGradient", "Sum", "SumTo",
                      "Transpose"), (0,)),
-    **dict.fromkeys(("Add", "AddV2", "BatchMatMul", "BatchMatMulV2", "BiasAdd", "MatMul", "Mul", "SigmoidGrad",
+    **dict.fromkeys(("Add", "AddV2", "BatchMatMulV2", "BiasAdd", "MatMul", "Mul", "SigmoidGrad",
                      "SquaredDifference", "Sub", "TanhGrad"), (0, 1)),
     "BroadcastTo": (0,), "Conv2DBackpropFilter": (2,), "Conv2DBackpropInput": (2,), "RealDiv": (0,)}
 _EVERY = frozenset({"AddN", "ConcatV2", "Pack"})  # those that hand on all that is float
@@ -99,5 +99,5 @@ def _shows(op: Operation, tensor: Tensor, fills: Collection[Tensor]) -> bool:
 def _is_whole(op: Operation, tensor: Tensor) -> bool:
     """Whether an op's result has elements whenever a tensor that it takes has."""
     dims = op.outputs[0].dims
-    return op.type in _WHOLE or op.type not in ("MatMul", "BatchMatMul", "BatchMatMulV2") and (
+    return op.type in _WHOLE or op.type not in ("MatMul", "BatchMatMulV2") and (
         dims is not None and dims == tensor.dims)

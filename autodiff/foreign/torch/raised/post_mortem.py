@@ -67,8 +67,7 @@ class PostMortem(Scene):
                           f"change it in place: {name} -= …, which keeps it the leaf" if what else
                           f"requires_grad=True where {name} is made")
         used = sliced(self.all, [self._loss])
-        found = left_before(x, self._earlier, used) or remark_on(x, self.all, used, {}, self.habits.made.get(
-            id(x), ()))
+        found = left_before(x, self._earlier, used) or remark_on(x, self.all, used, {}, self.habits.made.get(id(x), ()))
         return self._of_named(x, found) if found is not None else None
 
     def _of_named(self, x: Any, found: Remark) -> Remark:
@@ -183,8 +182,7 @@ class PostMortem(Scene):
         names = {**self.frame.f_globals, **self.frame.f_locals}
         name = (*names_between(self.file, line, use), *(n for n, each in names.items() if each is tensor), "it")[0]
         place, at = place_on(self.file, use), at_line(place_on(self.file, line)) * (line > 0)
-        inner = next((resolve(e.frames[:1])[0] for e in self._slopes if any(
-            t is tensor for t in e.made)), None)
+        inner = next((resolve(e.frames[:1])[0] for e in self._slopes if any(t is tensor for t in e.made)), None)
         if inner is not None and (lines := scaled_inside(inner.file, inner.line)):
             return Remark(f"what is made of an nn.Parameter{at_line(as_place(inner))} is none itself: it has the graph "
                           "of that one line, which the first backward() has freed", as_place(inner),
