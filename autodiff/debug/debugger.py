@@ -20,10 +20,9 @@ from .engine.questions.evaluate import ValueHistory
 from .engine.runs.assembly import RunParts
 from .engine.state import BUDGET, State
 from .facts import answers, derivative_answers
-from .facts.answers import OpCard, OpRow, Recorded, Script, TensorRow, VariableRow, WatchRow
+from .facts.answers import OpCard, OpRow, Recorded, Script, TensorRow, Trained, VariableRow, WatchRow
 from .facts.records import RunRecord
 from .facts.steps import When
-from .facts.trained import Trained
 from .history import recording
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff.debug.facts.gradients_of import GradientPart, GradientsOf
+from autodiff.debug.facts.derivative_answers import GradientPart, GradientsOf
 
 from ..model.results import Array, Column, Result, Table, Text
 from ..view.debugger_rows import shape

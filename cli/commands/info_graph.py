@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from autodiff.debug.debugger import Debugger
-from autodiff.debug.facts.answers import TensorRow
+from autodiff.debug.facts.answers import OpTree, TensorRow
 from autodiff.debug.facts.lazy_rows import Rows
-from autodiff.debug.facts.surroundings import OpTree
 from autodiff.debug.language.conditions import Seen, parse_condition
 
 from ..language.argument_kinds import ChoiceKind, Count, Regex, check_regex

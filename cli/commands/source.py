@@ -8,24 +8,28 @@ from types import FunctionType
 from typing import Annotated
 
 from autodiff.core.site import source_lines
+from autodiff.debug.debugger import Debugger
 from autodiff.debug.facts.answers import OpRow, SourceLine
+from autodiff.debug.facts.plan_rows import RunPlan
 
-from ..language.argument_kinds import Count, IntKind
+from ..language.argument_kinds import Count, IntKind, check_regex
 from ..language.command import Alias, command
 from ..language.target_kinds import OpName, Place
 from ..model.line_stops import lines_with_code
-from ..model.results import Group, Result, Source, Text, Tree
+from ..model.results import Column, Group, Result, Source, Table, Text, Tree
 from ..model.shell import Shell
 from ..model.usage_error import UsageError
-from ..view.debugger_rows import place
+from ..view.debugger_rows import bytes_in_words, place
 from . import standing
 from .frames import table_of_frames
 from .info import state
-from .plan_table import planned
 
 Line = Annotated[int, IntKind(1, "LINE")]
 AROUND = 5  # lines shown before and behind a place
 WHOLE = 1_000_000  # lines around that are a whole file
+_KINDS = {"computed": "by kernels", "calls": "by ufuncs", "tiles": "fused into chains", "fed": "fed",
+          "variable": "variables", "constant": "constants", "merged": "merged", "same": "equal to another op's value",
+          "folded": "folded into readers", "order": "only waiting", "dead": "left out"}
 
 
 @command("list", group="Look", aliases=("l",), repeats=True, shorthands={
@@ -179,3 +183,34 @@ def _standing(shell: Shell) -> Result:
         parts.append(table_of_frames(shell.script))
     lines = standing.lines_around(file, line)
     return Group((*parts, lines)) if lines else Group(tuple(parts))
+
+
+def planned(dbg: Debugger, target: str, steps: bool) -> Result:
+    """The table of a run's ops and their op_outcomes; steps: of the plan's steps."""
+    if target.startswith("/"):
+        check_regex(target.strip("/"))
+    found = dbg.places.plan(target)
+    if steps:
+        head, *rows = found.table
+        return Table(tuple(Column(name, "text", 9 - i) for i, name in enumerate(head)), tuple(rows), _title(found),
+                     _notes(found))
+    columns = (Column("op", "name"), Column("type", "text", 6), Column("what became of it"),
+               Column("step", "text", 7), Column("memory", "text", 5), Column("made at", "place", 4))
+    cells = tuple((row.name, row.type, row.text, " ".join(map(str, row.steps)),
+                   "" if row.block is None else f"#{row.block}", place(row.place)) for row in found.rows)
+    return Table(columns, cells, _title(found), _notes(found))
+
+
+def _title(found: RunPlan) -> str:
+    return f"{found.at}: {found.ops} ops in {found.steps} steps of the plan"
+
+
+def _notes(found: RunPlan) -> tuple[str, ...]:
+    notes = [", ".join(f"{count} {_KINDS[kind]}" for kind, count in found.counts)]
+    if found.blocks:
+        notes.append(f"results share {len(found.blocks)} blocks of memory, {bytes_in_words(sum(found.blocks))}")
+    if not found.is_compiled:
+        notes.append("not made for its shapes yet: chains, calls and shared memory come once the run is hot")
+    if found.outside > 0:
+        notes.append(f"{found.outside} ops of the graph are not needed by this run")
+    return tuple(notes)

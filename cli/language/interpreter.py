@@ -1,18 +1,26 @@
-"""execute: one line becomes one Result. Prompt, screens, command files and tests all call it."""
+"""execute: one line becomes one Result. Prompt, screens, command files and tests all call it.
+
+`> FILE`, `>> FILE` and `| PROGRAM` say where its output goes instead of the terminal.
+"""
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 
 from autodiff.debug.debugger import Debugger
 
 from ..model.results import Group, Leave, Result, Stop, Text
 from ..model.shell import DEEPEST, Shell
+from ..model.told_files import append_to_file, write_file
 from ..model.usage_error import UsageError
+from ..view.render import plain, to_json
 from .bind import bind
 from .failures import failed
 from .parse import parse
-from .parsed import Parsed
-from .redirect import sent
+from .parsed import Output, Parsed
 
 
 def execute(line: str, shell: Shell | Debugger) -> Result:
@@ -130,3 +138,27 @@ def _with_commands(result: Result, shell: Shell) -> Result:
         return Group((*parts, *(execute(line, shell) for line in lines)))
     finally:
         shell.depth -= 1
+
+
+def sent(result: Result, output: Output, line: str) -> Result:
+    """Write or pipe what a command has shown; an error is shown, not sent."""
+    if result.exit_code == 1:
+        return result
+    return _piped(result, output.to) if output.kind == "|" else _written(result, output, line)
+
+
+def _piped(result: Result, command: str) -> Result:
+    program = command.split()[0]
+    if shutil.which(program) is None:
+        raise UsageError(f"no program {program!r} to pipe into", "for instance | less", code="no_program")
+    done = subprocess.run(command, shell=True, input=plain(result), text=True, encoding="utf-8",
+                          errors="replace", check=False, stdout=None if sys.stdout.isatty() else subprocess.PIPE)
+    return Text((done.stdout or "").rstrip("\n"))
+
+
+def _written(result: Result, output: Output, line: str) -> Result:
+    path = os.path.expanduser(output.to)
+    text = to_json(line, result) + "\n" if path.endswith(".json") else plain(result)
+    (append_to_file if output.kind == ">>" else write_file)(path, text)
+    wrote = Text(f"wrote {text.count(chr(10))} lines to {path}")
+    return Group((result, wrote)) if result.exit_code else wrote

@@ -3,14 +3,13 @@
 import pytest
 
 from cli.language.command import COMMANDS, verbs
-from cli.language.highlight import highlight
 from cli.language.interpreter import execute
 from cli.language.parse import parse
 from cli.language.parsed import Output
 from cli.language.tokens import split
 from cli.model.results import Error
 from cli.model.shell import Shell
-from cli.screen.lexer import styled
+from cli.screen.lexer import highlight, styled
 from cli.view.render import plain
 
 

@@ -74,13 +74,12 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
 def of_products(op: Operation, chain: Sequence[Link]) -> str:
     """What to do about a 0 that a product became which the same line multiplies again and again; else ""."""
     first = next((op.graph.operations.get(link.op) for link in chain if link.underflows), None)
-    times: Any = len(at_one_place(first)) if first is not None and first.type in ("Mul", "MatMul") else 0
+    count = len(at_one_place(first)) if first is not None and first.type in ("Mul", "MatMul") else 0
     loops = [op.graph.operations.get(link.op) for link in chain if not link.value]
-    if any(each is not None and each.type == "While" and _multiplies(each) for each in loops):
-        times = "many"
-    return (f"a product of {times} steps underflows: divide by its sum in each step, and add up the logarithms of "
-            "these sums; or add logarithms, by tf.reduce_logsumexp, in place of multiplying"
-            ) if times == "many" or times > _OFTEN else ""
+    is_carried = any(each is not None and each.type == "While" and _multiplies(each) for each in loops)
+    return (f"a product of {'many' if is_carried else count} steps underflows: divide by its sum in each step, and add "
+            "up the logarithms of these sums; or add logarithms, by tf.reduce_logsumexp, in place of multiplying"
+            ) if is_carried or count > _OFTEN else ""
 
 
 def _multiplies(loop: Operation) -> bool:

@@ -8,9 +8,9 @@ from ...core.collections import OUTPUTS
 from ...core.errors import ArgumentError
 from ...core.graph import Operation
 from ..analysis.why import why_none
+from ..facts.answers import Trained, TrainRow
 from ..facts.graph_lists import variables_of
 from ..facts.layer import layer_of
-from ..facts.trained import Trained, TrainRow
 from .debuggers import Debuggers
 from .optimizers import optimizer_of
 from .state import State

@@ -261,3 +261,50 @@ class Changed:
     kind: str
     before: Stats | None
     after: Stats
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The train op that `train` built. watched: names whose gradients are registered; new: those that it registered
+    first."""
+
+    y: str
+    optimizer: str
+    train_op: str
+    variables: tuple[str, ...]
+    without_gradient: tuple[tuple[str, str], ...]
+    watched: tuple[str, ...]
+    uninitialized: int
+    new: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrainRow:
+    """A train op that the prompt built. runs: whether `run` runs it; else a newer one updates its variables."""
+
+    train: Trained
+    runs: bool
+
+
+@dataclass(frozen=True)
+class OpTree:
+    """An op with what it takes, or who takes its outputs, and so on. is_control: it is only waited for.
+
+    again: what hangs below it stands elsewhere in the tree. cut: how many are left out below it.
+    """
+
+    op: OpRow
+    children: tuple["OpTree", ...] = ()
+    is_control: bool = False
+    again: bool = False
+    cut: int = 0
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of the script's with how many ops and tensors its lines made. line: the first that made any."""
+
+    file: str
+    ops: int
+    tensors: int
+    line: int

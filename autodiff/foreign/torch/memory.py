@@ -16,6 +16,7 @@ import numpy as np
 from ..model import tf
 from .aten.common import taken
 from .aten.indexing import put_at
+from .aten.shapes import strided
 from .aten.types import as_type
 from .record import storage_of
 
@@ -147,7 +148,7 @@ def _is_untouched(storage: _Storage, seen: _Seen) -> bool:
 def _write_parts(storage: _Storage) -> None:
     """Put what was written to parts into the whole."""
     if storage.parts:
-        places = [_places_of(*where[:3]).ravel() for where in storage.parts]
+        places = [strided(*where[:3]).ravel() for where in storage.parts]
         _put(storage, np.concatenate(places), [*storage.parts.values()])
         storage.parts = {}
 
@@ -180,7 +181,7 @@ def _overlap(a: _Where | None, b: _Where | None) -> bool:
     (start, *_), (other, *_) = a, b
     if start + _reach(a) < other or other + _reach(b) < start:
         return False
-    return bool(np.isin(_places_of(*a[:3]), _places_of(*b[:3])).any())
+    return bool(np.isin(strided(*a[:3]), strided(*b[:3])).any())
 
 
 def _reach(where: _Where) -> int:
@@ -223,11 +224,4 @@ def _flat(storage: _Storage) -> Any:
 
 def _places(tensor: Any) -> np.ndarray:
     """Where each element of a tensor is in its storage."""
-    return _places_of(tensor.storage_offset(), tensor.shape, tensor.stride())
-
-
-def _places_of(offset: int, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
-    found = np.full(tuple(shape), offset, np.int64)
-    for axis, (size, stride) in enumerate(zip(shape, strides)):
-        found += (np.arange(size) * stride).reshape([-1 if a == axis else 1 for a in range(len(shape))])
-    return found
+    return strided(tensor.storage_offset(), tensor.shape, tensor.stride())

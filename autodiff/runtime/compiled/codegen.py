@@ -156,7 +156,7 @@ class _Writer:
         for slot in self._buffers.keys() - made:  # a stack: its parts are written one by one
             self._where[slot] = self._global("b", self._buffers[slot])
         for slot in plan.feeds:
-            self._where[slot] = self._local()
+            self._where[slot] = self._local("s", self._spare)
         parameters = ", ".join(["run", "variables", *[self._where[s] for s in plan.feeds]])
         lines = [f"def program({parameters}):"]
         arrays = [self._where[s] for s in plan.feeds if s in self._numbers]
@@ -207,7 +207,7 @@ class _Writer:
         before, operands = "", []
         for slot in step.inputs:
             if slot not in self._floats and slot not in self.plan.constants:
-                self._floats[slot] = self._float()
+                self._floats[slot] = self._local("f", self._spare_floats)
                 before += f"{self._floats[slot]} = float({self._where[slot]}); "
             operands.append(self._floats[slot] if slot in self._floats else self._literal(self.plan.constants[slot]))
         for slot in set(step.inputs):
@@ -216,12 +216,12 @@ class _Writer:
         out, formula = step.outputs[0], self._formulas[index].format(*operands)
         if self._formulas[index] == "{}":
             formula = f"{self._global('k', function_of(step))}({operands[0]})"
-        name = self._floats[out] = self._float()
+        name = self._floats[out] = self._local("f", self._spare_floats)
         if self._last[out] < 0:
             self._spare_floats.append(self._floats.pop(out))
         if out not in self._arrays:
             return f"{before}{name} = {formula}"
-        self._where[out], number = self._local(), self._global("k", self.plan.forms[out].dtype.type)
+        self._where[out], number = self._local("s", self._spare), self._global("k", self.plan.forms[out].dtype.type)
         return f"{before}{name} = {formula}; {self._where[out]} = {number}({name})"
 
     def _operator(self, index: int, step: Step) -> str:
@@ -244,12 +244,6 @@ class _Writer:
     def _literal(self, value: Any) -> str:
         number = float(value)
         return repr(number) if math.isfinite(number) else self._global("c", number)
-
-    def _float(self) -> str:
-        if self._spare_floats:
-            return self._spare_floats.pop()
-        self._locals += 1
-        return f"f{self._locals - 1}"
 
     def _call(self, step: Step, operands: list[str], out: str | None) -> str:
         op = step.op
@@ -284,7 +278,7 @@ class _Writer:
                 outs.append(self._where[slot])
                 targets.append("_")
             else:
-                self._where[slot] = self._local()
+                self._where[slot] = self._local("s", self._spare)
                 outs.append(self._taken(slot) if slot in plan.given else "None")
                 targets.append(self._where[slot])
         return f"[{', '.join(targets)}] = {self._global('k', program)}([{', '.join(operands)}], [{', '.join(outs)}])"
@@ -296,7 +290,7 @@ class _Writer:
     def _target(self, step: Step) -> str:
         names = []
         for slot in step.outputs:
-            self._where[slot] = self._local()
+            self._where[slot] = self._local("s", self._spare)
             names.append(self._where[slot])
         return ", ".join(names)
 
@@ -307,11 +301,12 @@ class _Writer:
         self._spare += names
         return "; " + " = ".join(names) + " = None" if names else ""
 
-    def _local(self) -> str:
-        if self._spare:
-            return self._spare.pop()
+    def _local(self, prefix: str, spare: list[str]) -> str:
+        """The name of a value: one that another needs no more, or a new one."""
+        if spare:
+            return spare.pop()
         self._locals += 1
-        return f"s{self._locals - 1}"
+        return f"{prefix}{self._locals - 1}"
 
     def _global(self, prefix: str, value: Any) -> str:
         name = self._bound.get(id(value))

@@ -1,20 +1,28 @@
-"""What formulas are at fault for when a training diverges: sums over neighbors, states without bound, exponentials."""
+"""What formulas are at fault for when a training diverges: sums over neighbors, states without bound, exponentials, and
+data that lie on the border of what a logit is of, exactly 0 or 1."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ....core.constant_value import is_one, static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
-from ..edits.in_graph import Edit
+from ....core.op import build
+from ....core.traversal import ancestors, in_order, users_of
+from ...facts.roles import VARIABLES
+from ..edits.in_graph import Edit, Now, constant, copied, replaced
 from ..edits.in_logarithms import logged
+from ..edits.in_source import Number, Rewrite
 from .adjacency import divided, summing
-from .borders import squeezed
 from .recurrent import squashed, unbounded
 
 _GIANT = 1e8  # of an exponential
+_MARGIN = 0.05  # as RealNVP has it for pixels
+_TEXT = f"{_MARGIN:g} + {1 - 2 * _MARGIN:g} * {{0}}"
+_COMPUTED = ("Add", "AddV2", "Sub", "Mul", "RealDiv")  # which an expression surely makes
 
 
 def edits_of_causes(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tensor, Any]]
@@ -30,3 +38,48 @@ def edits_of_causes(y: Tensor, values_of: Callable[[Sequence[Operation]], Mappin
     for op in exps:
         edit = logged(op) if float(np.max(values.get(op.outputs[0], 0.0), initial=0.0)) > _GIANT else None
         yield from [[edit]] if edit is not None else []
+
+
+def squeezed(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Tensor, Any]]) -> Iterator[list[Edit]]:
+    """Data of which y takes the logit, and some of which are on the border: moved inside, to be tried.
+
+    values_of: known values of ops.
+    """
+    for t in dict.fromkeys(_given(in_order(op for op in ancestors([y]) if op.gradient_of is None))):
+        value = np.asarray(values_of([t.op]).get(t, ()), np.float64)
+        on_it = int(np.sum((value == 0) | (value == 1)))
+        if not on_it or not ((0 <= value) & (value <= 1)).all() or any(op.type in VARIABLES for op in ancestors([t])):
+            continue
+        words = (f"squeeze the data off the border, {_TEXT.format('x')}, as {on_it} of {value.size} are on it: "
+                 "a bound of the logarithm's argument alone leaves these far out")
+        whole = replace(replaced(t, words, _inside, _TEXT), explains=True)
+        if t.op.type not in _COMPUTED:
+            yield [_of_argument(op, t, words) for op in users_of(t.op)]
+        elif any(np.all(static_value(side) == 0) for side in t.op.inputs):  # a margin has a name, and is 0
+            yield [replace(whole, words=words.replace(_TEXT.format("x"), f"with {_MARGIN:g} for the margin that is 0"),
+                           line=Number(t.op, 0.0, f"{_MARGIN:g}", everywhere=True))]
+        else:
+            yield [whole]
+
+
+def _given(ops: Iterable[Operation]) -> Iterator[Tensor]:
+    """What logarithms are of that stand beside those of 1 less it, or beside such a divisor."""
+    for op in ops:
+        less = {"Sub": "Log", "Neg": "Log1p"}.get(op.type, "")
+        t = op.inputs[-1] if less and (op.type == "Neg" or is_one(op.inputs[0])) else None
+        if t is not None and any(user.type == "RealDiv" and user.inputs[0] is t or user.type == less and any(
+                each.type == "Log" for each in users_of(t.op)) for user in users_of(op)):
+            yield t
+
+
+def _inside(x: Tensor) -> Tensor:
+    return build.AddV2(build.Mul(x, constant(1 - 2 * _MARGIN, x)), constant(_MARGIN, x))
+
+
+def _of_argument(op: Operation, t: Tensor, words: str) -> Edit:
+    """One op that takes the data, of squeezed ones."""
+    def made(now: Now) -> tuple[Tensor, ...]:
+        return tuple(copied(op, tuple(_inside(now(x)) if x is t else now(x) for x in op.inputs)).outputs)
+
+    at = [*op.inputs].index(t)
+    return Edit(op, words, made, Rewrite(op, at, _TEXT, ((op, at),)), explains=True)

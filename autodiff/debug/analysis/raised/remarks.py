@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ....core.errors import ArgumentError
 from ....core.graph import Graph
 from ..advice import Remark
-from . import arguments, building, feeds, gradients, keras_shapes, lacking, runs, sizes, targets, values, void_labels
+from . import arguments, building, feeds, gradients, keras_shapes, lacking, runs, sizes, targets, values
 from .raised_at import Frames, RaisedAt
 
 Rule = Callable[[RaisedAt], Remark | None]
@@ -59,7 +59,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     ("^Fetch argument <.*ptimizer", lacking.an_optimizer),
     ("found None in|^Failed to convert object", sizes.size_of_a_run),
     ("^a tensor has no value while the graph|interpreted as an integer", sizes.known_size),
-    ("^Received a label value", void_labels.not_learnt),
+    ("^Received a label value", targets.not_learnt),
     ("is not in \\[0, |outside the valid range", sizes.too_few),
     ("^Incompatible shapes|must be broadcastable|^ConcatOp|^Dimensions of inputs should match", sizes.rows_built_in),
     ("^Rank mismatch: Rank of labels|Can not squeeze dim|must have the same shape|have different shapes: "

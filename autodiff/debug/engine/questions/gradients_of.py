@@ -14,7 +14,7 @@ from ....core.op import build
 from ....gradients.aggregate import AggregationMethod
 from ....gradients.backprop import gradients
 from ...analysis.why import why_none
-from ...facts.gradients_of import GradientPart, GradientsOf
+from ...facts.derivative_answers import GradientPart, GradientsOf
 from ...facts.stats import statistics
 from ..state import State
 from .evaluate import Values, plain

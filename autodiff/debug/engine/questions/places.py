@@ -9,10 +9,9 @@ from ....core.errors import ArgumentError, AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.site import source_lines
 from ...facts import graph_lists
-from ...facts.answers import Neighbors, Source
+from ...facts.answers import Neighbors, OpTree, Source, SourceFile
 from ...facts.plan_rows import RunPlan, plan_of
 from ...facts.roles import place_of, traceback_of
-from ...facts.surroundings import OpTree, SourceFile
 from ..runs.stepper import Stepper
 from ..state import State
 from .lists import Lists

@@ -214,7 +214,7 @@ aten.rows({
     "diagonal_scatter": lambda x, source, offset=0, dim1=0, dim2=1:
         put_at(x, np.diagonal(places(x), offset, axis_of(dim1, rank(x)), axis_of(dim2, rank(x))), source),
     "as_strided_scatter": (lambda x, source, sizes, strides, offset=0:
-        put_at(x, strided(sizes, strides, offset), source), "of a tensor that fills its storage in order"),
+        put_at(x, strided(offset, sizes, strides), source), "of a tensor that fills its storage in order"),
     "is_same_size": lambda x, y:
         tf.constant(tuple(x.dims) == tuple(y.dims) and category(x.dtype.base_dtype) == category(y.dtype.base_dtype)),
     "index_select": on_axis(lambda x, axis, index: tf.gather(x, tf.reshape(index, [-1]), axis=axis)),

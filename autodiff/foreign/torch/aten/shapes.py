@@ -118,7 +118,7 @@ def split(x: Any, size: Any, axis: int = 0) -> Any:
     return _parts(x, [min(size, count - i) for i in range(0, max(count, 1), max(size, 1))], axis)
 
 
-def strided(sizes: Any, strides: Any, offset: Any) -> np.ndarray:
+def strided(offset: Any, sizes: Any, strides: Any) -> np.ndarray:
     """The places of elements that lie apart by strides."""
     found = np.full(tuple(sizes), offset or 0, np.int64)
     for axis, (size, stride) in enumerate(zip(sizes, strides)):
@@ -242,7 +242,7 @@ aten.rows({
     "chunk unsafe_chunk": on_axis(lambda x, chunks, axis=0: split(x, -(-x.dims[axis] // chunks), axis)),
     "unbind unbind_copy": on_axis(lambda x, axis=0: tf.unstack(x, axis=axis)),
     "as_strided as_strided_copy": (lambda x, sizes, strides, offset=0:
-        taken(x, strided(sizes, strides, offset)), "of a tensor that fills its storage in order"),
+        taken(x, strided(offset, sizes, strides)), "of a tensor that fills its storage in order"),
     "repeat_interleave.Tensor": lambda repeats, *, output_size=None:
         tf.repeat(tf.range(tf.cast(tf.size(repeats), tf.int64), dtype=tf.int64), tf.cast(repeats, tf.int32)),
     "rot90": lambda x, k=1, axes=(0, 1): taken(x, np.rot90(places(x), k, axes)),
