@@ -14,9 +14,10 @@ from ...runtime.session import Session
 from ..analysis.advice import advice_of, spoken
 from ..analysis.update_blame import is_store
 from ..derivatives.derivatives import Derivatives
+from ..facts.answers import TensorRow
 from ..facts.graph_lists import calls_of, collected_in, operations_of, trainable_tensors, variables_of, version_of
-from ..facts.records import Place
-from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, is_named_by_type, place_of
+from ..facts.records import Place, Stats
+from ..facts.roles import PLACEHOLDERS, VARIABLES, at_line, is_named_by_type, place_of, role_of
 from ..history.replay import continue_from
 from ..language.targets import Targets, tensors_of
 
@@ -250,3 +251,11 @@ class Model:
 
 def _is_scalar(tensor: Tensor) -> bool:
     return tensor.dims == () and tensor.dtype.base_dtype.is_differentiable
+
+
+def tensor_row(model: Model, tensor: Tensor, stats: Stats | None, gradient: Stats | None = None,
+               handle: str | None = None) -> TensorRow:
+    """handle: the script's name for it, if that was looked up for many tensors together."""
+    known = model.targets.handle_of(tensor) if handle is None else handle
+    return TensorRow(tensor.name, model.targets.short(tensor), tensor.op.type, tensor.dtype.base_dtype.name,
+                     tensor.dims, role_of(tensor.op), known, place_of(tensor.op), stats, gradient)

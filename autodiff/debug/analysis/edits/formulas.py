@@ -1,4 +1,4 @@
-"""Edits for formulas that have a better form, and for what an op is given rather than the op itself."""
+"""Edits for formulas that have a better form, in float32 too, and for what an op is given rather than the op itself."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,15 +9,15 @@ import numpy as np
 
 from ....api.math.norms import l2_normalize
 from ....core.constant_value import is_one, static_value
-from ....core.dtypes import int32
-from ....core.graph import Operation, Tensor
-from ....core.op import build
+from ....core.dtypes import float32, int32
+from ....core.graph import Operation, Tensor, get_default_graph
+from ....core.op import Spec, build
 from ....core.traversal import reached, users_of
+from ...facts.roles import at_line, place_of
 from ..advice import advice_of
 from ..findings import Origin
 from ..mistakes.signs import is_squared
 from . import in_graph
-from .in_float32 import in_float32
 from .in_graph import Edit, Now, between, constant, instead, is_half, on_argument, replaced, source_of
 from .in_logarithms import logarithm_of_exponents, logarithms_after, over_exponentials, shifted
 from .in_source import Argument, Number, Rewrite
@@ -33,6 +33,7 @@ _NEAR = 6  # ops on the way
 _BEHIND, _COLD = 60, 0.1  # ops behind one; a temperature
 _FACTORS = (10.0, 30.0, 100.0, 300.0, 1e3, 1e4)  # of a temperature
 _TIE = 1e-3  # between neighbors on the diagonal
+_FAR = 30  # ops further down
 
 
 def better_forms(op: Operation, *, negative: bool) -> list[Edit]:
@@ -281,3 +282,36 @@ def warmer(op: Operation) -> list[Edit]:
             return [replace(other_constant(scaled, scaled.inputs[1], new, told.format(new)), explains=True, line=Number(
                 scaled, float(by), f"{new:.3g}", everywhere=True)) for new in (float(by) * each for each in _FACTORS)]
     return []
+
+
+def in_float32(op: Operation) -> list[Edit]:
+    """The edit for an op of 16 bits; [] for others."""
+    if not is_half(op) or len(op.outputs) != 1 or not op.inputs:
+        return []
+    region, last = {op}, op
+    for _ in range(_FAR):
+        users = users_of(last)
+        if len(users) != 1 or not is_half(users[0]) or len(users[0].outputs) != 1 or users[0].definition.takes_run:
+            break
+        last = users[0]
+        region.add(last)
+    after = users_of(last)
+    top = after[0] if len(after) == 1 and after[0].type == "Cast" else last
+
+    def made(now: Now) -> Tensor:
+        found = _wide(last, region, now)
+        return build.Cast(found, dtype=top.outputs[0].dtype.base_dtype) if after else found
+
+    words = f"work in float32, with tf.cast(x, tf.float32) before {op.type}{at_line(place_of(op))} and what follows"
+    return [Edit(top, words, made, is_exact=True)]
+
+
+def _wide(op: Operation, region: set[Operation], now: Now) -> Tensor:
+    """The op of what it is given in float32."""
+    given = tuple(_wide(t.op, region, now) if t.op in region else _cast(now(t)) for t in op.inputs)
+    specs = [Spec(float32, t.dims) for t in op.outputs]
+    return get_default_graph().add(op.definition, given, op.attrs, specs, op.name.rpartition("/")[2]).outputs[0]
+
+
+def _cast(x: Tensor) -> Tensor:
+    return build.Cast(x, dtype=float32) if x.dtype.base_dtype.name in ("float16", "bfloat16") else x

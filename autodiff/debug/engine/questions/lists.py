@@ -19,9 +19,9 @@ from ...facts.records import Stats
 from ...facts.roles import place_of, role_of, traceback_of
 from ...facts.stats import has_nonfinite, statistics
 from ...language.targets import tensors_of
+from ..model import tensor_row
 from ..runs.effects import Effects
 from ..state import State
-from ..tensor_row import tensor_row
 from ..training import Training
 
 

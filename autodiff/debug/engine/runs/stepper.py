@@ -17,8 +17,8 @@ from ...facts.stats import statistics
 from ...facts.steps import When
 from ...history.replay import Moment
 from ..feeds import RunFeeds
+from ..model import tensor_row
 from ..state import State
-from ..tensor_row import tensor_row
 from ..training import Training
 from .hooks import Hooks
 from .run_view import OpenRun, RunView

@@ -1,7 +1,8 @@
-"""Where a script arranges the arrays that it trains with: shuffles, pairs of rows, weights of classes; and mends."""
+"""Where a script arranges what it trains with: shuffles, pairs of rows, weights of classes, dropout; and mends."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,24 +10,27 @@ import numpy as np
 from .....core.errors import ArgumentError
 from .....core.graph import Operation
 from .....core.site import source_lines
+from .....core.traversal import ancestors
 from ....facts.records import NewLines, Place
+from ....facts.roles import PLACEHOLDERS
 from ...findings import Finding
 from ...mistakes.case import Case
-from ...scripts.calls import given, is_call, owner_of, word_of, words_of
+from ...mistakes.modes import MOST_DROPPED, rate_of_dropout
+from ...scripts.calls import called, given, is_call, owner_of, owner_text, word_of, words_of
 from ...scripts.changes import Change
-from ...scripts.expressions import pairs_of
+from ...scripts.expressions import number_of, pairs_of
 from ...scripts.source_tree import Source
 from . import switches
 from .given import given_behind
 from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes
 from .schedules import by_steps
-from .shares_dropped import fewer_dropped
 
 _APART, _RARE = "labels do not follow from inputs", "unbalanced classes"
 _DRAWS = ("permutation", "randint", "choice", "sample", "randominteger", "integers", "shuffle")
 _SIDES = 2  # arrays that belong together: inputs and labels
 _SHUFFLED = 10000  # elements that are shuffled at a time
 _HEAVIEST = 50.0  # times: what a rare class is weighed by
+_KEEPS = ("keep_prob", "input_keep_prob", "output_keep_prob", "state_keep_prob")
 
 
 class Arranged(NamedTuple):
@@ -177,6 +181,42 @@ def _turned(source: Source, line: int, finding: Finding, case: Case) -> tuple[in
     for node in given(call, None, "sample_weight"):
         return call.lineno, [(*source.range(node), f"1 / {source.beside(node)}")]
     raise ArgumentError("fit is given no weights")
+
+
+def fewer_dropped(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
+    """The shares of all dropout that leaves hardly anything: each is what is left of 1, as where keep_prob and rate
+    were taken for one another."""
+    at = finding.place.line if finding.place is not None else 0
+    shares = {node: is_kept for call in source.calls_named("dropout", "dropoutwrapper")
+              for node, is_kept in _shares(source, call)}
+    op = next((each for each in case.behind if each.name == finding.op), None)
+    rate = rate_of_dropout(op) if op is not None else None
+    for holder in ancestors([rate]) if rate is not None else ():
+        if holder.type in PLACEHOLDERS:  # what is kept is taken from 1
+            shares |= {node: holder is not rate.op for _, value in source.fed(holder)  # type: ignore[union-attr]
+                       for node in _literals(source, value)}
+    wrong = [node for node, is_kept in shares.items() if MOST_DROPPED < (
+        1 - number_of(node) if is_kept else number_of(node)) < 1]
+    if not wrong:
+        raise ArgumentError("no share is written there")
+    return at, [(*source.range(node), f"{1 - number_of(node):.3g}") for node in wrong]
+
+
+def _shares(source: Source, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
+    """The numbers that a call is given to drop by, and whether they are what is kept."""
+    is_layer, is_first = called(call)[:1].isupper(), owner_text(call).endswith("nn")
+    place = 0 if is_layer else 1
+    for node in given(call, place if is_first and not is_layer else None, *_KEEPS):
+        yield from ((each, True) for each in _literals(source, node))
+    for node in given(call, None if is_first and not is_layer else place, "rate", "p"):
+        yield from ((each, False) for each in _literals(source, node))
+
+
+def _literals(source: Source, node: ast.expr) -> Sequence[ast.expr]:
+    """The literal that an expression is, or that its name was given once."""
+    values = source.given_to(node)
+    found = values[0] if len(values) == 1 else node
+    return [found] if number_of(found) == number_of(found) else []
 
 
 _FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed, "class weights the wrong way round": _turned,
