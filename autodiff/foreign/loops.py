@@ -9,7 +9,7 @@ from ..debug.analysis.scripts.calls import called, given, owner_of
 from ..debug.analysis.scripts.expressions import number_of
 from ..debug.analysis.scripts.parsed import Parsed
 from .new_lines import NewLines
-from .spelled import spelled
+from .script_lines import spelled
 
 
 def counted(file: str, line: int) -> NewLines:

@@ -1,12 +1,15 @@
-"""What a script's lines say of values: the lines that use what a call gave, the names that ops' results were given."""
+"""What a script's lines say of values: the lines that use what a call gave, the names that ops' results were given, and
+what it calls the modules and functions of JAX, by what it imports."""
 from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterable, Iterator
 
 from ..core.graph import Operation, Tensor
 from ..core.site import Site, source_lines
+from ..debug.analysis.scripts.parsed import Parsed
 from ..debug.facts.records import Place
 from ..debug.facts.roles import as_place
 
@@ -248,3 +251,18 @@ def _assigned(statement: ast.stmt | None) -> list[str]:
 def read_by(statement: ast.stmt) -> set[str]:
     """The names that a statement reads."""
     return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def spelled(file: str, name: str) -> str:
+    """'np.mean' for 'jax.numpy.mean' after `import jax.numpy as np`; jnp where the file does not import it at all."""
+    for full, ours in _imported(file):
+        if name == full or name.startswith(f"{full}."):
+            return ours + name[len(full):]
+    has_it = re.search(r"^\s*import jax\b", "".join(source_lines(file)), re.MULTILINE)
+    return name if has_it else name.replace("jax.numpy", "jnp")
+
+
+@functools.lru_cache(16)
+def _imported(file: str) -> list[tuple[str, str]]:
+    """Full names and the file's own, the innermost module first."""
+    return sorted(Parsed.of_file(file).imported().items(), reverse=True)

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..model import results
-from .cells import RIGHT, cells_of
 from .links import linked
 from .numbers.arrays import array
 from .numbers.hessians import hessian
 from .numbers.plots import plot
 from .pieces import Drawing, Line, Paragraph, Piece, Prose
+from .rows import RIGHT, cells_of
 from .text import GAP, clean, display_width
 
 Block = Prose | Drawing | results.Table | results.Tree | results.Source | results.Patch | results.Card

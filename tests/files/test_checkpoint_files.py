@@ -10,8 +10,7 @@ from autodiff.files.checkpoint import BundleReader, Part, Stored, write_bundle
 from autodiff.files.checkpoints import open_checkpoint
 from autodiff.files.crc32c import crc32c, mask
 from autodiff.files.ordered_code import WHOLE, slice_key
-from autodiff.files.snappy import decompress
-from autodiff.files.sstable import read_table, write_table
+from autodiff.files.sstable import decompress, read_table, write_table
 
 FIXTURES = Path(__file__).parent / "fixtures"
 MODEL = FIXTURES / "checkpoint" / "model-1"

@@ -17,8 +17,7 @@ from autodiff.files.graph_messages import GRAPH_MESSAGES
 from autodiff.files.protobuf_text import parse_message
 from autodiff.files.protobuf_wire import write_varint
 from autodiff.files.record_file import read_records
-from autodiff.files.snappy import decompress
-from autodiff.files.sstable import read_table, write_table
+from autodiff.files.sstable import decompress, read_table, write_table
 from autodiff.files.tensor_values import array_of_proto
 
 FIXTURES = Path(__file__).parent / "fixtures"

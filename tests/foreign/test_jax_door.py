@@ -370,7 +370,7 @@ def test_an_integer_among_the_parameters_has_its_line(told, monkeypatch, head, t
 def test_functions_of_jax_are_spelled_as_the_script_imports_them(tmp_path, imports, name, ours):
     (file := tmp_path / "train.py").write_text(imports + "\n")
     with installed("autodiff.foreign.jax"):
-        from autodiff.foreign.spelled import spelled
+        from autodiff.foreign.script_lines import spelled
         assert spelled(str(file), name) == ours
 
 

@@ -13,8 +13,7 @@ from ...core.site import PACKAGE
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import at_line
 from ..new_lines import NewLines, part_of, replaced, text_on
-from ..script_lines import line_of_name, nodes_in, on_lines, parsed, place_on
-from ..spelled import spelled
+from ..script_lines import line_of_name, nodes_in, on_lines, parsed, place_on, spelled
 from .calls import Call
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Pow)

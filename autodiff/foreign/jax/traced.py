@@ -16,8 +16,7 @@ from ...debug.facts.roles import at_line
 from ..handed_on import function_of, returned_by
 from ..new_calls import calls_on
 from ..new_lines import NewLines, last_name, part_of, replaced, text_on
-from ..script_lines import line_of_name, nodes_in, on_lines, place_on
-from ..spelled import spelled
+from ..script_lines import line_of_name, nodes_in, on_lines, place_on, spelled
 
 _DEPENDS = re.compile(r"while tracing the function (\w+) at .*?:(\d+) for (\w+)\.(?:.*?values? of the arguments? "
                       r"([^.]+)\.)?")

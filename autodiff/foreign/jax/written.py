@@ -16,8 +16,17 @@ from ..course import TURNS, Turn
 from ..handed_on import function_of, handed_on, returned_by
 from ..new_calls import calls_on, given_too, other_sign
 from ..new_lines import At, NewLines, Rules, after, before, moved, nodes_on, part_of, replaced, tight, written_by
-from ..script_lines import assigned_on, line_of_name, lines_of_use, loops_around, nodes_in, on_lines, read_by, usual_on
-from ..spelled import spelled
+from ..script_lines import (
+    assigned_on,
+    line_of_name,
+    lines_of_use,
+    loops_around,
+    nodes_in,
+    on_lines,
+    read_by,
+    spelled,
+    usual_on,
+)
 from .calls import Call
 from .draws import carried, key_names, keys_on, split_again
 from .dropped import kept, taken_back

@@ -1,6 +1,10 @@
-"""from_onnx: the walk over an ONNX graph's nodes, each made of our ops in the order of the file."""
+"""from_onnx: the walk over an ONNX graph's nodes, each made of our ops in the order of the file.
+
+The source that they were made at is the model as text: a line for each node, input and initializer.
+"""
 from __future__ import annotations
 
+import linecache
 import os
 import re
 from collections import ChainMap
@@ -19,8 +23,7 @@ from ...debug.analysis.advice import advice_of
 from ...files.disk.arrays import read_arrays
 from ..model import MissingOp, Model, Use, build_at, legal_name, tf
 from . import arrange, control, elementwise, index, normalize, resize, sampling, sequences, signal, windows  # noqa: F401
-from .listing import numbered, publish
-from .messages import ATTRIBUTE_FIELDS, array_of, declared, read_model
+from .messages import ATTRIBUTE_FIELDS, array_of, declared, dtype_of, read_model
 from .table import PARAMETERS, Body, Node, onnx
 from .words import WORDS
 
@@ -29,6 +32,7 @@ _OWN_DOMAINS = ("", "ai.onnx")
 _TRACE = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)|'  # torch's exporter
                     r"^(?P<old_file>[^\s(]+)\((?P<old_line>\d+)\): (?P<old_function>\S+)", re.MULTILINE)  # its old one
 _LIBRARY = ("site-packages", "dist-packages", "/lib/python3", "<")  # parts of paths of files that are not the user's
+_LONGEST = 40  # characters of an attribute
 
 
 def from_onnx(source: Any) -> Model:
@@ -267,3 +271,49 @@ def _sites(node: Any) -> tuple[Site, ...]:
         frames.append(Site(file, int(line), function))
     frames = frames[::-1] if outermost_first else frames
     return tuple([f for f in frames if not any(part in f.file for part in _LIBRARY)]) or tuple(frames)
+
+
+def numbered(nodes: Iterable[Any], depth: int = 0) -> Iterator[tuple[Any, int]]:
+    """Nodes and those of their bodies, in the order of the file, each with how deep it lies."""
+    for node in nodes:
+        yield node, depth
+        for attribute in node.attribute:
+            for graph in (attribute.g, *attribute.graphs):
+                yield from numbered(graph.node, depth + 1)
+
+
+def listed(node: Any, depth: int) -> str:
+    """`y = Softmax(x, axis=-1)`, indented."""
+    given = [name or "None" for name in node.input]
+    given += [f"{a.name}={_value(a)}" for a in node.attribute if not a.g.node and not a.graphs]
+    return f"{'    ' * depth}{', '.join(node.output)} = {node.op_type}({', '.join(given)})"
+
+
+def _value(attribute: Any) -> str:
+    if attribute.ref_attr_name:
+        return str(attribute.ref_attr_name)
+    value = getattr(attribute, ATTRIBUTE_FIELDS.get(attribute.type, "i"))
+    if attribute.type == 4:
+        is_small = all(size == 1 for size in value.dims) and not value.external_data
+        return str(array_of(value).tolist()) if is_small else f"tensor{list(value.dims)}"
+    text = value.decode(errors="replace") if isinstance(value, bytes) else f"{value:g}" if attribute.type == 1 \
+        else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST - 1]}…"
+
+
+def _told(value: Any) -> str:
+    """`input x float32[?,4]` or `initializer W float32[4,3]`."""
+    is_held = hasattr(value, "data_type")
+    found = (dtype_of(value.data_type), tuple(value.dims)) if is_held else declared(value)
+    dtype, dims = found or ("", None)
+    sizes = "" if dims is None else f"[{','.join('?' if size is None else str(size) for size in dims)}]"
+    return f"{'initializer' if is_held else 'input'} {value.name} {dtype}{sizes}".rstrip()
+
+
+def publish(file: str, nodes: Iterable[tuple[Any, int]], given: Iterable[Any]) -> None:
+    """Let Python's line cache have the text for `file`, where everything that shows lines looks for them.
+
+    given: inputs and initializers, which stand below the nodes.
+    """
+    lines = [f"{text}\n" for text in (*[listed(node, depth) for node, depth in nodes], *map(_told, given))]
+    linecache.cache[file] = (sum(map(len, lines)), None, lines, file)

@@ -12,9 +12,8 @@ from rich.text import Text
 from rich.tree import Tree as Branches
 
 from ...model.results import Table, Tree, TreeBranch
-from ..cells import RIGHT, cells_of, fitted
 from ..pieces import Piece
-from ..rows import FEWEST, SHORTEST, fitting, least_width, natural_width
+from ..rows import FEWEST, RIGHT, SHORTEST, cells_of, fitted, fitting, least_width, natural_width
 from ..text import GAP, clean, display_width
 from .palette import Palette
 
