@@ -5,15 +5,17 @@ import contextlib
 import copy
 import inspect
 import io
+import itertools
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
+from ...core.errors import AutodiffError
 from ...core.graph import Tensor
 from ...core.site import Site
 from ...debug.analysis.advice import Remark
@@ -46,22 +48,26 @@ class Leaf(NamedTuple):
 @dataclass(frozen=True)
 class Reading:
     """What a call was found to do. graph, key: what calls of the same program share, without and with what comes beside
-    its value."""
+    its value, and the numbers in it. numbers: of `program`."""
 
     leaves: list[Leaf]
     program: Program
     traced: Traced
     graph: Any
+    numbers: tuple[float, ...]
     key: Any
 
 
 @dataclass
 class _Known:
-    """A graph that was built. given: placeholders for the inputs that are no parameters, and for constants. remarks: of
-    parameters that the function had from around it too, when it was traced."""
+    """A graph that was built. given: placeholders for the inputs that are no parameters, and for constants. numbers: of
+    its program; free: those that are fed too. remarks: of parameters that the function had from around it too, when it
+    was traced."""
 
     loss: Tensor
     given: list[Tensor]
+    numbers: tuple[float, ...] = ()
+    free: frozenset[int] = frozenset()
     remarks: dict[str, Remark] = field(default_factory=dict)
 
 
@@ -90,11 +96,8 @@ class Builder:
             not_used(end.primitive, _place(end.sites))) for name, end in ends.items() if name in values}
         cotangents = [] if call.cotangents is None else [array_of(c) for c in jax.tree.leaves(call.cotangents)]
         key = reading.graph, tuple(leaf.name for leaf in leaves), len(cotangents)
-        if key not in self._known:
-            self._known[key] = self._new(program, leaves, cotangents, _names_of(call.function, program))
-            self._known[key].remarks.update({self._steps.variables[name].op.name: told for name, told in unread(
-                call.function, parameter_names(call.function, call.args), reading)})
-        known = self._known[key]
+        known = self._found(key, call, reading, cotangents)
+        program = freed(program, known.free)
         self._steps.advice.remarks |= known.remarks
         data = [array_of(leaf.value) for leaf in leaves if not leaf.is_parameter]
         data += [*cotangents, *(value for _, value in program.constants)]
@@ -106,6 +109,29 @@ class Builder:
         trees = {number: _like(argument, {path: node for (n, path), node in standing.items() if n == number})
                  for number, argument in enumerate([*call.args, *call.kwargs.values()])}
         return step, lambda: check_indices(_Flat(call, leaves), [leaf.value for leaf in leaves]), trees
+
+    def _found(self, key: Hashable, call: Call, reading: Reading, cotangents: Sequence[np.ndarray]) -> _Known:
+        """The graph of such a call. Numbers that have changed since the last one are fed too, as what Python, or JAX at
+        once, made of the data."""
+        def new(free: frozenset[int]) -> _Known:
+            program = freed(reading.program, free)
+            made = self._new(program, reading.leaves, cotangents, _names_of(call.function, program))
+            told = unread(call.function, parameter_names(call.function, call.args), reading)
+            return replace(made, numbers=reading.numbers, free=free, remarks={
+                self._steps.variables[name].op.name: remark for name, remark in told})
+
+        exact = key, reading.numbers
+        known = self._known.get(exact) or self._known.get(key)
+        if known is None:
+            known = self._known[key] = new(frozenset())
+        free = known.free | {i for i, (a, b) in enumerate(zip(known.numbers, reading.numbers)) if a != b and (
+            a == a or b == b)}
+        if free != known.free:
+            try:
+                known = self._known[key] = new(free)
+            except (AutodiffError, TypeError, ValueError, NotImplementedError):  # a rule that must know the number
+                known = self._known[exact] = new(frozenset())
+        return known
 
     def _new(self, program: Program, leaves: Sequence[Leaf], cotangents: Sequence[np.ndarray],
              names: Sequence[str]) -> _Known:
@@ -211,7 +237,7 @@ def read(call: Call) -> Reading:
         flat.aux = None
     whole = as_program(jaxpr, outside)
     program, moving = tidied(whole, flat.count), [i for i, leaf in enumerate(flat.leaves) if leaf.is_parameter]
-    return Reading(flat.leaves, program, Traced(jaxpr, outside, flat.values, moving, flat.aux), signature(program),
+    return Reading(flat.leaves, program, Traced(jaxpr, outside, flat.values, moving, flat.aux), *signature(program),
                    signature(whole))
 
 
@@ -265,14 +291,39 @@ def _own_gradients(call: Call, leaves: Sequence[Leaf]) -> dict[str, np.ndarray |
             for leaf in leaves if leaf.is_parameter}
 
 
-def signature(program: Program) -> Any:
-    """What tells a program from others: primitives, shapes, lines, and what goes where; not the constants."""
-    numbers: dict[Variable, int] = {}
+def _numbers_of(e: Equation) -> Iterator[int]:
+    """Which inputs of an equation are numbers; none of one whose gradient JAX traces, by what varies of them."""
+    for i, v in enumerate(e.inputs if e.primitive not in JAX.pulled_back else ()):
+        if isinstance(v, Literal) and v.value.dtype.kind == "f" and not v.value.ndim:
+            yield i
+
+
+def freed(program: Program, free: Collection[int]) -> Program:
+    """A program in which some of its numbers are constants. free: which, in the order of `signature`."""
+    if not free:
+        return program
+    constants, count, equations = [*program.constants], itertools.count(), []
+    for e in program.equations:
+        inputs: list[Any] = [*e.inputs]
+        for i in _numbers_of(e):
+            if next(count) in free:
+                value = inputs[i].value
+                inputs[i] = Variable(value.dtype.name, ())
+                constants.append((inputs[i], value))
+        equations.append(replace(e, inputs=tuple(inputs)))
+    return replace(program, constants=tuple(constants), equations=tuple(equations))
+
+
+def signature(program: Program) -> tuple[Any, tuple[float, ...]]:
+    """What tells a program from others: primitives, shapes, lines, and what goes where; not the constants, nor its own
+    numbers, which come beside it."""
+    names: dict[Variable, int] = {}
+    numbers: list[float] = []
 
     def atom(v: Variable | Literal) -> Any:
         if isinstance(v, Literal):
             return v.value.tobytes(), v.value.dtype.name
-        return numbers.setdefault(v, len(numbers)), v.dtype, v.shape
+        return names.setdefault(v, len(names)), v.dtype, v.shape
 
     def plain(value: Any) -> Any:
         if isinstance(value, Program):
@@ -284,7 +335,11 @@ def signature(program: Program) -> Any:
         return repr(value)
 
     def described(e: Equation) -> Any:
-        return e.primitive, tuple(map(atom, e.inputs)), tuple(map(atom, e.outputs)), plain(dict(e.params)), e.sites
+        inputs, found = [*map(atom, e.inputs)], [*_numbers_of(e)]
+        for i in found:
+            inputs[i] = inputs[i][1:]
+        numbers.extend(float(e.inputs[i].value) for i in found)  # type: ignore[union-attr]
+        return e.primitive, (*inputs,), tuple(map(atom, e.outputs)), plain(dict(e.params)), e.sites
 
     inputs = tuple(map(atom, (*program.inputs, *(v for v, _ in program.constants))))
-    return inputs, tuple(map(described, program.equations)), tuple(map(atom, program.outputs))
+    return (inputs, tuple(map(described, program.equations)), tuple(map(atom, program.outputs))), tuple(numbers)
