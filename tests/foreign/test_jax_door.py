@@ -73,6 +73,18 @@ def test_each_call_is_a_step_with_the_values_and_gradients_that_jax_had(told):
     assert found.found == [] and found.said.count("jax.jit is off") == 1 == found.said.count("\n")
 
 
+def test_numbers_that_change_are_fed_and_what_is_compiled_is_given_them(told):
+    found = told("def scaled(p, x, beta): e = x * p['w'] - y; return (e * e * beta * 0.5).sum()",
+                 "made = jax.value_and_grad(scaled)(params, x, 0.25 * step)", "losses.append(float(made[0]))")
+    assert [loss for loss, *_ in found.steps] == pytest.approx(found.names["losses"], rel=1e-6)
+    w, x, y = found.names["params"]["w"], found.names["x"], found.names["y"]
+    assert found.names["losses"] == pytest.approx([
+        0.125 * step * np.sum((x * w - y) ** 2) for step in range(6)], rel=1e-5)
+    assert len({s.loss for _, s, _ in found.steps}) == 2  # the number of a half stays one
+    assert [1 for op in found.steps[-1][1].loss.graph.operations.values() if op.type == "Const"]
+    assert len(found.door._own._made) == 2
+
+
 ROWS = "def of_row(p, x): e = x * p['w'] - p['b']; return (e * e).sum()"
 
 

@@ -14,6 +14,7 @@ from unittest import mock
 
 import jax
 from jax._src import checkify as checks
+from jax._src.core import gensym
 from jax.experimental import checkify
 from jax.extend import core
 
@@ -43,28 +44,34 @@ class Gradients:
     def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
         self._seen: Counter[Hashable] = Counter()
+        self._numbers: dict[Hashable, tuple[float, ...]] = {}  # of the first program of each kind
 
-    def of(self, traced: Traced, function: Hashable, program: Hashable,
+    def of(self, traced: Traced, function: Hashable, program: tuple[Hashable, tuple[float, ...]],
            once: Hashable = None) -> tuple[Any, Any, list[Any]] | None:
-        """Those of a call, None where only JAX itself should say. program: what calls that do the same share.
+        """Those of a call, None where only JAX itself should say. program: what calls that do the same share, and the
+        numbers in it, which are given as arguments once they have changed.
 
         once: in what JAX traces once, and with it the backward functions of Python's; None in nothing.
         """
         if traced.aux is None or jax.config.jax_debug_nans:
             return None
-        program = program, once if not _is_plain(traced.jaxpr, ("custom_vjp",)) else None
-        if program not in self._made:
-            self._seen[function, program] += 1
-            if self._seen[function] >= _AT_ONCE and self._seen[function, program] < 2:
+        where = program[0], once if not _is_plain(traced.jaxpr, ("custom_vjp",)) else None
+        numbers = [] if self._numbers.setdefault(where, program[1]) == program[1] else [
+            v.val for e in traced.jaxpr.eqns for v in e.invars if _is_number(v)]
+        key = where, bool(numbers)
+        if key not in self._made:
+            self._seen[function, key] += 1
+            if self._seen[function] >= _AT_ONCE and self._seen[function, key] < 2:
                 return None
             self._seen[function] += 1
-            self._made[program] = _compiled(traced.jaxpr, [*traced.moving]) if _is_plain(
-                traced.jaxpr, _CALLING if once is not None else (*_CALLING, "custom_vjp")) else None
-        if self._made[program] is None:
+            jaxpr = _with_numbers(traced.jaxpr) if numbers else traced.jaxpr
+            self._made[key] = _compiled(jaxpr, [*traced.moving]) if _is_plain(
+                jaxpr, _CALLING if once is not None else (*_CALLING, "custom_vjp")) else None
+        if self._made[key] is None:
             return None
         moving = [traced.values[i] for i in traced.moving]
         with contextlib.suppress(Exception), jax.disable_jit(False):  # JAX itself says what is wrong
-            (value, beside), gradients = self._made[program](moving, [*traced.values], [*traced.outside])
+            (value, beside), gradients = self._made[key](moving, [*traced.values], [*traced.outside, *numbers])
             return value, jax.tree.unflatten(traced.aux, beside), gradients
         return None
 
@@ -78,6 +85,20 @@ def _compiled(jaxpr: Any, moving: list[int]) -> Any:
         return found, beside
 
     return jit(value_and_grad(value, has_aux=True))
+
+
+def _is_number(v: Any) -> bool:
+    return isinstance(v, core.Literal) and not v.aval.shape and v.aval.dtype.kind == "f"
+
+
+def _with_numbers(jaxpr: Any) -> Any:
+    """A jaxpr that is given its numbers behind what it closes over."""
+    fresh, new, equations = gensym(), [], []
+    for e in jaxpr.eqns:
+        inputs = [fresh(v.aval) if _is_number(v) else v for v in e.invars]
+        new += [x for v, x in zip(e.invars, inputs) if v is not x]
+        equations.append(e.replace(invars=inputs))
+    return jaxpr.replace(constvars=[*jaxpr.constvars, *new], eqns=equations)
 
 
 def _is_plain(jaxpr: Any, but: Sequence[str]) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from ..mini_torch import Room
 
 NAMES = """jax jax.core jax.lax jax.tree jax.tree_util jax.numpy jax.dtypes jax.errors jax.extend jax.extend.core
-jax._src jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
+jax._src jax._src.core jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
 jax._src.interpreters.partial_eval jax.experimental jax.experimental.checkify""".split()
 PARTS = ("calls compiled door draws dropped habits integers jitted optimizers program raised reader steps "
          "written").split()  # of JAX
@@ -82,6 +82,13 @@ _tree.map = lambda function, *trees: unflatten(trees[0], map(function, *map(_tre
 EQUATIONS: list = []
 
 
+class Record(SimpleNamespace):
+    """What can be made again with other parts."""
+
+    def replace(self, **parts):
+        return Record(**{**vars(self), **parts})
+
+
 class Tracer:
     """A value inside of a function that is traced, and the variable that it is in the jaxpr."""
 
@@ -129,7 +136,7 @@ def noted(name, kernel, *inputs, **params):
     out = Tracer(kernel(*[x.like if isinstance(x, Tracer) else x.val for x in inputs]))
     frames = [(f.frame.f_code, f.frame.f_lasti) for f in inspect.stack(0) if f.filename.endswith("train.py")]
     source = SimpleNamespace(traceback=SimpleNamespace(raw_frames=lambda: [*zip(*frames)]))
-    EQUATIONS.append(SimpleNamespace(primitive=SimpleNamespace(name=name), invars=inputs, outvars=[out], params=params,
+    EQUATIONS.append(Record(primitive=SimpleNamespace(name=name), invars=inputs, outvars=[out], params=params,
                                      source_info=source, kernel=kernel))
     return out
 
@@ -150,7 +157,7 @@ def make_jaxpr(function):
         out = _tree.leaves(function(*invars))
         made = {*invars, *(v for e in EQUATIONS for v in e.outvars)}
         outside = [v for e in EQUATIONS for v in e.invars if isinstance(v, Tracer) and v not in made]
-        jaxpr = SimpleNamespace(constvars=outside, invars=invars, outvars=out, eqns=[*EQUATIONS], effects=(),
+        jaxpr = Record(constvars=outside, invars=invars, outvars=out, eqns=[*EQUATIONS], effects=(),
                                 debug_info=SimpleNamespace(func_src_info=""))
         return SimpleNamespace(jaxpr=jaxpr, consts=[v.value for v in outside])
     return made
@@ -285,6 +292,7 @@ jax.dtypes.issubdtype = lambda dtype, kind: isinstance(kind, type) and np.issubd
 jax.dtypes.canonicalize_dtype = lambda dtype: np.dtype(np.float32) if dtype.kind == "f" else dtype
 jax.errors.ConcretizationTypeError = type("ConcretizationTypeError", (TypeError,), {})
 jax.errors.JAXTypeError = type("JAXTypeError", (TypeError,), {})
+MODULES["jax._src.core"].gensym = lambda: lambda aval: Tracer(np.zeros(aval.shape, np.float32))
 _core.Literal, _core.subjaxprs = Literal, lambda jaxpr: ()
 MODULES["jax._src.source_info_util"].is_user_filename = lambda file: file.endswith("train.py")
 MODULES["jax.experimental.checkify"].checkify = lambda function, errors: lambda *_: (
