@@ -119,6 +119,13 @@ outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(8), tf.reshape(x, [-1, 6,
 loss = tf.losses.sparse_softmax_cross_entropy(t, dense(outputs[:, -1], 4))
 fit(adam(.01).minimize(loss), lambda i: {**fed(i), lengths: rng.randint(2, 7, 32)}, 24)
 """
+_ACTOR = """
+z, v, r = dense(x, 4), dense(x, 1, name="critic")[:, 0], tf.placeholder(tf.float32, [None])
+chosen = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=t, logits=z)
+better = r - v
+loss = tf.reduce_mean(chosen * better) + 2 * tf.reduce_mean(ERROR)
+fit([adam(.01).minimize(loss), loss], lambda i: {**fed(i), r: rng.rand(32)}, 24)
+"""
 # a program -> the kind of what is wrong, the program, and what is wrong in it with what is right
 CAUSES = {
     "a copy the wrong way": ("copied the wrong way", _TARGET_NET, {"a.assign(b)": "b.assign(a)"}),
@@ -132,6 +139,10 @@ CAUSES = {
                                                       "+ 0.25 * tf.square(code - tf.stop_gradient(chosen))"}),
     "ratings that are missing": ("missing counts", _RATINGS, {
         "tf.reduce_mean(off)": "tf.reduce_sum(known * off) / tf.reduce_sum(known)"}),
+    "an error that weighs": ("advantage is trained", _ACTOR.replace("ERROR", "tf.square(better)"), {
+        "chosen * better": "chosen * tf.stop_gradient(better)"}),
+    "an advantage of its own": ("advantage is trained", _ACTOR.replace("ERROR", "tf.square(v - r)"), {
+        "better = r - v": "better = tf.stop_gradient(r - v)"}),
     "a share that is fed": ("dropout drops too much", _KEPT, {"keep: 0.1": "keep: 0.9"}),
     "a share by its name": ("dropout drops too much", _DROPPED, {"RATE = 0.9": "RATE = 0.1"}),
     "epochs for steps": ("learning rate decayed to nothing", _EPOCHS, {"decay_steps=2": "decay_steps=2 * (400 // 20)"}),

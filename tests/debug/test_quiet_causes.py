@@ -152,3 +152,15 @@ fit(adam(.001).minimize(tf.reduce_mean(likely * ({worth}))),
 """
     first, *_ = findings(text, tmp_path)
     assert first.kind == "wrong sign" and "expected return falls" in first.text and "fix 1 applies it" in first.remedy
+
+
+@pytest.mark.parametrize("weight", ["gain", "tf.exp(-1.4 + chosen) * (gain - tf.reduce_mean(gain))", "1."])
+def test_actions_of_few_kinds_are_not_sorted_where_what_each_gained_weighs_it(weight: str, tmp_path: Path) -> None:
+    text = f"""
+done, gain = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.float32, [None])
+chosen = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=done, logits=dense(dense(x, 16, tf.nn.tanh), 4))
+policy = tf.reduce_mean(chosen * {weight}) + 0. * tf.reduce_mean(gain)
+fit([adam(.01).minimize(policy), policy], lambda i: {{**fed(i), done: rng.randint(0, 2, 32) + 2 * (i % 2),
+                                                      gain: rng.rand(32)}}, 24)
+"""
+    assert ("sorted by class" in {f.kind for f in findings(text, tmp_path)}) == (weight == "1.")

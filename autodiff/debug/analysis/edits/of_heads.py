@@ -10,6 +10,7 @@ import numpy as np
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
+from ....core.traversal import ancestors
 from ..findings import Finding
 from ..mistakes.case import Case
 from ..mistakes.classes import classes_in
@@ -224,3 +225,14 @@ def of_weight_one(op: Operation, case: Case, finding: Finding) -> Iterator[Attem
     """A loss that was weighted by 0, by 1."""
     loss, weight = sorted(op.inputs, key=lambda t: t.op not in case.trained)
     yield otherwise(op, "a weight of 1", lambda now: build.Identity(now(loss)), Number(weight.op, 0.0, "1.0"))
+
+
+def stopped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """What weighs others is stopped: only where it does, if it is the critic's error too."""
+    x, words, written = op.outputs[0], "tf.stop_gradient", "tf.stop_gradient({0})"
+    takers = [c for c in x._consumers if c in case.behind]
+    weighed = [(c, i) for c in takers if c.type == "Mul" for i, t in enumerate(c.inputs)
+               if t is x and op not in ancestors([c.inputs[1 - i]])]
+    yield Attempt((changed(x, words, build.StopGradient, written),) if len(weighed) in (0, len(takers)) else tuple(
+        edit(c, words, lambda now, c=c, i=i: build.Mul(build.StopGradient(x), now(c.inputs[1 - i])),  # type: ignore[misc]
+             Rewrite(c, i, "{tf}.stop_gradient({0})", ((c, i),))) for c, i in weighed))

@@ -95,10 +95,6 @@ def _larger(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
         op, "maximum({0}, {1})", (op, 0), (op, 1)))
 
 
-def _stopped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt((changed(op.outputs[0], "tf.stop_gradient", build.StopGradient, "tf.stop_gradient({0})"),))
-
-
 def _of_what_is_stopped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """An error of what a stop_gradient was given, which stays for what else it goes into."""
     error = error_of_stopped(op)
@@ -330,7 +326,7 @@ _WAYS: dict[str, Way] = {
     "two activations": _left_away, "zero gradient": of_training.unbounded, "vanishing gradient": _all_relu,
     **dict.fromkeys(("dead relu", "dead units"), _instead("tf.nn.leaky_relu", build.LeakyRelu, "{tf}.nn.leaky_relu")),
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
-    "hinge the wrong way": _larger, "advantage is trained": _stopped,
+    "hinge the wrong way": _larger, "advantage is trained": of_heads.stopped,
     "bias in the kernel": _bias_after, "first time step": _last_step,
     "reshape for transpose": of_heads.moved,
     **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,

@@ -12,7 +12,7 @@ from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held, values_behind
 from .heads import DATA, SAME, Head, above, heads, is_data, weights_of
-from .pairing import batches_of, classes_of, drawn_apart, inputs_of, named, nothing_learnt
+from .pairing import batches_of, classes_of, drawn_apart, inputs_of, is_of_choices, named, nothing_learnt
 
 _LARGE = 50.0  # mean size of inputs beyond which squashing functions and initial weights of 1/sqrt(n) do not fit
 _DARK = 5.0  # mean size from which on numbers of 0 to 255 are pixels: most of an image may be black
@@ -42,7 +42,7 @@ def batch_mistakes(case: Case) -> list[Finding]:
     found = [*_bad_numbers(case), *_unread(case), *_same_batch(case), *_overlapping(case), *_scaled_twice(case),
              *_cast_away(case)]
     for head in heads(case):
-        if head.labels is not None and head.labels.op not in case.trained:
+        if head.labels is not None and head.labels.op not in case.trained and not is_of_choices(head, case):
             batches = batches_of(case, head.labels)
             found += [*drawn_apart(head, head.labels, case), *_sorted(head, batches, case),
                       *_unbalanced(head, batches, case), *nothing_learnt(head, batches, case)]

@@ -80,7 +80,7 @@ def _advantage_trained(op: Operation, case: Case) -> Iterator[Finding]:
             yield finding(66, "advantage is trained", op, f"{op.name}, the error of a critic, weighs {log.name} in "
                           f"{product.name}{at_line(place_of(product))}, and the gradient goes through it: the critic "
                           "is moved to make the policy's loss small, not to be right",
-                          "put tf.stop_gradient around the advantage there")
+                          "put tf.stop_gradient around the advantage there", confidence="certain")
 
 
 def _deviation_of_a_logarithm(op: Operation, case: Case) -> Iterator[Finding]:

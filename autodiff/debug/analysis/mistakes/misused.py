@@ -202,7 +202,7 @@ def _advantage_trained(case: Case) -> Iterator[Finding]:
                 yield finding(66, "advantage is trained", weight.op, f"{weight.name} weighs {head.op.name}"
                               f"{at_line(place_of(head.op))} with the error of the critic {critic.prediction.name}, "
                               "and the gradient goes through it: the critic is moved to make the policy's loss small, "
-                              "not to be right", "put tf.stop_gradient around the advantage")
+                              "not to be right", "put tf.stop_gradient around the advantage", confidence="certain")
                 return
 
 

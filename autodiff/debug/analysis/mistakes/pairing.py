@@ -4,11 +4,11 @@ from __future__ import annotations
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, past
+from ....core.traversal import ancestors, descendants, past
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
 from .case import Case, Values, fed_behind, finding, values_behind
-from .heads import ENTROPIES, SAME, Head, constant, heads, is_data, through, weights_of
+from .heads import ENTROPIES, SAME, Head, constant, heads, is_data, through, unbroadcast, weights_of
 
 _MANY = 400  # examples that are compared with each other
 _FEWEST = 120  # distinct examples that show whether labels follow from inputs
@@ -157,6 +157,17 @@ def iterator_of(op: Operation) -> object | None:
 def is_rewarded(head: Head, case: Case) -> bool:
     """Whether something else than a constant or a mask weighs the loss of each example, as rewards do."""
     return any(t is not head.labels and t.op.type != "Cast" and not _is_mask(t.op) for t in weights_of(head, case))
+
+
+def is_of_choices(head: Head, case: Case) -> bool:
+    """Whether what was chosen is weighed by what came of it: weights below 0, or of many sizes within one class."""
+    made = {head.op, *descendants(head.op.outputs) & set(case.behind)}
+    factors = {unbroadcast(t): None for op in made if op.type == "Mul" for t in op.inputs
+               if t.op not in made and t is not head.labels and constant(t) is None}
+    labels = [classes_of(each) for each in case.series(head.labels)] if head.labels is not None and factors else []
+    return any(known is not None and np.size(weights) == known.size > 1 and (np.min(weights) < 0 or any(
+        len(np.unique(np.ravel(weights)[np.ravel(known) == k])) > 2 for k in np.unique(known)))
+        for t in factors for known, weights in zip(labels, case.series(t)))
 
 
 def _is_mask(op: Operation) -> bool:

@@ -39,6 +39,7 @@ _MUCH = 0.5  # of the loss at the end that is left by a remedy for what does har
 _OF_TASTE = ("no activation", "relu on the logits", "two activations", "initial values too large")
 _OF_NO_OP = ("steps too large", "learning rate too low")  # findings about updates that no op makes
 OF_METRICS = ("argmax over one", "logits for probabilities")
+_OF_OLD = ("advantage is trained",)
 _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is not that no edit of the graph does it
     **dict.fromkeys(("nan", "inf"), "it follows from others"),  # what comes first has its trials
     **dict.fromkeys(HAZARDS, "why nan tries it where it does harm"),
@@ -48,6 +49,7 @@ _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is no
         "one label", "drawn apart", "copied the wrong way", "duplicated columns", "gradients never reset",
         "dropout in evaluation", "not updated", "failed"),
         "it is the script that does it"),
+    **dict.fromkeys(_OF_OLD, "steps made again have the actions of the policy as it was, which cannot show it"),
     **dict.fromkeys(("floats compared", "argmax over the batch", *OF_METRICS, "compared crosswise",
                      "mean of integers"), "the loss does not depend on it"),
     **dict.fromkeys(("two losses train the same", "adversaries agree", "var_list swapped", "target is trained",
@@ -123,7 +125,7 @@ class Mended:
         """What came of the attempts at what one finding says."""
         if not attempts:
             return f"not tried: {_NOT_TRIED.get(finding.kind, 'no edit of the graph does it')}"
-        if finding.kind in OF_METRICS:
+        if finding.kind in (*OF_METRICS, *_OF_OLD):
             return self._offered(finding, attempts, case, f"not tried: {_NOT_TRIED[finding.kind]}")
         if not case.updates and self._law(case, steps) is None:
             return "not tried: what the script does with the gradients is no rule that is known"
