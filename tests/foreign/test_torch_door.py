@@ -167,6 +167,14 @@ def test_a_call_of_what_torch_func_made_is_a_step_and_gives_what_autograd_does(t
     assert found.names["losses"][-1] < 0.5 * found.names["losses"][0]
 
 
+def test_torch_func_by_two_arguments_is_one_step_of_both(told):
+    found = told("def error(a, b): return (x @ (a - b) - y).square().mean()",
+                 "g = torch.func.grad(error, argnums=(0, -1))(w.detach(), y[0] * w.detach())")
+    (_, step, _), slopes = found.steps[-1], found.names["g"]
+    assert found.said == "" and [*step.values] == ["a", "b"]
+    assert np.allclose(slopes[0].array, -slopes[1].array) and np.allclose(found.slopes()[0], slopes[0].array, rtol=1e-5)
+
+
 @pytest.mark.parametrize("call", [
     "torch.func.grad(error)(w)", "torch.func.grad(error, 1)(w.detach())", "torch.func.grad(lambda v: v)(w.detach())",
     "torch.func.grad(lambda v: (error(v), 3), has_aux=True)(w.detach())", "torch.func.grad(error)([1])",

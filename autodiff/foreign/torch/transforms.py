@@ -80,22 +80,22 @@ class Asked:
         """
         titles, args = parameter_names(self.function, self.args), [*self.args]
         leaves: dict[str, Any] = {}
-        for number in self.numbers:
-            found, tree = pytree.tree_flatten_with_path(args[number])
-            if not all(isinstance(t, torch.Tensor) and t.is_floating_point() for _, t in found):
-                raise NotImplementedError
-            with unseen:
+        with unseen:
+            for number in self.numbers:
+                found, tree = pytree.tree_flatten_with_path(args[number])
+                if not all(isinstance(t, torch.Tensor) and t.is_floating_point() for _, t in found):
+                    raise NotImplementedError
                 made = {_name(path, titles[number], leaves): t.detach().clone().requires_grad_() for path, t in found}
-            leaves |= made
-            args[number] = pytree.tree_unflatten([*made.values()], tree)
+                leaves |= made
+                args[number] = pytree.tree_unflatten([*made.values()], tree)
         with torch.enable_grad():
             result = self.function(*args, **self.kwargs)
         value, aux = result if self.has_aux and isinstance(result, tuple) and len(result) == 2 else (result, None)
         if not isinstance(value, torch.Tensor) or value.dim() or not all(
                 isinstance(t, torch.Tensor) for t in pytree.tree_leaves(aux) if t is not None):
             raise NotImplementedError
-        found = zip(step(value, leaves, self.words), leaves.values())
-        slopes = iter(torch.zeros_like(t) if g is None else g for g, t in found)
+        pairs = zip(step(value, leaves, self.words), leaves.values())
+        slopes = iter(torch.zeros_like(t) if g is None else g for g, t in pairs)
         trees = [pytree.tree_map(lambda _: next(slopes), args[n]) for n in self.numbers]
         gradients = trees[0] if isinstance(self.argnums, int) else (*trees,)
         value, aux = pytree.tree_map(lambda t: t.detach() if isinstance(t, torch.Tensor) else t, (value, aux))
