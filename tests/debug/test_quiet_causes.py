@@ -164,3 +164,20 @@ fit([adam(.01).minimize(policy), policy], lambda i: {{**fed(i), done: rng.randin
                                                       gain: rng.rand(32)}}, 24)
 """
     assert ("sorted by class" in {f.kind for f in findings(text, tmp_path)}) == (weight == "1.")
+
+
+@pytest.mark.parametrize(("every", "rate", "level", "half"), [(100, .05, "remark", 201), (2, .005, "error", 5)])
+def test_a_rate_that_came_to_nothing_is_to_blame_where_the_last_steps_at_the_first_rate_are_better(
+        every: int, rate: float, level: str, half: int, tmp_path: Path) -> None:
+    text = f"""
+step = tf.train.get_or_create_global_step()
+loss = tf.losses.mean_squared_error(q, dense(dense(p, 16, tf.nn.tanh), 1))
+rate = tf.train.exponential_decay({rate}, step, {every}, .5, staircase=True)
+def noisy(i):
+    k = rng.randint(0, 300, 16)
+    return {{p: points[k], q: sums[k] + .5 * rng.randn(16, 1)}}
+fit(tf.train.MomentumOptimizer(rate, .8).minimize(loss, step), noisy, 900)
+"""
+    found = [f for f in findings(text, tmp_path) if f.kind == "learning rate decayed to nothing"]
+    assert [(f.level, "; fix " in f.remedy, f"below half by step {half}:" in f.text) for f in found] == [
+        (level, level != "remark", True)]

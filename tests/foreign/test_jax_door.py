@@ -640,3 +640,27 @@ def test_what_jax_changes_no_array_by_and_keys_of_its_loops_are_written(rule, at
         from autodiff.foreign.jax.written import Known, written
         finding = Finding(80, rule, "", "", "", "", "", "", Place(str(file), at, "", ""))
         assert {line: text for (_, line), text in written(finding, Known((), "", None)).items()} == mended
+
+
+@pytest.mark.parametrize(["batch", "is_told"], [
+    (lambda i: np.arange(3.0), True), (lambda i: np.arange(3.0) + i, False), (lambda i: _WHOLE, False)])
+def test_a_batch_drawn_anew_by_the_same_key_is_told_of_what_a_loss_closes_over(batch, is_told, tmp_path):
+    (file := tmp_path / "train.py").write_text("for i in range(9):\n    step(choice(key))\n")
+    with installed("autodiff.foreign.jax"):
+        from autodiff.core.site import Site
+        from autodiff.foreign.jax.draws import Draw, Draws, drawn_alike
+        draws, turns, rounds = Draws(), [], ()
+
+        def closed_over(state, x):
+            return lambda w: (state, x)
+
+        for i in range(9):
+            draws._now.add(Draw("choice", b"1", Site(str(file), 2, "")))
+            x = batch(i)
+            rounds = draws.since(SimpleNamespace(args=(), numbers=[], function=closed_over(np.full(2, float(i)), x)))
+            turns.append(SimpleNamespace(step=SimpleNamespace(feeds={"x": x}), keys={}))
+        found = [(f.place.line, "the very same batch" in f.text) for f in drawn_alike(turns, rounds)]
+    assert found == [(2, True)] * is_told
+
+
+_WHOLE = np.arange(3.0)  # of a training by all examples

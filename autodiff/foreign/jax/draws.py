@@ -21,6 +21,7 @@ from ..new_calls import calls_on
 from ..new_lines import NewLines, last_name, nodes_on, replaced
 from ..script_lines import assigned_on, loop_around, loops_around, nodes_in, on_lines
 from .calls import Call
+from .jitted import held_by
 from .optimizers import users_sites
 
 _DRAWING = ("normal", "uniform", "randint", "permutation", "choice", "bernoulli", "categorical", "truncated_normal",
@@ -38,7 +39,7 @@ class Draw(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Of a step: what was drawn before it, and the arrays that it was given and does not differentiate."""
+    """Of a step: what was drawn before it; arrays that it was given, but not differentiated, and those closed over."""
 
     draws: frozenset[Draw]
     given: Sequence[Any]
@@ -74,7 +75,7 @@ class Draws:
         """The last steps of the function, this one included, which begins a new round."""
         given = [leaf for i, each in enumerate(call.args) if i not in call.numbers for leaf in jax.tree.leaves(each)]
         rounds = self._rounds.setdefault(getattr(call.function, "__code__", None), deque(maxlen=_KEPT))
-        rounds.append(Round(frozenset(self._now), given))
+        rounds.append(Round(frozenset(self._now), given + held_by(call.function)))
         self._now = set()
         return rounds
 
@@ -85,14 +86,18 @@ def drawn_alike(turns: Sequence[Turn], rounds: Sequence[Round]) -> list[Finding]
     if len(last) <= TURNS:
         return []
     always = frozenset.intersection(*(each.draws for each in last[1:]))
-    pairs = [list(zip(a.given, b.given)) for a, b in zip(last, last[1:])]
-    is_anew = all(each and any(x is not y and np.ndim(x) for x, y in each) and all(
-        np.array_equal(x, y) for x, y in each) for each in pairs)
-    if not always or not is_anew:
+    fed = [[v for t, v in turn.step.feeds.items() if np.ndim(v) and t not in turn.keys] for turn in turns]
+    if not always or not fed[0] or any(len(each) != len(fed[0]) or not all(map(
+            np.array_equal, each, fed[0])) for each in fed[1:]):
+        return []
+    taken = [[x for x in each.given if any(np.shape(x) == v.shape and np.array_equal(x, v) for v in fed[0])]
+             for each in last]
+    if not all(any(x is not y for x, y in zip(a, b)) for a, b in zip(taken, taken[1:])):
         return []
     draw = min(always, key=lambda each: each.site.line)
-    return [Finding(58, "same random key", "", "", "", f"each of {len(last)} steps is given the same numbers, drawn "
-                    f"anew by the same key at {draw.site}: a key gives the same each time", "split the key in each "
+    return [Finding(58, "same random key", "", "", "", f"each of {len(last)} steps is given the very same batch, "
+                    f"drawn anew by the same key at {draw.site}: a key gives the same each time, so the model learns "
+                    "these examples by heart", "split the key in each "
                     "step, key, sub = jax.random.split(key), and draw with sub", "doctor", as_place(draw.site))]
 
 

@@ -90,11 +90,12 @@ def other_rate(factors: Sequence[float]) -> Way:
 
 
 def not_decayed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    """The learning rate that a schedule began with, throughout."""
-    if edits := tuple(edit(t.op, f"the rate {known[0]:g} throughout", lambda now, t=t, first=known[0]: constant(  # type: ignore
-            first, t), _no_decay(t, case) or rate_set(t, known[-1], known[0], is_most=False), late=True)
-            for t, known in _rates(case) if known):
-        yield Attempt(edits)
+    """The learning rate that a schedule began with, throughout; of what has learnt also a tenth of it, at the end."""
+    for factor in (1.0, 0.1)[:1 + case.learns]:
+        if edits := tuple(edit(t.op, f"the rate {rate:g} throughout", lambda now, t=t, rate=rate: constant(rate, t), (  # type: ignore
+                _no_decay(t, case) or rate_set(t, last, rate, is_most=False)) if factor == 1.0 else None, late=True)
+                for t, rate, last in [(t, factor * known[0], known[-1]) for t, known in _rates(case) if known]):
+            yield Attempt(edits)
 
 
 def _no_decay(rate: Tensor, case: Case) -> LowerRate | None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -105,20 +106,28 @@ def decayed(case: Case) -> list[Finding]:
                                  target=f"{counters[0].name}:0", confidence="certain"))
         elif len(values) > 2 and len(case.steps) < 2000 and 0 <= at_end < 0.01 * values[0][1] and (
                 not case.learns or values[-2][1] < 0.01 * values[0][1]):  # and not at the end of what it is meant for
-            half = _first_below(case, rate, 0.5 * values[0][1])
+            half, latest = _first_below(case, rate, 0.5 * values[0][1], counters)
             found.append(finding(65 if case.last_loss > 0.3 * case.first_loss else 46, "learning rate decayed to "
                                  "nothing", rate.op, f"the learning rate falls from {values[0][1]:.3g} at step "
-                                 f"{values[0][0]} to {values[-1][1]:.3g} at step {values[-1][0]}, below half by step "
-                                 f"{half}: the last steps change nothing, and the loss stays at {case.last_loss:.4g}",
+                                 f"{values[0][0]} to {values[-1][1]:.3g} at step {values[-1][0]}, below half by "
+                                 f"step {half}{latest}: the last steps change nothing, and the loss stays at "
+                                 f"{case.last_loss:.4g}",
                                  f"count decay_steps in steps, not epochs: {_in_an_epoch(case, half)}; or decay "
                                  "more slowly", step=half, confidence="certain"))
     return found[:1]
 
 
-def _first_below(case: Case, rate: Tensor, bound: float) -> int:
-    """The first of the remembered steps at which a rate that falls is below a bound."""
-    return case.steps[bisect_left(case.steps, True, key=lambda run: (
-        case.with_variables(run, rate, run.before) or 0.0) < bound)].step
+def _first_below(case: Case, rate: Tensor, bound: float, counters: Sequence[Operation]) -> tuple[int, str]:
+    """The step at which a rate that falls is below a bound, also of those between that only its counter tells of."""
+    at = bisect_left(case.steps, True, key=lambda run: (case.with_variables(run, rate, run.before) or 0.0) < bound)
+    run, last = case.steps[at], case.steps[max(0, at - 1)]
+    between = range(last.step, run.step + 1)
+    known = {op.name: last.before.get(op.name, 0) for op in counters}
+    if all(run.before.get(name, 0) - value == between[-1] - between[0] for name, value in known.items()) and known:
+        return between[bisect_left(between, True, key=lambda step: (case.with_variables(last, rate, {**last.before, **{
+            name: np.asarray(value + step - last.step, np.asarray(value).dtype) for name, value in known.items()}})
+            or 0.0) < bound)], ""
+    return run.step, " at the latest" * (len(between) > 2)
 
 
 def _in_an_epoch(case: Case, half: int) -> str:

@@ -32,6 +32,7 @@ _STEPS, _MORE, _LEAST = 20, 60, 4  # training steps that are made again, or if t
 _SECONDS, _EACH = 3.0, 1.5  # of this thread, for all findings, and for one: what else the machine does counts little
 _FINDINGS = 4  # the worst ones, whose remedies are tried
 _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
+_CLEAR = 0.05  # the same of the last steps, of batches that differ
 _NOT_SHOWN = "the remembered steps do not show that it helps"
 _TRIED, _EARLY = f"tried: {_NOT_SHOWN}", "tried: the remembered steps are too few to show what it gives"
 _LEVEL = 0.5  # of the largest of values, above which all of them hardly vary
@@ -39,6 +40,7 @@ _MUCH = 0.5  # of the loss at the end that is left by a remedy for what does har
 _OF_TASTE = ("no activation", "relu on the logits", "two activations", "initial values too large")
 _OF_NO_OP = ("steps too large", "learning rate too low")  # findings about updates that no op makes
 OF_METRICS = ("argmax over one", "logits for probabilities")
+DECAYED = "learning rate decayed to nothing"
 _OF_OLD = ("advantage is trained",)
 _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is not that no edit of the graph does it
     **dict.fromkeys(("nan", "inf"), "it follows from others"),  # what comes first has its trials
@@ -100,7 +102,9 @@ class Mended:
                         attempts.sort(key=lambda each: bool(patch_of(each.edits, self.model.script_name).why))
                     self._lines = self._lines or next((each.lines for each in attempts if each.lines), {})
                     said = self._said(first, attempts, case, steps, until)
-                if self._lines and "; fix " not in said and self.state.moments:
+                if self._is_done(first, said, case):  # no longer rate lowers the loss: to write one may do harm
+                    said = said.partition("; fix ")[0]
+                elif self._lines and "; fix " not in said and self.state.moments:
                     number = self._numbered(Remedy(first.remedy, "", 0.0, 0.0, first.place), Overlay(
                         self.model, case.y, ()), self.state.moments[-1])
                     said = f"{said}; " * said.startswith("tried") + ANEW.format(number)
@@ -111,8 +115,16 @@ class Mended:
             pass
         return sorted(told, key=lambda f: -f.severity)
 
+    @staticmethod
+    def _is_done(finding: Finding, said: str, case: Case) -> bool:
+        """Whether a training had learnt when its rate came to nothing: its last steps at another are no better."""
+        return finding.kind == DECAYED and case.learns and said.startswith("tried") and (
+            _NOT_SHOWN in said or _EARLY in said)
+
     def _is_harmless(self, finding: Finding, said: str, case: Case) -> bool:
         """Whether what is unusual, and may be meant, is seen to do no harm: the loss falls about as well with it."""
+        if self._is_done(finding, said, case):
+            return True
         if finding.kind not in _OF_TASTE or not said.startswith("tried"):
             return False
         is_telling = self._left < _MUCH and case.last_loss < case.guess  # far above a guess any layer helps
@@ -135,9 +147,13 @@ class Mended:
         end = min(until, time.thread_time() + _EACH)
         if time.thread_time() + _LEAST * case.ms / 1000 > end + _EACH:
             return self._offered(finding, attempts, case, "not tried: a step takes too long")
+        is_late = finding.kind == DECAYED and case.learns
+        if is_late:
+            steps = self._steps(case, self.state.moments)
         training = [i for i, m in enumerate(steps) if self._is_training(m, case)]
-        for count in (_STEPS, _MORE)[:1 + (len(training) > _STEPS)]:
+        for count in (_STEPS, _MORE)[is_late:1 + (is_late or len(training) > _STEPS)]:
             for attempt in attempts:
+                self._lines = {} if is_late and attempt is not attempts[0] else self._lines
                 if time.thread_time() > end:
                     return self._offered(finding, attempts, case, "not tried: no time was left" if count == _STEPS
                                          else _TRIED)
@@ -167,15 +183,16 @@ class Mended:
         """What an attempt gave, if it helps; else ""."""
         overlay = Overlay(self.model, case.y, attempt.edits) if attempt.edits else None
         course = self._course(overlay, attempt, case, steps, until)
-        losses, count = course.losses, max(1, min(3, len(course.losses) // 3))
+        losses, count = course.losses, max(1, min(3 if finding.kind != DECAYED else _STEPS, len(course.losses) // 3))
         if len(losses) < _LEAST or not np.isfinite(losses).all():
             return ""
         start, end = float(np.mean(losses[:count])), float(np.mean(losses[-count:]))
         before = float(np.mean(course.measured[-count:]))
-        margin = _BETTER * max(abs(start), 1e-6)
+        margin = (_BETTER if finding.kind != DECAYED else _CLEAR) * max(abs(start), 1e-6)
         is_near = finding.kind in (NEAR, *HAZARDS)  # what stayed finite is to stay as it was
         if is_near and end > before + margin or not is_near and (
-                not end < start - margin or np.isfinite(before) and not end < before - margin):
+                not end < start - margin and finding.kind != DECAYED
+                or np.isfinite(before) and not end < before - margin):
             return ""
         self._left = end / before if np.isfinite(before) and before > 0 and attempt.is_same else 0.0
         first, last = (self.state.log.at(course.moments[i].run).step for i in (0, -1))
@@ -234,12 +251,12 @@ class Mended:
         known = [self.state.replayer.values_if_possible(m, [case.y if attempt.is_same else top]) for m in late]
         return Course(losses, moments, [_mean(next(iter(each.values()), np.nan)) for each in known])
 
-    def _steps(self, case: Case) -> list[Moment]:
-        """The first remembered training steps, with what else changed variables between them."""
+    def _steps(self, case: Case, late: Sequence[Moment] = ()) -> list[Moment]:
+        """The first remembered training steps, or the last of `late`, with what else changed variables between them."""
         first_ones = self.state.moments.beginning
         is_known = sum(self._is_training(m, case) for m in first_ones) >= _LEAST
-        moments = [m for m in (first_ones if is_known else self.state.moments) if m.wanted is not None]
-        training = [m for m in moments if self._is_training(m, case)][:_MORE]
+        moments = [m for m in late or (first_ones if is_known else self.state.moments) if m.wanted is not None]
+        training = [m for m in moments if self._is_training(m, case)][-_MORE if late else 0:][:_MORE]
         if not training:
             return []
         if not case.updates:
