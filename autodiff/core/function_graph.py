@@ -318,6 +318,17 @@ def takes_anew(op: Operation) -> bool:
     return op.type == "PyFunc" and (not op.inputs or hasattr(op.attrs["function"], "takes_anew"))
 
 
+def kernel(function: F) -> F:
+    """Mark a Python function that gives what its arguments alone make, in their precision."""
+    function.__dict__["is_kernel"] = True
+    return function
+
+
+def is_kernel(op: Operation) -> bool:
+    """Whether an operation calls a Python function that is marked by `kernel`."""
+    return op.type == "PyFunc" and hasattr(op.attrs["function"], "is_kernel")
+
+
 def functions_of(op: Operation) -> list[Function]:
     """The functions that an operation calls: branches, a loop's condition and body."""
     return [value for value in op.attrs.values() if isinstance(value, Function)]

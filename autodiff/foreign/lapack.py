@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.function_graph import kernel
 from .model import tf
 
 
 def lu(x: Any) -> tuple[Any, Any, Any]:
     """Packed factors of matrices [..., m, n], the swaps (row i with the row of that number, from the first) as
     int32[..., min(m, n)], and the permutation that they make, int32[..., m]; without a gradient."""
+    @kernel
     def factored(matrices: np.ndarray) -> tuple[np.ndarray, ...]:
         found, (*batch, m, n) = matrices.copy(), matrices.shape
         swaps = np.empty((*batch, min(m, n)), np.int32)
@@ -34,6 +36,7 @@ def lu(x: Any) -> tuple[Any, Any, Any]:
 
 def permutation_of(pivots: Any, size: int) -> Any:
     """The permutation of `size` rows that swaps make. int32[..., k] -> int32[..., size]."""
+    @kernel
     def permuted(swaps: np.ndarray) -> np.ndarray:
         found = np.tile(np.arange(size, dtype=np.int32), (*swaps.shape[:-1], 1))
         for index in np.ndindex(*swaps.shape[:-1]):
@@ -48,9 +51,12 @@ def permutation_of(pivots: Any, size: int) -> Any:
 
 def eig(x: Any) -> tuple[Any, Any]:
     """Eigenvalues and vectors of length 1 (columns), both complex, without a gradient."""
+    @kernel
+    def found(a: np.ndarray) -> tuple[np.ndarray, ...]:
+        return tuple([part.astype(np.result_type(a, np.complex64)) for part in np.linalg.eig(a)])
+
     wide = np.result_type(x.dtype.as_numpy_dtype, np.complex64)
-    values, vectors = tf.py_func(lambda a: tuple(p.astype(wide) for p in np.linalg.eig(a)), [x], [wide, wide],
-                                 stateful=False)
+    values, vectors = tf.py_func(found, [x], [wide, wide], stateful=False)
     values.set_shape(x.shape[:-1])
     vectors.set_shape(x.shape)
     return values, vectors

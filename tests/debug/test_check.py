@@ -15,7 +15,9 @@ from autodiff.core.indexed_slices import dense
 from autodiff.core.op import OPS, REGISTERED_GRADIENTS, Blocked
 from autodiff.debug import Debugger
 from autodiff.debug.analysis.findings import RuleCheck
+from autodiff.debug.analysis.float64_kernels import Kernels
 from autodiff.debug.analysis.rule_check import check_op
+from autodiff.foreign import lapack
 
 from ..expect import expect_none
 from ..ops.built import Built
@@ -374,3 +376,36 @@ def test_an_output_that_only_the_gradient_takes_is_not_judged() -> None:
         dbg = Debugger(graph, session)
         dbg.run(1, fetches=[loss])
         assert [row.op for row in dbg.check("loss").wrong] == []
+
+
+@pytest.mark.parametrize("miss, verdict", [(0.0, "unchecked"), (0.5, "meant")])
+def test_arguments_made_of_each_other_are_judged_by_the_whole_gradient(miss: float, verdict: str) -> None:
+    with tf.Graph().as_default() as graph, tf.Session(graph=graph) as session:
+        a = tf.Variable([[3.0, 1.0], [0.5, 2.0]])
+        b = tf.constant([[1.0], [-2.0]])
+
+        @tf.custom_gradient
+        def solved(a: Tensor, inverse: Tensor) -> Any:
+            y = tf.matmul(inverse, b)
+            return y, lambda dy: ((miss - 1.0) * tf.matmul(tf.matmul(inverse, dy, transpose_a=True), y,
+                                                           transpose_b=True), None)
+
+        loss = tf.reduce_sum(tf.square(solved(a, tf.linalg.inv(a))))
+        train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        dbg = Debugger(graph, session)
+        for _ in range(3):
+            dbg.run(1, fetches=[train])
+        checked = dbg.check(loss.name)
+        assert [c.verdict for c in checked.unchecked if c.input.startswith("Identity:")] == [verdict], checked
+        assert ("own gradient" in {f.kind for f in dbg.doctor().findings}) is (verdict == "meant")
+
+
+def test_what_pythons_kernels_give_is_as_wide_as_what_they_are_given() -> None:
+    matrix = np.array([[3.0, 1.0], [0.5, 2.0]], np.float32)
+    with tf.Graph().as_default() as graph:
+        found, _, order = lapack.lu(tf.constant(matrix))
+        theirs = tf.py_func(lambda x: np.float32(x), [tf.constant(matrix)], tf.float32)
+    packed, _, rows = Kernels(graph).of(found.op, [matrix.astype(np.float64)])
+    assert packed.dtype == np.float64 and np.allclose(packed, [[3.0, 1.0], [1 / 6, 2 - 1 / 6]], 1e-14)
+    assert Kernels(graph).of(theirs.op, [matrix.astype(np.float64)])[0].dtype == np.float32 and rows.tolist() == [0, 1]

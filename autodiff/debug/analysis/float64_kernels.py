@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.dtypes import DType, as_dtype
 from ...core.errors import ArgumentError
+from ...core.function_graph import is_kernel
 from ...core.graph import Graph, Operation, Tensor
 from ...core.traversal import ancestors, in_order
 from ...runtime.plan.state import Run
@@ -34,12 +35,12 @@ def own_attrs(attrs: Mapping[str, Any]) -> dict[str, Any]:
 
 def wide_attrs(op: Operation) -> dict[str, Any]:
     """The op's attributes, dtypes of floats widened."""
-    found = {}
+    found: dict[str, Any] = {}
     for name, value in own_attrs(op.attrs).items():
         is_named = name == "dtype" and value is not None
         dtype = value if isinstance(value, DType) else as_dtype(value) if is_named else None
         found[name] = as_dtype(_WIDE[dtype.name]) if dtype is not None and dtype.name in _WIDE else value
-    return found
+    return {**found, "types": [_WIDE.get(name, name) for name in found["types"]]} if is_kernel(op) else found
 
 
 def wide_session(graph: Graph) -> RepeatSession:

@@ -194,11 +194,11 @@ class Checkup:
         """Gradient functions of the script's own that central differences contradict."""
         ops = [op for op in self.rules.ops_between(y, variables) if op.override is not None]
         values, inside = self.rules.known(ops, at := self.state.moment_of_training(y)), self.state.replayer.calls(at)
-        found = [rule for op in ops if all(t in values for t in op.inputs)
-                 for rule in self.rules.checked(op, values, 1, inside) if rule.verdict in _OF_RULES]
+        found = self.rules.excused([rule for op in ops if all(t in values for t in op.inputs) for rule in (
+            self.rules.checked(op, values, 1, inside)) if rule.verdict in _OF_RULES], y, variables, at)
         return [Finding(weight, kind, rule.op, rule.op_type, rule.input, f"the gradient function of {rule.op} ("
                         f"{rule.op_type}) is {said}: {rule.note}", remedy, "check", rule.place)
-                for rule in found for weight, kind, said, remedy in _OF_RULES[rule.verdict]]
+                for rule in found for weight, kind, said, remedy in _OF_RULES.get(rule.verdict, ())]
 
     def _gets_another(self, variable: Tensor, y: Tensor | None) -> bool:
         """Whether not y but another loss has a gradient for a variable, or the gradient of a copy is applied to it."""

@@ -100,7 +100,6 @@ def _with_pullback(equation: Equation, inputs: Sequence[Tensor], moving: Sequenc
                    sites: tuple[Site, ...], values: Values) -> Sequence[Tensor]:
     """An equation whose gradient for the inputs at `moving` is the program that JAX gives for it."""
 
-    @tf.custom_gradient
     def built(*moved: Tensor) -> Any:
         arguments = dict(enumerate(inputs)) | dict(zip(moving, moved))
         outputs = JAX.build(equation.primitive, list(arguments.values()), params)
@@ -115,10 +114,12 @@ def _with_pullback(equation: Equation, inputs: Sequence[Tensor], moving: Sequenc
 
         return list(outputs), gradient
 
+    # what it solves by, as the factors of a matrix, goes with the matrix: no argument can be moved alone
+    built.is_convention = equation.primitive == "custom_linear_solve"  # type: ignore[attr-defined]
     kind = equation.primitive.removesuffix("_call")
     called = next(programs_in(equation.params.values()), None)
     with get_default_graph().name_scope(legal_name(called.name.strip("<>_") if called else kind)):
-        result = built(*[inputs[i] for i in moving])
+        result = tf.custom_gradient(built)(*[inputs[i] for i in moving])
     found = result if isinstance(result, list) else [result]
     return found
 
