@@ -532,3 +532,15 @@ def test_a_chain_of_samples_leaves_nothing_to_the_loss_of_its_last_one(told):
     found = told("u = w.detach()", *chain, "loss = (sampled(x) @ w - y).square().mean()", *DOWN)
     assert found.said == ""
     assert [sorted(step.values) for _, step, _ in found.steps] == [*[["s", "w"]] * 3, ["w"]] * 6
+
+
+@pytest.mark.parametrize("given, is_left", [("pass", True), ("p.grad = q.grad", False)])
+def test_what_a_step_copies_and_computes_with_gets_no_gradient_unless_the_script_gives_it_that(told, given, is_left):
+    found = told("import copy", "if not step: p = torch.nn.Parameter(w.array, requires_grad=True)",
+                 "if not step: optimizer = torch.optim.Optimizer([p])", "q, = copy.deepcopy([p])",
+                 "loss = (x @ q - y).square().mean()", "loss.backward()", given, "optimizer.step()")
+    (_, step, kinds), remark = found.steps[-1], found.advice.remarks.get("p")
+    assert ("q" in step.values, remark is not None and remark.text.startswith("copy.deepcopy makes")) == (
+        not is_left, is_left), (step.values, remark)
+    assert not is_left or (remark.place.line, [f.kind for f in kinds]) == (10, [])
+    assert len({s.loss for _, s, _ in found.steps[1:]}) == 1

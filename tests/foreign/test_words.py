@@ -11,6 +11,7 @@ import pytest
 from autodiff.core.errors import ArgumentError
 from autodiff.core.site import Span
 from autodiff.debug.analysis.advice import Advice, spoken
+from autodiff.debug.analysis.disconnected import _SHARE
 from autodiff.debug.analysis.edits.in_source import Rewrite, rewritten
 from autodiff.debug.analysis.findings import Finding
 from autodiff.debug.analysis.remedies import REMEDIES
@@ -31,6 +32,11 @@ def said(text: str, words: tuple[tuple[str, str], ...]) -> str:
 def test_no_remedy_keeps_a_name_of_tensorflow(words: tuple[tuple[str, str], ...], remedy: str) -> None:
     assert "tf." not in said(remedy, words)
     assert said(remedy, words).count("(") == said(remedy, words).count(")")
+
+
+@pytest.mark.parametrize("words", [JAX, TORCH], ids=["jax", "torch"])
+def test_no_framework_but_tensorflow_has_scopes_of_variables(words: tuple[tuple[str, str], ...]) -> None:
+    assert "variable_scope" not in said(f"{_SHARE}; or use 'a' in place of 'b'", words)
 
 
 def test_a_bound_is_written_as_pytorch_takes_it() -> None:

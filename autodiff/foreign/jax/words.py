@@ -1,6 +1,8 @@
 """TensorFlow's names in the debugger's sentences, and what JAX calls these."""
 
 WORDS = tuple(sorted({
+    "share one variable between the calls: tf.variable_scope(name, reuse=tf.AUTO_REUSE)":
+        "give both calls the same parameters",
     "tf.stop_gradient": "jax.lax.stop_gradient", "tf.rsqrt": "jax.lax.rsqrt", "tf.pow": "jnp.power",
     "tf.one_hot": "jax.nn.one_hot", "tf.sigmoid": "jax.nn.sigmoid", "tf.log_sigmoid": "jax.nn.log_sigmoid",
     "tf.reduce_logsumexp": "jax.nn.logsumexp", "tf.nn.softmax_cross_entropy_with_logits_v2":

@@ -258,6 +258,7 @@ class TorchDoor:
         given = {id(t) for e in used for t in e.given}
         fleeting |= {id(p) for p in self._habits.not_given(parameters).values()
                      if id(p) in self._habits.asked and id(p) not in given and not isinstance(p, torch.nn.Parameter)}
+        fleeting |= self._habits.copies.fleeting(entries, self._habits.given)
         return {name: p for name, p in parameters.items() if id(p) not in fleeting}
 
     def _tell(self, built: Built, names: dict[str, Any], parameters: dict[str, Any], entries: list[Entry],
@@ -284,7 +285,7 @@ class TorchDoor:
                 advice.remarks[variable.op.name] = Remark(f"requires_grad of {name} is False", self._habits.frozen(
                     parameter)) if table is None else Remark(table.text, table.place, table.remedy,
                                                              written(table, self._habits.known(built.loss.graph)))
-            elif parameter.grad is None and (remark := left_before(parameter, [
+            elif parameter.grad is None and (remark := self._habits.copies.remark(parameter) or left_before(parameter, [
                     *self._idle[1], *self.recorder.older], used) or remark_on(
                     parameter, entries, used, self._habits.assigned, self._habits.made.get(id(parameter), ()))):
                 advice.remarks[variable.op.name] = remark

@@ -23,6 +23,7 @@ from ...debug.facts.roles import as_place, at_line
 from ..script_lines import lines_of_use, on_lines
 from .between import Between
 from .hooks import Hooks
+from .left_behind import Copies
 from .logarithms import Logarithms
 from .names import modules_in
 from .rates import Rates
@@ -42,7 +43,7 @@ class Habits:
     """Context: watches optimizers and modules. Optimizers' own ops pass unseen by the recorder.
 
     made: where optimizers, modules and parameters were made. rates, hooks: of its steps, on gradients. assigned: by
-    identity, what was given to `.data` since the last step, and where. _given: parameters that have had gradients,
+    identity, what was given to `.data` since the last step, and where. given: parameters that have had gradients,
     moved: those that were stepped since a backward, both by identity, and where; last_step: where the last were.
     """
 
@@ -73,8 +74,8 @@ class Habits:
         self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
         self.asked: set[int] = set()  # what the script differentiated by on the way to a loss: no weights, but data
         self._remade: set[str] = set()  # names of those that steps make anew
-        self.moved, self._given, self.last_step = dict[int, RawFrames](), set[int](), RawFrames()
-        self.unkept = Unkept()
+        self.moved, self.given, self.last_step = dict[int, RawFrames](), set[int](), RawFrames()
+        self.unkept, self.copies = Unkept(), Copies(self.optimized)
         self._late: Site | None = None  # where a layer was made after the optimizer that lacks it
         self._called: dict[int, RawFrames] = {}  # by identity: where a module was called last for a training
         self._backward, self._untrained = RawFrames(), RawFrames()  # where a module in eval mode was called
@@ -113,10 +114,10 @@ class Habits:
         self._noting(torch.nn.functional, "dropout", self._dropped)
         self._noting(torch.nn.Module, "eval", lambda module, *_: self._evaluated.update({id(module): user_frames()}))
         self._noting(torch.Tensor, "requires_grad_", lambda _, tensor, on=True: self._switched(tensor, on))
-        self.rates.watch(self._noting)
-        self.between.watch(self._noting)
+        for watcher in (self.rates, self.between, self.logarithms):
+            watcher.watch(self._noting)
         self._undo += self.hooks.watched()
-        self.logarithms.watch(self._noting)
+        self._noting(torch.nn.Parameter, "__deepcopy__", self.copies.note)
         self._noting(torch.utils.checkpoint, "checkpoint", self._checkpointed)
         self._noting(torch.Tensor, "numpy", self._lend)
         self._watch("requires_grad", self._switched)
@@ -195,6 +196,7 @@ class Habits:
         self._in_vain = place_of_frames(frames) if is_after and has_none and self._waiting else None
         self._piled = self._piled + 1 if (own := set(map(id, given))) & self._used else 0
         self._used |= own
+        self.given |= own
         self.last_step = user_frames()
         self.moved.update(dict.fromkeys(own, self.last_step))
         self._waiting = 0
@@ -223,6 +225,7 @@ class Habits:
         for seen in (self.assigned, self.moved, self._lent):
             seen.clear()
         self._again = ()
+        self.copies.turn()
 
     def has_moved(self, entry: Entry) -> bool:
         """Whether an op of the last step took a parameter that is another by now: what it made is a number for good."""
@@ -329,10 +332,10 @@ class Habits:
     def _modes(self, names: dict[str, Any]) -> list[Finding]:
         """Layers that act otherwise in training, and are not in training."""
         modules, found = modules_in(names), []
-        self._given |= {id(p) for each in modules.values() for p in each.parameters() if p.grad is not None}
+        self.given |= {id(p) for each in modules.values() for p in each.parameters() if p.grad is not None}
         for name, module in modules.items():
             meant = {inner for part in module.modules() if (own := list(part.parameters())) and not any(
-                p.requires_grad and (id(p) in self._given or not self._given) for p in own)
+                p.requires_grad and (id(p) in self.given or not self.given) for p in own)
                 for inner in part.modules()}  # what is frozen, or not trained, is left in eval mode
             layers = [(inner, layer) for inner, layer in module.named_modules() if isinstance(layer, MODAL)
                       and not layer.training and layer not in meant]

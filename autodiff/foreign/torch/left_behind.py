@@ -1,9 +1,14 @@
-"""Where the way from a parameter to the loss ends, when torch gives it no gradient, or one of its ways."""
+"""Where the way from a parameter to the loss ends, when torch gives it no gradient, or one of its ways; copies of
+modules that a step makes and computes a loss with."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+import copy
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
+
+import torch
 
 from ...core.site import Site, resolve
 from ...debug.analysis.advice import Remark
@@ -11,10 +16,11 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place, at_line
 from ..idle_layers import idle
 from ..new_calls import calls_on
+from ..new_lines import replaced
 from ..script_lines import holding, on_lines
 from ..steps import not_used
 from .graph import name_of, sliced, written_by
-from .record import Call, Entry, RawFrames, is_leaf, place_of_frames, storage_of, tensors_in
+from .record import Call, Entry, RawFrames, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
 from .uncut import unrecorded
 
 _STAY = "compute with the tensors themselves, by torch.stack or torch.cat where there are several"
@@ -150,3 +156,47 @@ def _end_of(last: Entry) -> Remark:
 
 def _name_of(entry: Entry) -> str:
     return entry.op.name() if isinstance(entry.op, Call) else name_of(entry.op)[0]
+
+
+class Copies:
+    """Copies of parameters that copy.deepcopy made since the last step: each with what it is of, where, and whether it
+    is a part of a module. optimized: gives the identities of what optimizers have."""
+
+    def __init__(self, optimized: Callable[[], set[int]]) -> None:
+        self._optimized = optimized
+        self._noted: list[tuple[Any, Any, RawFrames, bool]] = []
+        self._fleeting: dict[int, tuple[RawFrames, bool]] = {}  # by identity of what was copied
+
+    def note(self, made: Any, parameter: Any, *_: Any) -> None:
+        """Keep a copy."""
+        frame, whole = sys._getframe(1), None
+        while frame is not None:
+            whole = frame.f_locals.get("x") if frame.f_code is copy.deepcopy.__code__ else whole
+            frame = frame.f_back  # type: ignore[assignment]
+        self._noted.append((made, parameter, user_frames(), isinstance(whole, torch.nn.Module)))
+
+    def turn(self) -> None:
+        """Begin a new step."""
+        self._noted = []
+
+    def fleeting(self, entries: Sequence[Entry], had: set[int]) -> set[int]:
+        """The identities of copies that a step made, of what an optimizer has in their place and never had a gradient
+        of. had: what optimizers had gradients of."""
+        own, storages = self._optimized(), {storage_of(t) for e in entries for t in e.made} if self._noted else set()
+        found = [(made, of, *rest) for made, of, *rest in self._noted if storage_of(made) in storages and (
+            id(made) not in own and id(of) in own - had)]
+        self._fleeting = {id(of): (frames, is_part) for _, of, frames, is_part in found}
+        return {id(made) for made, *_ in found}
+
+    def remark(self, parameter: Any) -> Remark | None:
+        """Why a parameter has no gradient, if a step computes with a copy of it alone."""
+        frames, is_part = self._fleeting.get(id(parameter), ((), False))
+        if (place := place_of_frames(frames)) is None:
+            return None
+        call = next((node for node in calls_on(place.file, place.line, "deepcopy") if len(node.args) == 1), None)
+        name = ast.unparse(call.args[0]) if call is not None else "module"
+        new = f"deepcopy({name}, {{id(p): p.clone() for p in {name}.parameters()}})"
+        return Remark("copy.deepcopy makes parameters of its own, of the numbers alone: the loss is computed with that "
+                      "copy, and no gradient gets to what was copied", place, "let the copy have clones that gradients "
+                      f"pass: copy.{new}; or use {name} itself", replaced(place.file, call, ast.unparse(
+                          call.func).removesuffix("deepcopy") + new) if call is not None and is_part else {})

@@ -1,6 +1,8 @@
 """TensorFlow's names in the debugger's sentences, and what PyTorch calls these."""
 
 WORDS = tuple(sorted({
+    "share one variable between the calls: tf.variable_scope(name, reuse=tf.AUTO_REUSE)":
+        "make the layer once, and call it each time",
     "tf.stop_gradient lets no gradient through": ".detach() lets no gradient through",
     "stop_gradient lets no gradient through": "detach, no_grad and .data let no gradient through",
     "remove the tf.stop_gradient": "remove the .detach() or no_grad()",

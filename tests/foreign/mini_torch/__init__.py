@@ -298,6 +298,14 @@ class DispatchMode:
         MODES.remove(self)
 
 
+class Parameter(Tensor):
+    """A leaf of a module."""
+
+    def __deepcopy__(self, memo):
+        made = dispatch("mul.Tensor", self.detach(), Tensor(np.float32(1.0)))
+        return Parameter(made.array, made.storage, self.requires_grad)
+
+
 class GradScaler:
     """As torch.amp's, with a factor that stays."""
 
@@ -330,7 +338,7 @@ class Optimizer:
             hook(self, given, {})
         for _ in range(6) if closure else ():
             closure()
-        for parameter in self.param_groups[0]["params"]:
+        for parameter in (p for p in self.param_groups[0]["params"] if p.grad is not None):
             parameter.array[...] -= self.param_groups[0]["lr"] * parameter.grad.array
         for hook in self.after:
             hook(self, given, {})
@@ -464,6 +472,7 @@ _torch.optim.lr_scheduler.LRScheduler = type("LRScheduler", (), {"step": lambda 
     of.param_groups[0].update(initial_lr=0.05, lr=0.0))})
 _torch.utils.data.dataloader._BaseDataLoaderIter = type("Loaded", (), {
     "__next__": lambda self: self.batch, "_dataset": [], "_index_sampler": range(5)})
+_torch.nn.Parameter = Parameter
 _torch.nn.Module = type("Module", (), dict.fromkeys((
     "eval", "load_state_dict", "state_dict", "register_full_backward_hook", "register_full_backward_pre_hook"),
     lambda *_: None))
