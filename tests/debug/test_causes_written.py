@@ -126,6 +126,21 @@ better = r - v
 loss = tf.reduce_mean(chosen * better) + 2 * tf.reduce_mean(ERROR)
 fit([adam(.01).minimize(loss), loss], lambda i: {**fed(i), r: rng.rand(32)}, 24)
 """
+_ATTENDED = """
+rows = np.where(np.arange(6) < rng.randint(2, 6, 400)[:, None], rng.randint(1, 9, (400, 6)), 0)
+ids = tf.placeholder(tf.int32, [None, 6])
+e = tf.nn.embedding_lookup(tf.get_variable("table", [9, 8]), ids)
+near = tf.matmul(dense(e, 8), dense(e, 8), transpose_b=True)
+out = tf.cast(tf.not_equal(ids, 0), tf.float32)
+mixed = tf.matmul(tf.nn.softmax(near - 1e9 * out[:, None]), e)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.reduce_mean(mixed, 1), 4))
+
+def some(i):
+    k = rng.randint(0, 400, 64)
+    return {ids: rows[k], t: rows[k, 0] % 4}
+
+fit([adam(.01).minimize(loss), loss], some)
+"""
 # a program -> the kind of what is wrong, the program, and what is wrong in it with what is right
 CAUSES = {
     "a copy the wrong way": ("copied the wrong way", _TARGET_NET, {"a.assign(b)": "b.assign(a)"}),
@@ -150,6 +165,7 @@ CAUSES = {
     "one answer of several": ("one class for several", _SEVERAL, {'(4, "softmax")': "(4, 'sigmoid')"}),
     "weights by shares": ("class weights the wrong way round", _WEIGHTS, {
         "1 - share, 1: share": "share, 1: 1 - share"}),
+    "a mask the wrong way": ("mask the wrong way round", _ATTENDED, {"tf.not_equal(ids, 0)": "tf.equal(ids, 0)"}),
     "the last of padding": ("last position of padding", _PADDED, {"outputs, _": "outputs, last_state",
                                                                   "outputs[:, -1]": "last_state.h"}),
     "numbers of classes": ("labels out of range", _NUMBERS, {

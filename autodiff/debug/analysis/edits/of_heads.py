@@ -11,9 +11,11 @@ from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors
+from ..advice import advice_of
 from ..findings import Finding
 from ..mistakes.case import Case
 from ..mistakes.classes import classes_in
+from ..mistakes.formulas import OTHERWISE
 from ..mistakes.heads import ENTROPIES, Head, heads, through, unbroadcast, weights_of
 from ..mistakes.last_layer import has_other_half, logits_of, squashed_before
 from ..mistakes.penalties import averaged_in, how_reduced
@@ -25,6 +27,7 @@ from .in_source import Argument, Number, Rewrite, Swapped
 from .of_keras.given import given_behind
 from .of_training import Attempt, changed, edit, otherwise
 
+_KINDS = {"==": "Equal", "!=": "NotEqual", ">": "Greater", "<=": "LessEqual", "<": "Less", ">=": "GreaterEqual"}
 _NAMED = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6")  # as calls of them, or arguments of layers, are too
 
 
@@ -40,6 +43,17 @@ def without_activation(op: Operation, case: Case, finding: Finding) -> Iterator[
     if end.inputs and end.type != "MatMul":
         yield Attempt((edit(end, f"without the {end.type.lower()} {end.name}", lambda now: now(logits_of(end)), (
             Activation(end)) if end.type in _NAMED else None),))
+
+
+def compared_otherwise(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The opposite of a comparison."""
+    if op.type not in OTHERWISE:
+        return
+    kind = _KINDS[sign := OTHERWISE[op.type]]
+    text = f"{{0}} {sign} {{1}}" if advice_of(op.graph).words or "Equal" not in (op.type, kind) else (
+        f"{{tf}}.{'equal' if kind == 'Equal' else 'not_equal'}({{0}}, {{1}})")
+    yield otherwise(op, sign, lambda now: getattr(build, kind)(now(op.inputs[0]), now(op.inputs[1])), Rewrite(
+        op, None, text, ((op, 0), (op, 1))))
 
 
 def other_way_round(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

@@ -306,7 +306,8 @@ def _kept_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
 _WAYS: dict[str, Way] = {
     "weights on a mean": of_heads.weighed, "class weights the wrong way round": of_heads.reciprocal,
     "logits for probabilities": of_heads.halved_at, "argmax over one": of_heads.one_or_other,
-    "distances turned": _swapped, **dict.fromkeys(("summed over the examples", "one for all"), lambda op, *_: iter((
+    "distances turned": _swapped, "mask the wrong way round": of_heads.compared_otherwise,
+    **dict.fromkeys(("summed over the examples", "one for all"), lambda op, *_: iter((
         otherwise(op, "along axis 1", partial(_along_last, op), Argument(op, "axis", "1")),))),
     **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
                      "targets out of range"), of_heads.without_activation),

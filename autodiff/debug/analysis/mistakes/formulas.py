@@ -7,16 +7,17 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, past
+from ....core.traversal import ancestors, in_order, past
 from ...facts.roles import BOUNDS, at_line, place_of
 from ..findings import Finding
-from .case import Case, fed_behind, finding, held
+from .case import Case, fed_behind, finding, held, values_behind
 from .heads import ENTROPIES, SAME, above, constant, last_layer, number_in, unbroadcast
 from .leaks import padding_of
 from .signs import signs_of
 
 _LOGS = ("LogSoftmax", "Log")
-_BLOCKED = -1e4  # what is put in place of scores that are not to count
+_BLOCKED = -1e3  # what is put in place of scores that are not to count
+OTHERWISE = {"Equal": "!=", "NotEqual": "==", "Greater": "<=", "LessEqual": ">", "Less": ">=", "GreaterEqual": "<"}
 _ABOVE = 1.5  # which no cosine is
 _MOST, _TINY = 0.99, 0.01  # share of errors beyond a bound, and its size beside them
 _PLAIN = ("GradientDescent", "Momentum")  # rules to which the size of a gradient counts
@@ -140,26 +141,37 @@ def _mask_turned(op: Operation, case: Case) -> Iterator[Finding]:
     case.want(op.inputs[0])
     given: Tensor | None = None
     for run in case.looked:
-        value = case.values(run).get(op.inputs[0])
-        if value is None or np.ndim(value) < 2:
-            return
-        blocked = np.asarray(value).reshape(len(value), -1, np.shape(value)[-1])[:, -1] <= _BLOCKED
-        ended = [(t, ends) for t, fed in run.feeds.items() if (ends := _ends(np.asarray(fed), blocked)) is not None]
-        given = next((t for t, ends in ended if np.array_equal(blocked, ~ends)), None)
-        if given is None or not blocked.any() or blocked.all():
+        value = np.asarray(case.values(run).get(op.inputs[0], 0.0))
+        if value.ndim > 1 and (given := next((t for t, fed in run.feeds.items() if _is_blocked(
+                np.asarray(fed), value)), None)) is None:
             return
     if given is not None:
-        yield finding(73, "mask the wrong way round", scores, f"{scores.name} blocks the scores of all that "
+        beside = values_behind([case.y], [t for each in case.behind for t in each.outputs if each.type == "Softmax"
+                                          or each in case.trained and t.dtype.name == "bool"])  # else than as masks
+        asked = [each for each in in_order(ancestors([scores.outputs[0]])) if each.type in OTHERWISE and each not in (
+            case.trained | beside) and given.op in ancestors(each.inputs)]
+        at = asked[-1] if asked else scores
+        yield finding(73, "mask the wrong way round", at, f"{scores.name} blocks the scores of all that "
                       f"{given.name} tells to be there, and leaves what is behind the ends: the weights of {op.name}"
-                      f"{at_line(place_of(op))} are all on padding", "turn the mask: tf.where(mask, scores, "
-                      "tf.fill(tf.shape(scores), -1e9)), or scores + (1.0 - mask) * -1e9", target=op.outputs[0].name)
+                      f"{at_line(place_of(op))} are all on padding", f"block the padding: {OTHERWISE[at.type]} there"
+                      if asked else "turn the mask: tf.where(mask, scores, tf.fill(tf.shape(scores), -1e9)), or scores "
+                      "+ (1.0 - mask) * -1e9", target=op.outputs[0].name,
+                      confidence="certain" if asked else "probable")
 
 
-def _ends(fed: np.ndarray, like: np.ndarray) -> np.ndarray | None:
-    """Where rows have ended, as lengths or tokens that were fed tell."""
-    if fed.shape == like.shape[:1] and fed.dtype.kind in "iu" and 0 < fed.min() <= fed.max() <= like.shape[1]:
-        return np.arange(like.shape[1]) >= fed[:, None]
-    return padding_of(fed) if fed.shape == like.shape and fed.dtype.kind in "iu" else None
+def _is_blocked(fed: np.ndarray, scores: np.ndarray) -> bool:
+    """Whether scores are blocked just where lengths or tokens that were fed tell that something is, as beside a token
+    for all of it."""
+    if fed.ndim not in (1, 2) or fed.dtype.kind not in "iu" or not len(fed) or len(scores) % len(fed):
+        return False
+    blocked = scores.reshape(len(fed), -1, scores.shape[-1])[:, -1] <= _BLOCKED
+    width = blocked.shape[1]
+    if fed.ndim == 1:
+        ends = np.arange(width) >= fed[:, None] if 0 < fed.min() <= fed.max() <= width else np.zeros(blocked.shape)
+    else:
+        ends = padding_of(fed)
+    return bool(ends.any()) and not blocked.all() and any(np.array_equal(part, ends == 0) for part in (
+        blocked[:, -ends.shape[1]:], blocked[:, :ends.shape[1]]))
 
 
 def _positions_clipped(op: Operation, case: Case) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .batches import is_padded
 from .case import SHAPES, Case, fed_behind, finding, is_variable_read, values_behind
-from .heads import SAME, Head, comes_of_data, heads, is_data, number_in, through, weights_of
+from .heads import SAME, Head, comes_of_data, heads, is_data, through, weights_of
 from .pairing import FLAT, TRAINED, classes_of, source_of_labels
 
 _SURE, _KINDS = 60, 3  # examples of which none is another; different labels from which on they are no mere flag
@@ -21,7 +21,6 @@ _LOOKS, _MOST = ("GatherV2", "ResourceGather"), 0.4  # of words; share of paddin
 _TURNED = 1.5  # times what is rare
 _TAKES = ("StridedSlice", "GatherV2")  # of positions
 _LENGTHS, _SHARE = 3, 0.1  # different lengths that are no chance; share of examples that end before
-_FAR = -1e3  # what is added to scores that are not to count
 _PASS = ("Transpose", "Add", "AddV2", "BiasAdd", "Mul", "RealDiv", "Tanh", "Relu", "Sigmoid", "OneHot", "While",
          "ListUnstack", "ListStack", *SAME)  # that keep what belongs to a position in its place
 _SCALES = ("Mul", "Neg", "Identity", "StopGradient", "Cast", "BroadcastTo", "Minimum", "Maximum")
@@ -35,8 +34,7 @@ def leak_mistakes(case: Case) -> list[Finding]:
             and head.labels.op not in case.trained
             for rule in (_among_inputs, _masked_wrong, _weights_turned, _padding_counted, _over_examples,
                          _through_padding) for found in rule(head, head.labels, case)][:1] + [
-                found for rule in (_suppressed, _one_for_all) for found in [
-                    each for op in case.behind for each in rule(op, case)][:1]] + _last_of_padding(case)
+                each for op in case.behind for each in _one_for_all(op, case)][:1] + _last_of_padding(case)
 
 
 def _among_inputs(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
@@ -78,19 +76,6 @@ def _one_for_all(op: Operation, case: Case) -> Iterator[Finding]:
                               f"{at_line(place_of(total))} adds that one number to {other.name} of each",
                               "take it of each example alone: axis=1")
                 return
-
-
-def _suppressed(op: Operation, case: Case) -> list[Finding]:
-    """A great number taken from the scores of what is no padding, before a softmax."""
-    if op.type != "Mul" or (factor := next(filter(None, map(number_in, op.inputs)), 0.0)) > _FAR:
-        return []
-    mask = next((past(t, (*SAME, "StopGradient")).op for t in op.inputs if number_in(t) is None), op)
-    reached = {c.type for t in op.outputs for add in through(t) for o in add.outputs for c in through(o)}
-    if mask.type == "NotEqual" and 0.0 in map(number_in, mask.inputs) and "Softmax" in reached:
-        return [finding(71, "mask the wrong way round", op, f"{op.name} adds {factor:g} to the scores wherever "
-                        f"{mask.name}{at_line(place_of(mask))} holds, which is of what is no padding: the softmax is "
-                        "of padding alone", f"(1 - mask) * {factor:g}", target=mask.name)]
-    return []
 
 
 def _column(pairs: list[tuple[np.ndarray, np.ndarray]]) -> int | None:

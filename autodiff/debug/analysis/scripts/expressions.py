@@ -13,8 +13,11 @@ _WRITTEN = {"Const": ("constant", "converttotensor"), "Sum": ("reducesum",), "Me
             "Select": ("where",), "SelectV2": ("where", "wherev2"),
             "Sqrt": ("sqrt", "norm", "std"), "Acos": ("arccos",), "Asin": ("arcsin",), "Atanh": ("arctanh",),
             "Acosh": ("arccosh",), "Square": ("pow", "power"),
+            "NotEqual": ("ne",), "Equal": ("eq",),
             **dict.fromkeys(("VariableV2", "VarHandleOp"), ("variable", "getvariable"))}
-_OPERATORS: dict[str, type[ast.operator | ast.unaryop]] = {
+_OPERATORS: dict[str, type[ast.operator | ast.unaryop | ast.cmpop]] = {
+    "Equal": ast.Eq, "NotEqual": ast.NotEq, "Less": ast.Lt, "LessEqual": ast.LtE, "Greater": ast.Gt,
+    "GreaterEqual": ast.GtE,
     "RealDiv": ast.Div, "Pow": ast.Pow, "Sub": ast.Sub, "Add": ast.Add,
     "AddV2": ast.Add, "Mul": ast.Mult, "MatMul": ast.MatMult,
     "Neg": ast.USub, "Square": ast.Pow}  # as PyTorch takes one
@@ -52,6 +55,8 @@ def makes(node: ast.expr, op: Operation) -> bool:
         return isinstance(node.op, ast.Div) and number_of(node.left) == 1
     if isinstance(node, (ast.BinOp, ast.UnaryOp)):
         return isinstance(node.op, _OPERATORS.get(op.type, ()))
+    if isinstance(node, ast.Compare):
+        return len(node.ops) == 1 and isinstance(node.ops[0], _OPERATORS.get(op.type, ()))
     return isinstance(node, ast.Call) and name_of(node.func) in (op.type.lower(), *_WRITTEN.get(op.type, ()))
 
 

@@ -112,6 +112,8 @@ class Source(Parsed):
             return (node.left, node.right)[number if op.type != "Reciprocal" else 1]
         if isinstance(node, ast.UnaryOp):
             return node.operand
+        if isinstance(node, ast.Compare):
+            return (node.left, *node.comparators)[number]
         assert isinstance(node, ast.Call)
         if any(isinstance(each, ast.Starred) for each in node.args):
             raise ArgumentError(f"the arguments of {op.name} are not written one by one")

@@ -140,7 +140,8 @@ class Mended:
         if finding.kind in (*OF_METRICS, *_OF_OLD):
             return self._offered(finding, attempts, case, f"not tried: {_NOT_TRIED[finding.kind]}")
         if not case.updates and self._law(case, steps) is None:
-            return "not tried: what the script does with the gradients is no rule that is known"
+            return self._offered(finding, attempts, case, "not tried: what the script does with the gradients is no "
+                                 "rule that is known")
         if sum(self._is_training(m, case) for m in steps) < _LEAST:
             return self._offered(finding, attempts, case, f"not tried: fewer than {_LEAST} training steps can be made "
                                  "again")
