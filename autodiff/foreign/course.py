@@ -14,6 +14,7 @@ from .steps import ForeignStep
 
 TURNS = 3  # steps after the first from which a habit shows
 _UPHILL = 0.5  # cosine of a change and the gradient before it
+_ALONG = 0.05  # the same of all parameters together, as the loss rises
 _KEPT = 12  # steps
 _PUSHES = 0.03  # of a change: what a gradient makes of it, beside the momentum
 _NOTHING = 1e-7  # of a parameter: a gradient so small moves nothing
@@ -28,7 +29,7 @@ class Turn:
     """One step of one loss. keys: values that may be random keys, by the placeholder they are fed to.
 
     loss: None until the step has run. shared: names of parameters that another loss has moved, perhaps against it.
-    moved: of those that any step before it has changed.
+    moved: of those that any step before it has changed. begun: the first step that changed anything, and the next.
     """
 
     step: ForeignStep
@@ -36,6 +37,7 @@ class Turn:
     keys: Mapping[Tensor, np.ndarray] = field(default_factory=dict)
     shared: Collection[str] = ()
     moved: frozenset[str] = frozenset()
+    begun: tuple[Turn, ...] = ()
 
 
 class Use(NamedTuple):
@@ -53,15 +55,19 @@ class Course:
     def __init__(self) -> None:
         self._turns: dict[Any, list[Turn]] = {}
 
-    def note(self, key: Any, turn: Turn) -> list[Turn]:
-        """Keep a step; gives the last steps of the same key, it included, with finite parameters."""
-        turns = self._turns.setdefault(key, [])
-        others = [each[-1].step.gradients for each in self._turns.values() if each is not turns]
+    def note(self, key: Any, turn: Turn, *, shape: Any = None) -> list[Turn]:
+        """Keep a step; gives the last steps of the same key, it included, with finite parameters.
+
+        shape: what tells those of one loss apart, as by the sizes of their batches.
+        """
+        turns = self._turns.setdefault((key, shape), [])
+        others = [each[-1].step.gradients for (other, _), each in self._turns.items() if other != key]
         turn.shared = {name for gradients in others for name, g in gradients.items() if g is not None}
         if turns:
             old, new = turns[-1].step.values, turn.step.values
             turn.moved = turns[-1].moved | {name for name in new.keys() & old.keys() - turns[-1].moved
                                             if not np.array_equal(new[name], old[name])}
+            turn.begun = turns[-1].begun if len(turns[-1].begun) > 1 else (turns[-1], turn)[:1 + bool(turn.moved)]
         if turns and turns[-1].loss is not None and not np.isfinite(turns[-1].loss):
             turns.pop()  # nothing is told by what comes after the first that is not finite
         turns.append(turn)
@@ -121,11 +127,29 @@ def uphill(turns: Sequence[Turn], use: Use) -> list[Finding]:
         if len(cosines) >= TURNS and min(cosines) > _UPHILL and _pushes(pairs) and max(
                 np.abs(g).max() for _, g in pairs) > _NOTHING * np.abs(turns[-1].step.values[name]).max():
             up.append(name)
+    up = up or _all_up(turns)
     if not up:
         return []
     return [Finding(90, "uphill", up[0], "", up[0], f"{_listed(up)} {'are' if len(up) > 1 else 'is'} moved along the "
                     f"gradient, not against it, in {len(turns)} steps: the sign of the update is wrong, so the loss "
                     f"rises{use.clause}", use.downhill, "grads", use.place)]
+
+
+def _all_up(turns: Sequence[Turn]) -> list[str]:
+    """All parameters, where the loss rises as each step moves them along their gradients, taken together: of one alone,
+    as a table of which a batch moves some rows, momentum and sizes of its own may turn a step aside."""
+    losses = [turn.loss for turn in turns if turn.loss is not None]
+    third = len(losses) // 3
+    names = [name for name in turns[-1].step.values if turns[-1].step.gradients.get(name) is not None]
+    first, *each = [[(np.concatenate([np.ravel(d) for d, _ in step]), np.concatenate([np.ravel(g) for _, g in step]))
+                     for step in zip(*(_pairs(of, name) for name in names))] for of in (turns[-1].begun, turns)]
+    pairs = [(d, g) for d, g in each[0] if np.any(d)]
+    speeds = [float(np.linalg.norm(d)) for d, _ in pairs]
+    if len(pairs) < 2 * TURNS or not np.median(losses[-third:]) > max(losses[:third]) or speeds[-1] < speeds[0] or not (
+            {*turns[-1].shared}.isdisjoint(names)):  # momentum that goes on uphill slows down, and began downhill
+        return []
+    return names if all(float(d @ g) > _ALONG * float(np.linalg.norm(d) * np.linalg.norm(g)) for d, g in (
+        *first, *pairs)) and max(np.abs(g).max() / np.abs(d).max() for d, g in pairs) > _NOTHING else []
 
 
 def too_far(turns: Sequence[Turn], use: Use) -> list[Finding]:

@@ -130,11 +130,14 @@ def _last_stop(shell: Shell) -> str:
 
 
 def _worst(dbg: Debugger) -> Text:
-    """What doctor tells first, or what may become nan. Raises UsageError if it has nothing to say but other remarks."""
+    """What doctor tells first, or what may become nan. Raises UsageError if nothing has run."""
     found = dbg.doctor(hazards=True).findings
     for worst in [f for f in found[:1] if f.level != "remark"] or [f for f in found if f.kind in HAZARDS][:1]:
         where = "" if worst.text.endswith(at_line(worst.place)) else at_line(worst.place)
         return Text(f"{worst.text}{where}\nremedy: {worst.remedy}", "warning")
+    if dbg.records:
+        return Text("nothing looks wrong so far\nwhy nan, why none, why zero and why TARGET ask about one thing",
+                    "good")
     raise UsageError("why what? nothing has stopped that could be explained",
                      "doctor says what is wrong so far; or why nan, why none, why zero, why TARGET",
                      code="wrong_moment")

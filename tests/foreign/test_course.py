@@ -78,6 +78,18 @@ def test_a_wrong_sign_shows_beside_momentum(kept):
     assert [f.kind for f in uphill(steps, USE)] == ["uphill"]
 
 
+@pytest.mark.parametrize("sign, kinds", [(1.0, ["uphill"]), (-1.0, [])])
+def test_rows_that_batches_move_by_turns_go_up_all_together(sign, kinds):
+    course, w, mean = Course(), np.full(40, 1.0), np.zeros(40)
+    for step in range(24):
+        g = np.where(np.arange(40) % 8 == step % 8, w, 0.0)
+        steps = course.note("loss", Turn(ForeignStep("loss", {"w": w}, {}, {"w": g}), float(w @ w)), shape=step % 2)
+        mean = 0.9 * mean + 0.1 * g
+        w = w + sign * 0.05 * np.sign(mean)
+        found = uphill(steps, USE)
+    assert [f.kind for f in found] == kinds
+
+
 def test_what_two_losses_share_may_go_up_one_of_them():
     course, w = Course(), np.array([1.0])
     for _ in range(6):

@@ -293,12 +293,16 @@ def test_what_is_done_with_optax_wrongly_is_told_and_its_line_written(told, line
     assert (kind, line) == found.found[0] and found.written[0] == [mended], (found.found, found.written)
 
 
-@pytest.mark.parametrize("rate, mended", [("0.01", "-0.01"), ("2 * 0.01", "-(2 * 0.01)"), ("-0.01", None)])
-def test_updates_that_are_scaled_without_a_minus_are_told_where_they_are(told, rate, mended):
-    found = told(STEP, UPDATE, APPLY, head=OPTAX.replace("momentum(0.01)", f"scale({rate})"))
-    at = 1 + OPTAX.replace("momentum", "scale").splitlines().index("optimizer = optax.scale(0.01)")
-    assert found.found == ([("uphill", at)] if mended else []), found.found
-    assert not mended or found.written[0] == [f"optimizer = optax.scale({mended})"], found.written
+@pytest.mark.parametrize("name, rate, mended", [
+    ("scale", "0.01", "-0.01"), ("scale", "2 * 0.01", "-(2 * 0.01)"), ("scale", "-0.01", None),
+    ("scale_by_schedule", "float", None), ("scale_by_schedule", "rate", "lambda count: -rate(count)"),
+    ("scale_by_schedule", "lambda n: -rate(n)", None)])
+def test_updates_that_are_scaled_without_a_minus_are_told_where_they_are(told, name, rate, mended):
+    head = OPTAX.replace("momentum(0.01)", f"{name}({rate})").replace("losses = []", "rate = lambda n: 0.01")
+    found = told(STEP, UPDATE, APPLY, "losses = [loss]", head=head)
+    at = 1 + head.splitlines().index(f"optimizer = optax.{name}({rate})")
+    assert [each for each in found.found if each[0] == "uphill"] == ([("uphill", at)] if mended else []), found.found
+    assert not mended or found.written[0] == [f"optimizer = optax.{name}({mended})"], found.written
 
 
 @pytest.mark.parametrize(["text", "lines", "argument", "mended"], [

@@ -24,7 +24,7 @@ from .calls import Call
 from .draws import Draws, drawn_alike, key_names
 from .dropped import changes_left, dropped, kept
 from .optimizers import Optimizers
-from .written import Known, other_argument
+from .written import SCALES, Known, other_argument
 
 _LINES = 5  # that a finding names
 
@@ -51,7 +51,7 @@ class Habits:
         """
         sites = known.sites
         turn = Turn(step, keys={t: v for t, v in step.feeds.items() if v.dtype in (np.uint32, np.uint64)})
-        turns = self._course.note((step.loss, sites[:1]), turn)
+        turns = self._course.note(sites[:1], turn, shape=step.loss)
         used = _used_at(sites)
         rated = self._optimizers.rate()
         rate = _rate(used[0], sites) if rated is None else Remark(
@@ -89,11 +89,14 @@ def _left(known: Known, use: Use) -> Use:
 def _added(optimizers: Optimizers, use: Use) -> Use:
     """The only line that scales what is added to the parameters by a number above 0, in place of that which adds it."""
     sites = [*dict.fromkeys(optimizers.scaled)]
-    calls = [call for site in sites for call in calls_on(site.file, site.line, "scale") if call.args]
+    calls = [call for site in sites for call in calls_on(site.file, site.line, *SCALES) if call.args]
     if len(sites) != 1 or len(calls) != 1 or optimizers.rated:
         return use
-    given, name = ast.unparse(calls[0].args[0]), ast.unparse(calls[0].func)
-    new = f"-{given}" if isinstance(calls[0].args[0], (ast.Name, ast.Attribute, ast.Constant)) else f"-({given})"
+    given, name, to = ast.unparse(calls[0].args[0]), ast.unparse(calls[0].func), calls[0].args[0]
+    if name.endswith(SCALES[1]):
+        new = f"lambda count: -{given if isinstance(to, (ast.Name, ast.Attribute, ast.Call)) else f'({given})'}(count)"
+    else:
+        new = f"-{given}" if isinstance(to, (ast.Name, ast.Attribute, ast.Constant)) else f"-({given})"
     return Use(as_place(sites[0]), f"; {name}({given}) at {sites[0]} has no minus, and apply_updates adds what it "
                "gives", f"{name}({new})")
 

@@ -21,6 +21,7 @@ from ..course import TURNS
 from ..doors import View
 
 _KEPT = 64  # calls
+_COUNTS = (0, 1, 10)  # of steps, at which a schedule is asked whether it is above 0
 Leaves = Sequence[Any]
 
 
@@ -65,7 +66,8 @@ class Optimizers:
 
     def watched(self, optax: ModuleType) -> contextlib.AbstractContextManager[None]:
         """While the script runs, once it has imported optax."""
-        watching = {"apply_updates": self._applying, "set_to_zero": self._freezing, "scale": self._scaling}
+        watching = {"apply_updates": self._applying, "set_to_zero": self._freezing, "scale": self._scaling,
+                    "scale_by_schedule": self._scaling}
         optimizer = optax.GradientTransformation
         real = optimizer.__new__
         made = functools.wraps(real)(lambda cls, init, update: real(cls, *self._told(init, update)))
@@ -120,7 +122,8 @@ class Optimizers:
     def _scaling(self, real: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(real)
         def scale(step_size: Any) -> Any:
-            if isinstance(step_size, (int, float)) and step_size > 0 and not self._depth:
+            if not self._depth and any(isinstance(size, (int, float)) and size > 0 for size in (
+                    map(float, map(step_size, _COUNTS)) if callable(step_size) else [step_size])):
                 self.scaled += users_sites()[:1]
             return real(step_size)
         return scale

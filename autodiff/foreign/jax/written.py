@@ -32,6 +32,7 @@ from .draws import carried, key_names, keys_on, split_again
 from .dropped import kept, taken_back
 from .optimizers import Optimizers
 
+SCALES = ("scale", "scale_by_schedule")  # what of optax multiplies updates by a number, or by one of each step
 _DEEP = 6  # names from a batch to the data
 
 
@@ -112,7 +113,7 @@ def _turned(at: _At) -> Iterator[NewLines]:
     """Minus for plus where the parameters are changed, or a rate above 0."""
     if (rated := at.known.optimizers.rate()) is not None and (rated.rate or 0.0) < 0:
         yield slower(-1.0, at.known)
-    for call in calls_on(at.file, at.line, "scale"):
+    for call in calls_on(at.file, at.line, *SCALES):
         yield replaced(at.file, call, at.finding.remedy)
     found = list(_steps(at.known))
     if len({node.lineno for _, node in found}) == len(found):

@@ -243,6 +243,11 @@ def scale(step_size):
         {name: np.float32(step_size) * g for name, g in updates.items()}, state))
 
 
+def scale_by_schedule(step_size_fn):
+    """Updates times what a function gives for the first step."""
+    return scale(step_size_fn(0))
+
+
 def apply_updates(params, updates):
     return {name: value + updates[name] for name, value in params.items()}
 
@@ -265,7 +270,7 @@ def installed(package):
     sys.modules.update(MODULES, optax=ModuleType("optax"))
     vars(sys.modules["optax"]).update(
         GradientTransformation=type("Optimizer", (GradientTransformation,), {}), momentum=momentum,
-        apply_updates=apply_updates, scale=scale)
+        apply_updates=apply_updates, scale=scale, scale_by_schedule=scale_by_schedule)
     try:
         yield jax
     finally:
