@@ -313,6 +313,16 @@ fit([w.{how}(.05 * tf.gradients(gain, w)[0]), gain], near, 8)
     assert [f.kind for f in found] == sign
 
 
+@pytest.mark.parametrize("rate, kinds", [
+    ("tf.reduce_mean(r)", []), ("tf.reduce_mean(0. * q)", ["log of no probability"])])
+def test_the_logarithm_of_a_rate_is_of_no_probability_that_lacks(rate: str, kinds: list[str], tmp_path: Path) -> None:
+    found = findings(f'''
+r = dense(p, 1)
+fit(sgd(.001).minimize({rate} - tf.reduce_mean(tf.abs(q) * tf.log(r))), near, 6)
+''', tmp_path)
+    assert [f.kind for f in found if f.kind == "log of no probability"] == kinds
+
+
 @pytest.mark.parametrize("y, climbed", [
     ("-.5 * tf.reduce_sum(tf.square(z - 2), 1)", True), ("tf.reduce_sum(tf.square(z - 2), 1)", False),
     ("tf.reduce_logsumexp(tf.stack([-tf.reduce_sum((z - 2) ** 2, 1), -tf.reduce_sum((z + 2) ** 2, 1)]), 0)", True),

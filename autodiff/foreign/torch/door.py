@@ -160,7 +160,10 @@ class TorchDoor:
         listed = [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
         with self._inside():
             names = user_names(self._view.namespace())
-            parameters = leaves or parameters_in(names)
+            parameters = parameters_in(names)
+            if leaves is not None:
+                self._habits.made_as(leaves, parameters)
+                parameters = leaves
             found = run()
             if len(listed) == 1 and listed[0].dim() == 0:
                 asked = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)

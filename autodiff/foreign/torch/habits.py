@@ -231,6 +231,10 @@ class Habits:
         """Whether an op of the last step took a parameter that is another by now: what it made is a number for good."""
         return any(id(t) in self.moved for t in entry.given)
 
+    def made_as(self, copies: dict[str, Any], parameters: dict[str, Any]) -> None:
+        """Let copies of parameters, by their names, be made where these were."""
+        self.made.update((id(p), self.made.get(id(parameters.get(name)), ())) for name, p in copies.items())
+
     def made_at(self, thing: Any) -> str:
         """` made at train.py:12`; "" if it is not known."""
         at = at_line(place_of_frames(self.made.get(id(thing), ())))

@@ -13,7 +13,7 @@ from ..findings import Finding
 from .case import Case, fed_behind, finding, values_behind
 from .heads import DATA, SAME, Head, above, constant, heads, last_layer, number_in, through, unbroadcast
 from .pairing import named
-from .signs import source_of
+from .signs import signs_into, source_of
 
 _ENTROPY = ("softmax", "sparse", "sigmoid")
 _RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "Relu": (0.0, np.inf),
@@ -165,7 +165,8 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
     if head.form != "log" or head.activation not in ("", "Relu", "Relu6", "Tanh", "LeakyRelu", "Elu", "LogSoftmax"):
         return
     if head.labels is None or head.labels.op in case.trained or head.labels.op.type != "OneHot" and not any(
-            op.type in DATA for op in values_behind([head.labels])):  # as of x * log(x), a penalty
+            op.type in DATA for op in values_behind([head.labels])) or signs_into(head.prediction, case.y, {
+                op for op in case.behind if op.type != "Log"}):  # as of x * log(x), or of a rate: r - c * log(r)
         return
     values, told = case.series(last_tensor(head.prediction)), ""
     known = np.concatenate([v[np.isfinite(v)] for v in values]) if values else np.zeros(0)
