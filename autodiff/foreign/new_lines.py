@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 from ..core.site import Site, source_lines
 from ..debug.analysis.findings import Finding
 from ..debug.analysis.scripts.parsed import LOOSE
-from .script_lines import assigned_on, beside, holding, on_lines, parsed, read_by
+from .script_lines import assigned_on, beside, holding, nodes_in, on_lines, parsed, read_by
 
 NewLines = dict[tuple[str, int], str]  # by file and number
 
@@ -74,26 +74,41 @@ def between_steps(file: str, line: int, site: Site | None, put: Callable[[str, i
     return {**{(file, each): "" for each in lines}, **to} if to else {}
 
 
-def made_before(file: str, line: int, late: int) -> Iterator[NewLines]:
-    """An optimizer that has what a later line makes: it comes after that, or that before it, or is given it there."""
+def made_before(file: str, line: int, late: int, *, is_around: bool = False) -> Iterator[NewLines]:
+    """An optimizer that has what a later line makes: it comes after that, or that before it, or is given it there.
+
+    is_around: these lines call what makes one of both."""
     statement, layer = on_lines(file).get(line), on_lines(file).get(late)
-    if not (isinstance(statement, ast.Assign) and isinstance(layer, ast.Assign)) or (
-            layer.col_offset != statement.col_offset):
+    if not (isinstance(statement, ast.Assign) and isinstance(layer, (ast.Assign, ast.Expr))) or (
+            layer.col_offset != statement.col_offset or holding(file, line)[-1:] != holding(file, late)[-1:]):
         return
-    name, made, end = ast.unparse(statement.targets[0]), ast.unparse(layer.targets[0]), layer.end_lineno or late
+    name, end = ast.unparse(statement.targets[0]), layer.end_lineno or late
+    made = ast.unparse(layer.targets[0]) if isinstance(layer, ast.Assign) else ""
+    names = {ast.unparse(each) for each in getattr(statement.targets[0], "elts", statement.targets)}
     between = [node for at, node in on_lines(file).items() if (statement.end_lineno or line) < at <= end]
-    if not any(name in ast.unparse(node) for node in between):
-        yield moved(file, line, after(file, late, ast.unparse(statement)))
+    called = {last_name(node.func) for node in ast.walk(layer) if isinstance(node, ast.Call)}
+    inside = [node for node in nodes_in(file) if isinstance(node, ast.FunctionDef) and node.name in called]
+    if any(_names(node) & names for node in inside):
+        return
+    if not any(_names(node) & names for node in between):
+        yield moved(file, line, after(file, late, text_on(file, line).strip()))
     others = [node for node in between if node is not layer]
     read = read_by(layer)
     given = {each for node in others for each in (*read_by(node), *assigned_on(file, node.lineno))}
     if name not in read and not (read | {made.partition(".")[0]}) & given:  # nothing of it is used, or changed, there
         yield moved(file, late, before(file, line, ast.unparse(layer)))
+    if is_around or not made:
+        return
     parts = f"{made}.parameters()"
     told = [(key, to) for node in ast.walk(statement.value) if isinstance(node, ast.Dict)
             and parts in map(ast.unparse, node.values) for key, to in zip(node.keys, node.values)]
     group = "".join(f", {ast.unparse(key)}: {ast.unparse(to)}" for key, to in told if key and ast.unparse(to) != parts)
     yield after(file, late, f'{name}.add_param_group({{"params": {parts}{group}}})')
+
+
+def _names(statement: ast.AST) -> set[str]:
+    """The names, and attributes with what they are of, in it."""
+    return {ast.unparse(node) for node in ast.walk(statement) if isinstance(node, (ast.Name, ast.Attribute))}
 
 
 def out_of_place(file: str, line: int) -> NewLines:

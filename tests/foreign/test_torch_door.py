@@ -1,6 +1,7 @@
 """The door of PyTorch around scripts of a few ops: what is recorded, built, compared and told of each backward."""
 
 import linecache
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -544,3 +545,25 @@ def test_what_a_step_copies_and_computes_with_gets_no_gradient_unless_the_script
         not is_left, is_left), (step.values, remark)
     assert not is_left or (remark.place.line, [f.kind for f in kinds]) == (10, [])
     assert len({s.loss for _, s, _ in found.steps[1:]}) == 1
+
+
+def test_lines_of_one_function_that_made_two_things_part_their_ways():
+    def here():
+        frame, found = sys._getframe(1), []
+        while frame is not None and frame.f_code.co_filename == __file__:
+            found.append((frame.f_code, frame.f_lasti))
+            frame = frame.f_back
+        return tuple(found)
+
+    def maker():
+        return here()
+
+    def other():
+        return maker()
+
+    first = maker()
+    then = other()
+    with installed("autodiff.foreign.torch"):
+        from autodiff.foreign.torch.unkept import parted
+        early, late = parted(first, then)
+        assert late.line - early.line == 1 and parted(then, first) is None and parted(first, first) is None

@@ -98,6 +98,10 @@ CASES = [
      'o.add_param_group({"params": m.fc.parameters()})'),
     ("not in the optimizer", 1, (0, 0, 0, 0, 3), "o = SGD([|  {'params': m.fc.parameters()}])|"
      "m.fc = nn.Linear(3, 4)", "m.fc = nn.Linear(3, 4)|o = SGD([|  {'params': m.fc.parameters()}])"),
+    ("not in the optimizer", 1, (0, 0, 0, 0, 3), "o, s = both(m, 'a')|n = 4|swap(m)",
+     "n = 4|swap(m)|o, s = both(m, 'a')"),
+    ("not in the optimizer", 1, (0, 0, 0, 0, 3), "o = f(m)|if n:|    swap(m)", ""),
+    ("not in the optimizer", 3, (0, 0, 0, 0, 4), "def swap(m):|    o.param_groups = m.new|o = f(m)|swap(m)", ""),
     ("clipped in vain", 2, (4, 0, 3), "for b in d:|    clip(p)|    f(b).backward()|    o.step()",
      "for b in d:|    f(b).backward()|    clip(p)|    o.step()"),
     ("clipped in vain", 4, (3, 0, 2), "for b in d:|    f(b).backward()|    o.step()|    clip(p)",

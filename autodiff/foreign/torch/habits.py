@@ -28,7 +28,7 @@ from .logarithms import Logarithms
 from .names import modules_in
 from .rates import Rates
 from .record import BYTES, Entry, RawFrames, Recorder, is_leaf, numbers_of, place_of_frames, user_frames
-from .unkept import Unkept, all_frozen, fixed_tables, list_of
+from .unkept import Unkept, all_frozen, fixed_tables, list_of, parted
 from .written import Known, lists_layers
 
 MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
@@ -76,7 +76,7 @@ class Habits:
         self._remade: set[str] = set()  # names of those that steps make anew
         self.moved, self.given, self.last_step = dict[int, RawFrames](), set[int](), RawFrames()
         self.unkept, self.copies = Unkept(), Copies(self.optimized)
-        self._late: Site | None = None  # where a layer was made after the optimizer that lacks it
+        self._late: tuple[Site | None, bool] = None, False  # as of Known
         self._called: dict[int, RawFrames] = {}  # by identity: where a module was called last for a training
         self._backward, self._untrained = RawFrames(), RawFrames()  # where a module in eval mode was called
 
@@ -273,7 +273,7 @@ class Habits:
             self.last_step, self._untrained, self._backward))
         rate = self.rates.rate()
         rated = Site(*rate.place[:3]) if rate is not None and rate.place is not None else None
-        return Known(graph, stepped, called, backward, rated, self.logarithms.are_shares, self._late)
+        return Known(graph, stepped, called, backward, rated, self.logarithms.are_shares, *self._late)
 
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
@@ -324,12 +324,16 @@ class Habits:
         places = [list_of(as_place(site)) for site in resolve(frames)]  # a list may be of layers made of layers
         kept = next((p for p in places if p and lists_layers(on_lines(p.file).get(p.line))), None)
         made, at = (kept, kept) if kept else (list_of(place_of_frames(frames)), at)
-        is_late = made and at and made.file == at.file and made.line > at.line
-        self._late = Site(*made[:3]) if made and is_late else None
+        parts = [each for p in missing.values() if not kept and (each := parted(
+            self.made.get(id(last), ()), self.made.get(id(p), ())))]
+        late = max((late for early, late in parts if early == parts[0][0]), default=None)
+        inner, at = at, as_place(parts[0][0]) if parts else at
+        self._late = late, late is not None and (inner, made) != (at, as_place(late))
+        behind = f": line {parts[0][0].line} belongs behind line {late.line}" if late and self._late[1] else ""
         return [Finding(91, "not in the optimizer", first, "", first,
                         f"{listed} get gradients, but no optimizer was given them: they are never updated"
                         + (f"; {first} was made{at_line(made)}" if made else ""),
-                        f"make {type(last).__name__} after {first}, which is made{at_line(made)}" if is_late else
+                        f"make {type(last).__name__} after {first}, which is made{at_line(made)}{behind}" if parts else
                         f"give {type(last).__name__} their parameters too; modules in a plain list are not "
                         "found: nn.ModuleList", f"why {first}", at)]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ...core.site import Site
+from ...core.site import Site, resolve
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
@@ -74,3 +74,10 @@ def list_of(made: Place | None) -> Place | None:
     lines = [line for line, node in on_lines(made.file).items() if line < made.line and isinstance(
         node, ast.Assign) and ast.unparse(node.targets[0]) == name]
     return as_place(Site(made.file, max(lines), made.function)) if lines else made
+
+
+def parted(first: RawFrames, then: RawFrames) -> tuple[Site, Site] | None:
+    """The two lines of one call of a function that made one thing, and another after it; None if it came before."""
+    pair = next(((a, b) for a, b in zip(first[::-1], then[::-1]) if a != b), None)
+    early, late = resolve(pair) if pair is not None and pair[0][0] is pair[1][0] else (None, None)
+    return (early, late) if early is not None and late is not None and early.line < late.line else None

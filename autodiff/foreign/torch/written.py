@@ -31,7 +31,8 @@ _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, st
 class Known(NamedTuple):
     """What is known of a script. stepped, called, backward: the lines of the last optimizer.step(), forward pass and
     backward(); rated: of the optimizer that has the rate. are_shares: whether a loss of logarithms was given
-    shares; late: where a layer was made after the optimizer that lacks it."""
+    shares; late: where a layer was made after the optimizer that lacks it; is_around: or
+    what makes one of both was called."""
 
     graph: Graph
     stepped: Site | None = None
@@ -40,6 +41,7 @@ class Known(NamedTuple):
     rated: Site | None = None
     are_shares: bool = False
     late: Site | None = None
+    is_around: bool = False
 
 
 _At = At[Known]
@@ -213,7 +215,8 @@ def _registered(at: _At) -> Iterator[NewLines]:
         kind = "Dict" if isinstance(statement.value, (ast.Dict, ast.DictComp)) else "List"  # type: ignore
         what = "Parameter" if "Parameter(" in ast.unparse(statement.value) else "Module"  # type: ignore
         yield new_lines.value(at.file, at.line, f"torch.nn.{what}{kind}({{}})")
-    yield from new_lines.made_before(at.file, at.line, at.known.late.line) if at.known.late is not None else ()
+    yield from new_lines.made_before(at.file, at.line, at.known.late.line, is_around=at.known.is_around) if (
+        at.known.late is not None) else ()
 
 
 def lists_layers(statement: ast.stmt | None) -> bool:
