@@ -6,7 +6,7 @@ import pytest
 
 from .mistaken_programs import HEAD
 from .programs_of_keras import KERAS
-from .test_mistakes import findings
+from .test_mistakes import findings, trained
 
 _RECURRENT = """
 lengths = tf.placeholder(tf.int32, [None])
@@ -181,3 +181,10 @@ fit(tf.train.MomentumOptimizer(rate, .8).minimize(loss, step), noisy, 900)
     found = [f for f in findings(text, tmp_path) if f.kind == "learning rate decayed to nothing"]
     assert [(f.level, "; fix " in f.remedy, f"below half by step {half}:" in f.text) for f in found] == [
         (level, level != "remark", True)]
+
+
+def test_how_the_loss_went_and_that_more_is_known_than_remembered_is_said_where_it_is_so(tmp_path: Path) -> None:
+    shell = trained("fit([adam(.01).minimize(tf.reduce_mean(tf.square(q - dense(p, 1))))], near, 900)\n", tmp_path)
+    looked = shell.dbg.doctor().looked[0]
+    shell.close()
+    assert " remembered training steps, 1 to 900" in looked and "of 900" not in looked

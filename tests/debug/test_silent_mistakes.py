@@ -106,6 +106,16 @@ w = tf.get_variable("w", [4, 4])
 unit = lambda: w / tf.maximum(1.0, tf.sqrt(tf.reduce_sum(tf.square(w))))
 loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(tf.nn.relu(tf.tanh(x @ unit()) @ unit()), 3))
 """,
+    "a norm that is guarded, of weights divided": """
+w = tf.get_variable("w", [4, 3])
+total = tf.reduce_sum(tf.square(w / tf.reduce_sum(tf.abs(w))), 1)
+norm = tf.sqrt(tf.where(tf.equal(total, 0), tf.ones_like(total), total))
+loss = tf.losses.sparse_softmax_cross_entropy(t, x @ w) + tf.reduce_sum(norm)
+""",
+    "a logarithm of what is kept in bounds": """
+spread = tf.exp(0.5 * tf.clip_by_value(tf.layers.dense(x, 3), -6, 2))
+loss = tf.reduce_mean(tf.square(spread / [1., 2., 3.]) - tf.log(tf.square(spread / [1., 2., 3.])))
+""",
     "an unrolled cell": """
 cell = tf.nn.rnn_cell.LSTMCell(4)
 outputs, _ = tf.nn.static_rnn(cell, [x] * 12, dtype=tf.float32)
@@ -117,7 +127,15 @@ loss = tf.losses.sparse_softmax_cross_entropy(t, tf.layers.dense(outputs[-1], 3)
 @pytest.mark.parametrize("name", CORRECT)
 def test_a_right_program_has_no_finding_that_counts(name: str, tmp_path: Path) -> None:
     text = START + "SCALE, CLASSES = 1.0, 3\n" + CORRECT[name] + END
-    assert not {"dead units", "where trap", "squashing chain", "decay twice"} & set(kinds(text, tmp_path))
+    assert not {"dead units", "where trap", "squashing chain", "log", "decay twice"} & set(kinds(text, tmp_path))
+
+
+def test_a_logarithm_of_what_has_no_bound_below_is_told(tmp_path: Path) -> None:
+    text = START + "SCALE, CLASSES = 1.0, 3\n" + """
+spread = tf.exp(-0.5 * tf.maximum(tf.layers.dense(x, 3), -6)) / [1., 2., 3.]
+loss = tf.reduce_mean(spread - tf.log(tf.square(spread)))
+""" + END
+    assert "log" in kinds(text, tmp_path)
 
 
 def test_a_class_that_weighs_more_has_labels_of_0_and_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -565,5 +565,5 @@ def test_lines_of_one_function_that_made_two_things_part_their_ways():
     then = other()
     with installed("autodiff.foreign.torch"):
         from autodiff.foreign.torch.unkept import parted
-        early, late = parted(first, then)
+        early, late = parted(first, then, first)
         assert late.line - early.line == 1 and parted(then, first) is None and parted(first, first) is None

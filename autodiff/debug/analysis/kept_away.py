@@ -42,8 +42,20 @@ def is_kept_away(tensor: Tensor) -> bool:
             source.inputs[0]) or source.type in SELECTS and source.inputs[
             0].op.type == "NotEqual" and bool(np.all(np.asarray(static_value(source.inputs[0].op.inputs[1]) or 0) < 0))
     if op.type == "RealDiv":  # but a share of exponentials, which may be as small as 0
-        return past(op.inputs[0], CARRIES).op.type != "Exp" and is_kept_away(op.inputs[0])
+        above = past(op.inputs[0], CARRIES).op
+        return (above.type != "Exp" or _has_least(above.inputs[0])) and is_kept_away(op.inputs[0])
     return op.type in ("Sqrt", "Mul", "Square", "Pow", "Minimum", "Log1p", "Abs") and all(map(is_kept_away, op.inputs))
+
+
+def _has_least(tensor: Tensor) -> bool:
+    """Whether a tensor shows that it is not below some number."""
+    op = past(tensor, CARRIES).op
+    known = [_constant(t) for t in op.inputs] if op.type in ("Maximum", "Minimum", "Add", "AddV2", "Mul") else []
+    if op.type == "Mul" and not any(c is not None and np.all(c >= 0) for c in known):
+        return False
+    least = [c is not None or _has_least(t) for c, t in zip(known, op.inputs)]
+    return op.type in ("Tanh", "Sigmoid", "Relu", "Softplus", "Square", "Abs") or bool(least) and (
+        any if op.type == "Maximum" else all)(least)
 
 
 def _most(tensor: Tensor) -> np.ndarray | None:

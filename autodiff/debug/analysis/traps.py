@@ -135,6 +135,9 @@ def _where(op: Operation) -> list[Finding]:
         unsafe = _unsafe_above(branch)
         either = unsafe is not None and (all(unsafe in ancestors([t]) for t in op.inputs[1:3]) or unsafe.type == "Exp"
                                          and not ancestors(op.outputs).issuperset(users_of(unsafe)))
+        choice, equal = op.inputs[0].op, "NotEqual" if branch is op.inputs[1] else "Equal"
+        if unsafe is not None and unsafe.type in ("RealDiv", "Reciprocal", "Log"):  # not where it is that number itself
+            either |= choice.type == equal and branch in choice.inputs
         if unsafe is not None and not either and branch not in _if_large(op, unsafe) and not _is_guarded(unsafe):
             return [finding(57, "where trap", unsafe, f"tf.where ({op.name}) over {unsafe.type}: "
                             f"{_UNSAFE[unsafe.type]} on the branch not taken, and its gradient 0 * inf is nan", "guard "

@@ -191,7 +191,7 @@ class Optimizers:
             is_anew = len(begun) >= len(calls) - 1
             why = (f"init makes it anew each time{f' at {begun[-1].sites[0]}' if begun[-1].sites else ''}" if is_anew
                    else "what update returns is not given to the next step")
-            return [Finding(66, "optimizer state left", "", "", "", f"the optimizer begins each of {len(calls)} steps "
+            return [Finding(66, "optimizer state left", "", "", "", f"the optimizer begins step after step "
                             f"with the same state, so that it has no averages, momentum or count of steps: {why}",
                             "call init once, before the loop" if is_anew else
                             "updates, opt_state = optimizer.update(grads, opt_state, params), and give opt_state to "

@@ -324,16 +324,14 @@ class Habits:
         places = [list_of(as_place(site)) for site in resolve(frames)]  # a list may be of layers made of layers
         kept = next((p for p in places if p and lists_layers(on_lines(p.file).get(p.line))), None)
         made, at = (kept, kept) if kept else (list_of(place_of_frames(frames)), at)
-        parts = [each for p in missing.values() if not kept and (each := parted(
-            self.made.get(id(last), ()), self.made.get(id(p), ())))]
-        late = max((late for early, late in parts if early == parts[0][0]), default=None)
-        inner, at = at, as_place(parts[0][0]) if parts else at
-        self._late = late, late is not None and (inner, made) != (at, as_place(late))
-        behind = f": line {parts[0][0].line} belongs behind line {late.line}" if late and self._late[1] else ""
+        pair = None if kept else parted(*(self.made.get(id(p), ()) for p in (last, *missing.values())))
+        inner, at = at, as_place(pair[0]) if pair else at
+        self._late = (pair[1], (inner, made) != (at, as_place(pair[1]))) if pair else (None, False)
+        behind = f": line {pair[0].line} belongs behind line {pair[1].line}" if pair and self._late[1] else ""
         return [Finding(91, "not in the optimizer", first, "", first,
                         f"{listed} get gradients, but no optimizer was given them: they are never updated"
                         + (f"; {first} was made{at_line(made)}" if made else ""),
-                        f"make {type(last).__name__} after {first}, which is made{at_line(made)}{behind}" if parts else
+                        f"make {type(last).__name__} after {first}, which is made{at_line(made)}{behind}" if pair else
                         f"give {type(last).__name__} their parameters too; modules in a plain list are not "
                         "found: nn.ModuleList", f"why {first}", at)]
 

@@ -76,8 +76,11 @@ def list_of(made: Place | None) -> Place | None:
     return as_place(Site(made.file, max(lines), made.function)) if lines else made
 
 
-def parted(first: RawFrames, then: RawFrames) -> tuple[Site, Site] | None:
-    """The two lines of one call of a function that made one thing, and another after it; None if it came before."""
-    pair = next(((a, b) for a, b in zip(first[::-1], then[::-1]) if a != b), None)
-    early, late = resolve(pair) if pair is not None and pair[0][0] is pair[1][0] else (None, None)
-    return (early, late) if early is not None and late is not None and early.line < late.line else None
+def parted(first: RawFrames, *others: RawFrames) -> tuple[Site, Site] | None:
+    """The line of a function that made one thing, and the last one there that made others after it; None for none."""
+    found = []
+    for then in others:
+        pair = next(((a, b) for a, b in zip(first[::-1], then[::-1]) if a != b), None)
+        found += [resolve(pair)] if pair is not None and pair[0][0] is pair[1][0] else []
+    late = [(each[0], each[1]) for each in found if each[0] == found[0][0] and each[0].line < each[1].line]
+    return max(late, key=lambda each: each[1].line, default=None)

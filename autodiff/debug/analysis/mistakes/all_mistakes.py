@@ -56,6 +56,7 @@ OF_DATA = ("inputs not scaled", "inputs almost zero", "targets not scaled", "lab
            "sorted by class", "same batch", "nan in the data", "unbalanced classes", "one label",
            "target among the inputs", "class weights the wrong way round")
 _DIVERGED = 96  # severity of a rate from which on a training diverges
+_FEW = 5  # losses of a training that say nothing of how it goes
 CALM = 35  # severity of what did no harm
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
               penalty_mistakes, trained_targets, class_mistakes, residual_mistakes, near_misses, near_poles)
@@ -132,7 +133,9 @@ def looked_at(case: Case, when: When) -> str:
     if not case.steps:  # an estimator has a graph for each mode
         is_elsewhere = when.step > 0 and not when.is_step
         return f"{when}" + ", no training step of this graph is remembered: ask after run --times 20" * is_elsewhere
-    went = f", loss {case.first_loss:.4g} to {case.last_loss:.4g}" if len(case.losses) > 1 else ""
+    is_told = len(case.losses) > 1 and not len(case.losses) <= _FEW < len(case.steps)  # of as few it is one mean
+    went = f", loss {case.first_loss:.4g} to {case.last_loss:.4g}" if is_told else ""
+    kept = "remembered " * (len(case.steps) < case.steps[-1].step - case.steps[0].step + 1)
     left = f", not all of what they computed: a step takes {case.ms:.3g} ms" if case.refused else ""
-    return (f"{when}, {len(case.looked)} of {len(case.steps)} training steps, {case.steps[0].step} to "
+    return (f"{when}, {len(case.looked)} of {len(case.steps)} {kept}training steps, {case.steps[0].step} to "
             f"{case.steps[-1].step}{left}{went}")

@@ -198,8 +198,8 @@ class Trials:
         if not 1 <= number <= len(self.tried):
             said = f"{len(self.tried)} helped" if self.tried else "none was tried, or none helped"
             raise ArgumentError(f"there is no remedy {number}: {said}",
-                                hint="why nan tries remedies, and numbers those that help; what is told "
-                                     "without a number is for you to write")
+                                hint="doctor and why number what can be applied or written; what is told without a "
+                                     "number is for you to write")
         remedy, overlay, since = self.tried[number - 1]
         return self.model.told(remedy), overlay, since
 
