@@ -95,6 +95,20 @@ chosen = nearest(code, table)
 loss = tf.reduce_mean(tf.square(dense(tf.nn.relu(dense(chosen, 16)), 36) - x))
 fit([adam(.01).minimize(loss + tf.reduce_mean(tf.square(tf.stop_gradient(code) - chosen))), loss])
 """
+_TURNED = """
+def nearest(z):
+    rows = tf.reshape(tf.transpose(z, [0, 2, 1]), [-1, 3])
+    far = tf.reduce_sum(rows ** 2, 1, keepdims=True) - tf.matmul(2.0 * rows, table, transpose_b=True)
+    index = tf.argmin(far + tf.reduce_sum(table ** 2, 1), axis=1)
+    e = tf.transpose(tf.reshape(tf.gather(table, index), [-1, 4, 3]), [0, 2, 1])
+    return e, tf.reduce_mean(tf.square(tf.stop_gradient(z) - e))
+
+table = tf.get_variable("table", [16, 3])
+code = tf.reshape(dense(x, 12), [-1, 3, 4])
+chosen, apart = nearest(code)
+out = dense(tf.nn.relu(dense(tf.reshape(chosen, [-1, 12]), 16)), 36)
+fit([adam(.01).minimize(tf.reduce_mean(tf.square(out - x)) + apart)])
+"""
 _SCHEDULE = KERAS + """
 m = model(layers.Dense(4, "softmax"))
 m.compile(keras.optimizers.SGD(.01), "sparse_categorical_crossentropy")
@@ -189,6 +203,23 @@ def test_a_cause_comes_first_and_what_mends_it_is_written(name: str, tmp_path: P
     assert [(f.kind, f.text) for f in findings(mended, tmp_path) if f.level != "remark"] == []
 
 
+@pytest.mark.parametrize(["order", "changes"], [
+    ("[-1, 4, 3]), [0, 2, 1])", {"return e,": "return z + tf.stop_gradient(e - z),", "(z) - e))":
+                                 "(z) - e) + 0.25 * tf.square(z - tf.stop_gradient(e)))"}),
+    ("[-1, 3, 4]), [0, 1, 2])", {
+        "tf.gather(table, index)": "rows + tf.stop_gradient(tf.gather(table, index) - rows)"})])
+def test_chosen_rows_that_are_turned_are_let_past_where_they_lie_as_what_they_are_near_to(
+        order: str, changes: dict[str, str], tmp_path: Path) -> None:
+    mended = text = _TURNED.replace("[-1, 4, 3]), [0, 2, 1])", order)
+    shell = trained(text, tmp_path)
+    first = shell.dbg.doctor().findings[0]
+    assert (first.kind, "fix 1 " in first.remedy) == ("no gradient", True)
+    for wrong, right in changes.items():
+        mended = mended.replace(wrong, right)
+    assert shell.dbg.edits.patch(1).new.decode() == HEAD + mended
+    shell.close()
+
+
 def test_zeros_of_a_code_and_squashes_beside_a_skip_are_not_told(tmp_path: Path) -> None:
     text = """
 codes = np.eye(5, dtype=np.float32)[rng.randint(0, 4, 300)]
@@ -201,3 +232,24 @@ fit([adam(.01).minimize(loss), loss], lambda i: {c: codes[:64], q: codes[:64, :1
 """
     assert {"constant columns", "squashing chain"}.isdisjoint(f.kind for f in findings(text, tmp_path))
     assert "squashing chain" in {f.kind for f in findings(text.replace("h + dense(", "dense("), tmp_path)}
+
+
+def test_hinges_that_are_kept_choices_among_data_and_paths_that_go_on_straight_are_not_told(tmp_path: Path) -> None:
+    text = """
+h = dense(x, 8)
+table = tf.get_variable("table", [16, 8])
+rows = tf.gather(table, tf.argmin(tf.reduce_sum(tf.square(h[:, None] - table), -1), 1))
+k = h + tf.stop_gradient(rows - h)
+far = tf.where(x > 0.5, tf.log(x), x)
+size = tf.reduce_sum(tf.square(k), 1)
+most = .999 * tf.reduce_max(size)
+loss = tf.reduce_mean(tf.nn.relu(size - most)) + .1 * tf.reduce_mean(tf.square(dense(k, 36) - x + .01 * far))
+loss += tf.reduce_mean(tf.square(tf.stop_gradient(h) - rows))
+fit([adam(.01).minimize(loss), loss])
+"""
+    kinds = {"dead relu", "where trap", "cut path"}
+    assert kinds.isdisjoint(f.kind for f in findings(text, tmp_path))
+    text = text.replace("tf.reduce_mean(tf.nn.relu(size - most))", "tf.reduce_mean(dense(tf.nn.relu(h - 1e3), 1))")
+    text = text.replace("tf.where(x > 0.5, tf.log(x), x)", "tf.where(k > 0.5, tf.log(k), k)[:, :1]")
+    text = text.replace("k = h + tf.stop_gradient(rows - h)", "k = h + rows")
+    assert kinds <= {f.kind for f in findings(text, tmp_path)}

@@ -13,6 +13,7 @@ from ...core.traversal import ancestors, descendants, in_order, past, users_of
 from ..facts.roles import READS, at_line, place_of
 from .advice import advice_of
 from .attenuation import SATURATING
+from .cut_remedies import is_straight_through
 from .edits.in_graph import SELECTS
 from .edits.of_givens import MATRICES
 from .findings import Finding
@@ -72,7 +73,8 @@ def static_findings(y: Tensor | None, variables: Sequence[Tensor], ops: Iterable
         below = live_ops(y)
         forward = [op for op in forward if op in below]
     trained = descendants(variables) if variables else set(forward)
-    found = [trap for op in forward if op in trained for trap in _of_op(op)] + taken_twice(ops)
+    moved = {op.name for op in trained}  # no gradient goes to what else is chosen from
+    found = [trap for op in forward if op in trained for trap in _of_op(op) if trap.op in moved] + taken_twice(ops)
     if y is not None:
         found += suspicions(y, [op for op in forward if op in trained])
         found += silent_mistakes(y, y.graph.operations.values(), variables)
@@ -205,10 +207,12 @@ def _of_variable(y: Tensor, variable: Tensor, behind: set[Operation]) -> list[Fi
         op = variable.op if first is None else y.graph.operations.get(first.op, variable.op)
         return [finding(90 if found.kind == "cut" else 55, "no gradient", op,
                         f"no gradient reaches {variable.name}: {found.text}", found.remedy, target=variable.name)]
+    straight = {op.name for op in ancestors([op.inputs[0] for op in behind if is_straight_through(op)] if cuts else ())}
     return [Finding(25, "cut path", cut.op, cut.op_type, variable.name,
                     f"one of the paths to {variable.name} is cut: {cut.reason}", cut.remedy, f"path {y.name} "
                     f"{variable.name}", cut.place) for cut in cuts if cut.first and cut.kind in (
-                        "no gradient", "no rule", "integer") and not _only_asks(y.graph.operations.get(cut.op))]
+                        "no gradient", "no rule", "integer") and cut.op not in straight
+                    and not _only_asks(y.graph.operations.get(cut.op))]
 
 
 def _only_asks(op: Operation | None) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
 from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
+from ..advice import advice_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held, values_behind
 from .heads import DATA, SAME, Head, above, heads, is_data, weights_of
@@ -87,6 +88,8 @@ def _unread(case: Case) -> list[Finding]:
                 held(c.inputs[0]) for c in x._consumers if c.type in ("GatherV2", "ResourceGather")}) > 1), None)
             if both is not None and np.asarray(first).dtype.kind in "iu":
                 told = f"; {both.name}, as many numbers, picks rows of two tables"
+            if not told and advice_of(case.graph).words:  # it is of what a function gives beside the loss
+                continue
             return [finding(47 if told else _MEANT, "fed in vain", best or tensor.op, f"{tensor.name} is fed other "
                             f"numbers in each of {len(case.steps)} training steps, but no op takes it: {case.y.name} "
                             f"does not depend on it{told}", "give it to the recurrence as sequence_length"

@@ -3,14 +3,14 @@ depth; and units that a reshape takes for places."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import permutations
 
 import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, past
+from ....core.traversal import ancestors, past, users_of
 from ...facts.roles import LAYERS, VARIABLES, at_line, place_of
 from ..attenuation import SATURATING
 from ..findings import Finding
@@ -23,6 +23,7 @@ _FAR = 0.5  # share of saturated inputs above which a squashing function counts 
 _EXAMPLES = 64  # fewer rows than these do not show that a unit is dead
 _RELUS = ("Relu", "Relu6")
 ACTIVATIONS = (*_RELUS, *SATURATING)
+_SUMS = ("Sum", "Mean", "Add", "AddV2", "AddN", "Reshape", "Identity", "Squeeze", "Square", "Pow")  # of a loss
 _LOST = 1e-3  # of the size of the gradient at the last layer
 _DIMMED, _STUCK, _MANY = 0.05, 0.95, 20  # the same of sigmoids, if in so many steps so much of a guess is left
 _LAYERS = ("MatMul", "Conv2D")
@@ -38,6 +39,19 @@ def unit_findings(op: Operation, arrays: Sequence[np.ndarray], *, learns: bool) 
     if not value.size or value.dtype.kind != "f":
         return []
     return _dead(op, value, learns) if op.type in _RELUS else _saturated(op, value)
+
+
+def is_hinge(relu: Operation, y: Tensor, trained: Collection[Operation]) -> bool:
+    """Whether y is a sum or mean of what a relu gives, perhaps weighed: where that is 0, nothing is left to learn."""
+    behind, reached = ancestors([y]), [relu]
+    for op in reached:
+        for user in (each for each in users_of(op) if each in behind and each not in reached):
+            others = [t for t in user.inputs if t.op not in reached]
+            if user.type not in _SUMS and not (user.type in ("Mul", "RealDiv") and not any(
+                    t.op in trained for t in others)):
+                return False
+            reached.append(user)
+    return y.op in reached[1:]
 
 
 def _rows(arrays: Sequence[np.ndarray]) -> np.ndarray:

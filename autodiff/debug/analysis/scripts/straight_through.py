@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from ....core.constant_value import static_value
 from ....core.errors import ArgumentError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past, users_of
@@ -14,9 +17,9 @@ from .changes import Change, changed
 from .source_tree import Source
 from .states import Named, names_of
 
-_INDEX = ("Cast", "Reshape", "Squeeze", "ExpandDims", "Identity", "OneHot")
-_LOOKUPS = ("GatherV2", "ResourceGather", "MatMul")
-_ARRANGED = ("Reshape", "Identity", "ExpandDims", "Squeeze", "StridedSlice", "BroadcastTo")
+_INDEX = ("Cast", "Reshape", "Squeeze", "ExpandDims", "Identity", "OneHot", "SelectV2")  # as of x[i], with i below 0
+_LOOKUPS = ("GatherV2", "GatherNd", "ResourceGather", "MatMul")
+_ARRANGED = ("Reshape", "Identity", "ExpandDims", "Squeeze", "StridedSlice", "BroadcastTo", "Transpose")
 _READ = ("Identity", "ReadVariableOp", "Transpose")
 _KEPT = ("Identity", "Reshape", "StopGradient")
 _SQUARES = ("Square", "SquaredDifference", "Pow", "Mul")
@@ -92,14 +95,49 @@ def _chosen(cut: Operation) -> Iterator[tuple[Tensor, Tensor]]:
     for lookup in _taken(index, _INDEX):
         made = {table for t in lookup.inputs if lookup.type in _LOOKUPS and (table := past(t, _READ).op) in behind
                 and table.type in VARIABLES}
-        rows = lookup.outputs[0] if made else None
-        while rows is not None and len(users := users_of(rows.op)) == 1 and users[0].type in ("Reshape", "Identity"):
-            rows = users[0].outputs[0]
-        own = [op for op in behind if rows is not None and made & ancestors(op.inputs)]
-        nears = dict.fromkeys(each for op in own for t in op.inputs if t.op not in own for each in _arranged(t))
-        yield from ((rows, t) for t in nears if rows is not None and t.op not in made and t.op.inputs
-                    and t.dtype.is_floating and len(t.dims or ()) == len(rows.dims or ()) and t.dims and rows.dims
-                    and t.dims[-1] == rows.dims[-1] is not None)
+        first = lookup.outputs[0]
+        own = [op for op in behind if made & ancestors(op.inputs)]
+        nears = [(t, each) for op in own for t in map(_unscaled, op.inputs) if t.op not in own and t.op not in made
+                 for each in _arranged(t) if each.op.inputs and each.dtype.is_floating]
+        yield from dict.fromkeys((rows, near) for rows in _later(first) for t, near in nears
+                                 if _is_in_order(rows, first, near, t))
+
+
+def _unscaled(tensor: Tensor) -> Tensor:
+    """What is multiplied by a number, as in the product that a squared distance has twice."""
+    others = [t for t in tensor.op.inputs if static_value(t) is None] if tensor.op.type == "Mul" else []
+    return _unscaled(others[0]) if len(others) == 1 else tensor
+
+
+def _later(rows: Tensor) -> list[Tensor]:
+    """Rows as they are arranged anew, each time, the last first; themselves."""
+    users = users_of(rows.op)
+    is_one = len(users) == 1 and users[0].type in ("Reshape", "Identity", "Transpose")
+    return [*(_later(users[0].outputs[0]) if is_one else []), rows]
+
+
+def _is_in_order(rows: Tensor, first: Tensor, near: Tensor, last: Tensor) -> bool:
+    """Whether each of `rows`, an arrangement of the first ones, stands where `near` has what it was chosen for by the
+    last arrangement of that."""
+    if len(near.dims or ()) != len(rows.dims or ()) or not near.dims or not rows.dims or any(
+            None not in pair and pair[0] != pair[1] for pair in zip(near.dims, rows.dims)):
+        return False
+    if not any(each.op.type == "Transpose" for top, of in ((first, rows), (near, last)) for each in _arranged(of)
+               if top.op in ancestors([each]) and each is not top):
+        return rows.dims[-1] is not None
+    try:
+        places = np.arange(np.prod([2 if n is None else n for n in near.dims]))
+        return bool(np.all(_order(rows, first, _order(last, near, places)).ravel() == places))
+    except (TypeError, ValueError):  # of another size, or none that is known
+        return False
+
+
+def _order(tensor: Tensor, top: Tensor, places: np.ndarray) -> np.ndarray:
+    """The places of what a tensor is an arrangement of, as they lie there."""
+    if tensor is top or tensor.op.type != "Transpose":
+        found = places if tensor is top else _order(tensor.op.inputs[0], top, places)
+        return found.reshape([-1 if n is None else n for n in tensor.dims or ()])
+    return _order(tensor.op.inputs[0], top, places).transpose(static_value(tensor.op.inputs[1]))
 
 
 def _arranged(tensor: Tensor) -> list[Tensor]:
@@ -124,7 +162,9 @@ def _starts(source: Source, tensor: Tensor) -> Iterator[Named]:
     """What a tensor is called where it is made, and where something is made of it."""
     for node in source.spanned(tensor.op):
         statement = source.statement(node)
-        target = statement.targets[0] if isinstance(statement, ast.Assign) and statement.value is node else node
+        is_whole = isinstance(statement, ast.Assign) and statement.value is node and not any(
+            user.span == tensor.op.span for user in users_of(tensor.op))  # of which more is made in that expression
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and is_whole else node
         yield Named(source.scope(statement), source.raw(target))
     for user in users_of(tensor.op):
         try:

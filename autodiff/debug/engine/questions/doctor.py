@@ -22,7 +22,7 @@ from ...analysis.mistakes.habits import of_no_layer
 from ...analysis.mistakes.heads import is_weight, unbroadcast
 from ...analysis.mistakes.start import copied, given_to, scope_of
 from ...analysis.mistakes.stepping import update_of
-from ...analysis.mistakes.units import ACTIVATIONS, unit_findings
+from ...analysis.mistakes.units import ACTIVATIONS, is_hinge, unit_findings
 from ...analysis.silent_mistakes import value_suspicions
 from ...analysis.traps import loop_growth, static_findings
 from ...analysis.update_blame import is_kept_out, is_no_weight, is_store, still
@@ -280,8 +280,11 @@ class Checkup:
         ops = [op for op in in_order(ancestors([y])) if op in trained and op.type in ACTIVATIONS]
         seen = [at, *(m for m in list(self.state.moments)[-_BATCHES:-1] if m is not at)] if ops else [at]
         known = [self.state.values_known(dict.fromkeys(op.inputs[0].op for op in ops), moment) for moment in seen]
-        return [finding for op in ops if op.inputs[0] in known[0] for finding in unit_findings(op, [np.asarray(
-            v[op.inputs[0]]) for v in known if op.inputs[0] in v], learns=case.learns or case.last_loss == 0)]
+        given = {op: [np.asarray(v[op.inputs[0]]) for v in known if op.inputs[0] in v] for op in ops if op.inputs[
+            0] in known[0]}
+        return [finding for op, values in given.items() if not (is_hinge(op, y, case.trained) and any(
+            (v > 0).any() for v in values)) for finding in unit_findings(op, values, learns=case.learns or (
+                case.last_loss == 0))]
 
     def _mistaken(self, y: Tensor, variables: list[Tensor], at: Moment) -> list[Finding]:
         ops = in_order(ancestors([y]) & descendants(variables))
