@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-DOORS = {"torch": "torch.door", "jax": "jax.door",
-         "optax": "jax.optimizers"}  # framework -> module in this room, which has open_door(view)
+DOORS = {"torch": "torch.door", "jax": "jax.door", "optax": "jax.optimizers",
+         "flax.linen": "jax.averages"}  # framework -> module in this room, which has open_door(view)
 BEFORE = {"torch": {"OMP_WAIT_POLICY": "PASSIVE"}}  # variables set, if they are not, before a framework is loaded:
 # threads that wait by spinning make small ops several times slower where another process wants their processor
 ALWAYS = ("eager.door",)  # modules of doors that no import opens

@@ -378,6 +378,51 @@ def test_an_integer_among_the_parameters_has_its_line(told, monkeypatch, head, t
     assert error.value.told.text.startswith(text) and [*error.value.told.lines.values()] == mended, error.value.told
 
 
+@pytest.mark.parametrize("make, update, mended", [
+    ("jax.value_and_grad(loss_fn)", DOWN, "jax.value_and_grad(loss_fn, argnums=1)"),
+    ("jax.value_and_grad(loss_fn, 0)", DOWN, "jax.value_and_grad(loss_fn, 1)"),
+    ("jax.value_and_grad(loss_fn)", "rows = rows - grads", None)])
+def test_data_that_stand_where_the_parameters_were_to_be_are_told(told, monkeypatch, make, update, mended):
+    names = {}
+    exec(compile(REFUSING, "site-packages/jax.py", "exec"), names)
+    monkeypatch.setattr(jax, "value_and_grad", lambda *_, **__: names["refuse"])
+    with pytest.raises(TypeError) as error:
+        told(f"loss, grads = {make}(rows, params)", update, head=HEAD + "rows = np.array([1, 2, 3])\n")
+    remark = error.value.told
+    assert ("the parameters are argument 1" in remark.text) is (mended is not None), remark
+    assert mended is None or [*remark.lines.values()] == [f"    loss, grads = {mended}(rows, params)"], remark
+
+
+@pytest.mark.parametrize("kept, evaluated, is_left", [
+    (False, True, True), (True, True, False), (False, False, False)])
+def test_averages_that_are_used_as_init_made_them_after_steps_gave_others_are_told(kept, evaluated, is_left):
+    stats = {"batch_stats": {"mean": np.zeros(3, np.float32)}}
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.averages import Averages
+        module = type("Module", (), {"init": lambda self, key: stats, "apply": lambda self, given, mutable=False: (
+            (0, {"batch_stats": {"mean": given["batch_stats"]["mean"] + 1}}) if mutable else 0)})
+        averages = Averages()
+        with averages.watched(SimpleNamespace(Module=module)):
+            model = module()
+            state = model.init(0)
+            for _ in range(4):
+                _, new = model.apply(state, mutable=["batch_stats"])
+                state = new if kept else state
+                _ = evaluated and model.apply(state)
+        assert [f.kind for f in averages.findings()] == ["averages left"] * is_left
+
+
+@pytest.mark.parametrize("given, mended", [("grads=g", 'grads=g, batch_stats=new["batch_stats"]'), ("*g", None)])
+def test_averages_are_kept_where_the_state_is_made_anew(tmp_path, given, mended):
+    lines = ["def step(state):", "    def loss(p):", "        y, new = state.apply_fn(p, mutable=True)",
+             "        return y, new", "    (v, new), g = grad(loss)(state.params)",
+             f"    return state.apply_gradients({given})"]
+    (file := tmp_path / "train.py").write_text("\n".join(lines))
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.averages import kept
+        assert [*kept(str(file), 3).values()] == ([lines[-1].replace(given, mended)] if mended else [])
+
+
 @pytest.mark.parametrize("imports, name, ours", [
     ("import jax.numpy as np", "jax.numpy.mean", "np.mean"), ("from jax import numpy", "jax.numpy.sum", "numpy.sum"),
     ("import jax", "jax.numpy.sum", "jax.numpy.sum"), ("import jax, jax.numpy as jnp", "jax.random.split",

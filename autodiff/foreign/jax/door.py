@@ -24,6 +24,7 @@ from ..doors import View
 from ..leaf_names import parameter_names
 from ..script_lines import first_name
 from ..steps import ForeignSteps
+from .averages import Averages
 from .calls import Call, of_all_rows
 from .compiled import Gradients
 from .habits import Habits
@@ -49,8 +50,8 @@ class JaxDoor:
         self.steps = ForeignSteps("jax")
         self.steps.advice.words, self.steps.advice.said = WORDS, _SAID
         self._builder, self._own = Builder(self.steps), Gradients()
-        self.optimizers = Optimizers()
-        self._habits = Habits(self.optimizers)
+        self.optimizers, self.averages = Optimizers(), Averages()
+        self._habits = Habits(self.optimizers, self.averages)
         view.doors["jax"] = self
         self._since = 0  # steps
         self._is_inside, self._jitted = False, Jitted(self._alone, self._passes)

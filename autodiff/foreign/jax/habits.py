@@ -20,6 +20,7 @@ from ..course import TURNS, Course, Turn, Use, not_updated, too_far, uphill
 from ..new_calls import calls_on
 from ..script_lines import factor_on, lines_of_use, loops_around
 from ..steps import ForeignStep
+from .averages import Averages
 from .calls import Call
 from .draws import Draws, drawn_alike, key_names
 from .dropped import changes_left, dropped, kept
@@ -39,10 +40,10 @@ class Told(NamedTuple):
 
 
 class Habits:
-    """What the steps of a script have in common. optimizers: of optax."""
+    """What the steps of a script have in common. optimizers: of optax; averages: of flax."""
 
-    def __init__(self, optimizers: Optimizers) -> None:
-        self._course, self._optimizers, self.draws = Course(), optimizers, Draws()
+    def __init__(self, optimizers: Optimizers, averages: Averages) -> None:
+        self._course, self._optimizers, self._averages, self.draws = Course(), optimizers, averages, Draws()
 
     def note(self, step: ForeignStep, known: Known, checked: Callable[[], Any], call: Call) -> tuple[Turn, Told]:
         """Keep a step; gives what is to be told of it.
@@ -69,7 +70,8 @@ class Habits:
             still = [] if left and self._optimizers.adds_nothing() else not_updated(
                 turns, _left(known, use), some_may=self._optimizers.freezes)
             others = other_argument(turns, call, known)
-            return [*changes_left(sites), *others, *still, *rising(), *left, *too_far(turns, use),
+            averages = self._averages.findings() if len(turns) > TURNS else []
+            return [*changes_left(sites), *averages, *others, *still, *rising(), *left, *too_far(turns, use),
                     *(_same_key(turns, sites) or drawn_alike(turns, drawn)), *_outside(checked)]
         return turn, Told(look, rising, rate)
 

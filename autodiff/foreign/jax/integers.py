@@ -3,7 +3,7 @@ floats."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from traceback import walk_tb
 from typing import Any
 
@@ -12,8 +12,19 @@ import jax
 from ...core.site import PACKAGE
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import at_line
+from ..new_calls import calls_on
 from ..new_lines import NewLines, part_of, replaced, text_on
-from ..script_lines import line_of_name, nodes_in, on_lines, parsed, place_on, spelled
+from ..script_lines import (
+    assigned_on,
+    block_of,
+    line_of_name,
+    nodes_in,
+    on_lines,
+    parsed,
+    place_on,
+    read_by,
+    spelled,
+)
 from .calls import Call
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Pow)
@@ -21,10 +32,12 @@ _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Pow)
 
 def of_integers(error: BaseException, file: str, names: list[str], line: int = 0) -> Remark | None:
     """Of the first leaf that is no float. names: what the line that asked gives for each argument."""
-    for number, value in _differentiated(error):
+    for number, value, others in _differentiated(error):
         for path, leaf in jax.tree_util.tree_leaves_with_path(value):
             dtype = jax.numpy.result_type(leaf)
             if dtype.kind in "iub":
+                if not path and (other := _of_parameters(file, line, number, others)) is not None:
+                    return other
                 name = names[number] if number < len(names) else ""
                 key = getattr(path[0], "key", "params") if path else "params"
                 if name and key != "params" and isinstance(value, Mapping) and "params" in value:
@@ -33,13 +46,42 @@ def of_integers(error: BaseException, file: str, names: list[str], line: int = 0
     return None
 
 
-def _differentiated(error: BaseException) -> Iterator[tuple[int, Any]]:
-    """The arguments by which the gradient was asked for, by number: they are where our own call of it stands."""
+def _of_parameters(file: str, line: int, number: int, args: Sequence[Any]) -> Remark | None:
+    """Of data that stand where the parameters were to: those are the one tree of floats that the script changes by the
+    gradients; None if there is no such one."""
+    statement, names = on_lines(file).get(line), set(assigned_on(file, line)[-1:])
+    call = next((each for each in calls_on(file, line) if len(each.args) == len(args) and not each.keywords), None)
+    makers = [line, *(line_of_name(file, name) for name in read_by(statement))] if statement is not None else []
+    make = next((each for at in makers for each in calls_on(file, at, "grad", "value_and_grad") if each.args), None)
+    if call is None or make is None:
+        return None
+    read = [ast.unparse(each).partition(".")[0] for each in call.args]
+    taken = set[str]()
+    for later in block_of(file, line):
+        if later.lineno > line and names & read_by(later):  # and what is made of them
+            taken |= read_by(later)
+            names |= set(assigned_on(file, later.lineno))
+    found = [i for i, each in enumerate(args) if read[i] in taken and (leaves := jax.tree_util.tree_leaves_with_path(
+        each)) and all(path and jax.numpy.result_type(leaf).kind not in "iub" for path, leaf in leaves)]
+    if len(found) != 1 or read[number] in taken:
+        return None
+    asked = [word.value for word in make.keywords if word.arg == "argnums"] + make.args[1:2]
+    new = f"{ast.unparse(make.func)}({ast.unparse(make.args[0])}, argnums={found[0]})"
+    place = place_on(file, line)
+    return Remark(f"the gradient is asked for by argument {number}, {ast.unparse(call.args[number])}{at_line(place)}, "
+                  f"which are integers and have none; the parameters are argument {found[0]}, "
+                  f"{ast.unparse(call.args[found[0]])}", place, new, replaced(file, asked[0], str(found[0])) if asked
+                  else replaced(file, make.args[0], f"{{}}, argnums={found[0]}"))
+
+
+def _differentiated(error: BaseException) -> Iterator[tuple[int, Any, Sequence[Any]]]:
+    """The arguments by which the gradient was asked for, by number, and all: they are where our own call of it stands.
+    """
     for frame, _ in walk_tb(error.__traceback__):
         call = frame.f_locals.get("call") if frame.f_code.co_filename.startswith(PACKAGE) else None
         if isinstance(call, Call):
             asked = [call.argnums] if isinstance(call.argnums, int) else call.argnums
-            yield from ((n, call.args[n]) for n in asked if -len(call.args) <= n < len(call.args))
+            yield from ((n, call.args[n], call.args) for n in asked if -len(call.args) <= n < len(call.args))
             return
 
 

@@ -27,6 +27,7 @@ from ..script_lines import (
     spelled,
     usual_on,
 )
+from . import averages
 from .calls import Call
 from .draws import carried, key_names, keys_on, split_again
 from .dropped import kept, taken_back
@@ -302,6 +303,7 @@ _RULES: Rules[Known] = {
     "optimizer state left": _kept, "state stays": _carried, "never updated": _handed_on, "no gradient": _reached,
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split,
+    "averages left": lambda at: iter([averages.kept(at.file, at.line)]),
     "inputs not scaled": _scaled, "mean before square": lambda at: iter([new_lines.squared_first(at.file, at.line)]),
     "change left": lambda at: iter([taken_back(at.file, at.line)]), "one for all": lambda at: iter([given_too(
         at.file, at.line, ("max", "min", "amax", "amin"), "axis=1")])}
