@@ -162,7 +162,8 @@ class TorchDoor:
             names = user_names(self._view.namespace())
             parameters = parameters_in(names)
             if leaves is not None:
-                self._habits.made_as(leaves, parameters)
+                made = self._habits.made  # copies of parameters are made where these were
+                made.update((id(p), made.get(id(parameters.get(name)), ())) for name, p in leaves.items())
                 parameters = leaves
             found = run()
             if len(listed) == 1 and listed[0].dim() == 0:

@@ -204,7 +204,7 @@ class Habits:
     def before_backward(self, parameters: dict[str, Any], frames: RawFrames) -> None:
         """Look at the gradients that a backward will add to."""
         self._at, self._backward = place_of_frames(frames), frames
-        self.rates.is_due = True
+        self.rates.is_due, self._cleared = True, ((), False)
         self.hooks.changing.clear()
         self._remade |= {n for n, p in parameters.items() if n in self._older and self._older[n]() is not p}
         self._older.update({name: weakref.ref(p) for name, p in parameters.items()})
@@ -212,7 +212,6 @@ class Habits:
         self._used &= piled
         is_taken = self._is_within or bool(self._waiting and self.last_step) and self._takes_gradients()
         self._waiting = 0 if is_taken else 1 if piled else self._waiting + 1
-        self._cleared = (), False
 
     def _takes_gradients(self) -> bool:
         """Whether the script has made something of the last gradients itself, as of a Fisher matrix, and no number."""
@@ -230,10 +229,6 @@ class Habits:
     def has_moved(self, entry: Entry) -> bool:
         """Whether an op of the last step took a parameter that is another by now: what it made is a number for good."""
         return any(id(t) in self.moved for t in entry.given)
-
-    def made_as(self, copies: dict[str, Any], parameters: dict[str, Any]) -> None:
-        """Let copies of parameters, by their names, be made where these were."""
-        self.made.update((id(p), self.made.get(id(parameters.get(name)), ())) for name, p in copies.items())
 
     def made_at(self, thing: Any) -> str:
         """` made at train.py:12`; "" if it is not known."""
