@@ -198,6 +198,13 @@ def test_vmap_of_torch_func_is_a_step_of_all_rows_together(told):
     assert len(found.steps) == 6 and found.said == "" and found.names["unheard"]
 
 
+def test_what_is_made_of_a_gradient_function_is_none_for_vmap(told):
+    found = told("from functools import wraps", "def error(p, r): return (r @ p - y).square().mean()",
+                 "slope = torch.func.grad(error)", "@wraps(slope)", "def of_more(p, r, more): return slope(p, r)",
+                 "stack = torch.stack([x, x])", "g = torch.vmap(of_more, (None, 0, None))(w.detach(), stack, 1)")
+    assert found.names["g"] == "left to torch" and not found.steps
+
+
 @pytest.mark.parametrize(["axes", "numbers", "found"], [
     ((None, 0), [0], True), (0, [0, 1], False), ((0, None), [0], False), ((None, 0), [0, 1], None), (1, [0], None),
     (({"w": 0}, None), [0], None), ((None, 0), [1], None)])

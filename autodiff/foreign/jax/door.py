@@ -9,9 +9,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import inspect
 import shutil
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -54,6 +56,9 @@ class JaxDoor:
         self._habits = Habits(self.optimizers, self.averages)
         view.doors["jax"] = self
         self._since = 0  # steps
+        # What grad and value_and_grad made: of which function, and what makes a call of it.
+        self._made: weakref.WeakKeyDictionary[Callable[..., Any], tuple[Callable[..., Any], Callable[..., Call]]] = (
+            weakref.WeakKeyDictionary())
         self._is_inside, self._jitted = False, Jitted(self._alone, self._passes)
 
     @contextlib.contextmanager
@@ -98,15 +103,16 @@ class JaxDoor:
                 self._step(replace(call, gradients=call.gradients_in(result)), reading, again)
                 return result
 
-        step.__dict__["asked"] = fun, asked
+        self._made[step] = fun, asked
         return step
 
     def _vmap(self, fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, **options: Any) -> Any:
         """What vmap makes of a function; of what grad or value_and_grad made it is a step, of all rows together."""
         found = self._real["vmap"](fun, in_axes, out_axes, **options)
-        if "asked" not in getattr(fun, "__dict__", {}) or out_axes != 0 or options:
+        made = self._made.get(fun) if inspect.isfunction(fun) else None
+        if made is None or out_axes != 0 or options:
             return found
-        inner, asked = fun.__dict__["asked"]
+        inner, asked = made
         rows = self._real["vmap"](inner, in_axes)
 
         @functools.wraps(found)

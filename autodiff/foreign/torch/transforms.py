@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import inspect
 import io
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -138,6 +140,8 @@ def differentiating(answer: Callable[[Asked, Callable[[], Any]], Any]) -> Abstra
     """torch.func.grad and grad_and_value give what answer(asked, plain) does, where no other transform is around them
     and nothing that is differentiated leads to their arguments. plain: asks torch.func. Of vmap of these it is asked
     too, for all rows together, once torch.func has said what they are."""
+    calls: weakref.WeakKeyDictionary[Callable[..., Any], Callable[..., Asked]] = weakref.WeakKeyDictionary()
+
     def is_apart(*given: Any) -> bool:
         return torch._C._functorch.peek_interpreter_stack() is not None or torch.is_grad_enabled() and any(
             t.requires_grad for t in tensors_in(pytree.tree_leaves(given)))
@@ -157,7 +161,7 @@ def differentiating(answer: Callable[[Asked, Callable[[], Any]], Any]) -> Abstra
                 plain = functools.partial(found, *args, **kwargs)
                 return plain() if is_apart(args, kwargs) else answer(asked(args, kwargs), plain)
 
-            call.asked = asked  # type: ignore[attr-defined]
+            calls[call] = asked
             return call
 
         return transform
@@ -167,14 +171,15 @@ def differentiating(answer: Callable[[Asked, Callable[[], Any]], Any]) -> Abstra
     @functools.wraps(real_vmap)
     def vmap(func: Any, in_dims: Any = 0, out_dims: Any = 0, **options: Any) -> Any:
         found = real_vmap(func, in_dims, out_dims, **options)
-        if not hasattr(func, "asked"):
+        asked = calls.get(func) if inspect.isfunction(func) else None  # and of nothing that only looks like it
+        if asked is None:
             return found
 
         @functools.wraps(found)
         def call(*args: Any, **kwargs: Any) -> Any:
             state = torch.get_rng_state()
             result = found(*args, **kwargs)
-            whole = None if is_apart(args, kwargs) else _of_all_rows(func.asked(args, kwargs), in_dims)
+            whole = None if is_apart(args, kwargs) else _of_all_rows(asked(args, kwargs), in_dims)
             if whole is not None:  # once more, with the same draws, and unheard
                 with torch.random.fork_rng(devices=[]), contextlib.redirect_stdout(io.StringIO()):
                     torch.set_rng_state(state)
