@@ -35,7 +35,8 @@ def is_of_all_rows(args: Sequence[Any], numbers: Sequence[int], in_axes: Any,
 
     None where that is so of parts of them, and where a model that all rows share is differentiated by its data.
     """
-    of_each = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else [*in_axes]
-    asked = {0 if of_each[n] == 0 else 1 if of_each[n] is None else 2 for n in numbers}
-    has_model = any(of_each[n] is None and n not in numbers and not is_leaf(tree) for n, tree in enumerate(args))
-    return asked == {1} if len(asked) == 1 and 2 not in asked and (asked == {1} or not has_model) else None
+    axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else [*in_axes]
+    if all(axes[n] is None for n in numbers):
+        return True
+    has_model = any(axes[n] is None and n not in numbers and not is_leaf(tree) for n, tree in enumerate(args))
+    return False if all(axes[n] == 0 for n in numbers) and not has_model else None

@@ -25,6 +25,18 @@ with tf.Session() as session:
         b = rng.randint(0, 500, 32)
         session.run([step, loss], {x: X[b], k: K[b]})
 """
+# Two losses of what `judge` says of what is real and what is fake, and the steps of both, `own` and `step`.
+AGAINST = """entropy = lambda z, k: tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=k(z), logits=z))
+against = entropy(judge(real), tf.ones_like) + entropy(judge(fake), tf.zeros_like)
+loss = entropy(judge(fake), tf.ones_like)
+"""
+IN_TURN = """with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(24):
+        fed = {noise: np.random.RandomState(i).randn(16, 3), real: 2 + np.random.RandomState(99 + i).randn(16, 2)}
+        session.run([own, against], fed)
+        session.run([step, loss], fed)
+"""
 ENTROPY = "loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=z))"
 # name -> the lines, what is wrong in them, and what is written in its place
 WRITTEN = {
@@ -179,19 +191,10 @@ def judge(v):
 noise, real = tf.placeholder(tf.float32, [16, 3]), tf.placeholder(tf.float32, [16, 2])
 with tf.variable_scope("maker"):
     fake = tf.layers.dense(noise, 2)
-entropy = lambda z, k: tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=k(z), logits=z))
-against = entropy(judge(real), tf.ones_like) + entropy(judge(fake), tf.zeros_like)
-loss = entropy(judge(fake), tf.ones_like)
-adam = tf.train.AdamOptimizer(0.01)
+{AGAINST}adam = tf.train.AdamOptimizer(0.01)
 own = adam.apply_gradients(adam.compute_gradients(against{', var_list=tf.trainable_variables("judge")' * alone}))
 step = tf.train.AdamOptimizer(0.01).minimize(loss)
-with tf.Session() as session:
-    session.run(tf.global_variables_initializer())
-    for i in range(24):
-        fed = {{noise: np.random.RandomState(i).randn(16, 3), real: 2 + np.random.RandomState(99 + i).randn(16, 2)}}
-        session.run([own, against], fed)
-        session.run([step, loss], fed)
-"""
+{IN_TURN}"""
     with loaded(text, tmp_path, monkeypatch, "run") as shell:
         assert "two losses train the same" in said("doctor", shell)
         new = shell.dbg.edits.patch(1).new.decode()
@@ -218,19 +221,10 @@ class Two:
 noise, real = tf.placeholder(tf.float32, [16, 3]), tf.placeholder(tf.float32, [16, 2])
 two = Two()
 fake = two.net(noise, 2, {scopes[1]!r})
-entropy = lambda z, k: tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=k(z), logits=z))
 judge = lambda v: two.net(v, 1, {scopes[0]!r})
-against = entropy(judge(real), tf.ones_like) + entropy(judge(fake), tf.zeros_like)
-loss = entropy(judge(fake), tf.ones_like)
-own = two.train(against, "judge")
+{AGAINST}own = two.train(against, "judge")
 step = two.train(loss, theirs=tf.trainable_variables({scopes[1]!r}))
-with tf.Session() as session:
-    session.run(tf.global_variables_initializer())
-    for i in range(24):
-        fed = {{noise: np.random.RandomState(i).randn(16, 3), real: 2 + np.random.RandomState(99 + i).randn(16, 2)}}
-        session.run([own, against], fed)
-        session.run([step, loss], fed)
-"""
+{IN_TURN}"""
     with loaded(text, tmp_path, monkeypatch, "run") as shell:
         first, *_ = shell.dbg.doctor().findings
         assert first.kind == "two losses train the same" and "of add:0 picks them by 'judge', which is in" in first.text

@@ -85,7 +85,6 @@ def of_all_rows(call: Call, rows: Callable[..., Any], in_axes: Any, result: Any)
         return (whole(found[0]), found[1]) if call.has_aux else whole(found)
 
     gradients = call.gradients_in(result)
-    listed = [gradients] if isinstance(call.argnums, int) else gradients
-    listed = [jax.tree.map(lambda g: whole(g, axis=0), tree) for tree in listed] if is_shared else listed
-    return replace(call, function=together, made_by=f"jax.vmap({call.made_by})",
-                   gradients=listed[0] if isinstance(call.argnums, int) else (*listed,))
+    if is_shared:
+        gradients = jax.tree.map(lambda g: whole(g, axis=0), gradients)
+    return replace(call, function=together, made_by=f"jax.vmap({call.made_by})", gradients=gradients)

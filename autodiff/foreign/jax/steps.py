@@ -282,10 +282,8 @@ def _unspent(function: Any) -> Any:
 
 def _own_gradients(call: Call, leaves: Sequence[Leaf]) -> dict[str, np.ndarray | None]:
     """What JAX found, by the name of the parameter."""
-    single = isinstance(call.argnums, int)
-    numbers = [call.argnums] if isinstance(call.argnums, int) else call.argnums
-    found = {(n % len(call.args), jax.tree_util.keystr(path)): g
-             for n, tree in zip(numbers, [call.gradients] if single else call.gradients)
+    trees = [call.gradients] if isinstance(call.argnums, int) else call.gradients
+    found = {(n, jax.tree_util.keystr(path)): g for n, tree in zip(call.numbers, trees)
              for path, g in jax.tree_util.tree_leaves_with_path(tree)}
     return {leaf.name: array_of(found[leaf.place[0], jax.tree_util.keystr(leaf.place[1])])
             for leaf in leaves if leaf.is_parameter}

@@ -49,7 +49,7 @@ class TorchDoor:
         self.recorder = Recorder(is_bounded=True)
         self.steps = ForeignSteps("torch")
         self.steps.advice.words = WORDS
-        self._calls = Calls(self.recorder)
+        self._calls, self._own_grad = Calls(self.recorder), torch.autograd.grad
         self._habits = Habits(self.recorder)
         self._builder = Builder(self.steps, self.recorder, self._habits)
         self._course = Course()
@@ -64,8 +64,7 @@ class TorchDoor:
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
         """While the script runs."""
-        backward, self._own_grad = torch.Tensor.backward, torch.autograd.grad
-        grad = self._own_grad
+        backward, grad = torch.Tensor.backward, torch.autograd.grad
 
         def stop_at_backward(tensor: Any, *args: Any, **kwargs: Any) -> Any:
             """Tensor.backward that stops for the prompt."""

@@ -17,17 +17,7 @@ from .aten.common import row_of, with_gradient
 from .aten.types import as_type
 from .functions import lines_of
 from .memory import Memory
-from .record import (
-    Call,
-    Choice,
-    Entry,
-    Recorder,
-    is_leaf,
-    is_source,
-    storage_of,
-    tensors_in,
-    traits_of,
-)
+from .record import Call, Choice, Entry, Recorder, is_leaf, is_source, storage_of, tensors_in, traits_of
 from .sizes import Numbers, Sizes
 from .uncut import told_unrecorded
 
