@@ -101,6 +101,7 @@ _ARGUMENTS = {name: (old, new) for name, old, new in (
         "percentile", "quantile", "nanpercentile", "nanquantile")))
     if old not in inspect.signature(getattr(np, name)).parameters}
 _WIDENING: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow"}
+_HERE = "__old_names__"  # what a script has this module by: it is asked in the script's loops
 _PLAIN = ast.Name | ast.Attribute | ast.Subscript | ast.Constant | ast.expr_context  # may as well be read twice
 _FOREIGN = re.compile(r"^\s*(?:import|from)\s+(?:torch|jax)\b", re.MULTILINE)  # what was written for NumPy as it is
 
@@ -149,9 +150,19 @@ def code_of(text: str | bytes, path: str, put_back: list[str]) -> CodeType:
     tree = compile(text, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     words = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     restorer = (_Names if _FOREIGN.search(words) else _Habits)(tree)
-    restored: Any = ast.fix_missing_locations(restorer.visit(tree))
+    restored: Any = restorer.visit(tree)
+    if restorer.is_used:
+        at = next((i for i, node in enumerate(restored.body) if not _comes_first(node)), 0)
+        restored.body.insert(at, ast.copy_location(ast.Import([ast.alias(__name__, _HERE)]), restored.body[0]))
+    restored = ast.fix_missing_locations(restored)
     put_back += [name for name in dict.fromkeys(restorer.found) if name not in put_back]
     return compile(restored, path, "exec", dont_inherit=True)
+
+
+def _comes_first(node: ast.stmt) -> bool:
+    """Whether a statement is a text, as a docstring, or an import of __future__, which nothing may stand before."""
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__" or isinstance(
+        node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _is_gone(module: str, name: str) -> bool:
@@ -172,12 +183,14 @@ def _read_at(node: ast.AST, text: str) -> Any:
 
 
 class _Names(ast.NodeTransformer):
-    """modules: name in the script -> the module it is bound to. found: the old names that were replaced."""
+    """modules: name in the script -> the module it is bound to. found: the old names that were replaced. is_used:
+    whether the script is to have this module."""
 
     changed: dict[str, dict[str, Any]] = {}
 
     def __init__(self, tree: ast.AST) -> None:
         self.modules: dict[str, str] = {}
+        self.is_used = False
         self.found: list[str] = []
         self.own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
         for node in ast.walk(tree):
@@ -186,7 +199,8 @@ class _Names(ast.NodeTransformer):
                                      if alias.name in {*REMOVED, *CHANGED} and (alias.asname or "." not in alias.name)})
 
     def _restored(self, node: ast.expr | ast.stmt, function: str, *values: Any) -> ast.expr:
-        call = _read_at(node, f"__import__({__name__!r}, fromlist=[{function!r}]).{function}()")
+        self.is_used = True
+        call = _read_at(node, f"{_HERE}.{function}()")
         call.args = [value if isinstance(value, ast.AST) else ast.Constant(value) for value in values]
         return call
 

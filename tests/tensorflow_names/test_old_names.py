@@ -117,3 +117,14 @@ def test_modules_elsewhere_have_none(tmp_path: Path) -> None:
         patch.syspath_prepend(str(tmp_path))
         with pytest.raises(AttributeError):
             import far_away  # noqa: F401
+
+
+def test_what_is_put_back_comes_after_what_must_be_first() -> None:
+    text = ('"""A script."""\nfrom __future__ import annotations\nimport numpy as np\n'
+            "def f(x: Missing): return np.float(x)\n")
+    names: dict[str, object] = {}
+    exec(code_of(text, "script.py", []), names)
+    assert names["__doc__"] == "A script." and names["f"]("2") == 2.0  # type: ignore[operator]
+    plain: dict[str, object] = {}
+    exec(code_of("x = [1]\nx = x + x\n", "script.py", []), plain)
+    assert {*plain} == {"x", "__builtins__"}  # nothing is put into a script that needs none of it
