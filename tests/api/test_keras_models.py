@@ -130,6 +130,17 @@ def test_callbacks_stop_schedule_and_keep(tmp_path, capsys):
     assert [each.name.split(".")[1] for each in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.parametrize(("options", "drawn"), [({}, 0.313274), ({"shuffle": False}, 0.999041)])
+def test_validation_draws_an_order_of_its_own(options, drawn):
+    """The next number of np.random after a fit of 10 rows, validated with 7, is that of TensorFlow 1.15."""
+    model, rows = KERAS.Sequential([KERAS.layers.Dense(1, input_dim=1)]), np.arange(10.0)[:, None]
+    model.compile("sgd", "mse")
+    np.random.seed(1)
+    model.fit(rows, rows, epochs=1, batch_size=4, verbose=0, validation_data=(rows[:7], rows[:7]), **options)
+    model.evaluate(rows, rows, verbose=0)
+    np.testing.assert_allclose(np.random.rand(), drawn, rtol=1e-5)
+
+
 @pytest.mark.parametrize("mode", ["min", "max"])
 def test_callbacks_begin_anew_with_each_training(mode):
     stop = KERAS.callbacks.EarlyStopping("loss", patience=2, mode=mode, restore_best_weights=True)

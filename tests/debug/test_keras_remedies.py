@@ -247,6 +247,25 @@ m = model(layers.Dense(4, "softmax"))
 m.compile("adam", "sparse_categorical_crossentropy", ["acc"])
 m.fit(data, classes, 24, 9, callbacks=[keras.callbacks.ReduceLROnPlateau('acc', mode='min')], verbose=0)
 """, "doctor", ("mode='max'",)),
+    "a mode that a dict has": (KERAS + """
+settings = {"rate": .01, "stop": {"monitor": "val_loss", "mode": "max", "patience": 2}}
+def watchers(some):
+    return [keras.callbacks.EarlyStopping(restore_best_weights=True, **some["stop"])]
+m = model(layers.Dense(4, "softmax"))
+m.compile(keras.optimizers.Adam(settings["rate"]), "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 9, validation_data=(data, classes), callbacks=watchers(settings), verbose=0)
+""", "doctor", ('"mode": "min", "patience"',)),
+    "a mode that a name has": (KERAS + """
+which = "max"
+class Kept:
+    def __init__(self, way):
+        self.way = way
+    def watch(self):
+        return [keras.callbacks.ReduceLROnPlateau("loss", mode=self.way)]
+m = model(layers.Dense(4, "softmax"))
+m.compile("adam", "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 9, callbacks=Kept(which).watch(), verbose=0)
+""", "doctor", ('which = "min"',)),
     "contrib's relu": ("""
 z = tf.contrib.layers.fully_connected(tf.contrib.layers.fully_connected(x, 16), 4, scope="z")
 fit(sgd(.5).minimize(tf.losses.sparse_softmax_cross_entropy(t, z)))
@@ -394,7 +413,21 @@ m = keras.Sequential([layers.Masking(0.0, input_shape=(8, 1)), layers.GRU(4, ret
 m.compile("adam", "mse")
 m.fit(rows, rows, 24, 3, verbose=0)
 """, tmp_path)
-    assert [(f.kind, f.text) for f in (*loaded, *masked) if f.level != "remark"] == []
+    stopped = findings(KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.compile(keras.optimizers.Adam(.03), "sparse_categorical_crossentropy")
+for _ in range(3):
+    best = keras.callbacks.EarlyStopping("val_loss", patience=1, restore_best_weights=True)
+    m.fit(data, classes, 24, 9, validation_data=(data[::-1], classes), callbacks=[best], verbose=0)
+""", tmp_path)
+    weighed = findings(KERAS + """
+m = model(layers.Dense(4, "softmax"))
+focal = lambda told, p: -tf.reduce_sum(told * (1 - p) ** 2 * tf.log(p + 1e-7), -1)
+m.compile("adam", focal)
+m.fit(data, np.eye(4)[classes], 24, 9, verbose=0)
+""", tmp_path)
+    assert "squared error of a softmax" not in {f.kind for f in weighed}
+    assert [(f.kind, f.text) for f in (*loaded, *masked, *stopped, *weighed) if f.level != "remark"] == []
     assert "mean counts the masked" in {f.kind for f in masked}
 
 

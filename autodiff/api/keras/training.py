@@ -244,10 +244,10 @@ class Trained:
             batches = batches_of(endless if endless is not None else x, y, sample_weight, batch_size or 32,
                                  shuffle=shuffle, steps=steps_per_epoch, class_weight=class_weight)
             logs = self._epoch("train", batches, watchers)
-            if held is not None:
+            if held is not None and not self.stop_training:
                 inputs, targets, weights = (held + [None, None])[:3]
-                found = self._epoch("test", batches_of(inputs, targets, weights, batch_size or 32,
-                                                       steps=validation_steps))
+                found = self._epoch("test", batches_of(inputs, targets, weights, batch_size or 32, shuffle=hasattr(
+                    x, "output_types") or endless is None, steps=validation_steps))  # in an order of their own
                 logs.update((f"val_{name}", value) for name, value in found.items())
             if verbose:
                 told = " - ".join(f"{name}: {value:.4f}" for name, value in logs.items())

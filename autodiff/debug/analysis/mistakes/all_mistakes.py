@@ -43,7 +43,7 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          "no logarithms": ("softmax over the batch", "softmax over the wrong axis"),
          "steps too large": ("learning rate too high", "no logarithms", "sum for mean", "gradients for updates"),
          "learning rate too high": ("uphill", "gradients for updates", "summed over the examples"),
-         "learning rate too low": ("never stepped", "nothing to step by"),
+         "learning rate too low": ("never stepped", "nothing to step by", "inputs almost zero"),
          "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
          "squared error of a softmax": ("one class for several",),
          "labels do not follow from inputs": ("inputs not scaled", "changed after compile"),  # why nothing is learnt

@@ -341,9 +341,9 @@ def _squared_softmax(head: Head, case: Case) -> Iterator[Finding]:
     if head.form not in ("squared", "absolute") or head.activation != "Softmax" or not head.end.inputs:
         return
     dims = head.prediction.dims
-    if not dims or dims[-1] in (None, 1) or head.labels is not None and past(head.labels, (
-            "StopGradient", *SAME)).op.type == "Softmax":
-        return  # of two softmaxes it is a distance, as where a model is to agree with itself
+    if not dims or dims[-1] in (None, 1) or head.labels is not None and (number_in(head.labels) is not None or past(
+            head.labels, ("StopGradient", *SAME)).op.type == "Softmax"):
+        return  # it is a weight, as of a focal loss; of two softmaxes it is a distance
     yield finding(44 if not case.learns else 36, "squared error of a softmax", head.op, f"{head.op.name} is the "
                   f"{head.form} error of the softmax {head.end.name}{at_line(place_of(head.end))}: where the softmax "
                   "is sure of a wrong class its slope is almost 0, so the worst examples teach least",

@@ -3,7 +3,7 @@ the weights of another network, which were to be given that."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -243,12 +243,16 @@ def _started_again(case: Case) -> list[Finding]:
     """An initializer that is run again, of variables that were trained since, between steps of training."""
     starts = [op for variable in case.variables for op in variable._consumers
               if op.type in ASSIGNS and not ancestors(op.inputs[1:]) & case.trained]
+    own = {variable.initializer for variable, _ in variables_of(case.graph)}
+    first = {name: value for run in case.steps[:1] for name, value in run.before.items()}
     again: list[int] = []
     learnt: set[Tensor] = set()
     passes: list[list[Run]] = [[]]  # the training runs between
     for run in case.runs:
-        if not run.trains and any(op in run.ran and op.inputs[0] in learnt for op in starts):
-            again.append(run.number)
+        if passes[-1] and not run.trains and any(op in run.ran and op.inputs[0] in learnt and (
+                op in own or _is_same(run.after, first, name := op.inputs[0].op.name) and not _is_same(
+                    run.before, first, name)) for op in starts):
+            again.append(run.number)  # not of what was kept of a better epoch
             passes.append([])
         if run.trains:
             passes[-1].append(run)
@@ -262,6 +266,11 @@ def _started_again(case: Case) -> list[Finding]:
                     f"training runs (first as run {again[0]}, then as run {again[1]}): each time all that was learnt "
                     f"is lost, and the loss begins at {case.first_loss:.4g} again", "run "
                     "tf.global_variables_initializer() once, before the loop", confidence="certain")]
+
+
+def _is_same(values: Mapping[str, Any], others: Mapping[str, Any], name: str) -> bool:
+    """Whether a variable has the same value in both."""
+    return name in values and np.array_equal(values[name], others.get(name, ()))
 
 
 def _is_pass_by_pass(case: Case, passes: Sequence[Sequence[Run]]) -> bool:

@@ -13,6 +13,7 @@ from ...mistakes.case import Case
 from ...mistakes.heads import Head, heads
 from ...scripts.calls import given, is_call
 from ...scripts.changes import Change
+from ...scripts.ends import ends, under
 from ...scripts.expressions import number_of
 from ...scripts.source_tree import Source
 
@@ -79,9 +80,11 @@ def _named(source: Source, head: Head, layer: ast.Call, loss: str, last: str) ->
 
 
 def other_word(keyword: str, words: dict[str, str]) -> Way:
-    """A word for another in what calls at the line are told by a keyword."""
+    """A word for another in what calls at the line are told by a keyword, wherever that is written."""
     def way(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
-        told = [word for node in source.at_line(line_of(finding), ast.Call) for word in given(node, None, keyword)]
+        told = [end for node in source.at_line(line_of(finding), ast.Call)
+                for word in under(source, node, keyword) or given(node, slice(None)) for end in ends(source, word)]
+        told = told or source.at_line(line_of(finding), ast.Constant)  # where it is known to be written
         node = _one({each for part in told for each in ast.walk(part) if isinstance(each, ast.Constant)
                      and each.value in words})
         return node.lineno, [_word(source, node, words[str(node.value)])]

@@ -11,7 +11,7 @@ from ....facts.roles import traceback_of
 from ...findings import Finding
 from ...mistakes.all_mistakes import OF_A_CALL, OF_A_RATE, OF_DATA
 from ...mistakes.case import Case, rate_of
-from ...mistakes.habits import FREED
+from ...mistakes.habits import FREED, TURNED
 from ...scripts.source_tree import Source
 from ..by_names import picked
 from .arrays import arranged
@@ -34,6 +34,8 @@ def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
     if op is not None and (is_frozen or finding.kind == "changed after compile"):
         which = "freed_at" if FREED in finding.text else "frozen_at"
         return replace(finding, place=frozen_place(op.graph, which) or finding.place)
+    if finding.kind == TURNED and (done := arranged(finding, op, case)) is not None:
+        return replace(finding, place=done.place)
     if (found := picked(finding, case)) is not None:
         return found[0]
     if finding.kind in OF_A_CALL:
