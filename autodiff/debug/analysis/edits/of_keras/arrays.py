@@ -18,6 +18,7 @@ from ...mistakes.case import Case
 from ...mistakes.modes import MOST_DROPPED, rate_of_dropout
 from ...scripts.calls import called, given, is_call, owner_of, owner_text, word_of, words_of
 from ...scripts.changes import Change
+from ...scripts.ends import ends
 from ...scripts.expressions import number_of, pairs_of
 from ...scripts.source_tree import Source
 from . import switches
@@ -194,7 +195,7 @@ def fewer_dropped(source: Source, line: int, finding: Finding, case: Case) -> tu
     for holder in ancestors([rate]) if rate is not None else ():
         if holder.type in PLACEHOLDERS:  # what is kept is taken from 1
             shares |= {node: holder is not rate.op for _, value in source.fed(holder)  # type: ignore[union-attr]
-                       for node in _literals(source, value)}
+                       for node in _numbers(source, value)}
     wrong = [node for node, is_kept in shares.items() if MOST_DROPPED < (
         1 - number_of(node) if is_kept else number_of(node)) < 1]
     if not wrong:
@@ -207,16 +208,14 @@ def _shares(source: Source, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
     is_layer, is_first = called(call)[:1].isupper(), owner_text(call).endswith("nn")
     place = 0 if is_layer else 1
     for node in given(call, place if is_first and not is_layer else None, *_KEEPS):
-        yield from ((each, True) for each in _literals(source, node))
+        yield from ((each, True) for each in _numbers(source, node))
     for node in given(call, None if is_first and not is_layer else place, "rate", "p"):
-        yield from ((each, False) for each in _literals(source, node))
+        yield from ((each, False) for each in _numbers(source, node))
 
 
-def _literals(source: Source, node: ast.expr) -> Sequence[ast.expr]:
-    """The literal that an expression is, or that its name was given once."""
-    values = source.given_to(node)
-    found = values[0] if len(values) == 1 else node
-    return [found] if number_of(found) == number_of(found) else []
+def _numbers(source: Source, node: ast.expr) -> Sequence[ast.expr]:
+    """The literals that an expression may be."""
+    return [end for end in ends(source, node) if number_of(end) == number_of(end)]
 
 
 _FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed, "class weights the wrong way round": _turned,
