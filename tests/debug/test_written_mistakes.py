@@ -230,3 +230,31 @@ step = two.train(loss, theirs=tf.trainable_variables({scopes[1]!r}))
         assert first.kind == "two losses train the same" and "of add:0 picks them by 'judge', which is in" in first.text
         assert first.place is not None and first.place.text.startswith("return [v for v in")
         assert new in shell.dbg.edits.patch(1).new.decode()
+
+
+@pytest.mark.parametrize(("scopes", "picked", "new"), [
+    (("img_judge", "g_net"), "mine = [v for v in every if 'g_' in v.name]", "if v.name.startswith('g_')]"),
+    (("all/img_judge", "all/g_net"), "mine = []\nfor v in every:\n    if 'g_' in v.name:\n        mine.append(v)",
+     "if '/g_' in v.name:"),
+    (("makers", "maker"), "mine = list(filter(lambda v: v.name.startswith('maker'), every))", "startswith('maker/')"),
+    (("all/judge", "all/maker"), "mine = [v for v in every if 'all' in v.name]", "tf.trainable_variables('all/maker/")])
+def test_the_list_that_holds_too_much_is_to_blame(scopes: tuple[str, str], picked: str, new: str, tmp_path: Path,
+                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"""{START}import numpy as np
+def net(v, n, scope):
+    with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+        return tf.layers.dense(tf.layers.dense(v, 8, tf.nn.tanh, name="a"), n, name="b")
+noise, real = tf.placeholder(tf.float32, [16, 3]), tf.placeholder(tf.float32, [16, 2])
+fake = net(noise, 2, {scopes[1]!r})
+judge = lambda v: net(v, 1, {scopes[0]!r})
+{AGAINST}every = tf.trainable_variables()
+{picked}
+theirs = [v for v in every if {scopes[0][-5:]!r} in v.name]
+own = tf.train.AdamOptimizer(0.01).minimize(against, var_list=theirs)
+step = tf.train.AdamOptimizer(0.01).minimize(loss, var_list=mine)
+{IN_TURN}"""
+    with loaded(text, tmp_path, monkeypatch, "run") as shell:
+        first, *_ = shell.dbg.doctor().findings
+        assert first.kind == "two losses train the same"
+        assert new in shell.dbg.edits.patch(1).new.decode()
+        assert "the var_list of Mean_2:0 picks them by" in first.text or "trainable_variables" in new

@@ -14,12 +14,13 @@ from ..findings import Finding
 from ..mistakes.case import Case
 from ..mistakes.stepping import Update
 from ..mistakes.trainers import by_loss
-from ..scripts.calls import called, given
+from ..scripts.calls import called, given, owner_text
 from ..scripts.source_tree import Source
 
 _UNTOLD = "as where minimize was given no var_list"
 _COLLECTED = ("trainable_variables", "get_collection", "get_trainable_variables", "get_variables")
-_IN, _SCOPE = ("{0} in {1}", "{1}.startswith({0})", "{2} in {1}"), ("{0}", "{2}")  # as it is, and as it may be
+_IN = "{0} in {1}", "{1}.startswith({0})", "{2} in {1}", "{3} in {1}"  # as it is, and as it may be
+_BEGINS, _SCOPE = ("{1}.startswith({0})", "{1}.startswith({2})"), ("{0}", "{2}")
 
 
 def asked_at(update: Update) -> Operation:
@@ -40,13 +41,16 @@ def picked(finding: Finding, case: Case) -> tuple[Finding, NewLines] | None:
             source = Source("".join(source_lines(file)))
         except (SyntaxError, ValueError):
             continue
-        for node, ways, told, name in _tests(source, op) if trained & others else ():
-            raw = source.raw(node.left if isinstance(node, ast.Compare) else node)
-            slashed = f"{raw} + '/'" if raw.isidentifier() else f"{raw[:-1]}/{raw[-1]}"
+        own = trained - others  # where there are none it is another loss whose list holds too much
+        for node, ways, told, name in _tests(source, op) if own and trained & others else ():
+            asked = next((each for each in (getattr(node, "left", None), *given(node, 0)) if each is not None), node)
+            raw = source.raw(asked)
+            slashed = (f"{raw} + '/'", f"'/' + {raw}") if raw.isidentifier() else (
+                f"{raw[:-1]}/{raw[-1]}", f"{raw[0]}/{raw[1:]}")
             for way, part in ((way, part) for way in ways[1:] for part in told):
                 old, new = ({each: _chosen(way, each, names) for each in told} for way in (ways[0], way))
-                if old.pop(part) == trained and new.pop(part) == trained - others and old == new:
-                    text = way.format(raw, name, slashed)
+                if old.pop(part) == trained and new.pop(part) == own and old == new:
+                    text = way.format(raw, name, *slashed)
                     return replace(finding, remedy=f"{text} in place of {source.raw(node)}", place=Place(
                         file, node.lineno, "", source_lines(file)[node.lineno - 1].strip()), text=finding.text.replace(
                             _UNTOLD, f"as the var_list of {y.name} picks them by {part!r}, which is in their names too")
@@ -56,7 +60,7 @@ def picked(finding: Finding, case: Case) -> tuple[Finding, NewLines] | None:
 
 def _chosen(way: str, part: str, names: set[str]) -> set[str]:
     """The names that a test lets through."""
-    part += "/" * ("{2}" in way)
+    part = "/" * ("{3}" in way) + part + "/" * ("{2}" in way)
     return {each for each in names if (part in each if " in " in way else each.startswith(part))}
 
 
@@ -68,12 +72,21 @@ def _tests(source: Source, op: Operation) -> Iterator[tuple[Any, tuple[str, ...]
     for node in (each for top in reached for each in ast.walk(top)):
         made = [each for each in source.all(ast.FunctionDef) if each.name == called(node)]
         values = source.given_to(node) if isinstance(node, (ast.Name, ast.Attribute)) else []
+        values += [_condition(source, call) for call in source.calls_named("append") if values and owner_text(
+            call) == ast.unparse(node)]
         reached += [each for each in (*made, *values) if each not in reached]
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In) and "name" in source.raw(
                 node.comparators[0]):
             yield node, _IN, _parts(source, node.left), source.raw(node.comparators[0])
+        if called(node) == "startswith" and "name" in owner_text(node):
+            yield node, _BEGINS, [part for word in given(node, 0) for part in _parts(source, word)], owner_text(node)
         for word in given(node, slice(None), "scope") if called(node) in _COLLECTED else ():
             yield word, _SCOPE, _parts(source, word), ""
+
+
+def _condition(source: Source, node: ast.expr) -> ast.expr:
+    """The condition of the innermost `if` around; the node itself where there is none."""
+    return next((each.test for each in source.around(node) if isinstance(each, ast.If)), node)
 
 
 def _parts(source: Source, node: ast.expr, deepest: int = 3) -> list[str]:

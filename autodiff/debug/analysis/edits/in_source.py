@@ -271,8 +271,8 @@ def _given(source: Source, rewrite: Argument) -> list[Change]:
         return [(*source.range(calls[0]), new)]
     if word is not None and not text:
         return [source.without_word(word)]
-    return [(*source.range(placed[0]), source.spelled(text)) if placed and word is None else source.told(
-        calls[0], keyword, text.format(source.beside(word.value)) if word is not None else source.spelled(text))]
+    new = text.format(source.beside(word.value)) if word is not None and "{0}" in text else source.spelled(text)
+    return [(*source.range(placed[0]), new) if placed and word is None else source.told(calls[0], keyword, new)]
 
 
 def _change(source: Source, rewrite: Rewrite) -> list[Change]:
