@@ -63,6 +63,8 @@ class Course:
         turns = self._turns.setdefault((key, shape), [])
         others = [each[-1].step.gradients for (other, _), each in self._turns.items() if other != key]
         turn.shared = {name for gradients in others for name, g in gradients.items() if g is not None}
+        if turns and turns[-1].step.ages != turn.step.ages:
+            turns.clear()  # it goes on with another network
         if turns:
             old, new = turns[-1].step.values, turn.step.values
             turn.moved = turns[-1].moved | {name for name in new.keys() & old.keys() - turns[-1].moved

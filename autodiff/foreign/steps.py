@@ -39,7 +39,8 @@ class ForeignStep:
     """One step. values: of parameters by name; feeds: of all else that the graph is fed with.
 
     gradients: what the framework itself found, by name of the parameter, for check; None where it found none. call: in
-    the user's words. place: of the line that asked for it.
+    the user's words. place: of the line that asked for it. ages: how many parameters of networks trained before had a
+    name already, where any had.
     """
 
     loss: Tensor
@@ -48,6 +49,7 @@ class ForeignStep:
     gradients: Mapping[str, np.ndarray | None] = field(default_factory=dict)
     call: str = ""
     place: Place | None = None
+    ages: Mapping[str, int] = field(default_factory=dict)
 
 
 def not_used(name: str, place: Place | None) -> Remark:
@@ -66,6 +68,7 @@ class ForeignSteps:
         self.variables: dict[str, Variable] = {}
         self._slopes: dict[Tensor, dict[str, Any]] = {}
         self._names: dict[Tensor, dict[str, Tensor]] = {}
+        self._ages: Mapping[str, int] = {}
 
     @property
     def advice(self) -> Advice:
@@ -106,6 +109,10 @@ class ForeignSteps:
             self.session.variables[self.variables[name].op.name] = value
         self.graph.extras.update(step_call=step.call, step_loss=step.loss)
         self.advice.call, self.advice.place = step.call, step.place
+        self.advice.present = {self.variables[name].op.name for name in step.values}
+        self.advice.renewed[self.session.runs + 1] = {self.variables[name].op.name for name in step.values
+                                                      if step.ages.get(name) != self._ages.get(name)}
+        self._ages = {**self._ages, **step.ages}
         self.advice.gradients = {self.variables[name].op.name: g for name, g in step.gradients.items()}
         loss, *_ = self.session.run([step.loss, *slopes.values()], dict(step.feeds))
         return loss

@@ -97,3 +97,12 @@ def test_what_two_losses_share_may_go_up_one_of_them():
             steps = course.note(key, Turn(ForeignStep(key, {"w": w}, {}, {"w": g}), 1.0))
         w = w - 0.1
     assert steps[-1].step.loss == "actor" and uphill(steps, USE) == []
+
+
+def test_a_network_in_place_of_the_last_begins_a_course_of_its_own():
+    course = Course()
+    for step in range(12):
+        w = np.array([0.5 ** (step % 4 + 1) * 4 ** (step // 4)])  # three trainings of four steps, each from further up
+        now = ForeignStep("loss", {"w": w}, {}, {"w": w}, ages={"w": step // 4})
+        steps = course.note("loss", Turn(now, float(w @ w)))
+    assert len(steps) == 4 and too_far(steps, USE) == []

@@ -147,6 +147,27 @@ def test_nan_of_a_first_step_that_prepared_its_data_has_its_origin(monkeypatch: 
     assert found.origins[0].op_type == "Log" and found.step == 1 and "log(0)" in found.text, found.text
 
 
+@pytest.mark.parametrize("is_new, kinds", [(True, []), (False, ["wrong sign"])])
+def test_a_network_made_anew_before_each_step_has_not_gone_uphill(is_new: bool, kinds: list[str],
+                                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, step = steps_and_step()
+    dbg, real = Debugger(steps.graph, steps.session), tf.Session.run
+    monkeypatch.setattr(tf.Session, "run", lambda session, fetches, feeds=None: dbg.on_run(
+        session, fetches, feeds, call=real)[0])
+    for turn in range(5):
+        w = W + np.float32(0.1 * turn) * SLOPE
+        steps.run(replace(step, values={"layer.weight": w, "layer.bias": B}, ages={"layer.weight": turn * is_new}))
+    monkeypatch.undo()
+    assert [f.kind for f in dbg.doctor().findings if f.kind == "wrong sign"] == kinds
+
+
+def test_a_network_that_was_trained_before_lacks_no_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, step = steps_and_step()
+    steps.variable("older.weight", W)
+    dbg = debugged(steps, step, monkeypatch)
+    assert not any("older" in f.target for f in dbg.doctor().findings)
+
+
 @pytest.mark.parametrize("line, rows, expected", [
     ("x = (x - m) / std", X * [1, np.nan], [3]), ("x = (x - m) / (std + 1e-8)", X * [1, np.nan], []),
     ("x = (x - m) / std", X * [[1, np.nan], [1, 1]], []), ("x = x / std - m / std", X * [1, np.nan], [3]),

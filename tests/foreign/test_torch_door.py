@@ -554,6 +554,20 @@ def test_what_a_step_copies_and_computes_with_gets_no_gradient_unless_the_script
     assert len({s.loss for _, s, _ in found.steps[1:]}) == 1
 
 
+@pytest.mark.parametrize("keeping, kept", [
+    ("best, = copy.deepcopy([w])", ["w"]), ("best = torch.nn.Parameter(w.array, requires_grad=True)", ["best", "w"])])
+def test_a_copy_that_is_kept_of_what_is_trained_is_no_part_of_the_step(keeping, kept, told):
+    found = told("import copy", "if not step: w = torch.nn.Parameter(w.array, requires_grad=True)",
+                 "if not step: optimizer = torch.optim.Optimizer([w])", keeping, LOSS, *DOWN)
+    assert sorted(found.steps[-1][1].values) == kept
+
+
+@pytest.mark.parametrize("rate, ages", [(True, [{}, {"w": 1}, {"w": 2}]), (False, [{}, {}, {}])])
+def test_a_parameter_in_place_of_another_is_older_than_its_first(rate, ages, told):
+    found = told(f"if {rate} or not step: w = torch.nn.Parameter(w.array, requires_grad=True)", LOSS, *DOWN)
+    assert [step.ages for _, step, _ in found.steps[:3]] == ages
+
+
 def test_lines_of_one_function_that_made_two_things_part_their_ways():
     def here():
         frame, found = sys._getframe(1), []

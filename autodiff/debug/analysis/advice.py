@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.graph import Graph, Tensor
+from ...core.traversal import ancestors
 from ..facts.records import NewLines, Place
 from .findings import Finding, RuleCheck
 
@@ -53,11 +54,12 @@ class Advice:
     of a gradient function, as `... file.py:12: code`. makers: by op name, what it belongs to and where that was made.
     words: what stands in sentences for TensorFlow's names, longest first. rate: the learning rate, in words. warned:
     where NumPy met nan or inf in the script's own arithmetic. untrained: names of variables' ops that no optimizer was
-    given, where others were, or of which derivatives say nothing. spoilers: by op name, what in an optimizer makes the
-    variable nan. tolerance: how far the gradients found may be from the graph's, relative to the largest element. said:
-    what the script computes otherwise under the debugger. written: what the remedy of a finding is in the script, {}
-    where that is not surely known; slower: what a rate times a number is there. uphill: gives the findings that explain
-    why a loss grows.
+    given, where others were, or of which derivatives say nothing; present: of those that the last step could have used,
+    None for all; renewed: those that were made anew before a run, by its number, as no step of it. spoilers: by op
+    name, what in an optimizer makes the variable nan. tolerance: how far the gradients found may be from the graph's,
+    relative to the largest element. said: what the script computes otherwise under the debugger. written: what the
+    remedy of a finding is in the script, {} where that is not surely known; slower: what a rate times a number is
+    there. uphill: gives the findings that explain why a loss grows.
     """
 
     findings: Callable[[], Iterable[Finding]] = tuple
@@ -73,6 +75,8 @@ class Advice:
     rate: Remark | None = None
     warned: list[Remark] = field(default_factory=lambda: _HEARD[-1] if _HEARD else [])
     untrained: set[str] = field(default_factory=set)
+    present: set[str] | None = None
+    renewed: dict[int, set[str]] = field(default_factory=dict)
     spoilers: dict[str, Remark] = field(default_factory=dict)
     tolerance: float = _DIFFERS
     said: str = ""
@@ -84,6 +88,12 @@ class Advice:
 def advice_of(graph: Graph) -> Advice:
     """The advice that belongs to a graph."""
     return graph.extras.setdefault("advice", Advice())
+
+
+def is_absent(variable: Tensor, y: Tensor | None) -> bool:
+    """Whether neither y nor the last step could use a variable, as one of a network that was trained before."""
+    present = advice_of(variable.graph).present
+    return not (present is None or variable.op.name in present or y is not None and variable.op in ancestors([y]))
 
 
 def differences(advice: Advice, ours: Mapping[Tensor, np.ndarray | None]) -> list[RuleCheck]:

@@ -216,7 +216,7 @@ class TorchDoor:
             return
         self._tell(built, names, parameters, entries, used)
         own = {name: slope for name, slope in own.items() if name in parameters}
-        step = ForeignStep(built.loss, built.values, built.feeds, own, call)
+        step = ForeignStep(built.loss, built.values, built.feeds, own, call, ages=built.ages)
         self._habits.between.note(loss, built.loss, self.recorder.entries, used)
         self._judge(Turn(step, float(loss.detach())), names, parameters, used)
         self._turn()
@@ -242,13 +242,13 @@ class TorchDoor:
 
     def _unnamed(self, used: Sequence[Entry], parameters: dict[str, Any]) -> dict[str, Any]:
         """Leaves that require gradients and that no module in sight has; not those whose numbers alone count."""
-        known = {id(p) for p in parameters.values()}
+        known, trained = {id(p) for p in parameters.values()}, self._habits.given
         found: dict[str, Any] = {}
         for entry in used:
-            is_through = any(t.requires_grad for t in entry.made)
+            is_through = entry.has_grad and any(t.requires_grad for t in entry.made)
             for tensor in entry.given:
-                if is_source(tensor) and id(tensor) not in known and (is_through or isinstance(
-                        tensor, torch.nn.Parameter) or id(tensor) in self._habits.optimized()):
+                if is_source(tensor) and id(tensor) not in known and (is_through or id(tensor) not in trained and (
+                        isinstance(tensor, torch.nn.Parameter) or id(tensor) in self._habits.optimized())):
                     known.add(id(tensor))
                     found[self._habits.label(tensor)] = tensor
         return found
@@ -262,6 +262,7 @@ class TorchDoor:
         fleeting |= {id(p) for p in self._habits.not_given(parameters).values()
                      if id(p) in self._habits.asked and id(p) not in given and not isinstance(p, torch.nn.Parameter)}
         fleeting |= self._habits.copies.fleeting(entries, self._habits.given)
+        fleeting |= self._habits.copies.idle(parameters.values(), used)
         return {name: p for name, p in parameters.items() if id(p) not in fleeting}
 
     def _tell(self, built: Built, names: dict[str, Any], parameters: dict[str, Any], entries: list[Entry],

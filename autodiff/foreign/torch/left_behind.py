@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -165,6 +166,7 @@ class Copies:
     def __init__(self, optimized: Callable[[], set[int]]) -> None:
         self._optimized = optimized
         self._noted: list[tuple[Any, Any, RawFrames, bool]] = []
+        self._kin: dict[int, tuple[weakref.ref[Any], int]] = {}  # of all copies by identity: itself, and of what it is
         self._fleeting: dict[int, tuple[RawFrames, bool]] = {}  # by identity of what was copied
 
     def note(self, made: Any, parameter: Any, *_: Any) -> None:
@@ -174,6 +176,7 @@ class Copies:
             whole = frame.f_locals.get("x") if frame.f_code is copy.deepcopy.__code__ else whole
             frame = frame.f_back  # type: ignore[assignment]
         self._noted.append((made, parameter, user_frames(), isinstance(whole, torch.nn.Module)))
+        self._kin[id(made)] = weakref.ref(made), id(parameter)
 
     def turn(self) -> None:
         """Begin a new step."""
@@ -187,6 +190,15 @@ class Copies:
             id(made) not in own and id(of) in own - had)]
         self._fleeting = {id(of): (frames, is_part) for _, of, frames, is_part in found}
         return {id(made) for made, *_ in found}
+
+    def idle(self, parameters: Iterable[Any], used: Sequence[Entry]) -> set[int]:
+        """Those of parameters that a loss does without, and that are copies no optimizer has, as of the best ones so
+        far, or that it has trained copies of in their place, as meta-learning has."""
+        self._kin = {key: kin for key, kin in self._kin.items() if kin[0]() is not None}
+        own, given = self._optimized(), {id(t) for e in used for t in e.given}
+        replaced_by = {of for key, (_, of) in self._kin.items() if key in given & own}
+        return {id(p) for p in parameters if id(p) not in given and (
+            id(p) in self._kin and id(p) not in own or id(p) in replaced_by)}
 
     def remark(self, parameter: Any) -> Remark | None:
         """Why a parameter has no gradient, if a step computes with a copy of it alone."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,12 +24,14 @@ from .sizes import Numbers
 
 @dataclass
 class Built:
-    """A step's graph, with the values of this step. edits: what changed in place, unseen by autograd."""
+    """A step's graph, with the values of this step. edits: what changed in place, unseen by autograd; ages: as of
+    ForeignStep."""
 
     loss: Tensor
     values: dict[str, np.ndarray]
     feeds: dict[Tensor, np.ndarray]
     edits: list[Entry]
+    ages: dict[str, int]
 
 
 # After so many steps in a row whose graphs are new, one in so many is looked at, if it has so many ops.
@@ -59,6 +62,7 @@ class Builder:
     def __init__(self, steps: ForeignSteps, recorder: Recorder, habits: Habits) -> None:
         self._steps, self._recorder, self._habits = steps, recorder, habits
         self._known: dict[Any, _Known] = {}
+        self._held: dict[str, tuple[weakref.ref[Any], int]] = {}  # by name: the parameter, and how many had it before
         self._news = 0  # of the last large steps, one after the other, whose graphs were new
 
     def is_one_of_many(self, entries: Sequence[Entry], signed: Signature) -> bool:
@@ -80,7 +84,15 @@ class Builder:
                 storage_of(p)) or self._habits.made.get(id(p), ()))
         known = self._found(loss, entries, parameters, names, signed)
         feeds = {node: self._value(entries, signed[1], spot) for node, spot in known.given}
-        return Built(known.loss, values, feeds, known.edits)
+        return Built(known.loss, values, feeds, known.edits, self._aged(parameters))
+
+    def _aged(self, parameters: dict[str, Any]) -> dict[str, int]:
+        """The ages of the parameters of modules: others are made anew by steps."""
+        for name, p in parameters.items():
+            held, age = self._held.get(name, (None, -1))
+            if isinstance(p, torch.nn.Parameter) and (held is None or held() is not p):
+                self._held[name] = weakref.ref(p), age + 1
+        return {name: age for name in parameters if (age := self._held.get(name, (None, 0))[1])}
 
     def _found(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str],
                signed: Signature) -> _Known:

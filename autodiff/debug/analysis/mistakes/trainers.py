@@ -292,7 +292,7 @@ def _data_of(y: Tensor) -> set[Operation]:
 def _change(case: Case, run: Run, judged: list[Run], other: Tensor, moved: set[Tensor]) -> float | None:
     """By how much of its size another loss changes with the step of a run."""
     at = min(judged, key=lambda each: abs(each.number - run.number))
-    names = [v.op.name for v in moved if v.op.name in run.before and v.op.name in at.before]
+    names = [v.op.name for v in moved if all(v.op.name in known for known in (run.before, run.after, at.before))]
     with_step = {**at.before, **{n: (at.before[n] + np.subtract(run.after[n], run.before[n])).astype(
         np.asarray(at.before[n]).dtype) for n in names}}
     first, then = (case.with_variables(at, other, values) for values in (at.before, with_step))

@@ -78,8 +78,9 @@ def _as_now(state: State, runs: list[Run]) -> list[Run]:
 def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:
     records = {record.run: record for record in state.log.records}
     ran: dict[tuple[Any, ...], frozenset[Operation]] = {}
-    found, is_beside = [], bool(advice_of(state.model.graph).call)  # what steps is then not in the graph
-    following = [m.variables for m in moments[1:]] + [state.model.session.variables]
+    advice = advice_of(state.model.graph)
+    found, is_beside = [], bool(advice.call)  # what steps is then not in the graph
+    following = [_led_to(m.variables, advice.renewed.get(m.run)) for m in moments[1:]] + [state.model.session.variables]
     unknown = [*state.moments.beginning[-1:], *state.moments.turn[-1:]]  # what the last one there left
     for moment, after in zip(moments, following):
         if moment in unknown:
@@ -94,3 +95,8 @@ def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:
                          moment.variables, after, moment.feeds, () if wanted is None else wanted.tensors,
                          record.ms if record is not None else 0.0, () if wanted is None else wanted.targets))
     return found
+
+
+def _led_to(variables: Mapping[str, Any], renewed: set[str] | None) -> Mapping[str, Any]:
+    """Values of variables, without those that were made anew."""
+    return {name: variables[name] for name in variables if name not in renewed} if renewed else variables

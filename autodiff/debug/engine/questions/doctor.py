@@ -10,7 +10,7 @@ import numpy as np
 from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
-from ...analysis.advice import advice_of
+from ...analysis.advice import advice_of, is_absent
 from ...analysis.disconnected import asks_for_nothing
 from ...analysis.edits.of_keras.lines_to_blame import placed
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
@@ -201,13 +201,13 @@ class Checkup:
                 for rule in found for weight, kind, said, remedy in _OF_RULES.get(rule.verdict, ())]
 
     def _gets_another(self, variable: Tensor, y: Tensor | None) -> bool:
-        """Whether not y but another loss has a gradient for a variable, or the gradient of a copy is applied to it."""
+        """Whether another loss than y, or an earlier step, trains a variable, or the gradient of a copy is applied."""
         calls = calls_of(self.model.graph)
         having = [call.ys[0] for call in calls if call.found.get(variable) is not None]
         if not any(variable in call.xs for call in calls):  # a worker computes the gradient of its own copy
-            return any(is_store(op) and update_of(op, calls) is not None for op in variable._consumers
-                       if op.inputs and op.inputs[0] is variable)
-        return y not in having and any(each.op.gradient_of is None for each in having)
+            return any(update_of(op, calls) is not None for op in variable._consumers
+                       if is_store(op) and op.inputs[0] is variable)
+        return is_absent(variable, y) or y not in having and any(each.op.gradient_of is None for each in having)
 
     def _not_finite(self, case: Case) -> list[Finding]:
         if case.refused and not case.is_spoiled:
