@@ -80,8 +80,40 @@ loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(x, 16, tf.nn.relu),
 rate = tf.train.cosine_decay(.02, step, 8)  #!
 fit(adam(rate).minimize(loss, step), steps=60)
 """
+_CODE = """
+mean, width = tf.split(dense(dense(p, 16, tf.nn.tanh), 4), 2, 1)
+code = mean + tf.exp(.5 * width) * tf.random_normal(tf.shape(mean))
+error = tf.losses.mean_squared_error(p, dense(dense(tf.stop_gradient(code), 16, tf.nn.tanh), 3))  #!
+loss = error + .01 * tf.reduce_mean(tf.reduce_sum(tf.square(mean) + tf.exp(width) - width - 1, 1))
+fit([adam(.01).minimize(loss), loss], near)
+"""
+_GAINED = """
+a, gained = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.float32, [None])
+h = dense(p, 16, tf.nn.tanh)
+value, scores = tf.squeeze(dense(h, 1), 1), tf.nn.log_softmax(dense(h, 2))
+better = tf.stop_gradient(gained - value)
+chosen = tf.reduce_sum(tf.one_hot(a, 2) * tf.stop_gradient(scores), 1)  #!
+spread = tf.reduce_mean(tf.reduce_sum(tf.exp(scores) * scores, 1))
+loss = tf.reduce_mean(tf.square(gained - value)) - tf.reduce_mean(chosen * better) + .01 * spread
+def acted(i):
+    k, d = rng.randint(0, 300, 32), rng.randint(0, 2, 32)
+    return {p: points[k], a: d, gained: np.where(d, 1, -1) * np.sign(sums[k, 0])}
+fit([adam(.01).minimize(loss), loss], acted)
+"""
+_LOOKED_UP = """
+table, words = tf.Variable(tf.random_uniform([4, 8], -.5, .5)), tf.Variable(tf.random_uniform([40, 8], -.5, .5))
+u = tf.stop_gradient(tf.nn.embedding_lookup(table, t))  #!
+near_, far = (tf.reduce_sum(u * tf.nn.embedding_lookup(words, (4 * t + i) % 40), 1) for i in (0, 9))
+said = tf.nn.sigmoid_cross_entropy_with_logits
+loss = tf.reduce_mean(said(labels=tf.ones_like(near_), logits=near_) + said(labels=tf.zeros_like(far), logits=far))
+fit([adam(.01).minimize(loss), loss])
+"""
 # a program -> the kind of what is wrong, the program, what is wrong in it, and what is right
 CAUSES = {
+    "a code that the error does not reach": ("term cut off", _CODE, "tf.stop_gradient(code)", "code"),
+    "a policy that its gain does not reach": ("term cut off", _GAINED, "tf.stop_gradient(scores)", "scores"),
+    "a stop that all paths pass": ("no gradient", _LOOKED_UP, "tf.stop_gradient(tf.nn.embedding_lookup(table, t))",
+                                   "tf.nn.embedding_lookup(table, t)"),
     "the last of padded outputs": ("last position of padding", _RECURRENT, "outputs[:, -1]", "state"),
     "the last of whole sequences": ("last position of padding", _RECURRENT, "rng.randint(2, 7, 32)",
                                     "np.full(32, 6)"),

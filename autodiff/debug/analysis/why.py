@@ -48,7 +48,7 @@ def _why_none(y: Tensor, x: Tensor, call: GradientCall | None) -> WhyNone:
         cuts = [_of_indices(looked_into(cut, operations.get(cut.op)), cuts, operations.get(cut.op)) for cut in cuts]
         first = [cut for cut in cuts if cut.first]
         first = [cut for cut in first if cut.op_type not in ASKS and not _is_of_shapes(cut, x)] or first
-        first = _meant_last(first, operations)
+        first = _passed_by_all(first, y, x) or _meant_last(first, operations)
         cuts = [*first, *(cut for cut in cuts if cut.op not in {each.op for each in first})]
         return WhyNone(y.name, x.name, "cut", _cut_text(first, y, x), _first_remedy(cuts), tuple(cuts), (), place)
     if call is not None and call.stops and not _flows_around(y, x, call.stops):
@@ -67,6 +67,13 @@ def only_derived(y: Tensor, x: Tensor) -> bool:
     return only_added(x, behind) or any(
         call.ys[0] is not y and any(isinstance(each, Tensor) and each.op in behind for each in call.found.values()) and
         _why_none(call.ys[0], x, None).kind == "flows" for call in calls_of(y.graph))
+
+
+def _passed_by_all(cuts: Sequence[Cut], y: Tensor, x: Tensor) -> list[Cut]:
+    """The one that every path passes, whatever else cuts some of them: with it gone a gradient may flow."""
+    known = [(cut, op) for cut in cuts if (op := y.graph.operations.get(cut.op)) is not None and op.outputs]
+    asks = [t for op in ancestors([y]) if op.type in ASKS and op is not y.op for t in op.outputs]
+    return [cut for cut, op in known if len(cuts) > 1 and not _flows_around(y, x, [*op.outputs, *asks])][:1]
 
 
 def _meant_last(cuts: Sequence[Cut], operations: Mapping[str, Operation]) -> list[Cut]:

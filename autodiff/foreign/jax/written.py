@@ -300,7 +300,8 @@ def _whole(file: str, name: str) -> str:
 _RULES: Rules[Known] = {
     **dict.fromkeys(("learning rate too high", "steps too large"), _slower),
     **dict.fromkeys(("uphill", "wrong sign"), _turned), "gradients for updates": _updated,
-    "optimizer state left": _kept, "state stays": _carried, "never updated": _handed_on, "no gradient": _reached,
+    "optimizer state left": _kept, "state stays": _carried, "never updated": _handed_on,
+    **dict.fromkeys(("no gradient", "term cut off"), _reached),
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split,
     "averages left": lambda at: iter([averages.kept(at.file, at.line)]),

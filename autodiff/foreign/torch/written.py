@@ -302,7 +302,8 @@ def _lighter(at: _At) -> Iterator[NewLines]:
 _RULES: Rules[Known] = {
     "gradients accumulate": _zeroed, "nothing to step by": lambda at: iter([
         new_lines.between_steps(at.file, at.line, at.known.backward, before)]), "never stepped": _stepped,
-    "uphill": _turned, "rate fades": _once_an_epoch, "broadcast": _one_shape, "no gradient": _reached,
+    "uphill": _turned, "rate fades": _once_an_epoch, "broadcast": _one_shape,
+    **dict.fromkeys(("no gradient", "term cut off"), _reached),
     "equal initial values": _drawn,
     **dict.fromkeys(("learning rate too high", "steps too large"), lambda at: iter([slower(0.1, at.known)])),
     "inputs not scaled": _scaled, "eval mode": _training,

@@ -18,6 +18,7 @@ from ..scripts.source_tree import Source
 _BY_DEFAULT = ("fullyconnected", "conv2d", "convolution2d", "conv2dtranspose", "separableconv2d")  # of contrib: a relu
 _ARGUMENTS = ("activation", "activation_fn")
 DROPOUT, NORMALIZATION = ("dropout",), ("batchnormalization", "batchnorm")  # calls of layers
+STOPS = ("stopgradient",)
 _FIRST = ("inputs", "x")  # what layers call their input
 _LAYERS = ("dense", "conv1d", "conv2d", "conv3d")
 

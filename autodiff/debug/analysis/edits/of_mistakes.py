@@ -24,7 +24,7 @@ from ..mistakes.reach import HAZARDS, NEAR
 from ..mistakes.wiring import linear_pairs
 from ..scripts.source_tree import WHOLE
 from . import of_heads, of_training
-from .activations import DROPOUT, Activation, LeftOut
+from .activations import DROPOUT, STOPS, Activation, LeftOut
 from .in_graph import Now, around, constant, copied, instead
 from .in_source import Argument, Rewrite
 from .of_givens import turned
@@ -304,6 +304,8 @@ def _kept_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
 
 
 _WAYS: dict[str, Way] = {
+    "term cut off": lambda op, *_: iter((Attempt((edit(op, "without the tf.stop_gradient", lambda now: now(
+        op.inputs[0]), LeftOut(op, STOPS)),)),)),
     "weights on a mean": of_heads.weighed, "class weights the wrong way round": of_heads.reciprocal,
     "logits for probabilities": of_heads.halved_at, "argmax over one": of_heads.one_or_other,
     "distances turned": _swapped, "mask the wrong way round": of_heads.compared_otherwise,

@@ -22,7 +22,7 @@ from ..scripts.source_tree import Source
 from ..scripts.states import state_instead
 from ..scripts.straight_through import straight_past
 from ..unused_states import unused_state
-from .activations import NORMALIZATION, LeftOut
+from .activations import NORMALIZATION, STOPS, LeftOut
 from .by_names import asked_at, picked
 from .clipping import RunToo
 from .in_source import Argument, Dense, Rewrite, Swapped, rewritten
@@ -74,15 +74,17 @@ def _final_state(op: Operation) -> NewLines:
 
 
 def past_cut(y: Tensor, cut: Operation, remedy: str) -> NewLines:
-    """New lines that let the gradient straight past a choice of rows, or what only rounds; {} where they are not known.
+    """New lines that let the gradient straight past a choice of rows, what only rounds, or is stopped.
 
-    remedy: what is said of it.
+    {} where they are not known. remedy: what is said of it.
     """
     try:
         old = "".join(source_lines(cut.site.file if cut.site is not None else ""))
         if "pass the gradient, x + " in remedy and cut.site is not None and len(cut.inputs) == 1:
             template = f"{{0}} + {{tf}}.stop_gradient({{tf}}.{cut.type.lower()}({{0}}) - {{0}})"
             return rows_of(old, rewritten(old, [Rewrite(cut, None, template, ((cut, 0),))]), cut.site.file)
+        if remedy.startswith("remove the tf.stop_gradient") and cut.site is not None:
+            return rows_of(old, rewritten(old, [LeftOut(cut, STOPS)]), cut.site.file)
         source = Source(old, advice_of(cut.graph).words)
         return source.rows(straight_past(source, cut, y)[0], cut.site.file if cut.site is not None else "")
     except (ArgumentError, OSError, SyntaxError):

@@ -1,4 +1,5 @@
-"""What is added to a loss: penalties that outweigh the error of the data, squares of what is averaged first."""
+"""What is added to a loss: penalties that outweigh the error of the data, squares of what is averaged first, and what
+a stop_gradient keeps from training anything."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -6,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, past, reached
+from ....core.traversal import ancestors, in_order, past, reached
 from ...facts.roles import LAYERS, at_line, place_of
+from ..cut_remedies import is_straight_through
 from ..findings import Finding
-from .case import Case, fed_behind, finding, held, values_behind
+from .case import SHAPES, Case, fed_behind, finding, held, values_behind
 from .heads import SAME, above, comes_of_data, constant, heads, is_data, number_in, scaled, through
 from .signs import signs_of
 
@@ -18,13 +20,14 @@ _SMALL, _ROWS = 0.1, 4  # a factor that is meant to weigh a sum down; a batch
 _MANY, _GONE = 8, 0.1  # numbers of an example, by which a mean of them is too small; nats as good as none
 _HEAVY = 5.0  # times the error of the data, at the beginning
 _COUNTS = 0.6  # of the error with weights of 0: up to which the data have their say
+_MOST = 20  # terms of a loss
 _CANCELS = 0.5  # of the mean of squares: where the square of a mean is less, both signs are there
 
 
 def penalty_mistakes(case: Case) -> list[Finding]:
     """Findings about what is added to the error of the data."""
     return (_weighted_by_zero(case) or _subtracted(case) or _too_heavy(case) or _summed_beside_mean(case)
-            or _divergence_too_heavy(case))
+            or _divergence_too_heavy(case) or _cut_off(case))
 
 
 def _weighted_by_zero(case: Case) -> list[Finding]:
@@ -123,6 +126,51 @@ def _divergence_too_heavy(case: Case) -> list[Finding]:
                             "code says nothing of the example", f"take {size} times the mean, or less of the other",
                             confidence="certain")]
     return []
+
+
+def _cut_off(case: Case) -> list[Finding]:
+    """A term of the loss that a stop_gradient keeps from all variables, or from those that else only a divergence or
+    a penalty trains."""
+    terms = [t for t in _terms(case.y) if case.variables_behind(t)]
+    ways = {t: reached([t.op], lambda op: [i.op for i in op.inputs] if op.type not in ("StopGradient", *SHAPES) else [])
+            for t in (terms if len(terms) > 1 else ())}
+    trained = {u.variable.op for u in case.own} or {v.op for v in case.variables}
+    for term, way in ways.items():
+        apart = (case.variables_behind(term) & trained) - way
+        others = [o for o in terms if o is not term and not apart.isdisjoint(ways[o])]
+        is_idle = trained.isdisjoint(way)
+        if not apart or not apart <= set[Operation]().union(*(ways[o] for o in others)) or not is_idle and not (any(
+                head.op in way for head in heads(case)) and all(_holds_back(o, ways[o], case) for o in others)):
+            continue
+        stops = [op for op in way if op.type == "StopGradient" and not is_straight_through(op) and not apart.isdisjoint(
+            ancestors(op.inputs))]
+        meant = [op for op in stops if any(is_residual(o, case) for o in (op.inputs[0].op, *above(op, 4)))]
+        for stop in in_order(op for op in stops if op not in meant or len(meant) == len(stops))[:1]:
+            name = in_order(apart & ancestors(stop.inputs))[0].outputs[0].name
+            return [finding(66, "term cut off", stop, f"{stop.name} lets no gradient of {term.name}, a part of "
+                            f"{case.y.name}, through to {name}: " + ("that part trains nothing" if is_idle else
+                            f"only {others[0].name} trains it, which does not say how well it does its task"),
+                            "remove the tf.stop_gradient", target=term.name,
+                            confidence="certain" if is_idle else "probable")]
+    return []
+
+
+def _terms(y: Tensor) -> list[Tensor]:
+    """As addends, past signs and factors too."""
+    found, stack = list[Tensor](), [y]
+    while stack and len(found) < _MOST:
+        op, _ = scaled(stack.pop())
+        is_sum = op.type in (*_SUMS, "Sub") and all(t.dims == () for t in op.inputs)
+        stack += op.inputs if is_sum else ()
+        found += () if is_sum else op.outputs[:1]
+    return found
+
+
+def _holds_back(term: Tensor, way: set[Operation], case: Case) -> bool:
+    """Whether a term of a loss is a penalty of weights, or the divergence of a normal code, and no error."""
+    near = {o.type for o in (term.op, *above(term.op, 8)) if o in case.trained}
+    return not comes_of_data([term]) or {"Exp", "Square"} <= near and "Log" not in near and not any(
+        head.op in way for head in heads(case))
 
 
 def _of_an_example(y: Tensor) -> list[tuple[Operation, float]]:
