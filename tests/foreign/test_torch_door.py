@@ -14,7 +14,7 @@ from autodiff.foreign.leaf_names import is_of_all_rows
 
 from .mini_torch import installed
 
-HEAD = """import torch
+HEAD = """import torch; from types import SimpleNamespace
 w = torch.tensor([[0.5], [-1.0], [2.0]], requires_grad=True)
 x = torch.tensor([[1.0, 2.0, 3.0], [0.5, -1.0, 1.0], [2.0, 0.0, 1.0], [1.0, 1.0, -1.0]])
 y = torch.tensor([[1.0], [0.0], [2.0], [1.0]])
@@ -22,6 +22,7 @@ losses = []
 for step in range(6):
 """
 LOSS = "loss = (x @ w - y).square().mean()"
+FREED = "loss.refuses = step * 'Trying to backward through the graph a second time'"
 DOWN = ["losses.append(float(loss))", "loss.backward()", "with torch.no_grad():",
         "    w -= w.grad * torch.tensor(0.05)", "    w.grad.zero_()"]
 
@@ -81,16 +82,24 @@ def test_of_steps_that_all_do_something_else_some_are_looked_at(size, seen, told
     ([LOSS, "loss.backward()", "with torch.no_grad():", "    w = w * torch.tensor(0.5)", "w.grad * 2"],
      10, "w.grad is None: w does not require a gradient, as mul made it anew at train.py:10 under no_grad", "w -= …"),
     (["h = h if step else w", "h = h * torch.tensor(0.5)", LOSS.replace("w", "h"),
-      "loss.refuses = step * 'Trying to backward through the graph a second time'", "loss.backward()"],
+      FREED, "loss.backward()"],
      8, "h comes from the step before, made at train.py:8", "h = h.detach()"),
     (["h, c = (h, c) if step else (w, w)", "h, c = h * c, c * torch.tensor(0.5)", LOSS.replace("w", "h"),
-      "loss.refuses = step * 'Trying to backward through the graph a second time'", "loss.backward()"],
+      FREED, "loss.backward()"],
      8, "h and c come from the step before, made at train.py:8", "h, c = h.detach(), c.detach()"),
+    (["if not step:", "    h = None", "h = w * torch.tensor(0.5) if h is None else h * torch.tensor(0.5)",
+      LOSS.replace("w", "h"), FREED, "loss.backward()"],
+     12, "h comes from the step before, made at train.py:9", "train.py:12: h = h.detach()"),
+    (["m = m if step else SimpleNamespace(h=w)", "def keep(value):", "    m.h = value", "h = m.h * torch.tensor(0.5)",
+      "keep(h)", LOSS.replace("w", "h"), FREED, "loss.backward()"],
+     9, "m.h comes from the step before, made at train.py:10, kept at train.py:9", "m.h = value.detach()"),
+    (["m = m if step else SimpleNamespace(h=w)", "m.h = m.h * torch.tensor(0.5)", LOSS.replace("w", "m.h"), FREED,
+      "loss.backward()"], 8, "m.h comes from the step before, made at train.py:8", "train.py:11: m.h = m.h.detach()"),
     (["v = torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)", "h = x @ v",
       "h._needs = False", "(x @ w * h).mean().backward()", LOSS.replace("- y", "* h"), "loss.backward()", "v.grad * 2"],
      8, "v has no gradient: the way to the loss ends: what mm makes of it", "use it for the loss"),
     (["h = h if step else x @ w", "loss = (h - y).square().mean()",
-      "loss.refuses = step * 'Trying to backward through the graph a second time'", "loss.backward()"],
+      FREED, "loss.backward()"],
      8, "h, made at train.py:7, is in two losses", "retain_graph=True"),
     (["h = x @ w", "h.mul_(torch.tensor(2.0))", LOSS.replace("x @ w", "h"), "loss.refuses = 'one has been modified by"
       " an inplace operation: [torch.FloatTensor [4, 1]], which is output 0'", "loss.backward()"],

@@ -11,9 +11,9 @@ import torch
 from ....core.site import resolve
 from ....debug.analysis.advice import Remark
 from ....debug.facts.roles import as_place, at_line
-from ...new_lines import before, in_place, last_name, nodes_on, out_of_place, replaced, scaled_inside, value
+from ...new_lines import after, before, in_place, last_name, nodes_on, out_of_place, replaced, scaled_inside, value
 from ...own_gradients import of_function
-from ...script_lines import assigned_on, loop_around, loops_around, names_between, on_lines, place_on, read_by
+from ...script_lines import assigned_on, loop_around, loops_around, names_between, nodes_in, on_lines, place_on, read_by
 from ...thresholds import ungated
 from ..graph import name_of, sliced, written_by
 from ..habits import Habits
@@ -23,6 +23,7 @@ from ..two_losses import TwoLosses
 from ..uncut import connected
 from ..written import thawed
 from . import in_python, misfits
+from .held import cut_off, detached, holder_of, stored_at
 from .scene import Scene
 
 
@@ -180,7 +181,11 @@ class PostMortem(Scene):
         use, line = self._here(frames) or self.line, next((self._here(e.frames) for e in reversed(
             self.all) if any(t is tensor for t in e.made)), 0)
         names = {**self.frame.f_globals, **self.frame.f_locals}
-        name = (*names_between(self.file, line, use), *(n for n, each in names.items() if each is tensor), "it")[0]
+        own = [*(n for n in names_between(self.file, line, use) if line < use or detached(n, self.named(n))),
+               *(n for n, each in names.items() if each is tensor)]
+        if not own and line >= use and (kept := self._held(tensor)) is not None:
+            return kept
+        name = own[0] if own else "what it uses"
         place, at = place_on(self.file, use), at_line(place_on(self.file, line)) * (line > 0)
         inner = next((resolve(e.frames[:1])[0] for e in self._slopes if any(t is tensor for t in e.made)), None)
         if inner is not None and (lines := scaled_inside(inner.file, inner.line)):
@@ -199,14 +204,45 @@ class PostMortem(Scene):
             return Remark(f"{name}, made{at}, {how}" + (", which" if is_same else ", and the backward() of the first")
                           + " has freed what its gradient needs", place, mended.words or "one backward() of the sum, "
                           "(loss1 + loss2).backward(); or retain_graph=True in the first", mended.lines)
-        is_one, carried = not isinstance(self.named(name), (tuple, list)), self._carried(name, line, use)
-        cut = f"{name} = {name}.detach()" if is_one else f"{name} = tuple(h.detach() for h in {name})"
-        if is_one and carried[1:]:
-            name, cut = " and ".join(carried), f"{', '.join(carried)} = {', '.join(f'{n}.detach()' for n in carried)}"
-        come = "come" if is_one and carried[1:] else "comes"
-        return Remark(f"{name} {come} from the step before, made{at}, with that step's graph, which its backward() has "
-                      "freed", place, f"cut it off before it is used again{at_line(place)}: {cut}",
-                      before(self.file, use, cut))
+        carried = [(n, text) for n in self._carried(name, line, use) or own[:1] if self._may_give(n) and (
+            text := detached(n, self.named(n)))]
+        name = " and ".join(n for n, _ in carried) or name
+        cut = f"{', '.join(n for n, _ in carried)} = {', '.join(text for _, text in carried)}" if carried else ""
+        is_none = any(isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and own[0] in map(
+            ast.unparse, node.targets) for node in on_lines(self.file).values()) if cut else False
+        place, put, when = (place_on(self.file, self.line), after, "behind the backward()") if is_none else (
+            place, before, "before it is used again")
+        return Remark(f"{name} {'come' if carried[1:] else 'comes'} from the step before, made{at}, with that step's "
+                      "graph, which its backward() has freed", place, f"cut it off {when}{at_line(place)}"
+                      + f": {cut}" * bool(cut), put(*place[:2], cut) if cut else {})
+
+    def _held(self, tensor: Any) -> Remark | None:
+        """Of what an object of the script's keeps; it has what this step has made of it in its place by now."""
+        again, of_it, user = [tensor], {id(tensor)}, (self.file, self.line)
+        for e in self.entries:
+            if of_it & set(map(id, e.given)):
+                of_it |= set(map(id, e.made))
+                again += [t for t in e.made if t.shape == tensor.shape]
+        if (found := holder_of(again, {**self.frame.f_globals, **self.frame.f_locals})) is None:
+            return None
+        sites = resolve(next((e.frames for e in reversed(self.all) if any(t is tensor for t in e.made)), ()))
+        inner = [site.function for site in sites].index(self.frame.f_code.co_name) + 1
+        stores = stored_at(found, (self.file, *(site.file for site in sites)))
+        at = place_on(stores[0][0], stores[0][1].lineno) if len(stores) == 1 else None
+        if lines := cut_off(found, *stores[0], sites[:inner], user) if at is not None else {}:
+            how = f"where it is kept{at_line(at)}: {next(iter(lines.values())).split(chr(10))[-1].strip()}"
+        else:
+            cut = f"{found.path} = {detached(found.path, found.value)}"
+            how, lines = f"behind the backward(){at_line(place_on(*user))}: {cut}", after(*user, cut)
+        return Remark(f"{found.path} comes from the step before, made{at_line(as_place(sites[0]))}" + (
+            f", kept{at_line(at)}" if at else "") + ", with that step's graph, which its backward() has freed",
+            at or place_on(*user), f"cut it off {how}", lines)
+
+    def _may_give(self, name: str) -> bool:
+        """Whether the function that failed may give a name another value, and has it already."""
+        is_global = name in self.frame.f_globals and any(isinstance(node, ast.Global) and name in node.names
+                                                         for node in nodes_in(self.file))
+        return is_global or self.frame.f_code.co_name == "<module>" or name in self.frame.f_code.co_varnames
 
     def _carried(self, name: str, line: int, use: int) -> list[str]:
         """A name, and others that carry a state with it: given values on its line, and read in the step after it."""
