@@ -151,6 +151,15 @@ def test_what_is_differentiated_by_on_the_way_is_data(told, asked):
     assert ("not in the optimizer" in [kind for kind, _ in found.found]) != asked
 
 
+@pytest.mark.parametrize("writes, graphs", [("pass", 1), ("a.mul_(torch.tensor(2.0))", 2)])
+def test_what_was_filled_before_the_loop_and_is_not_written_in_it_is_given(told, writes, graphs):
+    found = told("if not step:", "    a = x * torch.tensor(1.0)", "    a.mul_(torch.tensor(2.0))", "for k in range(2):",
+                 "    loss = (a @ w - y).square().mean()", f"    {writes}", "    loss.backward()",
+                 "    w.grad.zero_()", "    losses.append(float(loss))")
+    assert len({s.loss for _, s, _ in found.steps}) == graphs
+    assert np.allclose([loss for loss, *_ in found.steps], found.names["losses"], rtol=1e-6)
+
+
 @pytest.mark.parametrize("ask", ["torch.autograd.grad(h, t, create_graph=True)", "pass"])
 def test_what_an_earlier_loss_asked_by_is_no_variable_of_the_next(told, ask):
     found = told("o = torch.optim.Optimizer([w], 0.1) if not step else o", "t = torch.tensor(1.0, requires_grad=True)",

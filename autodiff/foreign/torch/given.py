@@ -59,12 +59,14 @@ def in_loop(entries: Sequence[Entry], frames: RawFrames) -> list[Entry]:
     depth, lines = next(((depth, lines) for depth, lines in loops if lines), (0, range(0)))
     if not lines:
         return list(entries)
-    code, outer, changed = frames[depth][0], frames[depth + 1:], _changed(entries)
+    code, outer = frames[depth][0], frames[depth + 1:]
 
     def is_inside(entry: Entry) -> bool:
         place = len(entry.frames) - len(outer) - 1
         return (place >= 0 and entry.frames[place + 1:] == outer and entry.frames[place][0] is code
                 and resolve(entry.frames[place:place + 1])[0].line in lines)
+
+    changed = _changed([e for e in entries if is_inside(e) and not _is_normalization(e)])  # which uses no averages
 
     def tells(entry: Entry) -> bool:
         return isinstance(entry.op, (Call, Choice)) or any(
@@ -72,6 +74,10 @@ def in_loop(entries: Sequence[Entry], frames: RawFrames) -> list[Entry]:
             for t in entry.made)
 
     return [entry for entry in entries if is_inside(entry) or tells(entry)]
+
+
+def _is_normalization(entry: Entry) -> bool:
+    return not isinstance(entry.op, (Call, Choice)) and "batch_norm" in name_of(entry.op)[0]
 
 
 def _changed(entries: Sequence[Entry]) -> set[int]:
