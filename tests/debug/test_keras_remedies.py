@@ -456,6 +456,10 @@ m.fit(data, 30 * np.sin(data).sum(1) ** 2, 24, 6, verbose=0)
     found = [Finding(63, kind, "", "", "", "", "", "", None)
              for kind in ("labels do not follow from inputs", "inputs not scaled")]
     assert [f.kind for f in explained(found)] == ["inputs not scaled"]
+    found = [Finding(severity, kind, "", "", "", "", "", "", None) for kind, severity in {
+        "learning rate too high": 104, "gradients accumulate": 92}.items()]
+    first, second = ranked(explained(found), ())
+    assert (first.kind, second.text) == ("gradients accumulate", "; it may follow from the gradients that pile up")
 
 
 def test_a_batch_of_zeros_is_no_zero_gradient(tmp_path: Path) -> None:

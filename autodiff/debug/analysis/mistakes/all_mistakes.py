@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from ...facts.steps import When
-from ..findings import WARNING, Finding
+from ..findings import ERROR, WARNING, Finding
 from .batches import batch_mistakes
 from .case import Case
 from .classes import class_mistakes, residual_mistakes
@@ -34,6 +34,7 @@ _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "i
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1",
            "loss weight of 0", "labels out of range", "summed over the examples")
+_OMITTED = ("gradients accumulate", "gradients never reset")  # what is proven to lack, of which steps grow
 _PREVENTS = ("clipping not applied", "never bounded")  # these, if it were done
 _UNBOUND = ("nan", "inf", "exploding gradient", "learning rate too high", "steps too large")
 _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that say it too
@@ -109,6 +110,9 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     if not kinds.keys().isdisjoint(_PREVENTS) and not kinds.keys().isdisjoint(_UNBOUND):
         most = max(kinds.values()) + 1
         found = [replace(f, severity=most) if f.kind in _PREVENTS else f for f in found]
+    if omitted := next((f for f in found if f.kind in _OMITTED and f.severity >= ERROR), None):
+        found = [replace(f, severity=min(f.severity, omitted.severity - 1), text=f"{f.text}; it may follow from the "
+                         "gradients that pile up") if f.kind in OF_A_RATE else f for f in found]
     if any(f.kind == "equal initial values" and f.severity >= WARNING for f in found):
         found = [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it follows from the equal initial values")
                  if f.kind in _OF_ZEROS else f for f in found]
