@@ -280,6 +280,10 @@ class _Habits(_Names):
     visit_Assign = visit_AugAssign = _put  # noqa: N815
 
 
+_ROOM = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OURS = tuple(os.path.join(os.path.dirname(_ROOM), name, "") for name in (os.path.basename(_ROOM), "cli"))
+
+
 class _Loader(SourceFileLoader):
     """Loads a module of the script's own; what is compiled is kept nowhere."""
 
@@ -293,7 +297,7 @@ class _Loader(SourceFileLoader):
 
 
 class _Finder:
-    """Finds the script's own modules: those below its folders which are not installed there."""
+    """Finds the script's own modules: those below its folders which are not installed there, and are none of ours."""
 
     def __init__(self, folders: Sequence[str], put_back: list[str]) -> None:
         self._folders, self._put_back = [os.path.abspath(folder) for folder in folders], put_back
@@ -301,8 +305,9 @@ class _Finder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         spec = PathFinder.find_spec(name, self._folders if path is None else path)
         file = spec.origin if spec is not None else None
-        if spec is None or not file or not file.endswith(".py") or "site-packages" in file or \
-                not os.path.abspath(file).startswith(tuple(folder + os.sep for folder in self._folders)):
+        whole = os.path.abspath(file or "")
+        if spec is None or not file or not file.endswith(".py") or "site-packages" in file or whole.startswith(
+                _OURS) or not whole.startswith(tuple(folder + os.sep for folder in self._folders)):
             return None
         loader = _Loader(spec.name, file)
         loader.put_back = self._put_back

@@ -47,12 +47,12 @@ def world_of(main: ModuleType, spec: ModuleSpec | None, arguments: Sequence[str]
     folder = os.getcwd() if spec is not None else os.path.dirname(os.path.abspath(file))
     saved, imported = (sys.argv, list(sys.path), sys.modules.get("__main__"), threading.excepthook), set(sys.modules)
     sys.argv = [file, *arguments]
-    sys.path[:0] = [folder] if folder == os.getcwd() else [folder, os.getcwd()]
+    sys.path[:0] = own = [folder] if folder == os.getcwd() else [folder, os.getcwd()]
     sys.modules["__main__"] = main
     threading.excepthook = _thread_failed
     try:
         with (contextlib.nullcontext() if with_tensorflow else standing_in(shadow=True),
-              old_names.in_modules_of(sys.path[:2], put_back), _figures_drawn(), _arithmetic_heard()):
+              old_names.in_modules_of(own, put_back), _figures_drawn(), _arithmetic_heard()):
             yield
     finally:
         sys.argv, sys.path[:] = saved[:2]

@@ -1,5 +1,6 @@
 """Names that Python and NumPy have removed are there for a script and its modules, and for nobody else."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -128,3 +129,9 @@ def test_what_is_put_back_comes_after_what_must_be_first() -> None:
     plain: dict[str, object] = {}
     exec(code_of("x = [1]\nx = x + x\n", "script.py", []), plain)
     assert {*plain} == {"x", "__builtins__"}  # nothing is put into a script that needs none of it
+
+
+def test_modules_of_the_debugger_itself_are_loaded_as_they_are() -> None:
+    with in_modules_of([str(Path(__file__).parents[2])], []):
+        found = {name for name in ("autodiff", "cli", "tests") if sys.meta_path[0].find_spec(name, None)}
+    assert found == {"tests"}
