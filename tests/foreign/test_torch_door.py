@@ -384,10 +384,33 @@ def test_a_schedule_that_leaves_no_rate_has_its_line(told):
     assert found.found == [("learning rate too low", 8)] and found.advice.rate.place.line == 7
     raised = "descent.param_groups[0].update(initial_lr=0.01, lr=2.0)"
     rate = told(made, plan, raised, LOSS, "descent.zero_grad()", "loss.backward()", "descent.step()").advice.rate
-    assert (rate.text, rate.place.line) == ("the learning rate is 2, by its schedule", 8)
+    assert (rate.text, rate.place.line) == ("the learning rate is 2, 200 times what it began with, by its schedule", 8)
     group = "step or descent.param_groups.append({'params': [], 'lr': 7.0})"
     rate = told(made, group, LOSS, "descent.zero_grad()", "loss.backward()", "descent.step()").advice.rate
     assert (rate.text, rate.place.line) == ("the learning rate is 7 in one of its groups", 7)
+
+
+def test_a_schedule_of_the_scripts_own_that_raises_the_rate_has_its_line(told):
+    found = told("descent = descent if step else torch.optim.Optimizer([w])", "factor = lambda n: 2.0 * n",
+                 "plan = plan if step else torch.optim.lr_scheduler.LRScheduler(descent)",
+                 "plan.optimizer, plan.last_epoch, plan.lr_lambdas = descent, step, [factor]",
+                 "descent.param_groups[0].update(initial_lr=0.05, lr=0.05 * factor(step))", LOSS,
+                 "descent.zero_grad()", "loss.backward()", "descent.step()")
+    rising, = found.advice.uphill()
+    assert rising.text.startswith("the learning rate rises, from 0.05 that the optimizer was given to 0.5")
+    assert [*found.advice.written(rising).values()] == ["    factor = lambda n: min(1.0, 2.0 * n)"]
+
+
+def test_a_warm_up_that_is_not_divided_ends_at_1(tmp_path):
+    (file := tmp_path / "train.py").write_text(
+        "def warm(n):\n    def factor(step):\n        if step < n:\n            return step + 1\n"
+        "        return 1.0\n    return factor\n")
+    exec(compile(file.read_text(), str(file), "exec"), names := {})
+    linecache.checkcache()
+    with installed("autodiff.foreign.torch"):
+        from autodiff.foreign.torch.rates import bounded
+        (first, mended), (later, as_it_is) = (bounded(names["warm"](9), turn) for turn in (3, 20))
+    assert (first.line, mended, later.line, as_it_is) == (4, "(step + 1) / n", 5, "min(1.0, 1.0)")
 
 
 @pytest.mark.parametrize(["loss", "wrong", "right"], [

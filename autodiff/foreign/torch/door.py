@@ -308,15 +308,15 @@ class TorchDoor:
         by_hand = next((e for e in self.recorder.entries if _updates(e, parameters)), None)
         if by_hand is not None:
             place = place_of_frames(by_hand.frames)
-            use = Use(place, f"; the parameters are changed{at_line(place)}",
-                      "subtract the gradient: p -= rate * p.grad")
+            use = Use(place, f"; the parameters are changed{at_line(place)}", "subtract the gradient: p -= lr * p.grad")
         else:
             use = Use(rate.place if rate else None, f"; {rate.text}{at_line(rate.place)}" if rate else "",
                       "let the optimizer minimize: a positive learning rate, without maximize=True")
         advice = self.steps.advice
         advice.written = lambda finding: written(finding, self._habits.known(self.steps.graph))
         advice.slower = lambda factor: slower(factor, self._habits.known(self.steps.graph))
-        advice.rate, advice.findings = rate, lambda: [*found, *uphill(turns, use), *too_far(turns, use)]
+        advice.rate, advice.uphill = rate, (rising := self._habits.rates.rising)
+        advice.findings = lambda: [*found, *uphill(turns, use), *((far := too_far(turns, use)) and rising() or far)]
 
     def _refuse(self, error: Exception) -> None:
         is_ours = isinstance(error, (AutodiffError, NotImplementedError))

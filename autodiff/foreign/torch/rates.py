@@ -1,7 +1,11 @@
 """What stands between a PyTorch program's gradients and its steps: scaled losses, clipping, schedules of the rate."""
 from __future__ import annotations
 
+import ast
+import contextlib
+import inspect
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -9,15 +13,19 @@ import torch
 
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
+from ...debug.facts.records import Place
 from ...debug.facts.roles import at_line
 from ..new_calls import with_word
-from .record import RawFrames, numbers_of, place_of_frames, user_frames
+from ..new_lines import nodes_on, tight
+from ..script_lines import holding, place_on
+from .record import RawFrames, is_finite, is_library, numbers_of, place_of_frames, user_frames
 
 _DROPS = 3  # of the rate, from which on it is said to fade
 _FADED, _GONE = 1e-3, 1e-6  # of the first rate, if each drop halves it at least; whatever the drops are
 _DECAY = 0.1  # from which on a weight decay is looked at
 _HEAVY, _BALANCED = 0.3, 0.7  # one that may balance the loss, and the share of its gradient from which on it does
 _SHARE = 0.1  # of the first rate, below which it is the schedule that makes it low
+_RAISED = 4.0  # times the rate that an optimizer was given, from which on it is said to rise
 _KEPT = 200  # steps
 _PACED, _SLOW = 8, 1e-6  # first steps whose change of a kernel is taken; what of its size is next to nothing
 
@@ -36,6 +44,8 @@ class Rates:
         self._rates: list[float] = []
         self._scheduled: RawFrames = ()
         self._planned: RawFrames = ()  # where the last schedule was made
+        self._plan_of: Any = None  # that schedule
+        self._last = 0, 0.0, True  # its turn and the rate in the last step with finite gradients; whether all had
         self._first = 0.0  # the rate that schedules begin with
         self._kernel: tuple[Any, Any] = (None, None)  # one that the first step was to change, and what it was then
         self._decay: tuple[float, float] = (0.0, 0.0)  # weight decay, and the least it has been, in gradients
@@ -60,8 +70,10 @@ class Rates:
         for optimizer in self._optimizers:
             rates = {float(group["lr"]) for group in optimizer.param_groups if group.get("lr") is not None}
             if rates:
+                rates = {self._last[1]} if not self._last[2] and self._plan_of.optimizer is optimizer else rates
                 planned = self.raised_by(max(rates))
-                how = ", by its schedule" if planned else " in one of its groups" if len(rates) > 1 else ""
+                times = f"{max(rates) / self._first:.3g} times what it began with" if planned else ""
+                how = f", {times}, by its schedule" if planned else " in one of its groups" if len(rates) > 1 else ""
                 return Remark(f"the learning rate is {max(rates):.3g}{how}",
                               place_of_frames(planned or self._made.get(id(optimizer), ())))
         return None
@@ -83,14 +95,18 @@ class Rates:
     def _schedule(self, *_: Any) -> None:
         self._scheduled = user_frames()
 
-    def _plan(self, *_: Any) -> None:
-        self._planned = user_frames()
+    def _plan(self, _: Any, schedule: Any, *__: Any) -> None:
+        self._planned, self._plan_of, self._last = user_frames(), schedule, (0, 0.0, True)
 
     def before_step(self, optimizer: Any) -> None:
         """Note the rate of a step."""
         self._first = float(optimizer.param_groups[0].get("initial_lr", 0.0))
         self._rates.append(float(optimizer.param_groups[0].get("lr", 0.0)))
         del self._rates[:-_KEPT]
+        if self._last[2] and id(getattr(self._plan_of, "optimizer", None)) == id(optimizer):
+            turn, is_finite_yet = getattr(self._plan_of, "last_epoch", 0), is_finite(
+                p.grad for group in optimizer.param_groups for p in group["params"])
+            self._last = (turn, self._rates[-1], True) if is_finite_yet else (*self._last[:2], False)
         self._scaled, self.is_due = {}, False
         is_early = len(self._paces) < _PACED
         if is_early:
@@ -128,6 +144,17 @@ class Rates:
     def raised_by(self, rate: float) -> RawFrames:
         """Where the schedule was made that has raised the rate to this; () if none has."""
         return self._planned if self._planned and rate > self._first > 0 else ()
+
+    def rising(self) -> list[Finding]:
+        """What in a schedule of the script's own makes the rate far larger than it was given."""
+        turn, rate, factors = self._last[0], self._last[1], getattr(self._plan_of, "lr_lambdas", ())
+        if not self.raised_by(rate) or rate < _RAISED * self._first or not factors:
+            return []
+        place, new = bounded(factors[0], turn)
+        return [Finding(97, "rate rises", "", "", "", f"the learning rate rises, from {self._first:.3g} that the "
+                        f"optimizer was given to {rate:.3g}, by the factor {rate / self._first:.3g} of its schedule"
+                        f"{at_line(place_of_frames(self._planned))}", f"let the factor end at 1: {new}" if new else
+                        "let the factor end at 1", "grads", place or place_of_frames(self._planned))]
 
     def unscaled(self, loss: Any) -> tuple[Any, float]:
         """The loss behind a scaled one that backward begins with, and the factor."""
@@ -195,6 +222,42 @@ class Rates:
                         f"in {len(rates)} steps, by scheduler.step(){at_line(place)}: the parameters "
                         "hardly move any more", "call scheduler.step() once an epoch, or let the rate fall more slowly",
                         "doctor", place)]
+
+
+def returned_on(file: str, line: int) -> ast.expr | None:
+    """The only expression on a line that a function, or lambda, gives."""
+    found = [node.value if isinstance(node, ast.Return) else node.body for node in nodes_on(file, line)
+             if isinstance(node, (ast.Return, ast.Lambda))]
+    return found[0] if len(found) == 1 else None
+
+
+def bounded(factor: Any, turn: int) -> tuple[Place | None, str]:
+    """The line that gave the factor of a rate in a turn, and what is at most 1 in place of it; "" where not known."""
+    code, lines, outer = getattr(factor, "__code__", None), list[int](), sys.gettrace()
+
+    def trace(frame: Any, event: str, _: Any) -> Any:
+        lines.extend([frame.f_lineno] * (event == "return" and frame.f_code is code))
+        return trace
+
+    if code is None or is_library(code.co_filename):
+        return None, ""
+    sys.settrace(trace)
+    try:
+        factor(turn)
+    finally:
+        sys.settrace(outer)
+    given, at = returned_on(code.co_filename, lines[-1]), place_on(code.co_filename, lines[-1])
+    if given is None:
+        return at, ""
+    known = {**inspect.getclosurevars(factor).nonlocals, "self": getattr(factor, "__self__", None)}
+    for around in holding(code.co_filename, lines[-1])[::-1]:
+        test = around.test if isinstance(around, ast.If) else None
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Lt, ast.LtE)):
+            with contextlib.suppress(Exception):  # what the script's names are there may be anything
+                most = eval(end := ast.unparse(test.comparators[0]), factor.__globals__, known)
+                if most > 1 and 0.5 < factor(most - 1) / most <= 1:  # as (step + 1) / warmup
+                    return at, f"{tight(given, ast.unparse(given))} / {tight(test.comparators[0], end)}"
+    return at, f"min(1.0, {ast.unparse(given)})"
 
 
 def underflowing(optimizers: Iterable[Any], made: Mapping[int, RawFrames]) -> list[tuple[Any, Remark]]:
