@@ -108,8 +108,32 @@ said = tf.nn.sigmoid_cross_entropy_with_logits
 loss = tf.reduce_mean(said(labels=tf.ones_like(near_), logits=near_) + said(labels=tf.zeros_like(far), logits=far))
 fit([adam(.01).minimize(loss), loss])
 """
+_BEGUN_LARGE = """
+def layer(h, units, act=None):
+    spread = 30 * int(h.shape[1]) ** -.5
+    w = tf.Variable(tf.random_normal([int(h.shape[1]), units], stddev=spread))  #!
+    return (act or tf.identity)(tf.matmul(h, w) + tf.Variable(tf.zeros([units])))
+loss = tf.losses.mean_squared_error(q, layer(layer(layer(p, 16, tf.nn.relu), 16, tf.nn.relu), 1))
+fit([adam(.1).minimize(loss), loss], near, 60)
+"""
+_ROWS_BY_LITTLE = """
+table = tf.Variable(tf.random_normal([200, 8], stddev=.3))
+pair = tf.placeholder(tf.int32, [None, 2])
+left, right = (tf.gather(table, pair[:, i]) for i in (0, 1))
+loss = tf.losses.sigmoid_cross_entropy(tf.to_float(tf.equal(pair[:, 0] % 4, pair[:, 1] % 4)), tf.reduce_sum(
+    left * right, 1))
+fit([tf.train.AdagradOptimizer(1e-4).minimize(loss), loss], lambda i: {pair: rng.randint(0, 200, (64, 2))}, 60)  #!
+"""
+_BY_LITTLE = """
+z = dense(dense(tf.layers.dropout(x, .3, training=True), 16, tf.nn.relu), 4)
+loss = tf.losses.sparse_softmax_cross_entropy(t, z)
+fit([tf.train.MomentumOptimizer(5e-5, .9).minimize(loss), loss], steps=120)  #!
+"""
 # a program -> the kind of what is wrong, the program, what is wrong in it, and what is right
 CAUSES = {
+    "first values beyond all measure": ("initial values too large", _BEGUN_LARGE, "30 *", "1 *"),
+    "rows that hardly move": ("learning rate too low", _ROWS_BY_LITTLE, "1e-4", ".3"),
+    "a rate too low for what is noisy": ("learning rate too low", _BY_LITTLE, "5e-5", "5e-2"),
     "a code that the error does not reach": ("term cut off", _CODE, "tf.stop_gradient(code)", "code"),
     "a policy that its gain does not reach": ("term cut off", _GAINED, "tf.stop_gradient(scores)", "scores"),
     "a stop that all paths pass": ("no gradient", _LOOKED_UP, "tf.stop_gradient(tf.nn.embedding_lookup(table, t))",
@@ -137,6 +161,14 @@ def test_a_quiet_cause_comes_first_and_its_twin_has_none(name: str, tmp_path: Pa
     assert "#!" not in text or lines[first.place.line - 1].endswith("#!"), lines[first.place.line - 1]
     assert wrong in text
     assert [(f.kind, f.text) for f in findings(text.replace(wrong, right), tmp_path) if f.level != "remark"] == []
+
+
+@pytest.mark.parametrize(("wrong", "best"), [("3e-6", "from 3e-06 to 0.03:"), ("8.", "from 8 to 0.08:")])
+def test_of_rates_the_power_of_ten_that_helps_most_is_written(wrong: str, best: str, tmp_path: Path) -> None:
+    text = ("loss = tf.losses.mean_squared_error(q, dense(dense(p, 16, tf.nn.relu), 1))\n"
+            f"fit([adam({wrong}).minimize(loss), loss], near)\n")
+    first, *_ = findings(text, tmp_path)
+    assert first.kind.startswith("learning rate too ") and best in first.remedy
 
 
 def test_a_copy_of_what_is_no_part_of_the_loss_is_not_trained_through_nor_wrong_as_a_start(tmp_path: Path) -> None:

@@ -7,20 +7,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....core.constant_value import static_value
+from ....core.errors import ArgumentError
 from ....core.graph import Operation, Tensor
+from ....core.site import source_lines
 from ....core.traversal import ancestors
 from ...facts.records import NewLines
 from ...facts.roles import BOUNDS, PLACEHOLDERS
+from ..advice import advice_of
 from ..findings import Finding
 from ..mistakes.case import Case, gradients_of, held
 from ..mistakes.heads import heads, unbroadcast
 from ..mistakes.stepping import outgrown
+from ..scripts.changes import rows_of
 from .activations import LeftOut
 from .clipping import ClipGradients, ClippedApplied
-from .first_values import drawn_lines
+from .first_values import Begun, drawn_lines
 from .given_numbers import LowerRate
 from .in_graph import Edit, Now, around, constant
-from .in_source import Line, Rewrite
+from .in_source import Line, Rewrite, rewritten
 from .of_data import of_pixels, scaled
 from .of_givens import held_rate, lower_rate
 from .of_keras.schedules import rate_set
@@ -156,6 +160,7 @@ def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     rng = np.random.default_rng(0)
     start: dict[str, np.ndarray] = {}
     alike: list[Operation] = []
+    sized: dict[Operation, float] = {}
     kernels = {held(t) for o in case.behind for t in o.inputs[1:] if held(t).outputs[0] in case.variables
                and len(held(t).attrs["shape"] or ()) > 1}
     if finding.kind == "zero factors":
@@ -171,8 +176,21 @@ def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
             alike.append(kernel)
         elif not 1 / 3 < flat.std() / usual < 3:
             start[kernel.name] = (value * (usual / flat.std())).astype(value.dtype)
+            sized[kernel] = float(usual / flat.std())
     if start:
-        yield Attempt((), start, lines=drawn_lines(alike))
+        yield Attempt((), start, lines=drawn_lines(alike) or (
+            {} if advice_of(case.graph).words else _usual_lines(sized)))
+
+
+def _usual_lines(sizes: Mapping[Operation, float]) -> NewLines:
+    """The lines that give kernels their first values, with those of the usual size; {} where they are not found."""
+    files = {op.site.file for op in sizes if op.site is not None}
+    try:
+        file, = files
+        old = "".join(source_lines(file))
+        return rows_of(old, rewritten(old, [Begun(op, factor, usual=True) for op, factor in sizes.items()]), file)
+    except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
+        return {}
 
 
 def clipped(updates: tuple[Operation, ...]) -> Edit:

@@ -20,7 +20,7 @@ from .optimizers import left_alone_mistakes, optimizer_mistakes
 from .pace import endless_falls, negated_losses, pace_mistakes
 from .pairs import pair_mistakes
 from .penalties import penalty_mistakes
-from .reach import near_misses, near_poles
+from .reach import HAZARDS, near_misses, near_poles
 from .signs import wrong_sign
 from .start import copy_mistakes, start_mistakes
 from .trainers import adversary_mistakes, by_loss, trainer_mistakes
@@ -58,6 +58,7 @@ OF_DATA = ("inputs not scaled", "inputs almost zero", "targets not scaled", "lab
            "target among the inputs", "class weights the wrong way round")
 _DIVERGED = 96  # severity of a rate from which on a training diverges
 _FEW = 5  # losses of a training that say nothing of how it goes
+_LEVEL = 0.5  # of the largest of values, above which all of them hardly vary
 CALM = 35  # severity of what did no harm
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
               penalty_mistakes, trained_targets, class_mistakes, residual_mistakes, near_misses, near_poles)
@@ -104,6 +105,9 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     if "no activation" in kinds:  # sums of sums are large, and what follows is to squash them
         found = [replace(f, severity=min(f.severity, kinds["no activation"] - 1)) if f.kind ==
                  "initial values too large" else f for f in found]
+    if (begun := kinds.get("initial values too large", 0)) > ERROR:  # it was so before any step
+        found = [replace(f, severity=min(f.severity, begun - 1)) if f.kind == "learning rate too high" else f
+                 for f in found]
     if kinds.get("no activation", 0) >= WARNING and "of no activation" in "".join(
             f.text for f in found if f.kind == "squared error of classes"):  # none at all: nothing bounds what is said
         found = [replace(f, severity=max(kinds.values()) + 1) if f.kind == "no activation" else f for f in found]
@@ -143,3 +147,19 @@ def looked_at(case: Case, when: When) -> str:
     left = f", not all of what they computed: a step takes {case.ms:.3g} ms" if case.refused else ""
     return (f"{when}, {len(case.looked)} of {len(case.steps)} {kept}training steps, {case.steps[0].step} to "
             f"{case.steps[-1].step}{left}{went}")
+
+
+def unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
+    """What may go wrong somewhere: a remark where in some training steps nothing did."""
+    if not case.steps or case.is_spoiled or case.failed:
+        return list(traps)
+    return [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
+                    "training steps") if f.kind in HAZARDS else replace(f, severity=min(f.severity, CALM))
+            if f.kind == "loss is no scalar" and case.learns else f for f in traps if not _is_level(f, case)]
+
+
+def _is_level(finding: Finding, case: Case) -> bool:
+    """Whether what may be 0, as nothing in the graph keeps it away, hardly varies, as what is normalised does."""
+    op = case.graph.operations.get(finding.op) if finding.kind in ("log", "sqrt", "division", "power") else None
+    values = [v for v in case.series(op.inputs[finding.kind == "division"]) if v.size] if op is not None else []
+    return bool(values) and min(float(v.min()) for v in values) > _LEVEL * max(float(v.max()) for v in values) > 0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Operation, Tensor
+from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors
 from ...facts.roles import VARIABLES
 from ..findings import Finding
@@ -15,7 +16,7 @@ from ..update_blame import operands_of
 from .case import Case, Run, finding, gradients_of, rate_of, update_op
 from .heads import number_in
 
-_USUAL, _MILD, _SLOWISH, _SLOW = 1e-3, 2.5e-4, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
+_USUAL, _MILD, _SLOWISH, _SLOW = 1e-3, 3e-4, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
 _STILL = 1e-6
 _AGAIN = 2  # times that all examples were seen, which are no others then
 _NOT_YET = 0.7  # of the steps, up to which a rate that the script sets itself is not low on purpose
@@ -23,6 +24,7 @@ _GROWS = 1.5  # times: steps that were so much shorter
 _STEEP = 5e-3  # of the loss: gained by one usual step, where a mildly slow training is called slow too
 _MOVED = 0.03  # share of the loss by which a training that goes on has changed it
 _LONG, _MOVED_IN_LONG, _WASTED = 200, 0.2, 20  # the same of so many steps; so many to what a usual one would gain
+_ENOUGH = 100  # steps of a training that is over, in which something should have been learnt
 _FEW, _LITTLE = 10, 0.9  # steps that are hardly any, and of the loss of a guess, above which little was learnt
 _MANY, _FEWEST = 20, 15  # steps that a training has to have had before it is called slow, or very slow
 
@@ -31,25 +33,27 @@ def too_low(case: Case) -> list[Finding]:
     """Steps so short that they change nothing, where longer ones along the gradient would lead down."""
     if len(case.steps) < _FEWEST or not case.paces or not case.again:
         return []
+    pace, rate = float(np.median(_largest_paces(case))), rate_of(case, case.looked[0])
     first, then = case.again[0][1], case.with_variables(case.looked[0], case.y, case.looked[-1].after)
-    most = _MOVED if len(case.steps) < _LONG else _MOVED_IN_LONG
+    if not pace < _MILD or not pace and rate is None or then is None:  # no rule is seen to change them at all
+        return []
+    moved, most = abs(then - first), _MOVED if len(case.steps) < _LONG else _MOVED_IN_LONG
+    gains = [(run.step, gain) for run in case.looked[:3] if (gain := _gain(case, run, _USUAL)) is not None]
+    wasted = bool(gains) and moved * _WASTED < len(case.steps) * min(g for _, g in gains)
+    is_idle = wasted and case.is_over and len(case.steps) >= _ENOUGH and not case.learns
     is_cut_off = case.is_over and len(case.steps) >= _LONG and (
         _gain(case, case.looked[-1], _USUAL) or 0.0) > _STEEP * abs(case.last_loss)
-    if then is None or not (abs(then - first) < most * abs(first) or is_cut_off):
-        return []
-    pace, rate = float(np.median(_largest_paces(case))), rate_of(case, case.looked[0])
-    enough = _MILD if len(case.steps) >= _MANY and not is_cut_off else _SLOWISH
-    if not pace < enough or not pace and rate is None:  # no rule is seen to change these variables at all
+    if not (moved < most * abs(first) or is_cut_off or is_idle) or not pace < (
+            _MILD if is_idle or len(case.steps) >= _MANY and not is_cut_off else _SLOWISH):
         return []
     losses = dict(case.losses)
-    gains = [(run.step, gain) for run in case.looked[:3] if (gain := _gain(case, run, _USUAL)) is not None]
-    is_blind = not gains and 0 < pace < _STILL  # gradients of rows alone, which are not followed here
+    is_blind = not gains and 0 < pace < _STILL  # gradients that are not followed here
     if not is_blind and not (gains and _reaches_kernels(case) and all(
             gain > (1e-4 if pace < _SLOWISH else _STEEP) * abs(losses.get(step, case.first_loss))
             for step, gain in gains)):
         return []
-    if abs(then - first) >= _MOVED * abs(first) and not is_cut_off and not (  # what a few usual steps would have done
-            pace < _SLOWISH and gains and abs(then - first) * _WASTED < len(case.steps) * min(g for _, g in gains)):
+    if moved >= _MOVED * abs(first) and not is_cut_off and not is_idle and not (  # what a few usual steps would do
+            pace < _SLOWISH and wasted):
         return []
     said = (f"a step changes the kernels by {pace:.2g} of their size, where {_USUAL:g} is usual, and in "
             f"{len(case.steps)} steps the loss of the first batch moved from {first:.5g} to {then:.5g}"
@@ -59,11 +63,11 @@ def too_low(case: Case) -> list[Finding]:
     if _speeds_up(case):
         return []
     value = "" if rate is None else f" ({rate:.3g})"
-    more = f", up to {_USUAL / pace:.0g} times" if pace else ""
     promise = "" if is_blind else (f"; moved by {_USUAL:g} along the gradient of step {gains[0][0]} it would fall by "
                                    f"{gains[0][1]:.2g} at once")
     return [finding(70 if pace < _SLOW else 44, "learning rate too low", update_op(case), "the learning rate is too "
-                    f"low{value}: {said}{promise}", f"raise the learning rate{more}", step=case.looked[0].step)]
+                    f"low{value}: {said}{promise}", "raise the learning rate, ten times at a time",
+                    step=case.looked[0].step)]
 
 
 def too_few(case: Case) -> list[Finding]:
@@ -150,10 +154,14 @@ def _last(case: Case, variable: Operation) -> Any:
 
 
 def _largest_paces(case: Case) -> list[float]:
-    """Of each step looked at, in order: the largest change of a kernel, relative to its size."""
+    """Of each step looked at, in order: the largest change of a kernel, relative to the size of the rows it changes."""
     largest: dict[int, float] = {}
-    for step, _, pace in case.paces:
-        largest[step] = max(largest.get(step, pace), pace)
+    known = {run.step: run for run in case.looked}
+    for step, variable, pace in case.paces:
+        before, after = (np.asarray(values[variable.op.name]) for values in (known[step].before, known[step].after))
+        rows = (before != after).any(axis=tuple(range(1, before.ndim)))
+        share = float(np.linalg.norm(before[rows])) / float(np.linalg.norm(before))
+        largest[step] = max(largest.get(step, 0.0), pace / share if share else pace)
     return [largest[step] for step in sorted(largest)]
 
 
@@ -207,13 +215,23 @@ def _damped(case: Case, said: str) -> list[Finding]:
     return []
 
 
+def _gradients_of_rows(case: Case) -> dict[Tensor, tuple[Tensor, Tensor]]:
+    """The script's gradients of y that are of some rows of a variable alone: which, and of these."""
+    return {x: (g.indices, g.values) for call in case.calls if call.ys[0] is case.y for x, g in call.found.items()
+            if x in case.variables and isinstance(g, IndexedSlices)}
+
+
 def _gain(case: Case, run: Run, share: float) -> float | None:
     """By how much y of the same batch falls if all variables go along the gradient by this share of their size."""
-    gradients = gradients_of(case)
-    case.want(*gradients.values())
+    gradients, rows = gradients_of(case), _gradients_of_rows(case)
+    case.want(*gradients.values(), *(t for each in rows.values() for t in each))
     values = case.values(run)
     known = {x.op.name: np.asarray(values[g], float) for x, g in gradients.items()
              if g in values and x.op.name in run.before}
+    for x, (indices, slices) in rows.items():
+        if {indices, slices} <= values.keys() and x.op.name in run.before:
+            known[x.op.name] = np.zeros(np.shape(run.before[x.op.name]))
+            np.add.at(known[x.op.name], np.asarray(values[indices]), np.asarray(values[slices], float))
     with np.errstate(all="ignore"):
         steep = float(np.sqrt(sum(np.vdot(g, g) for g in known.values())))
         size = float(np.sqrt(sum(np.vdot(w, w) for w in (np.asarray(run.before[n], float) for n in known))))

@@ -205,6 +205,11 @@ def _far_from_a_guess(case: Case) -> tuple[str, float]:
             guess = float(np.log(values[0].shape[-1]))
             if case.first_loss > _BEYOND * guess:
                 return f", and the first loss is {case.first_loss:.3g}, where guessing has {guess:.3g}", guess
+    for head in heads(case) if case.first_loss > _BEYOND * case.guess else ():
+        given = [known for t in (head.prediction, head.labels) if t is not None and (known := case.series(t))]
+        said, told = (float(np.std(each[0])) for each in given) if len(given) > 1 else (0.0, 0.0)
+        if said > _BEYOND * told > 0:
+            return f", and predictions first differ by {said:.3g}, where {told:.3g} is to be predicted", case.guess
     squashing = [op for op in case.behind if op.type in ("Tanh", "Sigmoid") and op in case.trained]
     case.want(*(op.inputs[0] for op in squashing))
     first = case.values(case.looked[0]) if squashing and case.looked else {}

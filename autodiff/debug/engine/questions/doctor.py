@@ -15,7 +15,7 @@ from ...analysis.disconnected import asks_for_nothing
 from ...analysis.edits.of_keras.lines_to_blame import placed
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
 from ...analysis.mistakes import all_mistakes as rules
-from ...analysis.mistakes.all_mistakes import CALM, all_mistakes, calmer, explained, looked_at, ranked
+from ...analysis.mistakes.all_mistakes import CALM, all_mistakes, calmer, explained, looked_at, ranked, unhappened
 from ...analysis.mistakes.batches import feed_mistakes
 from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.mistakes.habits import of_no_layer
@@ -38,7 +38,7 @@ from .case_of import case_of
 from .check import RuleChecks
 from .explain import Explanations
 from .gradients import Gradients
-from .mended import Mended, unhappened
+from .mended import Mended
 from .trials import Trials
 from .update_stages import UpdateStages
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -35,10 +35,12 @@ _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
 _CLEAR = 0.05  # the same of the last steps, of batches that differ
 _NOT_SHOWN = "the remembered steps do not show that it helps"
 _TRIED, _EARLY = f"tried: {_NOT_SHOWN}", "tried: the remembered steps are too few to show what it gives"
-_LEVEL = 0.5  # of the largest of values, above which all of them hardly vary
+_YET = 0.1  # of what a rate gained, that one ten times as high has to gain beyond it
 _MUCH = 0.5  # of the loss at the end that is left by a remedy for what does harm
-_OF_TASTE = ("no activation", "relu on the logits", "two activations", "initial values too large")
+_LARGE = "initial values too large"
+_OF_TASTE = ("no activation", "relu on the logits", "two activations", _LARGE)
 _OF_NO_OP = ("steps too large", "learning rate too low")  # findings about updates that no op makes
+_OF_POWERS = (*_OF_NO_OP, "learning rate too high")  # whose attempts are powers of ten
 OF_METRICS = ("argmax over one", "logits for probabilities")
 DECAYED = "learning rate decayed to nothing"
 _OF_OLD = ("advantage is trained",)
@@ -66,6 +68,17 @@ class Course(NamedTuple):
     measured: list[float]
 
 
+class Helped(NamedTuple):
+    """What an attempt gave. start, end: the loss of steps made again with it. before: as it is, at their end."""
+
+    attempt: Attempt
+    overlay: Overlay | None
+    moments: list[Moment]
+    start: float
+    end: float
+    before: float
+
+
 class Mended:
     """Tries what findings say; those that help can be applied as those of `trials`, by their numbers."""
 
@@ -73,7 +86,7 @@ class Mended:
         self.state, self.model, self.trials = state, state.model, trials
         self._laws: dict[Tensor, Law | None] = {}
         self._lines: NewLines = {}  # of the remedy that is tried
-        self._left = 1.0  # of the loss at the end, by the remedy that was tried last
+        self._left, self._end = 1.0, 0.0  # of the loss at the end, by the remedy that was tried last; that itself
 
     def told(self, found: Sequence[Finding], case: Case, *, hazards: bool = False) -> list[Finding]:
         """The findings, worst first, with what their remedies gave where they were tried, and else why not.
@@ -104,7 +117,8 @@ class Mended:
                     said = self._said(first, attempts, case, steps, until)
                 if self._is_done(first, said, case):  # no longer rate lowers the loss: to write one may do harm
                     said = said.partition("; fix ")[0]
-                elif self._lines and "; fix " not in said and self.state.moments:
+                elif self._lines and "; fix " not in said and self.state.moments and not (
+                        first.kind in _OF_TASTE and _NOT_SHOWN in said):
                     number = self._numbered(Remedy(first.remedy, "", 0.0, 0.0, first.place), Overlay(
                         self.model, case.y, ()), self.state.moments[-1])
                     said = f"{said}; " * said.startswith("tried") + ANEW.format(number)
@@ -127,7 +141,8 @@ class Mended:
             return True
         if finding.kind not in _OF_TASTE or not said.startswith("tried"):
             return False
-        is_telling = self._left < _MUCH and case.last_loss < case.guess  # far above a guess any layer helps
+        is_mended = finding.kind == _LARGE and self._end < case.guess  # else far above a guess any layer helps
+        is_telling = self._left < _MUCH and (case.last_loss < case.guess or is_mended)
         down = [after < before for _, before, after in case.again]
         is_shown = _NOT_SHOWN not in said and _EARLY not in said
         return (case.learns or case.falls) and not is_telling or not is_shown and sum(down) > len(down) / 2
@@ -153,17 +168,25 @@ class Mended:
             steps = self._steps(case, self.state.moments)
         training = [i for i, m in enumerate(steps) if self._is_training(m, case)]
         for count in (_STEPS, _MORE)[is_late:1 + (is_late or len(training) > _STEPS)]:
+            best: Helped | None = None
             for attempt in attempts:
                 self._lines = {} if is_late and attempt is not attempts[0] else self._lines
                 if time.thread_time() > end:
+                    if best is not None:
+                        break
                     return self._offered(finding, attempts, case, "not tried: no time was left" if count == _STEPS
                                          else _TRIED)
                 try:
-                    said = self._tried(finding, attempt, case, steps[:training[:count][-1] + 1], end)
+                    helped = self._tried(finding, attempt, case, steps[:training[:count][-1] + 1], end)
                 except (AutodiffError, ValueError, TypeError, KeyError):
                     continue  # the graph does not allow it here: it is not said to help
-                if said:
-                    return said
+                if best is not None and (helped is None or not _gains(finding, best, helped)):
+                    break  # of rates the power of ten that helps most
+                best = helped
+                if best is not None and finding.kind not in _OF_POWERS:
+                    break
+            if best is not None:
+                return self._worded(finding, best)
         return self._offered(finding, attempts, case, _TRIED)
 
     def _offered(self, finding: Finding, attempts: Sequence[Attempt], case: Case, said: str) -> str:
@@ -180,13 +203,14 @@ class Mended:
         said = _EARLY if said == _TRIED else said
         return f"{said}; {remedy.applied.format(number)}"
 
-    def _tried(self, finding: Finding, attempt: Attempt, case: Case, steps: Sequence[Moment], until: float) -> str:
-        """What an attempt gave, if it helps; else ""."""
+    def _tried(self, finding: Finding, attempt: Attempt, case: Case, steps: Sequence[Moment],
+               until: float) -> Helped | None:
+        """What an attempt gave, if it helps."""
         overlay = Overlay(self.model, case.y, attempt.edits) if attempt.edits else None
         course = self._course(overlay, attempt, case, steps, until)
         losses, count = course.losses, max(1, min(3 if finding.kind != DECAYED else _STEPS, len(course.losses) // 3))
         if len(losses) < _LEAST or not np.isfinite(losses).all():
-            return ""
+            return None
         start, end = float(np.mean(losses[:count])), float(np.mean(losses[-count:]))
         before = float(np.mean(course.measured[-count:]))
         margin = (_BETTER if finding.kind != DECAYED else _CLEAR) * max(abs(start), 1e-6)
@@ -194,9 +218,15 @@ class Mended:
         if is_near and end > before + margin or not is_near and (
                 not end < start - margin and finding.kind != DECAYED
                 or np.isfinite(before) and not end < before - margin):
-            return ""
+            return None
+        return Helped(attempt, overlay, course.moments, start, end, before)
+
+    def _worded(self, finding: Finding, helped: Helped) -> str:
+        """An attempt that helps in words, numbered if it can be applied."""
+        attempt, overlay, moments, start, end, before = helped
+        self._end = end
         self._left = end / before if np.isfinite(before) and before > 0 and attempt.is_same else 0.0
-        first, last = (self.state.log.at(course.moments[i].run).step for i in (0, -1))
+        first, last = (self.state.log.at(moments[i].run).step for i in (0, -1))
         then = "as it is, it ends at" if attempt.is_same else "the weights as trained give it"
         which = "the loss" if attempt.is_same else "the loss so mended" if attempt.part is None else "that part of it"
         words = "; ".join(dict.fromkeys(edit.words for edit in attempt.edits)) or (
@@ -206,8 +236,8 @@ class Mended:
             return f"tried: {said}"
         remedy = Remedy(words, said, 0.0, 0.0, finding.place, end, applied=self.trials.applied(overlay))
         if self._lines and ("{}" not in remedy.applied or patch_of(overlay.edits, self.model.script_name).why):
-            return f"tried: {said}; {ANEW.format(self._numbered(remedy, overlay, course.moments[0]))}"
-        number = self.trials.numbered_as(remedy, overlay, course.moments[0])
+            return f"tried: {said}; {ANEW.format(self._numbered(remedy, overlay, moments[0]))}"
+        number = self.trials.numbered_as(remedy, overlay, moments[0])
         return f"tried: {said}; {remedy.applied.format(number)}"
 
     def _numbered(self, remedy: Remedy, overlay: Overlay, since: Moment) -> int:
@@ -288,6 +318,13 @@ class Mended:
         return any(run.number == moment.run for run in case.steps) and self.state.can_compute(case.y, moment)
 
 
+def _gains(finding: Finding, best: Helped, other: Helped) -> bool:
+    """Whether another power of ten is much better; a higher rate has to be by more, as a few steps show little of it.
+    """
+    is_raised = finding.kind == "learning rate too low"
+    return other.end < best.end - (_YET * (best.before - best.end) if is_raised else _BETTER * abs(best.end))
+
+
 def _mean(value: Any) -> float:
     return float(np.mean(value)) if np.size(value) and np.asarray(value).dtype.kind == "f" else float("nan")
 
@@ -311,19 +348,3 @@ def numbered(why: WhyNone, trials: Trials) -> WhyNone:
     number = trials.numbered_as(Remedy(why.remedy, "", 0.0, 0.0, place, applied=ANEW, lines=lines), Overlay(
         model, y.outputs[0], ()), moments[-1])
     return replace(why, remedy=f"{why.remedy}; {ANEW.format(number)}")
-
-
-def unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
-    """What may go wrong somewhere: a remark where in some training steps nothing did."""
-    if not case.steps or case.is_spoiled or case.failed:
-        return list(traps)
-    return [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
-                    "training steps") if f.kind in HAZARDS else replace(f, severity=min(f.severity, CALM))
-            if f.kind == "loss is no scalar" and case.learns else f for f in traps if not _is_level(f, case)]
-
-
-def _is_level(finding: Finding, case: Case) -> bool:
-    """Whether what may be 0, as nothing in the graph keeps it away, hardly varies, as what is normalised does."""
-    op = case.graph.operations.get(finding.op) if finding.kind in ("log", "sqrt", "division", "power") else None
-    values = [v for v in case.series(op.inputs[finding.kind == "division"]) if v.size] if op is not None else []
-    return bool(values) and min(float(v.min()) for v in values) > _LEVEL * max(float(v.max()) for v in values) > 0
