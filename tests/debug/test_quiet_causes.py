@@ -129,8 +129,26 @@ z = dense(dense(tf.layers.dropout(x, .3, training=True), 16, tf.nn.relu), 4)
 loss = tf.losses.sparse_softmax_cross_entropy(t, z)
 fit([tf.train.MomentumOptimizer(5e-5, .9).minimize(loss), loss], steps=120)  #!
 """
+_ACROSS = """
+loss = tf.reduce_mean(entropy(labels=y, logits=dense(dense(x, 16, tf.nn.relu), 4), axis=0))  #!
+fit([adam(.01).minimize(loss), loss], steps=60)
+"""
+_PADDED = """
+ids = rng.randint(1, 40, (400, 9)) * (np.arange(9) < rng.randint(2, 10, (400, 1)))
+told = (ids < 12).sum(1, keepdims=True) > (ids > 25).sum(1, keepdims=True) + (ids == 0).sum(1, keepdims=True)
+words, r = tf.placeholder(tf.int32, [None, 9]), tf.placeholder(tf.float32, [None, 1])
+kept = tf.to_float(tf.not_equal(words, 0))[:, :, None]
+seen = tf.nn.embedding_lookup(tf.Variable(tf.random_uniform([40, 8], -.3, .3)), words) * kept  #!
+loss = tf.losses.sigmoid_cross_entropy(r, dense(tf.reduce_sum(seen, 1) / tf.maximum(tf.reduce_sum(kept, 1), 1.), 1))
+def texts(i):
+    k = rng.randint(0, 400, 32)
+    return {words: ids[k] // 50, r: told[k]}
+fit([adam(.03).minimize(loss), loss], texts, 60)
+"""
 # a program -> the kind of what is wrong, the program, what is wrong in it, and what is right
 CAUSES = {
+    "ids that are all padding": ("all padding", _PADDED, "ids[k] // 50", "ids[k]"),
+    "a cross entropy over the batch": ("softmax over the batch", _ACROSS, ", axis=0", ""),
     "first values beyond all measure": ("initial values too large", _BEGUN_LARGE, "30 *", "1 *"),
     "rows that hardly move": ("learning rate too low", _ROWS_BY_LITTLE, "1e-4", ".3"),
     "a rate too low for what is noisy": ("learning rate too low", _BY_LITTLE, "5e-5", "5e-2"),

@@ -155,6 +155,18 @@ def _twice(op: Operation) -> list[Finding]:
     return []
 
 
+def _sums_to_one(labels: Tensor, value: np.ndarray) -> int | None:
+    """The last axis of what was turned to be labels, if these sum to 1 along that; None if not."""
+    turned = past(labels, SAME).op
+    order = static_value(turned.inputs[1]) if turned.type == "Transpose" else None
+    dims = [-1 if n is None else n for n in turned.outputs[0].dims or ()] if order is not None else []
+    if order is None or len(dims) < 2 or dims.count(-1) > 1 and len(dims) > 2:
+        return None
+    last = len(dims) - 1
+    whole = value if len(dims) == 2 else value.reshape(dims)
+    return last if last != order[-1] and np.allclose(whole.sum(axis=list(order).index(last)), 1) else None
+
+
 def _labels(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
     if op.type != "SoftmaxCrossEntropyWithLogits" or len(known) < 2 or not known[1].size:
         return []
@@ -162,6 +174,11 @@ def _labels(op: Operation, known: Sequence[np.ndarray]) -> list[Finding]:
     wrong = np.abs(sums - 1) > _ALMOST
     if not wrong.any():
         return []
+    if (axis := _sums_to_one(op.inputs[1], known[1])) is not None:
+        return [finding(105, "softmax over the batch", op, f"{op.name} takes the softmax and the labels over the "
+                        f"wrong axis: what is fed for the labels sums to 1 along axis {axis}, and not along the one "
+                        f"that it was given, where row 0 sums to {sums.ravel()[0]:.3g}", f"give it no axis, or "
+                        f"axis={axis}", confidence="certain")]
     first = int(np.flatnonzero(wrong.ravel())[0])
     source = past(op.inputs[1], (*SAME, "StopGradient", "Pack")).op
     if source.type == "OneHot" and not sums[wrong].any():

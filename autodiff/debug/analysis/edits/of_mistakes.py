@@ -230,7 +230,12 @@ def _all_relu(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
 
 
 def _last_axis(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    """A softmax over the last axis, of what it is taken over another one."""
+    """A softmax, or a cross entropy, over the last axis, of what it is taken over another one."""
+    if op.type == "SoftmaxCrossEntropyWithLogits":
+        given = [past(t, ("Reshape", "Identity")).op.inputs[0] for t in op.inputs]  # before it was turned
+        end = next((c for c in op.outputs[0]._consumers if c.type == "Reshape" and c in case.behind), op)
+        yield otherwise(end, "over the last axis", lambda now: build.SoftmaxCrossEntropyWithLogits(*map(now, given))[0],
+                        Argument(op, "dim" if "dim=" in getattr(place_of(op), "text", "") else "axis"))
     outer = op if op.type != "Softmax" else next((c for c in op.outputs[0]._consumers if c.type == "Transpose"), op)
     inner = outer.inputs[0].op if outer.type == "Transpose" else op
     moved = inner.inputs[0].op if inner.type == "Softmax" else None

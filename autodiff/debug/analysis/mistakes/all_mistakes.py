@@ -55,7 +55,7 @@ OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  
 OF_A_RATE = ("learning rate too high", "learning rate too low", "learning rate decayed to nothing", "steps too large")
 OF_DATA = ("inputs not scaled", "inputs almost zero", "targets not scaled", "labels do not follow from inputs",
            "sorted by class", "same batch", "nan in the data", "unbalanced classes", "one label",
-           "target among the inputs", "class weights the wrong way round")
+           "target among the inputs", "all padding", "class weights the wrong way round")
 _DIVERGED = 96  # severity of a rate from which on a training diverges
 _FEW = 5  # losses of a training that say nothing of how it goes
 _LEVEL = 0.5  # of the largest of values, above which all of them hardly vary

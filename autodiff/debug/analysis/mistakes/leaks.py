@@ -13,11 +13,12 @@ from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .batches import is_padded
 from .case import SHAPES, Case, fed_behind, finding, is_variable_read, values_behind
-from .heads import SAME, Head, comes_of_data, heads, is_data, through, weights_of
+from .heads import SAME, Head, comes_of_data, heads, is_data, number_in, through, weights_of
 from .pairing import FLAT, TRAINED, classes_of, source_of_labels
 
 _SURE, _KINDS = 60, 3  # examples of which none is another; different labels from which on they are no mere flag
 _LOOKS, _MOST = ("GatherV2", "ResourceGather"), 0.4  # of words; share of padding that drowns the rest
+_BATCHES = 4  # all of padding, that are no chance
 _TURNED = 1.5  # times what is rare
 _TAKES = ("StridedSlice", "GatherV2")  # of positions
 _LENGTHS, _SHARE = 3, 0.1  # different lengths that are no chance; share of examples that end before
@@ -34,7 +35,26 @@ def leak_mistakes(case: Case) -> list[Finding]:
             and head.labels.op not in case.trained
             for rule in (_among_inputs, _masked_wrong, _weights_turned, _padding_counted, _over_examples,
                          _through_padding) for found in rule(head, head.labels, case)][:1] + [
-                each for op in case.behind for each in _one_for_all(op, case)][:1] + _last_of_padding(case)
+                each for op in case.behind for each in _one_for_all(op, case)][:1] + [
+                    *_last_of_padding(case), *_all_padding(case)]
+
+
+def _all_padding(case: Case) -> list[Finding]:
+    """Ids all of which are the one that a mask leaves out as padding, so that it leaves nothing."""
+    for op in case.behind if case.steps else ():
+        left = number_in(op.inputs[1]) if op.type in ("Equal", "NotEqual") else None
+        looks = [c for c in through(past(op.inputs[0], SAME)) if c.type in _LOOKS] if left is not None else []
+        fed = case.series(op.inputs[0]) if looks else []
+        if len(fed) < _BATCHES or not all(np.ndim(ids) > 1 and np.shape(ids)[1] > 1 and (ids == left).all()
+                                          for ids in fed):
+            continue
+        ids = past(op.inputs[0], SAME)
+        return [finding(89, "all padding", looks[0], f"every id of {ids.name} is {left:g} in all {len(fed)} steps "
+                        f"looked at, which {op.name}{at_line(place_of(op))} leaves out as padding: nothing of the "
+                        f"sequences is seen, and {case.y.name} can say nothing by them", "feed the ids as "
+                        "they are: look at what makes them, as a division of integers", target=ids.name,
+                        confidence="certain")]
+    return []
 
 
 def _among_inputs(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
