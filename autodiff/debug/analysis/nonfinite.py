@@ -21,6 +21,7 @@ from .edits.of_keras.schedules import set_to_nan
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import LOST, chain_of
 from .origins.overshooting import with_step
+from .origins.recurrent import growing
 from .origins.sources import Scene
 from .refusals import no_solution
 from .remedies import by_zero, mapped_ops, numpys, of_none, of_products, remedy_for
@@ -102,8 +103,7 @@ def why_nonfinite(ops: Sequence[Operation], values: Values, roots: Collection[Te
                 described.append(origin)
     spoils_y = any(t in values and has_nonfinite(values[t]) for t in roots if t.op.gradient_of is None)
     described.sort(key=lambda origin: (origin.secondary, origin.phase == "forward" and not spoils_y))
-    harmful = tuple(origin for origin in described if origin.harmful)
-    masked = tuple(origin for origin in described if not origin.harmful)
+    harmful, masked = (tuple(each for each in described if bool(each.harmful) is on) for on in (True, False))
     name = target.name if target is not None else ""
     first = next((op for op in made if harmful and op.name == leading(harmful).op), None)
     text = _text(harmful, masked, name) + (_called(first, made) if first is not None else "")
@@ -205,7 +205,7 @@ def describe(op: Operation, values: Values, *, harmful: bool, note: Callable[[st
     chain = chain_of(tensor, elements[0], scene) if scene is not None and harmful and is_known else ()
     if trap == "underflow" and not any(LOST in link.text for link in chain):
         rule += "; the 0 is an underflow: " + _underflow(op, values, operands)
-    remedy = of_products(op, chain) or remedy_for(op, trap, numbers, values)
+    remedy = growing(op.graph, chain) or of_products(op, chain) or remedy_for(op, trap, numbers, values)
     return with_step(op, scene, Origin(
         op.name, op.type, tensor.name, phase, _kinds(array), int((~np.isfinite(array)).sum()), array.size, elements,
         operands, rule, remedy, forward.name, forward.type, harmful, secondary, trap,

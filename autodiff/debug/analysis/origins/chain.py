@@ -17,6 +17,7 @@ from ..edits.in_datasets import name_of
 from ..edits.in_graph import is_half
 from ..findings import Link
 from ..mistakes.signs import pairs_of_one
+from .recurrent import GROWS
 from .sources import Index, Scene, Source, sources_of
 
 _LONGEST = 4000  # ops on the way back
@@ -191,10 +192,11 @@ def _growth(at: Source) -> str:
 
 
 def _in_turns(sizes: Sequence[float]) -> str:
+    sizes = sizes[next((i for i, size in enumerate(sizes) if size), 0):]
     if len(sizes) < 3 or not 0 < sizes[0] < sizes[-1] or not np.isfinite(sizes).all():
         return ""
     factor = (sizes[-1] / sizes[0]) ** (1 / (len(sizes) - 1))
-    return f": it grows from {sizes[0]:.3g} to {sizes[-1]:.3g} in {len(sizes)} iterations, {factor:.3g} times in each"
+    return f"{GROWS}{sizes[0]:.3g} to {sizes[-1]:.3g} in {len(sizes)} iterations, {factor:.3g} times in each"
 
 
 def _chosen(at: Source, sources: Sequence[Source], *, negative: bool) -> Source | None:

@@ -1,19 +1,26 @@
-"""States that each step of a recurrence takes through a function without an upper bound, as relu."""
+"""States of recurrences that each step takes through a function without an upper bound, as relu, or adds to itself."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
+from ....core.constant_value import static_value
 from ....core.function_graph import functions_of
-from ....core.graph import Operation, Tensor
+from ....core.graph import Graph, Operation, Tensor
 from ....core.op import build
-from ....core.traversal import ancestors, in_order
+from ....core.traversal import ancestors, in_order, past
 from ...facts.roles import at_line, place_of
 from ..edits.activations import Activation
 from ..edits.in_graph import Edit, Now, at_one_place
+from ..findings import Link
 
 _UNBOUNDED = ("Relu", "Elu", "Selu", "LeakyRelu", "Softplus")
 _PRODUCTS = ("MatMul", "BatchMatMulV2", "Conv2D")
 _READS = ("Identity", "ReadVariableOp")
+_SAME = ("Identity", "Cast", "Reshape", "StopGradient")
+_SOME = 1e-4  # of a state: what is more than that is added to it
+GROWS = ": it grows from "
 _STEPS = 5  # of a recurrence that is written out
 
 
@@ -51,6 +58,35 @@ def without_bound(ops: Sequence[Operation]) -> str:
     """What is said of it."""
     kind = ops[-1].type.lower()
     return f"each step takes the state through {kind}{at_line(place_of(ops[-1]))}, which has no upper bound"
+
+
+def growing(graph: Graph, chain: Sequence[Link]) -> str:
+    """What to do about a state that each turn of a loop adds to itself, and so multiplies, by the chain; else ""."""
+    for op in filter(None, (graph.operations.get(link.op) for link in chain if GROWS in link.text)):
+        loop = op.inputs[0] if op.type == "ListStack" else op.outputs[0]
+        body = loop.op.attrs["body"] if loop.op.type == "While" else None
+        for made, own in zip(body.outputs, body.arguments) if body is not None else ():
+            if own.dtype.is_floating and (share := _share(made, own)) > 1 + _SOME:
+                return (f"each turn makes {share:.3g} times the state of it{at_line(place_of(past(made, _SAME).op))}: "
+                        "let it decay, a + rate * (-a + …), with the other sign, or keep the factor below 1")
+    return ""
+
+
+def _share(made: Tensor, own: Tensor) -> float:
+    """By which number a sum of known multiples has a tensor in it; 0 where it is in no such sum."""
+    if made is own:
+        return 1.0
+    op, inputs = made.op, made.op.inputs
+    if op.type in _SAME or op.type == "Neg":
+        return _share(inputs[0], own) * (-1 if op.type == "Neg" else 1)
+    if op.type in ("Add", "AddV2", "AddN", "Sub"):
+        return sum(_share(t, own) * (-1 if op.type == "Sub" and i else 1) for i, t in enumerate(inputs))
+    for t, other in zip(inputs, inputs[::-1]) if op.type in ("Mul", "RealDiv") else ():
+        value = static_value(other)
+        if value is not None and np.size(value) == 1 and (op.type == "Mul" or other is inputs[1]) and np.all(value):
+            number = float(np.ravel(value)[0])
+            return _share(t, own) * (number if op.type == "Mul" else 1 / number)
+    return 0.0
 
 
 def squashed(ops: Sequence[Operation]) -> list[Edit]:
