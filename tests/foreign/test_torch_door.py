@@ -358,6 +358,30 @@ def test_clipping_that_leaves_nothing_is_named(told):
     assert told(descent, *2 * spoiled).found == []  # what is nan is not slow
 
 
+def test_clipping_below_an_epsilon_and_a_momentum_without_end_are_named(told):
+    made = "o = o if step + k else torch.optim.Optimizer([w]); o.param_groups[0].update(eps=1e-8, momentum={})"
+    step = [LOSS, "o.zero_grad()", "loss.backward()", "torch.nn.utils.clip_grad_norm_([w], {})",
+            "w.grad.mul_(torch.tensor({}))", "o.step()"]
+
+    def found(momentum, most, times):
+        return told("for k in range(4):", *(f"    {line}" for line in (
+            made.format(momentum), *step[:3], step[3].format(most), step[4].format(times), step[5]))).found
+    assert found(0.9, 1e-9, 1e-10) == [("clipped to nothing", 12)]
+    assert found(0.9, 1e-3, 1e-3) == [] and found(0.999, 1.0, 1.0) == [("momentum too high", 8)]
+
+
+@pytest.mark.parametrize("lines, kinds", [
+    (["b.zero_grad()"], {"never stepped"}), (["b.zero_grad()", "b.step()"], set()),
+    (["v.grad = None"], {"never stepped"}),
+    (["b.zero_grad()", "with torch.no_grad():", "    v -= v.grad * torch.tensor(0.05) if v.grad else y[1]"], set())])
+def test_an_optimizer_that_never_steps_beside_another_is_named(told, lines, kinds):
+    found = told("if not step:", "    v = torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)",
+                 "    a, b = torch.optim.Optimizer([w]), torch.optim.Optimizer([v])", "for k in range(4):",
+                 *(f"    {line}" for line in (LOSS, "loss.backward()", "a.step()", "a.zero_grad()", "other = (x @ v - "
+                                              "y).square().mean()", "other.backward()", *lines[1:], lines[0])))
+    assert {kind for kind, _ in found.found} & {"never stepped"} == kinds
+
+
 def test_a_weight_decay_that_outweighs_the_loss_is_named(told):
     def steps(decay):
         descent = f"descent = descent if step else torch.optim.Optimizer([w]); descent.param_groups[0].update({decay})"
@@ -629,3 +653,24 @@ def test_lines_of_one_function_that_made_two_things_part_their_ways():
         from autodiff.foreign.torch.unkept import parted
         early, late = parted(first, then, first)
         assert late.line - early.line == 1 and parted(then, first) is None and parted(first, first) is None
+
+
+@pytest.mark.parametrize("calls, is_told", [
+    ("g n", True), ("g n n", True), ("n n", False), ("g m m", False), ("g n e", False), ("g u", False), ("g d", False)])
+def test_a_test_in_the_mode_of_training_is_told(calls, is_told):
+    """g: for a training; n: under no_grad; m: that, of the same; e: in eval mode; u: for a loss; d: drops nothing."""
+    import tests.foreign.mini_torch as mini
+    with installed("autodiff.foreign.torch"):
+        from autodiff.foreign.torch.between import MODAL, Between
+        layer, same = MODAL[1](), (mini.Tensor([1.0]),)
+        layer.training, layer.p = True, 0.0 if "d" in calls else 0.5
+        net = type("Net", (), {"training": True, "modules": lambda self: [self, layer]})()
+        between = Between({}, SimpleNamespace(modules=[]), lambda: ())
+        for call in calls.split():
+            net.training, made = call != "e", mini.Tensor([2.0])
+            with mini.no_grad(on=call == "g"):
+                between.left(net, same if call == "m" else (mini.Tensor([1.0]),), made)
+            if call == "u":
+                between.tested([SimpleNamespace(given=[made], made=[mini.Tensor([3.0], requires_grad=True)])])
+        between.tested()
+        assert [f.kind for f in between.findings()] == ["tested in training mode"] * is_told

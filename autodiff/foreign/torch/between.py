@@ -1,7 +1,8 @@
 """What a script does between its steps: batches it takes, losses it keeps, axes and tokens it gives layers, networks
-that it copies."""
+that it copies, and tests in the mode of training."""
 from __future__ import annotations
 
+import operator
 import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,14 +18,32 @@ from ...debug.facts.roles import at_line
 from ..new_calls import calls_on
 from ..script_lines import on_lines, place_on
 from .graph import array_of, name_of
-from .record import Call, Choice, Entry, RawFrames, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
+from .record import (
+    Call,
+    Choice,
+    Entry,
+    RawFrames,
+    Recorder,
+    is_leaf,
+    place_of_frames,
+    storage_of,
+    tensors_in,
+    user_frames,
+)
 
 _ROWS, _SHARE = 2, 0.1  # of the rows that have the token, from which on it is judged by where it stands
 _SAME, _KEPT = 10, 5  # steps with one batch of several, or sums of past losses, from which on it is no accident
 _AGAIN = 2  # copies during a training, from which on they are a habit
+_TESTS = 50  # that are kept until the next step
 _SEQUENCES = (torch.nn.RNNBase, torch.nn.MultiheadAttention, torch.nn.TransformerEncoderLayer,
               torch.nn.TransformerDecoderLayer)
+MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
 _KINDS = {  # severity, text, remedy
+    "dropout in evaluation": (43, "F.dropout drops in a module in eval mode: its training is True if it is not told: "
+                              "what is evaluated is noisy", "F.dropout(x, p, training=self.training), or nn.Dropout"),
+    "tested in training mode": (46, "{0} computes under no_grad what no loss takes, as in a test, {1}, but in the mode "
+                                "of training: {2} act as in training, which makes what is tested worse or noisy; "
+                                "eval() is never called", "call .eval() before the test, and .train() after it"),
     "copied to itself": (61, "load_state_dict() is given the module's own parameters, in the same memory: what was to "
                          "be another network, or a state that was kept, is this one", "copy.deepcopy of either"),
     "copied the wrong way": (81, "in {} copies during the training a network that the optimizer trains is given the "
@@ -45,14 +64,17 @@ _KINDS = {  # severity, text, remedy
 
 
 class Between:
-    """Looks on between steps. made: where modules were made, by identity. value_of: what a tensor held at first.
+    """Looks on between steps. made: where modules were made, by identity. recorder: of the script's ops.
 
     optimized: the identities of the parameters that optimizers have.
     """
 
-    def __init__(self, made: Mapping[int, RawFrames], value_of: Callable[[Any], Any],
+    def __init__(self, made: Mapping[int, RawFrames], recorder: Recorder,
                  optimized: Callable[[], Collection[int]]) -> None:
-        self._made, self._value_of, self._optimized = made, value_of, optimized
+        self._made, self._recorder, self._optimized = made, recorder, optimized
+        self._tests: list[tuple[Any, Any, Any, RawFrames]] = []  # since the last step: a module that was called under
+        # no_grad in the mode of training, what it was given, what it gave, and where
+        self._trained, self._is_meant = weakref.WeakSet[Any](), weakref.WeakSet[Any]()
         self._states: dict[int, weakref.ref[Any]] = {}  # by the memory of its first weight: whose state was asked for
         self._copies: Counter[tuple[int, int]] = Counter()  # during the training: what is copied, and its values
         self._in_loss: set[int] = set()  # identities of leaves
@@ -70,6 +92,7 @@ class Between:
         noting(torch.utils.data.dataloader._BaseDataLoaderIter, "__next__", self._next)
         noting(torch.nn.Module, "load_state_dict", self._load)
         noting(torch.nn.Module, "state_dict", self._asked)
+        noting(torch.nn.functional, "dropout", self._dropped)
 
     def _next(self, found: Any, iterator: Any) -> None:
         count, frames = len(iterator._index_sampler) if hasattr(iterator._dataset, "__len__") else 0, user_frames()
@@ -97,8 +120,20 @@ class Between:
         for first in [*module.parameters()][:1]:
             self._states[first.data_ptr()] = weakref.ref(module)
 
-    def left(self, module: Any, found: Any) -> None:
+    def _dropped(self, _: Any, __: Any, *how: Any) -> None:
+        if any(not module.training for module in self._recorder.modules[-1:]) and False not in how:
+            self._seen["dropout in evaluation"] = place_of_frames(user_frames()), ()
+
+    def left(self, module: Any, given: Any, found: Any) -> None:
         """Note a layer that was called."""
+        if not self._recorder.modules and torch.is_grad_enabled():
+            self._trained.add(module)
+        elif not self._recorder.modules and module in self._trained:
+            again = any(one is module and len(before) == len(given) and all(map(operator.is_, before, given))
+                        for one, before, *_ in self._tests)  # as for several answers of chance
+            if again or not module.training:
+                self._is_meant.add(module)
+            self._tests = [*self._tests[-_TESTS:], (module, given, found, user_frames())]
         if isinstance(module, _SEQUENCES) and not getattr(module, "self_attn", module).batch_first:
             for given in [*tensors_in(found)][:1]:
                 self._recurrent[storage_of(given)] = given.shape, module, user_frames()
@@ -106,6 +141,7 @@ class Between:
     def note(self, loss: Any, key: Any, entries: Sequence[Entry], used: Sequence[Entry]) -> None:
         """A step. entries: since the last one; used: those that its loss is made of."""
         mine = set(map(id, used))
+        self.tested(entries)
         self._in_loss |= {id(t) for e in used for t in e.given if is_leaf(t)}
         for kind in ("same batch", "padding in between"):
             self._seen.pop(kind, None)
@@ -122,7 +158,7 @@ class Between:
             if ("loss" in name or "entropy" in name) and given[1:] and not given[1].requires_grad and given[1].ndim:
                 self._for_labels(given[1].shape)
             if name == "embedding" and id(entry) in mine:
-                self._padding(entry, args[2] if len(args) > 2 else -1, array_of(self._value_of(args[1])))
+                self._padding(entry, args[2] if len(args) > 2 else -1, array_of(self._recorder.value_of(args[1])))
             if any(t is self._loss() for t in given) and id(entry) not in mine and getattr(
                     entry.result, "requires_grad", False):
                 self._sums[entry.frames[:1]] += any(t is self._total() for t in given)
@@ -138,6 +174,26 @@ class Between:
         self._steps[key] = batch, steps
         if steps >= _SAME and taken and taken[0][2] > 1:
             self._seen["same batch"] = place_of_frames(taken[0][3]), (steps, taken[0][2])
+
+    def tested(self, entries: Sequence[Entry] = ()) -> None:
+        """Judge what was called under no_grad; entries: since then, up to a loss, or none at the script's end."""
+        for module, _, found, frames in self._tests:
+            ids = {id(t) for t in tensors_in(found)}
+            for entry in entries:  # as of a generator for its critic, or of what is learnt from another network
+                if any(id(t) in ids for t in entry.given):
+                    ids |= {id(t) for t in entry.made}
+                    if any(t.requires_grad for t in entry.made):
+                        self._is_meant.add(module)
+            layers = [each for each in module.modules() if isinstance(each, MODAL) and each.training
+                      and getattr(each, "p", 1)]
+            if layers and module not in self._is_meant:
+                kinds = ", ".join(dict.fromkeys(type(each).__name__ for each in layers))
+                place = place_of_frames(frames)
+                self._seen["tested in training mode"] = place, (
+                    type(module).__name__, at_line(place).strip(), f"layers ({kinds})")
+            elif self._seen.get("tested in training mode", (None, ("",)))[1][0] == type(module).__name__:
+                del self._seen["tested in training mode"]
+        self._tests = []
 
     def _for_labels(self, labels: Sequence[int]) -> None:
         """Note a layer for which the axis of time is that of the labels, the examples of a batch."""

@@ -106,8 +106,7 @@ class TorchDoor:
 
     def _is_apart(self) -> bool:
         """Whether a call is none of the script's own, or the script is let alone."""
-        if self._view.is_left():
-            self.recorder.paused = True
+        self.recorder.paused |= self._view.is_left()
         return self._is_inside or self.recorder.paused
 
     @contextlib.contextmanager
@@ -294,17 +293,17 @@ class TorchDoor:
                     parameter, entries, used, self._habits.assigned, self._habits.made.get(id(parameter), ()))):
                 advice.remarks[variable.op.name] = remark
         modules = modules_in(names)
-        if len(modules) == 1:  # the module's own name may stand before
-            only = next(iter(modules))
+        for only in modules if len(modules) == 1 else ():  # the module's own name may stand before
             self._view.handles.update({f"{only}.{inner}": self.steps.variables[inner]
                                        for inner, _ in modules[only].named_parameters() if inner in parameters})
 
     def _judge(self, turn: Turn, names: dict[str, Any], parameters: dict[str, Any], used: Sequence[Entry]) -> None:
         """What doctor is to say of the steps up to this one."""
+        slopes = {name: slope for name, slope in turn.step.gradients.items() if slope is not None}
+        self._habits.unstepped.note({id(p := parameters[n]): p for n, g in slopes.items() if g.any()}, user_frames())
         found, rate = self._habits.findings(names, parameters), self._habits.rates.rate()
         found += sampled(self.recorder.entries, used)
-        having = [name for name, slope in turn.step.gradients.items() if slope is not None]
-        turns = self._course.note((user_frames(), *having), turn)
+        turns = self._course.note((user_frames(), *slopes), turn)
         by_hand = next((e for e in self.recorder.entries if _updates(e, parameters)), None)
         if by_hand is not None:
             place = place_of_frames(by_hand.frames)
@@ -316,7 +315,8 @@ class TorchDoor:
         advice.written = lambda finding: written(finding, self._habits.known(self.steps.graph))
         advice.slower = lambda factor: slower(factor, self._habits.known(self.steps.graph))
         advice.rate, advice.uphill = rate, (rising := self._habits.rates.rising)
-        advice.findings = lambda: [*found, *uphill(turns, use), *((far := too_far(turns, use)) and rising() or far)]
+        advice.findings = lambda: [*found, *self._habits.between.findings(), *uphill(turns, use), *(
+            (far := too_far(turns, use)) and rising() or far)]
 
     def _refuse(self, error: Exception) -> None:
         is_ours = isinstance(error, (AutodiffError, NotImplementedError))

@@ -21,21 +21,17 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
 from ..script_lines import lines_of_use, on_lines
-from .between import Between
+from .between import MODAL, Between
 from .hooks import Hooks
 from .left_behind import Copies
 from .logarithms import Logarithms
 from .names import modules_in
 from .rates import Rates
 from .record import BYTES, Entry, RawFrames, Recorder, is_leaf, numbers_of, place_of_frames, user_frames
-from .unkept import Unkept, all_frozen, fixed_tables, list_of, parted
+from .unkept import Unkept, Unstepped, all_frozen, fixed_tables, list_of, parted
 from .written import Known, lists_layers
 
-MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
 _LENT = 16  # arrays of .numpy() that are kept, the last ones of a step
-_SLIPS = {  # kinds of what is seen at a call: severity, text, remedy
-    "dropout in evaluation": (43, "F.dropout drops in a module in eval mode: its training is True if it is not told: "
-                              "what is evaluated is noisy", "F.dropout(x, p, training=self.training), or nn.Dropout")}
 PATIENCE = 3  # backwards in a row without a step after which one is missed
 
 
@@ -68,14 +64,14 @@ class Habits:
         self._again: RawFrames = ()  # where the step asked for something to be computed again in backward
         self.rates = Rates(self.optimizers, self.made)
         self.hooks = Hooks()
-        self.between, self.logarithms = Between(self.made, recorder.value_of, self.optimized), Logarithms(recorder)
+        self.between, self.logarithms = Between(self.made, recorder, self.optimized), Logarithms(recorder)
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
         self._older: dict[str, weakref.ref[Any]] = {}  # leaves that backwards saw
-        self._slips: dict[str, Place | None] = {}  # kinds of _SLIPS, and where
         self.asked: set[int] = set()  # what the script differentiated by on the way to a loss: no weights, but data
         self._remade: set[str] = set()  # names of those that steps make anew
         self.moved, self.given, self.last_step = dict[int, RawFrames](), set[int](), RawFrames()
         self.unkept, self.copies = Unkept(), Copies(self.optimized)
+        self.unstepped = Unstepped(self.optimizers, self.made)
         self._late: tuple[Site | None, bool] = None, False  # as of Known
         self._called: dict[int, RawFrames] = {}  # by identity: where a module was called last for a training
         self._backward, self._untrained = RawFrames(), RawFrames()  # where a module in eval mode was called
@@ -86,6 +82,7 @@ class Habits:
         def begin(optimizer: Any, args: Any, kwargs: Any) -> None:
             saved.append(self._recorder.paused)
             self._is_within = bool(args[1:] or kwargs)
+            self.unstepped.stepped(optimizer)
             if not self._is_within:  # a closure is the user's own, with a forward pass in it
                 self._recorder.paused = True
                 self._before_step(optimizer)
@@ -99,9 +96,9 @@ class Habits:
                 self._called[id(module)] = user_frames()
             self._recorder.modules.append(module)
 
-        def leave(module: Any, _: Any, found: Any) -> None:  # what it returned would take the place of the result
+        def leave(module: Any, given: Any, found: Any) -> None:  # what it returned would take the place of the result
             self._recorder.modules.pop()
-            self.between.left(module, found)
+            self.between.left(module, given, found)
 
         self._undo += [handle.remove for handle in (
             register_optimizer_step_pre_hook(begin), register_optimizer_step_post_hook(end),
@@ -111,7 +108,6 @@ class Habits:
         self._noting(torch.optim.Optimizer, "__init__", lambda _, optimizer, *__: self._made(optimizer))
         self._noting(torch.optim.Optimizer, "zero_grad", self._zeroed)
         self._noting(torch.nn.Module, "__init__", lambda _, module, *__: self._made(module))
-        self._noting(torch.nn.functional, "dropout", self._dropped)
         self._noting(torch.nn.Module, "eval", lambda module, *_: self._evaluated.update({id(module): user_frames()}))
         self._noting(torch.Tensor, "requires_grad_", lambda _, tensor, on=True: self._switched(tensor, on))
         for watcher in (self.rates, self.between, self.logarithms):
@@ -125,6 +121,7 @@ class Habits:
         return self
 
     def __exit__(self, *_: Any) -> None:
+        self.between.tested()
         for undo in reversed(self._undo):
             undo()
         self._undo = []
@@ -178,15 +175,12 @@ class Habits:
         if not self._recorder.paused and array.nbytes <= BYTES:
             self._lent.append((array, array.tobytes(), user_frames()))
 
-    def _dropped(self, _: Any, __: Any, *how: Any) -> None:
-        if any(not module.training for module in self._recorder.modules[-1:]) and False not in how:
-            self._slips["dropout in evaluation"] = place_of_frames(user_frames())
-
     def _checkpointed(self, *_: Any) -> None:
         self._again = user_frames()
 
-    def _zeroed(self, *_: Any) -> None:
+    def _zeroed(self, _: Any, optimizer: Any, *__: Any) -> None:
         self._cleared = user_frames(), True
+        self.unstepped.zeroed(optimizer)
 
     def _before_step(self, optimizer: Any) -> None:
         self.rates.before_step(optimizer)
@@ -273,9 +267,9 @@ class Habits:
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         self._slopes = [weakref.ref(p.grad) for p in parameters.values() if p.grad is not None]
-        return [*self._pile(parameters), *self._idle(), *self._left_out(parameters), *self._modes(names),
-                *self.unkept.findings(), *fixed_tables(names, self.made), *all_frozen(self.optimizers, self.frozen),
-                *self.logarithms.findings(), *self._slipped(), *self.hooks.findings(), *self.between.findings(),
+        return [*self._pile(parameters), *(self._idle() or self.unstepped.findings()), *self._left_out(parameters),
+                *self._modes(names), *self.unkept.findings(), *fixed_tables(names, self.made),
+                *all_frozen(self.optimizers, self.frozen), *self.logarithms.findings(), *self.hooks.findings(),
                 *self.rates.findings(self.rates.rate())]
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
@@ -300,10 +294,6 @@ class Habits:
                             "optimizer.step() after them: no parameter is updated", "call optimizer.step() after "
                             "loss.backward()", "doctor", self._at)]
         return []
-
-    def _slipped(self) -> list[Finding]:
-        return [Finding(weight, kind, "", "", "", text, remedy, "doctor", self._slips[kind])
-                for kind, (weight, text, remedy) in _SLIPS.items() if kind in self._slips]
 
     def _left_out(self, parameters: dict[str, Any]) -> list[Finding]:
         missing = {name: p for name, p in self.not_given(parameters).items() if p.requires_grad and p.grad is not None

@@ -27,6 +27,7 @@ _HEAVY, _BALANCED = 0.3, 0.7  # one that may balance the loss, and the share of 
 _SHARE = 0.1  # of the first rate, below which it is the schedule that makes it low
 _RAISED = 4.0  # times the rate that an optimizer was given, from which on it is said to rise
 _KEPT = 200  # steps
+_LASTING, _FEW = 0.99, 20  # momentum that is hardly ever meant; steps
 _PACED, _SLOW = 8, 1e-6  # first steps whose change of a kernel is taken; what of its size is next to nothing
 
 
@@ -51,6 +52,8 @@ class Rates:
         self._decay: tuple[float, float] = (0.0, 0.0)  # weight decay, and the least it has been, in gradients
         self._pull = 0.0  # in the last step, of one that is added to gradients
         self._paces: list[float] = []  # by which share of its size each step has changed it
+        self._damped: list[float] = []  # the size of the elements of gradients in each step, beside an epsilon
+        self._momentum = 0.0
 
     def watch(self, noting: Callable[[Any, str, Callable[..., None]], None]) -> None:
         """Look at scalers, clipping and schedulers from now on.
@@ -108,9 +111,13 @@ class Rates:
                 p.grad for group in optimizer.param_groups for p in group["params"])
             self._last = (turn, self._rates[-1], True) if is_finite_yet else (*self._last[:2], False)
         self._scaled, self.is_due = {}, False
-        is_early = len(self._paces) < _PACED
+        group, is_early = optimizer.param_groups[0], len(self._paces) < _PACED
+        self._momentum = float(group.get("momentum") or 0.0)
         if is_early:
             self._pace(optimizer)
+            slopes = [p.grad.detach() for p in group["params"] if p.grad is not None]
+            size = sum(float(g.norm()) ** 2 for g in slopes) / max(sum(g.numel() for g in slopes), 1)
+            self._damped.append(size ** 0.5 / float(group.get("eps") or 1e-30))
         if is_early or self._decay[0] >= _HEAVY:
             self._weigh(optimizer, is_early=is_early)
 
@@ -164,12 +171,31 @@ class Rates:
     def findings(self, rate: Remark | None) -> list[Finding]:
         """What is wrong about them. rate: the learning rate, and where its optimizer was made."""
         return [*self._clipped_scaled(), *self._clipped_in_vain(), *self._faded(), *self._low(rate),
-                *self._decayed(rate)]
+                *self._decayed(rate), *self._goes_on(rate)]
+
+    def _goes_on(self, rate: Remark | None) -> list[Finding]:
+        """A momentum that adds up more steps than there were."""
+        share, count = self._momentum, len(self._rates)
+        if not _LASTING < share < 1 or (1 - share) * count > 1 or rate is None or count < _FEW:
+            return []
+        return [Finding(62, "momentum too high", "", "", "", f"momentum is {share:g}: each step goes on in all later "
+                        f"ones, {1 / (1 - share):.4g} times as far in the end, so that after {count} steps none of them"
+                        f" has come to its end, and they add up to far more than a rate; {rate.text}", "lower momentum:"
+                        " 0.9 is usual", "grads", rate.place)]
 
     def _low(self, rate: Remark | None) -> list[Finding]:
+        is_clipped = bool(self._left) and max(self._left) < _SHARE
+        if rate is not None and is_clipped and len(self._damped) >= _PACED and max(self._damped) < 1 and any(
+                damped > 10 * left for damped, left in zip(self._damped, self._left)):
+            place = place_of_frames(self._clips[True][-1]) if self._clips[True] else rate.place
+            return [Finding(71, "clipped to nothing", "", "", "", f"the gradients are clipped{at_line(place)} to at "
+                            f"most {max(self._left):.1g} of their norm: their elements are then at most "
+                            f"{max(self._damped):.1g} times the epsilon of the optimizer, which they are divided by, so"
+                            " steps are as much shorter", "clip at a norm that only few gradients exceed, such as 1 to "
+                            "10", "grads", place)]
         if rate is None or len(self._paces) < _PACED or max(self._paces) >= _SLOW:
             return []
-        if self._left and max(self._left) < _SHARE:
+        if is_clipped:
             place = place_of_frames(self._clips[True][-1]) if self._clips[True] else rate.place
             return [Finding(71, "clipped to nothing", "", "", "", f"the gradients are clipped{at_line(place)} to at "
                             f"most {max(self._left):.1g} of their norm: each of the first {_PACED} steps changes the "

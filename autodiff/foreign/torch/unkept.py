@@ -1,10 +1,13 @@
-"""Parameters that no module keeps, lists that hide layers, and tables that are frozen unasked."""
+"""Parameters that no module keeps, lists that hide layers, tables that are frozen unasked, optimizers that never
+step."""
 from __future__ import annotations
 
 import ast
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from ...core.site import Site, resolve
@@ -12,9 +15,12 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
 from ..new_lines import scaled_inside
-from ..script_lines import on_lines
+from ..script_lines import assigned_on, on_lines
+from .graph import array_of
 from .names import modules_in
 from .record import Entry, RawFrames, place_of_frames, tensors_in
+
+_MISSED = 10  # backwards for an optimizer, from which on a step of its own is missed
 
 
 class Unkept:
@@ -37,6 +43,52 @@ class Unkept:
         return [Finding(93, "not in the optimizer", "", "", "", f"what is made of an nn.Parameter{at_line(place)} is "
                         "none itself: no module and no optimizer has it, and it is never updated", "compute its first "
                         "value inside: nn.Parameter(torch.randn(…) * scale)", "doctor", place) for place in places[:1]]
+
+
+class Unstepped:
+    """Optimizers that have never stepped, while others do. optimizers: that there are. made: as of fixed_tables."""
+
+    def __init__(self, optimizers: Iterable[Any], made: Mapping[int, RawFrames]) -> None:
+        self._optimizers, self._made = optimizers, made
+        self._zeroed, self._stepped = weakref.WeakSet[Any](), weakref.WeakSet[Any]()  # zeroed: since the last backward
+        self._missed: weakref.WeakKeyDictionary[Any, tuple[int, Any, Any, RawFrames]] = weakref.WeakKeyDictionary()
+        # how many backwards were for each, a parameter, what that was at the first of them, and where the last was
+
+    def zeroed(self, optimizer: Any) -> None:
+        """Note a zero_grad()."""
+        self._zeroed.add(optimizer)
+
+    def stepped(self, optimizer: Any) -> None:
+        """Note a step()."""
+        self._stepped.add(optimizer)
+        self._missed.pop(optimizer, None)
+
+    def note(self, given: Mapping[int, Any], frames: RawFrames) -> None:
+        """A backward. given: the parameters that it gave gradients, by identity; frames: where it was."""
+        for optimizer in self._optimizers if given else ():
+            own = {id(p) for group in optimizer.param_groups for p in group["params"]}
+            if optimizer not in self._stepped and own & given.keys() and (  # for it, and for no other
+                    optimizer in self._zeroed or own >= given.keys()):
+                one = given[min(own & given.keys())]
+                count, p, first, _ = self._missed.get(optimizer, (0, one, array_of(one).copy(), ()))
+                self._missed[optimizer] = count + 1, p, first, frames
+        self._zeroed.clear()
+
+    def findings(self) -> list[Finding]:
+        """Those whose parameters are as they were."""
+        found = []
+        for optimizer, (count, p, first, frames) in self._missed.items():
+            place, made = place_of_frames(frames), place_of_frames(self._made.get(id(optimizer), ()))
+            if count > _MISSED and self._stepped and place and np.array_equal(array_of(p), first):
+                names = assigned_on(made.file, made.line) if made and ";" not in made.text and made.function in (
+                    "<module>", place.function) else []
+                kind = type(optimizer).__name__
+                found.append(Finding(92, "never stepped", "".join(names[:1]), kind, "", f"{count} loss.backward(), such"
+                                     f" as{at_line(place)}, gave gradients to the parameters of {kind}"
+                                     f"{' made' * bool(made)}{at_line(made)}, but its step() is never called: others "
+                                     "step, and these parameters stay as they are", "call its step() after that "
+                                     "loss.backward()", "doctor", place))
+        return found
 
 
 def fixed_tables(names: dict[str, Any], made: Mapping[int, RawFrames]) -> list[Finding]:

@@ -66,7 +66,10 @@ def _zeroed(at: _At) -> Iterator[NewLines]:
 
 
 def _stepped(at: _At) -> Iterator[NewLines]:
-    """After backward: of the one optimizer whose gradients are zeroed in the loop or function."""
+    """After backward: of the optimizer that is told, or the one whose gradients are zeroed in the loop or function."""
+    if at.finding.op_type:
+        yield after(at.file, at.line, f"{at.finding.op}.step()") if at.finding.op else {}
+        return
     parts = [node for node in holding(at.file, at.line) if isinstance(node, (ast.For, ast.While, ast.FunctionDef))]
     lines = [line for part in parts[-1:] for line in range(part.lineno, (part.end_lineno or 0) + 1)]
     names = {owner_text(call) for line in lines for call in _calls(Site(at.file, line, ""), "zero_grad")}
@@ -300,7 +303,19 @@ def _lighter(at: _At) -> Iterator[NewLines]:
                 if word.arg == "weight_decay")
 
 
+def _evaluated(at: _At) -> Iterator[NewLines]:
+    """In the mode of tests before the test, where the script goes back to that of training itself."""
+    for call in _calls(at):
+        name = ast.unparse(call.func)
+        if any(f"{name}.train()" in ast.unparse(node) for node in on_lines(at.file).values()):
+            yield before(at.file, at.line, f"{name}.eval()")
+
+
 _RULES: Rules[Known] = {
+    "tested in training mode": _evaluated, "momentum too high": _worded("SGD RMSprop", "momentum", "0.9"),
+    "clipped to nothing": lambda at: (replaced(at.file, given, "1.0") for call in _calls(
+        at, "clip_grad_norm_", "clip_grad_norm", "clip_grad_value_") for given in [
+            *call.args[1:2], *(word.value for word in call.keywords if word.arg in ("max_norm", "clip_value"))]),
     "gradients accumulate": _zeroed, "nothing to step by": lambda at: iter([
         new_lines.between_steps(at.file, at.line, at.known.backward, before)]), "never stepped": _stepped,
     "uphill": _turned, "rate fades": _once_an_epoch, "broadcast": _one_shape,

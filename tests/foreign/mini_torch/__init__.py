@@ -450,7 +450,8 @@ _pytree.tree_map, _pytree.tree_unflatten, _pytree.tree_flatten_with_path = tree_
     with_path(tree), tree)
 _pytree.tree_leaves = lambda tree: [leaf for _, leaf in with_path(tree)]
 _torch.isfinite = lambda tensor: np.isfinite(tensor.array)
-_torch.tensor = lambda value, requires_grad=False: Tensor(np.asarray(value, np.float32), requires_grad=requires_grad)
+_torch.tensor = lambda value, requires_grad=False, dtype=None: Tensor(
+    np.asarray(value, np.float32), requires_grad=requires_grad)
 _torch.stack = lambda parts: dispatch("stack", list(parts))
 _torch._decomp.decomposition_table = {}
 _torch._C.DispatchKey.CompositeImplicitAutograd = ""

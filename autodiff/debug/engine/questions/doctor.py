@@ -89,7 +89,7 @@ class Checkup:
             lambda: calmer(self._sizes(y, case), case), lambda: self._dead(y, at, case),
             lambda: self._mistaken(y, variables, at), self._not_updated, lambda: self._fed_and_grown(y, case),
             lambda: self._wrong_rules(y, variables), lambda: self._stage_findings(y, case),
-            advice_of(self.model.graph).findings)
+            lambda: [f for f in advice_of(y.graph).findings() if not case.learns or f.kind != "momentum too high"])
         found, stopped = list[Finding](), tuple[str, ...]()
         try:
             for done, look in enumerate(kinds):
