@@ -9,6 +9,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.debug import Debugger
+from autodiff.debug.engine.questions.case_of import case_of
 from autodiff.debug.history import ring
 from autodiff.debug.history.ring import Later
 
@@ -265,3 +266,24 @@ def test_what_a_run_read_is_seen_beside_its_update() -> None:
     values = dbg.state.replayer.values_if_possible(moment, [read, update])
     np.testing.assert_array_equal(values[read], moment.variables["w"])
     assert not np.array_equal(values[update], values[read])
+
+
+def test_training_runs_among_many_others_are_kept_with_what_they_led_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ring, "_MOST", 40)
+    monkeypatch.setattr(ring, "_STEPS", 5)
+    dbg, session, named = noisy()
+    x, led_to = named["x"], dict[int, Any]()
+    for i in range(400):
+        trains = i % 30 == 7
+        dbg.on_run(session, [named["loss"], *[named["step"]] * trains], {x: np.full((4, 3), 0.01 * i, np.float32)})
+        if trains:
+            led_to[i + 1] = session.variables["w"]
+    moments = dbg.state.moments
+    assert [m.run for m, _ in moments.steps] == [*led_to][-7:-2] and moments[0].run > 350
+    case = case_of(dbg.state, named["loss"])
+    assert [run.number for run in case.steps] == [8, 38, *[*led_to][-7:]]
+    for run in case.steps[2:]:
+        assert np.array_equal(run.after["w"], led_to[run.number])
+    for _ in range(100):
+        dbg.on_run(session, [named["loss"], named["step"]], {x: np.ones((4, 3), np.float32)})
+    assert not moments.steps

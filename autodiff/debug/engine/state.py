@@ -40,7 +40,7 @@ class State:
     def __init__(self, model: Model, overrides: Overrides, log: RunLog, budget: int = BUDGET) -> None:
         self.model, self.overrides, self.log, self.budget = model, overrides, log, budget
         self.replayer = Replayer(model.graph, model.targets.inner)
-        self.moments = Ring(self.replayer)
+        self.moments = Ring(self.replayer, lambda: self.log.steps.trained)
         self.view: int | None = None
         self.wholes: dict[Tensor, int] = {}
         self._fed: dict[Tensor, weakref.ref[np.ndarray]] = {}

@@ -7,8 +7,9 @@ Where a place on disk is given, what memory has no room for goes there.
 from __future__ import annotations
 
 import operator
+from bisect import bisect_left
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, overload
 
@@ -23,6 +24,7 @@ _MOST_STORED = 10_000  # and on disk
 _APART = 16  # runs from one whose variables are kept to the next
 _AGAIN = 40.0  # ms: what making runs again may take
 _FIRST, _FIRST_AGAIN, _FIRST_SHARE = 48, 1000.0, 2  # runs of the beginning; ms of making them again; part of the budget
+_STEPS, _STEPS_SHARE = 48, 8  # training runs beside others; part of the budget that they may take
 _FOUND, _SMALL = 4, 32 * 2**20  # groups of values made again that are kept, more of them within so many bytes
 
 
@@ -60,12 +62,16 @@ class Ring(Sequence[Moment]):
     """Moments, oldest first; first those on disk. spent: bytes that feeds and variables of the others take.
 
     beginning: the first runs of all, once they are forgotten otherwise: how a training began says what it came from.
+    steps: likewise the last training runs, each with the run that followed, where few of the others are such.
     turn: likewise the runs by which variables first came to hold nan or inf, with some before and after these.
     disk: where runs go that memory has no room for, or None. trouble: why no more of them do, "" if none or told.
     """
 
-    def __init__(self, replayer: Replayer) -> None:
+    def __init__(self, replayer: Replayer, trained: Callable[[], Sequence[int]] = list[int]) -> None:
+        """trained: gives the numbers of all training runs by now, in order."""
         self.spent = 0
+        self.steps: deque[tuple[Moment, Moment]] = deque()
+        self._trained = trained
         self.disk: Disk | None = None
         self.beginning: list[Moment] = []
         self.turn: list[Moment] = []
@@ -142,6 +148,7 @@ class Ring(Sequence[Moment]):
         if not self._spill(group := list(islice(self._moments, away, away + following))):
             self._set_aside(group)
             self._keep_turn(group, next_one, budget)
+            self._keep_steps(group, next_one, budget)
             for _ in range(following):
                 self._moments.popleft()
         for _ in range(following):
@@ -173,6 +180,19 @@ class Ring(Sequence[Moment]):
             self.turn = [*self._before, *group]
         else:
             self._before = group if sum(islice(self._costs, len(group))) < budget // 8 else []
+
+    def _keep_steps(self, group: list[Moment], following: Moment, budget: int) -> None:
+        """Of runs that are forgotten keep those that trained, while those that are not forgotten have few of them."""
+        trained = self._trained()
+        known = bisect_left(trained, following.run)
+        if len(trained) - known >= _STEPS:
+            self.steps.clear()
+            return
+        of_group = {*trained[bisect_left(trained, group[0].run):known]}
+        self.steps.extend(pair for pair in zip(group, [*group[1:], following]) if pair[0].run in of_group)
+        room = budget // _STEPS_SHARE
+        while len(self.steps) > _STEPS or self.steps and len(self.steps) * sum(map(_whole, self.steps[-1])) > room:
+            self.steps.popleft()
 
     @property
     def away(self) -> int:
@@ -253,6 +273,13 @@ class Ring(Sequence[Moment]):
         assert isinstance(values, dict)
         self._found.move_to_end(later)
         return values
+
+
+def _whole(moment: Moment) -> int:
+    """Bytes of all that is kept with a moment, so that it can be made again."""
+    fed = sum(v.nbytes for v in moment.feeds.values())
+    return fed + (_whole(moment.variables.before) if isinstance(moment.variables, Later) else sum(
+        v.nbytes for v in _parts(moment).values()))
 
 
 def _cost_after(moment: Moment, neighbor: Moment | None) -> int:

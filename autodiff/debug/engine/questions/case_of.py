@@ -28,8 +28,9 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
     variables = trainable_tensors(graph)
     if static:
         return Case(graph, y, variables)
-    moments = {m.run: m for m in (*state.moments.beginning, *state.moments.turn, *state.moments)}
-    runs = _as_now(state, _runs(state, list(moments.values())))
+    apart = [m for pair in state.moments.steps for m in pair]
+    moments = {m.run: m for m in (*state.moments.beginning, *apart, *state.moments.turn, *state.moments)}
+    runs = _as_now(state, _runs(state, sorted(moments.values(), key=lambda m: m.run)))
     known = {run.number for run in runs}
     spent, refused = 0.0, 0
 
@@ -77,21 +78,24 @@ def _as_now(state: State, runs: list[Run]) -> list[Run]:
 
 def _runs(state: State, moments: Sequence[Moment]) -> list[Run]:
     records = {record.run: record for record in state.log.records}
+    trained = {*state.log.steps.trained}  # of which some may have no record any more
     ran: dict[tuple[Any, ...], frozenset[Operation]] = {}
     advice = advice_of(state.model.graph)
     found, is_beside = [], bool(advice.call)  # what steps is then not in the graph
     following = [_led_to(m.variables, advice.renewed.get(m.run)) for m in moments[1:]] + [state.model.session.variables]
-    unknown = [*state.moments.beginning[-1:], *state.moments.turn[-1:]]  # what the last one there left
+    known = {m.run for m in moments}  # of what the last one in a row left nothing is known
+    unknown = {m.run for m in moments if m.run + 1 not in known} if state.moments.steps else {
+        m.run for m in (*state.moments.beginning[-1:], *state.moments.turn[-1:])}
     for moment, after in zip(moments, following):
-        if moment in unknown:
+        if moment.run in unknown and moment is not moments[-1]:
             continue
         wanted, record = moment.wanted, records.get(moment.run)
         key = () if wanted is None else (wanted.tensors, wanted.targets)
         if key not in ran:
             ran[key] = frozenset(dependencies(*key)) if key else frozenset()
-        is_whole = record is not None and not record.error
+        is_whole = not record.error if record is not None else moment.run in trained
         found.append(Run(moment.run, state.log.at(moment.run).step, ran[key],
-                         bool(record is not None and (record.trains or is_beside) and is_whole),
+                         bool((record is None or record.trains or is_beside) and is_whole),
                          moment.variables, after, moment.feeds, () if wanted is None else wanted.tensors,
                          record.ms if record is not None else 0.0, () if wanted is None else wanted.targets))
     return found

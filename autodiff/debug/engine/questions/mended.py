@@ -286,7 +286,8 @@ class Mended:
         """The first remembered training steps, or the last of `late`, with what else changed variables between them."""
         first_ones = self.state.moments.beginning
         is_known = sum(self._is_training(m, case) for m in first_ones) >= _LEAST
-        moments = [m for m in late or (first_ones if is_known else self.state.moments) if m.wanted is not None]
+        last_ones = [*(m for m, _ in self.state.moments.steps), *self.state.moments]
+        moments = [m for m in late or (first_ones if is_known else last_ones) if m.wanted is not None]
         training = [m for m in moments if self._is_training(m, case)][-_MORE if late else 0:][:_MORE]
         if not training:
             return []
