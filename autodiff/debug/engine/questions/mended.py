@@ -137,10 +137,8 @@ class Mended:
 
     def _is_harmless(self, finding: Finding, said: str, case: Case) -> bool:
         """Whether what is unusual, and may be meant, is seen to do no harm: the loss falls about as well with it."""
-        if self._is_done(finding, said, case):
-            return True
-        if finding.kind not in _OF_TASTE or not said.startswith("tried"):
-            return False
+        if self._is_done(finding, said, case) or finding.kind not in _OF_TASTE or not said.startswith("tried"):
+            return self._is_done(finding, said, case)
         is_mended = finding.kind == _LARGE and self._end < case.guess  # else far above a guess any layer helps
         is_telling = self._left < _MUCH and (case.last_loss < case.guess or is_mended)
         down = [after < before for _, before, after in case.again]
@@ -286,8 +284,8 @@ class Mended:
         """The first remembered training steps, or the last of `late`, with what else changed variables between them."""
         first_ones = self.state.moments.beginning
         is_known = sum(self._is_training(m, case) for m in first_ones) >= _LEAST
-        last_ones = [*(m for m, _ in self.state.moments.steps), *self.state.moments]
-        moments = [m for m in late or (first_ones if is_known else last_ones) if m.wanted is not None]
+        moments = [m for m in late or (first_ones if is_known else [*(m for m, _ in self.state.moments.steps),
+                                       *self.state.moments]) if m.wanted is not None]
         training = [m for m in moments if self._is_training(m, case)][-_MORE if late else 0:][:_MORE]
         if not training:
             return []
