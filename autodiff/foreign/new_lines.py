@@ -233,6 +233,13 @@ def nodes_on(file: str, line: int) -> Iterator[ast.AST]:
     return ast.walk(statement) if statement is not None else iter(())
 
 
+def returned_on(file: str, line: int) -> ast.expr | None:
+    """The only expression on a line that a function, or lambda, gives."""
+    found = [node.value if isinstance(node, ast.Return) else node.body for node in nodes_on(file, line)
+             if isinstance(node, (ast.Return, ast.Lambda))]
+    return found[0] if len(found) == 1 else None
+
+
 def all_on(file: str, line: int) -> Iterator[ast.AST]:
     """The parts of all statements on a line, those of the last first."""
     last = on_lines(file).get(line)

@@ -16,7 +16,7 @@ from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import at_line
 from ..new_calls import with_word
-from ..new_lines import nodes_on, tight
+from ..new_lines import returned_on, tight
 from ..script_lines import holding, place_on
 from .record import RawFrames, is_finite, is_library, numbers_of, place_of_frames, user_frames
 
@@ -248,13 +248,6 @@ class Rates:
                         f"in {len(rates)} steps, by scheduler.step(){at_line(place)}: the parameters "
                         "hardly move any more", "call scheduler.step() once an epoch, or let the rate fall more slowly",
                         "doctor", place)]
-
-
-def returned_on(file: str, line: int) -> ast.expr | None:
-    """The only expression on a line that a function, or lambda, gives."""
-    found = [node.value if isinstance(node, ast.Return) else node.body for node in nodes_on(file, line)
-             if isinstance(node, (ast.Return, ast.Lambda))]
-    return found[0] if len(found) == 1 else None
 
 
 def bounded(factor: Any, turn: int) -> tuple[Place | None, str]:

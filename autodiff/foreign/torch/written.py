@@ -22,7 +22,6 @@ from ..new_lines import At, NewLines, Rules, after, before, last_name, moved, no
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_losses import in_logarithms, over_count, summed_too
-from .rates import returned_on
 from .uncut import called_itself, connected, unrecorded
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
@@ -323,7 +322,7 @@ _RULES: Rules[Known] = {
     "equal initial values": _drawn,
     **dict.fromkeys(("learning rate too high", "steps too large"), lambda at: iter([slower(0.1, at.known)])),
     "rate rises": lambda at: iter([replaced(at.file, given, at.finding.remedy.partition(": ")[2]) for given in [
-        returned_on(at.file, at.line)] if given is not None and ": " in at.finding.remedy]),
+        new_lines.returned_on(at.file, at.line)] if given is not None and ": " in at.finding.remedy]),
     "inputs not scaled": _scaled, "eval mode": _training,
     "softmax over the batch": _other_axis, "no logarithms": _logarithms, "logarithm of a softmax": _shares,
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
