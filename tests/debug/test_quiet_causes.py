@@ -145,8 +145,15 @@ def texts(i):
     return {words: ids[k] // 50, r: told[k]}
 fit([adam(.03).minimize(loss), loss], texts, 60)
 """
+_PART = """
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(dense(dense(x, 16, tf.nn.relu), 16, tf.nn.relu), 4))
+found = adam(.01).compute_gradients(loss)
+step = adam(.01).apply_gradients(found[2:])  #!
+fit([step, loss])
+"""
 # a program -> the kind of what is wrong, the program, what is wrong in it, and what is right
 CAUSES = {
+    "gradients that nothing applies": ("gradient not applied", _PART, "found[2:]", "found"),
     "ids that are all padding": ("all padding", _PADDED, "ids[k] // 50", "ids[k]"),
     "a cross entropy over the batch": ("softmax over the batch", _ACROSS, ", axis=0", ""),
     "first values beyond all measure": ("initial values too large", _BEGUN_LARGE, "30 *", "1 *"),

@@ -298,6 +298,12 @@ def _kernels_left_out(case: Case) -> list[Finding]:
     return [replace(said, place=place)]
 
 
+def stays_at_random(variable: Tensor, case: Case) -> bool:
+    """Whether a kernel that steps could have changed is what it was drawn to be in all of them."""
+    return not _has_moved(variable.op, case) and np.ndim(case.steps[0].before[variable.op.name]) > 1 and _is_random(
+        variable, case)
+
+
 def _has_moved(variable: Operation, case: Case) -> bool:
     first, last = case.steps[0].before.get(variable.name), case.steps[-1].after.get(variable.name)
     return first is None or last is None or not np.array_equal(first, last)

@@ -12,6 +12,7 @@ from ...facts.roles import ADDS, ASSIGNS, at_line, is_variable, place_of
 from ..advice import advice_of
 from ..findings import Finding
 from .case import Case, Run, fed_behind, finding, held
+from .optimizers import stays_at_random
 from .heads import DATA, Head, constant, heads
 from .stepping import Update
 
@@ -21,12 +22,33 @@ _FELL = 1e-6  # of its size: by which a loss is lower
 _OPPOSED = -0.3  # cosine of the gradients of two losses that pull against each other
 _APART = ("give each minimize its own variables: var_list=the discriminator's for its loss, var_list=the generator's "
           "for the other; in Keras: discriminator.trainable = False before the combined model is compiled")
+_STEPS = 10  # in which a gradient should have been applied
 _GROWS = 4  # ops of one line, each fetched first in a later run, from which on the graph grows
 
 
 def trainer_mistakes(case: Case) -> list[Finding]:
     """Findings about which loss trains which variables, and what runs beside."""
-    return [*_updated_twice(case), *_opposed(case), *_swapped_lists(case), *_never_reset(case), *_grows(case)]
+    return [*_updated_twice(case), *_opposed(case), *_swapped_lists(case), *_never_reset(case), *_grows(case),
+            *_not_applied(case)]
+
+
+def _not_applied(case: Case) -> list[Finding]:
+    """Gradients of a call that nothing applies, of variables that stay at random, while the others of it are applied."""
+    applied = {u.variable.op for u in case.updates}
+    made = {op for u in case.own for op in ancestors([u.gradient])}
+    for call in case.calls if len(case.steps) >= _STEPS else ():
+        found = {x: getattr(g, "values", g) for x, g in call.found.items() if g is not None and x in case.variables}
+        left = [x for x in found if x.op not in applied and stays_at_random(x, case)]
+        if call.ys[0] is not case.y or not left or not any(g.op in made for x, g in found.items() if x.op in applied):
+            continue
+        u = next(each for each in case.own if each.variable in found)
+        return [finding(45 if case.learns else 64, "gradient not applied", u.op, f"the gradient of {case.y.name} for "
+                        f"{left[0].name} is computed, as for {len(found) - 1} others, but nothing applies it, as it "
+                        f"does that for {u.variable.name}: {len(left)} of {len(found)} variables keep their random "
+                        f"first values in all {len(case.steps)} steps; {case.went}", "give apply_gradients the "
+                        "gradients of all variables", target=left[0].name, ask=f"why {left[0].name}",
+                        confidence="certain")]
+    return []
 
 
 def _updated_twice(case: Case) -> list[Finding]:
