@@ -151,8 +151,44 @@ found = adam(.01).compute_gradients(loss)
 step = adam(.01).apply_gradients(found[2:])  #!
 fit([step, loss])
 """
+_FEW_TAKEN = """
+def batches(of, few):
+    pairs = tf.data.Dataset.from_tensor_slices((points[of], sums[of]))
+    return (pairs.take(3).repeat() if few else pairs).batch(40)
+train, test = batches(slice(0, 200), True), batches(slice(200, 300), False)
+taken = tf.data.Iterator.from_structure(train.output_types, train.output_shapes)
+given, told = taken.get_next()
+loss = tf.losses.mean_squared_error(told, dense(dense(given, 8, tf.nn.relu), 1))  #!
+step = adam(.03).minimize(loss)
+with tf.Session() as session:
+    session.run([tf.global_variables_initializer(), taken.make_initializer(train)])
+    for i in range(40):
+        session.run([step, loss])
+    session.run(taken.make_initializer(test))
+    for i in range(2):
+        session.run(loss)
+"""
+_PAIRED = """
+near_, far = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.int32, [None])
+u, v = (tf.nn.embedding_lookup(tf.Variable(tf.random_uniform([60, 8], -.4, .4)), each) for each in (near_, far))
+scores = tf.matmul(u, v, transpose_b=True)
+loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.range(40), logits=scores))
+step = adam(.03).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(60):
+        ids = rng.permutation(60)[:40]
+        left, right = ids // 25, 7 * ids % 60
+        session.run([step, loss], {near_: left, far: right})
+    ids = rng.permutation(60)[:40]
+    session.run(loss, {near_: ids, far: 7 * ids % 60})
+"""
 # a program -> the kind of what is wrong, the program, what is wrong in it, and what is right
 CAUSES = {
+    "few of the examples": ("same batch", _FEW_TAKEN, "take(3).", ""),
+    "few of the ids": ("same batch", _PAIRED, "ids // 25, 7 * ids % 60", "ids, 7 * ids % 60"),
+    "pairs of one": ("pairs with themselves", _PAIRED.replace("// 25, 7 * ids % 60", ", ids"), "ids , ids",
+                     "ids, 7 * ids % 60"),
     "gradients that nothing applies": ("gradient not applied", _PART, "found[2:]", "found"),
     "ids that are all padding": ("all padding", _PADDED, "ids[k] // 50", "ids[k]"),
     "a cross entropy over the batch": ("softmax over the batch", _ACROSS, ", axis=0", ""),

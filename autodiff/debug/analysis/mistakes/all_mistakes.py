@@ -48,14 +48,15 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
          "squared error of a softmax": ("one class for several",),
          "labels do not follow from inputs": ("inputs not scaled", "changed after compile"),  # why nothing is learnt
-         "not trained": ("gradient not applied",), "penalty too large": ("mean before square",),  # of errors that cancel
+         "not trained": ("gradient not applied",),
+         "penalty too large": ("mean before square",),  # of errors that cancel
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called
 # about what is given, which is told where that is
 OF_A_RATE = ("learning rate too high", "learning rate too low", "learning rate decayed to nothing", "steps too large")
 OF_DATA = ("inputs not scaled", "inputs almost zero", "targets not scaled", "labels do not follow from inputs",
            "sorted by class", "same batch", "nan in the data", "unbalanced classes", "one label",
-           "target among the inputs", "all padding", "class weights the wrong way round")
+           "target among the inputs", "all padding", "pairs with themselves", "class weights the wrong way round")
 _DIVERGED = 96  # severity of a rate from which on a training diverges
 _FEW = 5  # losses of a training that say nothing of how it goes
 _LEVEL = 0.5  # of the largest of values, above which all of them hardly vary

@@ -1,8 +1,9 @@
 """Leaks: labels that a model is given among its inputs, masks and weights of the wrong examples, and recurrences that
-go through padding, or through the examples of a batch."""
+go through padding, or through the examples of a batch; examples that are all padding, or few of those there are."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from .pairing import FLAT, TRAINED, classes_of, source_of_labels
 _SURE, _KINDS = 60, 3  # examples of which none is another; different labels from which on they are no mere flag
 _LOOKS, _MOST = ("GatherV2", "ResourceGather"), 0.4  # of words; share of padding that drowns the rest
 _BATCHES = 4  # all of padding, that are no chance
+_MANY, _TIMES, _ROWS = 8, 8, 200  # steps; times that few examples come again, and that there are more; rows to tell it
 _TURNED = 1.5  # times what is rare
 _TAKES = ("StridedSlice", "GatherV2")  # of positions
 _LENGTHS, _SHARE = 3, 0.1  # different lengths that are no chance; share of examples that end before
@@ -36,7 +38,7 @@ def leak_mistakes(case: Case) -> list[Finding]:
             for rule in (_among_inputs, _masked_wrong, _weights_turned, _padding_counted, _over_examples,
                          _through_padding) for found in rule(head, head.labels, case)][:1] + [
                 each for op in case.behind for each in _one_for_all(op, case)][:1] + [
-                    *_last_of_padding(case), *_all_padding(case)]
+                    *_last_of_padding(case), *_all_padding(case), *_few_seen(case)]
 
 
 def _all_padding(case: Case) -> list[Finding]:
@@ -55,6 +57,39 @@ def _all_padding(case: Case) -> list[Finding]:
                         "they are: look at what makes them, as a division of integers", target=ids.name,
                         confidence="certain")]
     return []
+
+
+def _few_seen(case: Case) -> list[Finding]:
+    """Inputs of which all steps have a few different ones alone, where the other runs have many."""
+    whole = {t for run in case.steps[:1] for t, v in run.feeds.items() if np.ndim(v)}  # no mere questions about a grid
+    others = [run for run in case.runs if not run.trains and whole <= run.feeds.keys()]
+    labels = fed_behind([head.labels for head in heads(case) if head.labels is not None])
+    for tensor in [t for op in case.behind for t in op.outputs if is_data(t)] if len(case.steps) >= _MANY else ():
+        taker = next((c for c in through(tensor) if c.type in (*_BY_VARIABLES, "Conv2D", "While")), None)
+        if taker is None or tensor.op in labels or tensor.dtype.is_floating and len(tensor.dims or ()) < 2:
+            continue
+        is_fed = tensor in case.steps[0].feeds
+        seen = _different([run.feeds.get(tensor, ()) for run in case.steps] if is_fed else case.series(tensor))
+        told = _different([run.feeds.get(tensor, ()) if is_fed else case.values(run).get(tensor, ())
+                           for run in others[-_MANY:]], 1) if seen and any(map(any, seen)) else set()
+        if seen and len(told - seen) >= _TIMES * len(seen):
+            return [finding(64, "same batch", taker, f"{tensor.name} has no more than {len(seen)} different examples "
+                            f"in all {len(case.steps)} training steps, again and again, where other runs have "
+                            f"{len(told)}: the model learns these by heart", "look at what makes the training's "
+                            "examples: a take(), an index or a division that leaves few",
+                            target=tensor.name, step=case.steps[0].step)]
+    return []
+
+
+def _different(arrays: Iterable[Any], times: int = _TIMES) -> set[bytes]:
+    """The different rows, where each comes so many times in the mean; none where they are more."""
+    rows, count = set[bytes](), 0
+    for array in arrays:
+        rows |= {np.asarray(row).tobytes() for row in array} if np.ndim(array) else set()
+        count += len(array) if np.ndim(array) else 0
+        if count > _ROWS and len(rows) * times > count:
+            return set()
+    return rows if len(rows) * times <= count else set()
 
 
 def _among_inputs(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from .case import Case, fed_behind, finding
 from .heads import SAME
 from .signs import HINGES, signs_into
 
+_STEPS = 8  # in all of which two are fed the same by no chance
 _SHARED = 0.1  # of the examples, which are fed to both towers: they are of one kind
 _COLLAPSED = 0.8  # of the loss of embeddings that are all the same: better than that nothing has become
 _TURNED, _SURE = 0.6, 200  # share of pairs that are the wrong way round, and how many show it
@@ -30,7 +31,26 @@ def pair_mistakes(case: Case) -> list[Finding]:
     """Findings about distances between embeddings of examples that are fed beside each other."""
     pairs = [pair for op in case.behind if op.type in ("Sub", "SquaredDifference") and op in case.trained
              and (pair := _pair(op, case)) is not None] if case.steps else []
-    return [*_apart(pairs, case), *_turned(pairs, case)]
+    return [*_apart(pairs, case), *_turned(pairs, case), *_with_itself(case)]
+
+
+def _with_itself(case: Case) -> list[Finding]:
+    """Two placeholders that all training steps feed the same numbers, and other runs different ones."""
+    others = [run for run in case.runs if not run.trains]
+    drawn = case.graph.extras.get("drawn", ())
+    fed = [t for t, v in case.steps[0].feeds.items() if np.ndim(v) and t.op in case.behind] if len(
+        case.steps) >= _STEPS and not any(op in drawn or op.type.startswith("Random") for op in case.behind) else []
+    for first, last in ((a, b) for i, a in enumerate(fed) for b in fed[i + 1:] if a.dtype is b.dtype):
+        known = [(run.feeds.get(first, 0), run.feeds.get(last, 1)) for run in (*case.steps, *others)]
+        same = [np.array_equal(*pair) for pair in known]
+        if all(same[:len(case.steps)]) and np.ptp(known[0][0]) and any(
+                not each and np.shape(a) == np.shape(b) != () for each, (a, b) in zip(same, known)):
+            at = next(iter(last._consumers), last.op)
+            return [finding(65, "pairs with themselves", at, f"{first.name} and {last.name} are fed the same numbers "
+                            f"in all {len(case.steps)} training steps, and different ones in other runs: each example "
+                            "is paired with itself", f"feed {last.name} what belongs to {first.name}", target=last.name,
+                            confidence="certain")]
+    return []
 
 
 def _pair(op: Operation, case: Case) -> Pair | None:

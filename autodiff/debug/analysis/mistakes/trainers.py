@@ -12,8 +12,8 @@ from ...facts.roles import ADDS, ASSIGNS, at_line, is_variable, place_of
 from ..advice import advice_of
 from ..findings import Finding
 from .case import Case, Run, fed_behind, finding, held
-from .optimizers import stays_at_random
 from .heads import DATA, Head, constant, heads
+from .optimizers import stays_at_random
 from .stepping import Update
 
 _PAIRS = 6  # steps of the one loss after which the other is looked at
@@ -33,7 +33,7 @@ def trainer_mistakes(case: Case) -> list[Finding]:
 
 
 def _not_applied(case: Case) -> list[Finding]:
-    """Gradients of a call that nothing applies, of variables that stay at random, while the others of it are applied."""
+    """Gradients of a call that nothing applies, of variables that stay at random, while others of it are applied."""
     applied = {u.variable.op for u in case.updates}
     made = {op for u in case.own for op in ancestors([u.gradient])}
     for call in case.calls if len(case.steps) >= _STEPS else ():
