@@ -72,6 +72,10 @@ RAISED = {
         KERAS + "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense(units=1))\n"
         "m.compile('adam', 'categorical_crossentropy')\nm.fit(data, np.eye(4)[np.arange(8) % 4], verbose=0)\n",
         "because the last layer has 1 units, and each target has 4 numbers at model.py:6", "Dense(units=4)"),
+    "classes by number and a squared error": (
+        KERAS + "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense(4, 'softmax'))\n"
+        "m.compile('adam', 'mse')\nm.fit(data, np.arange(8) % 4, verbose=0)\n",
+        "because the last layer gives 4 probabilities", "compile('adam', 'sparse_categorical_crossentropy')"),
     "ones and zeros for numbers": (
         KERAS + "m.add(tf.keras.layers.Flatten())\nm.add(tf.keras.layers.Dense(4, 'softmax'))\n"
         "m.compile('adam', 'sparse_categorical_crossentropy')\n"

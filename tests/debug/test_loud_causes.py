@@ -113,7 +113,13 @@ SHARED = (DATA + X + "def linear(v, name):\n    w = tf.get_variable(name, [v.sha
           "scale = head(x, 'scale')\n"
           "loss = tf.reduce_mean(0.5 * tf.square((y - middle) / scale) + tf.log(scale))\n"
           "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n" + RUN.replace("STEPS", "3").replace("FEEDS", PAIR))
+NEGATED = (DATA + X + DEEP.replace("h, 1", "h, 3") + "label = tf.to_int32(y[:, 0] > 0)\n"
+           "wrong = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=label, logits=pred)\n"
+           "loss = -tf.reduce_mean(wrong) + 1e-4 * tf.nn.l2_loss(tf.trainable_variables()[0])\n"
+           "step = tf.train.MomentumOptimizer(0.3, 0.9).minimize(loss)\n"
+           + RUN.replace("STEPS", "60").replace("FEEDS", PAIR))
 PROGRAMS = {
+    "negated": (NEGATED, "it falls as what it negates grows", "loss = tf.reduce_mean(wrong) + 1e-4"),
     "spread": (SPREAD, "invalid value encountered in divide",
                "(train - mean) / (spread + 1e-08), (test - mean) / (spread + 1e-08)"),
     "shared": (SHARED, "nothing keeps add_1 above 0", "scale = tf.nn.softplus(head(x, 'scale'))"),

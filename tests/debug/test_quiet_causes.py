@@ -213,6 +213,16 @@ CAUSES = {
     "a cosine that ends early": ("learning rate decayed to nothing", _COSINE, "step, 8)", "step, 60)")}
 
 
+def test_a_bias_that_kills_its_layer_is_written_as_zeros(tmp_path: Path) -> None:
+    shell = trained("h = dense(x, 16, tf.nn.relu, bias_initializer=tf.constant_initializer(-30.))\n"
+                    "loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4))\n"
+                    "fit([adam(.01).minimize(loss), loss])\n", tmp_path)
+    first, *_ = shell.dbg.doctor().findings
+    assert first.kind == "initial values too large" and "; tried: other first values: " in first.remedy
+    assert b"bias_initializer=tf.constant_initializer(0.0)" in shell.dbg.edits.patch(1).new
+    shell.close()
+
+
 @pytest.mark.parametrize("name", CAUSES)
 def test_a_quiet_cause_comes_first_and_its_twin_has_none(name: str, tmp_path: Path) -> None:
     kind, text, wrong, right = CAUSES[name]

@@ -24,7 +24,7 @@ from .clipping import ClipGradients, ClippedApplied
 from .first_values import Begun, drawn_lines
 from .given_numbers import LowerRate
 from .in_graph import Edit, Now, around, constant
-from .in_source import Line, Rewrite, rewritten
+from .in_source import Line, Number, Rewrite, rewritten
 from .of_data import of_pixels, scaled
 from .of_givens import held_rate, lower_rate
 from .of_keras.schedules import rate_set
@@ -157,6 +157,11 @@ def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
 
     Of two factors that are zero the one that the finding is about.
     """
+    if (bias := case.steps[0].before.get(op.name)) is not None and np.ndim(bias) == 1 and finding.kind == (
+            "initial values too large"):
+        line = Number(op, float(np.mean(bias)), "0.0")
+        yield Attempt((), {op.name: np.zeros_like(bias)}, lines=_written([line]) if np.ptp(bias) == 0 else {})
+        return
     rng = np.random.default_rng(0)
     start: dict[str, np.ndarray] = {}
     alike: list[Operation] = []
@@ -178,17 +183,18 @@ def drawn(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
             start[kernel.name] = (value * (usual / flat.std())).astype(value.dtype)
             sized[kernel] = float(usual / flat.std())
     if start:
+        usual_ones = [Begun(each, factor, usual=True) for each, factor in sized.items()]
         yield Attempt((), start, lines=drawn_lines(alike) or (
-            {} if advice_of(case.graph).words else _usual_lines(sized)))
+            {} if advice_of(case.graph).words else _written(usual_ones)))
 
 
-def _usual_lines(sizes: Mapping[Operation, float]) -> NewLines:
-    """The lines that give kernels their first values, with those of the usual size; {} where they are not found."""
-    files = {op.site.file for op in sizes if op.site is not None}
+def _written(lines: Sequence[Begun | Number]) -> NewLines:
+    """The lines that give variables their first values, as they are to be; {} where they are not surely found."""
+    files = {line.op.site.file for line in lines if line.op.site is not None}
     try:
         file, = files
         old = "".join(source_lines(file))
-        return rows_of(old, rewritten(old, [Begun(op, factor, usual=True) for op, factor in sizes.items()]), file)
+        return rows_of(old, rewritten(old, lines), file)
     except (ArgumentError, OSError, ValueError, SyntaxError, LookupError):
         return {}
 

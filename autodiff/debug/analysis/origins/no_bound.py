@@ -12,10 +12,11 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.roles import VARIABLES, at_line, place_of
 from ..edits.in_graph import Edit, constant, replaced
 from ..edits.in_source import Rewrite
+from ..mistakes.heads import ENTROPIES
 from ..remedies import is_sum_of_squares
 
 _PASSES = ("Identity", "Mean", "Sum", "Reshape", "Squeeze")
@@ -108,8 +109,10 @@ def with_bound(sub: Operation, *, size: bool = False) -> Edit | None:
 
 
 def is_penalty(sub: Operation) -> bool:
-    """Whether what is subtracted is never negative, or has squares or exponentials in it, as a divergence has."""
-    return _is_square(sub.inputs[-1], _FAR) or sub.type == "Sub" and _bends_up(sub.inputs[1], _FAR)
+    """Whether what is subtracted is never negative, as a cross entropy, or has squares or exponentials in it."""
+    source = past(sub.inputs[-1], _PASSES).op
+    return source.type in ENTROPIES or _is_square(sub.inputs[-1], _FAR) or (
+        sub.type == "Sub" and _bends_up(sub.inputs[1], _FAR))
 
 
 def _bends_up(t: Tensor, far: int) -> bool:
@@ -148,7 +151,7 @@ def added(sub: Operation) -> Edit:
     """The same, added."""
     if sub.type == "Neg":
         return Edit(sub, f"minimize {sub.inputs[0].op.name} itself, without the minus", lambda now: build.Identity(
-            now(sub.inputs[0])))
+            now(sub.inputs[0])), Rewrite(sub, None, "{0}", ((sub, 0),)))
     kind = "penalty" if _is_square(sub.inputs[-1], _FAR) else "divergence"
     words = f"add it, a + b in place of a - b, if it is a {kind}"
     line = Rewrite(sub, None, "{0} + {1}", ((sub, 0), (sub, 1)))

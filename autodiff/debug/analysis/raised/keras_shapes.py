@@ -15,6 +15,7 @@ from .raised_at import RaisedAt
 _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "CuDNNLSTM", "CuDNNGRU")
 _OF_IMAGES = ("Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D")
 _LOOPS = ("fit", "evaluate", "predict")
+_ERRORS = ("mse", "mean_squared_error", "mae", "mean_absolute_error", "categorical_crossentropy")
 _SIZES = ("input_dim", "input_shape", "batch_input_shape", "shape")
 
 
@@ -127,6 +128,19 @@ def ones_for_classes(at: RaisedAt) -> Remark | None:
     return at.remark(f"the targets are {said[2]} ones and zeros for each example, and the loss "
                      "sparse_categorical_crossentropy takes the number of the class", "categorical_crossentropy, which "
                      "takes ones and zeros", [(*at.range(words[0]), new)], words[0])
+
+
+def numbers_for_classes(at: RaisedAt) -> Remark | None:
+    """A squared error of a softmax over several classes, that is given the numbers of the classes."""
+    said = re.search(r"array with shape \([^,]*, ?1?\) was passed for an output of shape \(\w+, (\d+)\)", at.said)
+    words = [node for call in at.calls("compile") for node in ast.walk(call) if getattr(node, "value", "") in _ERRORS]
+    is_softmax = any(getattr(node, "value", "") == "softmax" for call in at.calls("Dense", "Activation")
+                     for node in ast.walk(call))
+    if said is None or int(said[1]) < 3 or len(words) != 1 or not is_softmax:
+        return None
+    return at.remark(f"the last layer gives {said[1]} probabilities, one for each class, and the target is one number, "
+                     "that of the class", "sparse_categorical_crossentropy, which takes the numbers of classes", [
+                         (*at.range(words[0]), repr("sparse_categorical_crossentropy"))], words[0])
 
 
 def flattened_first(at: RaisedAt) -> Remark | None:

@@ -33,6 +33,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     ("^only 0-dimensional arrays|format string passed to numpy.ndarray", values.one_number),
     ("^You are passing a target array", targets.numbers_of_classes),
     ("^A target array with shape", keras_shapes.flattened_first),
+    ("^A target array with shape", keras_shapes.numbers_for_classes),
     ("^A target array with shape", targets.last_layer_of_another_size),
     ("^Error when checking input", keras_shapes.one_example),
     ("^Error when checking input", keras_shapes.an_axis_of_one),
