@@ -118,8 +118,27 @@ NEGATED = (DATA + X + DEEP.replace("h, 1", "h, 3") + "label = tf.to_int32(y[:, 0
            "loss = -tf.reduce_mean(wrong) + 1e-4 * tf.nn.l2_loss(tf.trainable_variables()[0])\n"
            "step = tf.train.MomentumOptimizer(0.3, 0.9).minimize(loss)\n"
            + RUN.replace("STEPS", "60").replace("FEEDS", PAIR))
+SPREADS = (DATA + X + "def layer(v, n, act=None):\n    h = tf.layers.dense(v, n)\n"
+           "    return act(h) if act is not None else h\nbody = layer(x, 8, tf.nn.relu)\nmiddle = layer(body, 1)\n"
+           "scale = layer(body, 1, act=tf.nn.relu)\n"
+           "loss = tf.reduce_mean(0.5 * tf.square((y - middle) / scale) + tf.log(scale))\n"
+           "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n" + RUN.replace("STEPS", "9").replace("FEEDS", PAIR))
+HELD = SPREADS.replace("def layer(v, n, act=None):\n    h = tf.layers.dense(v, n)\n"
+                       "    return act(h) if act is not None else h\n",
+                       "class Layer:\n    def __init__(self, act):\n        self.act = act\n"
+                       "    def __call__(self, v, n):\n        return tf.layers.dense(v, n, activation=self.act)\n")
+for old, new in (("layer(body, 1, act=tf.nn.relu)", "Layer(tf.nn.relu)(body, 1)"),
+                 ("layer(x, 8, tf.nn.relu)", "Layer(tf.tanh)(x, 8)"), ("layer(body, 1)", "tf.layers.dense(body, 1)")):
+    HELD = HELD.replace(old, new)
+LISTED = (DATA + X + "specs = [(8, tf.nn.relu), (1, None)]\nh = x\nfor n, act in specs:\n"
+          "    h = tf.layers.dense(h, n, activation=act)\nt = tf.cast(y > 0, tf.float32)\n"
+          "loss = -tf.reduce_mean(3.0 * t * tf.log(h + 1e-7) + (1 - t) * tf.log(1 - h + 1e-7))\n"
+          "step = tf.train.AdamOptimizer(0.01).minimize(loss)\n" + RUN.replace("STEPS", "9").replace("FEEDS", PAIR))
 PROGRAMS = {
     "negated": (NEGATED, "it falls as what it negates grows", "loss = tf.reduce_mean(wrong) + 1e-4"),
+    "spreads": (SPREADS, "= 0 at model.py:13", "scale = layer(body, 1, act=lambda v: tf.nn.softplus(v) + 1e-6)"),
+    "held": (HELD, "because", "Layer(lambda v: tf.nn.softplus(v) + 1e-6)(body, 1)"),
+    "listed": (LISTED, "as the last layer has none", "(8, tf.nn.relu), (1, tf.nn.sigmoid)]"),
     "spread": (SPREAD, "invalid value encountered in divide",
                "(train - mean) / (spread + 1e-08), (test - mean) / (spread + 1e-08)"),
     "shared": (SHARED, "nothing keeps add_1 above 0", "scale = tf.nn.softplus(head(x, 'scale'))"),

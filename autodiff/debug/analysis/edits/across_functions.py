@@ -3,8 +3,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
@@ -13,7 +12,7 @@ from ....core.traversal import users_of
 from ..scripts.calls import given, words_of
 from ..scripts.changes import Change
 from ..scripts.expressions import name_of
-from ..scripts.parsed import LOOPS, is_within
+from ..scripts.parsed import LOOPS, is_within, stands_at
 from ..scripts.source_tree import WHOLE, Source
 
 _ACTIVATIONS = {"Softmax": "nn.softmax", "Sigmoid": "sigmoid"}
@@ -32,7 +31,7 @@ def taken_apart(source: Source, op: Operation, target: ast.expr) -> tuple[str, s
         old = statement.targets[0]
         changes += [(*source.range(old), name),
                     source.after(statement, f"{source.raw(old)} = {activated.format(name)}")]
-    chosen = next((each for each in named if _stands_at(each.value, op.spans)), named[0])
+    chosen = next((each for each in named if stands_at(each.value, op.spans)), named[0])
     return names[chosen], activated.partition("{}")[2][:-1], changes
 
 
@@ -68,7 +67,7 @@ def _named_at(source: Source, op: Operation, node: ast.expr, target: ast.expr) -
     calls = [call for call in source.all(ast.Call) if call.func in read]
     found = [each for each in map(source.statement, read) if isinstance(each, ast.Assign) and each.value in calls
              and len(each.targets) == 1 and isinstance(each.targets[0], (ast.Name, ast.Attribute))]
-    here = [each for each in found if _stands_at(each.value, op.spans)]
+    here = [each for each in found if stands_at(each.value, op.spans)]
     if len(found) != len(read) or len(here) != 1 or (
             source.scope(here[0]) is not source.scope(target) and isinstance(here[0].targets[0], ast.Name)):
         raise ArgumentError("what it is made of is written in another function, whose result gets no name")
@@ -89,11 +88,6 @@ def _returns(source: Source, function: ast.FunctionDef, node: ast.expr) -> bool:
     reads = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == value.id
              and isinstance(each.ctx, ast.Load)]
     return value is node or made == [node] and reads == [value]
-
-
-def _stands_at(node: ast.expr, spans: Iterable[tuple[Any, ...]]) -> bool:
-    """Whether a call is at one of the places, as of those that led to an op."""
-    return any((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == span[1:] for span in spans)
 
 
 def _name(source: Source, statement: ast.Assign) -> str:
@@ -144,14 +138,14 @@ def of_this_alone(op: Operation) -> int:
 def written_at_call(source: Source, line: AtCall) -> list[Change]:
     """The call as it is to be, last; before it what gives parts of it names. Raises ArgumentError."""
     if line.is_around:
-        around = [each for each in source.all(ast.Call) if _stands_at(each, line.op.spans[line.number:][:1])]
+        around = [each for each in source.all(ast.Call) if stands_at(each, line.op.spans[line.number:][:1])]
         if len(around) != 1 or not of_this_alone(line.op):
             raise ArgumentError("the call of it is not surely found")
         return [(*source.range(around[0]), source.spelled(line.template).format(source.raw(around[0])))]
     here = Source("".join(source_lines(line.op.site.file if line.op.site is not None else "")))
     node = here.expression(line.op)
     function = here.scope(node)
-    calls = [each for each in source.all(ast.Call) if _stands_at(each, line.op.spans)]
+    calls = [each for each in source.all(ast.Call) if stands_at(each, line.op.spans)]
     if not isinstance(function, ast.FunctionDef) or not _returns(here, function, node) or len(calls) != 1:
         raise ArgumentError("it is not what a function returns")
     known, texts, changes = _arguments(source, function, calls[0]), [], []

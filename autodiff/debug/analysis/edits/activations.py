@@ -10,13 +10,18 @@ from typing import Any, NamedTuple
 
 from ....core.errors import ArgumentError
 from ....core.graph import Operation
+from ....core.site import source_lines
+from ...facts.records import Place
 from ..scripts.calls import called, given, is_call, word_of
 from ..scripts.changes import Change
+from ..scripts.ends import ends
 from ..scripts.expressions import name_of
+from ..scripts.parsed import is_within, stands_at
 from ..scripts.source_tree import Source
 
 _BY_DEFAULT = ("fullyconnected", "conv2d", "convolution2d", "conv2dtranspose", "separableconv2d")  # of contrib: a relu
 _ARGUMENTS = ("activation", "activation_fn")
+_NO = ("none", "linear")
 DROPOUT, NORMALIZATION = ("dropout",), ("batchnormalization", "batchnorm")  # calls of layers
 STOPS = ("stopgradient",)
 _FIRST = ("inputs", "x")  # what layers call their input
@@ -84,11 +89,20 @@ def named_otherwise(source: Source, rewrite: Activation) -> list[Change]:
     if len(logits) == 1 and not text and op.type in ("Softmax", "Sigmoid"):
         return [(*source.range(logits[0]), "False")]
     calls = list(_calls(source, op))
-    named = list({node: call for call in calls for node in given(call, slice(None), *_ARGUMENTS)
-                  if _word(node) == op.type.lower()}.items())
+    named = list({node: call for call in calls for word in given(call, slice(None), *_ARGUMENTS)
+                  if _word(node := told_at(source, op, word)) == op.type.lower()}.items())
     if len(named) == 1 or named and all(_is_cell(call) for _, call in named):
         return [(*source.range(node), _otherwise(source, call, node, text)) for node, call in named]
-    made = [call for call in calls if is_call(call, *_LAYERS, *_BY_DEFAULT) and word_of(call, *_ARGUMENTS) is None]
+    called_by = {told_at(source, op, call.func) for call in calls if isinstance(call.func, ast.Name)} - {
+        call.func for call in calls}
+    if not named and len(called_by) == 1 and _word(*called_by) == op.type.lower() and text:
+        return [(*source.range(*called_by), source.spelled(text))]
+    made = [call for call in calls if is_call(call, *_LAYERS, *_BY_DEFAULT)]
+    none = {told_at(source, op, word): call for call in made for word in given(call, None, *_ARGUMENTS)}
+    if not named and len(none) == 1 and _word(*none) in _NO and text.startswith("{"):
+        is_word = called(*none.values())[:1].isupper()
+        return [(*source.range(*none), _word_of(text) if is_word else source.spelled(text))]
+    made = [call for call in made if word_of(call, *_ARGUMENTS) is None]
     if named or len(made) != 1:
         return []
     if not text and op.type == "Relu" and is_call(made[0], *_BY_DEFAULT):
@@ -97,6 +111,35 @@ def named_otherwise(source: Source, rewrite: Activation) -> list[Change]:
         word = _word_of(text) if called(made[0])[:1].isupper() and text.startswith("{") else source.spelled(text)
         return [source.one_more(made[0], f"activation={word}")]
     return []
+
+
+def told_at(source: Source, op: Operation, node: ast.expr) -> ast.expr:
+    """What an expression that made an op ends in: where calls that led to it pass that, or of a list that a loop goes
+    through what made this op of all; else the one that names what the op is. The expression where none surely does."""
+    words = ends(source, node)
+    calls = [call for call in source.all(ast.Call) if stands_at(call, op.spans[1:])]
+    here = [each for each in words if any(is_within(each, call) for call in calls)]
+    alike = [each for each in op.graph.operations.values() if (each.type, each.span, each.site) == (
+        op.type, op.span, op.site) and each.gradient_of is None]
+    here = here or words[alike.index(op):][:1] if len(words) == len(alike) else here
+    here = here or [each for each in words if _word(each) == op.type.lower()]
+    return here[0] if len({*here}) == 1 else node
+
+
+def named_at(op: Operation) -> Place | None:
+    """The line that names the activation that an op is, or of its layer says that there is none, where it is not the
+    line that made the op: a call of the function that did, or a list of layers. None for all else."""
+    if op.site is None or op.type.lower() in op.site.text.lower():
+        return None
+    try:
+        source = Source("".join(source_lines(op.site.file)))
+        found = {node for call in _calls(source, op) for word in (call.func, *given(call, slice(None), *_ARGUMENTS))
+                 if (node := told_at(source, op, word)) is not word and (_word(node) == op.type.lower() or _word(
+                     node) in _NO and word in given(call, None, *_ARGUMENTS))}
+    except (SyntaxError, ValueError, OSError):
+        return None
+    line = next(iter(found)).lineno if len(found) == 1 else 0
+    return Place(op.site.file, line, "", source_lines(op.site.file)[line - 1].strip()) if line else None
 
 
 def _calls(source: Source, op: Operation) -> Iterator[ast.Call]:
@@ -128,8 +171,7 @@ def _assigned(source: Source, name: ast.expr) -> Iterator[ast.Call]:
 
 def _word(node: ast.expr) -> str:
     """The activation that an argument names; "" if it names none."""
-    return node.value.lower().replace("_", "") if isinstance(node, ast.Constant) and isinstance(node.value, str) else (
-        name_of(node))
+    return str(node.value).lower().replace("_", "") if isinstance(node, ast.Constant) else name_of(node)
 
 
 def _otherwise(source: Source, call: ast.Call, node: ast.expr, text: str) -> str:

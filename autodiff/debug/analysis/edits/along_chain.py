@@ -13,7 +13,7 @@ from ....core.op import build
 from ....core.traversal import ancestors
 from ..findings import Link
 from ..mistakes.signs import pairs_of_one
-from .activations import Activation
+from .activations import Activation, named_at
 from .in_graph import Edit, Now, around, at_one_place, between, bounds_of, constant, copied, instead, is_half
 from .in_source import Number
 
@@ -60,6 +60,7 @@ def _at(op: Operation, link: Link) -> Iterable[list[Edit]]:
                         "{0} + 1") for each in alike]
     elif link.value == 0 and op.type == "Relu":
         name, is_called = "nn.softplus({0}) + 1e-6", op.site is not None and "relu(" in op.site.text
+        alike = [each for each in alike if named_at(each) == named_at(op)]  # where one function makes several
         yield [Edit(each, f"tf.{name.format('x')} in place of relu, which is 0 below 0", partial(
             _of_argument, each, lambda x: build.AddV2(build.Softplus(x), constant(1e-6, x))),
                     instead(each, name, (each, 0)) if is_called else Activation(

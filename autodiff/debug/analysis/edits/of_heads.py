@@ -17,13 +17,14 @@ from ..mistakes.case import Case
 from ..mistakes.classes import classes_in
 from ..mistakes.formulas import OTHERWISE
 from ..mistakes.heads import ENTROPIES, Head, heads, through, unbroadcast, weights_of
-from ..mistakes.last_layer import has_other_half, logits_of, squashed_before
+from ..mistakes.last_layer import NO_PROBABILITY, has_other_half, last_layer_mistakes, logits_of, squashed_before
 from ..mistakes.penalties import averaged_in, how_reduced
 from ..mistakes.units import order_of
 from ..mistakes.wiring import axis_of_places
-from .activations import Activation
+from .activations import Activation, named_at
 from .in_graph import Edit, Now, around, constant, copied, instead
 from .in_source import Argument, Number, Rewrite, Swapped
+from .named import named
 from .of_keras.given import given_behind
 from .of_training import Attempt, changed, edit, otherwise
 
@@ -97,10 +98,20 @@ def as_probability(op: Operation, case: Case, finding: Finding) -> Iterator[Atte
                                        name.lower()),), is_same=False)
 
 
+def squashed_ends(log: Operation, case: Case) -> Iterator[list[Edit]]:
+    """The last layer with the softmax or sigmoid that it lacks, where a logarithm that labels weigh is of what it gives
+    and no cross entropy of logits can take its place."""
+    found = last_layer_mistakes(case) if not named(log) else []
+    for each in (attempt for f in found if (f.op, f.kind) == (log.name, NO_PROBABILITY)
+                 for attempt in as_probability(log, case, f)):
+        yield [replace(one, words=f"{one.words}, as the last layer has none", explains=True) for one in each.edits]
+
+
 def with_activation(tensor: Tensor, words: str, made: Callable[[Tensor], Tensor], name: str) -> Edit:
     """One more activation; of a Keras model as an argument of the layer."""
     found = changed(tensor, words, made, f"tf.nn.{name}({{0}})")
-    return replace(found, line=Activation(tensor.op, f"{{tf}}.nn.{name}")) if given_behind(tensor.op) else found
+    is_argument = given_behind(tensor.op) or named_at(tensor.op)
+    return replace(found, line=Activation(tensor.op, f"{{tf}}.nn.{name}")) if is_argument else found
 
 
 def entropy_instead(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

@@ -21,7 +21,7 @@ _RANGES = {"Sigmoid": (0.0, 1.0), "Softmax": (0.0, 1.0), "Tanh": (-1.0, 1.0), "R
 _TWICE = {"Relu": "never below 0", "Relu6": "never below 0", "Sigmoid": "between 0 and 1", "Tanh": "between -1 and 1",
           "Softmax": "between 0 and 1"}  # what may go into a softmax or sigmoid by mistake
 _MOVES = {"Add": operator.add, "AddV2": operator.add, "Sub": operator.sub, "Mul": operator.mul}
-CLASSES = 20  # different whole numbers that may be classes
+NO_PROBABILITY, CLASSES = "log of no probability", 20  # different whole numbers that may be classes
 _OUTSIDE = 0.02  # share of labels beyond the range of the last layer that is no accident
 _FIX = {"softmax": "tf.nn.softmax_cross_entropy_with_logits_v2", "sparse":
         "tf.nn.sparse_softmax_cross_entropy_with_logits", "sigmoid": "tf.nn.sigmoid_cross_entropy_with_logits"}
@@ -184,7 +184,7 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
             np.mean((labels % 1 > 0.01) & (labels % 1 < 0.99)) > 0.5 if labels.size else False):
         why, fix = (f"its targets are no classes, but numbers, as {labels[0]:.3g}", "square the error: "
                     "tf.losses.mean_squared_error(labels, predictions)")
-    yield finding(103 if case.nonfinite else 76, "log of no probability", head.op, "a cross entropy takes the "
+    yield finding(103 if case.nonfinite else 76, NO_PROBABILITY, head.op, "a cross entropy takes the "
                   f"logarithm of {made}{at_line(place_of(head.end))}, which is no probability: {why}{told}", fix,
                   step=case.nonfinite, confidence="certain" if moved is not None or head.activation or known.size and (
                       known.min() < 0) else "probable")

@@ -13,10 +13,12 @@ from ....core.traversal import ancestors, past
 from ...facts.function_calls import Calls
 from ...facts.roles import PLACEHOLDERS, READS, VARIABLES, of_data, place_of, takes_elements
 from ..arithmetic_rules import in_words, number
+from ..edits.activations import named_at
 from ..edits.in_datasets import name_of
 from ..edits.in_graph import is_half
 from ..findings import Link
 from ..mistakes.signs import pairs_of_one
+from ..mistakes.units import ACTIVATIONS
 from .recurrent import GROWS
 from .sources import Index, Scene, Source, sources_of
 
@@ -255,6 +257,7 @@ def _told(at: Source, sources: Sequence[Source], chosen: Source | None, *, is_la
         return None
     pairs = pairs_of_one(op)
     itself = ", of each with itself" * bool(pairs and at.value == 0 and len({*at.index[pairs[0]:pairs[0] + 2]}) == 1)
+    place = (named_at(op) if op.type in ACTIVATIONS else None) or place
     return Link(_words(at, sources, value) + itself + turn, place, "op", op.name, underflows=_underflows(at, sources))
 
 

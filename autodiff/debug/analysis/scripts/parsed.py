@@ -253,3 +253,8 @@ def starts_of(node: Any) -> Sequence[tuple[int, int]]:
 def is_within(node: ast.AST, other: ast.AST) -> bool:
     """Whether a node is part of another, or that."""
     return any(each is node for each in ast.walk(other))
+
+
+def stands_at(node: Any, spans: Iterable[tuple[Any, ...]]) -> bool:
+    """Whether a call is at one of the places, as of those that led to an op."""
+    return any((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == span[1:] for span in spans)

@@ -11,6 +11,7 @@ import numpy as np
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order
 from ...analysis.arithmetic_rules import number
+from ...analysis.edits.activations import named_at
 from ...analysis.edits.in_datasets import name_of
 from ...analysis.edits.of_data import of_pixels
 from ...analysis.findings import Link, Origin, WhyNonfinite
@@ -217,7 +218,8 @@ def _unkept(op: Operation, origin: Origin, links: Sequence[Link]) -> Link | None
     value = next((each.value for each in origin.operands[:1] if isinstance(each.value, float)), 0.0)
     if given is None or value >= 0 or given.type not in (*LAYERS, "BiasAdd", "Add", "AddV2"):
         return None
-    return Link(f"nothing keeps {given.name} above 0", place_of(given), "op", given.name, (), links[0].step)
+    return Link(f"nothing keeps {given.name} above 0", named_at(given) or place_of(given), "op", given.name, (),
+                links[0].step)
 
 
 def _spot(index: tuple[int, ...]) -> str:

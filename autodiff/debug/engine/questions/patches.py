@@ -15,12 +15,16 @@ from ....core.errors import ArgumentError
 from ....core.site import PACKAGE, source_lines
 from ....files.disk.reading import read_bytes
 from ....files.disk.replacing import replace_files
+from ...analysis.edits.activations import Activation, named_at
 from ...analysis.edits.clipping import ClipGradients, ClippedApplied
 from ...analysis.edits.in_graph import Edit
-from ...analysis.edits.in_source import Fed, Line, Number, Rewrite, anew, at_call, rewritten
+from ...analysis.edits.in_numpy import InNumpy
+from ...analysis.edits.in_source import Fed, Line, Number, Rewrite, Rows, anew, at_call, rewritten
+from ...analysis.edits.of_givens import fed_at
 from ...analysis.edits.of_keras.schedules import SetRate
 from ...facts.records import Place
-from ...facts.roles import as_place
+from ...facts.roles import PLACEHOLDERS, as_place, place_of
+from ...history.replay import Moment
 
 _MOST = 1 << 24  # bytes of a script
 _UNSURE = (ArgumentError, OSError, ValueError, SyntaxError, LookupError)
@@ -157,3 +161,15 @@ def _is_own(file: str, script: str) -> bool:
     return (real.endswith(".py") and not real.startswith(_LIBRARIES)
             and not {"site-packages", "dist-packages"} & set(parts)
             and any(real.startswith(os.path.join(folder, "")) for folder in folders))
+
+
+def site_of(edit: Edit, failed: Moment) -> tuple[Place | None, str] | None:
+    """The line to change, and what stands there, where that is not where the op was made."""
+    if isinstance(edit.line, (InNumpy, Rows, SetRate)):
+        return edit.line.place if not isinstance(edit.line, Rows) else place_of(edit.line.op), ""
+    if isinstance(edit.line, Rewrite) and edit.op is not None and edit.line.op.graph is not edit.op.graph:
+        return place_of(edit.line.op), ""  # of a dataset's map function
+    if isinstance(edit.line, Activation) and (named := named_at(edit.line.op)) is not None:
+        return named, ""
+    is_fed = edit.op is not None and edit.op.type in PLACEHOLDERS
+    return fed_at(edit.op, failed.feeds.get(edit.op.outputs[0])) if edit.op is not None and is_fed else None

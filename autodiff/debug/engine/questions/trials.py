@@ -17,9 +17,9 @@ from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.edits.in_graph import Edit
 from ...analysis.edits.in_numpy import InNumpy
-from ...analysis.edits.in_source import Rewrite, Rows
-from ...analysis.edits.of_givens import MATRICES, fed_at, repairs_of
-from ...analysis.edits.of_keras.schedules import SetRate
+from ...analysis.edits.in_source import Rewrite
+from ...analysis.edits.of_givens import MATRICES, repairs_of
+from ...analysis.edits.of_heads import squashed_ends
 from ...analysis.edits.together import elsewhere, logits_of
 from ...analysis.findings import Remedy, WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import outgrown, updates_of
@@ -27,7 +27,7 @@ from ...analysis.remedies import of_products
 from ...analysis.update_blame import is_store
 from ...facts.graph_lists import calls_of, trainable_tensors
 from ...facts.records import NewLines, Place
-from ...facts.roles import PLACEHOLDERS, at_line, place_of
+from ...facts.roles import at_line, place_of
 from ...facts.stats import has_nonfinite
 from ...facts.training_runs import trains
 from ...history.replay import Moment
@@ -36,8 +36,9 @@ from ..overlay import Overlay
 from ..state import State
 from .came_from import leaps, since_leap
 from .candidates import SHOWN, Candidates, Tried
+from .case_of import case_of
 from .other_data import in_words_of, lines_of, written
-from .patches import called_at, expression_of, patch_of
+from .patches import called_at, expression_of, patch_of, site_of
 from .trials_told import ANEW, DEAD, FAR_OFF, NUMBERED, RISEN, SLIGHT, STEEP, apart, by_ends, hides, noisier, rank, told
 
 _BEFORE = 20  # steps before the one that failed
@@ -132,11 +133,14 @@ class Trials:
         op = self.model.targets.named(name)
         yield from repairs_of(op, self.state.values_known([t.op for t in op.inputs], at)) if op is not None else ()
         if not isinstance(why, WhyFailed):
+            yield from squashed_ends(op, case_of(self.state, top)) if op is not None and op.type == "Log" else ()
+            if self.tried:
+                return  # what keeps it above 0 otherwise makes no probability of it
             yield from Candidates(self.state, self.carried, why, top, at, tried=self.tried, last=self._last).all()
 
     def _placed(self, remedy: Remedy, overlay: Overlay, failed: Moment) -> Remedy:
         """The same with the script's expression as it would be; of what is fed, where it feeds it."""
-        sites = [site for edit in overlay.edits if (site := _site(edit, failed)) is not None]
+        sites = [site for edit in overlay.edits if (site := site_of(edit, failed)) is not None]
         sites = sites or [each for each in [called_at(overlay.edits, self.model.script_name)] if each is not None]
         here = "; ".join(text for _, text in sites if text) or expression_of(
             overlay.edits, by_hand=self.model.is_foreign or self._is_vague(overlay))
@@ -338,13 +342,3 @@ class Trials:
         """The variables after a run that began with these. fed: what takes the place of what it would compute."""
         at = replace(moment, variables=variables, feeds={**moment.feeds, **fed})
         return self.state.replayer.after(at, variables)
-
-
-def _site(edit: Edit, failed: Moment) -> tuple[Place | None, str] | None:
-    """The line to change, and what stands there, where that is not where the op was made."""
-    if isinstance(edit.line, (InNumpy, Rows, SetRate)):
-        return edit.line.place if not isinstance(edit.line, Rows) else place_of(edit.line.op), ""
-    if isinstance(edit.line, Rewrite) and edit.op is not None and edit.line.op.graph is not edit.op.graph:
-        return place_of(edit.line.op), ""  # of a dataset's map function
-    is_fed = edit.op is not None and edit.op.type in PLACEHOLDERS
-    return fed_at(edit.op, failed.feeds.get(edit.op.outputs[0])) if edit.op is not None and is_fed else None

@@ -7,13 +7,16 @@ from dataclasses import replace
 from .....core.graph import Operation
 from .....core.site import source_lines
 from ....facts.graph_lists import operations_of
-from ....facts.roles import traceback_of
+from ....facts.roles import at_line, traceback_of
 from ...findings import Finding
 from ...mistakes.all_mistakes import OF_A_CALL, OF_A_RATE, OF_DATA
 from ...mistakes.case import Case, rate_of
 from ...mistakes.habits import FREED, TURNED
+from ...mistakes.last_layer import NO_PROBABILITY
 from ...scripts.source_tree import Source
+from ..activations import named_at
 from ..by_names import picked
+from ..of_heads import head_of
 from .arrays import arranged
 from .given import given_behind
 from .schedules import SetRate, compounding, rate_set
@@ -38,6 +41,9 @@ def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
         return replace(finding, place=done.place)
     if (found := picked(finding, case)) is not None:
         return found[0]
+    head = head_of(op, case) if op is not None and finding.kind == NO_PROBABILITY else None
+    if head is not None and (named := named_at(head.end)) is not None:
+        return replace(finding, place=named, text=f"{finding.text}; it is taken{at_line(finding.place)}")
     if finding.kind in OF_A_CALL:
         return _where_called(finding, op)
     return _where_given(finding, op, case) if finding.kind in OF_DATA else finding
