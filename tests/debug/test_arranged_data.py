@@ -55,6 +55,17 @@ m.fit(data, kinds, 24, 12, verbose=0)
 """ + ENTROPY + """
 m.fit_generator(drawn(), steps_per_epoch=12, epochs=12, verbose=0)
 """, "labels do not follow from inputs", "yield data[i], kinds[i]", ("kinds[j]", "kinds[i]")),
+    "datasets that a function shuffles": (BINARY + """def stream(values):
+    return tf.data.Dataset.from_tensor_slices(values).shuffle(240)  #!
+both = tf.data.Dataset.zip({"rows": stream(data), "told": stream(kinds)}).map(lambda each: (each["rows"], each["told"]))
+""" + ENTROPY + """
+m.fit(both.repeat().batch(24), steps_per_epoch=10, epochs=12, verbose=0)
+""", "labels do not follow from inputs", ".shuffle(240, seed=1)", (".shuffle(240)", ".shuffle(240, seed=4)")),
+    "datasets of two seeds": (BINARY + """rows = tf.data.Dataset.from_tensor_slices(data).shuffle(240, seed=7)
+told = tf.data.Dataset.from_tensor_slices(kinds).shuffle(240, seed=8)  #!
+""" + ENTROPY + """
+m.fit(tf.data.Dataset.zip((rows, told)).repeat().batch(24), steps_per_epoch=10, epochs=12, verbose=0)
+""", "labels do not follow from inputs", "(kinds).shuffle(240, seed=7)", ("seed=8", "seed=7")),
     "told not to shuffle": (CLASSES + """order = np.argsort(classes)
 m.fit(data[order], classes[order], 12, 2, verbose=0,
       shuffle=False)  #!

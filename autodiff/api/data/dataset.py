@@ -23,11 +23,13 @@ from ..arrays.creation import placeholder
 from ..control.while_loop import flatten_shapes
 from .elements import (
     Element,
+    Shuffled,
     Structured,
     batched,
     checked_array,
     elements_of,
     leaves_of,
+    lists_as_arrays,
     positive_count,
     stacked_with_padding,
 )
@@ -48,6 +50,7 @@ class Dataset(Structured):
                  graphs: tuple[Graph, ...] = ()) -> None:
         self._elements, self._structure, self._sources, self.graphs = elements, structure, sources, graphs
         self.made = self.begun = next(iter(resolve(capture()[:1])), None)
+        self.shuffled: tuple[Shuffled, ...] = ()
 
     @staticmethod
     def from_tensor_slices(tensors: Any) -> "Dataset":
@@ -103,14 +106,18 @@ class Dataset(Structured):
             columns = [d._elements(values[a:b]) for d, a, b in zip(parts, counts, counts[1:])]
             return (_join(datasets, list(row)) for row in zip(*columns))
         sources, graphs = (tuple(itertools.chain(*each)) for each in zip(*((d._sources, d.graphs) for d in parts)))
-        return Dataset(elements, structure, sources, graphs)
+        made, shuffled = Dataset(elements, structure, sources, graphs), [d.shuffled for d in parts if d.shuffled]
+        if len({tuple(each.order for each in several) for several in shuffled}) > 1:
+            apart = made.made, tuple(itertools.chain(*shuffled))
+            get_default_graph().extras.setdefault("shuffled apart", []).append(apart)
+        return made
 
     def _with(self, change: Callable[[PythonIterator[Any]], Iterable[Any]], structure: Any = None) -> "Dataset":
         return self._of(lambda values: iter(change(self._elements(values))), structure)
 
     def _of(self, elements: Elements, structure: Any = None) -> "Dataset":
         made = Dataset(elements, self._structure if structure is None else structure, self._sources, self.graphs)
-        made.begun = self.begun
+        made.begun, made.shuffled = self.begun, self.shuffled
         return made
 
     def map(self, map_func: Callable[..., Any], num_parallel_calls: int | None = None) -> "Dataset":
@@ -172,7 +179,9 @@ class Dataset(Structured):
                 buffer[place] = item
             random.shuffle(buffer)
             yield from buffer
-        return self._with(mixed)
+        made = self._with(mixed)
+        made.shuffled = (*self.shuffled, Shuffled(made.made, size, (size, known or object())))
+        return made
 
     def repeat(self, count: int | None = None) -> "Dataset":
         """The elements again and again, `count` times in all; for ever if None or -1."""
@@ -303,7 +312,7 @@ class _Function:
 
 
 def _from(tensors: Any, *, slices: bool) -> Dataset:
-    whole = _lists_as_arrays(tensors)
+    whole = lists_as_arrays(tensors)
     leaves = [v if isinstance(v, Tensor) else convert_to_tensor(v) if hasattr(v, "as_tensor") else as_array(v)
               for v in nest.flatten(whole)]
     sources = tuple(v for v in leaves if isinstance(v, Tensor))
@@ -323,16 +332,6 @@ def _from(tensors: Any, *, slices: bool) -> Dataset:
         rows = zip(*arrays) if slices else iter([arrays])
         return (nest.pack_sequence_as(structure, list(row)) for row in rows)
     return Dataset(elements, structure, sources)
-
-
-def _lists_as_arrays(tensors: Any) -> Any:
-    """The same structure with each list as one array, or one tensor if there are tensors in it: lists do not nest."""
-    if isinstance(tensors, list):
-        has_tensors = any(hasattr(leaf, "op") for leaf in nest.flatten(tensors))
-        return convert_to_tensor(tensors) if has_tensors else as_array(tensors)
-    if not nest.is_sequence(tensors):
-        return tensors
-    return nest.like(tensors, [_lists_as_arrays(child) for child in nest.children(tensors)])
 
 
 def _join(structure: Any, parts: list[Any]) -> Any:

@@ -2,17 +2,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...core import nest
 from ...core.constant_value import static_value
-from ...core.convert import as_array
+from ...core.convert import as_array, convert_to_tensor
 from ...core.dtypes import DType
 from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.shapes import Dims, TensorShape, compatible
+from ...core.site import Site
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,14 @@ class Element:
 
     dtype: DType
     dims: Dims | None
+
+
+class Shuffled(NamedTuple):
+    """A shuffle of a dataset: where it is written, of how many elements at a time; order: equal for the same order."""
+
+    site: Site | None
+    size: int
+    order: Any
 
 
 class Structured:
@@ -86,3 +95,13 @@ def stacked_with_padding(rows: list[np.ndarray], wanted: Dims | None, fill: Any)
         place: Any = (i, *(slice(n) for n in np.shape(row)))
         batch[place] = row
     return batch
+
+
+def lists_as_arrays(tensors: Any) -> Any:
+    """The same structure with each list as one array, or one tensor if there are tensors in it: lists do not nest."""
+    if isinstance(tensors, list):
+        has_tensors = any(hasattr(leaf, "op") for leaf in nest.flatten(tensors))
+        return convert_to_tensor(tensors) if has_tensors else as_array(tensors)
+    if not nest.is_sequence(tensors):
+        return tensors
+    return nest.like(tensors, [lists_as_arrays(child) for child in nest.children(tensors)])

@@ -5,7 +5,7 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants, past
-from ...facts.roles import PLACEHOLDERS, at_line, place_of
+from ...facts.roles import PLACEHOLDERS, as_place, at_line, place_of
 from ..findings import Finding
 from .case import Case, Values, fed_behind, finding, values_behind
 from .heads import ENTROPIES, SAME, Head, constant, heads, is_data, through, unbroadcast, weights_of
@@ -113,9 +113,15 @@ def nothing_learnt(head: Head, labels: list[np.ndarray], case: Case) -> list[Fin
         return [finding(63, "examples dealt out", head.op, f"{said}what lies side by side in an example of {dealt.name}"
                         " has only its size in common, as where np.reshape brought examples to the front: each is made "
                         "of pieces of many", "np.transpose(x, (2, 0, 1)) for [height, width, n]", target=dealt.name)]
+    remedy = ("look at how inputs and labels are paired: shuffle both by the same permutation, batch both by the same "
+              "indices")
+    for zipped, shuffles in case.graph.extras.get("shuffled apart", ()):
+        lines = dict.fromkeys(at_line(as_place(each.site)) for each in shuffles if each.site is not None)
+        told += (f"; datasets that are shuffled{' and'.join(lines)}, each in an order of its own, are zipped"
+                 f"{at_line(as_place(zipped)) if zipped is not None else ''}")
+        remedy = "shuffle after zip, or give the shuffles the same seed and the same buffer_size"
     return [finding(63, "labels do not follow from inputs", head.op, f"{said}the labels seem to have nothing to do "
-                    f"with the inputs: {told}", "look at how inputs and labels are paired: shuffle both by the same "
-                    "permutation, batch both by the same indices", target=named(head.labels), step=case.steps[-1].step)]
+                    f"with the inputs: {told}", remedy, target=named(head.labels), step=case.steps[-1].step)]
 
 
 def _is_dealt_out(batches: list[np.ndarray]) -> bool:

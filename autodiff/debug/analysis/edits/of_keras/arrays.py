@@ -29,6 +29,7 @@ from .schedules import by_steps
 _APART, _RARE = "labels do not follow from inputs", "unbalanced classes"
 _DRAWS = ("permutation", "randint", "choice", "sample", "randominteger", "integers", "shuffle")
 _SIDES = 2  # arrays that belong together: inputs and labels
+_SEED = 1  # of shuffles that are to have the same order
 _SHUFFLED = 10000  # elements that are shuffled at a time
 _HEAVIEST = 50.0  # times: what a rare class is weighed by
 _KEEPS = ("keep_prob", "input_keep_prob", "output_keep_prob", "state_keep_prob")
@@ -64,11 +65,28 @@ def arranged(finding: Finding, op: Operation | None, case: Case) -> Arranged | N
 
 def _apart(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
     """Two arrays that are each brought into an order of its own, or rows that are taken of each by other numbers."""
+    if (shuffles := _zipped(source, case)) is not None:
+        return shuffles
     for found in (_shuffled(source), _reordered(source), _taken(source)):
         if len(found) == _SIDES:
             (first, one), (second, other) = found
             return second.lineno, [*one, *other]
     raise ArgumentError("no two orders are written")
+
+
+def _zipped(source: Source, case: Case) -> tuple[int, list[Change]] | None:
+    """The last shuffle of datasets that are zipped later; one seed for all that draw from as many elements."""
+    found = [each for _, shuffles in case.graph.extras.get("shuffled apart", ()) for each in shuffles if each.site]
+    calls = [[call for call in source.at_line(line, ast.Call) if is_call(call, "shuffle")]
+             for line in sorted({each.site.line for each in found})]
+    if not calls:
+        return None
+    if len({each.size for each in found}) > 1 or any(len(each) != 1 for each in calls):
+        return found[-1].site.line, []
+    seed = next((source.raw(word) for call, in calls for word in given(call, 1, "seed")
+                 if number_of(word) == number_of(word)), str(_SEED))
+    return found[-1].site.line, [(*source.range(call.args[1]), seed) if len(call.args) > 1 else source.told(
+        call, "seed", seed) for call, in calls]
 
 
 _Ordered = list[tuple[ast.expr | ast.stmt, list[Change]]]
