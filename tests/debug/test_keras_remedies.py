@@ -37,6 +37,40 @@ said = m.predict(houses)[:3]
                  "validation_data=((np.asarray(houses) - [",
                  "m.evaluate((np.asarray(houses) - [",
                  "said = (m.predict((np.asarray(houses) - [")),
+    "data that are divided twice": (KERAS + """
+pixels = 60 * np.abs(data) / 255
+m = keras.Sequential([layers.Lambda(lambda v: v / 255, input_shape=(8,)), layers.Dense(16, "tanh"),
+                      layers.Dense(4, "softmax")])
+m.compile(keras.optimizers.SGD(.5), "sparse_categorical_crossentropy")
+m.fit(pixels, np.abs(data[:, :4]).argmax(1), 24, 4, verbose=0)
+""", "doctor", ("lambda v: v, input_shape",)),
+    "the same of what is fed": ("""
+z = dense(dense(x * (1 / 400.0), 16, tf.nn.relu), 4)
+loss = tf.losses.sparse_softmax_cross_entropy(t, z)
+fit([sgd(.1).minimize(loss), loss])
+""", "doctor", ("dense(dense(x, 16",)),
+    "data that are scaled in vain": (HOUSES + """
+def scaled(table, of):
+    mean = of.mean(0)
+    return (table - mean) / of.std(0)
+scaled(houses, houses)
+m.compile("sgd", "mse")
+m.fit(houses, prices / 9e4, epochs=9, verbose=0)
+""", "doctor", ("houses = scaled(houses, houses)\nm.compile",)),
+    "the same, as why has it": (HOUSES.replace("16,", "64,") + """
+class Scaler:
+    def __init__(self, rows):
+        self.mean, self.spread = rows.mean(0), rows.std(0)
+    def transform(self, rows):
+        return (rows - self.mean) / self.spread
+train, test = houses[40:], houses[:40]
+of_train = Scaler(train)
+for _ in range(1):
+    of_train.transform(train)
+    of_train.transform(test)
+m.compile(keras.optimizers.SGD(.05), "mse")
+m.fit(train, prices[40:] / 9e4, epochs=9, verbose=0)
+""", "why", ("    train = of_train.transform(train)\n    test = of_train.transform(test)\n",)),
     "data, of which datasets are made": (HOUSES.replace(" 9000.0", " 900.0") + """
 held = tf.data.Dataset.from_tensor_slices((houses[:40], prices[:40] / 9e4)).batch(20)
 pairs = tf.data.Dataset.from_tensor_slices((houses.astype("f"), prices / 9e4)).repeat().batch(24)

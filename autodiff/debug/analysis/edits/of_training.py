@@ -16,7 +16,7 @@ from ...facts.roles import BOUNDS, PLACEHOLDERS
 from ..advice import advice_of
 from ..findings import Finding
 from ..mistakes.case import Case, gradients_of, held
-from ..mistakes.heads import heads, unbroadcast
+from ..mistakes.heads import heads, made_smaller, number_in, unbroadcast
 from ..mistakes.stepping import outgrown
 from ..scripts.changes import rows_of
 from .activations import LeftOut
@@ -143,6 +143,15 @@ def scaled_feed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt
               if np.abs(rows).mean() > _LARGE]
     if edits:
         yield Attempt(tuple(edits), is_same=len(edits) == 1 and not finding.kind.startswith("targets"))
+
+
+def scaled_once(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """Data that were small already without what makes them smaller; else scaled."""
+    if (by := made_smaller(op)) > 0:
+        at = next(i for i, t in enumerate(op.inputs) if number_in(t) is None)
+        yield Attempt((edit(op, f"without the division by {by:g}", lambda now: now(op.inputs[at]), Rewrite(
+            op, None, "{0}", ((op, at),))),))
+    yield from scaled_feed(op, case, finding)
 
 
 def _rows(case: Case, tensor: Tensor) -> list[np.ndarray]:

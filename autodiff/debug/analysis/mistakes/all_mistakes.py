@@ -54,7 +54,8 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called
 # about what is given, which is told where that is
 OF_A_RATE = ("learning rate too high", "learning rate too low", "learning rate decayed to nothing", "steps too large")
-OF_DATA = ("inputs not scaled", "inputs almost zero", "targets not scaled", "labels do not follow from inputs",
+UNSCALED = "inputs not scaled"
+OF_DATA = (UNSCALED, "inputs almost zero", "targets not scaled", "labels do not follow from inputs",
            "sorted by class", "same batch", "nan in the data", "unbalanced classes", "one label",
            "target among the inputs", "all padding", "pairs with themselves", "class weights the wrong way round")
 _DIVERGED = 96  # severity of a rate from which on a training diverges

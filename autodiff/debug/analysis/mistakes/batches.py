@@ -12,7 +12,7 @@ from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
 from ..advice import advice_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held, values_behind
-from .heads import DATA, SAME, Head, above, heads, is_data, weights_of
+from .heads import DATA, SAME, Head, above, heads, is_data, made_smaller, weights_of
 from .pairing import batches_of, classes_of, drawn_apart, inputs_of, is_of_choices, named, nothing_learnt
 
 _LARGE = 50.0  # mean size of inputs beyond which squashing functions and initial weights of 1/sqrt(n) do not fit
@@ -33,7 +33,7 @@ _PARTS = 4  # times a batch, of what it is cut from, that is no division into tr
 _REPEATED = 1.5  # times a batch: all examples of a training that sees few others than its first ones
 _FEW = 0.55  # of the classes that a batch drawn at random has
 _RARE, _SEEN = 0.04, 200  # share of the smaller class below which one is all but missing; labels that show it
-_TWICE = 0.02  # largest input that looks as if it were scaled twice
+ALMOST_ZERO, _TWICE = "inputs almost zero", 0.02  # largest input that looks as if it were scaled twice
 
 
 def batch_mistakes(case: Case) -> list[Finding]:
@@ -176,8 +176,10 @@ def _scaled_twice(case: Case) -> list[Finding]:
         largest = max((float(np.abs(a).max(initial=0)) for a in case.series(tensor)), default=0.0)
         if 0 < largest < _TWICE and not case.learns and any(
                 is_data(o.outputs[0]) for o in values_behind([tensor]) if o.outputs):
-            return [finding(72, "inputs almost zero", op, f"{tensor.name}, what the first layer is given, is nowhere "
-                            f"larger than {largest:.3g}: as if it were scaled twice, and the gradients of that layer "
+            at = next(filter(made_smaller, values_behind([tensor])), op)
+            here = f", here by {at.name}" if at is not op else ""
+            return [finding(72, ALMOST_ZERO, at, f"{tensor.name}, what the first layer is given, is nowhere larger "
+                            f"than {largest:.3g}: as if it were scaled twice{here}, and the gradients of that layer "
                             "are as small", "scale once: x / 255 for pixels of 0 to 255", target=tensor.name,
                             step=case.looked[0].step)]
     return []

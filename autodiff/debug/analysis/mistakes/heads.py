@@ -315,3 +315,10 @@ def scaled(tensor: Tensor) -> tuple[Operation, float]:
         factor *= next((abs(1 / v if tensor.op.type == "RealDiv" else v) for v in known if v), 1.0)
         tensor = tensor.op.inputs[known.index(None)]
     return tensor.op, factor
+
+
+def made_smaller(op: Operation) -> float:
+    """What an op divides data by that is a number of the script above 1; 0 for none."""
+    numbers = [number_in(t) or 0.0 for t in op.inputs] if op.type in ("RealDiv", "Mul") else []
+    by = numbers[1] if op.type == "RealDiv" else 1 / factor if (factor := max(numbers, default=0.0)) > 0 else 0.0
+    return by if by > 1 else 0.0

@@ -16,7 +16,7 @@ from ...analysis.edits.of_script import lines_of, past_cut
 from ...analysis.edits.of_training import Attempt
 from ...analysis.edits.own_updates import Law, law_behind
 from ...analysis.findings import WARNING, Finding, Remedy, WhyNone
-from ...analysis.mistakes.all_mistakes import CALM
+from ...analysis.mistakes.all_mistakes import CALM, OF_DATA
 from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.mistakes.reach import HAZARDS, NEAR
 from ...analysis.update_blame import is_store
@@ -233,7 +233,8 @@ class Mended:
         if overlay is None:
             return f"tried: {said}"
         remedy = Remedy(words, said, 0.0, 0.0, finding.place, end, applied=self.trials.applied(overlay))
-        if self._lines and ("{}" not in remedy.applied or patch_of(overlay.edits, self.model.script_name).why):
+        if self._lines and (finding.kind in OF_DATA or "{}" not in remedy.applied or patch_of(
+                overlay.edits, self.model.script_name).why):
             return f"tried: {said}; {ANEW.format(self._numbered(remedy, overlay, moments[0]))}"
         number = self.trials.numbered_as(remedy, overlay, moments[0])
         return f"tried: {said}; {remedy.applied.format(number)}"

@@ -20,6 +20,7 @@ from ...analysis.edits.in_numpy import InNumpy
 from ...analysis.edits.in_source import Rewrite
 from ...analysis.edits.of_givens import MATRICES, repairs_of
 from ...analysis.edits.of_heads import squashed_ends
+from ...analysis.edits.of_keras.arrays import keeping, kept_of, thrown_away_at
 from ...analysis.edits.together import elsewhere, logits_of
 from ...analysis.findings import Remedy, WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import outgrown, updates_of
@@ -152,6 +153,10 @@ class Trials:
         applied = self.applied(overlay)
         known = lines_of(self.state, overlay.edits, failed) if "{}" not in applied else {}
         words = in_words_of(overlay.edits) if known else ""
+        lost = kept_of(overlay.edits) if not known and "{}" in applied else None
+        if lost is not None:
+            return replace(remedy, text=said, words=f"{thrown_away_at(lost)}: {keeping(lost)}", applied=ANEW,
+                           lines=lost.lines, place=None)
         return replace(remedy, here="" if words else here, applied=ANEW if known else applied, lines=known, text=said,
                        words=words or remedy.words,
                        place=sites[0][0] if sites else remedy.place,

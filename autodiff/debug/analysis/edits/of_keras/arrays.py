@@ -12,8 +12,9 @@ from .....core.graph import Operation
 from .....core.site import source_lines
 from .....core.traversal import ancestors
 from ....facts.records import NewLines, Place
-from ....facts.roles import PLACEHOLDERS
+from ....facts.roles import PLACEHOLDERS, at_line
 from ...findings import Finding
+from ...mistakes.all_mistakes import UNSCALED
 from ...mistakes.case import Case
 from ...mistakes.modes import MOST_DROPPED, rate_of_dropout
 from ...scripts.calls import called, given, is_call, owner_of, owner_text, word_of, words_of
@@ -21,6 +22,9 @@ from ...scripts.changes import Change
 from ...scripts.ends import ends
 from ...scripts.expressions import number_of, pairs_of
 from ...scripts.source_tree import Source
+from ...scripts.thrown_away import kept
+from ..in_graph import Edit
+from ..of_data import SCALE
 from . import switches
 from .given import given_behind
 from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes
@@ -236,7 +240,40 @@ def _numbers(source: Source, node: ast.expr) -> Sequence[ast.expr]:
     return [end for end in ends(source, node) if number_of(end) == number_of(end)]
 
 
-_FOUND = {_APART: _apart, "sorted by class": _in_order, _RARE: _weighed, "class weights the wrong way round": _turned,
+def thrown_away_at(done: Arranged) -> str:
+    """What is said of a line that computes in vain."""
+    return f"what {done.place.text} gives is thrown away{at_line(done.place)}"
+
+
+def keeping(done: Arranged) -> str:
+    """That line as it is to be."""
+    return f"keep it, {done.lines[done.place.file, done.place.line].splitlines()[0].strip()}"
+
+
+def kept_of(edits: Sequence[Edit]) -> Arranged | None:
+    """Where a script has computed scaled data, which edits would, and left it; None where it has not."""
+    op = edits[0].op if edits and edits[0].words.startswith(SCALE) else None
+    site = given_behind(op) or (op.site if op is not None else None)
+    try:
+        source = Source.of_file(site.file if site is not None else "")
+        found = kept(source) if op is not None and site is not None else None
+        return Arranged(Place(site.file, found[0], "", source_lines(site.file)[found[0] - 1].strip()), source.rows(
+            found[1], site.file)) if found is not None and site is not None else None
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _kept(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
+    """What scales the data and is thrown away. Raises ArgumentError for nothing."""
+    found = kept(source)
+    if found is None:
+        raise ArgumentError("nothing is thrown away")
+    return found
+
+
+_FOUND = {
+    _APART: _apart, UNSCALED: _kept, "sorted by class": _in_order, _RARE: _weighed,
+    "class weights the wrong way round": _turned,
     **dict.fromkeys((
     "squared error of classes", "squared error of a softmax", "binary cross entropy of classes",
     "sigmoid over classes", "one class for several"), as_of_classes),

@@ -2,25 +2,32 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import replace
 
 from .....core.graph import Operation
 from .....core.site import source_lines
 from ....facts.graph_lists import operations_of
+from ....facts.records import Place
 from ....facts.roles import at_line, traceback_of
 from ...findings import Finding
-from ...mistakes.all_mistakes import OF_A_CALL, OF_A_RATE, OF_DATA
+from ...mistakes.all_mistakes import OF_A_CALL, OF_A_RATE, OF_DATA, UNSCALED
+from ...mistakes.batches import ALMOST_ZERO
 from ...mistakes.case import Case, rate_of
 from ...mistakes.habits import FREED, TURNED
+from ...mistakes.heads import made_smaller
 from ...mistakes.last_layer import NO_PROBABILITY
+from ...scripts.expressions import number_of
 from ...scripts.source_tree import Source
 from ..activations import named_at
 from ..by_names import picked
 from ..of_heads import head_of
-from .arrays import arranged
+from .arrays import arranged, keeping, thrown_away_at
 from .given import given_behind
 from .schedules import SetRate, compounding, rate_set
 from .switches import FROZEN, frozen_place
+
+_SAME = 1e-6  # relative, of a number that float32 has rounded
 
 
 def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
@@ -46,7 +53,21 @@ def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
         return replace(finding, place=named, text=f"{finding.text}; it is taken{at_line(finding.place)}")
     if finding.kind in OF_A_CALL:
         return _where_called(finding, op)
+    if finding.kind == ALMOST_ZERO and op is not None and made_smaller(op):
+        return _divided_twice(finding, made_smaller(op))
     return _where_given(finding, op, case) if finding.kind in OF_DATA else finding
+
+
+def _divided_twice(finding: Finding, by: float) -> Finding:
+    """With the other lines of the same file that divide by the same number."""
+    file, line = (finding.place.file, finding.place.line) if finding.place is not None else ("", 0)
+    try:
+        others = {node.lineno for node in Source.of_file(file).all(ast.BinOp) if isinstance(node.op, ast.Div)
+                  and math.isclose(number_of(node.right), by, rel_tol=_SAME)} - {line}
+    except (SyntaxError, ValueError):
+        return finding
+    lines = " and".join(at_line(Place(file, each, "", "")) for each in sorted(others))
+    return replace(finding, text=f"{finding.text}; by {by:g} it is divided{lines} too") if others else finding
 
 
 def _rate_set(case: Case) -> SetRate | None:
@@ -67,5 +88,8 @@ def _where_called(finding: Finding, op: Operation | None) -> Finding:
 def _where_given(finding: Finding, op: Operation | None, case: Case) -> Finding:
     """With the line that arranges the data that a finding is about, or that gives them to a Keras model."""
     given, done = given_behind(op), arranged(finding, op, case)
+    if done is not None and finding.kind == UNSCALED:
+        finding = replace(finding, text=f"{finding.text}; {thrown_away_at(done)}", remedy=f"{keeping(done)}; "
+                          f"{finding.remedy}")
     return replace(finding, place=done.place) if done is not None else finding if given is None else replace(
         finding, place=given.place)

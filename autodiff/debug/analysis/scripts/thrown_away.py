@@ -1,0 +1,59 @@
+"""Statements of a script that compute a new array of another, and leave it: `scaler.transform(x)` alone on a line."""
+from __future__ import annotations
+
+import ast
+
+from .calls import called, given, is_call, owner_of, owner_text, word_of
+from .changes import Change
+from .parsed import Parsed
+
+_OF_ARRAYS = ("astype", "clip", "reshape", "transpose", "round")  # methods that leave theirs as it is
+_OF_NUMPY = (*_OF_ARRAYS[1:], "log", "log1p", "sqrt", "abs", "divide", "subtract", "multiply", "true_divide", "float32")
+_OF_SCALERS = "transform"  # of scikit-learn, unless it is told to do so in place
+
+
+def thrown_away(source: Parsed) -> list[tuple[ast.expr, ast.expr]]:
+    """The calls that nobody takes the value of, and the name of the array that each makes anew."""
+    found: list[tuple[ast.expr, ast.expr]] = []
+    for call in (node.value for node in source.all(ast.Expr)):
+        owner = owner_of(call)
+        arrays = [each for each in given(call, 0) if isinstance(each, (ast.Name, ast.Attribute))]
+        if called(call) in _OF_ARRAYS and isinstance(owner, (ast.Name, ast.Attribute)) and not arrays:
+            found.append((call, owner))
+        elif arrays and word_of(call, "out") is None and _gives(source, call):
+            found.append((call, arrays[0]))
+    return found
+
+
+def kept(source: Parsed) -> tuple[int, list[Change]] | None:
+    """The line of the first such call, and all calls of its function with their arrays given what they make, if any."""
+    found = thrown_away(source)
+    if not found:
+        return None
+    alike = [(call, array) for call, array in found if called(call) == called(found[0][0])]
+    return alike[0][0].lineno, [(source.range(call)[0],) * 2 + (f"{source.raw(array)} = ",) for call, array in alike]
+
+
+def _gives(source: Parsed, call: ast.AST) -> bool:
+    """Whether what is called only gives a value."""
+    name, owner = called(call), owner_text(call)
+    made = [each for each in source.all(ast.FunctionDef) if each.name == name]
+    if made:
+        return all(map(_is_pure, made))
+    if name == _OF_SCALERS:
+        values = [value for value in source.given_to(owner_of(call) or ast.Name("")) if isinstance(value, ast.Call)]
+        return "sklearn" in source.text and not any(word_of(value, "copy", "inplace") for value in values)
+    return owner == source.imported().get("numpy") and name in _OF_NUMPY
+
+
+def _is_pure(function: ast.FunctionDef) -> bool:
+    """Whether a function gives a difference or a quotient, and changes nothing that is not its own."""
+    inside = [*ast.walk(function)]
+    given_to = [(node, target) for node in inside if isinstance(node, ast.Assign) for target in node.targets]
+    is_own = all(isinstance(target, (ast.Name, ast.Tuple)) and (node.lineno, node.col_offset) != (
+        node.value.lineno, node.value.col_offset) for node, target in given_to)  # a += b is read as a + b, given to a
+    returned = [node.value for node in inside if isinstance(node, ast.Return) and node.value is not None]
+    computes = any(isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Sub)) for node in inside)
+    return bool(returned) and computes and is_own and not any(
+        isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)) or is_call(node, "fit", "assign", "run")
+        or isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) for node in inside)
