@@ -9,14 +9,19 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
+from ....core.site import source_lines
 from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.edits import of_data, of_givens, of_read_data
 from ...analysis.edits.in_graph import OVER_COUNT, Edit
 from ...analysis.edits.of_givens import fed_at
+from ...analysis.edits.of_keras.arrays import Arranged
+from ...analysis.edits.of_keras.given import given_behind
 from ...analysis.findings import Finding, Remedy
 from ...analysis.remedies import divides_by_count_less_1
+from ...analysis.scripts.source_tree import Source
+from ...analysis.scripts.thrown_away import kept
 from ...facts.records import NewLines, Place
 from ...facts.roles import VARIABLES, place_of
 from ...facts.roles import of_data as source_of_data
@@ -191,6 +196,19 @@ def lines_of(state: State, edits: Sequence[Edit], at: Moment) -> NewLines:
         return written(Finding(0, "inputs not scaled", first.name, first.type, first.outputs[0].name, kind, "", "",
                                place_of(first)))
     return {}
+
+
+def kept_of(edits: Sequence[Edit]) -> Arranged | None:
+    """Where a script has computed scaled data, which edits would, and left it; None where it has not."""
+    op = edits[0].op if edits and edits[0].words.startswith(of_data.SCALE) else None
+    site = given_behind(op) or (op.site if op is not None else None)
+    try:
+        source = Source.of_file(site.file if site is not None else "")
+        found = kept(source) if op is not None and site is not None else None
+        return Arranged(Place(site.file, found[0], "", source_lines(site.file)[found[0] - 1].strip()), source.rows(
+            found[1], site.file)) if found is not None and site is not None else None
+    except (SyntaxError, ValueError):
+        return None
 
 
 def written(state: State, top: Tensor, failed: Moment, is_open: bool) -> list[Remedy]:

@@ -20,7 +20,7 @@ from ...analysis.edits.in_numpy import InNumpy
 from ...analysis.edits.in_source import Rewrite
 from ...analysis.edits.of_givens import MATRICES, repairs_of
 from ...analysis.edits.of_heads import squashed_ends
-from ...analysis.edits.of_keras.arrays import keeping, kept_of, thrown_away_at
+from ...analysis.edits.of_keras.arrays import keeping, thrown_away_at
 from ...analysis.edits.together import elsewhere, logits_of
 from ...analysis.findings import Remedy, WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import outgrown, updates_of
@@ -38,7 +38,7 @@ from ..state import State
 from .came_from import leaps, since_leap
 from .candidates import SHOWN, Candidates, Tried
 from .case_of import case_of
-from .other_data import in_words_of, lines_of, written
+from .other_data import in_words_of, kept_of, lines_of, written
 from .patches import called_at, expression_of, patch_of, site_of
 from .trials_told import ANEW, DEAD, FAR_OFF, NUMBERED, RISEN, SLIGHT, STEEP, apart, by_ends, hides, noisier, rank, told
 

@@ -23,8 +23,6 @@ from ...scripts.ends import ends
 from ...scripts.expressions import number_of, pairs_of
 from ...scripts.source_tree import Source
 from ...scripts.thrown_away import kept
-from ..in_graph import Edit
-from ..of_data import SCALE
 from . import switches
 from .given import given_behind
 from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes
@@ -248,19 +246,6 @@ def thrown_away_at(done: Arranged) -> str:
 def keeping(done: Arranged) -> str:
     """That line as it is to be."""
     return f"keep it, {done.lines[done.place.file, done.place.line].splitlines()[0].strip()}"
-
-
-def kept_of(edits: Sequence[Edit]) -> Arranged | None:
-    """Where a script has computed scaled data, which edits would, and left it; None where it has not."""
-    op = edits[0].op if edits and edits[0].words.startswith(SCALE) else None
-    site = given_behind(op) or (op.site if op is not None else None)
-    try:
-        source = Source.of_file(site.file if site is not None else "")
-        found = kept(source) if op is not None and site is not None else None
-        return Arranged(Place(site.file, found[0], "", source_lines(site.file)[found[0] - 1].strip()), source.rows(
-            found[1], site.file)) if found is not None and site is not None else None
-    except (SyntaxError, ValueError):
-        return None
 
 
 def _kept(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:

@@ -15,13 +15,12 @@ from ...mistakes.all_mistakes import OF_A_CALL, OF_A_RATE, OF_DATA, UNSCALED
 from ...mistakes.batches import ALMOST_ZERO
 from ...mistakes.case import Case, rate_of
 from ...mistakes.habits import FREED, TURNED
-from ...mistakes.heads import made_smaller
+from ...mistakes.heads import heads, made_smaller
 from ...mistakes.last_layer import NO_PROBABILITY
 from ...scripts.expressions import number_of
 from ...scripts.source_tree import Source
 from ..activations import named_at
 from ..by_names import picked
-from ..of_heads import head_of
 from .arrays import arranged, keeping, thrown_away_at
 from .given import given_behind
 from .schedules import SetRate, compounding, rate_set
@@ -48,7 +47,8 @@ def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
         return replace(finding, place=done.place)
     if (found := picked(finding, case)) is not None:
         return found[0]
-    head = head_of(op, case) if op is not None and finding.kind == NO_PROBABILITY else None
+    head = next((each for each in heads(case) if op in (each.op, each.end)), None) if (
+        finding.kind == NO_PROBABILITY) else None
     if head is not None and (named := named_at(head.end)) is not None:
         return replace(finding, place=named, text=f"{finding.text}; it is taken{at_line(finding.place)}")
     if finding.kind in OF_A_CALL:
