@@ -335,6 +335,10 @@ RAISED = {
     "a choice in the way": (
         MORE + "w = tf.Variable(tf.zeros([4, 4]))\np = w * x\nloss = tf.reduce_mean(tf.cast(p > 0, tf.float32))\n"
         "train = tf.train.AdamOptimizer().minimize(loss)\n", "w has no gradient", "tf.reduce_mean(tf.sigmoid(p))"),
+    "a choice by a bound in the way": (
+        MORE + "w = tf.Variable(tf.zeros([4, 4]))\ndef above(p, least):\n"
+        "    return tf.cast(tf.greater(p, least + 1), tf.float32)\nloss = tf.reduce_mean(above(w * x, 0.5))\n"
+        "train = tf.train.AdamOptimizer().minimize(loss)\n", "w has no gradient", "return tf.sigmoid(p - (least + 1))"),
     "a function of Python in the way": (
         "import numpy as np\n" + MORE + "def soft(a):\n    return np.log1p(np.exp(a)).astype(np.float32)\n"
         "w = tf.Variable(tf.zeros([4, 4]))\nloss = tf.reduce_mean(tf.py_func(soft, [w], tf.float32))\n"

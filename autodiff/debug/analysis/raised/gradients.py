@@ -17,6 +17,7 @@ from ..advice import Remark
 from ..edits.in_graph import alike
 from ..scripts.calls import called, given, owner_of, words_of
 from ..scripts.changes import Change
+from ..scripts.expressions import number_of
 from ..scripts.parsed import is_within
 from ..scripts.straight_through import straight_past
 from ..why import why_none
@@ -326,5 +327,6 @@ def _of_choice(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], st
     if whole is None or len(sides) != 2 or compared.type not in _COMPARED[:2]:
         return [], ""
     is_squashed = past(compared.inputs[0], _PASSES).op.type in _SQUASHED
-    smooth = at.written(sides[0]) if is_squashed else at.tensorflow("sigmoid", sides[0])
+    above = sides[0] if number_of(sides[1]) == 0 else f"{at.beside(sides[0])} - {at.beside(sides[1])}"
+    smooth = at.written(sides[0]) if is_squashed else at.tensorflow("sigmoid", above)
     return [(*at.range(whole), smooth)], f"{smooth} in place of {at.written(whole)}, which has no slope"
