@@ -7,6 +7,8 @@ import pytest
 
 from autodiff.debug.analysis.findings import Finding
 from autodiff.debug.analysis.mistakes.all_mistakes import explained, ranked
+from autodiff.debug.analysis.scripts.source_tree import Source
+from autodiff.debug.analysis.scripts.thrown_away import kept
 from cli.language.interpreter import execute
 from cli.view.render import plain
 
@@ -503,3 +505,14 @@ m.compile("sgd", "binary_crossentropy")
 m.fit(np.array([[1., 1], [1, 0], [0, 1], [0, 0]]), np.array([0., 1, 1, 0]), 3, 9, shuffle=False, verbose=0)
 """, tmp_path)
     assert "zero gradient" not in {f.kind for f in said if f.level != "remark"}
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("def f(a):\n    b = a - 1\n    return b\nx = 2\nf(x)\n", 5),
+    ("def f(a):\n    a -= 1\n    return a / 2\nx = 2\nf(x)\n", 0),
+    ("def f(a):\n    a[0] = 1 - a\n    return a\nx = 2\nf(x)\n", 0),
+    ("def f(a):\n    return a / 255\nx = 2\ndef g():\n    f(x)\nfor each in (x, x):\n    f(each)\n", 0),
+    ("import numpy as np\nx = 2\nnp.random.shuffle(x)\nx.astype('f')\n", 4)])
+def test_only_what_changes_nothing_is_thrown_away(text: str, line: int) -> None:
+    found = kept(Source(text))
+    assert (0 if found is None else found[0]) == line

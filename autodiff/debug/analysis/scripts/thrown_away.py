@@ -27,11 +27,20 @@ def thrown_away(source: Parsed) -> list[tuple[ast.expr, ast.expr]]:
 
 def kept(source: Parsed) -> tuple[int, list[Change]] | None:
     """The line of the first such call, and all calls of its function with their arrays given what they make, if any."""
-    found = thrown_away(source)
+    found = [(call, array) for call, array in thrown_away(source) if _is_given_there(source, array)]
     if not found:
         return None
     alike = [(call, array) for call, array in found if called(call) == called(found[0][0])]
     return alike[0][0].lineno, [(source.range(call)[0],) * 2 + (f"{source.raw(array)} = ",) for call, array in alike]
+
+
+def _is_given_there(source: Parsed, array: ast.expr) -> bool:
+    """Whether a name is its scope's own, and no loop's, so that what it is given lasts."""
+    scope = source.scope(array)
+    own = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    own |= {each.arg for each in getattr(getattr(scope, "args", None), "args", ())}
+    looped = {node.id for loop in source.all(ast.For) for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    return not isinstance(array, ast.Name) or array.id in own - looped
 
 
 def _gives(source: Parsed, call: ast.AST) -> bool:
