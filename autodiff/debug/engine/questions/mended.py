@@ -236,8 +236,7 @@ class Mended:
         if self._lines and (finding.kind in OF_DATA or "{}" not in remedy.applied or patch_of(
                 overlay.edits, self.model.script_name).why):
             return f"tried: {said}; {ANEW.format(self._numbered(remedy, overlay, moments[0]))}"
-        number = self.trials.numbered_as(remedy, overlay, moments[0])
-        return f"tried: {said}; {remedy.applied.format(number)}"
+        return f"tried: {said}; {remedy.applied.format(self.trials.numbered_as(remedy, overlay, moments[0]))}"
 
     def _numbered(self, remedy: Remedy, overlay: Overlay, since: Moment) -> int:
         """The number of a remedy that is known as lines of the script."""
