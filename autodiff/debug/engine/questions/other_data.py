@@ -9,19 +9,16 @@ import numpy as np
 
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
-from ....core.site import source_lines
 from ....core.traversal import ancestors
 from ...analysis.advice import advice_of
 from ...analysis.arithmetic_rules import number
 from ...analysis.edits import of_data, of_givens, of_read_data
 from ...analysis.edits.in_graph import OVER_COUNT, Edit
 from ...analysis.edits.of_givens import fed_at
-from ...analysis.edits.of_keras.arrays import Arranged
-from ...analysis.edits.of_keras.given import given_behind
+from ...analysis.edits.of_keras.arrays import Arranged, arranged
 from ...analysis.findings import Finding, Remedy
+from ...analysis.mistakes.all_mistakes import UNSCALED as UNSCALED_INPUTS
 from ...analysis.remedies import divides_by_count_less_1
-from ...analysis.scripts.source_tree import Source
-from ...analysis.scripts.thrown_away import kept
 from ...facts.records import NewLines, Place
 from ...facts.roles import VARIABLES, place_of
 from ...facts.roles import of_data as source_of_data
@@ -31,6 +28,7 @@ from ..fed_back import FedBack
 from ..paced import falls, paced, slower
 from ..state import State
 from .came_from import FAR, size_of, usual_size
+from .case_of import case_of
 from .trials_told import ANEW
 
 UNSCALED = 100.0  # what nobody feeds who has scaled the data
@@ -198,17 +196,11 @@ def lines_of(state: State, edits: Sequence[Edit], at: Moment) -> NewLines:
     return {}
 
 
-def kept_of(edits: Sequence[Edit]) -> Arranged | None:
+def kept_of(state: State, edits: Sequence[Edit], y: Tensor) -> Arranged | None:
     """Where a script has computed scaled data, which edits would, and left it; None where it has not."""
     op = edits[0].op if edits and edits[0].words.startswith(of_data.SCALE) else None
-    site = given_behind(op) or (op.site if op is not None else None)
-    try:
-        source = Source.of_file(site.file if site is not None else "")
-        found = kept(source) if op is not None and site is not None else None
-        return Arranged(Place(site.file, found[0], "", source_lines(site.file)[found[0] - 1].strip()), source.rows(
-            found[1], site.file)) if found is not None and site is not None else None
-    except (SyntaxError, ValueError):
-        return None
+    return None if op is None else arranged(Finding(
+        0, UNSCALED_INPUTS, op.name, op.type, "", "", "", "", place_of(op)), op, case_of(state, y))
 
 
 def written(state: State, top: Tensor, failed: Moment, is_open: bool) -> list[Remedy]:

@@ -153,7 +153,7 @@ class Trials:
         applied = self.applied(overlay)
         known = lines_of(self.state, overlay.edits, failed) if "{}" not in applied else {}
         words = in_words_of(overlay.edits) if known else ""
-        lost = kept_of(overlay.edits) if not known and "{}" in applied else None
+        lost = kept_of(self.state, overlay.edits, overlay.y) if not known and "{}" in applied else None
         if lost is not None:
             return replace(remedy, text=said, words=f"{thrown_away_at(lost)}: {keeping(lost)}", applied=ANEW,
                            lines=lost.lines, place=None)
