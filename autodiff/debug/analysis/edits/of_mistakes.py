@@ -15,7 +15,6 @@ from ...facts.roles import place_of
 from ..attenuation import SATURATING
 from ..cut_remedies import error_of_stopped
 from ..findings import Finding, Origin
-from ..mistakes.batches import ALMOST_ZERO
 from ..mistakes.case import Case
 from ..mistakes.comparisons import masks_beside, reduction_of
 from ..mistakes.heads import heads, through, unbroadcast
@@ -346,7 +345,6 @@ _WAYS: dict[str, Way] = {
     "learning rate decayed to nothing": of_training.not_decayed,
     **dict.fromkeys(("clipped by value", "clipped always", "clipped too hard", "clipped away"), of_training.unclipped),
     "epsilon too large": of_training.small_epsilon,
-    **dict.fromkeys(("inputs not scaled", "targets not scaled"), of_training.scaled_feed),
-    ALMOST_ZERO: of_training.scaled_once,
+    **dict.fromkeys(("inputs not scaled", "inputs almost zero", "targets not scaled"), of_training.scaled_once),
     **dict.fromkeys(("equal initial values", "zero factors", "initial values too large", "initial values too small"),
                     of_training.drawn)}
