@@ -714,4 +714,20 @@ def test_a_batch_drawn_anew_by_the_same_key_is_told_of_what_a_loss_closes_over(b
     assert found == [(2, True)] * is_told
 
 
+@pytest.mark.parametrize(["body", "line", "mended"], [
+    ("k, sub = split(self.key)\n    return choice(sub, 9)", 2, "    self.key, sub = split(self.key)"),
+    ("a, b = split(s['k'])\n    return choice(a, 9), choice(b, 9)", 2, "    s['k'], a, b = split(s['k'], 3)"),
+    ("self.key, sub = split(self.key)\n    return choice(sub, 9)", 0, ""),
+    ("key, sub = split(key)\n    return choice(sub, 9)", 2, ""),
+    ("key, sub = split(key)\n    return choice(sub, 9), key", 0, "")])
+def test_a_function_that_keeps_no_new_key_is_told(body, line, mended, tmp_path):
+    (file := tmp_path / "train.py").write_text(f"def draw(self, key):\n    {body}\n")
+    linecache.checkcache()
+    with installed("autodiff.foreign.jax"):
+        from autodiff.core.site import Site
+        from autodiff.foreign.jax.draws import kept_key, unkept_on
+        assert unkept_on(Site(str(file), 3, "draw")) == line
+        assert "".join(kept_key(str(file), 2).values()) == mended
+
+
 _WHOLE = np.arange(3.0)  # of a training by all examples

@@ -31,11 +31,12 @@ _KEPT = 12  # steps
 
 
 class Draw(NamedTuple):
-    """What was drawn, by which key, at which line."""
+    """What was drawn, by which key, at which line; inner: its own, where that line calls a function that draws."""
 
     name: str
     key: bytes
     site: Site
+    inner: Site | None = None
 
 
 class Round(NamedTuple):
@@ -66,7 +67,7 @@ class Draws:
                     sites := users_sites()):
                 is_typed = jax.dtypes.issubdtype(key.dtype, jax.dtypes.prng_key)
                 numbers = jax.random.key_data(key) if is_typed else key
-                self._now.add(Draw(name, np.asarray(numbers).tobytes(), _repeated(sites)))
+                self._now.add(Draw(name, np.asarray(numbers).tobytes(), _repeated(sites), sites[0]))
             with jax.disable_jit(False):
                 return real(*args, **options)
         return draw
@@ -95,10 +96,50 @@ def drawn_alike(turns: Sequence[Turn], rounds: Sequence[Round]) -> list[Finding]
     if not all(any(x is not y for x, y in zip(a, b)) for a, b in zip(taken, taken[1:])):
         return []
     draw = min(always, key=lambda each: each.site.line)
+    lost, remedy = draw.site, "split the key in each step, key, sub = jax.random.split(key), and draw with sub"
+    if (split := unkept_on(draw.inner) if draw.inner is not None else 0) and draw.inner is not None:
+        lost, remedy = Site(draw.inner.file, split, draw.inner.function), "keep the new key: " + "".join(
+            kept_key(draw.inner.file, split).values()).strip()
+        remedy += "return it with what is drawn, and draw with it the next time" * remedy.endswith(": ")
     return [Finding(58, "same random key", "", "", "", f"each of {len(last)} steps is given the very same batch, "
                     f"drawn anew by the same key at {draw.site}: a key gives the same each time, so the model learns "
-                    "these examples by heart", "split the key in each "
-                    "step, key, sub = jax.random.split(key), and draw with sub", "doctor", as_place(draw.site))]
+                    "these examples by heart" + "; the new key that split makes is not kept" * (lost is not draw.site),
+                    remedy, "doctor", as_place(lost))]
+
+
+def unkept_on(site: Site) -> int:
+    """The line of a function that splits the key it draws with on another, and keeps no new one; 0 if none does."""
+    scope, names = function_of(site), {each.id for each in keys_on(site.file, site.line)}
+    handed_on = {node.id for each in returned_by(scope) for node in ast.walk(each) if isinstance(node, ast.Name)}
+    for line in range(site.line, scope.lineno if scope is not None and not loops_around(*site[:2]) else site.line, -1):
+        made, read = set(assigned_on(site.file, line)), next(calls_on(site.file, line, "split"), None)
+        if names & made and read is not None and read.args:
+            key = ast.unparse(read.args[0])
+            is_kept = key in _targets(site.file, line) and not key.isidentifier()
+            return 0 if is_kept or (made - names) & handed_on else line
+    return 0
+
+
+def _targets(file: str, line: int) -> list[str]:
+    given = [target for node in nodes_on(file, line) if isinstance(node, ast.Assign) for target in node.targets]
+    return [ast.unparse(part) for target in given for part in getattr(target, "elts", [target])]
+
+
+def kept_key(file: str, line: int) -> NewLines:
+    """`self.key, sub = split(self.key)` for a split of what an object has, and is to have the new one of."""
+    statement, targets = on_lines(file).get(line), _targets(file, line)
+    call = statement.value if isinstance(statement, ast.Assign) else None
+    key = ast.unparse(call.args[0]) if isinstance(call, ast.Call) and len(call.args) == 1 else ""
+    if not isinstance(statement, ast.Assign) or not isinstance(call, ast.Call) or last_name(call.func) != "split" or (
+            not isinstance(call.args[0] if key else None, (ast.Attribute, ast.Subscript)) or key in targets):
+        return {}
+    scope = function_of(Site(file, line, ""))
+    read = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(
+        node.ctx, ast.Load)} if scope is not None else {*targets}
+    free = [name for name in targets if name not in read]
+    named = ", ".join(key if name in free[:1] else name for name in targets)
+    return replaced(file, statement, f"{named} = {ast.unparse(call)}" if free else
+                    f"{key}, {named} = {ast.unparse(call.func)}({key}, {len(targets) + 1})")
 
 
 def _repeated(sites: Sequence[Site]) -> Site:

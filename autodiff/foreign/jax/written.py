@@ -29,7 +29,7 @@ from ..script_lines import (
 )
 from . import averages
 from .calls import Call
-from .draws import carried, key_names, keys_on, split_again
+from .draws import carried, kept_key, key_names, keys_on, split_again
 from .dropped import kept, taken_back
 from .optimizers import Optimizers
 
@@ -246,6 +246,7 @@ def _asked_for(at: _At) -> Iterator[NewLines]:
 
 def _split(at: _At) -> Iterator[NewLines]:
     """A key of its own for each step, split before the line that draws."""
+    yield kept_key(at.file, at.line)
     uses = keys_on(at.file, at.line) or key_names(at.file, at.line)
     if len(uses) == 1 and (loops_around(at.file, at.line) or uses[0].id in carried(Site(at.file, at.line, ""))):
         key, split = uses[0].id, spelled(at.file, "jax.random.split")
