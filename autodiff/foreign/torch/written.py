@@ -294,7 +294,9 @@ def _no_layer(at: _At) -> Iterator[NewLines]:
 def _turned_mask(at: _At) -> Iterator[NewLines]:
     """The one mask that is given on a line, of bools, the other way round."""
     op = _op(at)
-    yield turned_mask(at.file, at.line) if op is not None and op.type in ("Select", "SelectV2") else {}
+    choices = [op, *(ancestors(op.inputs[1:]) if op.type in ("Add", "AddV2") else ())] if op is not None else []
+    yield turned_mask(at.file, at.line) if any(each.type in ("Select", "SelectV2") and each.site == op.site
+                                               for each in choices if op is not None) else {}
 
 
 def _lighter(at: _At) -> Iterator[NewLines]:

@@ -139,6 +139,14 @@ def _mask_turned(op: Operation, case: Case) -> Iterator[Finding]:
     if scores.type not in ("Select", "SelectV2", "Add", "AddV2", "Sub") or scores is op:
         return
     case.want(op.inputs[0])
+    is_safe = scores.type in ("Select", "SelectV2") and any(each.type == "All" for each in ancestors(scores.inputs[:1]))
+    masked = scores.inputs[2] if is_safe else op.inputs[0]  # torch's softmax has no row of -inf
+    future = list(map(_is_future, case.series(masked)))
+    if future and all(future):
+        yield finding(73, "mask the wrong way round", masked.op, f"{masked.name} lets each position see those alone "
+                      f"that come after it, and the last one none: the mask of {op.name} is turned round", "turn the "
+                      "mask: let it leave each position itself and what comes before, as np.tri has it")
+        return
     given: Tensor | None = None
     for run in case.looked:
         value = np.asarray(case.values(run).get(op.inputs[0], 0.0))
@@ -157,6 +165,12 @@ def _mask_turned(op: Operation, case: Case) -> Iterator[Finding]:
                       if asked else "turn the mask: tf.where(mask, scores, tf.fill(tf.shape(scores), -1e9)), or scores "
                       "+ (1.0 - mask) * -1e9", target=op.outputs[0].name,
                       confidence="certain" if asked else "probable")
+
+
+def _is_future(scores: np.ndarray) -> bool:
+    """Whether all is blocked but what comes later, in each table of scores of positions for positions."""
+    rows, columns = scores.shape[-2:] if scores.ndim > 1 else (0, 1)
+    return rows == columns > 2 and bool(((scores <= _BLOCKED) == np.tri(rows, dtype=bool)).all())
 
 
 def _is_blocked(fed: np.ndarray, scores: np.ndarray) -> bool:
