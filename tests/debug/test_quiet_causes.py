@@ -183,8 +183,19 @@ with tf.Session() as session:
     ids = rng.permutation(60)[:40]
     session.run(loss, {near_: ids, far: 7 * ids % 60})
 """
+_WEIGHED = """
+mean, width = tf.split(dense(dense(p, 16, tf.nn.tanh), 4), 2, 1)
+code = mean + tf.exp(.5 * width) * tf.random_normal(tf.shape(mean))
+error = tf.reduce_mean(tf.reduce_sum(tf.square(p - dense(dense(code, 16, tf.nn.tanh), 3)), 1))
+apart = .5 * tf.reduce_mean(tf.reduce_sum(tf.square(mean) + tf.exp(width) - width - 1, 1))
+loss = error + 40. * apart  #!
+fit([adam(.02).minimize(loss), loss], near, 120)
+"""
 # a program -> the kind of what is wrong, the program, what is wrong in it, and what is right
 CAUSES = {
+    "a divergence times 40": ("divergence weighs too much", _WEIGHED, "40. *", "1. *"),
+    "a divergence over the batch": ("summed over the examples", _WEIGHED.replace("40. * apart  #!", "apart").replace(
+        "- 1, 1))", "- 1, 0))  #!"), "- 1, 0)", "- 1, 1)"),
     "few of the examples": ("same batch", _FEW_TAKEN, "take(3).", ""),
     "few of the ids": ("same batch", _PAIRED, "ids // 25, 7 * ids % 60", "ids, 7 * ids % 60"),
     "pairs of one": ("pairs with themselves", _PAIRED.replace("// 25, 7 * ids % 60", ", ids"), "ids , ids",

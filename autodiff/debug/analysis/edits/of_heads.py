@@ -16,7 +16,7 @@ from ..findings import Finding
 from ..mistakes.case import Case
 from ..mistakes.classes import classes_in
 from ..mistakes.formulas import OTHERWISE
-from ..mistakes.heads import ENTROPIES, Head, heads, through, unbroadcast, weights_of
+from ..mistakes.heads import ENTROPIES, Head, heads, number_in, through, unbroadcast, weights_of
 from ..mistakes.last_layer import NO_PROBABILITY, has_other_half, last_layer_mistakes, logits_of, squashed_before
 from ..mistakes.penalties import averaged_in, how_reduced
 from ..mistakes.units import order_of
@@ -247,9 +247,10 @@ def mean_of_squares(op: Operation, case: Case, finding: Finding) -> Iterator[Att
 
 
 def of_weight_one(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    """A loss that was weighted by 0, by 1."""
+    """A part of the loss that was weighted otherwise, by 1."""
     loss, weight = sorted(op.inputs, key=lambda t: t.op not in case.trained)
-    yield otherwise(op, "a weight of 1", lambda now: build.Identity(now(loss)), Number(weight.op, 0.0, "1.0"))
+    yield otherwise(op, "a weight of 1", lambda now: build.Identity(now(loss)), Number(
+        weight.op, number_in(weight) or 0.0, "1.0"))
 
 
 def stopped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

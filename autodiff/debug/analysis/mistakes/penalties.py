@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, in_order, past, reached
 from ...facts.roles import LAYERS, at_line, place_of
@@ -27,7 +28,7 @@ _CANCELS = 0.5  # of the mean of squares: where the square of a mean is less, bo
 def penalty_mistakes(case: Case) -> list[Finding]:
     """Findings about what is added to the error of the data."""
     return (_weighted_by_zero(case) or _subtracted(case) or _too_heavy(case) or _summed_beside_mean(case)
-            or _divergence_too_heavy(case) or _cut_off(case))
+            or _divergence_too_heavy(case) or _divergence_of_weight(case) or _cut_off(case))
 
 
 def _weighted_by_zero(case: Case) -> list[Finding]:
@@ -171,6 +172,32 @@ def _holds_back(term: Tensor, way: set[Operation], case: Case) -> bool:
     near = {o.type for o in (term.op, *above(term.op, 8)) if o in case.trained}
     return not comes_of_data([term]) or {"Exp", "Square"} <= near and "Log" not in near and not any(
         head.op in way for head in heads(case))
+
+
+def _divergence_of_weight(case: Case) -> list[Finding]:
+    """The divergence of a code that a factor makes count many times, or that is summed over the examples."""
+    errors = [head.op for head in heads(case)]
+    parts = _of_an_example(case.y) if case.steps else []
+    told = [(op, f) for op, f in parts if op.type == "Sum" and ancestors([op.inputs[0]]).isdisjoint(errors)
+            and {"Exp", "Square"} <= {o.type for o in above(op, 6)}]
+    others = [f for op, f in parts if op.type == "Sum" and not ancestors([op.inputs[0]]).isdisjoint(errors)]
+    for op, weight in told if others else ():
+        axes, dims = static_value(op.inputs[1]), op.inputs[0].dims or ()
+        if axes is not None and np.ravel(axes).tolist() == [0] and len(dims) == 2 and dims[0] is None:
+            return [finding(66, "summed over the examples", op, f"{op.name}, a divergence, is a sum over axis 0, the "
+                            f"examples, where the error beside it is summed over the numbers of each: it counts more "
+                            "with larger batches, and holds the code down", "take it over the code: axis=1",
+                            confidence="certain")]
+        heavy = max((o for o in case.behind if o.type == "Mul" and op in ancestors(o.inputs) and o.outputs[0].dims == ()
+                     and (max((number_in(t) or 0.0) for t in o.inputs) >= _HEAVY)), key=lambda o: o.index, default=None)
+        known = [0.5 * float(np.mean(v)) for v in case.series(op.outputs[0])]  # nats, of a normal code
+        if heavy is not None and 2 * weight >= _HEAVY * max(others) and known and abs(known[-1]) < _GONE and not any(
+                error in ancestors(heavy.inputs) for error in errors):
+            return [finding(66, "divergence weighs too much", heavy, f"{op.name}{at_line(place_of(op))}, a divergence, "
+                            f"counts {2 * weight / max(others):.3g} times as much as the error: it is "
+                            f"{abs(known[-1]):.2g} by step {case.looked[-1].step}, so the code says nothing",
+                            "weigh it less, by 1 at first", step=case.looked[-1].step)]
+    return []
 
 
 def _of_an_example(y: Tensor) -> list[tuple[Operation, float]]:
