@@ -21,6 +21,7 @@ _NOTHING = 1e-7  # of a parameter: a gradient so small moves nothing
 _LOST = 1e-4  # of a parameter: a gradient so small may well be lost in rounding
 _NOISE = 10.0  # times the largest of the first losses: what different batches do not explain
 _SLIGHT = 0.01  # of a loss: a rise that is none, as where it has come to rest
+_RESTS = 1e-3  # of the first loss, below which rises are those of a training that has come to its end
 _FAR = 1e3  # times its first value: a loss that has grown so much has diverged
 
 
@@ -165,6 +166,9 @@ def too_far(turns: Sequence[Turn], use: Use) -> list[Finding]:
         downhill = sum(float(np.sum(d * g)) < 0 for d, g in pairs)
     first, last = losses[:len(losses) // 3], losses[-(len(losses) // 3):]
     same = all(map(_same_data, turns, turns[1:]))
+    begun = [turn.loss for turn in turns[-1].begun if turn.loss is not None and turn.loss > 0]
+    if begun and max(losses) < _RESTS * begun[0]:
+        return []
     is_rising = not losses[-1] <= losses[0] + _SLIGHT * abs(losses[0]) and sum(rises) >= len(rises) / 3 and (
         same or not np.median(last) <= max(first) + (_NOISE - 1) * max(map(abs, first)))
     if not is_rising or downhill < len(pairs) / 2:

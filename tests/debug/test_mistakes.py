@@ -488,6 +488,25 @@ def read(i):
 
 fit([train, loss], read, steps=5)
 ''', "np.roll(text[:, :-1], 1, 1)", "text[:, 1:]"),
+    "no activation": ('''
+a, c = tf.get_variable("a", [3, 16]), tf.get_variable("c", [16], initializer=tf.zeros_initializer())
+h = tf.identity(tf.matmul(p, a) + tf.broadcast_to(c, [50, 16]))
+loss = tf.reduce_mean(tf.square(dense(h, 1) - tf.reduce_sum(p[:, :2], 1, keepdims=True) ** 2))
+fit([adam(.01).minimize(loss), loss], lambda i: {p: rng.randn(50, 3) + [0, 0, 2]}, 40)
+''', "tf.identity(", "tf.nn.relu("),
+    "flattened in another order": ('''
+ids, following = (tf.placeholder(tf.int32, [None, 6]) for _ in range(2))
+rows = tf.reshape(tf.transpose(dense(tf.one_hot(ids, 5), 5), [1, 0, 2]), [-1, 5])
+loss = tf.losses.sparse_softmax_cross_entropy(tf.reshape(following, [-1]), rows)
+train = adam(.02).minimize(loss)
+fit([train, loss], lambda i: {ids: (text := rng.randint(0, 5, (8, 6))), following: 4 - text}, steps=24)
+''', "tf.transpose(dense(tf.one_hot(ids, 5), 5), [1, 0, 2])", "dense(tf.one_hot(ids, 5), 5)"),
+    "classes of no weight": ('''
+kind = tf.placeholder(tf.int32, [None])
+loss = tf.losses.sparse_softmax_cross_entropy(kind, dense(x, 6), tf.gather([1., 1., 0., 0., 0., 0.], kind))
+train = adam(.1).minimize(loss)
+fit([train, loss], lambda i: {kind: (k := rng.randint(0, 36, 24)) % 6, x: np.eye(36)[k]}, steps=20)
+''', "0., 0., 0., 0.", "1., 1., 1., 1."),
     "fed in vain": ('''
 user, item, stars = (tf.placeholder(kind, [None]) for kind in (tf.int32, tf.int32, tf.float32))
 users, items = (tf.Variable(tf.random_normal([9, 4], stddev=.3)) for _ in range(2))
@@ -607,6 +626,14 @@ def test_a_mistake_that_is_made_in_another_way_has_the_same_kind(kind: str, tmp_
     first, *_ = findings(text, tmp_path)
     assert (first.kind, first.level == "remark") == (kind, False)
     assert [f for f in findings(text.replace(wrong, right), tmp_path) if f.level != "remark"] == []
+
+
+def test_places_are_kept_where_a_loop_is_written_out(tmp_path: Path) -> None:
+    text = OTHERS["targets are the inputs"][0].replace("told, _ = tf.nn.dynamic_rnn(", "told, _ = tf.nn.static_rnn(")
+    text = text.replace("tf.one_hot(ids, 5)", "tf.unstack(tf.one_hot(ids, 5), axis=1)").replace(
+        "dense(told, 5)", "dense(tf.stack(told, 1), 5)")
+    first, *_ = findings(text, tmp_path)
+    assert first.kind == "targets are the inputs"
 
 
 def test_a_train_op_that_the_script_has_not_come_to_is_not_missed(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 """What metrics are of: predictions that are never whole, targets of a regression, numbers of classes; targets that are
-missing, which a mask leaves out of a metric, but the loss counts."""
+missing, which a mask leaves out of a metric, but the loss counts; labels in another order, or of no weight."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -8,14 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding
 from .heads import Head, comes_of_data, constant, heads, last_layer, through, unbroadcast, weights_of
 from .last_layer import CLASSES
+from .pairing import classes_of
 
 _WHOLE = ("Greater", "GreaterEqual", "Round", "Rint", "ArgMax")
+_DROPPED = 3  # classes that no training leaves out as padding, or as what is not known
 _MANY, _RARELY = 0.3, 0.02  # shares: of targets that are missing; of known ones that are what stands for missing
 _REDUCTIONS = ("Mean", "Sum", "L2Loss")
 _LAST = 3  # runs that do not train which are looked at
@@ -86,10 +88,11 @@ class Masked(NamedTuple):
 
 
 def missing_mistakes(case: Case) -> list[Finding]:
-    """Findings about targets that are missing."""
+    """Findings about targets that are missing, or of other places, or that do not count."""
     return [found for head in (heads(case) if case.steps else ()) if head.labels is not None
-            and head.labels.op not in case.trained and not weights_of(head, case)
-            for found in _counted(head, head.labels, case)][:1]
+            and head.labels.op not in case.trained
+            for rule in (_in_other_order, _classes_dropped if weights_of(head, case) else _counted)
+            for found in rule(head, head.labels, case)][:1]
 
 
 def _counted(head: Head, labels: Tensor, case: Case) -> Iterator[Finding]:
@@ -137,3 +140,36 @@ def _values(mask: Tensor, labels: Tensor, case: Case) -> list[tuple[np.ndarray, 
     pairs = [(np.asarray(values[mask], float), np.asarray(values[labels], float)) for values in seen
              if mask in values and labels in values]
     return [(m, y) for m, y in pairs if m.shape == y.shape]
+
+
+def _in_other_order(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
+    """Scores of places flattened by another axis first than their labels are."""
+    scores, given = (past(t, ("Identity", "Cast", "Reshape")) for t in (head.prediction, given))
+    flat = next((op for op in case.behind if op.type == "Reshape" and past(op.inputs[0], ("Identity", "Cast"))
+                 is scores), head.op)
+    sizes = [np.shape(values[0]) for t in (scores, given) if (values := case.series(t)[:1])]
+    if len(sizes) < 2 or len(sizes[0]) != 3:
+        return
+    (a, b, classes), labels = sizes
+    if a != b and labels == (b, a):
+        yield finding(74, "flattened in another order", flat, f"{flat.name} makes {a * b} rows of scores of [{a}, {b}, "
+                      f"{classes}], but the labels of {head.op.name}, {given.name}, were [{b}, {a}]: each row is held "
+                      f"against the label of another place; {case.went}", "give both the same order of axes before they"
+                      " are flattened: transpose both, or neither", target=given.name, confidence="certain")
+
+
+def _classes_dropped(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
+    """Weights of classes that are 0 for most of them, and of what there is."""
+    for weights in weights_of(head, case):
+        seen = zip(case.series(weights), case.series(given))
+        pairs = [(np.ravel(w), c) for w, y in seen if (c := classes_of(
+            np.ravel(y) if np.size(y) == np.size(w) else y)) is not None and c.size == np.size(w)]
+        w, y = (np.concatenate(each) for each in zip(*pairs)) if pairs else (np.zeros(0), np.zeros(0))
+        of = {k: w[y == k] for k in np.unique(y)}
+        dropped = [k for k, each in of.items() if not each.any()]
+        if len(dropped) >= _DROPPED and len(dropped) > len(of) / 2 and np.mean(w == 0) > 0.5 and not any(
+                map(np.ptp, of.values())) and len(dropped) < len(of) - 1:
+            yield finding(71, "classes of no weight", head.op, f"{weights.name} weighs {len(dropped)} of the {len(of)} "
+                          f"classes that there are, such as {dropped[0]}, with 0: {np.mean(w == 0):.0%} of the examples"
+                          " count for nothing, and what is said of them is never learnt", "a weight above 0 for each "
+                          "class that is to be told: n / (classes * count)", target=weights.name)

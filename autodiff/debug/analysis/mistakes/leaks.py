@@ -10,10 +10,10 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, descendants, past, reached
-from ...facts.roles import at_line, place_of
+from ...facts.roles import VARIABLES, at_line, place_of
 from ..findings import Finding
 from .batches import is_padded
-from .case import SHAPES, Case, fed_behind, finding, is_variable_read, values_behind
+from .case import SHAPES, Case, fed_behind, finding, kernel_of, values_behind
 from .heads import SAME, Head, comes_of_data, heads, is_data, number_in, through, weights_of
 from .pairing import FLAT, TRAINED, classes_of, source_of_labels
 
@@ -35,8 +35,9 @@ def leak_mistakes(case: Case) -> list[Finding]:
     """Findings about what the inputs tell of the labels, and about what a mask lets count."""
     return [found for head in (heads(case) if case.steps else ()) if head.labels is not None
             and head.labels.op not in case.trained
-            for rule in (_among_inputs, _masked_wrong, _weights_turned, _padding_counted, _over_examples,
-                         _through_padding) for found in rule(head, head.labels, case)][:1] + [
+            for rule in (_among_inputs, _masked_wrong, _weights_turned,
+                         _padding_counted, _over_examples, _through_padding)
+            for found in rule(head, head.labels, case)][:1] + [
                 each for op in case.behind for each in _one_for_all(op, case)][:1] + [
                     *_last_of_padding(case), *_all_padding(case), *_few_seen(case)]
 
@@ -154,9 +155,19 @@ def _keeps_places(x: Tensor, head: Head) -> bool:
                or len(t.dims) > rank or t.dtype.name == "variant" or t.dtype.is_integer or op.type in _FLAT
                or t is head.prediction} - seen
         new |= {t for op in tensor._consumers if op.type == "ConcatV2" and op in behind for t in _cut_again(op, tensor)}
+        apart = [op for op in tensor._consumers if op.type == "Unpack" and op in behind]
+        new |= {t for op in apart[:1] for t in _put_together(op, behind)}
+        stack += new - seen
         seen |= new
-        stack += new
     return head.prediction in seen
+
+
+def _put_together(apart: Operation, behind: set[Operation]) -> list[Tensor]:
+    """What is put together again, in their order, of what was made of each part of a tensor."""
+    places = {0, len(apart.outputs) // 2, len(apart.outputs) - 1}
+    below = {i: descendants([apart.outputs[i]]) for i in places}
+    return [op.outputs[0] for op in behind if op.type == "Pack" and len(op.inputs) == len(apart.outputs) > 1
+            and all(op.inputs[i].op in below[i] for i in places)]
 
 
 def _cut_again(joined: Operation, tensor: Tensor) -> list[Tensor]:
@@ -178,7 +189,7 @@ def _is_placed(op: Operation) -> bool:
         axis = static_value(op.inputs[0])
         return axis is not None and int(axis) in (-1, len(op.outputs[0].dims or ()) - 1)
     return op.type in _PASS or op.type in _BY_VARIABLES and any(
-        is_variable_read(t) or t.op.type == "VarHandleOp" for t in op.inputs)
+        kernel_of(t.op.inputs[-1] if t.op.type == "SelectV2" else t).type in VARIABLES for t in op.inputs)
 
 
 def _masked_wrong(head: Head, labels: Tensor, case: Case) -> Iterator[Finding]:

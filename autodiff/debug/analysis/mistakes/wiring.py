@@ -18,6 +18,7 @@ from .units import ACTIVATIONS, axes_mixed, order_of, shape_of
 
 _PRODUCTS, _STEPS = ("MatMul", "Conv2D"), ("MatMul", "BatchMatMulV2", "Einsum")  # of layers, of loops
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
+_LEFT = 0.1  # of the loss, below which a linear model has learnt what there was
 _CONVOLVED = 3  # rank from which on a tensor is a map or a sequence
 
 
@@ -75,10 +76,15 @@ def _linear_layers(case: Case) -> list[Finding]:
     if not pairs:
         return []
     below, op = pairs[0]
+    layers = [each for each in case.behind if each.type in _PRODUCTS and _is_weight(each.inputs[1], case)]
+    all_of_it = (f", as all of it is of its inputs, and the loss stays at {case.last_loss:.4g}"
+                 if len(layers) == len(pairs) + 1 and below in case.first_layers and case.last_loss > _LEFT * min(
+                     case.first_loss, case.guess) > 0 else "")
     more = f" ({len(pairs)} such pairs)" if len(pairs) > 1 else ""
-    return [finding(62 if not case.learns else 42, "no activation", below, f"the output of {below.name} goes into "
-                    f"{op.name}{at_line(place_of(op))} with no activation between{more}: two linear layers are one "
-                    f"linear layer, of {_weights(below)} by {_weights(op)}, and can learn no more than that",
+    return [finding(62 if not case.learns else 44 if all_of_it else 42, "no activation", below, f"the output of "
+                    f"{below.name} goes into {op.name}{at_line(place_of(op))} with no activation between{more}: two "
+                    f"linear layers are one linear layer, of {_weights(below)} by {_weights(op)}, and can learn no more"
+                    f" than that{all_of_it}",
                     "put an activation between them: tf.nn.relu(...), or activation=tf.nn.relu in tf.layers",
                     target=kernel_of(op.inputs[1]).name + ":0")]
 
@@ -131,9 +137,9 @@ def linear_source(tensor: Tensor, case: Case) -> Operation | None:
                 last_layer(op.inputs[0]).type != "Softmax" else None  # which weighs rows, as of an embedding
         if op.type not in _LINEAR or not op.inputs:
             return None
-        if op.type in ("Add", "AddV2") and not any(is_variable_read(t) for t in op.inputs):
+        if op.type in ("Add", "AddV2") and not any(is_variable_read(unbroadcast(t)) for t in op.inputs):
             return None  # a sum of branches
-        op = next((t.op for t in op.inputs if not is_variable_read(t)), op.inputs[0].op)
+        op = next((t.op for t in op.inputs if not is_variable_read(unbroadcast(t))), op.inputs[0].op)
     return None
 
 

@@ -140,7 +140,8 @@ class Mended:
         if self._is_done(finding, said, case) or finding.kind not in _OF_TASTE or not said.startswith("tried"):
             return self._is_done(finding, said, case)
         is_mended = finding.kind == _LARGE and self._end < case.guess  # else far above a guess any layer helps
-        is_telling = self._left < _MUCH and (case.last_loss < case.guess or is_mended)
+        is_telling = "as all of it is" in finding.text or (  # of a linear model the first steps go as well
+            self._left < _MUCH and (case.last_loss < case.guess or is_mended))
         down = [after < before for _, before, after in case.again]
         is_shown = _NOT_SHOWN not in said and _EARLY not in said
         return (case.learns or case.falls) and not is_telling or not is_shown and sum(down) > len(down) / 2
