@@ -60,14 +60,14 @@ def test_each_backward_is_a_step_with_the_values_that_torch_had(told):
     assert (found.said, found.found) == ("", [])
 
 
-@pytest.mark.parametrize("size, seen", [(1, 60), (201, 22)])
-def test_of_steps_that_all_do_something_else_some_are_looked_at(size, seen, told):
-    found = told("for k in range(10):", "    h = x @ w", f"    for _ in range({size} + 10 * step + k):",
+@pytest.mark.parametrize("size, turns, seen", [(1, 10, 60), (201, 10, 22), (1, 14, 80)])
+def test_of_steps_that_all_do_something_else_some_are_looked_at(size, turns, seen, told):
+    found = told(f"for k in range({turns}):", "    h = x @ w", f"    for _ in range({size} + {turns} * step + k):",
                  "        h = h * torch.tensor(1.0)", "    far = float('inf') if (step, k) == (2, 9) else 0.0",
                  "    loss = (h - y).square().mean() - torch.tensor(far)", "    loss.backward()",
                  "    w.grad.zero_()", hurries=True)
     assert len(found.steps) == seen and sum(not np.isfinite(loss) for loss, *_ in found.steps) == 1
-    assert ("one in 8 is looked at" in found.said) is (seen < 60)
+    assert ("one in 8 is looked at" in found.said) is (seen != 60)
 
 
 @pytest.mark.parametrize("lines, line, text, remedy", [

@@ -7,7 +7,7 @@ from typing import Any
 from ...core.errors import ArgumentError, AutodiffError
 from ...core.graph import Graph, Tensor
 from ...core.indexed_slices import IndexedSlices, dense
-from ...core.traversal import descendants
+from ...core.traversal import ancestors
 from ...runtime.feed import Feeds
 from ...runtime.plan.variable_values import Variables
 from ...runtime.session import Session
@@ -197,9 +197,11 @@ class Model:
         calls = [call for call in calls_of(self.graph) if call.ys[0].op.gradient_of is None
                  and trainable.intersection(call.xs)]
         if len({call.ys[0] for call in calls}) > 1:
-            calls.sort(key=lambda call: any(map(is_store, descendants(
-                each.values if isinstance(each, IndexedSlices) else each for each in call.found.values()
-                if each is not None))))
+            stores = [op for op in self.graph.operations.values() if is_store(op)]
+            behind = {*stores, *ancestors(t for op in stores for t in op.inputs)}
+            calls.sort(key=lambda call: any(
+                user in behind for each in call.found.values() if each is not None
+                for user in (each.values if isinstance(each, IndexedSlices) else each)._consumers))
         return list(dict.fromkeys(call.ys[0] for call in reversed(calls)))[::-1]
 
     def gradient_tensor(self, tensor: Tensor) -> Tensor | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ class Built:
 
 # After so many steps in a row whose graphs are new, one in so many is looked at, if it has so many ops.
 _ALL_NEW, ONE_IN, _LARGE = 16, 8, 200
+_MANY = 64  # graphs, from which on a step need not be large
 
 # The number of an entry, or -1 for numbers; which tensor of its arguments, or (True) of what it drew.
 Spot = tuple[int, int, bool]
@@ -63,14 +65,15 @@ class Builder:
         self._steps, self._recorder, self._habits = steps, recorder, habits
         self._known: dict[Any, _Known] = {}
         self._held: dict[str, tuple[weakref.ref[Any], int]] = {}  # by name: the parameter, and how many had it before
-        self._news = 0  # of the last large steps, one after the other, whose graphs were new
+        self._news = Counter[Any]()  # of the last steps of a line, one after the other, whose graphs were new
 
     def is_one_of_many(self, entries: Sequence[Entry], signed: Signature) -> bool:
-        """Whether a step is to be passed over: it is large, and does what none did before, as the last large ones."""
-        if len(entries) < _LARGE:
+        """Whether a step is to be passed over: large, or one of many, and all new, as the last of its line were."""
+        if len(entries) < _LARGE and len(self._known) < _MANY:
             return False
-        self._news = self._news + 1 if signed[0] not in self._known else 0
-        return self._news > _ALL_NEW and self._news % ONE_IN != 0
+        at = entries[-1].frames if entries else ()
+        self._news[at] = self._news[at] + 1 if signed[0] not in self._known else 0
+        return self._news[at] > _ALL_NEW and self._news[at] % ONE_IN != 0
 
     def built(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str],
               signed: Signature) -> Built:
