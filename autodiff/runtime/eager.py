@@ -133,8 +133,12 @@ class EagerRun:
     is_repeat, session = False, None
 
     def __init__(self) -> None:
-        self.number = 0  # of draws since the streams began
         self.op: Any = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin all streams anew."""
+        self.number, self._places = 0, dict[Any, int]()  # of draws; where those of each kind go on
 
     def handle(self, name: str, spec: Spec) -> Cell:
         """A place for a new variable's value."""
@@ -164,6 +168,13 @@ class EagerRun:
     def not_fed(self) -> Any:
         raise errors.StateError("tf.placeholder is not compatible with eager execution: call functions on values")
 
+    def place(self, blocks: int, seed: int, seed2: int) -> int:
+        """Where in its stream a draw with seeds begins, which keeps so many blocks: after those of ops of its kind."""
+        kind = self.op.type, seed, seed2, self.op.attrs.get("dtype")
+        begun = self._places.get(kind, 0)
+        self._places[kind] = begun + blocks
+        return begun
+
     def stream(self, seed: int, seed2: int) -> np.random.Generator:
         """A fresh draw each time; the same sequence in each program when seeds are set."""
         self.number += 1
@@ -189,7 +200,8 @@ class EagerContext(Graph):
 
     @seed.setter
     def seed(self, seed: int | None) -> None:
-        self._seed, self.runner.number = seed, 0
+        self._seed = seed
+        self.runner.begin()
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         return f"{self.scope}/{name}" if self.scope else name

@@ -80,6 +80,23 @@ def test_map_filter_and_friends():
     assert [(int(a), int(rest["b"])) for a, rest in drained(zipped)] == [(0, 3), (1, 4), (2, 5)]
 
 
+@pytest.mark.parametrize("made, expected", [  # printed by TensorFlow 1.15
+    (lambda d: d.range(12).shuffle(5, seed=3).repeat(2), [4, 1, 6, 2, 8, 3, 9, 11, 0, 10, 7, 5,
+                                                          3, 2, 6, 0, 1, 9, 10, 8, 7, 4, 5, 11]),
+    (lambda d: d.range(8).shuffle(100, seed=3, reshuffle_each_iteration=False).repeat(2), [7, 3, 0, 6, 2, 1, 4, 5] * 2),
+    (lambda d: d.range(8).repeat(2).shuffle(3, seed=3), [1, 3, 4, 0, 2, 5, 7, 0, 2, 3, 4, 1, 6, 5, 7, 6]),
+    (lambda d: d.range(8).apply(tf.data.experimental.shuffle_and_repeat(4, 2, seed=1)), [
+        1, 4, 5, 0, 3, 7, 6, 2, 2, 4, 0, 1, 5, 3, 7, 6])])
+def test_with_a_seed_the_order_is_that_of_tensorflow(made, expected):
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(3)
+        iterator = made(Dataset).make_initializable_iterator()
+        element = iterator.get_next()
+        for _ in range(2):  # an iterator that begins anew is as it was
+            session.run(iterator.initializer)
+            assert [int(session.run(element)) for _ in expected] == expected
+
+
 def test_shuffle_keeps_every_element_and_repeats_with_its_seed():
     first = [int(n) for n in drained(Dataset.range(50).shuffle(10, seed=3))]
     assert sorted(first) == list(range(50)) and first != list(range(50))

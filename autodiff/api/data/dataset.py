@@ -21,6 +21,7 @@ from ...core.site import capture, resolve
 from ...runtime.session import Session
 from ..arrays.creation import placeholder
 from ..control.while_loop import flatten_shapes
+from ..random import get_seed
 from .elements import (
     Element,
     Shuffled,
@@ -35,6 +36,7 @@ from .elements import (
 )
 from .iterator import Iterator
 from .nonfinite import look_into
+from .shuffling import Begun, Buffer
 
 Elements = Callable[[list[np.ndarray]], PythonIterator[Any]]  # arrays of the source tensors -> nested arrays
 
@@ -49,6 +51,7 @@ class Dataset(Structured):
     def __init__(self, elements: Elements, structure: Any, sources: tuple[Tensor, ...] = (),
                  graphs: tuple[Graph, ...] = ()) -> None:
         self._elements, self._structure, self._sources, self.graphs = elements, structure, sources, graphs
+        self.mixed: tuple[Buffer, Dataset] | None = None
         self.made = self.begun = next(iter(resolve(capture()[:1])), None)
         self.shuffled: tuple[Shuffled, ...] = ()
 
@@ -164,27 +167,22 @@ class Dataset(Structured):
     def shuffle(self, buffer_size: int, seed: int | None = None,
                 reshuffle_each_iteration: bool | None = None) -> "Dataset":
         """Each element drawn at random from a buffer of the next `buffer_size`."""
-        size, graph = positive_count(buffer_size), get_default_graph()
+        graph = get_default_graph()
         count = graph.extras["shuffles"] = graph.extras.get("shuffles", -1) + 1  # each without a seed has its own
-        known = None if seed is None and graph.seed is None else (graph.seed or 0, count if seed is None else seed)
-        rounds = itertools.count()
-
-        def mixed(items: PythonIterator[Any]) -> PythonIterator[Any]:
-            turn = 0 if reshuffle_each_iteration is False else next(rounds)
-            random = np.random.default_rng(None if known is None else (*known, turn))
-            buffer = list(itertools.islice(items, size))
-            for item in items:
-                place = random.integers(len(buffer))
-                yield buffer[place]
-                buffer[place] = item
-            random.shuffle(buffer)
-            yield from buffer
-        made = self._with(mixed)
-        made.shuffled = (*self.shuffled, Shuffled(made.made, size, (size, known or object())))
+        seeds = get_seed(count if seed is None and graph.seed is not None else seed)
+        buffer = Buffer(positive_count(buffer_size), seeds, reshuffle_each_iteration is False)
+        made = self._of(lambda values: buffer.mixed(iter([self._elements(values)]), values, True))
+        made.mixed = None if buffer.is_same else (buffer, self)
+        made.shuffled = (*self.shuffled, Shuffled(made.made, buffer_size, (buffer_size, object() if None in seeds else seeds)))
         return made
 
     def repeat(self, count: int | None = None) -> "Dataset":
         """The elements again and again, `count` times in all; for ever if None or -1."""
+        if self.mixed is not None:  # together, as TensorFlow has it
+            buffer, items = self.mixed
+            return self._of(lambda values: buffer.mixed((items._elements(values) for _ in (
+                itertools.count() if count is None or count < 0 else range(count))), values, False))
+
         def elements(values: list[np.ndarray]) -> PythonIterator[Any]:
             for _ in itertools.count() if count is None or count < 0 else range(count):
                 empty = True
@@ -279,7 +277,7 @@ class Dataset(Structured):
         if not get_default_graph().executing_eagerly:
             raise UnsupportedError("a dataset is iterable only when eager execution is enabled: use "
                                  "make_one_shot_iterator().get_next()")
-        for item in self._elements([np.asarray(t) for t in self._sources]):
+        for item in self._elements(Begun(np.asarray(t) for t in self._sources)):
             yield nest.map_structure(convert_to_tensor, item)
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator as PythonIterator
+from collections.abc import Sequence
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
@@ -16,6 +17,7 @@ from ...core.site import Site
 from ..control.custom import py_func
 from ..control.while_loop import flatten_shapes
 from .elements import Element, Structured
+from .shuffling import Begun
 
 
 class Iterator(Structured):
@@ -64,12 +66,12 @@ class Iterator(Structured):
                 raise ArgumentError(expected=f"a dataset of {mine}", found=f"one of {theirs}")
 
         def begin(*values: np.ndarray) -> np.bool_:
-            self._begin(dataset, list(values))
+            self._begin(dataset, values)
             return np.bool_(True)
         return py_func(begin, list(dataset._sources), bool_, name=name or "MakeIterator").op
 
-    def _begin(self, dataset: Any, values: list[np.ndarray]) -> None:
-        self.given, self._items, self.graphs = 0, dataset._elements(values), dataset.graphs
+    def _begin(self, dataset: Any, values: Sequence[np.ndarray]) -> None:
+        self.given, self._items, self.graphs = 0, dataset._elements(Begun(values)), dataset.graphs
         self.made, self.begun = dataset.made, dataset.begun
 
     def get_next(self, name: str | None = None) -> Any:

@@ -1,4 +1,7 @@
-"""Random numbers: each op draws from its own stream, fixed by (graph seed, op seed, run)."""
+"""Random numbers: each op draws from its own stream, fixed by (graph seed, op seed, run).
+
+With a seed they are TensorFlow's own, but those of gamma and Poisson.
+"""
 
 import numpy as np
 
@@ -9,6 +12,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of, same_shape
 from ...core.op import Index, Int32, Spec, blocked, build
 from ..common.batch_axis import rank_in, shared
+from . import philox
 from .stateless import bounded, classes_of, drawn_classes
 
 _DEPENDS = "random numbers do not depend on the inputs differentiably"
@@ -24,32 +28,41 @@ def _same_numbers(node, args, batched):
     return [None]
 
 
-def _draw(method, shape, dtype):
-    """`method` of a stream in the precision it can do, then `dtype`."""
-    numpy_type = as_dtype(dtype).as_numpy_dtype
-    if numpy_type is np.float16:
-        return method(tuple(shape), np.float32).astype(np.float16)
-    return np.asarray(method(tuple(shape), numpy_type))
+def _floats(made, method, run, seeds, shape, dtype):
+    """What `made`, of philox.py, makes of seeds; without any, `method` of a stream in the precision it can do."""
+    kind = as_dtype(dtype).as_numpy_dtype
+    if any(seeds):
+        step = _reserved(shape)
+        return made(shape, kind, philox.stream_of(*seeds), run.place(step, *seeds), step)
+    precise = np.float32 if kind is np.float16 else kind
+    return np.asarray(getattr(run.stream(*seeds), method)(tuple(shape), precise)).astype(kind, copy=False)
+
+
+def _reserved(shape):
+    """The blocks of a stream that are kept for an op's numbers."""
+    return 256 * int(np.prod(shape, dtype=np.int64))
 
 
 @op("RandomStandardNormal", infer=_drawn, stateful=True, no_grad=_DEPENDS, batched=_same_numbers)
 def random_standard_normal(shape: Index, *, dtype=float32, seed=0, seed2=0, run):
     """Normal numbers of mean 0 and deviation 1. shape: int[rank] -> dtype[shape]."""
-    return _draw(run.stream(seed, seed2).standard_normal, shape, dtype)
+    return _floats(philox.normal, "standard_normal", run, (seed, seed2), shape, dtype)
 
 
 @op("RandomUniform", infer=_drawn, stateful=True, no_grad=_DEPENDS, batched=_same_numbers)
 def random_uniform(shape: Index, *, dtype=float32, seed=0, seed2=0, run):
     """Numbers in [0, 1), all equally likely. shape: int[rank] -> dtype[shape]."""
-    draw = run.stream(seed, seed2).random
-    if as_dtype(dtype).as_numpy_dtype is np.float16:  # rounded, the largest would be 1
-        return (np.floor(np.asarray(draw(tuple(shape), np.float32)) * 1024) / 1024).astype(np.float16)
-    return _draw(draw, shape, dtype)
+    if as_dtype(dtype).as_numpy_dtype is np.float16 and not (seed or seed2):  # rounded, the largest would be 1
+        numbers = np.asarray(run.stream(0, 0).random(tuple(shape), np.float32))
+        return (np.floor(numbers * 1024) / 1024).astype(np.float16)
+    return _floats(philox.uniform, "random", run, (seed, seed2), shape, dtype)
 
 
 @op("TruncatedNormal", infer=_drawn, stateful=True, no_grad=_DEPENDS, batched=_same_numbers)
 def truncated_normal(shape: Index, *, dtype=float32, seed=0, seed2=0, run):
     """Standard normal numbers, those beyond two deviations drawn again. shape: int[rank] -> dtype[shape]."""
+    if seed or seed2:
+        return _floats(philox.truncated_normal, "", run, (seed, seed2), shape, dtype)
     stream = run.stream(seed, seed2)
     numbers = np.asarray(stream.standard_normal(tuple(shape)))
     while (outside := np.abs(numbers) >= 2.0).any():
@@ -68,13 +81,25 @@ def _integers(shape, minval, maxval, *, seed=0, seed2=0):
 def random_uniform_int(shape: Index, minval, maxval, *, seed=0, seed2=0, run):
     """Integers in [minval, maxval), all equally likely. shape: int[rank] -> int[shape]."""
     shape = bounded(shape, minval, maxval)
+    if seed or seed2:
+        step = _reserved(shape)
+        return philox.integers(shape, minval, maxval, philox.stream_of(seed, seed2), run.place(step, seed, seed2), step)
     return np.asarray(run.stream(seed, seed2).integers(minval, max(maxval, minval + 1), shape, minval.dtype))
 
 
 @op("RandomShuffle", infer=same_shape, stateful=True, no_rule="a shuffle does not keep its order")
 def random_shuffle(value, *, seed=0, seed2=0, run):
     """The rows in random order. value: any[n, ...] -> any[n, ...]."""
-    return np.array(value) if value.ndim == 0 else run.stream(seed, seed2).permutation(value, axis=0)
+    if value.ndim == 0 or not len(value):
+        return np.array(value)
+    if not (seed or seed2):
+        return run.stream(seed, seed2).permutation(value, axis=0)
+    words = philox.words_of(philox.stream_of(seed, seed2), run.place((len(value) + 2) // 4, seed, seed2))
+    order = list(range(len(value)))
+    for i in range(len(value) - 1):
+        other = i + next(words) % (len(value) - i)
+        order[i], order[other] = order[other], order[i]
+    return value[order]
 
 
 @random_shuffle.batched
@@ -91,7 +116,13 @@ def multinomial(logits, num_samples: Int32, *, seed=0, seed2=0, output_dtype=int
     """Classes drawn with probability softmax(logits). logits: float[n, k], num_samples: int32[] -> int[n, samples]."""
     if not logits.shape[1]:
         raise ArgumentError("num_classes should be positive, got 0")
-    return drawn_classes(logits, run.stream(seed, seed2).random((len(logits), int(num_samples))), output_dtype)
+    shape = len(logits), int(num_samples)
+    if seed or seed2:
+        kept = _reserved((len(logits), -(-int(num_samples) // 4) * 8))
+        draws = philox.uniform(shape, np.float64, philox.stream_of(seed, seed2), run.place(kept, seed, seed2))
+    else:
+        draws = run.stream(seed, seed2).random(shape)
+    return drawn_classes(logits, draws, output_dtype)
 
 
 @multinomial.batched_if_same(1)

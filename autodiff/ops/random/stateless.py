@@ -1,7 +1,4 @@
-"""Random numbers that depend on nothing but a seed given as an input: the numbers that TensorFlow 1.15 draws.
-
-Source: Salmon et al. (2011), Parallel random numbers: as easy as 1, 2, 3 (Philox 4x32-10).
-"""
+"""Random numbers that depend on nothing but a seed given as an input: the numbers that TensorFlow 1.15 draws."""
 
 import numpy as np
 
@@ -13,11 +10,10 @@ from ...core.infer import rank_of
 from ...core.op import Index, Int32, Spec
 from ..common.batch_axis import shared
 from ..common.loop_batching import slice_by_slice
+from . import philox
 
 _DEPENDS = "random numbers do not depend on the inputs differentiably"
-_LOW = 0xFFFFFFFF
 _KEY = 0x3EC8F720, 0x02461E29  # under which TensorFlow scrambles the seed
-_DRAWS = 6  # blocks for each block of truncated numbers: too few are within two deviations once in 1e14
 
 
 def _drawn(shape, seed, *, dtype=float32):
@@ -56,75 +52,29 @@ def _each(node, args, batched):
     return slice_by_slice(node, args, batched)
 
 
-def _philox(key, counter):
-    """Four random words for each counter of four words, which are arrays of uint64 below 2**32 or ints."""
-    a, b, c, d = counter
-    k, m = key
-    for _ in range(10):
-        p, q = a * 0xD2511F53, c * 0xCD9E8D57
-        a, b, c, d = q >> 32 ^ b ^ k, q & _LOW, p >> 32 ^ d ^ m, p & _LOW
-        k, m = k + 0x9E3779B9 & _LOW, m + 0xBB67AE85 & _LOW
-    return a, b, c, d
-
-
-def _blocks(seed, places):
-    """The blocks of four words at these places of the seed's stream. places: int[...] -> uint64[..., 4]."""
-    first, second, *words = _philox(_KEY, [int(s) >> shift & _LOW for s in seed for shift in (0, 32)])
-    low = places.astype(np.uint64)
-    return np.stack(_philox((first, second), [low & _LOW, low >> 32, *(np.full_like(low, w) for w in words)]), -1)
-
-
-def _unit(words, dtype):
-    """Floats in [0, 1) of the lowest bits: each of one word, float64 of two."""
-    if dtype is np.float64:
-        return ((words[..., ::2] & 0xFFFFF) << 32 | words[..., 1::2] | 1023 << 52).view(np.float64) - 1.0
-    if dtype is np.float16:
-        return (words & 0x3FF | 15 << 10).astype(np.uint16).view(np.float16) - np.float16(1.0)
-    return (words & 0x7FFFFF | 127 << 23).astype(np.uint32).view(np.float32) - np.float32(1.0)
-
-
-def _normal(words, dtype):
-    """As many normal numbers as uniform ones. Source: Box and Muller (1958)."""
-    unit = _unit(words, np.float64 if dtype is np.float64 else np.float32)
-    radius = np.sqrt(-2 * np.log(np.maximum(unit[..., ::2], unit.dtype.type(1e-7))))
-    angle = (2 * np.pi * unit[..., 1::2].astype(np.float64)).astype(unit.dtype)
-    return np.stack([np.sin(angle) * radius, np.cos(angle) * radius], -1).reshape(unit.shape).astype(dtype)
-
-
-def _filled(shape, seed, of_words, *, each=4, skipped=None):
-    """An array of what `of_words` makes of blocks, `each` numbers of one; skipped: blocks from one to the next."""
-    shape, count = tuple(shape), int(np.prod(shape))
-    places = np.arange(-(-count // each))
-    if skipped:
-        places = places[:, None] * skipped + np.arange(_DRAWS)
-    return of_words(_blocks(seed, places).reshape(len(places), -1)).reshape(-1)[:count].reshape(shape)
-
-
-def _floats(shape, seed, dtype, made, **options):
-    kind = as_dtype(dtype).as_numpy_dtype
-    return _filled(shape, seed, lambda words: made(words, kind), each=2 if kind is np.float64 else 4, **options)
+def _stream(seed):
+    """The stream of blocks that a seed of two numbers stands for."""
+    words = [np.array([int(s) >> shift & philox.LOW], np.uint64) for s in seed for shift in (0, 32)]
+    first, second, *upper = (int(word[0]) for word in philox.philox(_KEY, words))
+    return (first, second), tuple(upper)
 
 
 @op("StatelessRandomNormal", infer=_drawn, no_grad=_DEPENDS, batched=_each)
 def stateless_random_normal(shape: Index, seed: Index, *, dtype=float32):
     """Normal numbers of mean 0 and deviation 1. shape: int[rank], seed: int[2] -> dtype[shape]."""
-    return _floats(shape, seed, dtype, _normal)
+    return philox.normal(shape, as_dtype(dtype).as_numpy_dtype, _stream(seed))
 
 
 @op("StatelessRandomUniform", infer=_drawn, no_grad=_DEPENDS, batched=_each)
 def stateless_random_uniform(shape: Index, seed: Index, *, dtype=float32):
     """Numbers in [0, 1), all equally likely. shape: int[rank], seed: int[2] -> dtype[shape]."""
-    return _floats(shape, seed, dtype, _unit)
+    return philox.uniform(shape, as_dtype(dtype).as_numpy_dtype, _stream(seed))
 
 
 @op("StatelessTruncatedNormal", infer=_drawn, no_grad=_DEPENDS, batched=_each)
 def stateless_truncated_normal(shape: Index, seed: Index, *, dtype=float32):
     """Standard normal numbers within two deviations. shape: int[rank], seed: int[2] -> dtype[shape]."""
-    def inner(words, kind):
-        numbers = _normal(words, np.float64 if kind is np.float64 else np.float32)
-        first = np.argsort(np.abs(numbers) >= 2.0, axis=-1, kind="stable")[:, :2 if kind is np.float64 else 4]
-        return np.take_along_axis(numbers, first, -1).astype(kind)
-    return _floats(shape, seed, dtype, inner, skipped=1024 // max(as_dtype(dtype).size, 4))
+    return philox.truncated_normal(shape, as_dtype(dtype).as_numpy_dtype, _stream(seed))
 
 
 @op("StatelessRandomUniformInt",
@@ -132,16 +82,11 @@ def stateless_truncated_normal(shape: Index, seed: Index, *, dtype=float32):
     dtypes=INDICES, no_grad=_DEPENDS, batched=_each)
 def stateless_random_uniform_int(shape: Index, seed: Index, minval, maxval):
     """Integers in [minval, maxval), all equally likely. shape: int[rank], seed: int[2] -> int[shape]."""
-    shape = bounded(shape, minval, maxval)
-    wide = minval.dtype == np.int64
-    size = np.uint64(max(int(maxval) - int(minval), 1))
-    offsets = _filled(shape, seed, lambda words: (words[..., ::2] | words[..., 1::2] << 32 if wide else words) % size,
-                      each=2 if wide else 4)
-    return (offsets + minval.astype(np.int64).astype(np.uint64)).astype(minval.dtype)
+    return philox.integers(bounded(shape, minval, maxval), minval, maxval, _stream(seed))
 
 
 @op("StatelessMultinomial", infer=classes_of, dtypes=REALS, no_grad=_DEPENDS, batched=_each)
 def stateless_multinomial(logits, num_samples: Int32, seed: Index, *, output_dtype=int64):
     """Classes drawn with probability softmax(logits). logits: float[n, k], seed: int[2] -> int[n, num_samples]."""
-    draws = _filled((len(logits), int(num_samples)), seed, lambda words: _unit(words, np.float64), each=2)
+    draws = philox.uniform((len(logits), int(num_samples)), np.float64, _stream(seed))
     return drawn_classes(logits, draws, output_dtype)

@@ -83,6 +83,7 @@ class _Streams(threading.local):
 
 
 _streams = _Streams()
+_MANY_TURNS = 2**20  # the number of a call of a call is a random one
 
 
 class CallNumber(NamedTuple):
@@ -211,13 +212,23 @@ class Run:
             key, within = [self.session.entropy, self.op.index], call.among_all
         return _streams.at(key, [0, 0, within, self._earlier_draws()])
 
-    def _earlier_draws(self) -> int:
-        """In how many runs of the session before this one the op under way has drawn."""
+    def place(self, blocks: int, seed: int, seed2: int) -> int:
+        """Where in its stream a draw of an op with seeds begins, which keeps so many blocks, as in TensorFlow.
+
+        It is after its earlier ones, of this size; in a loop after those of earlier turns too. In a loop within a loop
+        it is where none of these are.
+        """
+        turn = 0 if self.current_call is OUTSIDE else _numbered(self.current_call).by_turns >> 1  # a test, then a body
+        if turn < _MANY_TURNS:
+            return (self._earlier_draws(turn + 1) + turn) * blocks & _MIX[3]
+        return turn * blocks + (self._earlier_draws() << 44) & _MIX[3]
+
+    def _earlier_draws(self, turns: int = 1) -> int:
+        """How often the op under way had drawn in its session before this run; turns: in which it draws so often, or more."""
         name, draws = self.op.name, self.session.draws
-        if name not in self.drawn:
-            self.drawn[name] = draws.get(name, 0)
-            draws[name] = self.drawn[name] + 1
-        return self.drawn[name]
+        earlier = self.drawn.setdefault(name, draws.get(name, 0))
+        draws[name] = max(draws.get(name, 0), earlier + turns)
+        return earlier
 
     def call(self, function: Any, arguments: Sequence[Any], turn: int = 0) -> list[Any]:
         """The results of a function graph (outputs, then kept values) for its inputs; a variable is passed by name.
