@@ -8,7 +8,7 @@ from ..core.constant_value import static_dims
 from ..core.convert import convert_to_tensor
 from ..core.dtypes import as_dtype, float32, float64, int32, int64
 from ..core.errors import ArgumentError, DTypeError, InvalidArgumentError
-from ..core.graph import Graph, Tensor, get_default_graph
+from ..core.graph import Tensor, get_default_graph
 from ..core.name_scope import scope
 from ..core.op import OPS, build
 from ..core.shapes import is_known
@@ -28,7 +28,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     """The pair of seeds of a random op: of its graph, and its own.
 
     (None, None) if neither is set. If only the graph's is, the count of operations so far tells ops
-    apart. Never (0, 0), which means "not seeded" to an op.
+    apart, or, eagerly, the next of its random numbers. Never (0, 0), which means "not seeded" to an op.
     """
     graph = get_default_graph()
     if graph.seed is None:
@@ -40,8 +40,10 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     return (0, _LARGEST) if seeds == (0, 0) else seeds
 
 
-def _operations_so_far(graph: Graph) -> int:
+def _operations_so_far(graph: Any) -> int:
     """A count that tells apart what is made at other times, also in the bodies of two branches or loops."""
+    if graph.executing_eagerly:
+        return graph.seeds.randint(0, _LARGEST)  # type: ignore[no-any-return]
     outer = getattr(graph, "outer", None)
     return graph.version if outer is None else graph.version + 65_537 * (1 + _operations_so_far(outer))
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -200,7 +201,7 @@ class EagerContext(Graph):
 
     @seed.setter
     def seed(self, seed: int | None) -> None:
-        self._seed = seed
+        self._seed, self.seeds = seed, random.Random(seed)
         self.runner.begin()
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:

@@ -8,7 +8,7 @@ import pytest
 import autodiff as tf
 from autodiff.debug import Debugger
 from autodiff.ops.random import philox
-from autodiff.runtime.eager import EagerContext
+from autodiff.runtime.eager import EagerContext, eager_mode
 from autodiff.runtime.plan.state import Run
 
 
@@ -121,8 +121,8 @@ def test_a_stream_begins_as_one_of_its_own() -> None:
     ("tf.random_shuffle(tf.range(8), seed=7)", [[0, 5, 1, 3, 6, 2, 7, 4], [1, 6, 3, 0, 5, 4, 2, 7]]),
     ("tf.random_shuffle([[1, 2], [3, 4], [5, 6]], seed=8)", [[[5, 6], [3, 4], [1, 2]], [[1, 2], [3, 4], [5, 6]]]),
     ("tf.multinomial([[0.1, 0.2, 0.7]], 6, seed=8)", [[[2, 1, 2, 2, 0, 0]], [[2, 2, 2, 2, 2, 2]]]),
-    ("tf.cond(tf.constant(True), lambda: tf.random_uniform([2], seed=12), lambda: tf.zeros([2]))", [[0.608518, 0.79563344],
-                                                                                    [0.9541975, 0.10723436]]),
+    ("tf.cond(tf.constant(True), lambda: tf.random_uniform([2], seed=12), lambda: tf.zeros([2]))",
+     [[0.608518, 0.79563344], [0.9541975, 0.10723436]]),
     ("tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a + tf.random_uniform([2], seed=11)), "
      "[0, tf.zeros([2])])[1]", [[1.3988596, 1.1498588]])])
 def test_with_seeds_the_numbers_are_those_of_tensorflow(expression: str, expected: list[Any]) -> None:
@@ -146,3 +146,14 @@ def test_variables_with_the_seed_of_their_graph_alone_begin_as_in_tensorflow() -
         session.run(tf.global_variables_initializer())
         found = [*session.run(made[0])[0], *session.run(tf.trainable_variables()[-2])[0]]
     assert np.allclose(found, [0.20093632, 0.5474068, -0.2823807, 0.9427844, 0.76422894], rtol=1e-6)
+
+
+def test_eager_draws_are_those_of_tensorflow() -> None:
+    with eager_mode():
+        for _ in range(2):  # a seed begins all streams anew
+            tf.set_random_seed(5)
+            found = [tf.random_uniform([2]), tf.random_uniform([2]), *[tf.random_normal([2], seed=1) for _ in range(2)]]
+            order = [int(each) for each in tf.data.Dataset.range(6).shuffle(6)]
+            assert np.allclose([each.numpy() for each in found], [
+                [0.6263931, 0.5298432], [0.7017075, 0.04336786], [-1.3768897, -0.01258316], [0.26627684, -0.0311913]],
+                rtol=1e-6) and order == [3, 5, 0, 1, 4, 2]

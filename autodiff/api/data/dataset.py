@@ -169,7 +169,8 @@ class Dataset(Structured):
         """Each element drawn at random from a buffer of the next `buffer_size`."""
         graph = get_default_graph()
         count = graph.extras["shuffles"] = graph.extras.get("shuffles", -1) + 1  # each without a seed has its own
-        seeds = get_seed(count if seed is None and graph.seed is not None else seed)
+        is_counted = seed is None and graph.seed is not None and not graph.executing_eagerly
+        seeds = get_seed(count if is_counted else seed)
         buffer = Buffer(positive_count(buffer_size), seeds, reshuffle_each_iteration is False)
         made = self._of(lambda values: buffer.mixed(iter([self._elements(values)]), values, True))
         made.mixed = None if buffer.is_same else (buffer, self)

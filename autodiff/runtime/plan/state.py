@@ -224,7 +224,7 @@ class Run:
         return turn * blocks + (self._earlier_draws() << 44) & _MIX[3]
 
     def _earlier_draws(self, turns: int = 1) -> int:
-        """How often the op under way had drawn in its session before this run; turns: in which it draws so often, or more."""
+        """How often the op under way had drawn in its session before this run; turns: in which it draws so often."""
         name, draws = self.op.name, self.session.draws
         earlier = self.drawn.setdefault(name, draws.get(name, 0))
         draws[name] = max(draws.get(name, 0), earlier + turns)
