@@ -18,7 +18,7 @@ with tf.Session() as session:
 """
 X = 'x, y = tf.placeholder(tf.float32, [None, 4], "x"), tf.placeholder(tf.float32, [None, 1], "y")\n'
 DENSE = "h = tf.layers.dense(x, 8, activation=tf.nn.tanh)\npred = tf.layers.dense(h, 1)\n"
-DATA = "tf.set_random_seed(1)\nrandom = np.random.RandomState(0)\ndata = random.randn(32, 4)\ntarget = data[:, :1]\n"
+DATA = "tf.set_random_seed(3)\nrandom = np.random.RandomState(0)\ndata = random.randn(32, 4)\ntarget = data[:, :1]\n"
 PAIR = "{x: data, y: target}"
 
 LOGGED = (DATA + "import warnings\nwarnings.simplefilter('default')\n"

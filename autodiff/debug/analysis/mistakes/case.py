@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ class Run:
 class Case:
     """graph, y: what is minimized. variables: trainable ones. runs: remembered, oldest first; none for the graph alone.
 
-    look: the values of tensors in a run, where they can be had, with other values of variables if some are given.
+    look: the values of tensors in a run, where they can be had, with other values of variables and of tensors, by
+    name and by tensor, if some are given.
     failed: why the last run raised an error, or "". history: step and y of all training runs that are known, also of
     those that are not remembered. wholes: as of State. nonfinite: the first step at which y was not finite, 0 for none.
     guess_of: what y is for one answer to everything, inf where that is not known. is_over: no more runs will come.
@@ -57,7 +59,7 @@ class Case:
     """
 
     def __init__(self, graph: Graph, y: Tensor, variables: Sequence[Tensor], runs: Sequence[Run] = (),
-                 look: Callable[[Run, Sequence[Tensor], Mapping[str, Any] | None], Values] = lambda *_: {},
+                 look: Callable[..., Values] = lambda *_: {},
                  failed: str = "", history: Sequence[tuple[int, float]] = (), wholes: Mapping[Tensor, int] = {},
                  guess_of: Callable[[Case], float] = lambda case: float("inf"), is_over: bool = False,
                  refused: Callable[[], int] = lambda: 0) -> None:
@@ -165,9 +167,10 @@ class Case:
         self.want(tensor)
         return [np.asarray(found[tensor]) for run in self.looked if tensor in (found := self.values(run))]
 
-    def with_variables(self, run: Run, tensor: Tensor, variables: Mapping[str, Any]) -> float | None:
-        """A scalar in a run, had the variables had these values."""
-        found = self._look(run, [tensor], variables).get(tensor)
+    def with_variables(self, run: Run, tensor: Tensor, variables: Mapping[str, Any],
+                       held: Values = MappingProxyType({})) -> float | None:
+        """A scalar in a run, had the variables had these values, and tensors those of `held`."""
+        found = self._look(run, [tensor], variables, held).get(tensor)
         return None if found is None or np.size(found) != 1 or np.iscomplexobj(found) else (
             float(np.asarray(found).reshape(())))
 
@@ -184,12 +187,16 @@ class Case:
 
     @cached_property
     def again(self) -> list[tuple[int, float, float]]:
-        """Of the steps looked at: which, y before it, and y of the same batch after it."""
+        """Of the steps looked at: which, y before it, and y of the same batch after it; what is behind a stop_gradient
+        is then as it was before, as the step takes it to stay, such as a critic's judgement of an action."""
+        stopped = [op.outputs[0] for op in self.behind if op.type == "StopGradient" and op.inputs[0].op in self.trained]
+        self.want(self.y, *stopped)
         found = []
         for run in self.looked:
-            value = self.values(run).get(self.y)
+            values = self.values(run)
+            value = values.get(self.y)
             if value is not None and np.size(value) == 1 and not np.iscomplexobj(value):
-                after = self.with_variables(run, self.y, run.after)
+                after = self.with_variables(run, self.y, run.after, {t: values[t] for t in stopped if t in values})
                 if after is not None:
                     found.append((run.step, float(np.asarray(value).reshape(())), after))
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from ....core.graph import Operation, Tensor
@@ -34,22 +35,24 @@ def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:
     known = {run.number for run in runs}
     spent, refused = 0.0, 0
 
-    def look(run: Run, tensors: Sequence[Tensor], changed: Mapping[str, Any] | None) -> Mapping[Tensor, Any]:
+    def look(run: Run, tensors: Sequence[Tensor], changed: Mapping[str, Any] | None,
+             held: Mapping[Tensor, Any] = MappingProxyType({})) -> Mapping[Tensor, Any]:
         nonlocal spent, refused
         if spent > _SECONDS:
             refused += 1
             return {}
         began = time.thread_time()
-        found = computed(run, tensors, changed)
+        found = computed(run, tensors, changed, held)
         spent += time.thread_time() - began
         return found
 
-    def computed(run: Run, tensors: Sequence[Tensor], changed: Mapping[str, Any] | None) -> Mapping[Tensor, Any]:
+    def computed(run: Run, tensors: Sequence[Tensor], changed: Mapping[str, Any] | None,
+                 held: Mapping[Tensor, Any]) -> Mapping[Tensor, Any]:
         if isinstance(run.before, dict) and moments[run.number].variables is not run.before:  # which are made again
             moments[run.number] = replace(moments[run.number], variables=run.before)
         at = moments[run.number]
         if changed is not None:
-            at = replace(at, variables=dict(changed))
+            at = replace(at, variables=dict(changed), feeds={**at.feeds, **held} if held else at.feeds)
         others = [t for t in tensors if not is_variable(t) and not is_handle(t)]
         return {**state.replayer.values_if_possible(at, others),
                 **{t: at.variables[t.op.name] for t in tensors if is_variable(t) and t.op.name in at.variables}}
