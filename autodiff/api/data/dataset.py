@@ -174,7 +174,8 @@ class Dataset(Structured):
         buffer = Buffer(positive_count(buffer_size), seeds, reshuffle_each_iteration is False)
         made = self._of(lambda values: buffer.mixed(iter([self._elements(values)]), values, True))
         made.mixed = None if buffer.is_same else (buffer, self)
-        made.shuffled = (*self.shuffled, Shuffled(made.made, buffer_size, (buffer_size, object() if None in seeds else seeds)))
+        order = object() if None in seeds else seeds
+        made.shuffled = (*self.shuffled, Shuffled(made.made, buffer_size, (buffer_size, order)))
         return made
 
     def repeat(self, count: int | None = None) -> "Dataset":
