@@ -301,6 +301,7 @@ with tf.Session() as session:
     session.run(loss, {**fed(i), keep: in_use})
 ''', "1.0, 0.5", "0.5, 1.0"),
     "broadcast": ('''
+tf.set_random_seed(4)
 labels = tf.cast(tf.reshape(q, [-1]) > 0, tf.float32)
 chance = tf.sigmoid(dense(p, 1))
 loss = -tf.reduce_mean(labels * tf.log(chance + 1e-6) + (1 - labels) * tf.log(1 - chance + 1e-6))
