@@ -43,7 +43,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
 def _operations_so_far(graph: Any) -> int:
     """A count that tells apart what is made at other times, also in the bodies of two branches or loops."""
     if graph.executing_eagerly:
-        return graph.seeds.randint(0, _LARGEST)  # type: ignore[no-any-return]
+        return graph.seeds.randint(0, _LARGEST)
     outer = getattr(graph, "outer", None)
     return graph.version if outer is None else graph.version + 65_537 * (1 + _operations_so_far(outer))
 
