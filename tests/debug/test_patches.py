@@ -618,3 +618,24 @@ def test_the_text_of_a_line_is_that_of_the_file_as_it_was_loaded(tmp_path: Path)
         texts.append(plain(execute("info op x", shell)))
     shell.close()
     assert "tf.constant(3.0" in texts[0] and "tf.constant(4.0" in texts[1]
+
+
+def test_a_run_with_a_fix_takes_the_next_element_of_a_dataset_and_no_other(tmp_path: Path,
+                                                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    script = START + """data = tf.data.Dataset.from_tensor_slices(np.arange(1.0, 7.0, dtype="f").reshape(6, 1)).batch(2)
+x = data.make_one_shot_iterator().get_next()
+loss = tf.reduce_mean(tf.log(tf.nn.relu(tf.matmul(x, tf.Variable([[-1.0]])))))
+seen = []
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for _ in range(3):
+        seen.append(session.run([tf.train.GradientDescentOptimizer(0.01).minimize(loss), loss, x])[1:])
+"""
+    with loaded(script, tmp_path, monkeypatch, "run -f nan") as shell:
+        said("why nan", shell)
+        said("fix 1", shell)
+        said("run", shell)
+        assert shell.script is not None
+        seen = shell.script.namespace["seen"]
+        assert [each.ravel().tolist() for _, each in seen] == [[1, 2], [3, 4], [5, 6]]
+        assert [bool(np.isfinite(loss)) for loss, _ in seen] == [False, True, True]

@@ -10,18 +10,20 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ....core.errors import ArgumentError
-from ....core.graph import Tensor
+from ....core.function_graph import takes_anew
+from ....core.graph import Operation, Tensor
+from ....core.traversal import ancestors, in_order
 from ....runtime import fetch
 from ....runtime.feed import Fed
 from ....runtime.plan.running import running
-from ....runtime.plan.state import ALONE, references_of_base
+from ....runtime.plan.state import ALONE, Run, references_of_base
 from ...facts.records import RunRecord, Sample, Stop
 from ...facts.roles import PLACEHOLDERS
 from ...history.recording import Recorder
@@ -77,8 +79,20 @@ class Hooks:
         """What the remedies in force put in place of what a run would compute: as feeds it is remembered with it."""
         feeds = self._keeper.kept(*self.model.reader.read(given))
         wanted = fetch.parse(self.model.graph, fetches)
-        moment = moment_of(self.model.session, feeds, self.log.run + 1, wanted)
-        return overlay.feeds(self.state.replayer, moment, running(wanted.tensors, wanted.targets, feeds))
+        ran = running(wanted.tensors, wanted.targets, feeds)
+        taken = self._taken(overlay, ran, feeds)
+        moment = moment_of(self.model.session, {**feeds, **taken}, self.log.run + 1, wanted)
+        return {**taken, **overlay.feeds(self.state.replayer, moment, ran)}
+
+    def _taken(self, overlay: Overlay, ran: Collection[Operation], feeds: Mapping[Tensor, Any]) -> dict[Tensor, Any]:
+        """What a run takes that no other gets, as the next element of a dataset, where remedies compute with it."""
+        run, found = Run(self.model.session, self.model.session.runs + 1), dict[Tensor, Any]()
+        for op in in_order(ancestors(overlay.pairs_of(ran).values(), feeds)):
+            if op in ran and takes_anew(op) and not op.inputs:
+                run.op = op
+                values = op.definition.kernel(run=run, **op.attrs)
+                found.update(zip(op.outputs, values if len(op.outputs) > 1 else [values]))
+        return found
 
     @contextlib.contextmanager
     def away(self, run: OpenRun) -> Iterator[None]:
