@@ -1,6 +1,7 @@
 """Between the steps of a script: networks that it copies, which way round; layers whose time is the batch."""
 
 import linecache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def test_a_target_that_overwrites_what_is_trained_is_copied_the_wrong_way(to, of
     (False, (5,), 2), (False, (5, 1), 2), (False, (3,), 0), (False, (5, 3), 0), (True, (5,), 0)])
 def test_attention_across_the_examples_of_the_labels_is_told_where_the_layer_is_made(batch_first, labels, line,
                                                                                     tmp_path):
-    (file := tmp_path / "train.py").write_text("def f():\n    n = TransformerEncoderLayer(4, 2)\n    left(n, x)\n")
+    (file := tmp_path / "train.py").write_text("def f():\n    n = TransformerEncoderLayer(4, 2)\n    left(n, (), x)\n")
     linecache.checkcache()
     with installed("autodiff.foreign.torch"):
         import torch
@@ -53,7 +54,7 @@ def test_attention_across_the_examples_of_the_labels_is_told_where_the_layer_is_
         layer = torch.nn.TransformerEncoderLayer()
         layer.self_attn = torch.nn.MultiheadAttention()
         layer.self_attn.batch_first = batch_first
-        looked = Between({}, lambda tensor: tensor, set)
+        looked = Between({}, SimpleNamespace(modules=[None], value_of=lambda tensor: tensor), set)
         scope = {"left": looked.left, "TransformerEncoderLayer": lambda *_: layer,
                  "x": torch.tensor(np.zeros((5, 3, 4)), requires_grad=True)}
         exec(compile(file.read_text(), str(file), "exec"), scope)

@@ -138,12 +138,12 @@ class Run:
 
     __slots__ = ("session", "number", "variables", "op", "current_call", "drawn")
 
-    def __init__(self, session: HasState, number: int) -> None:
+    def __init__(self, session: HasState, number: int, op: Any = None) -> None:
         self.session, self.number = session, number
         self.variables = session.variables
         self.current_call: Any = OUTSIDE
         self.drawn: dict[str, int] = {}
-        self.op: Operation = None  # type: ignore[assignment]
+        self.op: Operation = op
 
     @property
     def is_repeat(self) -> bool:

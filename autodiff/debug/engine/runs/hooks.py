@@ -86,11 +86,10 @@ class Hooks:
 
     def _taken(self, overlay: Overlay, ran: Collection[Operation], feeds: Mapping[Tensor, Any]) -> dict[Tensor, Any]:
         """What a run takes that no other gets, as the next element of a dataset, where remedies compute with it."""
-        run, found = Run(self.model.session, self.model.session.runs + 1), dict[Tensor, Any]()
+        session, found = self.model.session, dict[Tensor, Any]()
         for op in in_order(ancestors(overlay.pairs_of(ran).values(), feeds)):
             if op in ran and takes_anew(op) and not op.inputs:
-                run.op = op
-                values = op.definition.kernel(run=run, **op.attrs)
+                values = op.definition.kernel(run=Run(session, session.runs + 1, op), **op.attrs)
                 found.update(zip(op.outputs, values if len(op.outputs) > 1 else [values]))
         return found
 
