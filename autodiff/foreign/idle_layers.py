@@ -8,9 +8,9 @@ from typing import NamedTuple
 from ..core.site import RawFrames, resolve
 from ..debug.analysis.advice import Remark
 from ..debug.facts.records import Place
-from ..debug.facts.roles import at_line
+from ..debug.facts.roles import at_line, place_on
 from .new_lines import is_alone, replaced
-from .script_lines import nodes_in, place_on
+from .script_lines import nodes_in
 
 
 class _Class(NamedTuple):

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator
 from ..core.graph import Operation, Tensor
 from ..core.site import Site, source_lines
 from ..debug.analysis.scripts.parsed import Parsed
-from ..debug.facts.records import Place
-from ..debug.facts.roles import as_place
 
 
 @functools.lru_cache(256)
@@ -223,11 +221,6 @@ def nodes_in(file: str) -> Iterator[ast.AST]:
     """All nodes of a file's tree, outer ones first; none where it is no Python."""
     tree = parsed(file)
     return ast.walk(tree) if tree is not None else iter(())
-
-
-def place_on(file: str, line: int) -> Place:
-    """A line of a file, of no function's in particular."""
-    return as_place(Site(file, line, ""))
 
 
 def _simple(scope: ast.AST) -> Iterator[ast.stmt]:

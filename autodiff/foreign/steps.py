@@ -110,9 +110,9 @@ class ForeignSteps:
         self.graph.extras.update(step_call=step.call, step_loss=step.loss)
         self.advice.call, self.advice.place = step.call, step.place
         self.advice.present = {self.variables[name].op.name for name in step.values}
-        self.advice.renewed[self.session.runs + 1] = {self.variables[name].op.name for name in step.values
-                                                      if step.ages.get(name) != self._ages.get(name)}
-        self._ages = {**self._ages, **step.ages}
+        if renewed := {self.variables[name].op.name for name, age in step.ages.items() if age != self._ages.get(name)}:
+            self.advice.renewed[self.session.runs + 1] = renewed
+            self._ages = {**self._ages, **step.ages}
         self.advice.gradients = {self.variables[name].op.name: g for name, g in step.gradients.items()}
         loss, *_ = self.session.run([step.loss, *slopes.values()], dict(step.feeds))
         return loss

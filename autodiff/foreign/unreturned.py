@@ -5,10 +5,10 @@ import ast
 from typing import Any
 
 from ..debug.analysis.advice import Remark
-from ..debug.facts.roles import at_line
+from ..debug.facts.roles import at_line, place_on
 from .handed_on import own
 from .new_lines import NewLines, replaced, text_on
-from .script_lines import assigned_on, nodes_in, place_on
+from .script_lines import assigned_on, nodes_in
 
 _GIVING: tuple[type[ast.AST], ...] = (ast.Return, ast.Yield, ast.YieldFrom)
 

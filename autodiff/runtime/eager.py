@@ -169,9 +169,9 @@ class EagerRun:
     def not_fed(self) -> Any:
         raise errors.StateError("tf.placeholder is not compatible with eager execution: call functions on values")
 
-    def place(self, blocks: int, seed: int, seed2: int) -> int:
+    def place(self, blocks: int) -> int:
         """Where in its stream a draw with seeds begins, which keeps so many blocks: after those of ops of its kind."""
-        kind = self.op.type, seed, seed2, self.op.attrs.get("dtype")
+        kind = self.op.type, *map(self.op.attrs.get, ("seed", "seed2", "dtype"))
         begun = self._places.get(kind, 0)
         self._places[kind] = begun + blocks
         return begun

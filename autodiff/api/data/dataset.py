@@ -180,13 +180,15 @@ class Dataset(Structured):
 
     def repeat(self, count: int | None = None) -> "Dataset":
         """The elements again and again, `count` times in all; for ever if None or -1."""
+        def passes() -> Iterable[int]:
+            return itertools.count() if count is None or count < 0 else range(count)
+
         if self.mixed is not None:  # together, as TensorFlow has it
             buffer, items = self.mixed
-            return self._of(lambda values: buffer.mixed((items._elements(values) for _ in (
-                itertools.count() if count is None or count < 0 else range(count))), values, False))
+            return self._of(lambda values: buffer.mixed((items._elements(values) for _ in passes()), values, False))
 
         def elements(values: list[np.ndarray]) -> PythonIterator[Any]:
-            for _ in itertools.count() if count is None or count < 0 else range(count):
+            for _ in passes():
                 empty = True
                 for item in self._elements(values):
                     empty = False

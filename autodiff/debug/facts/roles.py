@@ -58,6 +58,11 @@ def as_place(site: Site) -> Place:
     return Place(site.file, site.line, site.function, site.text)
 
 
+def place_on(file: str, line: int) -> Place:
+    """A line of a file, of no function's in particular."""
+    return as_place(Site(file, line, ""))
+
+
 def takes_elements(op: Operation) -> bool:
     """Whether an op takes the elements of a dataset."""
     return getattr(op.attrs.get("function"), "iterator", None) is not None

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from ...core.site import Site
 from ...debug.analysis.advice import Remark
+from ...debug.facts.roles import place_on
 from ..new_lines import NewLines, nodes_on, part_of, replaced, text_on
-from ..script_lines import assigned_on, holding, nodes_in, on_lines, place_on, read_by
+from ..script_lines import assigned_on, holding, nodes_in, on_lines, read_by
 
 
 def remark_on(said: str, asked: Site | None, watched: bool) -> Remark | None:

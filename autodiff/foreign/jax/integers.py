@@ -11,10 +11,10 @@ import jax
 
 from ...core.site import PACKAGE
 from ...debug.analysis.advice import Remark
-from ...debug.facts.roles import at_line
+from ...debug.facts.roles import at_line, place_on
 from ..new_calls import calls_on
 from ..new_lines import NewLines, part_of, replaced, text_on
-from ..script_lines import assigned_on, block_of, line_of_name, nodes_in, on_lines, parsed, place_on, read_by, spelled
+from ..script_lines import assigned_on, block_of, line_of_name, nodes_in, on_lines, parsed, read_by, spelled
 from .calls import Call
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Pow)

@@ -10,14 +10,14 @@ from typing import Any
 
 from ...core.site import PACKAGE
 from ...debug.analysis.advice import Remark
-from ...debug.facts.roles import at_line
+from ...debug.facts.roles import at_line, place_on
 from ..auxiliary import line_of_return, with_auxiliary
 from ..loops import counted
 from ..new_calls import all_calls_on, along_another_axis, calls_on
 from ..new_lines import NewLines, all_on, last_name, replaced
 from ..new_lines import value as value_on
 from ..own_gradients import of_custom_vjp
-from ..script_lines import assigned_on, on_lines, place_on, read_by, spelled
+from ..script_lines import assigned_on, on_lines, read_by, spelled
 from ..unreturned import unreturned
 from .integers import of_integers
 from .traced import of_carry, of_traced

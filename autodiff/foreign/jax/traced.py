@@ -12,11 +12,11 @@ import numpy as np
 
 from ...core.site import Site
 from ...debug.analysis.advice import Remark
-from ...debug.facts.roles import at_line
+from ...debug.facts.roles import at_line, place_on
 from ..handed_on import function_of, returned_by
 from ..new_calls import calls_on
 from ..new_lines import NewLines, last_name, part_of, replaced, text_on
-from ..script_lines import line_of_name, nodes_in, on_lines, place_on, spelled
+from ..script_lines import line_of_name, nodes_in, on_lines, spelled
 
 _DEPENDS = re.compile(r"while tracing the function (\w+) at .*?:(\d+) for (\w+)\.(?:.*?values? of the arguments? "
                       r"([^.]+)\.)?")

@@ -14,9 +14,9 @@ import torch.utils.data
 
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
-from ...debug.facts.roles import at_line
+from ...debug.facts.roles import at_line, place_on
 from ..new_calls import calls_on
-from ..script_lines import on_lines, place_on
+from ..script_lines import on_lines
 from .graph import array_of, name_of
 from .record import (
     Call,

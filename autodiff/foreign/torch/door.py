@@ -261,7 +261,7 @@ class TorchDoor:
         fleeting |= {id(p) for p in self._habits.not_given(parameters).values()
                      if id(p) in self._habits.asked and id(p) not in given and not isinstance(p, torch.nn.Parameter)}
         fleeting |= self._habits.copies.fleeting(entries, self._habits.given)
-        fleeting |= self._habits.copies.idle(parameters.values(), used)
+        fleeting |= self._habits.copies.idle(parameters.values(), given)
         return {name: p for name, p in parameters.items() if id(p) not in fleeting}
 
     def _tell(self, built: Built, names: dict[str, Any], parameters: dict[str, Any], entries: list[Entry],

@@ -191,11 +191,11 @@ class Copies:
         self._fleeting = {id(of): (frames, is_part) for _, of, frames, is_part in found}
         return {id(made) for made, *_ in found}
 
-    def idle(self, parameters: Iterable[Any], used: Sequence[Entry]) -> set[int]:
+    def idle(self, parameters: Iterable[Any], given: set[int]) -> set[int]:
         """Those of parameters that a loss does without, and that are copies no optimizer has, as of the best ones so
-        far, or that it has trained copies of in their place, as meta-learning has."""
+        far, or that it has trained copies of in their place, as meta-learning has. given: what its ops took."""
         self._kin = {key: kin for key, kin in self._kin.items() if kin[0]() is not None}
-        own, given = self._optimized(), {id(t) for e in used for t in e.given}
+        own = self._optimized()
         replaced_by = {of for key, (_, of) in self._kin.items() if key in given & own}
         return {id(p) for p in parameters if id(p) not in given and (
             id(p) in self._kin and id(p) not in own or id(p) in replaced_by)}

@@ -14,10 +14,10 @@ import torch
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
-from ...debug.facts.roles import at_line
+from ...debug.facts.roles import at_line, place_on
 from ..new_calls import with_word
 from ..new_lines import returned_on, tight
-from ..script_lines import holding, place_on
+from ..script_lines import holding
 from .record import RawFrames, is_finite, is_library, numbers_of, place_of_frames, user_frames
 
 _DROPS = 3  # of the rate, from which on it is said to fade

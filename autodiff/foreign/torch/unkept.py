@@ -65,10 +65,9 @@ class Unstepped:
 
     def note(self, given: Mapping[int, Any], frames: RawFrames) -> None:
         """A backward. given: the parameters that it gave gradients, by identity; frames: where it was."""
-        for optimizer in self._optimizers if given else ():
+        for optimizer in (each for each in self._optimizers if each not in self._stepped):
             own = {id(p) for group in optimizer.param_groups for p in group["params"]}
-            if optimizer not in self._stepped and own & given.keys() and (  # for it, and for no other
-                    optimizer in self._zeroed or own >= given.keys()):
+            if own & given.keys() and (optimizer in self._zeroed or own >= given.keys()):  # for it, and for no other
                 one = given[min(own & given.keys())]
                 count, p, first, _ = self._missed.get(optimizer, (0, one, array_of(one).copy(), ()))
                 self._missed[optimizer] = count + 1, p, first, frames

@@ -32,15 +32,15 @@ def _floats(made, method, run, seeds, shape, dtype):
     """What `made`, of philox.py, makes of seeds; without any, `method` of a stream in the precision it can do."""
     kind = as_dtype(dtype).as_numpy_dtype
     if any(seeds):
-        step = _reserved(shape)
-        return made(shape, kind, philox.stream_of(*seeds), run.place(step, *seeds), step)
+        return made(shape, kind, *_begun(run, seeds, shape))
     precise = np.float32 if kind is np.float16 else kind
     return np.asarray(getattr(run.stream(*seeds), method)(tuple(shape), precise)).astype(kind, copy=False)
 
 
-def _reserved(shape):
-    """The blocks of a stream that are kept for an op's numbers."""
-    return 256 * int(np.prod(shape, dtype=np.int64))
+def _begun(run, seeds, shape):
+    """The stream of an op of these seeds, where a draw of so many numbers begins in it, and blocks to its next."""
+    step = 256 * int(np.prod(shape, dtype=np.int64))
+    return philox.stream_of(*seeds), run.place(step), step
 
 
 @op("RandomStandardNormal", infer=_drawn, stateful=True, no_grad=_DEPENDS, batched=_same_numbers)
@@ -82,8 +82,7 @@ def random_uniform_int(shape: Index, minval, maxval, *, seed=0, seed2=0, run):
     """Integers in [minval, maxval), all equally likely. shape: int[rank] -> int[shape]."""
     shape = bounded(shape, minval, maxval)
     if seed or seed2:
-        step = _reserved(shape)
-        return philox.integers(shape, minval, maxval, philox.stream_of(seed, seed2), run.place(step, seed, seed2), step)
+        return philox.integers(shape, minval, maxval, *_begun(run, (seed, seed2), shape))
     return np.asarray(run.stream(seed, seed2).integers(minval, max(maxval, minval + 1), shape, minval.dtype))
 
 
@@ -94,7 +93,7 @@ def random_shuffle(value, *, seed=0, seed2=0, run):
         return np.array(value)
     if not (seed or seed2):
         return run.stream(seed, seed2).permutation(value, axis=0)
-    words = philox.words_of(philox.stream_of(seed, seed2), run.place((len(value) + 2) // 4, seed, seed2))
+    words = philox.words_of(philox.stream_of(seed, seed2), run.place((len(value) + 2) // 4))
     order = list(range(len(value)))
     for i in range(len(value) - 1):
         other = i + next(words) % (len(value) - i)
@@ -118,8 +117,8 @@ def multinomial(logits, num_samples: Int32, *, seed=0, seed2=0, output_dtype=int
         raise ArgumentError("num_classes should be positive, got 0")
     shape = len(logits), int(num_samples)
     if seed or seed2:
-        kept = _reserved((len(logits), -(-int(num_samples) // 4) * 8))
-        draws = philox.uniform(shape, np.float64, philox.stream_of(seed, seed2), run.place(kept, seed, seed2))
+        kept = len(logits), -(-shape[1] // 4) * 8
+        draws = philox.uniform(shape, np.float64, *_begun(run, (seed, seed2), kept))
     else:
         draws = run.stream(seed, seed2).random(shape)
     return drawn_classes(logits, draws, output_dtype)

@@ -212,7 +212,7 @@ class Run:
             key, within = [self.session.entropy, self.op.index], call.among_all
         return _streams.at(key, [0, 0, within, self._earlier_draws()])
 
-    def place(self, blocks: int, seed: int, seed2: int) -> int:
+    def place(self, blocks: int) -> int:
         """Where in its stream a draw of an op with seeds begins, which keeps so many blocks, as in TensorFlow.
 
         It is after its earlier ones, of this size; in a loop after those of earlier turns too. In a loop within a loop

@@ -12,6 +12,7 @@ from ....core.errors import ArgumentError
 from ....core.graph import Operation
 from ....core.site import source_lines
 from ...facts.records import Place
+from ...facts.roles import place_on
 from ..scripts.calls import called, given, is_call, word_of
 from ..scripts.changes import Change
 from ..scripts.ends import ends
@@ -139,7 +140,7 @@ def named_at(op: Operation) -> Place | None:
     except (SyntaxError, ValueError, OSError):
         return None
     line = next(iter(found)).lineno if len(found) == 1 else 0
-    return Place(op.site.file, line, "", source_lines(op.site.file)[line - 1].strip()) if line else None
+    return place_on(op.site.file, line) if line else None
 
 
 def _calls(source: Source, op: Operation) -> Iterator[ast.Call]:

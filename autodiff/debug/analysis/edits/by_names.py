@@ -9,7 +9,8 @@ from typing import Any
 from ....core.graph import Operation
 from ....core.site import source_lines
 from ....core.traversal import ancestors
-from ...facts.records import NewLines, Place
+from ...facts.records import NewLines
+from ...facts.roles import place_on
 from ..findings import Finding
 from ..mistakes.case import Case
 from ..mistakes.stepping import Update
@@ -51,8 +52,8 @@ def picked(finding: Finding, case: Case) -> tuple[Finding, NewLines] | None:
                 old, new = ({each: _chosen(way, each, names) for each in told} for way in (ways[0], way))
                 if old.pop(part) == trained and new.pop(part) == own and old == new:
                     text = way.format(raw, name, *slashed)
-                    return replace(finding, remedy=f"{text} in place of {source.raw(node)}", place=Place(
-                        file, node.lineno, "", source_lines(file)[node.lineno - 1].strip()), text=finding.text.replace(
+                    return replace(finding, remedy=f"{text} in place of {source.raw(node)}", place=place_on(
+                        file, node.lineno), text=finding.text.replace(
                             _UNTOLD, f"as the var_list of {y.name} picks them by {part!r}, which is in their names too")
                         ), source.rows([(*source.range(node), text)], file)
     return None

@@ -16,7 +16,7 @@ from ....core.op import build
 from ....core.site import source_lines
 from ....core.traversal import ancestors, in_order
 from ...facts.records import Place
-from ...facts.roles import STORES, VARIABLES, takes_elements
+from ...facts.roles import STORES, VARIABLES, place_on, takes_elements
 from ..arithmetic_rules import number
 from ..scripts.source_tree import Source
 from .first_values import Begun
@@ -298,7 +298,7 @@ def fed_at(placeholder: Operation, value: Any) -> tuple[Place, str] | None:
         return None
     for key, given in found[:1]:
         text = f"{ast.unparse(key)}: {' '.join(ast.unparse(given).split())[:_LONGEST]}{_ranges(value)}"
-        return Place(file, key.lineno, "", source_lines(file)[key.lineno - 1].strip()), text
+        return place_on(file, key.lineno), text
     return None
 
 

@@ -13,7 +13,7 @@ from ....core.graph import Tensor
 from ....core.op import build
 from ....core.site import source_lines
 from ...facts.records import Place
-from ...facts.roles import takes_elements
+from ...facts.roles import place_on, takes_elements
 from ..advice import Advice, Remark
 from ..scripts.expressions import name_of
 from ..scripts.source_tree import Source
@@ -69,7 +69,7 @@ def read_whole(bad: Sequence[Tensor], feeds: Mapping[Tensor, Any]) -> list[Edit]
                  if np.ndim(fed) and not takes_elements(t.op)]
         given += arrays_of(source) if any(takes_elements(t.op) for t in feeds) else []
         call = reader_of(source, given)
-        line = InNumpy(Place(file, call.lineno, "", source_lines(file)[call.lineno - 1].strip()), name_of(call.func))
+        line = InNumpy(place_on(file, call.lineno), name_of(call.func))
         new = kept_from_zero(source, line)[0][2].strip()
     except (SyntaxError, ValueError, ArgumentError):
         return []

@@ -10,10 +10,10 @@ import torch
 
 from ....core.site import source_lines
 from ....debug.analysis.advice import Remark
-from ....debug.facts.roles import at_line
+from ....debug.facts.roles import at_line, place_on
 from ...new_calls import all_calls_on
 from ...new_lines import all_on, last_name, part_of, replaced, value
-from ...script_lines import assigned_on, on_lines, place_on
+from ...script_lines import assigned_on, on_lines
 from ...unreturned import unreturned
 from .scene import Scene
 

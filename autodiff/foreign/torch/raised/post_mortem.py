@@ -10,10 +10,10 @@ import torch
 
 from ....core.site import resolve
 from ....debug.analysis.advice import Remark
-from ....debug.facts.roles import as_place, at_line
+from ....debug.facts.roles import as_place, at_line, place_on
 from ...new_lines import after, before, in_place, last_name, nodes_on, out_of_place, replaced, scaled_inside, value
 from ...own_gradients import of_function
-from ...script_lines import assigned_on, loop_around, loops_around, names_between, nodes_in, on_lines, place_on, read_by
+from ...script_lines import assigned_on, loop_around, loops_around, names_between, nodes_in, on_lines, read_by
 from ...thresholds import ungated
 from ..graph import name_of, sliced, written_by
 from ..habits import Habits

@@ -12,7 +12,7 @@ from .....core.graph import Operation
 from .....core.site import source_lines
 from .....core.traversal import ancestors
 from ....facts.records import NewLines, Place
-from ....facts.roles import PLACEHOLDERS, at_line
+from ....facts.roles import PLACEHOLDERS, at_line, place_on
 from ...findings import Finding
 from ...mistakes.all_mistakes import UNSCALED
 from ...mistakes.case import Case
@@ -62,7 +62,7 @@ def arranged(finding: Finding, op: Operation | None, case: Case) -> Arranged | N
         lines = source.rows(changes, file)
     except ArgumentError:
         lines = {}
-    return Arranged(Place(file, line, "", source_lines(file)[line - 1].strip()), lines)
+    return Arranged(place_on(file, line), lines)
 
 
 def _apart(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from .....core.errors import ArgumentError
 from .....core.graph import Operation
-from .....core.site import source_lines
 from .....core.traversal import ancestors
 from ....facts.records import Place
+from ....facts.roles import place_on
 from ...scripts.calls import given, is_call, owner_text, words_of
 from ...scripts.changes import Change
 from ...scripts.source_tree import Source
@@ -35,7 +35,7 @@ class Given(NamedTuple):
     @property
     def place(self) -> Place:
         """The line that gives it."""
-        return Place(self.file, self.line, "", source_lines(self.file)[self.line - 1].strip())
+        return place_on(self.file, self.line)
 
 
 def given_of(placeholder: Operation) -> Given | None:

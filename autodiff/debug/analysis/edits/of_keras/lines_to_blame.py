@@ -8,8 +8,7 @@ from dataclasses import replace
 from .....core.graph import Operation
 from .....core.site import source_lines
 from ....facts.graph_lists import operations_of
-from ....facts.records import Place
-from ....facts.roles import at_line, traceback_of
+from ....facts.roles import at_line, place_on, traceback_of
 from ...findings import Finding
 from ...mistakes.all_mistakes import OF_A_CALL, OF_A_RATE, OF_DATA, UNSCALED
 from ...mistakes.batches import ALMOST_ZERO
@@ -66,7 +65,7 @@ def _divided_twice(finding: Finding, by: float) -> Finding:
                   and math.isclose(number_of(node.right), by, rel_tol=_SAME)} - {line}
     except (SyntaxError, ValueError):
         return finding
-    lines = " and".join(at_line(Place(file, each, "", "")) for each in sorted(others))
+    lines = " and".join(at_line(place_on(file, each)) for each in sorted(others))
     return replace(finding, text=f"{finding.text}; by {by:g} it is divided{lines} too") if others else finding
 
 

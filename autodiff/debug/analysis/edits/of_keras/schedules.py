@@ -11,7 +11,7 @@ from .....core.graph import Operation, Tensor
 from .....core.site import source_lines
 from .....core.traversal import ancestors
 from ....facts.records import Place
-from ....facts.roles import ASSIGNS
+from ....facts.roles import ASSIGNS, place_on
 from ...advice import advice_of
 from ...findings import Finding
 from ...mistakes.case import Case
@@ -42,7 +42,7 @@ class SetRate(NamedTuple):
     @property
     def place(self) -> Place:
         """The line that sets it."""
-        return Place(self.file, self.line, "", source_lines(self.file)[self.line - 1].strip())
+        return place_on(self.file, self.line)
 
     @property
     def why(self) -> str:
