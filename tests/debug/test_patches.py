@@ -639,3 +639,19 @@ with tf.Session() as session:
         seen = shell.script.namespace["seen"]
         assert [each.ravel().tolist() for _, each in seen] == [[1, 2], [3, 4], [5, 6]]
         assert [bool(np.isfinite(loss)) for loss, _ in seen] == [False, True, True]
+
+
+def test_what_a_fix_computes_is_no_data_of_the_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = START + """x, s = tf.placeholder(tf.float32, [None, 1]), tf.placeholder(tf.float32, [])
+loss = tf.reduce_mean(tf.exp(s) * tf.log(tf.nn.relu(tf.matmul(x, tf.Variable([[-1.0]])))))
+step = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for size in (0.0, 1000.0):
+        session.run([step, loss], {x: [[1.0], [2.0]], s: size})
+"""
+    with loaded(script, tmp_path, monkeypatch, "run -f nan") as shell:
+        for line in ("why nan", "fix 1", "run"):
+            said(line, shell)
+        found = shell.dbg.doctor().findings
+        assert found and "nan in the data" not in {each.kind for each in found}, found

@@ -57,7 +57,7 @@ def _bad_numbers(case: Case) -> list[Finding]:
             return []  # what is fed may be made with them
         for tensor, value in run.feeds.items():
             array = np.asarray(value)
-            if array.dtype.kind == "f" and array.size and not np.isfinite(array).all():
+            if tensor.op.type in DATA and array.dtype.kind == "f" and not np.isfinite(array).all():
                 bad = np.argwhere(~np.isfinite(array))
                 taker = next(iter(tensor._consumers), tensor.op)
                 weight = 106 if case.is_spoiled else 15  # 15: masked, as by a where
