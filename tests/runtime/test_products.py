@@ -1,6 +1,6 @@
 """Products of which some columns are read: the others are not computed, and the bits are the same."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -16,6 +16,13 @@ from autodiff.runtime.plan.plan import Plan, called, compile_plan
 from autodiff.runtime.plan.state import Run
 
 SIZES = [(32, 512, 256), (64, 300, 128), (33, 200, 333)]
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_run() -> Iterator[None]:
+    """A run has one thread of the BLAS: with two, which thread takes what may differ between a product and its part."""
+    with one_blas_thread():
+        yield
 
 
 def sliced(shape: tuple[int, int, int], bounds: tuple[int, int], dtype: type) -> tuple[Plan, Plan, list[np.ndarray]]:
