@@ -56,3 +56,19 @@ def test_stacks_and_labels() -> None:
 def test_initializers_by_name_are_as_small_as_keras_has_them(name: str, low: float, high: float) -> None:
     made = tf.Session().run(tf.keras.initializers.get(name)([50, 50]))
     assert low <= abs(made).max() <= high
+
+
+def test_each_call_has_a_scope_of_its_own_and_variables_the_names_of_tensorflow() -> None:
+    keras, x = tf.keras, tf.placeholder(tf.float32, [None, 4])
+    keras.layers.Dense(4)(tf.layers.dense(keras.layers.Dense(4)(x), 4))
+    twice = keras.Sequential([keras.layers.Dense(4, name="end", input_shape=(4,))], name="twice")
+    for _ in range(2):
+        with tf.variable_scope("v", reuse=tf.AUTO_REUSE), tf.name_scope("n"):
+            tf.layers.dense(keras.layers.Dense(4)(twice(x)), 4)
+    assert [v.op.name for v in tf.global_variables() if "kernel" in v.name] == [
+        "dense_1/kernel", "dense/kernel", "dense_2/kernel", "end/kernel", "v/n/dense_3/kernel", "v/dense/kernel",
+        "v_1/n/dense_5/kernel"]
+    assert [op.name for op in tf.get_default_graph().get_operations() if op.type == "MatMul"] == [
+        "dense_1/MatMul", "dense/MatMul", "dense_2/MatMul", "end/MatMul", "v/n/twice/end/MatMul",
+        "v/n/dense_3/MatMul", "v/n/dense/MatMul", "v_1/n/twice/end/MatMul", "v_1/n/dense_5/MatMul",
+        "v_1/n/dense/MatMul"]

@@ -1,8 +1,9 @@
 """Layer: a function whose variables are made at its first call, in a variable scope of their own."""
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from .trackable import restore_waiting
 from .variable import Variable
 from .variable_kinds import VariableSynchronization
 from .variable_scope import VariableScope, get_variable, variable_scope
+from .variable_store import made_apart
 
 _NAMES = "layer_names"
 
@@ -64,8 +66,6 @@ class Layer(Holding):
         self._base_name = name.name if isinstance(name, VariableScope) else name or snake_case(type(self).__name__)
         self._name = name if isinstance(name, str) and name else \
             numbered(snake_case(type(self).__name__), 0 if self._named_once else 1)
-        if self._named_once and not isinstance(name, VariableScope):
-            self._base_name = self._name
         self._scope: VariableScope | None = None
         self._frames = site.capture()  # of who made it
         if _scope:
@@ -126,14 +126,16 @@ class Layer(Holding):
                                 "synchronization=VariableSynchronization.ON_READ.")
         trainable = (trainable if trainable is not None else synchronization != VariableSynchronization.ON_READ)
         graph = get_default_graph()
-        self._find_scope(None)
+        is_apart = self._named_once and self._scope is None  # made before its first call, as by __init__
+        own = VariableScope(name=graph.scope, name_scope=f"{graph.scope}/") if is_apart else self._find_scope(None)
         before = set() if graph.executing_eagerly else {id(v) for v in get_collection_ref(GraphKeys.GLOBAL_VARIABLES)}
-        with variable_scope(self._scope, reuse=self._shares, auxiliary_name_scope=False) as scope, \
+        with variable_scope(own, reuse=self._shares, auxiliary_name_scope=False) as scope, \
                 graph.name_scope(scope.original_name_scope):
             variable = get_variable(
                 name, shape=() if shape is None else shape, dtype=as_dtype(dtype or self._dtype or float32),
                 initializer=named_initializer(initializer), trainable=trainable and self.trainable,
-                constraint=constraint, use_resource=use_resource, partitioner=partitioner)
+                constraint=constraint, use_resource=use_resource, partitioner=partitioner,
+                custom_getter=made_apart if self._named_once else None)
             if regularizer is not None and id(variable) not in before:
                 self._regularize(name, variable, regularizer)
         trained = variable.trainable if graph.executing_eagerly else _listed(variable, GraphKeys.TRAINABLE_VARIABLES)
@@ -172,26 +174,36 @@ class Layer(Holding):
 
         Raises ShapeError (ValueError) for an input that does not fit the layer.
         """
-        graph = get_default_graph()
-        self._find_scope(scope)
-        inputs = nest.map_structure(_as_tensor, inputs)
-        with variable_scope(self._scope, reuse=self._shares, auxiliary_name_scope=False) as opened:
+        with self._entered(scope) as opened:
+            inputs = nest.map_structure(_as_tensor, inputs)
             if takes(self, "scope"):
                 options["scope"] = opened
             check_inputs(self.input_spec, inputs, self._name)
-            with graph.name_scope(opened.original_name_scope):
-                if not self.built:
-                    self._first_call(inputs)
-                outputs = self.call(inputs, *args, **with_mask(self, inputs, options))
-                if outputs is None:
-                    raise ArgumentError(f"the call of layer {self._name!r} must return a tensor, found None")
-                self._regularize_activity(outputs)
+            if not self.built:
+                self._first_call(inputs)
+            outputs = self.call(inputs, *args, **with_mask(self, inputs, options))
+            if outputs is None:
+                raise ArgumentError(f"the call of layer {self._name!r} must return a tensor, found None")
+            self._regularize_activity(outputs)
         outputs = remembered(self, inputs, (args, options), outputs)
         for update in self.updates:
             _collect(update, GraphKeys.UPDATE_OPS)
         return outputs
 
     apply = __call__
+
+    @contextlib.contextmanager
+    def _entered(self, scope: Any) -> Iterator[VariableScope]:
+        """The scopes of one call: a layer of Keras has a name scope where it is called, others the one they have."""
+        is_again, graph = self._scope is not None, get_default_graph()
+        opened = self._find_scope(scope)
+        if self._named_once:
+            with graph.name_scope(self._name if is_again else opened.original_name_scope):
+                yield opened
+            return
+        with variable_scope(opened, reuse=self._shares, auxiliary_name_scope=False) as within, \
+                graph.name_scope(within.original_name_scope):
+            yield within
 
     def _first_call(self, inputs: Any) -> None:
         first = nest.flatten(inputs)[:1]
@@ -202,15 +214,18 @@ class Layer(Holding):
         self.built = True
         restore_waiting()
 
-    def _find_scope(self, scope: Any) -> None:
-        """Open the layer's variable scope once, so that it has its name."""
+    def _find_scope(self, scope: Any) -> VariableScope:
+        """The layer's variable scope, opened once, so that it has its name. That of Keras' layers is a name alone."""
         if self._scope is not None:
-            return
-        if self._reuse:
-            with variable_scope(self._base_name if scope is None else scope) as self._scope:
-                return
-        with variable_scope(scope, default_name=self._base_name) as self._scope:
-            return
+            return self._scope
+        if self._named_once:
+            with get_default_graph().name_scope(self._name) as name:
+                self._scope = VariableScope(name=name.rstrip("/"), name_scope=name)
+        else:
+            named = self._base_name if self._reuse and scope is None else scope
+            with variable_scope(named, None if self._reuse else self._base_name) as self._scope:
+                pass
+        return self._scope
 
     def _regularize_activity(self, outputs: Any) -> None:
         if self.activity_regularizer is None:
@@ -234,8 +249,9 @@ def snake_case(name: str) -> str:
 def numbered(base: str, first: int) -> str:
     """`dense_1`, `dense_2`, …: a name of the layer's own, apart from that of its scope. first: 0 for `dense` before."""
     counts = get_default_graph().outermost.extras.setdefault(_NAMES, {})
-    counts[base] = counts.get(base, first - 1) + 1
-    return f"{base}_{counts[base]}" if counts[base] else base
+    counts[base] = counts.get(base, 0) + 1
+    number = counts[base] - 1 + first  # Keras' layers count from 0, those of tf.layers from 1, with one counter
+    return f"{base}_{number}" if number else base
 
 
 def callable_or_none(function: Any, what: str) -> Any:

@@ -50,14 +50,21 @@ def found_or_made(name: str, shape: Any = None, dtype: Any = float32, initialize
     if reuse is True:
         raise GraphError(f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to "
                          "set reuse=tf.AUTO_REUSE in VarScope?", hint="reuse=False, too, makes it here")
-    initial_value, own_dtype = _initial(name, initializer, shape, dims, dtype, options.get("validate_shape", True))
-    variable = store[name] = Variable(initial_value, name=name, dtype=own_dtype, **options)
+    variable = store[name] = made_apart(None, name, shape, dtype, initializer, **options)
     if graph.executing_eagerly and store is variables_by_name(graph):  # the collections are the store's
         graph.add_to_collections([*(options.get("collections") or [GraphKeys.GLOBAL_VARIABLES]),
                                   *[GraphKeys.TRAINABLE_VARIABLES] * variable.trainable], variable)
     if regularizer:  # an empty dict of them is none
         _regularize(graph, variable, regularizer, name)
     return variable
+
+
+def made_apart(getter: Any, name: str, shape: Any = None, dtype: Any = float32, initializer: Any = None,
+               regularizer: Any = None, reuse: Any = None, partitioner: Any = None, **options: Any) -> Variable:
+    """A variable that no name finds again, as those of Keras' layers. A custom getter, which makes it as a whole."""
+    initial_value, own_dtype = _initial(name, initializer, shape, as_dims(shape), as_dtype(dtype or float32).base_dtype,
+                                        options.get("validate_shape", True))
+    return Variable(initial_value, name=name, dtype=own_dtype, **options)
 
 
 def _shared_parts(whole: PartitionedVariable, name: str, dims: Any, dtype: DType, reuse: Any,
