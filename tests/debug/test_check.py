@@ -409,3 +409,27 @@ def test_what_pythons_kernels_give_is_as_wide_as_what_they_are_given() -> None:
     packed, _, rows = Kernels(graph).of(found.op, [matrix.astype(np.float64)])
     assert packed.dtype == np.float64 and np.allclose(packed, [[3.0, 1.0], [1 / 6, 2 - 1 / 6]], 1e-14)
     assert Kernels(graph).of(theirs.op, [matrix.astype(np.float64)])[0].dtype == np.float32 and rows.tolist() == [0, 1]
+
+
+def the_check_of(build: Callable[[], Tensor]) -> Any:
+    graph = tf.Graph()
+    with graph.as_default():
+        y = build()
+    dbg = Debugger(graph)
+    dbg.run(1, fetches=y.name)
+    return dbg.check(y.name)
+
+
+def test_a_loop_that_would_not_end_with_its_numbers_elsewhere_is_judged() -> None:
+    check = the_check_of(lambda: tf.reduce_sum(tf.while_loop(
+        lambda w: w[0] < 10, lambda w: [w * [2.0, 1.5]], [tf.Variable([1.0, 0.0])])))
+    assert check.right and not check.wrong and check.total < 1e-6
+
+
+def test_a_solver_whose_steps_show_in_near_differences_is_right() -> None:
+    def found_to_eight_digits() -> Tensor:
+        v = tf.Variable(0.3)
+        exact = tf.sin(v)
+        return exact + tf.stop_gradient(tf.round((exact - v) * 1e8) * 1e-8 - (exact - v))
+
+    assert the_check_of(found_to_eight_digits).total < 1e-3

@@ -98,7 +98,8 @@ class _Checked:
         first = [widened(v) for v in self.given]
         free = [i for i in self.moving if i not in _KEPT.get(self.op.type, ())]
         points = [first]
-        points += [[move(v, rng) if i in free else v for i, v in enumerate(first)] for move in (_moved, _mixed)]
+        moves = (_moved,) if functions_of(self.op) else (_moved, _mixed)  # a loop might not end with its numbers mixed
+        points += [[move(v, rng) if i in free else v for i, v in enumerate(first)] for move in moves]
         slopes: dict[int, list[list[Slope]]] = {i: [] for i in self.moving}
         none: set[int] = set()
         self.factors = {}
@@ -142,7 +143,7 @@ class _Checked:
                 continue
             if order == 1 and len(outputs) == 1 and np.array_equal(outputs[0], np.asarray(point[i])):
                 self.factors.setdefault(i, []).append(factor_of(dx, weights[0]))
-            for _ in range(_DIRECTIONS):
+            for _ in range(1 if functions_of(self.op) else _DIRECTIONS):  # the ops of a loop are judged one by one too
                 along = _direction(point[i], rng) * _scale(np.asarray(point[i]))
                 if self.op.type in _SYMMETRIC or any(
                         taker.type in _SYMMETRIC for taker in self.op.inputs[i]._consumers):
