@@ -13,6 +13,7 @@ from ..core.name_scope import scope
 from ..core.op import OPS, build
 from ..core.shapes import is_known
 from .common.made import named
+from .common.op_counts import operations_so_far
 from .common.unsupported import refusing
 
 _DEFAULT_SEED = 87654321  # stands for the graph's seed when only the op has one
@@ -45,7 +46,7 @@ def _operations_so_far(graph: Any) -> int:
     if graph.executing_eagerly:
         return graph.seeds.randint(0, _LARGEST)
     outer = getattr(graph, "outer", None)
-    return graph.version if outer is None else graph.version + 65_537 * (1 + _operations_so_far(outer))
+    return operations_so_far(graph) if outer is None else graph.version + 65_537 * (1 + _operations_so_far(outer))
 
 
 def _seeds(seed: int | None) -> dict[str, Any]:

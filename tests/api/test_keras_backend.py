@@ -107,3 +107,12 @@ def test_a_layer_of_ones_own_multiplies_by_its_variable() -> None:
     with tf.Graph().as_default():
         model = tf.keras.Sequential([Doubled(input_shape=(4,))])
         assert model.predict(np.ones((1, 4))).tolist() == [[4.0, 4.0]]
+
+
+def test_clear_session_begins_with_an_empty_graph() -> None:
+    tf.keras.layers.Dense(2)(tf.placeholder(tf.float32, [None, 3]))
+    tf.keras.backend.clear_session()
+    tf.keras.layers.Dense(2)(tf.placeholder(tf.float32, [None, 3]))
+    names = list(tf.get_default_graph().operations)
+    assert names[:3] == ["keras_learning_phase/input", "keras_learning_phase", "Placeholder"]
+    assert [v.op.name for v in tf.global_variables()] == ["dense/kernel", "dense/bias"]

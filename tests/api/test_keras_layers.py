@@ -1,9 +1,12 @@
 """tf.keras.layers that are tf.layers; nn.conv_transpose, parallel_stack and labels without repeats."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.core.function_graph import functions_of
 
 
 @pytest.fixture(autouse=True)
@@ -72,3 +75,28 @@ def test_each_call_has_a_scope_of_its_own_and_variables_the_names_of_tensorflow(
         "dense_1/MatMul", "dense/MatMul", "dense_2/MatMul", "end/MatMul", "v/n/twice/end/MatMul",
         "v/n/dense_3/MatMul", "v/n/dense/MatMul", "v_1/n/twice/end/MatMul", "v_1/n/dense_5/MatMul",
         "v_1/n/dense/MatMul"]
+
+
+def test_random_ops_behind_layers_have_tensorflows_seeds() -> None:
+    """Those that 1.15.5 gives them, which come of how many operations it has made: a mistake in one shifts the rest."""
+    keras, row, image = tf.keras.layers, tf.placeholder(tf.float32, [None, 5, 4]), tf.placeholder(
+        tf.float32, [None, 8, 8, 3])
+    tf.set_random_seed(1)
+    phase = tf.placeholder_with_default(False, [])
+    h = keras.BatchNormalization()(keras.Conv2D(4, 3, activation="relu")(image))
+    h = keras.Dropout(0.25)(keras.MaxPooling2D()(keras.Conv2D(3, 3)(h)))
+    h = keras.Dense(6)(keras.Flatten()(h))
+    h = keras.LSTM(4)(keras.Dense(3)(keras.Reshape((3, 2))(h)))
+    h = keras.GRU(3)(keras.SimpleRNN(2, return_sequences=True)(row)) + tf.layers.dense(h, 3)
+    h = tf.layers.dropout(tf.layers.batch_normalization(h, scale=False, training=phase), training=phase)
+    h = tf.layers.conv2d_transpose(tf.layers.batch_normalization(image, center=False, training=True), 2, 3)
+    tf.layers.separable_conv2d(h, 2, 3)
+    tf.layers.dense(h, 1)
+
+    def drawn(graph: Any) -> list[int]:
+        bodies = [body.graph for op in graph.operations.values() for body in functions_of(op)]
+        return [op.attrs["seed2"] for op in graph.operations.values() if op.attrs.get("seed2")] + sum(
+            map(drawn, bodies), [])
+
+    assert sorted(drawn(tf.get_default_graph())) == [
+        7, 97, 125, 151, 180, 224, 235, 504, 515, 632, 643, 906, 996, 1041, 1084, 1094, 1113]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...core.defaults import get_default_session
-from ...core.graph import get_default_graph
+from ...core.graph import get_default_graph, reset_default_graph
 from ...core.site import capture, resolve
 from ...runtime.session import Session
 from ..arrays.creation import placeholder_with_default
@@ -71,8 +71,12 @@ def set_learning_phase(value: Any) -> None:
 
 
 def clear_session() -> None:
-    """Forget the session and the phase of this graph."""
+    """Begin anew with an empty default graph, as tf.reset_default_graph; its first tensor is the learning phase."""
+    is_eager = get_default_graph().executing_eagerly
     _kept().clear()
+    if not is_eager:
+        reset_default_graph()
+        learning_phase()
 
 
 def get_value(x: Any) -> Any:

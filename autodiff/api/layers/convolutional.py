@@ -8,6 +8,7 @@ from ...core.graph import Tensor
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims
 from ..arrays.rearrange import pad
+from ..common.op_counts import count_more
 from ..nn.activations import bias_add
 from ..nn.convolutions import check_steps
 from ..nn.convolutions import conv1d as filtered_rows
@@ -89,6 +90,7 @@ class Convolution(Layer):
         if padding == "causal":
             inputs, padding = self.shifted(inputs), "valid"
         function = (filtered_rows, filtered_images, filtered_volumes)[self.rank - 1]
+        count_more(1)  # the constant dilation_rate
         return self.finished(function(inputs, self.kernel, self.strides, padding.upper(), data_format=self.layout,
                                       dilations=self.dilation_rate))
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from ...core.constant_value import static_value
 from ...core.errors import ArgumentError, KindError, ShapeError
-from ...core.graph import Tensor
+from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims, num_elements
 from ..arrays.shaping import transpose
+from ..common.op_counts import counted_as, operations_so_far
 from ..control.control_flow import cond
 from ..linalg.products import tensordot
 from ..nn.activations import bias_add
@@ -18,6 +19,8 @@ from ..nn.named_activations import named_activation
 from ..nn.normalization import dropout as dropped_out
 from ..variables.layer_base import InputSpec, Layer, callable_or_none
 from ..variables.named_initializers import ZEROS
+
+_BEFORE_DRAW, _OF_DROPOUT, _OF_FLATTEN = 9, 24, 8  # operations in TensorFlow
 
 
 class Dense(Layer):
@@ -80,9 +83,14 @@ class Dropout(Layer):
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
     def call(self, inputs: Tensor, training: Any = False) -> Tensor:
+        is_known, seed, graph = truth(training) is not None, self.seed, get_default_graph()
+        if not is_known and seed is None and graph.seed is not None:
+            seed = operations_so_far(graph) + _BEFORE_DRAW
+
         def dropped() -> Tensor:
-            return dropped_out(inputs, noise_shape=self.noise_shape, seed=self.seed, rate=self.rate)
-        return chosen(training, dropped, lambda: build.Identity(inputs))
+            return dropped_out(inputs, noise_shape=self.noise_shape, seed=seed, rate=self.rate)
+        with counted_as(None if is_known else _OF_DROPOUT):
+            return chosen(training, dropped, lambda: build.Identity(inputs))
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         return TensorShape(input_shape)
@@ -145,9 +153,10 @@ class Flatten(Layer):
             inputs = transpose(inputs, [0, *range(2, rank), 1])
         size = num_elements(inputs.dims[1:])  # type: ignore[index]
         batch = inputs.dims[0]  # type: ignore[index]
-        if size is not None:
-            return build.Reshape(inputs, [-1 if batch is None or not size else batch, size] if size else [0, 0])
-        return build.Reshape(inputs, [batch if batch is not None else build.Shape(inputs)[0], -1])
+        with counted_as(_OF_FLATTEN if batch is None else None):
+            if size is not None:
+                return build.Reshape(inputs, [-1 if batch is None or not size else batch, size] if size else [0, 0])
+            return build.Reshape(inputs, [batch if batch is not None else build.Shape(inputs)[0], -1])
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         dims = as_dims(input_shape) or ()

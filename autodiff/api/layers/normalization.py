@@ -9,6 +9,7 @@ from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims
+from ..common.op_counts import count_more, counted_as
 from ..math.casts import in_dtype
 from ..nn.normalization import batch_normalization as normalized
 from ..nn.normalization import fused_batch_norm, moments
@@ -96,6 +97,8 @@ class BatchNormalization(Layer):
         if self.scale:
             self.gamma = self.add_weight("gamma", shape, dtype, self.gamma_initializer, self.gamma_regularizer,
                                          constraint=self.gamma_constraint)
+        if self.fused:
+            count_more((not self.scale) + (not self.center))  # constants in their place
         if self.center:
             self.beta = self.add_weight("beta", shape, dtype, self.beta_initializer, self.beta_regularizer,
                                         constraint=self.beta_constraint)
@@ -114,10 +117,18 @@ class BatchNormalization(Layer):
 
     def call(self, inputs: Tensor, training: Any = False) -> Tensor:
         if self.virtual_batch_size is None:
-            return self._fused(inputs, training) if self.fused else self._by_moments(inputs, training)
+            with counted_as(None if self.renorm else self._operations(truth(training))):
+                return self._fused(inputs, training) if self.fused else self._by_moments(inputs, training)
         dims = [-1 if dim is None else dim for dim in inputs.dims[1:]]  # type: ignore[index]
         parts = build.Reshape(inputs, [self.virtual_batch_size, -1, *dims])
         return build.Reshape(self._by_moments(parts, training), [-1, *dims])
+
+    def _operations(self, training: Any) -> int:
+        """How many operations TensorFlow makes of a call; a resource is read once more at each of some places."""
+        lacks = (not self.scale) + (not self.center)
+        read = (10 - (lacks * 2 if self.fused else lacks)) * self._named_once
+        counts = {None: (56, 36), True: (24, 14), False: (8, 2)}[training]
+        return counts[bool(self.fused)] - (not self.scale and not self.fused) + read * (training is None)
 
     def _fused(self, inputs: Tensor, training: Any) -> Tensor:
         shape, dtype = self.moving_mean.shape, self.moving_mean.dtype.base_dtype

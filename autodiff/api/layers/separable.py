@@ -5,6 +5,7 @@ from typing import Any
 
 from ...core.graph import Tensor
 from ...core.op import build
+from ..common.op_counts import count_more
 from ..nn.convolutions import separable_conv2d as separable_images
 from ..variables.layer_base import callable_or_none
 from ..variables.named_initializers import ZEROS
@@ -47,6 +48,7 @@ class _Separable(Convolution):
 
     def _separated(self, images: Tensor, depthwise: Any, pointwise: Any, steps: Any, rate: Any, padding: str) -> Tensor:
         layout = "NCHW" if self.data_format == "channels_first" else "NHWC"
+        count_more(2)
         strides = [1, 1, *steps] if layout == "NCHW" else [1, *steps, 1]
         return separable_images(images, depthwise, pointwise, strides, padding.upper(), rate, data_format=layout)
 

@@ -7,6 +7,7 @@ from ...core.graph import Tensor
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims
 from ..arrays.shaping import stack
+from ..common.op_counts import count_more
 from ..nn.convolutions import conv2d_transpose as transposed_images
 from ..nn.convolutions import conv3d_transpose as transposed_volumes
 from .convolutional import Convolution
@@ -26,6 +27,7 @@ class _Transposed(Convolution):
     def call(self, inputs: Tensor) -> Tensor:
         known = self.compute_output_shape(inputs.shape)
         shape = build.Shape(inputs)
+        count_more(4)
         start = 2 if self.data_format == "channels_first" else 1
         lengths = [self._longer(shape[start + i], i) for i in range(self.rank)]
         sizes = [self.filters, *lengths] if start == 2 else [*lengths, self.filters]

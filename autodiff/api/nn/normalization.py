@@ -14,6 +14,7 @@ from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import merge
+from ..common.op_counts import count_more
 from ..common.renamed_arguments import one_of
 from ..math.reductions import reduce_mean, reduce_sum
 from ..random import random_uniform
@@ -49,6 +50,7 @@ def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_
         mean = reduce_mean(y, axes, keepdims=True, name="mean")
         variance = reduce_mean(build.SquaredDifference(y, mean), axes, keepdims=True, name="variance")
         found = mean, variance
+        count_more(1)  # a StopGradient around the mean
         if not keep:
             found = build.Squeeze(mean, squeeze_dims=axes), build.Squeeze(variance, squeeze_dims=axes)
         return tuple(build.Cast(m, dtype=float16) for m in found) if x.dtype is float16 else found

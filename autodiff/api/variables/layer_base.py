@@ -127,7 +127,8 @@ class Layer(Holding):
         trainable = (trainable if trainable is not None else synchronization != VariableSynchronization.ON_READ)
         graph = get_default_graph()
         is_apart = self._named_once and self._scope is None  # made before its first call, as by __init__
-        own = VariableScope(name=graph.scope, name_scope=f"{graph.scope}/") if is_apart else self._find_scope(None)
+        around = graph.scope and f"{graph.scope}/"
+        own = VariableScope(name=graph.scope, name_scope=around) if is_apart else self._find_scope(None)
         before = set() if graph.executing_eagerly else {id(v) for v in get_collection_ref(GraphKeys.GLOBAL_VARIABLES)}
         with variable_scope(own, reuse=self._shares, auxiliary_name_scope=False) as scope, \
                 graph.name_scope(scope.original_name_scope):

@@ -13,13 +13,14 @@ from ....core.shapes import TensorShape
 from ...arrays.creation import ones, zeros
 from ...arrays.shaping import concat, split, stack, transpose, unstack
 from ...common.made import named
+from ...common.op_counts import counted_as
 from ...control.map_and_scan import scan
 from ...layers import InputSpec, Layer
 from ...layers.core import chosen
 from ...nn.convolutions import conv2d
 from ...nn.normalization import dropout
 from ...variables.variable import Variable
-from .. import backend
+from .. import activations, backend
 from .plain import Weights, function_of
 
 __all__ = ["ConvLSTM2D", "CuDNNGRU", "CuDNNLSTM", "GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "SimpleRNN",
@@ -38,6 +39,7 @@ class _Cell(Weights, Layer):
     """
 
     _gates = 1
+    _operations = (94, 0)  # that TensorFlow makes of a layer of such steps, and more with hard sigmoids
     _states = 1
 
     def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "hard_sigmoid",
@@ -118,6 +120,7 @@ class GRUCell(_Cell):
     """A gated recurrent unit; the reset gate acts before the matrix. Gates: update, reset, candidate."""
 
     _gates = 3
+    _operations = (210, 28)
 
     def __init__(self, units: int, *args: Any, reset_after: bool = False, **options: Any) -> None:
         super().__init__(units, *args, **options)
@@ -137,6 +140,7 @@ class LSTMCell(_Cell):
     """Long short-term memory. States: output and memory. Gates: input, forget, candidate, output."""
 
     _gates, _states = 4, 2
+    _operations = (198, 42)
 
     def __init__(self, units: int, *args: Any, unit_forget_bias: bool = True, **options: Any) -> None:
         super().__init__(units, *args, **options)
@@ -301,15 +305,25 @@ def _layer_of(kind: Any, name: str, words: str) -> Any:
 
     class Made(RNN):
         def __init__(self, units: int, *args: Any, **options: Any) -> None:
+            self._is_usual = options.get("use_bias", True) and not any(map(
+                options.get, ("dropout", "recurrent_dropout", "unroll", "stateful")))
             for unused in ("implementation", "input_length", "time_major"):
                 options.pop(unused, None)
             told = {key: value for key, value in options.items() if key not in own}
             super().__init__(kind(units, *args, **told), **{key: value for key, value in options.items() if key in own})
             self.units = units
 
-        def call(self, inputs: Any, initial_state: Any = None, training: Any = None, mask: Any = None) -> Any:
+        def build(self, input_shape: Any) -> None:
             self.cell._scope = self._scope  # the variables are the layer's
-            return super().call(inputs, initial_state, training, mask)
+            first = nest.flatten(input_shape)[0] if isinstance(input_shape, list) else input_shape
+            self.cell.build(TensorShape([TensorShape(first)[0], *TensorShape(first)[2:]]))
+            self.cell.built = self.built = True
+
+        def call(self, inputs: Any, initial_state: Any = None, training: Any = None, mask: Any = None) -> Any:
+            count, hard = self.cell._operations
+            count += 2 * self._backwards + hard * (self.cell.recurrent_activation is activations.hard_sigmoid)
+            with counted_as(count if self._is_usual and initial_state is None and mask is None else None):
+                return super().call(inputs, initial_state, training, mask)
 
     return named(Made, name, words)
 

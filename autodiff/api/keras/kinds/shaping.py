@@ -13,6 +13,7 @@ from ... import math, nn
 from ...arrays.rearrange import pad, repeat, tile
 from ...arrays.shaping import concat, expand_dims, reshape, transpose
 from ...common.made import named
+from ...common.op_counts import counted_as
 from ...layers import Layer
 from ...linalg import matmul
 from .. import backend
@@ -79,8 +80,9 @@ class Reshape(Function):
                                         found=f"shape {wanted}")
                 sizes[at] = whole // others
             batch = x.dims[0]
-            return reshape(x, [-1 if batch is None else batch, *sizes] if batch is not None or -1 not in sizes
-                           else concat([build.Shape(x)[:1], sizes], 0))
+            with counted_as(7 + len(sizes) if batch is None else None):
+                return reshape(x, [-1 if batch is None else batch, *sizes] if batch is not None or -1 not in sizes
+                               else concat([build.Shape(x)[:1], sizes], 0))
         super().__init__(shaped, **options)
 
 
