@@ -1,28 +1,22 @@
-"""tf.contrib.rnn: the cells and drivers of tf.nn, and more cells."""
+"""Cells beside those of tf.nn: fused ones under their names, one with normalization, one that a search found."""
 from __future__ import annotations
 
 from typing import Any
 
-from ...core.errors import ArgumentError, ShapeError
-from ...core.graph import Tensor
-from ...core.op import build
-from ..arrays.shaping import concat, split
-from ..common.unsupported import refusing
-from ..math import sigmoid, tanh
-from ..nn.activations import bias_add, relu
-from ..nn.normalization import dropout
-from ..nn.rnn_cell import *
-from ..nn.rnn_cell import __all__ as _cells
-from ..nn.rnn_cell.base import LayerRNNCell, LSTMStateTuple, RNNCell, check_cell, input_depth
-from ..nn.rnn_cell.cells import GRUCell, LSTMCell
-from ..nn.rnn_static import *
-from ..nn.rnn_static import __all__ as _drivers
-from ..variables.initializers import Constant, Zeros
-from ..variables.variable_scope import get_variable, variable_scope
-from .layers.normalization import layer_norm
+from ....core.errors import ArgumentError
+from ....core.graph import Tensor
+from ....core.op import build
+from ...arrays.shaping import concat, split
+from ...math import sigmoid, tanh
+from ...nn.activations import bias_add, relu
+from ...nn.normalization import dropout
+from ...nn.rnn_cell.base import LayerRNNCell, LSTMStateTuple, RNNCell, input_depth
+from ...nn.rnn_cell.cells import GRUCell, LSTMCell
+from ...variables.initializers import Constant, Zeros
+from ...variables.variable_scope import get_variable, variable_scope
+from ..layers.normalization import layer_norm
 
-__all__ = ["GRUBlockCell", "GRUBlockCellV2", "InputProjectionWrapper", "LSTMBlockCell", "LayerNormBasicLSTMCell",
-           "LayerRNNCell", "NASCell", "OutputProjectionWrapper", *_cells, *_drivers]
+__all__ = ["GRUBlockCell", "GRUBlockCellV2", "LSTMBlockCell", "LayerNormBasicLSTMCell", "NASCell"]
 
 
 class LSTMBlockCell(LSTMCell):
@@ -142,64 +136,3 @@ class NASCell(LayerRNNCell):
         h = tanh(c * tanh(b[2] + b[3]))
         h = h if self._num_proj is None else build.MatMul(h, self.projection_weights)
         return h, LSTMStateTuple(c, h)
-
-
-def _projected(x: Tensor, size: int, activation: Any) -> Tensor:
-    """activation(x · kernel + bias), with variables of the current scope."""
-    if x.dims is None or len(x.dims) != 2 or x.dims[1] is None:
-        raise ShapeError(expected="a matrix with a known number of columns to project", found=x.describe())
-    dtype = x.dtype.base_dtype
-    kernel = get_variable("kernel", [x.dims[1], size], dtype)
-    y = bias_add(build.MatMul(x, kernel), get_variable("bias", [size], dtype, Zeros()))
-    return activation(y) if activation else y
-
-
-class _Projection(RNNCell):
-    """A cell with a projection of its input or output."""
-
-    def __init__(self, cell: Any, size: int, activation: Any, reuse: bool | None) -> None:
-        super().__init__(_reuse=reuse)
-        check_cell("cell", cell)
-        if size < 1:
-            raise ArgumentError(expected="a size >= 1 of a projection", found=size)
-        self._cell, self._size, self._activation = cell, size, activation
-
-    @property
-    def state_size(self) -> Any:
-        return self._cell.state_size
-
-    @property
-    def output_size(self) -> Any:
-        return self._cell.output_size
-
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        return self._cell.zero_state(batch_size, dtype)
-
-
-class OutputProjectionWrapper(_Projection):
-    """A cell whose output becomes activation(output · kernel + bias)."""
-
-    def __init__(self, cell: Any, output_size: int, activation: Any = None, reuse: bool | None = None) -> None:
-        super().__init__(cell, output_size, activation, reuse)
-
-    @property
-    def output_size(self) -> Any:
-        return self._size
-
-    def call(self, inputs: Tensor, state: Any) -> Any:
-        output, state = self._cell(inputs, state)
-        return _projected(output, self._size, self._activation), state
-
-
-class InputProjectionWrapper(_Projection):
-    """A cell whose input is activation(inputs · kernel + bias). input_size is accepted without effect."""
-
-    def __init__(self, cell: Any, num_proj: int, activation: Any = None, input_size: Any = None,
-                 reuse: bool | None = None) -> None:
-        super().__init__(cell, num_proj, activation, reuse)
-
-    def call(self, inputs: Tensor, state: Any) -> Any:
-        return self._cell(_projected(inputs, self._size, self._activation), state)
-
-
-__getattr__ = refusing("tf.contrib.rnn", __name__)

@@ -1,0 +1,15 @@
+"""tf.contrib.rnn: the cells and drivers of tf.nn, and more cells. Start with cells.py."""
+
+from ...common.unsupported import refusing
+from ...nn.rnn_cell import *
+from ...nn.rnn_cell import __all__ as _cells
+from ...nn.rnn_cell.base import LayerRNNCell
+from ...nn.rnn_static import *
+from ...nn.rnn_static import __all__ as _drivers
+from . import cells, projections
+from .cells import *
+from .projections import *
+
+__all__ = ["LayerRNNCell", *_cells, *_drivers, *cells.__all__, *projections.__all__]
+
+__getattr__ = refusing("tf.contrib.rnn", __name__)
