@@ -1,7 +1,7 @@
 """Models of layers and cells, written once for TensorFlow and for autodiff: `tf` is the argument.
 
 EXPECTED in test_layers_api.py and test_rnn.py was printed by this file, run under TensorFlow 1.15.5:
-`python tests/layer_cases.py`.
+`python tests/api/layer_cases.py`.
 """
 
 import numpy as np
@@ -185,11 +185,16 @@ def facts(tf, case):
         return names, values, slopes, moved
 
 
-def check(tf, case, expected):
+def written(names):
+    """Names of variables, with their shapes."""
+    return " ".join(f"{name}{shape}" for name, *shape in names)
+
+
+def check(tf, case, expected, written=written):
     """Outputs and gradients, measured; single precision is right to a few units of 1e-5, as is TensorFlow's."""
     names, *found = facts(tf, case)
     single = isinstance(case[0][-1], str)
-    assert " ".join(f"{name}{shape}" for name, *shape in names) == expected[0]
+    assert written(names) == expected[0]
     for ours, theirs in zip(found, expected[1:]):
         np.testing.assert_allclose(ours, theirs, rtol=2e-4 if single else 1e-6, atol=2e-4 if single else 1e-6)
 
@@ -201,7 +206,7 @@ if __name__ == "__main__":
         print(f"# {made.__name__}")
         for name, case in made(tensorflow).items():
             names, *numbers = facts(tensorflow, case)
-            print(f"    {name!r}: (\n        {' '.join(f'{n[0]}{list(n[1:])}' for n in names)!r},")
+            print(f"    {name!r}: (\n        {written(names)!r},")
             for row in numbers:
                 print(f"        {[float(f'{v:.7g}') for v in row]},")
             print("    ),")

@@ -14,7 +14,7 @@ ADVICE = {
     "contrib.learn": "write the loop out in a tf.Session; MNIST is tensorflow.examples.tutorials.mnist.input_data",
     "contrib.slim": "use tf.layers, or tf.contrib.layers, with tf.contrib.framework.arg_scope",
     "contrib.seq2seq": "write the decoder as a tf.while_loop or tf.nn.raw_rnn over a cell",
-    "contrib.legacy_seq2seq": "write the decoder as a loop over a cell of tf.nn.rnn_cell",
+    "contrib.legacy_seq2seq": "call embedding_rnn_decoder for each decoder, over one encoder's state",
     "contrib.distributions": "tf.distributions has the univariate ones; put others together with its bijectors",
     "contrib.opt": "tf.train's optimizers are supported",
     "contrib.cudnn_rnn": "there is no GPU: use tf.nn.rnn_cell with tf.nn.dynamic_rnn",

@@ -1,0 +1,111 @@
+"""Models of tf.contrib: variables, outputs and gradients as TensorFlow 1.15 computed them."""
+
+import itertools
+
+import pytest
+
+import autodiff as tf
+
+from . import contrib_cases
+from .layer_cases import check
+
+pytestmark = pytest.mark.usefixtures("own_graph")
+
+# family -> name of the model: variables | measured outputs | gradients | variables after the updates
+EXPECTED = {
+    "legacy": {
+        "basic": """
+            basic_rnn_seq2seq/rnn/lstm_cell/kernel:0[7,12] ///bias:0[12] /rnn_decoder/lstm_cell/kernel:0[7,12]
+            ///bias:0[12] | 0.3097628 0.1574017 0.3508689 0.6546084 0.3508689 | 2.325407 -2.930002 -2.28477 13.73596
+            -7.01846""",
+        "tied": """
+            combined_tied_rnn_seq2seq/tied_rnn_seq2seq/gru_cell/gates/kernel:0[8,8] ////bias:0[8]
+            ///candidate/kernel:0[8,4] ////bias:0[4] | -0.3818154 -0.8015543 -0.9921283 -0.9921283 | -1.751334
+            0.08898115 2.639674 -16.31448 27.31483""",
+        "embedding": """
+            embedding_rnn_seq2seq/rnn/embedding_wrapper/embedding:0[5,4] ///gru_cell/gates/kernel:0[7,6]
+            /////bias:0[6] ////candidate/kernel:0[7,3] /////bias:0[3] /embedding_rnn_decoder/embedding:0[6,4]
+            //rnn_decoder/output_projection_wrapper/gru_cell/gates/kernel:0[7,6] //////bias:0[6]
+            /////candidate/kernel:0[7,3] //////bias:0[3] ////kernel:0[3,6] ////bias:0[6] | 0.1122132 -0.09747214
+            -0.1982239 0.3496529 | -0.8919572 -0.009540353 0.164013 -0.490209 3.031359 1.247723 0.1006375 -0.9145101
+            -3.308954 7.855835 -3.685766 22.79196""",
+        "projected": """
+            w:0[3,6] b:0[6] embedding_rnn_seq2seq/rnn/embedding_wrapper/embedding:0[5,4] ///lstm_cell/kernel:0[7,12]
+            ////bias:0[12] /embedding_rnn_decoder/embedding:0[6,4] //rnn_decoder/lstm_cell/kernel:0[7,12]
+            ////bias:0[12] | 0.1017775 0.07991602 0.05401154 0.2170019 0.05401154 | 0.6555003 -0.5420184 -1.773581
+            5.728349 -14.28638 5.429939""",
+        "chosen": """
+            embedding_rnn_seq2seq/rnn/embedding_wrapper/embedding:0[5,4] ///gru_cell/gates/kernel:0[7,6]
+            /////bias:0[6] ////candidate/kernel:0[7,3] /////bias:0[3] /embedding_rnn_decoder/embedding:0[6,4]
+            //rnn_decoder/output_projection_wrapper/gru_cell/gates/kernel:0[7,6] //////bias:0[6]
+            /////candidate/kernel:0[7,3] //////bias:0[3] ////kernel:0[3,6] ////bias:0[6] | 0.1122132 -0.0974722
+            -0.1982239 0.3496529 | -0.8919571 -0.009540352 0.164013 -0.4902089 3.031359 1.247723 0.1006374 -0.9145101
+            -3.308954 7.855834 -3.685766 22.79196""",
+        "embedding_tied": """
+            embedding_tied_rnn_seq2seq/embedding:0[5,4]
+            /combined_tied_rnn_seq2seq/tied_rnn_seq2seq/output_projection_wrapper/gru_cell/gates/kernel:0[7,6]
+            //////bias:0[6] /////candidate/kernel:0[7,3] //////bias:0[3] ////kernel:0[3,5] ////bias:0[5] | -0.2523522
+            -0.2084331 -0.1939007 -0.449191 | 0.2153398 0.1481556 0.5587624 -4.237006 14.31466 -10.45746 23.78323""",
+        "attention": """
+            attention_decoder/AttnW_0:0[1,1,4,4] /AttnV_0:0[4] /AttnW_1:0[1,1,4,4] /AttnV_1:0[4] /kernel:0[12,4]
+            /bias:0[4] /gru_cell/gates/kernel:0[7,6] ///bias:0[6] //candidate/kernel:0[7,3] ///bias:0[3]
+            /Attention_0/kernel:0[3,4] //bias:0[4] /Attention_1/kernel:0[3,4] //bias:0[4]
+            /AttnOutputProjection/kernel:0[11,2] //bias:0[2] | 1.095563 0.9876686 -0.0976426 | -1.413053 -3.171494
+            -0.1530637 -0.9197786 2.630547 0.73214 2.438143 0.1452626 -0.3629783 9.341106 7.385414 0.08414724
+            0.07328084 -0.1319972 -0.6322477 6.051186 10.49335""",
+        "attention_first": """
+            attention_decoder/AttnW_0:0[1,1,4,4] /AttnV_0:0[4] /Attention_0/kernel:0[6,4] //bias:0[4] /kernel:0[8,4]
+            /bias:0[4] /lstm_cell/kernel:0[7,12] //bias:0[12] /AttnOutputProjection/kernel:0[7,3] //bias:0[3] |
+            0.4254976 0.2893149 0.1964327 -0.1534096 -0.08797918 | -0.1001004 0.2815916 -0.3162241 0.04797181
+            0.04143865 0.5202525 -0.1489878 1.315308 -0.1674239 -10.26272 23.75424""",
+        "embedding_attention": """
+            embedding_attention_seq2seq/rnn/embedding_wrapper/embedding:0[5,4] ///gru_cell/gates/kernel:0[7,6]
+            /////bias:0[6] ////candidate/kernel:0[7,3] /////bias:0[3] /embedding_attention_decoder/embedding:0[6,4]
+            //attention_decoder/AttnW_0:0[1,1,3,3] ///AttnV_0:0[3] ///AttnW_1:0[1,1,3,3] ///AttnV_1:0[3]
+            ///kernel:0[10,4] ///bias:0[4] ///output_projection_wrapper/gru_cell/gates/kernel:0[7,6] //////bias:0[6]
+            /////candidate/kernel:0[7,3] //////bias:0[3] ////kernel:0[3,6] ////bias:0[6] ///Attention_0/kernel:0[3,3]
+            ////bias:0[3] ///Attention_1/kernel:0[3,3] ////bias:0[3] ///AttnOutputProjection/kernel:0[12,6]
+            ////bias:0[6] | 0.115575 0.09171659 0.07079085 0.07784408 | -0.9743012 -0.05558194 -0.2891231 -0.713612
+            -2.302488 -0.06070701 0.02057831 -0.02413839 -0.02126722 -0.03586764 -1.21438 2.455449 0.05629849
+            0.002327686 -6.060536 6.838216 0.3754255 -4.801274 4.668296e-06 -0.000241798 -0.0006105936 0.002511287
+            17.31045 29.26824""",
+        "buckets": """
+            embedding_attention_seq2seq/rnn/embedding_wrapper/embedding:0[5,4] ///basic_lstm_cell/kernel:0[7,12]
+            ////bias:0[12] /embedding_attention_decoder/embedding:0[6,4] //attention_decoder/AttnW_0:0[1,1,3,3]
+            ///AttnV_0:0[3] ///kernel:0[7,4] ///bias:0[4] ///output_projection_wrapper/basic_lstm_cell/kernel:0[7,12]
+            /////bias:0[12] ////kernel:0[3,6] ////bias:0[6] ///Attention_0/kernel:0[6,3] ////bias:0[3]
+            ///AttnOutputProjection/kernel:0[9,6] ////bias:0[6] | -0.2435494 -0.244212 -0.2500486 -0.249828 -0.2586795
+            5.157551 5.038325 | 0.08052633 -0.6397777 -3.984119 0.08603398 0.007574255 -0.009822006 -0.07098947
+            0.8238685 0.4526527 -1.21586 -2.423587 -8.755609 0.0001842653 -0.001054548 -19.4456 47.32427""",
+    },
+}
+
+
+@pytest.mark.parametrize(("family", "name"), [(family, name) for family, rows in EXPECTED.items() for name in rows])
+def test_models_compute_what_tensorflow_does(family, name):
+    names, *rows = EXPECTED[family][name].split("|")
+    numbers = [[float(word) for word in row.split()] for row, _ in itertools.zip_longest(rows, range(3), fillvalue="")]
+    check(tf, getattr(contrib_cases, family)(tf)[name], (" ".join(names.split()), *numbers), contrib_cases.shortened)
+
+
+LEGACY, CELLS = tf.contrib.legacy_seq2seq, tf.nn.rnn_cell
+REFUSED = [  # (what is built of x, float[3, 4], and a memory, float[3, 2, 4]; its error; TensorFlow's words)
+    (lambda x, m: LEGACY.attention_decoder([], x, m, CELLS.GRUCell(4)), ValueError, "Must provide at least 1 input"),
+    (lambda x, m: LEGACY.attention_decoder([x], x, m, CELLS.GRUCell(4), num_heads=0), ValueError, "less than 1 heads"),
+    (lambda x, m: LEGACY.attention_decoder([x], x, tf.placeholder(tf.float32, [3, 2, None]), CELLS.GRUCell(4)),
+     ValueError, r"Shape\[2\] of attention_states must be known: \(3, 2, \?\)"),
+    (lambda x, m: LEGACY.attention_decoder([tf.placeholder(tf.float32, [3, None], "q")], x, m, CELLS.GRUCell(4)),
+     ValueError, "Could not infer input size from input: q:0"),
+    (lambda x, m: LEGACY.model_with_buckets([x], [x], [x], [x], [(2, 1)], None), ValueError,
+     r"Length of encoder_inputs \(1\) must be at least that of last bucket \(2\)"),
+    (lambda x, m: LEGACY.model_with_buckets([x], [x], [x], [x], [(1, 2)], None), ValueError, "Length of targets"),
+    (lambda x, m: LEGACY.embedding_rnn_decoder([x], x, CELLS.GRUCell(4), 5, 4, (m[0], tf.zeros([5]))), ValueError,
+     "are incompatible"),
+    (lambda x, m: tf.contrib.rnn.EmbeddingWrapper(CELLS.GRUCell(4), 0, 4), ValueError, "must be > 0: 0, 4"),
+]
+
+
+@pytest.mark.parametrize(("build", "error", "words"), REFUSED)
+def test_what_tensorflow_refuses_is_refused_in_its_words(build, error, words):
+    with pytest.raises(error, match=words):
+        build(tf.zeros([3, 4]), tf.zeros([3, 2, 4]))
