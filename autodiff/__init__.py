@@ -101,9 +101,9 @@ _NAMES = {
     "api.random": "get_seed multinomial random_crop random_gamma random_normal random_poisson random_shuffle "
         "random_uniform set_random_seed truncated_normal",
     "api.signal": "fft fft2d fft3d ifft ifft2d ifft3d",
-    "api.sparse.arithmetic": "convert_to_tensor_or_sparse_tensor sparse_add sparse_maximum sparse_minimum "
-        "sparse_placeholder sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum sparse_reduce_sum_sparse "
-        "sparse_softmax sparse_tensor_dense_matmul sparse_tensor_to_dense sparse_to_dense",
+    "api.sparse.arithmetic": "convert_to_tensor_or_sparse_tensor edit_distance sparse_add sparse_maximum "
+        "sparse_minimum sparse_placeholder sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum "
+        "sparse_reduce_sum_sparse sparse_softmax sparse_tensor_dense_matmul sparse_tensor_to_dense sparse_to_dense",
     "api.sparse.rearrange": "deserialize_many_sparse serialize_many_sparse serialize_sparse sparse_concat "
         "sparse_fill_empty_rows sparse_mask sparse_merge sparse_reorder sparse_reset_shape sparse_reshape "
         "sparse_retain sparse_slice sparse_split sparse_to_indicator sparse_transpose",

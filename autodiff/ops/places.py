@@ -71,6 +71,7 @@ PLACES: dict[str, str] = {
         "RsqrtGrad ReciprocalGrad TanhGrad SigmoidGrad Floor Ceil Round Rint IsNan IsInf IsFinite",
     "networks.activations": "Relu ReluGrad Swish Relu6 Relu6Grad LeakyRelu LeakyReluGrad Elu EluGrad Selu SeluGrad "
         "Softplus SoftplusGrad Softsign SoftsignGrad",
+    "networks.beams": "CTCBeamSearchDecoder GatherTree",
     "networks.bias_and_losses": "BiasAdd BiasAddGrad L2Loss InTopKV2",
     "networks.convolution": "Conv2D Conv2DBackpropInput Conv2DBackpropFilter Conv3D Conv3DBackpropInputV2 "
         "Conv3DBackpropFilterV2",
@@ -90,6 +91,7 @@ PLACES: dict[str, str] = {
     "random.threefry": "Threefry2x32",
     "sparse.arrangement": "SparseReorder SparseReshape SparseSlice SparseConcat SparseSplit SparseFillEmptyRows "
         "SparseSoftmax",
+    "sparse.edit_distance": "EditDistance",
     "sparse.pairs": "SparseMatch SparseAdd SparseSparseMaximum SparseSparseMinimum",
     "sparse.serialization": "SerializeSparse SerializeManySparse DeserializeSparse",
     "sparse.sets": "SetOperation",

@@ -4,6 +4,11 @@ EXPECTED in test_contrib_models.py was printed by this file, run under TensorFlo
 `python tests/api/contrib_cases.py legacy`.
 """
 
+try:
+    from .layer_cases import leaves
+except ImportError:  # run as a script
+    from layer_cases import leaves
+
 
 def legacy(tf):
     seq, cells = tf.contrib.legacy_seq2seq, tf.nn.rnn_cell
@@ -47,6 +52,63 @@ def legacy(tf):
             loop_function=lambda before, i: tf.concat([before, before[:, :1]], 1), initial_state_attention=True)),
         "embedding_attention": ((1,), fed(seq.embedding_attention_seq2seq, 5, 6, 4, 2, feed_previous=True)),
         "buckets": ((1, single), buckets),
+    }
+
+
+def beams(tf):
+    seq, cells = tf.contrib.seq2seq, tf.nn.rnn_cell
+    single = "float32"
+
+    def searched(x, cell, state, layer=None, start=(1, 0), **options):
+        decoder = seq.BeamSearchDecoder(cell, x, tf.convert_to_tensor(start), 4, state, 3, layer, **options)
+        outputs, state, lengths = seq.dynamic_decode(decoder, maximum_iterations=6)
+        found = outputs.beam_search_decoder_output
+        return [outputs.predicted_ids, found.scores, found.predicted_ids, found.parent_ids, lengths, *state[1:4], *(
+            part for part in leaves(state.cell_state) if not isinstance(part, tf.TensorArray))]
+
+    def plain(x, **options):
+        cell = cells.LSTMCell(4)
+        return searched(x, cell, cell.zero_state(6, x.dtype), tf.layers.Dense(5, use_bias=False), **options)
+
+    def attending(x, several=False, **options):
+        memory = tf.sin(tf.reshape(tf.range(24.0), [2, 6, 2]))
+        if not several:  # TensorFlow puts histories in order only where their shape is not known
+            memory = tf.placeholder_with_default(memory, [2, None, 2])
+        tiled, lengths = seq.tile_batch((memory, tf.constant([4, 6])), 3)
+        made = [seq.LuongAttention(4, tiled, lengths), seq.BahdanauAttention(3, tiled)]
+        cell = seq.AttentionWrapper(cells.GRUCell(4), made if several else made[0], alignment_history=not several)
+        return searched(x, cell, cell.zero_state(6, x.dtype), tf.layers.Dense(5), **options)
+
+    def helped(x, helper, width=4):
+        cell = cells.GRUCell(width)
+        decoder = seq.BasicDecoder(cell, helper, cell.zero_state(3, x.dtype))
+        outputs, _, lengths = seq.dynamic_decode(decoder, maximum_iterations=6)
+        return [outputs.rnn_output, outputs.sample_id, lengths]
+
+    def embedded(x):
+        table = tf.get_variable("table", [4, 5], x.dtype)
+        return helped(x, seq.ScheduledEmbeddingTrainingHelper(x, [4, 2, 3], table, 0.5, seed=3, scheduling_seed=4))
+
+    def of_outputs(x, **options):
+        return helped(x, seq.ScheduledOutputTrainingHelper(x, [4, 2, 3], 0.5, seed=7, **options))
+
+    def inferred(x):
+        return helped(x, seq.InferenceHelper(
+            lambda outputs: outputs, [4], x.dtype, x[:, 0], lambda sample: tf.reduce_sum(sample, 1) < 0.0,
+            lambda sample: tf.tanh(sample) * 2.0))
+
+    shape = (3, 5, 4)
+    return {
+        "plain": ((5, 4, single), plain),
+        "long": ((5, 4, single), lambda x: plain(x, length_penalty_weight=0.8)),
+        "unknown_batch": ((5, 4, single), lambda x: plain(x, start=tf.placeholder_with_default([1, 0], [None]))),
+        "attending": ((5, 4, single), attending),
+        "covering": ((5, 4, single), lambda x: attending(x, several=True, coverage_penalty_weight=0.5)),
+        "embedded": ((3, 5, 5, single), embedded),
+        "of_outputs": ((3, 5, 4, single), of_outputs),
+        "of_outputs_beside": ((3, 5, 4, single), lambda x: of_outputs(
+            x, auxiliary_inputs=x[:, :, :2], next_inputs_fn=lambda outputs: tf.sin(outputs))),
+        "inferred": (shape, inferred),
     }
 
 

@@ -78,6 +78,42 @@ EXPECTED = {
             5.157551 5.038325 | 0.08052633 -0.6397777 -3.984119 0.08603398 0.007574255 -0.009822006 -0.07098947
             0.8238685 0.4526527 -1.21586 -2.423587 -8.755609 0.0001842653 -0.001054548 -19.4456 47.32427""",
     },
+    "beams": {
+        "plain": """
+            decoder/lstm_cell/kernel:0[8,16] //bias:0[16] /dense/kernel:0[4,5] | 5.656174 -24.57015 3.60459 -3.058353
+            11.18601 -15.90725 0.9950042 10.191 0.3292963 0.2715878 | -0.5941752 1.758098 -8.045345 1.776431""",
+        "long": """
+            decoder/lstm_cell/kernel:0[8,16] //bias:0[16] /dense/kernel:0[4,5] | 3.125822 -10.14807 3.986943 -3.63901
+            15.16602 -23.6403 0 15.16602 -0.8200621 -0.4074599 | -1.84594 -1.637267 -7.41018 2.946006""",
+        "unknown_batch": """
+            decoder/lstm_cell/kernel:0[8,16] //bias:0[16] /dense/kernel:0[4,5] | 5.656174 -24.57015 3.60459 -3.058353
+            11.18601 -15.90725 0.9950042 10.191 0.3292963 0.2715878 | -0.5941752 1.758098 -8.045345 1.776431""",
+        "attending": """
+            memory_layer/kernel:0[2,4] memory_layer_1/kernel:0[2,3]
+            decoder/attention_wrapper/gru_cell/gates/kernel:0[10,8] ////bias:0[8] ///candidate/kernel:0[10,4]
+            ////bias:0[4] /dense/kernel:0[2,5] //bias:0[5] | -1.299801 -18.9878 1.890231 1.617908 15.16602 -18.61866 0
+            15.16602 1.025476 -0.04353108 5.970025 0.3396166 -0.2581675 0.3396166 | 1.62831 2.16677 -0.08632316
+            0.1345773 -1.498909 18.27732 -1.809831 -22.63033""",
+        "covering": """
+            memory_layer/kernel:0[2,4] memory_layer_1/kernel:0[2,3]
+            decoder/attention_wrapper/gru_cell/gates/kernel:0[12,8] ////bias:0[8] ///candidate/kernel:0[12,4]
+            ////bias:0[4] //bahdanau_attention/query_layer/kernel:0[4,3] ///attention_v:0[3] /dense/kernel:0[4,5]
+            //bias:0[5] | -1.299801 -18.84459 1.890231 1.617908 15.16602 -18.51971 0 15.16602 1.038149 -0.01703882
+            5.970025 0.3404423 0.317898 0.3404423 0.317898 | 1.200132 2.060754 -0.3276423 -0.3914762 0.05467885
+            -4.226213 17.14682 -0.09239547 1.809462 2.811875 -22.19357""",
+        "embedded": """
+            table:0[4,5] decoder/gru_cell/gates/kernel:0[9,8] ///bias:0[8] //candidate/kernel:0[9,4] ///bias:0[4] |
+            -1.360271 0.5291814 7.765542 | -0.7862462 -0.3515762 0.2675684 1.602178 0.5258725 21.57998""",
+        "of_outputs": """
+            decoder/gru_cell/gates/kernel:0[8,8] ///bias:0[8] //candidate/kernel:0[8,4] ///bias:0[4] | -1.842678
+            -1.176411 7.765542 | 0.8832474 0.7837031 2.208054 -11.91893 26.27956""",
+        "of_outputs_beside": """
+            decoder/gru_cell/gates/kernel:0[10,8] ///bias:0[8] //candidate/kernel:0[10,4] ///bias:0[4] | -1.895631
+            -1.176411 7.765542 | 0.3670532 2.91389 2.116188 -11.36196 21.60532""",
+        "inferred": """
+            decoder/gru_cell/gates/kernel:0[8,8] ///bias:0[8] //candidate/kernel:0[8,4] ///bias:0[4] | 0.6219341
+            0.6219341 15.32421 | -0.2631268 1.359035 5.739092 -38.67021 100.0949""",
+    },
 }
 
 
@@ -88,7 +124,7 @@ def test_models_compute_what_tensorflow_does(family, name):
     check(tf, getattr(contrib_cases, family)(tf)[name], (" ".join(names.split()), *numbers), contrib_cases.shortened)
 
 
-LEGACY, CELLS = tf.contrib.legacy_seq2seq, tf.nn.rnn_cell
+LEGACY, SEQ, CELLS = tf.contrib.legacy_seq2seq, tf.contrib.seq2seq, tf.nn.rnn_cell
 REFUSED = [  # (what is built of x, float[3, 4], and a memory, float[3, 2, 4]; its error; TensorFlow's words)
     (lambda x, m: LEGACY.attention_decoder([], x, m, CELLS.GRUCell(4)), ValueError, "Must provide at least 1 input"),
     (lambda x, m: LEGACY.attention_decoder([x], x, m, CELLS.GRUCell(4), num_heads=0), ValueError, "less than 1 heads"),
@@ -102,10 +138,29 @@ REFUSED = [  # (what is built of x, float[3, 4], and a memory, float[3, 2, 4]; i
     (lambda x, m: LEGACY.embedding_rnn_decoder([x], x, CELLS.GRUCell(4), 5, 4, (m[0], tf.zeros([5]))), ValueError,
      "are incompatible"),
     (lambda x, m: tf.contrib.rnn.EmbeddingWrapper(CELLS.GRUCell(4), 0, 4), ValueError, "must be > 0: 0, 4"),
+    (lambda x, m: beam_search(x, start=[[1]]), ValueError, "start_tokens must be a vector"),
+    (lambda x, m: beam_search(x, end=[2]), ValueError, "end_token must be a scalar"),
+    (lambda x, m: beam_search(x, output_layer=3), TypeError, "output_layer must be a Layer, received: <class 'int'>"),
+    (lambda x, m: beam_search(x, start=[1, 2]), ValueError, "Cannot reshape a tensor with 12 elements"),
+    (lambda x, m: beam_search(x, coverage_penalty_weight=0.5).initialize(), ValueError, "if no cell is attentional"),
+    (lambda x, m: beam_search(tf.placeholder(tf.float32)), ValueError, "known rank, but ndims == None"),
+    (lambda x, m: SEQ.tile_batch(1.0, 2), ValueError, "t must have statically known rank"),
+    (lambda x, m: SEQ.ScheduledOutputTrainingHelper(m, [1, 2, 1], [[0.5]]), ValueError, r"saw shape: \(1, 1\)"),
 ]
+
+
+def beam_search(state, start=(1,), end=2, **options):
+    return SEQ.BeamSearchDecoder(CELLS.GRUCell(4), tf.zeros([5, 4]), start, end, state, 3, **options)
 
 
 @pytest.mark.parametrize(("build", "error", "words"), REFUSED)
 def test_what_tensorflow_refuses_is_refused_in_its_words(build, error, words):
     with pytest.raises(error, match=words):
         build(tf.zeros([3, 4]), tf.zeros([3, 2, 4]))
+
+
+def test_rows_are_repeated_one_after_another():
+    ids, rows = SEQ.tile_batch((tf.constant([[1, 2], [3, 4]]), tf.placeholder(tf.float32, [None, 3])), 2)
+    with tf.Session() as session:
+        assert session.run(ids).tolist() == [[1, 2], [1, 2], [3, 4], [3, 4]]
+    assert (ids.name, rows.shape.as_list()) == ("tile_batch/Reshape:0", [None, 3])

@@ -1,4 +1,4 @@
-"""CTC: the loss is the sum over all paths, its gradient the central difference, the decoder the best path."""
+"""CTC: the loss is the sum over all paths, its gradient the central difference, the decoders the best path and sums."""
 
 import itertools
 from typing import Any
@@ -103,6 +103,40 @@ def test_the_decoder_drops_blanks_and_repeats() -> None:
             value, minus = session.run([decoded, total])
         assert value.values.tolist() == expected
         assert (value.dense_shape.tolist(), minus.tolist()) == ([1, len(expected)], [[-10.0]])
+
+
+def beams_of(logits: np.ndarray, times: list[int], **options: Any) -> Any:
+    return run(lambda: tf.nn.ctc_beam_search_decoder(logits, times, **options))
+
+
+def test_a_wide_beam_search_finds_the_likeliest_of_all_sequences() -> None:
+    found, chances = beams_of(LOGITS, TIMES, top_paths=3, merge_repeated=False)
+    for b, time in enumerate(TIMES):
+        every = {labels: -by_paths(LOGITS[:, b], list(labels), time) for n in range(time + 1)
+                 for labels in itertools.product(range(2), repeat=n)
+                 if n + sum(x == y for x, y in itertools.pairwise(labels)) <= time}
+        best = sorted(every, key=every.__getitem__)[:-4:-1]
+        assert [tuple(each.values[each.indices[:, 0] == b].tolist()) for each in found] == best
+        np.testing.assert_allclose(chances[b], [every[labels] for labels in best], rtol=1e-12)
+
+
+def test_a_narrow_beam_search_loses_what_tensorflow_loses() -> None:
+    found, chances = beams_of(LOGITS.astype(np.float32), TIMES, beam_width=3, top_paths=2)
+    assert [(each.values.tolist(), each.dense_shape.tolist()) for each in found] == [
+        ([1, 0, 1, 0, 1], [2, 3]), ([0, 1, 0, 1], [2, 2])]
+    np.testing.assert_allclose(chances, [[-1.93396, -2.42926], [-1.3126, -1.44615]], atol=1e-5)
+    noise = np.random.RandomState(3).normal(size=(30, 4, 12)).astype(np.float32) * 3
+    found, chances = beams_of(noise, [30, 20, 7, 25], beam_width=40, top_paths=20, merge_repeated=False)
+    assert [int(each.values.sum()) for each in found] == [
+        321, 309, 320, 307, 304, 307, 285, 301, 303, 301, 315, 305, 330, 285, 291, 294, 276, 306, 318, 304]
+    np.testing.assert_allclose(chances[:, -1], [-13.995, -8.668, -4.701, -11.149], atol=1e-3)
+
+
+def test_labels_of_a_beam_search_that_repeat_are_merged() -> None:
+    scores = np.where(np.arange(3)[None, None] == np.array([0, 2, 0])[:, None, None], 9.0, 0.0)
+    for merge, expected in ((True, [0]), (False, [0, 0])):
+        found, _ = beams_of(scores, [3], merge_repeated=merge)
+        assert found[0].values.tolist() == expected
 
 
 def test_what_lies_beyond_a_sequence_counts_for_nothing() -> None:

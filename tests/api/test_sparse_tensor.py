@@ -418,3 +418,18 @@ def test_a_debugger_runs_what_is_fed_and_fetched_sparsely() -> None:
         value, _ = debugger.on_run(session, [p, loss], {p: VALUE})
         same(value[0], VALUE)
         same(debugger.value("p/values").array, VALUE.values)
+
+
+def test_edits_are_counted_along_the_last_axis() -> None:
+    guess = tf.SparseTensor([[0, 0, 0], [1, 0, 0], [1, 0, 1]], ["a", "b", "c"], [2, 1, 2])
+    truth = tf.SparseTensor([[0, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]], ["a", "b", "c", "d"], [2, 2, 2])
+    shares, counts = tf.edit_distance(guess, truth), tf.edit_distance(guess, truth, normalize=False, name="counts")
+    assert (shares.name, shares.shape, counts.name) == ("edit_distance:0", [2, 2], "counts:0")
+    assert [v.tolist() for v in run([shares, counts])] == [[[np.inf, 1], [1, 1]], [[1, 1], [1, 2]]]
+    numbers = [tf.SparseTensor([[0, 0], [0, 1], [0, 2], [1, 0], [2, 0]], [1, 2, 3, 4, 5], [3, 3]),
+               tf.SparseTensor([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]], [2, 3, 4, 5, 6], [3, 3])]
+    same(run(tf.edit_distance(*numbers)), [0.5, 2 / 3, np.inf])
+    for pair, words in (((guess, 1), "Truth must be a SparseTensor"), ((1, truth), "Hypothesis must be a SparseTensor"),
+                        ((numbers[0], truth), "does not match")):
+        with pytest.raises((TypeError, ValueError), match=words):
+            tf.edit_distance(*pair)

@@ -17,7 +17,8 @@ from ..arrays.shaping import concat
 from ..common.renamed_arguments import one_of
 from ..control.map_and_scan import map_fn, scan
 
-__all__ = ["collapse_repeated", "ctc_greedy_decoder", "ctc_loss", "ctc_loss_v2", "ctc_unique_labels"]
+__all__ = ["collapse_repeated", "ctc_beam_search_decoder", "ctc_greedy_decoder", "ctc_loss",
+           "ctc_loss_v2", "ctc_unique_labels"]
 
 
 def ctc_loss(labels: Any, inputs: Any = None, sequence_length: Any = None, preprocess_collapse_repeated: bool = False,
@@ -150,6 +151,19 @@ def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool =
     """
     places, classes, shape, total = build.CTCGreedyDecoder(inputs, sequence_length, merge_repeated=merge_repeated)
     return [SparseTensor(places, classes, shape)], total
+
+
+def ctc_beam_search_decoder(inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1,
+                            merge_repeated: bool = True) -> tuple[list[Any], Tensor]:
+    """The likeliest sequences of labels over all their paths, of at most beam_width kept from time to time.
+
+    inputs: float[time, batch, classes], whose last class is the blank, sequence_length: int32[batch]. -> a list of
+    top_paths SparseTensors int64[batch, longest], and their log probabilities, float[batch, top_paths].
+    merge_repeated: labels of a sequence that repeat the one before are left out.
+    """
+    parts = build.CTCBeamSearchDecoder(inputs, sequence_length, beam_width=beam_width, top_paths=top_paths,
+                                       merge_repeated=merge_repeated)
+    return [SparseTensor(*parts[i:-1:top_paths]) for i in range(top_paths)], parts[-1]
 
 
 def _scan(fn: Callable[..., Any], elems: Any, initial: Any, reverse: bool = False, inclusive: bool = False,

@@ -147,3 +147,16 @@ def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     sparse = as_sparse(sp_input)
     with scope(name, "SparseSoftmax", [sparse]):
         return sparse.with_values(build.SparseSoftmax(*parts_of(sparse)))
+
+
+def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Tensor:
+    """Levenshtein's distance of sequences along the last axis of SparseTensors: float32, of all axes but the last.
+
+    normalize: divided by the length of the truth, inf where there is none.
+    """
+    for what, given in (("Hypothesis", hypothesis), ("Truth", truth)):
+        if not isinstance(given, (SparseTensor, SparseTensorValue)):
+            raise KindError(f"{what} must be a SparseTensor.", found=repr(given))
+    guess, right = as_sparse(hypothesis), as_sparse(truth)
+    return build.EditDistance(guess.indices, guess.values, guess.dense_shape, right.indices, right.values,
+                              right.dense_shape, normalize=normalize, name=name)

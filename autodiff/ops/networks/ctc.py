@@ -14,7 +14,7 @@ from ...core.errors import ShapeError
 from ...core.infer import rank_of
 from ...core.op import Kind, Spec, blocked, build
 
-_FLOATS = (float32, float64)
+FLOATS = (float32, float64)
 Int64 = Kind("Int64", allowed=(int64,), default=int64)
 Labels = Kind("Labels", allowed=(int32,), default=int32)
 
@@ -159,7 +159,7 @@ def _losses(inputs, labels_indices, labels_values, sequence_length, **_):
     return Spec(dtype, (batch,)), Spec(dtype, (time, batch, classes))
 
 
-@op("CTCLoss", infer=_losses, dtypes=_FLOATS)
+@op("CTCLoss", infer=_losses, dtypes=FLOATS)
 def ctc_loss(inputs, labels_indices: Int64, labels_values: Labels, sequence_length: Labels, *,
              preprocess_collapse_repeated=False, ctc_merge_repeated=True, ignore_longer_outputs_than_inputs=False):
     """-log of the probability of the labels under softmax(inputs), whose last class is the blank; and its gradient.
@@ -171,7 +171,7 @@ def ctc_loss(inputs, labels_indices: Int64, labels_values: Labels, sequence_leng
     times = np.asarray(sequence_length)
     if not inputs.shape[1]:
         raise ValueError("batch_size must not be 0")
-    counts = _counts(labels_indices, times, len(inputs))
+    counts = label_counts(labels_indices, times, len(inputs))
     if not counts.all():
         raise ValueError(f"Labels length is zero in batch {int(np.argmin(counts))}")
     sequences = _sequences(labels_indices, labels_values, times, inputs.shape[2], preprocess_collapse_repeated)
@@ -180,7 +180,8 @@ def ctc_loss(inputs, labels_indices: Int64, labels_values: Labels, sequence_leng
     return np.where(fits, loss, inputs.dtype.type(0)), np.where(fits[:, None], gradient, inputs.dtype.type(0))
 
 
-def _counts(indices, times, longest):
+def label_counts(indices, times, longest):
+    """How many labels each sequence has. Raises ValueError for times or sequences that there are not."""
     if times.size and times.max() > longest:
         raise ValueError(f"sequence_length({int(times.argmax())}) <= {longest} does not hold: found {times.max()}")
     if indices.size and indices[:, 0].max() >= len(times):
@@ -188,11 +189,11 @@ def _counts(indices, times, longest):
     return np.bincount(indices[:, 0], minlength=len(times))
 
 
-@op("CTCLossV2", infer=_losses, dtypes=_FLOATS)
+@op("CTCLossV2", infer=_losses, dtypes=FLOATS)
 def ctc_loss_v2(inputs, labels_indices: Int64, labels_values: Labels, sequence_length: Labels):
     """CTCLoss that also takes sequences without labels; the loss of those with more labels than time is inf."""
     times = np.asarray(sequence_length)
-    _counts(labels_indices, times, len(inputs))
+    label_counts(labels_indices, times, len(inputs))
     sequences = _sequences(labels_indices, labels_values, times, inputs.shape[2], collapse=False)
     return _loss(inputs, sequences, times, merge=True)
 
@@ -213,7 +214,7 @@ def _decoded(inputs, sequence_length, **_):
     return Spec(int64, (None, 2)), Spec(int64, (None,)), Spec(int64, (2,)), Spec(inputs.dtype.base_dtype, (batch, 1))
 
 
-@op("CTCGreedyDecoder", infer=_decoded, dtypes=_FLOATS, no_grad="the best path jumps from one to another")
+@op("CTCGreedyDecoder", infer=_decoded, dtypes=FLOATS, no_grad="the best path jumps from one to another")
 def ctc_greedy_decoder(inputs, sequence_length: Labels, *, merge_repeated=False):
     """The most probable class at each time, without blanks (the last class), and with merge_repeated no repeats.
 
@@ -221,7 +222,7 @@ def ctc_greedy_decoder(inputs, sequence_length: Labels, *, merge_repeated=False)
     int64[n] classes, int64[2] shape; and -1 times the sum of the largest inputs, float[batch, 1].
     """
     times = np.asarray(sequence_length)
-    _counts(np.zeros((0, 2), np.int64), times, len(inputs))
+    label_counts(np.zeros((0, 2), np.int64), times, len(inputs))
     best = inputs.argmax(axis=2)
     is_there = np.arange(len(inputs))[:, None] < times
     kept = is_there & (best != inputs.shape[2] - 1)

@@ -142,4 +142,10 @@ PAIRS = [
          {"operation": "a"}, id="unknown", fails=ValueError),
 ]
 
-ROWS = PRODUCTS + WRITTEN + CWISE + REDUCED + ORDERED + PAIRS
+DISTANCES = [
+    Case("EditDistance", (SORTED, np.array([3, 1, 3, 2, 2]), SHAPE, OTHER, np.array([1, 4, 2]), SHAPE), attrs, batch=(),
+         id="-".join(attrs)) for attrs in ({}, {"normalize": False})] + [
+    Case("EditDistance", (SORTED, np.array([3, 1, 3, 2, 2]), SHAPE, OTHER[:, 1:], np.array([1, 4, 2]), SHAPE[1:]),
+         id="ranks", fails=ShapeError)]
+
+ROWS = DISTANCES + PRODUCTS + WRITTEN + CWISE + REDUCED + ORDERED + PAIRS

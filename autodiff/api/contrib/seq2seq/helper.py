@@ -11,13 +11,15 @@ from ....core.errors import KindError, ShapeError
 from ....core.graph import Tensor
 from ....core.op import build
 from ....core.shapes import TensorShape
+from ...arrays.shaping import concat
 from ...control.control_flow import cond
 from ...control.tensor_array import TensorArray
-from ...math.reductions import argmax, reduce_all
+from ...math import where
+from ...math.reductions import argmax, reduce_all, reduce_any
 from ...nn.embedding import embedding_lookup
 from ...nn.rnn_cell.base import batch_of
 from ...nn.rnn_dynamic import swapped
-from ...random import multinomial
+from ...random import multinomial, random_uniform
 
 
 class Helper:
@@ -139,5 +141,125 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
 
     def _choose(self, logits: Tensor) -> Tensor:
         logits = logits if self._temperature is None else logits / self._temperature
-        drawn = multinomial(logits, 1, seed=self._seed)
-        return build.Cast(build.Squeeze(drawn, squeeze_dims=[1]), dtype=int32)
+        return _drawn(logits, self._seed)
+
+
+def _drawn(logits: Tensor, seed: int | None) -> Tensor:
+    """A symbol of each row, by its probabilities. float[n, k] -> int32[n]."""
+    return build.Cast(build.Squeeze(multinomial(logits, 1, seed=seed), squeeze_dims=[1]), dtype=int32)
+
+
+class _Scheduled(TrainingHelper):
+    """Now and then reads what comes of the step before in place of the given inputs.
+
+    sampling_probability: float[] how often. Source: Bengio et al. (2015), Scheduled sampling, section 2.4.
+    """
+
+    def __init__(self, inputs: Any, sequence_length: Any, sampling_probability: Any, time_major: bool,
+                 seed: int | None) -> None:
+        self._probability = convert_to_tensor(sampling_probability, name="sampling_probability")
+        if self._probability.dims is None or len(self._probability.dims) > 1:
+            raise ShapeError("sampling_probability must be either a scalar or a vector. saw shape: "
+                             f"{self._probability.shape}")
+        self._scheduling_seed = seed
+        super().__init__(inputs, sequence_length, time_major)
+
+    def _is_sampled(self) -> Tensor:
+        shape = build.ConcatV2(0, build.Reshape(self.batch_size, [1]), build.Shape(self._probability))
+        return build.Less(random_uniform(shape, seed=self._scheduling_seed, dtype=self._probability.dtype),
+                          self._probability)
+
+
+def _mixed(chosen: Tensor, made: Callable[[Tensor], Any], given: Tensor) -> Tensor:
+    """Rows that are made where they are chosen, else given ones; only those rows have gradients.
+
+    made: int32[m, 1], the numbers of rows -> float[m, ...].
+    """
+    taken, kept = (build.Cast(build.Where(each), dtype=int32) for each in (chosen, build.LogicalNot(chosen)))
+    shape = build.Shape(given)
+    return build.ScatterNd(taken, made(taken), shape) + build.ScatterNd(kept, build.GatherNd(given, kept), shape)
+
+
+class ScheduledEmbeddingTrainingHelper(_Scheduled):
+    """TrainingHelper that now and then reads the embedding of a symbol drawn by the outputs' probabilities.
+
+    embedding: a table, or a function int[m] -> float[m, k]. Samples are int32[n], -1 where none was drawn. seed: of
+    the symbols, scheduling_seed: of where they are drawn.
+    """
+
+    def __init__(self, inputs: Any, sequence_length: Any, embedding: Any, sampling_probability: Any,
+                 time_major: bool = False, seed: int | None = None, scheduling_seed: int | None = None,
+                 name: str | None = None) -> None:
+        super().__init__(inputs, sequence_length, sampling_probability, time_major, scheduling_seed)
+        self._embedding = embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
+        self._seed = seed
+
+    def sample(self, time: Any, outputs: Any, state: Any = None, name: str | None = None) -> Any:
+        is_sampled = self._is_sampled()
+        return where(is_sampled, _drawn(outputs, self._seed), build.Fill([self.batch_size], -1))
+
+    def next_inputs(self, time: Any, outputs: Any, state: Any, sample_ids: Any = None, name: str | None = None) -> Any:
+        finished, given, state = super().next_inputs(time, outputs, state, sample_ids)
+        inputs = cond(reduce_all(finished), lambda: given, lambda: _mixed(
+            build.Greater(sample_ids, -1), lambda rows: self._embedding(build.GatherNd(sample_ids, rows)), given))
+        return finished, inputs, state
+
+
+class ScheduledOutputTrainingHelper(_Scheduled):
+    """TrainingHelper that now and then reads the outputs of the step before, or next_inputs_fn of them.
+
+    auxiliary_inputs: float[n, t, ...], stand beside the inputs, and beside what is read in their place. Samples are
+    int32[n], 1 where outputs are read.
+    """
+
+    def __init__(self, inputs: Any, sequence_length: Any, sampling_probability: Any, time_major: bool = False,
+                 seed: int | None = None, next_inputs_fn: Any = None, auxiliary_inputs: Any = None,
+                 name: str | None = None) -> None:
+        self._following, self._beside = next_inputs_fn, None
+        if auxiliary_inputs is not None:
+            inputs, beside = (convert_to_tensor(x) for x in (inputs, auxiliary_inputs))
+            inputs = concat([inputs, beside], -1)
+            series = beside if time_major else swapped(beside)
+            self._beside = TensorArray(series.dtype.base_dtype, batch_of(series, 0),
+                                       element_shape=series.dims[1:]).unstack(series)  # type: ignore[index]
+        super().__init__(inputs, sequence_length, sampling_probability, time_major, seed)
+
+    def sample(self, time: Any, outputs: Any, state: Any = None, name: str | None = None) -> Any:
+        return build.Cast(self._is_sampled(), dtype=int32)
+
+    def next_inputs(self, time: Any, outputs: Any, state: Any, sample_ids: Any = None, name: str | None = None) -> Any:
+        finished, given, state = super().next_inputs(time, outputs, state, sample_ids)
+        chosen = build.Cast(sample_ids, dtype="bool")
+
+        def read(rows: Tensor | None) -> Tensor:
+            found = outputs if rows is None else self._following(build.GatherNd(outputs, rows))
+            if self._beside is None:
+                return found
+            beside = self._beside.read(time + 1)
+            return concat([found, beside if rows is None else build.GatherNd(beside, rows)], -1)
+
+        inputs = cond(build.LogicalOr(reduce_all(finished), build.LogicalNot(reduce_any(chosen))), lambda: given,
+                      lambda: where(chosen, read(None), given) if self._following is None else
+                      _mixed(chosen, read, given))
+        return finished, inputs, state
+
+
+class InferenceHelper(Helper):
+    """Reads what sample_fn chose of the outputs, or next_inputs_fn of that. end_fn: samples -> bool[n], finished."""
+
+    def __init__(self, sample_fn: Callable[[Any], Any], sample_shape: Any, sample_dtype: Any, start_inputs: Any,
+                 end_fn: Callable[[Any], Any], next_inputs_fn: Any = None) -> None:
+        self._sample, self._ends, self._following = sample_fn, end_fn, next_inputs_fn
+        self.sample_ids_shape, self.sample_ids_dtype = TensorShape(sample_shape), sample_dtype
+        self._first = convert_to_tensor(start_inputs, name="start_inputs")
+        self.batch_size = batch_of(self._first, 0)
+
+    def initialize(self, name: str | None = None) -> tuple[Any, Any]:
+        return build.Fill([self.batch_size], False), self._first
+
+    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+        return self._sample(outputs)
+
+    def next_inputs(self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None) -> Any:
+        following = sample_ids if self._following is None else self._following(sample_ids)
+        return self._ends(sample_ids), following, state
