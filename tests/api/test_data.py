@@ -193,3 +193,61 @@ def test_texts_as_numbers_of_words(tmp_path):
     assert next(restored.transform(["a hat"])).tolist() == [0, 6, 0, 0, 0] and len(restored.vocabulary_) == 8
     frequent = learn.preprocessing.VocabularyProcessor(3, 1)
     assert [row.tolist() for row in frequent.fit_transform(texts)] == [[2, 1, 0], [0, 0, 0]]
+
+
+LENGTHS = (1, 4, 2, 6, 3, 5, 1, 2, 9)
+BY_SIZE = tf.data.experimental.bucket_by_sequence_length
+
+
+def rows_of_lengths():
+    types = (tf.int64, tf.float32)
+    return Dataset.from_generator(lambda: ((np.arange(1, n + 1), [n * 1.0]) for n in LENGTHS), types, ([None], [1]))
+
+
+def sizes(batches):
+    """Of each batch: the lengths of its rows, and to what they are padded."""
+    return [(beside.ravel().astype(int).tolist(), rows.shape[1]) for rows, beside in batches]
+
+
+@pytest.mark.parametrize(("boundaries", "batches", "options", "expected"), [  # as TensorFlow 1.15.5 gives them
+    ([3, 5], [2, 2, 1], {}, [([1, 2], 2), ([6], 6), ([4, 3], 4), ([5], 5), ([1, 2], 2), ([9], 9)]),
+    ([3, 5], [3, 2, 2], {"drop_remainder": True, "padded_shapes": ([None], [1])}, [
+        ([4, 3], 4), ([6, 5], 6), ([1, 2, 1], 2)]),
+    ([3, 10], [3, 2, 2], {"pad_to_bucket_boundary": True}, [
+        ([4, 6], 9), ([3, 5], 9), ([1, 2, 1], 2), ([2], 2), ([9], 9)]),
+])
+def test_batches_of_rows_of_alike_length(boundaries, batches, options, expected):
+    dataset = rows_of_lengths().apply(BY_SIZE(lambda row, _: tf.size(row), boundaries, batches, **options))
+    assert [shape.as_list() for shape in dataset.output_shapes] == [[None, None], [None, 1]]
+    assert sizes(drained(dataset)) == expected
+
+
+def test_what_buckets_are_filled_up_with_and_what_is_too_long():
+    def batched(**options):
+        return drained(rows_of_lengths().apply(tf.contrib.data.bucket_by_sequence_length(
+            lambda row, _: tf.shape(row)[0], [3, 9], [3, 2, 2], **options)))
+
+    assert batched(padding_values=(np.int64(-1), 0.0))[2][0].tolist() == [[1, -1], [1, 2], [1, -1]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have length < max"):
+        batched(pad_to_bucket_boundary=True)
+    with pytest.raises(ValueError, match="must equal len"):
+        BY_SIZE(lambda row: 1, [3], [1])
+    alike = Dataset.range(5).map(lambda i: tf.ones([2]) * tf.cast(i, tf.float32))
+    alike = alike.apply(BY_SIZE(lambda row: tf.cast(row[0], tf.int32), [2], [2, 2], no_padding=True))
+    assert [batch[:, 0].tolist() for batch in drained(alike)] == [[0, 1], [2, 3], [4]]
+
+
+def test_windows_of_elements_with_one_key():
+    def grouped(*args, **options):
+        return rows_of_lengths().apply(tf.data.experimental.group_by_window(*args, **options))
+
+    by_three = grouped(lambda row, _: tf.cast(tf.size(row) % 3, tf.int64), lambda key, window: window.map(
+        lambda row, n: (row + key * 10, n)).padded_batch(2, ([None], [1])), 3)
+    found = drained(by_three)
+    assert sizes(found) == [([1, 4], 4), ([1], 1), ([2, 5], 5), ([2], 2), ([6, 3], 6), ([9], 9)]
+    assert [rows[0, 0] for rows, _ in found] == [11, 11, 21, 21, 1, 1]
+    by_two = grouped(lambda row, _: tf.cast(tf.size(row) % 2, tf.int64), lambda key, window: window.padded_batch(
+        4, ([None], [1]), drop_remainder=True), window_size_func=lambda key: key + 3)
+    assert by_two.output_shapes[0].as_list() == [4, None] and sizes(drained(by_two)) == [([1, 3, 5, 1], 5)]
+    with pytest.raises(ValueError, match="window_size or window_size_func"):
+        tf.data.experimental.group_by_window(lambda row: 1, lambda key, window: window)

@@ -125,14 +125,14 @@ class Dataset(Structured):
 
     def map(self, map_func: Callable[..., Any], num_parallel_calls: int | None = None) -> "Dataset":
         """`map_func` of each element; it builds graph out of tensors, as in TensorFlow."""
-        function = _Function(map_func, self._structure)
+        function = ElementFunction(map_func, self._structure)
         mapped = self._with(lambda items: map(function, items), function.structure)
         mapped.graphs = (*self.graphs, function.graph)
         return mapped
 
     def filter(self, predicate: Callable[..., Any]) -> "Dataset":
         """The elements for which `predicate` gives true. predicate: graph of a bool[] from an element."""
-        function = _Function(predicate, self._structure)
+        function = ElementFunction(predicate, self._structure)
         if not isinstance(function.structure, Element) or function.structure.dtype is not bool_:
             raise ArgumentError("predicate must give one bool")
         return self._with(lambda items: (item for item in items if function(item)))
@@ -228,7 +228,7 @@ class Dataset(Structured):
     def interleave(self, map_func: Callable[..., "Dataset"], cycle_length: int = 1, block_length: int = 1,
                    num_parallel_calls: int | None = None) -> "Dataset":
         """The elements of the datasets of so many elements in turn, block_length of each; then of the next ones."""
-        function = _Function(map_func, self._structure)
+        function = ElementFunction(map_func, self._structure)
         if function.inner is None:
             raise KindError("`map_func` must return a `Dataset` object.", found=f"elements of {function.structure}")
 
@@ -285,7 +285,7 @@ class Dataset(Structured):
             yield nest.map_structure(convert_to_tensor, item)
 
 
-class _Function:
+class ElementFunction:
     """A function of tensors as one of arrays: its graph, built once, and a session of its own."""
 
     def __init__(self, function: Callable[..., Any], structure: Any) -> None:
