@@ -98,7 +98,7 @@ PLACES: dict[str, str] = {
     "sparse.with_dense": "SparseTensorDenseMatMul SparseDenseCwiseMul SparseDenseCwiseDiv SparseTensorDenseAdd "
         "SparseReduceSum SparseReduceMax SparseReduceSumSparse SparseReduceMaxSparse",
     "state.optimizer_steps": "ApplyGradientDescent ApplyMomentum ApplyAdagrad ApplyAdagradDA ApplyAdadelta "
-        "ApplyRMSProp ApplyCenteredRMSProp ApplyAdam ApplyFtrl ApplyFtrlV2 ApplyProximalGradientDescent "
+        "ApplyRMSProp ApplyCenteredRMSProp ApplyAdam ApplyAdaMax ApplyFtrl ApplyFtrlV2 ApplyProximalGradientDescent "
         "ApplyProximalAdagrad",
     "state.queues": "FIFOQueueV2 PaddingFIFOQueueV2 RandomShuffleQueueV2 PriorityQueueV2",
     "state.scatter": "StridedSliceAssign ScatterUpdate ScatterNdUpdate ScatterAdd ScatterNdAdd ScatterSub "

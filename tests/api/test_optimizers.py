@@ -7,6 +7,7 @@ import autodiff as tf
 from autodiff import train
 
 steps = train.get_or_create_global_step
+opt = tf.contrib.opt
 
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -73,6 +74,25 @@ FOUR_STEPS = [
     ("proxada0", lambda: train.ProximalAdagradOptimizer(0.1, 0.2, 0.0, 0.3),
      [-0.709194, -0.440381, -0.164256, 0.0930835, 0.242255, 0.283152, 0.447204, 0.721553], 0.266454,
      [-0.709194, -0.440381, -0.428571, -0.142857, 0.270275, 0.290139, 0.714286, 1]),
+    ("nadam", lambda: opt.NadamOptimizer(0.1, 0.8, 0.9, 1e-2),
+     [-0.474085, -0.194026, 0.0706136, 0.307388, 0.325326, 0.294986, 0.279963, 0.499548], 0.092254,
+     [-0.474085, -0.194026, -0.428571, -0.142857, 0.321695, 0.29693, 0.714286, 1]),
+    ("lazy", lambda: opt.LazyAdamOptimizer(0.1, 0.8, 0.9, 1e-2),
+     [-0.6065, -0.320787, -0.0420746, 0.234128, 0.38414, 0.233296, 0.345447, 0.610952], 0.144901,
+     [-0.6065, -0.320787, -0.428571, -0.142857, 0.38512, 0.234636, 0.714286, 1]),
+    ("adamax", lambda: opt.AdaMaxOptimizer(0.1, 0.8, 0.9, 1e-2),
+     [-0.57725, -0.289381, -0.0217662, 0.227789, 0.369511, 0.239621, 0.351918, 0.594221], 0.166145,
+     [-0.57725, -0.289381, -0.428571, -0.142857, 0.370442, 0.239687, 0.714286, 1]),
+    ("adamw", lambda: opt.AdamWOptimizer(0.05, 0.1, 0.8, 0.9, 1e-2),
+     [-0.451771, -0.219187, 0.00688644, 0.23126, 0.358905, 0.225404, 0.256727, 0.461335], 0.091435,
+     [-0.451771, -0.219187, -0.428571, -0.142857, 0.360472, 0.227135, 0.714286, 1]),
+    ("momentumw", lambda: opt.MomentumWOptimizer(0.05, 0.1, 0.9),
+     [0.715031, 1.05028, 0.518606, 0.619651, 0.322181, 0.189026, 0.125756, -0.241599], 0.0182063,
+     [0.715031, 1.05028, -0.428571, -0.142857, 0.404339, 0.266613, 0.714286, 1]),
+    ("sgdw", lambda: opt.extend_with_decoupled_weight_decay(train.GradientDescentOptimizer)(
+        0.05, learning_rate=0.1),
+     [-0.152344, 0.176903, 0.0284598, 0.229193, 0.209263, 0.281482, 0.390067, 0.333771], 0.24912,
+     [-0.23248, 0.168549, -0.428571, -0.142857, 0.279634, 0.300206, 0.714286, 1]),
 ]
 IDS = [row[0] for row in FOUR_STEPS]
 
@@ -110,6 +130,8 @@ SLOTS = [
      ["v/RMSProp:0", "v/RMSProp_1:0", "v/RMSProp_2:0"]),
     (lambda: train.AdagradDAOptimizer(0.1, steps()), ["gradient_accumulator", "gradient_squared_accumulator"],
      ["v/AdagradDA:0", "v/AdagradDA_1:0"]),
+    (lambda: opt.AdaMaxOptimizer(), ["m", "v"], ["beta1_power:0", "v/AdaMax:0", "v/AdaMax_1:0"]),
+    (lambda: opt.AdamWOptimizer(0.1), ["m", "v"], ["beta1_power:0", "beta2_power:0", "v/AdamW:0", "v/AdamW_1:0"]),
     (lambda: train.FtrlOptimizer(0.1, accum_name="acc"), ["accum", "linear"], ["v/Ftrl:0", "v/acc:0"]),
 ]
 
@@ -319,3 +341,12 @@ def test_whole_numbers_are_settings_too(optimizer):
 def test_the_global_norm_of_nothing_is_zero():
     with tf.Session() as session:
         assert session.run(tf.global_norm([])) == session.run(tf.global_norm([None])) == 0.0
+
+
+def test_weights_that_decay():
+    w, b, loss = model(None, False)
+    optimizer = opt.AdamWOptimizer(0.5, 0.1)
+    pairs = optimizer.compute_gradients(loss)
+    steps_of = [optimizer.minimize(loss, decay_var_list=[b]), optimizer.apply_gradients(pairs, decay_var_list=[b])]
+    np.testing.assert_allclose([values_after(1, each, [w, b])[0][0, 0] for each in steps_of], [-0.4, -0.9], 1e-5)
+    np.testing.assert_allclose([values_after(1, each, [w, b])[1] for each in steps_of], [0.15, 0.15], 1e-5)

@@ -16,7 +16,7 @@ ADVICE = {
     "contrib.seq2seq": "attention is Luong's and Bahdanau's; a decoder of your own is a tf.contrib.seq2seq.Decoder",
     "contrib.legacy_seq2seq": "call embedding_rnn_decoder for each decoder, over one encoder's state",
     "contrib.distributions": "tf.distributions has the univariate ones; put others together with its bijectors",
-    "contrib.opt": "tf.train's optimizers are supported",
+    "contrib.opt": "tf.train's optimizers are supported, and kinds of Adam here",
     "contrib.cudnn_rnn": "there is no GPU: use tf.nn.rnn_cell with tf.nn.dynamic_rnn",
     "contrib": "look for the name in tf, tf.nn, tf.layers or tf.train",
     "distributions": "write other densities out of tf ops",

@@ -18,6 +18,8 @@ class AdamOptimizer(Optimizer):
     rows that were not looked up decay. Source: Kingma and Ba (2015), algorithm 1 and the remark before section 2.1.
     """
 
+    _use_nesterov = False
+
     def __init__(self, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8,
                  use_locking: bool = False, name: str = "Adam") -> None:
         super().__init__(use_locking, name)
@@ -40,14 +42,19 @@ class AdamOptimizer(Optimizer):
 
     def _apply_dense(self, grad: Any, var: Any) -> Any:
         powers = [power.as_tensor() for power in self._get_beta_accumulators()]
-        return step("ApplyAdam", var, self.get_slot(var, "m"), self.get_slot(var, "v"), *powers, *self._settings, grad)
+        return step("ApplyAdam", var, self.get_slot(var, "m"), self.get_slot(var, "v"), *powers, *self._settings, grad,
+                    use_nesterov=self._use_nesterov)
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+    def _settings_for(self, var: Any) -> tuple[Any, Any, Any, Any]:
+        """The rate, corrected for starting at zero, beta1, beta2 and epsilon in the dtype of the variable."""
         beta1_power, beta2_power = (cast_like(p.as_tensor(), var) for p in self._get_beta_accumulators())
         rate, beta1, beta2, epsilon = (cast_like(tensor, var) for tensor in self._settings)
-        rate = rate * build.Sqrt(1 - beta2_power) / (1 - beta1_power)
-        mean = _decayed(self.get_slot(var, "m"), beta1, grad.values * (1 - beta1), grad)
-        square = _decayed(self.get_slot(var, "v"), beta2, grad.values * grad.values * (1 - beta2), grad)
+        return rate * build.Sqrt(1 - beta2_power) / (1 - beta1_power), beta1, beta2, epsilon
+
+    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+        rate, beta1, beta2, epsilon = self._settings_for(var)
+        mean = decayed(self.get_slot(var, "m"), beta1, grad.values * (1 - beta1), grad)
+        square = decayed(self.get_slot(var, "v"), beta2, grad.values * grad.values * (1 - beta2), grad)
         update = var.assign_sub(rate * mean / (build.Sqrt(square) + epsilon))
         return group(update, mean, square)
 
@@ -59,7 +66,7 @@ class AdamOptimizer(Optimizer):
         return group(*update_ops, *powers, name=name_scope)
 
 
-def _decayed(slot: Any, beta: Any, rows: Any, grad: IndexedSlices) -> Any:
+def decayed(slot: Any, beta: Any, rows: Any, grad: IndexedSlices) -> Any:
     """The whole slot times beta, plus rows; gives its value afterwards."""
     with control_dependencies([slot.assign(slot * beta)]):
         return slot.scatter_add(IndexedSlices(rows, grad.indices, grad.dense_shape))

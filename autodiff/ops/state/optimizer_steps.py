@@ -202,6 +202,23 @@ def adam_step(var, m, v, rate, beta1, beta2, epsilon, g, use_nesterov):
     return np.subtract(var, step, step), mean, square
 
 
+@op("ApplyAdaMax", infer=stepped(3, 8), dtypes=DTYPES, stateful=True, no_rule=NO_RULE)
+def apply_ada_max(var: Ref, m: Ref, v: Ref, beta1_power, lr, beta1, beta2, epsilon, grad, *, run):
+    """Mean gradient over its largest size, which decays. grad: float[...] -> the reference.
+
+    beta1_power: beta1 to the power of the step's number. Source: Kingma and Ba (2015), algorithm 2.
+    """
+    refs = (var, m, v)
+    return store(run, refs, ada_max_step(*map(run.read, refs), lr / (1 - beta1_power), beta1, beta2, epsilon, grad))
+
+
+def ada_max_step(var, m, v, rate, beta1, beta2, epsilon, g):
+    """The variable, the mean and the largest size after one step."""
+    mean = m + (g - m) * (1 - beta1)
+    largest = np.maximum(beta2 * v, np.abs(g))
+    return var - rate * (mean / (largest + epsilon)), mean, largest
+
+
 # ---- with penalties ---------------------------------------------------------------------
 
 def ftrl_step(var, accum, linear, g, lr, l1, l2, l2_shrinkage, lr_power):

@@ -103,6 +103,7 @@ STEPS = [
     *dense("ApplyRMSProp", THREE, RMS, OTHER),
     *dense("ApplyCenteredRMSProp", CENTERED, RMS, OTHER),
     *dense("ApplyAdam", THREE, numbers(0.9, 0.99, 0.1, 0.9, 0.99, 1e-3), OTHER),
+    *dense("ApplyAdaMax", THREE, numbers(0.9, 0.1, 0.9, 0.99, 1e-3), OTHER),
     *dense("ApplyFtrl", THREE, (), OTHER, FTRL),
     *dense("ApplyFtrlV2", THREE, (), OTHER, FTRL_V2),
     *dense("ApplyProximalGradientDescent", (VALUE,), numbers(0.1, 0.02, 0.3), OTHER),
