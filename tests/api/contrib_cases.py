@@ -112,6 +112,46 @@ def beams(tf):
     }
 
 
+def more_cells(tf):
+    cells, rnn = tf.nn.rnn_cell, tf.contrib.rnn
+    shape, single = (3, 5, 4), (3, 5, 4, "float32")
+
+    def run(cell, **options):
+        return lambda x: tf.nn.dynamic_rnn(cell(), x, dtype=x.dtype, **options)
+
+    def steps(cell):
+        return lambda x: tf.nn.static_rnn(cell(), tf.unstack(x, axis=1), dtype=x.dtype)
+
+    def pictures(x):
+        cell = rnn.Conv2DLSTMCell(input_shape=[4, 3, 2], output_channels=3, kernel_shape=[3, 2], skip_connection=True)
+        return cell(x, cells.LSTMStateTuple(x[..., :1] * [1.0, 2.0, 3.0], x[..., 1:] * [0.5, -1.0, 0.25]))[0]
+
+    def stacked(function, inputs=lambda x: x):
+        return lambda x: function([cells.GRUCell(3), cells.LSTMCell(2)], [cells.GRUCell(2), cells.LSTMCell(3)],
+                                  inputs(x), dtype=x.dtype, sequence_length=[2, 5, 3])
+
+    return {
+        "ugrnn": (shape, run(lambda: rnn.UGRNNCell(3, forget_bias=0.5))),
+        "indrnn": (shape, run(lambda: rnn.IndRNNCell(3))),
+        "coupled": (shape, run(lambda: rnn.CoupledInputForgetGateLSTMCell(
+            3, use_peepholes=True, num_proj=2, proj_clip=0.3, num_unit_shards=2), sequence_length=[5, 2, 3])),
+        "coupled_normed": (single, steps(lambda: rnn.CoupledInputForgetGateLSTMCell(
+            3, state_is_tuple=False, layer_norm=True, norm_gain=0.5, norm_shift=0.1))),
+        "highway": (single, run(lambda: rnn.HighwayWrapper(cells.GRUCell(4)))),
+        "highway_apart": (single, steps(lambda: rnn.HighwayWrapper(cells.GRUCell(4), False, 2.0))),
+        "attending": (single, run(lambda: rnn.AttentionCellWrapper(cells.LSTMCell(3), 2, attn_size=5))),
+        "attending_flat": (single, steps(lambda: rnn.AttentionCellWrapper(
+            cells.GRUCell(3), 3, attn_vec_size=2, input_size=6, state_is_tuple=False))),
+        "rows": ((3, 5, 4, 1, "float32"), run(lambda: rnn.Conv1DLSTMCell(
+            input_shape=[4, 1], output_channels=2, kernel_shape=[3]))),
+        "conv": ((2, 4, 3, 2), pictures),
+        "conv_steps": ((2, 3, 4, 3, 2, "float32"), run(lambda: rnn.ConvLSTMCell(
+            2, [4, 3, 2], 3, [2, 2], use_bias=False, forget_bias=0.5))),
+        "stacked": (shape, stacked(rnn.stack_bidirectional_dynamic_rnn)),
+        "stacked_steps": (shape, stacked(rnn.stack_bidirectional_rnn, lambda x: tf.unstack(x, axis=1))),
+    }
+
+
 def shortened(names):
     """Names of variables with their shapes; scopes that a name shares with the one before it are left empty."""
     found, before = [], []

@@ -114,6 +114,62 @@ EXPECTED = {
             decoder/gru_cell/gates/kernel:0[8,8] ///bias:0[8] //candidate/kernel:0[8,4] ///bias:0[4] | 0.6219341
             0.6219341 15.32421 | -0.2631268 1.359035 5.739092 -38.67021 100.0949""",
     },
+    "more_cells": {
+        "ugrnn": """
+            rnn/ugrnn_cell/kernel:0[7,6] //bias:0[6] | 1.865376 -0.09435632 | -0.03744532 -2.702131 5.484473""",
+        "indrnn": """
+            rnn/ind_rnn_cell/kernel_w:0[4,3] //kernel_u:0[1,3] //bias:0[3] | 1.356344 0.2950803 | -1.079705 -2.834222
+            -16.26349 55.30882""",
+        "coupled": """
+            rnn/coupled_input_forget_gate_lstm_cell/W_0:0[3,9] //W_1:0[3,9] //B:0[9] //W_F_diag:0[3] //W_O_diag:0[3]
+            //W_P_0:0[3,2] | -0.009562982 0.228082 -0.03397141 | -0.3886392 -0.2105383 0.4316206 1.404819 0.08846204
+            -0.05416509 -4.322645""",
+        "coupled_normed": """
+            rnn/coupled_input_forget_gate_lstm_cell/W_0:0[7,9] //B:0[9] //transform/gamma:0[3] ///beta:0[3]
+            //forget/gamma:0[3] ///beta:0[3] //output/gamma:0[3] ///beta:0[3] //state/gamma:0[3] ///beta:0[3] |
+            -0.2142031 -0.2228829 -0.1890194 -0.2058565 -0.0923071 -0.5836591 | -1.867607 -4.896749 -2.647556
+            0.5779638 -0.4278535 -0.4227396 0.7482862 4.127688 -6.627129 25.21903""",
+        "highway": """
+            rnn/gru_cell/gates/kernel:0[8,8] ///bias:0[8] //candidate/kernel:0[8,4] ///bias:0[4] /carry_w:0[4,4]
+            /carry_b:0[4] | 0.3646564 -0.4219124 | 0.4269591 1.305064 1.878759 -4.79487 23.18302 1.427194 -0.5969928""",
+        "highway_apart": """
+            rnn/gru_cell/gates/kernel:0[8,8] ///bias:0[8] //candidate/kernel:0[8,4] ///bias:0[4] /carry_w:0[4,4]
+            /carry_b:0[4] /transform_w:0[4,4] /transform_b:0[4] | -1.060571 0.9462444 -1.113677 0.8954249 -0.62327
+            -0.4219124 | 0.4568864 1.335646 1.991332 -7.396622 27.44479 1.222822 -0.3178158 -0.1857979 0.2264707""",
+        "attending": """
+            rnn/attention_cell_wrapper/kernel:0[9,4] //bias:0[4] //lstm_cell/kernel:0[7,12] ///bias:0[12]
+            //attention/attn_w:0[1,1,5,5] ///attn_v:0[5] ///kernel:0[6,5] ///bias:0[5]
+            //attn_output_projection/kernel:0[8,5] ///bias:0[5] | -0.8791498 -0.1809853 -0.099396 0.5560623 0.7127971
+            | 0.007945505 -0.3692516 -0.7677116 1.834163 3.43493 -0.001184104 0.002540788 -0.0004724987 0.0006398053
+            -1.733143 100.9667""",
+        "attending_flat": """
+            rnn/attention_cell_wrapper/kernel:0[7,6] //bias:0[6] //gru_cell/gates/kernel:0[9,6] ////bias:0[6]
+            ///candidate/kernel:0[9,3] ////bias:0[3] //attention/attn_w:0[1,1,3,2] ///attn_v:0[2] ///kernel:0[3,2]
+            ///bias:0[2] //attn_output_projection/kernel:0[6,3] ///bias:0[3] | 0.1988378 0.2982874 0.3719612 0.4585978
+            0.5101305 7.335178 | -0.07851771 0.01357209 0.1884477 -0.9826955 -0.1599445 -10.64663 5.754403 -0.02766508
+            0.1464352 -0.002892196 -0.00276472 0.6422609 71.51065""",
+        "rows": """
+            rnn/conv_1d_lstm_cell/kernel:0[3,3,8] //biases:0[8] | -0.2941991 -0.006654167 -0.005466375 | 0.5236752
+            -2.795036 56.09456""",
+        "conv": """
+            conv_2d_lstm_cell/kernel:0[3,2,5,12] /biases:0[12] | 14.35183 | -5.635025 -26.87121 3.574776""",
+        "conv_steps": """
+            rnn/conv_lstm_cell/kernel:0[2,2,5,12] | -0.4177746 0.08379054 0.03644573 | -1.885968 -0.2008611""",
+        "stacked": """
+            stack_bidirectional_rnn/cell_0/bidirectional_rnn/fw/gru_cell/gates/kernel:0[7,6] //////bias:0[6]
+            /////candidate/kernel:0[7,3] //////bias:0[3] ///bw/gru_cell/gates/kernel:0[6,4] //////bias:0[4]
+            /////candidate/kernel:0[6,2] //////bias:0[2] /cell_1/bidirectional_rnn/fw/lstm_cell/kernel:0[7,8]
+            /////bias:0[8] ///bw/lstm_cell/kernel:0[8,12] /////bias:0[12] | -0.2048659 -0.1822257 0.8842509 0.3555773
+            0.1643677 0.3894634 0.1194301 | 1.392852 -0.2713226 0.5319878 -0.5472912 -1.01684 1.023247 0.1757456
+            1.471998 -8.117805 -1.088027 9.786295 1.277144 3.472356""",
+        "stacked_steps": """
+            stack_bidirectional_rnn/cell_0/fw/gru_cell/gates/kernel:0[7,6] /////bias:0[6] ////candidate/kernel:0[7,3]
+            /////bias:0[3] //bw/gru_cell/gates/kernel:0[6,4] /////bias:0[4] ////candidate/kernel:0[6,2] /////bias:0[2]
+            /cell_1/fw/lstm_cell/kernel:0[7,8] ////bias:0[8] //bw/lstm_cell/kernel:0[8,12] ////bias:0[12] | -0.3107508
+            -0.08872461 -0.1267283 -0.09047709 0.00667472 0.6295176 0.01624676 -0.01330841 -0.3303936 -0.5988969
+            -0.1907655 | -0.2227777 -0.217371 -0.6825458 -6.213339 5.834358 1.125904 -0.2210943 8.388061 13.69855
+            3.590554 12.56667 1.31073 1.469857""",
+    },
 }
 
 
@@ -124,7 +180,7 @@ def test_models_compute_what_tensorflow_does(family, name):
     check(tf, getattr(contrib_cases, family)(tf)[name], (" ".join(names.split()), *numbers), contrib_cases.shortened)
 
 
-LEGACY, SEQ, CELLS = tf.contrib.legacy_seq2seq, tf.contrib.seq2seq, tf.nn.rnn_cell
+LEGACY, SEQ, CELLS, RNN = tf.contrib.legacy_seq2seq, tf.contrib.seq2seq, tf.nn.rnn_cell, tf.contrib.rnn
 REFUSED = [  # (what is built of x, float[3, 4], and a memory, float[3, 2, 4]; its error; TensorFlow's words)
     (lambda x, m: LEGACY.attention_decoder([], x, m, CELLS.GRUCell(4)), ValueError, "Must provide at least 1 input"),
     (lambda x, m: LEGACY.attention_decoder([x], x, m, CELLS.GRUCell(4), num_heads=0), ValueError, "less than 1 heads"),
@@ -137,13 +193,24 @@ REFUSED = [  # (what is built of x, float[3, 4], and a memory, float[3, 2, 4]; i
     (lambda x, m: LEGACY.model_with_buckets([x], [x], [x], [x], [(1, 2)], None), ValueError, "Length of targets"),
     (lambda x, m: LEGACY.embedding_rnn_decoder([x], x, CELLS.GRUCell(4), 5, 4, (m[0], tf.zeros([5]))), ValueError,
      "are incompatible"),
-    (lambda x, m: tf.contrib.rnn.EmbeddingWrapper(CELLS.GRUCell(4), 0, 4), ValueError, "must be > 0: 0, 4"),
+    (lambda x, m: RNN.EmbeddingWrapper(CELLS.GRUCell(4), 0, 4), ValueError, "must be > 0: 0, 4"),
     (lambda x, m: beam_search(x, start=[[1]]), ValueError, "start_tokens must be a vector"),
     (lambda x, m: beam_search(x, end=[2]), ValueError, "end_token must be a scalar"),
     (lambda x, m: beam_search(x, output_layer=3), TypeError, "output_layer must be a Layer, received: <class 'int'>"),
     (lambda x, m: beam_search(x, start=[1, 2]), ValueError, "Cannot reshape a tensor with 12 elements"),
     (lambda x, m: beam_search(x, coverage_penalty_weight=0.5).initialize(), ValueError, "if no cell is attentional"),
     (lambda x, m: beam_search(tf.placeholder(tf.float32)), ValueError, "known rank, but ndims == None"),
+    (lambda x, m: RNN.AttentionCellWrapper(CELLS.LSTMCell(3), 2, state_is_tuple=False), ValueError,
+     "Cell returns tuple of states, but the flag state_is_tuple is not set"),
+    (lambda x, m: RNN.AttentionCellWrapper(CELLS.LSTMCell(3), 0), ValueError, "greater than zero, got 0"),
+    (lambda x, m: RNN.ConvLSTMCell(2, [4, 1], 2, [3]), ValueError, r"Invalid input_shape \[4, 1\] for conv_ndims=2"),
+    (lambda x, m: RNN.stack_bidirectional_dynamic_rnn([], [], m), ValueError, "Must specify at least one fw cell"),
+    (lambda x, m: RNN.stack_bidirectional_rnn([CELLS.GRUCell(3)], [CELLS.GRUCell(3)] * 2, [x]), ValueError,
+     "must have the same depth"),
+    (lambda x, m: RNN.stack_bidirectional_rnn([CELLS.GRUCell(3)], [CELLS.GRUCell(3)], [x], [x, x]), ValueError,
+     "initial_states_fw must be a list of state tensors"),
+    (lambda x, m: RNN.HighwayWrapper(CELLS.GRUCell(3))(x, x[:, :3]), ValueError, "are incompatible"),
+    (lambda x, m: RNN.CoupledInputForgetGateLSTMCell(4, num_unit_shards=9)(x, (x, x)), ValueError, "Too many shards"),
     (lambda x, m: SEQ.tile_batch(1.0, 2), ValueError, "t must have statically known rank"),
     (lambda x, m: SEQ.ScheduledOutputTrainingHelper(m, [1, 2, 1], [[0.5]]), ValueError, r"saw shape: \(1, 1\)"),
 ]

@@ -12,9 +12,9 @@ from ...nn.activations import bias_add, relu
 from ...nn.normalization import dropout
 from ...nn.rnn_cell.base import LayerRNNCell, LSTMStateTuple, RNNCell, input_depth
 from ...nn.rnn_cell.cells import GRUCell, LSTMCell
-from ...variables.initializers import Constant, Zeros
-from ...variables.variable_scope import get_variable, variable_scope
-from ..layers.normalization import layer_norm
+from ...variables.initializers import Zeros
+from ...variables.variable_scope import get_variable
+from .projections import normed
 
 __all__ = ["GRUBlockCell", "GRUBlockCellV2", "LSTMBlockCell", "LayerNormBasicLSTMCell", "NASCell"]
 
@@ -71,12 +71,7 @@ class LayerNormBasicLSTMCell(RNNCell):
         return self._num_units
 
     def _norm(self, x: Tensor, scope: str) -> Tensor:
-        if not self._layer_norm:
-            return x
-        with variable_scope(scope):  # made here, for their initial values; layer_norm shares them
-            for name, start in (("gamma", self._gain), ("beta", self._shift)):
-                get_variable(name, x.dims[-1:], x.dtype.base_dtype, Constant(start))  # type: ignore[index]
-        return layer_norm(x, reuse=True, scope=scope)
+        return normed(x, scope, self._gain, self._shift) if self._layer_norm else x
 
     def call(self, inputs: Tensor, state: Any) -> Any:
         c, h = state

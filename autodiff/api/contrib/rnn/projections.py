@@ -12,8 +12,9 @@ from ...control.dependencies import device as on_device
 from ...nn.activations import bias_add
 from ...nn.embedding import embedding_lookup
 from ...nn.rnn_cell.base import RNNCell, check_cell
-from ...variables.initializers import RandomUniform, Zeros
-from ...variables.variable_scope import get_variable, get_variable_scope
+from ...variables.initializers import Constant, RandomUniform, Zeros
+from ...variables.variable_scope import get_variable, get_variable_scope, variable_scope
+from ..layers.normalization import layer_norm
 
 __all__ = ["EmbeddingWrapper", "InputProjectionWrapper", "OutputProjectionWrapper"]
 
@@ -30,7 +31,24 @@ def linear(inputs: list[Tensor], size: int) -> Tensor:
     return bias_add(build.MatMul(inputs[0] if len(inputs) == 1 else concat(inputs, 1), kernel), bias)
 
 
-class _Around(RNNCell):
+def normed(x: Tensor, scope: str, gain: float, shift: float) -> Tensor:
+    """Layer normalization, with gamma and beta of `scope` that begin with these."""
+    with variable_scope(scope):  # made here, for their initial values; layer_norm shares them
+        for name, start in (("gamma", gain), ("beta", shift)):
+            get_variable(name, x.dims[-1:], x.dtype.base_dtype, Constant(start))  # type: ignore[index]
+    return layer_norm(x, reuse=True, scope=scope)
+
+
+def sharded(name: str, shape: list[int], dtype: Any, shards: int) -> Tensor:
+    """A matrix of variables name_0, name_1, …, each of some of its rows."""
+    if shards > shape[0]:
+        raise ArgumentError(f"Too many shards: shape={shape}, num_shards={shards}")
+    sizes = [shape[0] // shards + (i < shape[0] % shards) for i in range(shards)]
+    parts = [get_variable(f"{name}_{i}", [size, *shape[1:]], dtype) for i, size in enumerate(sizes)]
+    return parts[0].as_tensor() if shards == 1 else concat(parts, 0)
+
+
+class Around(RNNCell):
     """A cell with something around it that has variables of its own."""
 
     def __init__(self, cell: Any, reuse: bool | None) -> None:
@@ -51,7 +69,7 @@ class _Around(RNNCell):
             return self._cell.zero_state(batch_size, dtype)
 
 
-class _Projection(_Around):
+class _Projection(Around):
     """A cell with a projection of its input or output."""
 
     def __init__(self, cell: Any, size: int, activation: Any, reuse: bool | None) -> None:
@@ -91,7 +109,7 @@ class InputProjectionWrapper(_Projection):
         return self._cell(self._projected(inputs), state)
 
 
-class EmbeddingWrapper(_Around):
+class EmbeddingWrapper(Around):
     """A cell whose input int[n] is looked up in a table `embedding`, float[classes, size].
 
     initializer: of the table; by default the scope's, else uniform with deviation 1.
