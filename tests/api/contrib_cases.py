@@ -44,7 +44,6 @@ def legacy(tf):
         "embedding": ((1,), fed(seq.embedding_rnn_seq2seq, 5, 6, 4)),
         "projected": ((1, single), projected),
         "chosen": ((1, single), lambda x: fed(seq.embedding_rnn_seq2seq, 5, 6, 4, feed_previous=x[0] < 0.0)(x)),
-        "embedding_tied": ((1, single), fed(seq.embedding_tied_rnn_seq2seq, 5, 4, 5, feed_previous=True)),
         "attention": (shape, lambda x: seq.attention_decoder(
             halves(x)[0], tf.tanh(x[:, 0, :3]), x, cells.GRUCell(3), 2, 2, dtype=x.dtype)),
         "attention_first": (shape, lambda x: seq.attention_decoder(
@@ -142,8 +141,8 @@ def more_cells(tf):
         "attending": (single, run(lambda: rnn.AttentionCellWrapper(cells.LSTMCell(3), 2, attn_size=5))),
         "attending_flat": (single, steps(lambda: rnn.AttentionCellWrapper(
             cells.GRUCell(3), 3, attn_vec_size=2, input_size=6, state_is_tuple=False))),
-        "rows": ((3, 5, 4, 1, "float32"), run(lambda: rnn.Conv1DLSTMCell(
-            input_shape=[4, 1], output_channels=2, kernel_shape=[3]))),
+        "rows": ((3, 5, 4, 1, "float32"), run(lambda: rnn.ConvLSTMCell(
+            1, [4, 1], 2, [3], name="conv_1d_lstm_cell"))),
         "conv": ((2, 4, 3, 2), pictures),
         "conv_steps": ((2, 3, 4, 3, 2, "float32"), run(lambda: rnn.ConvLSTMCell(
             2, [4, 3, 2], 3, [2, 2], use_bias=False, forget_bias=0.5))),

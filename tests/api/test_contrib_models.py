@@ -41,11 +41,6 @@ EXPECTED = {
             /////candidate/kernel:0[7,3] //////bias:0[3] ////kernel:0[3,6] ////bias:0[6] | 0.1122132 -0.0974722
             -0.1982239 0.3496529 | -0.8919571 -0.009540352 0.164013 -0.4902089 3.031359 1.247723 0.1006374 -0.9145101
             -3.308954 7.855834 -3.685766 22.79196""",
-        "embedding_tied": """
-            embedding_tied_rnn_seq2seq/embedding:0[5,4]
-            /combined_tied_rnn_seq2seq/tied_rnn_seq2seq/output_projection_wrapper/gru_cell/gates/kernel:0[7,6]
-            //////bias:0[6] /////candidate/kernel:0[7,3] //////bias:0[3] ////kernel:0[3,5] ////bias:0[5] | -0.2523522
-            -0.2084331 -0.1939007 -0.449191 | 0.2153398 0.1481556 0.5587624 -4.237006 14.31466 -10.45746 23.78323""",
         "attention": """
             attention_decoder/AttnW_0:0[1,1,4,4] /AttnV_0:0[4] /AttnW_1:0[1,1,4,4] /AttnV_1:0[4] /kernel:0[12,4]
             /bias:0[4] /gru_cell/gates/kernel:0[7,6] ///bias:0[6] //candidate/kernel:0[7,3] ///bias:0[3]

@@ -91,3 +91,32 @@ def test_streaming_metrics_take_predictions_first() -> None:
     assert run(metrics.accuracy([1, 2, 3, 4], [1, 2, 3, 5], [1.0, 1.0, 1.0, 2.0])) == np.float32(0.6)
     with pytest.raises(AttributeError, match="tf.contrib.metrics.streaming_nothing"):
         metrics.streaming_nothing  # noqa: B018
+
+
+def test_the_largest_of_groups_of_channels() -> None:
+    x = tf.constant(np.cos(np.arange(24.0)).reshape(2, 3, 4))
+    y = tf.contrib.layers.maxout(x, 2)
+    assert (y.name, y.shape, tf.contrib.layers.maxout(x, 1, axis=1).shape) == ("MaxOut/Max:0", [2, 3, 2], [2, 1, 4])
+    found, slopes = run([y, tf.gradients(y, x)[0]])
+    np.testing.assert_allclose(found[0].ravel(), [1.0, -0.41615, 0.28366, 0.96017, -0.1455, 0.00443], atol=1e-5)
+    assert slopes[0].ravel().tolist() == [1, 0, 1, 0, 0, 1, 1, 0, 1, 0, 0, 1]
+    rows = tf.placeholder(tf.float32, [None, 6])
+    assert run(tf.contrib.layers.maxout(rows, 3), {rows: [range(6)]}).tolist() == [[1, 3, 5]]
+    with pytest.raises(ValueError, match=r"number of features\(4\) is not a multiple of num_units\(3\)"):
+        tf.contrib.layers.maxout(x, 3)
+
+
+def test_rooms_of_names_that_the_core_has() -> None:
+    stateless = tf.contrib.stateless
+    drawn = [stateless.stateless_random_uniform([2], [1, 2]), stateless.stateless_random_normal([2], [1, 2]),
+             stateless.stateless_truncated_normal([2], [1, 2])]
+    np.testing.assert_allclose(run(drawn), [[0.84406, 0.19205], [0.54411, 0.20738], [0.54411, 0.20738]], atol=1e-5)
+    assert run(stateless.stateless_multinomial([[1.0, 2.0]], 4, [1, 2])).tolist() == [[1, 1, 0, 1]]
+    assert run(tf.contrib.signal.hann_window(4)).tolist() == [0.0, 0.5, 1.0, 0.5]
+
+
+def test_mixed_precision_changes_nothing_on_a_cpu() -> None:
+    optimizer = tf.train.AdamOptimizer()
+    assert tf.train.experimental.enable_mixed_precision_graph_rewrite(optimizer) is optimizer
+    with pytest.raises(ValueError, match='"opt" must be an instance of a tf.train.Optimizer'):
+        tf.train.experimental.enable_mixed_precision_graph_rewrite(3)

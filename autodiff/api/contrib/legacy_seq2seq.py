@@ -29,8 +29,8 @@ from ..variables.variable_scope import get_variable, get_variable_scope, variabl
 from .rnn.projections import EmbeddingWrapper, OutputProjectionWrapper, linear
 
 __all__ = ["attention_decoder", "basic_rnn_seq2seq", "embedding_attention_decoder", "embedding_attention_seq2seq",
-           "embedding_rnn_decoder", "embedding_rnn_seq2seq", "embedding_tied_rnn_seq2seq", "model_with_buckets",
-           "rnn_decoder", "sequence_loss", "sequence_loss_by_example", "tied_rnn_seq2seq"]
+           "embedding_rnn_decoder", "embedding_rnn_seq2seq", "model_with_buckets", "rnn_decoder",
+           "sequence_loss", "sequence_loss_by_example", "tied_rnn_seq2seq"]
 
 
 # ---- decoders: (outputs, final state) of a list of inputs ------------------------------------------
@@ -224,25 +224,6 @@ def embedding_rnn_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: Any, n
         cell = OutputProjectionWrapper(cell, num_decoder_symbols) if output_projection is None else cell
         return _fed(feed_previous, lambda feeds, trains: embedding_rnn_decoder(
             decoder_inputs, state, cell, num_decoder_symbols, embedding_size, output_projection, feeds, trains), state)
-
-
-def embedding_tied_rnn_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: Any, num_symbols: int,
-                               embedding_size: int, num_decoder_symbols: int | None = None,
-                               output_projection: Any = None, feed_previous: Any = False, dtype: Any = None,
-                               scope: Any = None) -> tuple[list[Any], Any]:
-    """embedding_rnn_seq2seq with one table and one cell for both sides; scores of num_decoder_symbols, or of all."""
-    with variable_scope(scope or "embedding_tied_rnn_seq2seq", dtype=dtype) as opened:
-        _check_projection(output_projection, num_symbols, opened.dtype)
-        table = get_variable("embedding", [num_symbols, embedding_size], opened.dtype)
-        read, written = ([embedding_lookup(table, x) for x in side] for side in (encoder_inputs, decoder_inputs))
-        if output_projection is None:
-            cell = OutputProjectionWrapper(cell, num_symbols if num_decoder_symbols is None else num_decoder_symbols)
-
-        def decode(feeds: bool, trains: bool) -> tuple[list[Any], Any]:
-            following = _likeliest(table, output_projection, trains) if feeds else None
-            return tied_rnn_seq2seq(read, written, cell, following, opened.dtype)
-
-        return _fed(feed_previous, decode, cell.state_size)
 
 
 def embedding_attention_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: Any,

@@ -17,7 +17,7 @@ from ..messages import (
     SaverDef,
     SequenceExample,
 )
-from . import checkpoint_state, checkpoints, coordinator, hooks, inputs, schedules, sessions
+from . import checkpoint_state, checkpoints, coordinator, experimental, hooks, inputs, schedules, sessions
 from .adagrad import AdadeltaOptimizer, AdagradDAOptimizer, AdagradOptimizer, ProximalAdagradOptimizer
 from .adam import AdamOptimizer
 from .checkpoint_state import *

@@ -10,13 +10,14 @@ from ....core.graph import Tensor, get_default_graph
 from ....core.op import build
 from ...arrays.creation import one_hot
 from ...layers import core, pooling
+from ...math.reductions import reduce_max
 from ...nn.embedding import embedding_lookup
 from ...variables.variable_scope import variable_scope
 from ..arg_scope import add_arg_scope
 from ..framework import model_variable
 from .utils import channels_first, collect_named_outputs, renaming_getter
 
-__all__ = ["avg_pool2d", "avg_pool3d", "dropout", "embed_sequence", "flatten", "max_pool2d", "max_pool3d",
+__all__ = ["avg_pool2d", "avg_pool3d", "dropout", "embed_sequence", "flatten", "max_pool2d", "max_pool3d", "maxout",
            "one_hot_encoding", "repeat", "softmax", "stack"]
 
 
@@ -54,6 +55,19 @@ max_pool2d = _pooling(pooling.MaxPooling2D, "MaxPool2D", ("NHWC", "NCHW"))
 avg_pool2d = _pooling(pooling.AveragePooling2D, "AvgPool2D", ("NHWC", "NCHW"))
 max_pool3d = _pooling(pooling.MaxPooling3D, "MaxPool3D", ("NDHWC", "NCDHW"))
 avg_pool3d = _pooling(pooling.AveragePooling3D, "AvgPool3D", ("NDHWC", "NCDHW"))
+
+
+@add_arg_scope
+def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> Tensor:
+    """The largest of each num_units groups of channels. Source: Goodfellow et al. (2013), section 2."""
+    with variable_scope(scope, "MaxOut", [inputs]):
+        x = convert_to_tensor(inputs)
+        sizes: list[Any] = [build.Shape(x)[i] if n is None else n for i, n in enumerate(x.dims or ())]
+        channels = x.dims[axis] if x.dims else None
+        if channels is None or channels % num_units:
+            raise ArgumentError(f"number of features({channels}) is not a multiple of num_units({num_units})")
+        sizes[axis] = num_units
+        return reduce_max(build.Reshape(x, [*sizes, channels // num_units]), -1)
 
 
 @add_arg_scope

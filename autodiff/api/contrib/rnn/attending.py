@@ -17,12 +17,12 @@ from ...nn.rnn_cell.base import RNNCell
 from ...nn.rnn_cell.wrappers import RNNCellWrapper
 from ...variables.initializers import Constant
 from ...variables.variable_scope import get_variable, variable_scope
-from .projections import Around, linear
+from .projections import linear
 
 __all__ = ["AttentionCellWrapper", "HighwayWrapper"]
 
 
-class AttentionCellWrapper(Around):
+class AttentionCellWrapper(RNNCellWrapper):
     """A cell that attends to its last attn_length outputs; the state is (cell's, attention, outputs side by side).
 
     attn_size: of outputs and attention, attn_vec_size: of the query, by default the cell's output_size. input_size: of
@@ -31,7 +31,7 @@ class AttentionCellWrapper(Around):
 
     def __init__(self, cell: Any, attn_length: int, attn_size: int | None = None, attn_vec_size: int | None = None,
                  input_size: int | None = None, state_is_tuple: bool = True, reuse: bool | None = None) -> None:
-        super().__init__(cell, reuse)
+        super().__init__(cell, _reuse=reuse)
         if nest.is_sequence(cell.state_size) and not state_is_tuple:
             raise ArgumentError("Cell returns tuple of states, but the flag state_is_tuple is not set. State size is: "
                                 f"{cell.state_size}")
@@ -43,7 +43,7 @@ class AttentionCellWrapper(Around):
 
     @property
     def state_size(self) -> Any:
-        sizes = self._cell.state_size, self._size, self._size * self._length
+        sizes = self.cell.state_size, self._size, self._size * self._length
         return sizes if self._state_is_tuple else sum(sizes)
 
     @property
@@ -55,11 +55,11 @@ class AttentionCellWrapper(Around):
 
     def call(self, inputs: Tensor, state: Any) -> Any:
         if not self._state_is_tuple:
-            state = split(state, [self._cell.state_size, self._size, self._size * self._length], 1)
+            state = split(state, [self.cell.state_size, self._size, self._size * self._length], 1)
         state, attended, outputs = state
         outputs = build.Reshape(outputs, [-1, self._length, self._size])
         read = linear([inputs, attended], self._input_size or inputs.dims[1])  # type: ignore[index]
-        output, state = self._cell(read, state)
+        output, state = self.cell(read, state)
         attended = self._attended(concat(nest.flatten(state), 1) if self._state_is_tuple else state, outputs)
         with variable_scope("attn_output_projection"):
             output = linear([output, attended], self._size)

@@ -14,7 +14,7 @@ from ...nn.rnn_cell.base import LSTMStateTuple, RNNCell
 from ...variables.initializers import Zeros
 from ...variables.variable_scope import get_variable
 
-__all__ = ["Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell", "ConvLSTMCell"]
+__all__ = ["Conv2DLSTMCell", "ConvLSTMCell"]
 
 
 class ConvLSTMCell(RNNCell):
@@ -61,22 +61,8 @@ class ConvLSTMCell(RNNCell):
         return y + get_variable("biases", [columns], dtype, Zeros()) if self._use_bias else y
 
 
-class Conv1DLSTMCell(ConvLSTMCell):
-    """ConvLSTMCell along one axis."""
-
-    def __init__(self, name: Any = "conv_1d_lstm_cell", **options: Any) -> None:
-        super().__init__(conv_ndims=1, name=name, **options)
-
-
 class Conv2DLSTMCell(ConvLSTMCell):
     """ConvLSTMCell of pictures."""
 
     def __init__(self, name: Any = "conv_2d_lstm_cell", **options: Any) -> None:
         super().__init__(conv_ndims=2, name=name, **options)
-
-
-class Conv3DLSTMCell(ConvLSTMCell):
-    """ConvLSTMCell of volumes."""
-
-    def __init__(self, name: Any = "conv_3d_lstm_cell", **options: Any) -> None:
-        super().__init__(conv_ndims=3, name=name, **options)

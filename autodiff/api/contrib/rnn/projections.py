@@ -5,13 +5,13 @@ import math
 from typing import Any
 
 from ....core.errors import ArgumentError, ShapeError
-from ....core.graph import Tensor, get_default_graph
+from ....core.graph import Tensor
 from ....core.op import build
 from ...arrays.shaping import concat
 from ...control.dependencies import device as on_device
 from ...nn.activations import bias_add
 from ...nn.embedding import embedding_lookup
-from ...nn.rnn_cell.base import RNNCell, check_cell
+from ...nn.rnn_cell.wrappers import RNNCellWrapper
 from ...variables.initializers import Constant, RandomUniform, Zeros
 from ...variables.variable_scope import get_variable, get_variable_scope, variable_scope
 from ..layers.normalization import layer_norm
@@ -48,32 +48,11 @@ def sharded(name: str, shape: list[int], dtype: Any, shards: int) -> Tensor:
     return parts[0].as_tensor() if shards == 1 else concat(parts, 0)
 
 
-class Around(RNNCell):
-    """A cell with something around it that has variables of its own."""
-
-    def __init__(self, cell: Any, reuse: bool | None) -> None:
-        super().__init__(_reuse=reuse)
-        check_cell("cell", cell)
-        self._cell = cell
-
-    @property
-    def state_size(self) -> Any:
-        return self._cell.state_size
-
-    @property
-    def output_size(self) -> Any:
-        return self._cell.output_size
-
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        with get_default_graph().name_scope(f"{type(self).__name__}ZeroState"):
-            return self._cell.zero_state(batch_size, dtype)
-
-
-class _Projection(Around):
+class _Projection(RNNCellWrapper):
     """A cell with a projection of its input or output."""
 
     def __init__(self, cell: Any, size: int, activation: Any, reuse: bool | None) -> None:
-        super().__init__(cell, reuse)
+        super().__init__(cell, _reuse=reuse)
         if size < 1:
             raise ArgumentError(expected="a size >= 1 of a projection", found=size)
         self._size, self._activation = size, activation
@@ -94,7 +73,7 @@ class OutputProjectionWrapper(_Projection):
         return self._size
 
     def call(self, inputs: Tensor, state: Any) -> Any:
-        output, state = self._cell(inputs, state)
+        output, state = self.cell(inputs, state)
         return self._projected(output), state
 
 
@@ -106,10 +85,10 @@ class InputProjectionWrapper(_Projection):
         super().__init__(cell, num_proj, activation, reuse)
 
     def call(self, inputs: Tensor, state: Any) -> Any:
-        return self._cell(self._projected(inputs), state)
+        return self.cell(self._projected(inputs), state)
 
 
-class EmbeddingWrapper(Around):
+class EmbeddingWrapper(RNNCellWrapper):
     """A cell whose input int[n] is looked up in a table `embedding`, float[classes, size].
 
     initializer: of the table; by default the scope's, else uniform with deviation 1.
@@ -117,7 +96,7 @@ class EmbeddingWrapper(Around):
 
     def __init__(self, cell: Any, embedding_classes: int, embedding_size: int, initializer: Any = None,
                  reuse: bool | None = None) -> None:
-        super().__init__(cell, reuse)
+        super().__init__(cell, _reuse=reuse)
         if embedding_classes <= 0 or embedding_size <= 0:
             raise ArgumentError(f"Both embedding_classes and embedding_size must be > 0: {embedding_classes}, "
                                 f"{embedding_size}.")
@@ -128,4 +107,4 @@ class EmbeddingWrapper(Around):
             start = self._initializer or get_variable_scope().initializer or RandomUniform(-math.sqrt(3), math.sqrt(3))
             first = state[0] if isinstance(state, tuple) else state
             table = get_variable("embedding", self._table, first.dtype.base_dtype, start)
-            return self._cell(embedding_lookup(table, build.Reshape(inputs, [-1])), state)
+            return self.cell(embedding_lookup(table, build.Reshape(inputs, [-1])), state)
