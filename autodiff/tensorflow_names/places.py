@@ -128,6 +128,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.contrib.layers.python": ("contrib.layers",),
     "tensorflow.contrib.learn.python.learn.datasets": ("mnist",),
     "tensorflow.contrib.rnn.python": ("contrib.rnn", "nn.rnn_cell"),
+    **{f"tensorflow.contrib.{room}.python": (f"contrib.{room}",) for room in ("legacy_seq2seq", "opt", "seq2seq")},
     **{f"{package}.{name}": tuple("" if room == "autodiff" else room for room in rooms)
        for package, rows in _ROWS.items() for name, *rooms in map(str.split, rows.split(";"))}}
 ROOMS.update({f"{package}.{name}": ROOMS.get(package, (package,)) for package, names in _KERAS.items()

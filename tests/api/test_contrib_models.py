@@ -211,6 +211,13 @@ REFUSED = [  # (what is built of x, float[3, 4], and a memory, float[3, 2, 4]; i
 ]
 
 
+def test_a_cell_that_was_called_is_not_copied():
+    x, cell = tf.zeros([3, 4]), CELLS.MultiRNNCell([CELLS.GRUCell(4)])
+    LEGACY.basic_rnn_seq2seq([x], [x], cell)
+    with pytest.raises(TypeError, match="can't pickle _thread.RLock objects"):
+        LEGACY.basic_rnn_seq2seq([x], [x], cell, scope="again")
+
+
 def beam_search(state, start=(1,), end=2, **options):
     return SEQ.BeamSearchDecoder(CELLS.GRUCell(4), tf.zeros([5, 4]), start, end, state, 3, **options)
 

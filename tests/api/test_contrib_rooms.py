@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
+from autodiff.tensorflow_names.alias import standing_in
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 crf = tf.contrib.crf
@@ -120,3 +121,11 @@ def test_mixed_precision_changes_nothing_on_a_cpu() -> None:
     assert tf.train.experimental.enable_mixed_precision_graph_rewrite(optimizer) is optimizer
     with pytest.raises(ValueError, match='"opt" must be an instance of a tf.train.Optimizer'):
         tf.train.experimental.enable_mixed_precision_graph_rewrite(3)
+
+
+def test_modules_below_a_room_have_its_names() -> None:
+    with standing_in(shadow=True):
+        from tensorflow.contrib.legacy_seq2seq.python.ops import seq2seq  # type: ignore[import-not-found]
+        from tensorflow.contrib.seq2seq.python.ops import beam_search_decoder  # type: ignore[import-not-found]
+        assert seq2seq.rnn_decoder.__name__ == "rnn_decoder"
+        assert beam_search_decoder.BeamSearchDecoder is tf.contrib.seq2seq.BeamSearchDecoder

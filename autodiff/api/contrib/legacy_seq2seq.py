@@ -8,7 +8,7 @@ from typing import Any
 from ...core import nest
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import float32
-from ...core.errors import ArgumentError
+from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor
 from ...core.op import build
 from ..arrays.creation import zeros
@@ -175,11 +175,19 @@ def embedding_attention_decoder(decoder_inputs: Any, initial_state: Any, attenti
 
 # ---- models: (outputs, final state) of a decoder that begins with an encoder's final state ---------
 
+def _another(cell: Any) -> Any:
+    """A copy of a cell. Raises KindError (TypeError) for one that has variables already."""
+    if getattr(cell, "variables", None):
+        raise KindError("can't pickle _thread.RLock objects", found="a cell that was called, to be copied",
+                        hint="make the cell inside of the function that makes the model, anew for each bucket")
+    return copy.deepcopy(cell)
+
+
 def basic_rnn_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: Any, dtype: Any = float32,
                       scope: Any = None) -> tuple[list[Any], Any]:
     """A cell along the encoder's inputs, then another one like it, with variables of its own, along the decoder's."""
     with variable_scope(scope or "basic_rnn_seq2seq"):
-        _, state = static_rnn(copy.deepcopy(cell), encoder_inputs, dtype=dtype)
+        _, state = static_rnn(_another(cell), encoder_inputs, dtype=dtype)
         return rnn_decoder(decoder_inputs, state, cell)
 
 
@@ -219,7 +227,7 @@ def embedding_rnn_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: Any, n
     with variable_scope(scope or "embedding_rnn_seq2seq") as opened:
         if dtype is not None:
             opened.set_dtype(dtype)
-        encoder = EmbeddingWrapper(copy.deepcopy(cell), num_encoder_symbols, embedding_size)
+        encoder = EmbeddingWrapper(_another(cell), num_encoder_symbols, embedding_size)
         _, state = static_rnn(encoder, encoder_inputs, dtype=opened.dtype)
         cell = OutputProjectionWrapper(cell, num_decoder_symbols) if output_projection is None else cell
         return _fed(feed_previous, lambda feeds, trains: embedding_rnn_decoder(
@@ -233,7 +241,7 @@ def embedding_attention_seq2seq(encoder_inputs: Any, decoder_inputs: Any, cell: 
                                 initial_state_attention: bool = False) -> tuple[list[Any], Any]:
     """embedding_rnn_seq2seq whose decoder attends to all outputs of the encoder."""
     with variable_scope(scope or "embedding_attention_seq2seq", dtype=dtype) as opened:
-        encoder = EmbeddingWrapper(copy.deepcopy(cell), num_encoder_symbols, embedding_size)
+        encoder = EmbeddingWrapper(_another(cell), num_encoder_symbols, embedding_size)
         outputs, state = static_rnn(encoder, encoder_inputs, dtype=opened.dtype)
         memory = concat([build.Reshape(output, [-1, 1, cell.output_size]) for output in outputs], 1)
         size = None

@@ -21,6 +21,9 @@ from ...nn.rnn_cell.base import batch_of
 from ...nn.rnn_dynamic import swapped
 from ...random import multinomial, random_uniform
 
+__all__ = ["CustomHelper", "GreedyEmbeddingHelper", "Helper", "InferenceHelper", "SampleEmbeddingHelper",
+           "ScheduledEmbeddingTrainingHelper", "ScheduledOutputTrainingHelper", "TrainingHelper"]
+
 
 class Helper:
     """The interface of a helper: batch_size, initialize, sample and next_inputs. Samples are int32[n] by default."""
