@@ -1,6 +1,9 @@
 """An argument that nothing has foreseen is an error that names it, at the user's line; the user's own errors pass."""
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +30,13 @@ def test_the_argument_is_named(call: Callable[[], object], kind: type[Exception]
     with pytest.raises(AutodiffError) as caught:
         call()
     assert isinstance(caught.value, kind) and words in str(caught.value)
+
+
+def test_a_room_of_contrib_that_another_brings_along_is_at_the_door_too() -> None:
+    code = "import autodiff as tf; tf.contrib.legacy_seq2seq; tf.contrib.layers.summarize_tensor('x')"
+    said = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], capture_output=True, text=True,
+                          check=False, timeout=60).stderr
+    assert "summarize_tensor cannot take 'tensor'" in said
 
 
 def test_the_line_and_what_the_function_does_follow() -> None:

@@ -17,7 +17,6 @@ ADVICE = {
     "contrib.legacy_seq2seq": "decode with embedding_rnn_decoder or rnn_decoder, over one table and encoder",
     "contrib.distributions": "tf.distributions has the univariate ones; put others together with its bijectors",
     "contrib.image": "turn and move images with NumPy before feeding",
-    "contrib.losses.metric_learning": "write the loss out of tf ops over the matrix of distances",
     "contrib.opt": "tf.train's optimizers are supported, and kinds of Adam here",
     "contrib.cudnn_rnn": "there is no GPU: use tf.nn.rnn_cell with tf.nn.dynamic_rnn",
     "contrib": "look for the name in tf, tf.nn, tf.layers or tf.train",

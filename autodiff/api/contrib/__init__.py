@@ -19,7 +19,10 @@ ELSEWHERE = {"data": "data.experimental", "distribute": "distribute", "distribut
 
 def __getattr__(name: str) -> Any:
     if name in ROOMS:
-        return check_names(import_module(f".{name}", __name__))
+        import_module(f".{name}", __name__)
+        for room in ROOMS & globals().keys():  # also those that it brought along: they are not asked for here again
+            check_names(globals()[room])
+        return globals()[name]
     if name in ELSEWHERE:
         try:
             return import_module(f"..{ELSEWHERE[name]}", __name__)

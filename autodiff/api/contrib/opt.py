@@ -73,8 +73,8 @@ class AdaMaxOptimizer(_Adam):
             self._zeros_slot(var, "v", self._name)
 
     def _apply_dense(self, grad: Any, var: Any) -> Any:
-        power = self._get_beta_accumulators().as_tensor()
-        return step("ApplyAdaMax", var, *self._moments(var), power, *self._settings, grad)
+        return step("ApplyAdaMax", var, *self._moments(var), self._get_beta_accumulators().as_tensor(),
+                    *self._settings, grad)
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         rate, beta1, beta2, epsilon = (cast_like(tensor, var) for tensor in self._settings)

@@ -91,7 +91,6 @@ class HighwayWrapper(RNNCellWrapper):
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
         outputs, state = self.cell(inputs, state, scope=scope)
-        nest.assert_same_structure(inputs, outputs)
         for x, y in zip(nest.flatten(inputs), nest.flatten(outputs)):
             x.shape.assert_is_compatible_with(y.shape)
         return nest.map_structure(self._passed, inputs, outputs), state
