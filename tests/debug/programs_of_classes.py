@@ -86,6 +86,24 @@ fit([sgd(.3)"""),
 
 # the same, of how examples are put together
 PROGRAMS_OF_EXAMPLES: dict[str, tuple[str, str, str]] = {
+    "averages behind": ('''
+training = tf.placeholder(tf.bool, [])
+h = tf.contrib.layers.batch_norm(dense(20 + 2 * p, 24), is_training=training, updates_collections=None, decay=.999)
+z = dense(tf.nn.relu(h), 2)
+loss = tf.losses.sparse_softmax_cross_entropy(tf.cast(p[:, 0] > p[:, 1], tf.int32), z)
+train = adam(.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(60):
+        session.run(train, {**near(i), training: True})
+    session.run(z, {p: points, training: False})
+''', "decay=.999", "decay=.8"),
+    "initial values too small": ('''
+small = tf.random_normal_initializer(stddev=.0005)
+h = dense(dense(x, 24, tf.nn.relu, kernel_initializer=small), 24, tf.nn.relu, kernel_initializer=small)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4, kernel_initializer=small))
+fit([sgd(.1).minimize(loss), loss])
+''', "stddev=.0005", "stddev=.2"),
     "reshape for transpose": ('''
 of, target = tf.placeholder(tf.float32, [4, 8, 9]), tf.placeholder(tf.float32, [4, 1])
 tf.set_random_seed(5)

@@ -22,6 +22,7 @@ from .pairs import pair_mistakes
 from .penalties import penalty_mistakes
 from .reach import HAZARDS, near_misses, near_poles
 from .signs import wrong_sign
+from .slow import averages_behind
 from .start import copy_mistakes, start_mistakes
 from .trainers import adversary_mistakes, by_loss, trainer_mistakes
 from .units import depth_mistakes
@@ -77,10 +78,10 @@ def _turned(case: Case) -> list[Finding]:
     return wrong_sign(case.y, set(case.behind))
 
 
-RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, comparison_mistakes, misuses, mode_mistakes, start_mistakes,
-         trainer_mistakes, copy_mistakes, adversary_mistakes, optimizer_mistakes, batch_mistakes, pace_mistakes,
-         depth_mistakes, left_alone_mistakes, leak_mistakes, missing_mistakes, pair_mistakes, formula_mistakes,
-         habit_mistakes)
+RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, comparison_mistakes, misuses, mode_mistakes, averages_behind,
+         start_mistakes, trainer_mistakes, copy_mistakes, adversary_mistakes, optimizer_mistakes, batch_mistakes,
+         pace_mistakes, depth_mistakes, left_alone_mistakes, leak_mistakes, missing_mistakes, pair_mistakes,
+         formula_mistakes, habit_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

@@ -21,7 +21,6 @@ from .signs import source_of
 
 MOST_DROPPED = 0.85  # share beyond which what is left is hardly enough
 _OTHERWISE = 20.0  # times the size of what is trained with: inputs that were scaled, or not, unlike those
-_SLOW_STEPS, _LATE, _BEHIND = 30, 3, 0.5  # steps, those in the end, and the share of its way that an average lacks
 _FEW, _ROWS = 8, 4  # steps, and examples, that show how large inputs are
 _RANDOM = ("RandomUniform",)
 _OF_DROPOUT = re.compile("(?i)(^|/)dropout[^/]*/Identity[^/]*$")  # as a layer calls what it does outside of training
@@ -29,7 +28,7 @@ _OF_DROPOUT = re.compile("(?i)(^|/)dropout[^/]*/Identity[^/]*$")  # as a layer c
 
 def mode_mistakes(case: Case) -> list[Finding]:
     """Findings about batch normalization and dropout."""
-    rules = (_normalized_by_averages, _averages_behind, _normalized_alone, _dropped, _dropped_inside, _never_dropped,
+    rules = (_normalized_by_averages, _normalized_alone, _dropped, _dropped_inside, _never_dropped,
              _averaged_over_all, _scaled_otherwise)
     return [found for rule in rules for found in rule(case)] if case.steps else []
 
@@ -38,9 +37,9 @@ def _normalized_by_averages(case: Case) -> list[Finding]:
     """Batch normalization that goes by its moving averages while training."""
     kept = {v.handle_tensor.op for v, trainable in variables_of(case.graph) if not trainable}
     for op in case.behind:
-        if op not in case.trained or not (average := _average_of(op, kept)):
+        if op not in case.trained or not (average := average_of(op, kept)):
             continue
-        choice = op if op.type == "If" else next((t.op for t in op.inputs if t.op.type == "If"), None) or _choice(op)
+        choice = op if op.type == "If" else next((t.op for t in op.inputs if t.op.type == "If"), None) or choice_of(op)
         told = _chosen(choice, kept, case) if choice is not None else _never_chosen(op, average)
         if not told:
             continue
@@ -54,29 +53,6 @@ def _normalized_by_averages(case: Case) -> list[Finding]:
                         f"{len(case.steps)} steps, so nothing is normalized by its batch",
                         "give it training=True in training runs (feed the placeholder True), and run its update ops",
                         target=f"{average.name}:0", step=case.looked[0].step)]
-    return []
-
-
-def _averages_behind(case: Case) -> list[Finding]:
-    """Moving averages that go on as fast in the end as at first, in the same direction: they are far from there yet."""
-    kept = {v.handle_tensor.op for v, trainable in variables_of(case.graph) if not trainable}
-    used = [run for run in case.runs if not run.trains and run.number > case.steps[0].number]
-    for op in case.behind if case.is_over and used and len(case.steps) >= _SLOW_STEPS else ():
-        average = _average_of(op, kept) if op in case.trained else None
-        moves = [np.ravel(run.after[average.name] - run.before[average.name]) for run in case.looked
-                 if average.name in run.after and average.name in run.before] if average is not None else []
-        if average is None or len(moves) < 2 * _LATE or not (first := float(np.linalg.norm(moves[0]))):
-            continue
-        late = np.mean(moves[-_LATE:], axis=0)
-        left = float(late @ moves[0]) / first ** 2  # of the first move, along it
-        if left > _BEHIND:
-            name = f"{average.name}:0"
-            return [finding(52, "averages behind", op, f"batch normalization ({op.name}) goes by {name} in runs that "
-                            f"do not train, and that still moves {left:.0%} as far in a step as in the first, after "
-                            f"{len(case.steps)} of them: it has come {1 - left:.0%} of its way, so evaluation "
-                            "normalizes by what no batch has", "a smaller momentum, momentum=0.9, or more steps: "
-                            "1 / (1 - momentum) of them are what an average needs to follow", target=name,
-                            step=case.looked[0].step)]
     return []
 
 
@@ -132,7 +108,7 @@ def _normalized_alone(case: Case) -> list[Finding]:
     return []
 
 
-def _average_of(op: Operation, kept: set[Operation]) -> Operation | None:
+def average_of(op: Operation, kept: set[Operation]) -> Operation | None:
     """The moving variance that an op normalizes by, one of its branches if it has some."""
     if op.type == "If":
         fused = [o for f in functions_of(op) for o in f.graph.operations.values() if o.type.startswith("FusedBatchN")]
@@ -152,7 +128,7 @@ def _captured(tensor: Tensor) -> Sequence[Operation]:
     return [held(t) for t in tensor.op.inputs] if tensor.op.type == "If" else []
 
 
-def _choice(op: Operation) -> Operation | None:
+def choice_of(op: Operation) -> Operation | None:
     """The branch by which an op is told its mode, near above it."""
     near = list(op.inputs)
     for _ in range(3):

@@ -1,20 +1,27 @@
-"""Steps that change nothing: a learning rate that is too low, a clipping or an epsilon that leaves nothing."""
+"""Steps that change nothing: a learning rate that is too low, a clipping or an epsilon that leaves nothing, averages
+that hardly follow."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ....core.constant_value import static_value
+from ....core.function_graph import functions_of
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, outside
+from ...facts.graph_lists import variables_of
+from ...facts.inner_ops import InnerOps
 from ...facts.roles import VARIABLES
 from ..findings import Finding
 from ..update_blame import operands_of
 from .case import Case, Run, finding, gradients_of, rate_of, update_op
 from .heads import number_in
+from .modes import average_of, choice_of
+from .stepping import Average, averages_among, kept_by
 
 _USUAL, _MILD, _SLOWISH, _SLOW = 1e-3, 3e-4, 1e-4, 1e-5  # change of a kernel by a step, relative to its size
 _STILL = 1e-6
@@ -26,6 +33,9 @@ _MOVED = 0.03  # share of the loss by which a training that goes on has changed 
 _LONG, _MOVED_IN_LONG, _WASTED = 200, 0.2, 20  # the same of so many steps; so many to what a usual one would gain
 _ENOUGH = 100  # steps of a training that is over, in which something should have been learnt
 _FEW, _LITTLE = 10, 0.9  # steps that are hardly any, and of the loss of a guess, above which little was learnt
+_SLOW_STEPS, _LAST, _BEHIND = 30, 3, 0.5  # steps, those in the end, and the share of its way that an average lacks
+_FIRST, _FOLLOWING = 0.1, (0.9, 0.8, 0.5)  # of its first value, which an average still is; momenta that leave less
+_UNLEARNT = 0.7  # of the first loss, or a guess's: no less than that shows nothing of what was learnt
 _MANY, _FEWEST = 20, 15  # steps that a training has to have had before it is called slow, or very slow
 
 
@@ -241,3 +251,80 @@ def _gain(case: Case, run: Run, share: float) -> float | None:
              else before for name, before in run.before.items()}
     value, then = values.get(case.y), case.with_variables(run, case.y, moved)
     return None if value is None or then is None or np.size(value) != 1 else float(np.reshape(value, ())) - then
+
+
+def averages_behind(case: Case) -> list[Finding]:
+    """Moving averages that are still much of what they began as, where runs that do not train normalize by them."""
+    kept = {v.handle_tensor.op for v, trainable in variables_of(case.graph) if not trainable}
+    used = [run for run in case.runs if case.steps and not run.trains and run.number > case.steps[0].number]
+    is_late, count = case.is_over and bool(used) and len(case.looked) >= 2 * _LAST, case.steps[-1].step if used else 0
+    inner = InnerOps(case.graph).by_name().values() if is_late else ()
+    laws = {v: law for v, law in averages_among((*case.looked[0].ran, *inner)).items() if v in kept} if is_late else {}
+    for op in case.operations if is_late else ():
+        average = (average_of(op, kept) or _within(op, kept)) if any(op in run.ran for run in used) else None
+        left, rate = (_still_moves(average, case), _rate_of(laws.get(average), case)) if average else (0.0, 0.0)
+        share = (1 - rate) ** count if rate else left
+        if average is None or max(share, left) < _FIRST:
+            continue
+        choice, name = op if op.type == "If" else choice_of(op), f"{average.name}:0"
+        own, theirs, then = _by_averages(choice, laws, case) if choice is not None else (float("nan"),) * 3
+        is_harm = share > _FIRST and theirs - own > abs(own) and not then > (own + theirs) / 2 and (
+            theirs > _UNLEARNT * min(case.first_loss, case.guess))
+        if not is_harm and not (np.isnan(theirs) and left > _BEHIND and len(case.steps) >= _SLOW_STEPS):
+            continue
+        fed = _followed(laws[average], case)[-1:] if average in laws else []
+        told = "".join(f": it is {np.mean(case.steps[-1].after[average.name]):.3g} (mean), where batches have "
+                       f"{np.mean(each):.3g}" for each in fed)
+        said = (f"the loss of the last steps is {own:.4g} by their batches, and {theirs:.4g} by these averages" +
+                (f"; had they followed, {then:.4g}" if np.isfinite(then) else "")) if is_harm else (
+            f"it moves {left:.0%} as far in a step as in the first, so evaluation normalizes by what no batch has")
+        momentum = next((m for m in _FOLLOWING if m ** count < _FIRST), _FOLLOWING[-1])
+        at = f" at momentum {1 - rate:.4g}" if rate else ""
+        return [finding(68 if is_harm else 52, "averages behind", op, f"batch normalization ({op.name}) goes by {name} "
+                        f"in runs that do not train, but {count} updates{at} leave {share:.0%} of what it began with"
+                        f"{told}; {said}", f"a smaller momentum, momentum={momentum}, or more steps: 1 / (1 - momentum)"
+                        " of them are what an average needs to follow", target=name, step=case.looked[0].step)]
+    return []
+
+
+def _within(op: Operation, kept: set[Operation]) -> Operation | None:
+    """The moving variance of a normalization that is written out: in a branch of an op, or x / sqrt(variance)."""
+    roots = [o for f in functions_of(op) for o in f.graph.operations.values()] if op.type == "If" else [
+        t.op for t in op.inputs[1:] if op.type == "RealDiv"]
+    near = [t for o in roots if o.type in ("Rsqrt", "Sqrt") for t in (*o.inputs, *o.inputs[0].op.inputs)]
+    return next((v for t in near if (v := kept_by(t)) in kept), None)
+
+
+def _rate_of(law: Average | None, case: Case) -> float:
+    """The share of the way that an average moves in a step; 0 where it is not known."""
+    known = [] if law is None else case.series(law.factor) if law.factor.graph is case.graph else [
+        static_value(law.factor)]
+    rate = known[-1] if known and known[-1] is not None and known[-1].size == 1 else None
+    return abs(law.keeps - float(np.ravel(rate)[0])) if law is not None and rate is not None else 0.0
+
+
+def _followed(law: Average, case: Case) -> list[np.ndarray]:
+    """What an average was to follow in the steps that are looked at; [] inside of a branch."""
+    value = outside(law.value)
+    return case.series(value) if value.graph is case.graph else []
+
+
+def _still_moves(average: Operation, case: Case) -> float:
+    """How far a variable moves in the last steps, along its first move and as a part of that."""
+    moves = [np.ravel(run.after[average.name] - run.before[average.name]) for run in case.looked
+             if average.name in run.after and average.name in run.before]
+    first = float(np.linalg.norm(moves[0])) if len(moves) >= 2 * _LAST else 0.0
+    return float(np.mean(moves[-_LAST:], axis=0) @ moves[0]) / first ** 2 if first else 0.0
+
+
+def _by_averages(choice: Operation, laws: Mapping[Operation, Average], case: Case) -> tuple[float, ...]:
+    """The mean loss of the last steps with the weights as trained: as they normalize, by the averages, and by these
+    had they followed what they are of; nan where one is not known."""
+    last, told, late = case.steps[-1].after, choice.inputs[0], case.looked[-_LAST:]
+    near = {v.name: np.mean(known[-_LAST:], axis=0) for v, law in laws.items() if (known := _followed(law, case))}
+    modes = [(run, now, np.logical_not(now).astype(np.asarray(now).dtype)) for run in late
+             if case.series(told) and (now := case.values(run).get(told)) is not None]
+    losses = [[case.with_variables(run, case.y, {**last, **given}, {told: turned} if is_turned else {})
+               for run, _, turned in modes] for is_turned, given in ((False, {}), (True, {}), (True, near))]
+    own, theirs, then = (float(np.mean([np.nan if y is None else y for y in each] or [np.nan])) for each in losses)
+    return own, theirs, then if near.keys() == {v.name for v in laws} else float("nan")

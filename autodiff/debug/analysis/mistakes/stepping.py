@@ -8,9 +8,9 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
-from ....core.traversal import ancestors, past
+from ....core.traversal import ancestors, outside, past
 from ....gradients.blocked_reasons import GradientCall
-from ...facts.roles import ASSIGNS, VARIABLES
+from ...facts.roles import ASSIGNS, STORES, VARIABLES
 from ..update_blame import GRADIENTS, RATES, is_store, operands_of
 
 _SPREAD = ("BroadcastTo",)
@@ -28,6 +28,42 @@ class Update(NamedTuple):
     gradient: Tensor
     rate: Tensor | None
     y: Tensor | None
+
+
+class Average(NamedTuple):
+    """What an average moves toward, and a factor: of the way, or, if it keeps, of the old value."""
+
+    value: Tensor
+    factor: Tensor
+    keeps: bool
+
+
+def averages_among(ops: Iterable[Operation]) -> dict[Operation, Average]:
+    """The variables that ops let follow a value, a + (value - a) * rate or a * decay + value * rate, and how."""
+    return {kept_by(op.inputs[0]): found for op in ops if op.type in STORES and (found := _average(op)) is not None}
+
+
+def kept_by(tensor: Tensor) -> Operation:
+    """The variable that a tensor is a value of, also in a branch; else the op that it comes of there."""
+    while (source := past(outside(tensor), ("Identity", "ReadVariableOp"))) is not tensor:
+        tensor = source
+    return tensor.op
+
+
+def _average(store: Operation) -> Average | None:
+    mine, op = kept_by(store.inputs[0]), store.inputs[1].op
+    products = [t.op for t in op.inputs if t.op.type == "Mul"] if op.type in ("Add", "AddV2", "Sub") else []
+    olds = [p for p in products if mine in map(kept_by, p.inputs)]
+    if store.type in ASSIGNS and len(products) == 2 and len(olds) == 1:
+        other = products[products[0] is olds[0]]
+        return Average(max(other.inputs, key=lambda t: len(t.dims or ())),
+                       olds[0].inputs[kept_by(olds[0].inputs[0]) is mine], True)
+    op = products[0] if store.type in ASSIGNS and len(products) == 1 else op
+    for way, rate in (op.inputs, op.inputs[::-1]) if op.type == "Mul" else ():
+        ends = [kept_by(t) is mine for t in way.op.inputs] if way.op.type == "Sub" else []
+        if sum(ends) == 1:
+            return Average(way.op.inputs[ends[0]], rate, False)
+    return None
 
 
 def update_of(op: Operation, calls: Sequence[GradientCall]) -> Update | None:

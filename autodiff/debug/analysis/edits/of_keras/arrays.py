@@ -25,7 +25,7 @@ from ...scripts.source_tree import Source
 from ...scripts.thrown_away import kept
 from . import switches
 from .given import given_behind
-from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes
+from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes, quicker
 from .schedules import by_steps
 
 _APART, _RARE = "labels do not follow from inputs", "unbalanced classes"
@@ -263,7 +263,7 @@ _FOUND = {
     "squared error of classes", "squared error of a softmax", "binary cross entropy of classes",
     "sigmoid over classes", "one class for several"), as_of_classes),
     **dict.fromkeys(("class numbers", "labels out of range"), a_unit_each),
-    "learning rate decayed to nothing": by_steps, "dropout drops too much": fewer_dropped}
+    "averages behind": quicker, "learning rate decayed to nothing": by_steps, "dropout drops too much": fewer_dropped}
 _SWITCHES = {"not trained": switches.freed, "no gradient": switches.freed,
              "changed after compile": switches.compiled_again, "batch norm in evaluation mode": switches.untold,
              "dropout in evaluation": switches.untold, "copied the wrong way": switches.set_back, **LAYER_LINES}

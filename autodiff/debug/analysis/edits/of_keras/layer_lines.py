@@ -11,15 +11,15 @@ from ....facts.roles import place_of
 from ...findings import Finding
 from ...mistakes.case import Case
 from ...mistakes.heads import Head, heads
-from ...scripts.calls import given, is_call
+from ...scripts.calls import given, is_call, owner_text
 from ...scripts.changes import Change
 from ...scripts.ends import ends, under
-from ...scripts.expressions import number_of
+from ...scripts.expressions import name_of, number_of
 from ...scripts.source_tree import Source
 
 _Node = TypeVar("_Node", bound=ast.AST)
 Way = Callable[[Source, int, Finding], tuple[int, list[Change]]]
-_FOLLOWS, _FORGETS = "0.9", 0.9  # momenta of averages
+_AVERAGES = {"batchnormalization": ("momentum",), "batchnorm": ("decay",)}
 
 
 def wider(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
@@ -31,12 +31,13 @@ def wider(source: Source, line: int, finding: Finding) -> tuple[int, list[Change
     return line_of(finding), [(*source.range(_one(units)), str(wanted))]
 
 
-def quicker(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
-    """The momentum of a batch normalization that follows too slowly; given where it is the usual one."""
-    call = _one(_calls(source, line_of(finding), "batchnormalization"))
-    if any(not number_of(word) > _FORGETS for word in given(call, None, "momentum")):
-        raise ArgumentError("it is no number that is too large")
-    return call.lineno, [source.told(call, "momentum", _FOLLOWS)]
+def quicker(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
+    """The momentum of all averages that follow too slowly; given where it is the usual one."""
+    wanted, = re.findall(r"momentum=([\d.]+)", finding.remedy)
+    made = [(call, word, given(call, None, word)) for call in source.all(ast.Call) for word in (
+        _AVERAGES.get(name_of(call.func), ()) if not owner_text(call).endswith(("nn", "K", "backend")) else ())]
+    return line_of(finding), [source.told(call, word, wanted) for call, word, told in made
+                              if not told or number_of(told[0]) > float(wanted)]
 
 
 def as_of_classes(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
@@ -114,6 +115,6 @@ def _one(found: Collection[_Node]) -> _Node:
 
 
 LAYER_LINES: dict[str, Way] = {
-    "layer too narrow": wider, "averages behind": quicker,
+    "layer too narrow": wider,
     "accuracy of a regression": other_word("metrics", {"accuracy": "mae", "acc": "mae"}),
     "better taken for worse": other_word("mode", {"min": "max", "max": "min"})}
