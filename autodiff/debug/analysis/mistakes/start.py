@@ -20,7 +20,7 @@ from .heads import SAME, heads, through
 from .pairing import inputs_of
 from .stepping import copies_among
 
-_LARGE, _SMALL = 8.0, 0.02  # of std * sqrt(inputs), 1 to 1.4 being usual
+_LARGE, SMALL = 8.0, 0.02  # of std * sqrt(inputs), 1 to 1.4 being usual
 _LAYERS = ("MatMul", "Conv2D", "While", "BatchMatMulV2")
 _ONCE = 0.6  # share of different examples among those of one pass
 _AGAIN = 0.1  # of the training runs: initializers between them from which on nothing lasts
@@ -46,7 +46,7 @@ def start_mistakes(case: Case) -> list[Finding]:
             *_dead_at_first(case)]
 
 
-def _kernels(case: Case) -> list[tuple[Tensor, np.ndarray, Operation]]:
+def kernels_of(case: Case) -> list[tuple[Tensor, np.ndarray, Operation]]:
     """Kernels of layers, their first values, and the product that each goes into."""
     found = []
     first = case.steps[0].before
@@ -66,7 +66,7 @@ def _by_units(variable: Tensor, value: Any, product: Operation) -> np.ndarray:
     return np.asarray(value) if variable.op in map(held, product.inputs) else np.asarray(value).T
 
 
-def _is_hidden(product: Operation, kernels: list[tuple[Tensor, np.ndarray, Operation]]) -> bool:
+def is_hidden(product: Operation, kernels: list[tuple[Tensor, np.ndarray, Operation]]) -> bool:
     """Whether another kernel comes after this one."""
     below = descendants(product.outputs)
     return product.type == "While" or any(other in below and other is not product for _, _, other in kernels)
@@ -74,11 +74,11 @@ def _is_hidden(product: Operation, kernels: list[tuple[Tensor, np.ndarray, Opera
 
 def _equal_units(case: Case) -> list[Finding]:
     """Hidden layers all of whose units begin equal, and so stay."""
-    kernels = _kernels(case)
+    kernels = kernels_of(case)
     same = []
     for variable, value, product in kernels:
         columns = value.reshape(-1, value.shape[-1])
-        if columns.shape[1] > 1 and np.ptp(columns, axis=1).max(initial=0) == 0 and _is_hidden(product, kernels):
+        if columns.shape[1] > 1 and np.ptp(columns, axis=1).max(initial=0) == 0 and is_hidden(product, kernels):
             same.append((variable, columns, product))
     apart = _told_apart(case, same)
     same = [each for each in same if each[0] not in apart or each[1].any()]
@@ -154,7 +154,7 @@ def _wrong_size(case: Case) -> list[Finding]:
     """Kernels whose first values are far too large or too small for the number of their inputs."""
     if not case.losses or case.steps[0].step > 1:  # later they are not initial any more
         return []
-    rated, kernels = [], _kernels(case)
+    rated, kernels = [], kernels_of(case)
     for variable, value, product in kernels:
         inputs = int(np.prod(value.shape[:-1]))
         spread = float(value.std())
@@ -178,7 +178,7 @@ def _wrong_size(case: Case) -> list[Finding]:
                         f"{gain:.3g} times as large as the inputs, where 1 is usual, so what follows is "
                         f"saturated{told}", f"initialize with stddev={1 / np.sqrt(inputs):.2g}, by "
                         "tf.glorot_uniform_initializer()", target=variable.name, step=case.steps[0].step)]
-    small = [each for each in rated if each[0] < _SMALL]
+    small = [each for each in rated if each[0] < SMALL]
     if np.prod([min(each[0], 1.0) for each in rated]) < _NOTHING:
         small = sorted(each for each in rated if each[0] < 1 / 3)
     if len(small) > 2 and len(case.steps) >= _SHOWN and case.last_loss > 0.95 * case.first_loss:

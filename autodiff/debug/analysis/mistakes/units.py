@@ -16,6 +16,7 @@ from ..attenuation import SATURATING
 from ..findings import Finding
 from .case import Case, finding, gradients_of, held, is_variable_read
 from .heads import ENTROPIES, SAME, heads, through
+from .start import SMALL, is_hidden, kernels_of
 
 _DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
 _UNITS = 0.25  # share of units of a relu layer that no example gets through
@@ -27,6 +28,7 @@ _SUMS = ("Sum", "Mean", "Add", "AddV2", "AddN", "Reshape", "Identity", "Squeeze"
 _LOST = 1e-3  # of the size of the gradient at the last layer
 _DIMMED, _STUCK, _MANY = 0.05, 0.95, 20  # the same of sigmoids, if in so many steps so much of a guess is left
 _LAYERS = ("MatMul", "Conv2D")
+_OVER, _PAST, _MOVED, _NO_BETTER = 30, 1e-4, 0.2, 0.9  # steps; of a gradient; of a kernel; of the loss of a guess
 _FEWEST = 4  # steps that show whether a training gets on
 _ALIKE = ("BiasAdd", "Add", "AddV2", "Sub", "Mul", "RealDiv", "Transpose", "FusedBatchNorm", "FusedBatchNormV3", *SAME)
 _DEEP = 60  # ops between a layer and what is looked at
@@ -89,6 +91,8 @@ def depth_mistakes(case: Case) -> list[Finding]:
     """A first layer whose gradient is next to nothing beside that of the last, in a training that does not get on."""
     if len(case.steps) < _FEWEST or case.learns or case.is_spoiled:
         return []
+    if found := _out_of_reach(case):
+        return found
     squashing = [op for op in case.behind if op.type in SATURATING and op in case.trained]
     is_stuck = len(case.steps) >= _MANY and case.last_loss > _STUCK * min(case.first_loss, case.guess)
     sizes = _sizes(case)
@@ -107,6 +111,36 @@ def depth_mistakes(case: Case) -> list[Finding]:
                     f"{end:.2g}, and of {first.name}, the first, {size:.2g}: {what}, so the first layers hardly learn, "
                     f"and the loss stays at {case.last_loss:.4g}", "use tf.nn.relu in hidden layers, skip connections, "
                     "or batch normalization", target=first.name, step=case.looked[0].step)]
+
+
+def _out_of_reach(case: Case) -> list[Finding]:
+    """Kernels so small that hardly any gradient comes past them, at first and at last: a bias learns one answer."""
+    kernels = kernels_of(case)
+    first, last, raw = case.steps[0].before, case.steps[-1].after, gradients_of(case)
+    below = [v for v, _, product in kernels if is_hidden(product, kernels) and product.type != "While" and v in raw]
+    small = [(float(np.sqrt(np.mean(w ** 2) * w[..., 0].size)), w, v) for v, w, _ in kernels if v in raw]
+    small = [each for each in small if each[0] < SMALL]
+    above = [v for v in raw if v not in below]
+    if len(small) < 2 or not below or not above or len(case.steps) < _OVER or (
+            case.last_loss < _NO_BETTER * min(case.guess, case.first_loss)):
+        return []
+    case.want(*raw.values())
+    sizes = [{v: float(np.linalg.norm(known[g])) for v, g in raw.items() if g in known}
+             for known in map(case.values, (case.looked[0], case.looked[-1]))]
+    reach = [max(each.get(v, np.inf) for v in below) / max(1e-30, *(each.get(v, 0.0) for v in above)) for each in sizes]
+    moved = max(float(np.linalg.norm(last[v.op.name] - first[v.op.name]) / np.linalg.norm(first[v.op.name]))
+                for v in below)
+    if max(reach) > _PAST or moved > _MOVED:
+        return []
+    _, value, variable = max(small, key=lambda each: each[1][..., 0].size)
+    size, most = sizes[-1], max(sizes[-1], key=lambda v: sizes[-1][v])
+    return [finding(72, "initial values too small", variable.op, f"{len(small)} kernels begin so small, "
+                    f"{variable.name} with the standard deviation {value.std():.3g}, that no gradient comes past them:"
+                    f" in step {case.steps[-1].step} it is {max(size[v] for v in below):.2g} at {below[-1].name}, and "
+                    f"{size[most]:.2g} at {most.name}, which alone learns; all the steps moved the kernels before the "
+                    f"last by {moved:.1%} of their size, so one answer is given to all: the loss stays at "
+                    f"{case.last_loss:.4g}", f"initialize with stddev={1 / np.sqrt(value[..., 0].size):.2g}, by "
+                    "tf.glorot_uniform_initializer()", target=variable.name, step=case.steps[0].step)]
 
 
 def _sizes(case: Case) -> list[tuple[Tensor, Operation, float]]:

@@ -21,6 +21,7 @@ from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.mistakes.reach import HAZARDS, NEAR
 from ...analysis.update_blame import is_store
 from ...facts.records import NewLines
+from ...facts.roles import place_on
 from ...history.replay import Moment
 from ..overlay import Overlay
 from ..state import State
@@ -34,10 +35,10 @@ _FINDINGS = 4  # the worst ones, whose remedies are tried
 _BETTER = 0.02  # of the loss at the beginning, by which it has to end lower
 _CLEAR = 0.05  # the same of the last steps, of batches that differ
 _NOT_SHOWN = "the remembered steps do not show that it helps"
-_TRIED, _EARLY = f"tried: {_NOT_SHOWN}", "tried: the remembered steps are too few to show what it gives"
+_TRIED, _EARLY = f"tried: {_NOT_SHOWN}", "tried: the first steps do not show yet what it gives"
 _YET = 0.1  # of what a rate gained, that one ten times as high has to gain beyond it
 _MUCH = 0.5  # of the loss at the end that is left by a remedy for what does harm
-_LARGE = "initial values too large"
+_LARGE, _SMALL = "initial values too large", "initial values too small"
 _OF_TASTE = ("no activation", "relu on the logits", "two activations", _LARGE)
 _OF_NO_OP = ("steps too large", "learning rate too low")  # findings about updates that no op makes
 _OF_POWERS = (*_OF_NO_OP, "learning rate too high")  # whose attempts are powers of ten
@@ -106,8 +107,7 @@ class Mended:
                 alike = [i for i, f in enumerate(found) if (f.kind, f.op, f.remedy) == kind]
                 first, self._left = found[alike[0]], 1.0
                 op, said = self.model.targets.named(first.op) or (case.y.op if first.kind in _OF_NO_OP else None), ""
-                self._lines = {} if self.model.raised[0] else advice_of(self.model.graph).written(first) or lines_of(
-                    first, op, case)
+                self._lines = {} if self.model.raised[0] else written(first) or lines_of(first, op, case)
                 if op is not None:
                     attempts = list(attempts_of(first, op, case)) if case.steps and (
                         first.kind not in HAZARDS or hazards) else []
@@ -115,16 +115,18 @@ class Mended:
                         attempts.sort(key=lambda each: bool(patch_of(each.edits, self.model.script_name).why))
                     self._lines = self._lines or next((each.lines for each in attempts if each.lines), {})
                     said = self._said(first, attempts, case, steps, until)
-                if self._is_done(first, said, case):  # no longer rate lowers the loss: to write one may do harm
+                if self._is_done(first, said, case):  # no longer rate helps: to write one may do harm
                     said = said.partition("; fix ")[0]
                 elif self._lines and "; fix " not in said and self.state.moments and not (
                         first.kind in _OF_TASTE and _NOT_SHOWN in said):
                     number = self._numbered(Remedy(first.remedy, "", 0.0, 0.0, first.place), Overlay(
                         self.model, case.y, ()), self.state.moments[-1])
                     said = f"{said}; " * said.startswith("tried") + ANEW.format(number)
+                at = next(iter(self._lines)) if first.kind == _SMALL and len(self._lines) == 1 else None  # one for all
                 for i in alike if said else ():
-                    told[i] = replace(found[i], remedy=f"{found[i].remedy}; {said}", severity=found[i].severity
-                                      if not self._is_harmless(first, said, case) else CALM + 3)
+                    told[i] = replace(
+                        found[i], remedy=f"{found[i].remedy}; {said}", place=place_on(*at) if at else found[i].place,
+                        severity=CALM + 3 if self._is_harmless(first, said, case) else found[i].severity)
         except KeyboardInterrupt:
             pass
         return sorted(told, key=lambda f: -f.severity)
@@ -199,8 +201,7 @@ class Mended:
             return said
         remedy = Remedy(overlay.words, said, 0.0, 0.0, finding.place, applied=self.trials.applied(overlay))
         number = self.trials.numbered_as(remedy, overlay, self.state.moments[-1])
-        said = _EARLY if said == _TRIED else said
-        return f"{said}; {remedy.applied.format(number)}"
+        return f"{_EARLY if said == _TRIED else said}; {remedy.applied.format(number)}"
 
     def _tried(self, finding: Finding, attempt: Attempt, case: Case, steps: Sequence[Moment],
                until: float) -> Helped | None:
@@ -246,8 +247,8 @@ class Mended:
     def _course(self, overlay: Overlay | None, attempt: Attempt, case: Case, steps: Sequence[Moment],
                 until: float) -> Course:
         """The steps made again, one from the other, as far as there is time."""
-        part = attempt.part if attempt.part is not None else case.y
-        top = part if overlay is None else overlay.now.get(part, part)
+        part, now = attempt.part if attempt.part is not None else case.y, overlay.now if overlay is not None else {}
+        top = now.get(part, part)
         variables: Mapping[str, Any] = {**steps[0].variables, **attempt.start}
         losses: list[float] = []
         moments: list[Moment] = []
@@ -257,7 +258,6 @@ class Mended:
                 break
             at = replace(moment, variables=variables)
             if law is not None:
-                now = overlay.now if overlay is not None else {}
                 loss, *found = self.state.replayer.values(at, [top, *(now.get(g, g) for g in slopes.values())])
                 losses.append(_mean(loss))
                 moments.append(moment)
@@ -266,8 +266,8 @@ class Mended:
                 past.append(dict(zip(slopes, found)))
                 variables = {**variables, **law.after(variables, past, attempt.pace)}
                 continue
-            ran = moment.ran
-            pairs = {old: new for old, new in overlay.pairs.items() if old.op in ran} if overlay is not None else {}
+            pairs = {old: new for old, new in (overlay.pairs.items() if overlay is not None else ())
+                     if old.op in moment.ran}
             is_training = self._is_training(moment, case)
             given = self.state.replayer.values(at, [*([top] if is_training else ()), *pairs.values()])
             if is_training:
@@ -275,8 +275,8 @@ class Mended:
                 moments.append(moment)
                 if not np.isfinite(losses[-1]):
                     break
-            fed = dict(zip(pairs, given))
-            variables = self.state.replayer.after(replace(at, feeds={**moment.feeds, **fed}), variables)
+            fed = {**moment.feeds, **dict(zip(pairs, given))}
+            variables = self.state.replayer.after(replace(at, feeds=fed), variables)
         late = moments[-max(1, min(3, len(moments) // 3)):]
         known = [self.state.replayer.values_if_possible(m, [case.y if attempt.is_same else top]) for m in late]
         return Course(losses, moments, [_mean(next(iter(each.values()), np.nan)) for each in known])
