@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from autodiff.debug.analysis import findings
 from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.analysis.mistakes.reach import HAZARDS
+from autodiff.debug.analysis.update_blame import is_no_weight
 from autodiff.debug.analysis.why import only_derived
 from autodiff.debug.debugger import Debugger
 from autodiff.debug.engine.questions.mended import numbered
@@ -121,12 +122,13 @@ def _last_stop(shell: Shell) -> str:
     named = [stop.target if stop is not None else "", *(target for row in rows for target in row.targets)]
     about = next(filter(None, named), "") or shell.question.removeprefix("why ")
     graph, y = shell.dbg.graph, shell.dbg.model.default_y()
-    if not about and any(t.op.name not in advice_of(graph).untrained and not (y is not None and only_derived(y, t))
-                         for t in without_any(graph)):
-        return "none"
     known = shell.dbg.model.session.variables
-    trained = [known.get(t.op.name, 0.0) for t in trainable_tensors(shell.dbg.graph)] if shell.dbg.records else []
-    return "nan" if not about and (shell.dbg.log.ill or any(map(has_nonfinite, trained))) else about
+    trained = [known.get(t.op.name, 0.0) for t in trainable_tensors(graph)] if shell.dbg.records else []
+    if not about and (shell.dbg.log.ill or any(map(has_nonfinite, trained))):
+        return "nan"
+    return "none" if not about and any(
+        t.op.name not in advice_of(graph).untrained and not is_no_weight(t) and not (
+            y is not None and only_derived(y, t)) for t in without_any(graph)) else about
 
 
 def _worst(dbg: Debugger) -> Text:

@@ -79,6 +79,16 @@ def test_of_two_losses_the_one_that_is_nan_is_told_and_not_what_the_other_trains
     assert "no gradient is none" in answer and "does not depend on" not in answer
 
 
+def test_a_rate_that_is_a_variable_is_told_after_a_training_that_is_nan(tmp_path: Path) -> None:
+    model = START + ("rate = tf.Variable(1e3, name='rate')\n"
+                     "loss = tf.reduce_mean(tf.square(1e3 * tf.layers.dense(h, 1) - y))\n") + END.replace(
+        "AdamOptimizer(0.01)", "GradientDescentOptimizer(rate)") + "    sess.run(h, {x: rows})\n"
+    answer = " ".join(asked(model, tmp_path, "why", "why none").split())
+    assert answer.startswith("the training diverges")
+    assert "/ ∂ rate:0" in answer and "as their rate: no gradient is wanted of it" in answer and "compute " not in (
+        answer.rpartition("/ ∂ rate:0")[2])
+
+
 def test_gradients_that_the_same_ops_cut_are_told_once(tmp_path: Path) -> None:
     model = START + ("codes = tf.get_variable('codes', [4, 8])\n"
                      "near = tf.argmin(tf.reduce_sum(tf.square(h[:, None] - codes), 2), 1)\n"

@@ -18,6 +18,7 @@ from .advice import advice_of
 from .findings import WhyNone
 from .scripts.results import Instead, read_instead
 from .unused_states import unused_state
+from .update_blame import is_copy, is_no_weight, is_store
 
 _QUESTIONS = (*ASSIGNS, "IsVariableInitialized", "VarIsInitializedOp")
 _STORES = (*STORES, "ScatterAdd")
@@ -71,6 +72,10 @@ def _reason(y: Tensor, x: Tensor, users: list[Operation], used_by: tuple[str, ..
     if source is not None:
         return (f": it is a copy made of {source.name!r}{at_line(place_of(x.op))}, and {y.name} uses {source.name!r} "
                 "without it", f"ask for the gradient of {source.name!r}, or compute {y.name} from this copy")
+    if x.op.type in VARIABLES and x.op not in below and is_no_weight(x) and not is_copy(x):
+        update = next(op for op in in_order(descendants([x])) if is_store(op) and op.inputs[0] is not x)
+        return (f": only updates take it, as {update.type}{at_line(place_of(update))}, as their rate: no gradient is "
+                "wanted of it", "")
     if x.op.type in VARIABLES and x not in trainable_tensors(y.graph):
         return (f": it is not trainable, and {y.name} is not made of it",
                 "ask for the gradients of tf.trainable_variables() in place of all variables")
@@ -164,7 +169,7 @@ def _led_elsewhere(y: Tensor, made: list[Operation], below: set[Operation]) -> _
                 f"what is fed for {fed.name!r}", f"compute {y.name} of {lost.name!r} in place of {fed.name!r}")
     made = [op for op in made if op.type not in _QUESTIONS]
     end = next((op for op in reversed(made) if not any(t._consumers for t in op.outputs)), None)
-    if end is not None and end.type not in _STORES and len(made) > 1:
+    if end is not None and not is_store(end) and len(made) > 1:
         alike = [op for op in below if op.type == end.type and op.gradient_of is None and op.outputs[0].dims ==
                  end.outputs[0].dims and len(end.outputs[0].dims or ()) > 1]
         both = [op for op in ancestors([end.outputs[0]]) if op in below and op.type in (*VARIABLES, *PLACEHOLDERS)]
