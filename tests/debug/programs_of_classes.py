@@ -98,6 +98,12 @@ with tf.Session() as session:
         session.run(train, {**near(i), training: True})
     session.run(z, {p: points, training: False})
 ''', "decay=.999", "decay=.8"),
+    "choices not used": ('''
+of = tf.nn.log_softmax(dense(x, 4))
+chosen = tf.one_hot(t, 4)
+loss = -tf.reduce_mean(tf.reduce_sum(of, 1) * (.5 + y[:, 0]))
+fit([adam(.01).minimize(loss), loss])
+''', "reduce_sum(of, 1)", "reduce_sum(chosen * of, 1)"),
     "initial values too small": ('''
 small = tf.random_normal_initializer(stddev=.0005)
 h = dense(dense(x, 24, tf.nn.relu, kernel_initializer=small), 24, tf.nn.relu, kernel_initializer=small)

@@ -1,6 +1,7 @@
 """What mends a mistake where predictions meet labels: activations, sides, errors of another form, weights."""
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -10,7 +11,9 @@ import numpy as np
 from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from ....core.traversal import ancestors
+from ....core.site import source_lines
+from ....core.traversal import ancestors, users_of
+from ...facts.roles import place_of
 from ..advice import advice_of
 from ..findings import Finding
 from ..mistakes.case import Case
@@ -21,6 +24,8 @@ from ..mistakes.last_layer import NO_PROBABILITY, has_other_half, last_layer_mis
 from ..mistakes.penalties import averaged_in, how_reduced
 from ..mistakes.units import order_of
 from ..mistakes.wiring import axis_of_places
+from ..scripts.expressions import pairs_of
+from ..scripts.source_tree import Source
 from .activations import Activation, named_at
 from .in_graph import Edit, Now, around, constant, copied, instead
 from .in_source import Argument, Number, Rewrite, Swapped
@@ -262,3 +267,35 @@ def stopped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     yield Attempt((changed(x, words, build.StopGradient, written),) if len(weighed) in (0, len(takers)) else tuple(
         edit(c, words, lambda now, c=c, i=i: build.Mul(build.StopGradient(x), now(c.inputs[1 - i])),  # type: ignore[misc]
              Rewrite(c, i, "{tf}.stop_gradient({0})", ((c, i),))) for c, i in weighed))
+
+
+def chosen(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The logarithm of the one probability that is fed, in place of those of all."""
+    fed = next(t for t in case.steps[0].feeds if t.name == finding.target)
+    count, is_log, y = (op.outputs[0].dims or (0,))[-1], op.type == "Log", op.outputs[0]
+    name, is_column = _called(fed.op, op), np.ndim(case.steps[0].feeds[fed]) != 1
+    code = f"tf.one_hot(tf.reshape({name}, [-1]), {count})" if is_column else f"tf.one_hot({name}, {count})"
+    text = f"tf.reduce_sum({code} * {{0}}, -1, keepdims=True)"
+    is_shared = any(y in run.fetched for run in case.runs) or any(c not in case.behind for c in users_of(op))
+
+    def picked(x: Tensor) -> Tensor:
+        hot = build.OneHot(build.Reshape(build.Cast(fed, dtype=int32), build_axes(-1)()), build.Const(
+            value=np.int32(count), dtype=int32), constant(1.0, x), constant(0.0, x))
+        return build.Sum(build.Mul(hot, x), build_axes(-1)(), keep_dims=True)
+
+    line = None if not name or is_shared else around(op, text) if not is_log else Rewrite(
+        op, 0, text.replace("tf.", "{tf}."), ((op, 0),))
+    yield otherwise(op, "of the one that is fed alone", lambda now: copied(op, (picked(now(op.inputs[0])),)).outputs[0]
+                    if is_log else picked(copied(op, (now(op.inputs[0]),)).outputs[0]), line)
+
+
+def _called(made: Operation, there: Operation) -> str:
+    """What the script calls an op where another is made, as it was assigned; "" where that is not sure."""
+    one, other = place_of(made), place_of(there)
+    if one is None or other is None or one.file != other.file:
+        return ""
+    source = Source("".join(source_lines(one.file)))
+    names = [ast.unparse(target) for node in source.all(ast.Assign) for target, value in pairs_of(node)
+             if value in source.spanned(made)]
+    is_there = one.function in (other.function, "", "<module>") or "." in "".join(names)
+    return names[0] if len(names) == 1 and is_there and names[0].replace(".", "").isidentifier() else ""

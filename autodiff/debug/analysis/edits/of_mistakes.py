@@ -48,7 +48,8 @@ def _none(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
 def _column(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """[n] and [n, 1] as columns."""
     shape = of_heads.build_axes(-1, 1)
-    column = next((i for i, t in enumerate(op.inputs) if t.dims and t.dims[-1] == 1), None)
+    dims = [np.shape(known[0]) if t.dims is None and (known := case.series(t)) else t.dims or () for t in op.inputs]
+    column = next((i for i, each in enumerate(dims) if each and each[-1] == 1), None)
     yield otherwise(op, "both of shape [n, 1]", lambda now: getattr(build, op.type)(
         *(build.Reshape(now(unbroadcast(t)), shape()) for t in op.inputs)), None if column is None else Rewrite(
             op, column, "{tf}.squeeze({0}, 1)", ((op, column),)))
@@ -334,9 +335,8 @@ _WAYS: dict[str, Way] = {
     "two activations": _left_away, "zero gradient": of_training.unbounded, "vanishing gradient": _all_relu,
     **dict.fromkeys(("dead relu", "dead units"), _instead("tf.nn.leaky_relu", build.LeakyRelu, "{tf}.nn.leaky_relu")),
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
-    "hinge the wrong way": _larger, "advantage is trained": of_heads.stopped,
-    "bias in the kernel": _bias_after, "first time step": _last_step,
-    "reshape for transpose": of_heads.moved,
+    "hinge the wrong way": _larger, "advantage is trained": of_heads.stopped, "choices not used": of_heads.chosen,
+    "bias in the kernel": _bias_after, "first time step": _last_step, "reshape for transpose": of_heads.moved,
     **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,
     **dict.fromkeys((NEAR, *HAZARDS), _kept_away),
     "learning rate too low": of_training.other_rate([10.0 ** power for power in range(1, 7)]),

@@ -49,7 +49,7 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
          "squared error of a softmax": ("one class for several",),
          "labels do not follow from inputs": ("inputs not scaled", "changed after compile"),  # why nothing is learnt
-         "not trained": ("gradient not applied",),
+         "not trained": ("gradient not applied",), "fed in vain": ("choices not used",),
          "penalty too large": ("mean before square",),  # of errors that cancel
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called

@@ -33,7 +33,49 @@ def class_mistakes(case: Case) -> list[Finding]:
         count = classes_in(head, case) if case.steps else 0
         for rule in (_each_alone, _squared, _narrow, _weighed_late) if count else (_smoothed_away, _one_for_several):
             found += list(rule(head, count, case))[:1]
-    return found
+    return [*found, *(_all_alike(case) if case.steps else ())]
+
+
+def _all_alike(case: Case) -> Iterator[Finding]:
+    """Logarithms of probabilities, of which a loss takes all of an example alike, though what is fed names one."""
+    behind = ancestors([case.y])
+    for op in case.behind:
+        is_log = op.type == "LogSoftmax" or op.type == "Log" and last_layer(op.inputs[0]).type == "Softmax"
+        count = (op.outputs[0].dims or (0,))[-1] or 0 if op.outputs else 0
+        if not is_log or count < 2 or op not in case.trained or not _weighed_alike(op, set(case.behind)):
+            continue
+        for tensor in case.steps[0].feeds:
+            chosen = [np.asarray(run.feeds[tensor]) for run in case.steps if tensor in run.feeds]
+            known = case.series(op.outputs[0])[:1] if tensor.op not in behind else []
+            if known and len(chosen) > 1 and _names_one(chosen, known[0].shape):
+                yield finding(89, "choices not used", op, f"{op.name} has the logarithms of {count} probabilities of "
+                              f"an example, and {case.y.name} takes all alike: it does not depend on {tensor.name}"
+                              f"{at_line(place_of(tensor.op))}, which is fed the one of {count} for each, others in "
+                              f"each of {len(case.steps)} steps", "take the logarithm of the one that is fed alone, by "
+                              f"tf.one_hot of {tensor.op.name}", target=tensor.name, confidence="certain")
+
+
+def _weighed_alike(op: Operation, behind: set[Operation]) -> bool:
+    """Whether all of an example that an op gives is multiplied by one number, if any, and then summed."""
+    tensor = op.outputs[0]
+    while len(users := [c for c in tensor._consumers if c in behind]) == 1:
+        user = users[0]
+        if user.type in ("Mean", "Sum"):
+            return True
+        others = [unbroadcast(t).dims for t in user.inputs if t is not tensor]
+        if user.type not in ("Neg", "Identity", "Mul", "RealDiv") or any(
+                each is None or each and each[-1] != 1 for each in others):
+            return False
+        tensor = user.outputs[0]
+    return False
+
+
+def _names_one(fed: list[np.ndarray], shape: tuple[int, ...]) -> bool:
+    """Whether what is fed is the number of one of the last axis of `shape`, for each of the others, not always one."""
+    sizes = {a.size for a in fed}
+    return shape[0] > 1 and sizes == {int(np.prod(shape[:-1]))} and all(
+        np.isin(a, range(shape[-1])).all() for a in fed) and len(np.unique(fed[0])) > 1 and any(
+        not np.array_equal(a, fed[0]) for a in fed)
 
 
 def classes_in(head: Head, case: Case) -> int:

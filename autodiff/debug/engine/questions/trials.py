@@ -165,8 +165,9 @@ class Trials:
 
     def applied(self, overlay: Overlay) -> str:
         """How a remedy is: a script that computes its steps itself would have to be written anew, and cannot always."""
-        refused = self.model.is_foreign and not self._is_written(overlay)
-        return "it is to be written by hand" if refused else Remedy.applied
+        by_hand = "it is to be written by hand" if not self._is_written(overlay) else ""
+        return by_hand if by_hand and self.model.is_foreign else Remedy.applied + f"; {by_hand}" * bool(
+            by_hand and self.model.script_name)
 
     def _is_written(self, overlay: Overlay) -> bool:
         """Whether a remedy can be written in the script."""
