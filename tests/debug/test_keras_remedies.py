@@ -278,6 +278,25 @@ m = model(layers.Dense(1))
 m.compile("adam", "mse", metrics=["accuracy"])
 m.fit(data, classes, 24, 3, verbose=0)
 """, "doctor", ("layers.Dense(4, activation='softmax')", '"adam", "sparse_categorical_crossentropy"')),
+    "units by a name": (KERAS + """
+count = 1
+m = model(layers.Dense(count, activation="sigmoid"))
+m.compile("adam", "binary_crossentropy")
+m.fit(data, classes, 24, 3, verbose=0)
+""", "doctor", ('layers.Dense(4, activation="softmax")', '"adam", "sparse_categorical_crossentropy"')),
+    "frozen before its own compile": (KERAS + """
+critic = keras.Sequential([layers.Dense(8, "relu", input_shape=(8,)), layers.Dense(1, "sigmoid")])
+critic.trainable = False
+maker = keras.Sequential([layers.Dense(8, input_shape=(4,))])
+critic.compile("sgd", "binary_crossentropy")
+both = keras.Sequential([maker, critic])
+both.compile("sgd", "binary_crossentropy")
+for i in range(24):
+    noise = draw.randn(16, 4)
+    critic.train_on_batch(np.r_[data[:16], maker.predict(noise)], np.r_[np.ones(16), np.zeros(16)])
+    both.train_on_batch(noise, np.ones(16))
+""", "doctor", ('(8,)), layers.Dense(1, "sigmoid")])\nmaker',
+                 '"binary_crossentropy")\ncritic.trainable = False\nboth')),
     "a mode": (KERAS + """
 m = model(layers.Dense(4, "softmax"))
 m.compile("adam", "sparse_categorical_crossentropy", ["acc"])

@@ -96,6 +96,15 @@ def test_none_because_it_is_not_used() -> None:
     assert "nothing uses it" in found.text
 
 
+def test_none_because_a_loss_is_made_of_what_is_fed_alone() -> None:
+    def model(a: Any) -> Any:
+        x = tf.placeholder_with_default([2.0], [1], name="x")
+        return tf.reduce_sum(x * x)
+
+    found = debugged(model, [1.0]).why("a")
+    assert "is made of what is fed alone, as for 'x'" in found.text and found.remedy.endswith(" of 'a' in place of 'x'")
+
+
 def test_none_because_another_variable_of_its_shape_is_used_in_its_place() -> None:
     def model(a: Any, b: Any, c: Any) -> Any:
         hidden = tf.nn.relu(tf.matmul(tf.ones([1, 2]), a) + c)

@@ -63,14 +63,15 @@ WRITTEN = {
                                     f"U = tf.get_variable('U', [4, 20], initializer=tf.constant_initializer(0.0))\n"
                                     f"z = tf.reduce_sum(h[:, None] * (U * V), 2)\n{ENTROPY}",
                                     "tf.zeros_initializer()", "tf.glorot_uniform_initializer()"),
-    "what is named of all": (f"p = tf.nn.softmax(tf.layers.dense(h, 4))\nloss = -tf.reduce_mean(tf.log(p))", "tf.log(p)",
-                             "tf.log(tf.reduce_sum(tf.one_hot(k, 4) * p, -1, keepdims=True))"),
+    "what is named of all": ("p = tf.nn.softmax(tf.layers.dense(h, 4))\nloss = -tf.reduce_mean(tf.log(p))",
+                             "tf.log(p)", "tf.log(tf.reduce_sum(tf.one_hot(k, 4) * p, -1, keepdims=True))"),
     "the same of its logarithm": (
         "p = tf.layers.dense(h, 4)\nloss = -tf.reduce_mean(tf.nn.log_softmax(p))", "tf.nn.log_softmax(p)",
         "tf.reduce_sum(tf.one_hot(k, 4) * tf.nn.log_softmax(p), -1, keepdims=True)"),
     "all pairs of what has no shape": (
         "of = tf.placeholder_with_default(x[:, :1], None)\n"
-        "loss = tf.reduce_mean((tf.tensordot(h, tf.Variable(tf.zeros([20])), 1) - of) ** 2)", "- of", "- tf.squeeze(of, 1)"),
+        "loss = tf.reduce_mean((tf.tensordot(h, tf.Variable(tf.zeros([20])), 1) - of) ** 2)", "- of",
+        "- tf.squeeze(of, 1)"),
     "a mean beside a divergence": (
         "m, v = 0.1 * tf.layers.dense(h, 2), 0.1 * tf.layers.dense(h, 2)\n"
         "told = tf.layers.dense(m + tf.exp(v / 2) * tf.random_normal(tf.shape(m)), 10)\n"

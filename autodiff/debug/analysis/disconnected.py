@@ -136,6 +136,12 @@ def _unused(y: Tensor, x: Tensor, below: set[Operation]) -> tuple[str, str]:
         other, first, last = twice
         return (f": nothing uses it; {other.name!r}, of the same shape, is used twice{at_line(place_of(first))} and"
                 f"{at_line(place_of(last))}", f"use {x.op.name!r} in place of {other.name!r}{at_line(place_of(last))}")
+    fed = [op for op in in_order(below) if op.type in PLACEHOLDERS]
+    if fed and x.op.type in VARIABLES and not any(op.type in VARIABLES for op in below):
+        alike = [op.name for op in fed if op.outputs[0].dims == x.dims]
+        return (f": nothing uses it; {y.name}{at_line(place_of(y.op))} is made of what is fed alone, as for "
+                f"{fed[0].name!r}{at_line(place_of(fed[0]))}, which no step changes", f"make {y.name} of {x.op.name!r}"
+                + "".join(f" in place of {name!r}" for name in alike[:1]))
     return ": nothing uses it", "use it in the computation, or drop it"
 
 

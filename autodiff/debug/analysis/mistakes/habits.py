@@ -75,6 +75,16 @@ def _at(said: Finding, frames: RawFrames) -> Finding:
     return replace(said, place=next(map(as_place, resolve(frames[:1])), said.place))
 
 
+def frozen_in(variable: Tensor) -> Any:
+    """The innermost layer of compiled Keras models that is told not to train a variable; None for none."""
+    stack, found = [*variable.graph.extras.get("compiled", {}).values()], None
+    while stack:
+        if not (layer := stack.pop()).trainable and any(weight.op is variable.op for weight in layer.weights):
+            found = layer
+        stack += layer._inside()
+    return found
+
+
 def of_no_layer(variable: Tensor) -> tuple[str, str, Place | None] | None:
     """What is said of a variable that Keras models compute with and that is none of their weights, the remedy, and the
     line of the Lambda in which its layer is called; None where it is no such, or the script gave it its values."""

@@ -304,7 +304,7 @@ def _large_targets(case: Case) -> Iterator[Finding]:
             is_square = head.form == "squared"  # else steps are as long, however far it is, and a rate may be for that
             why = ", and gradients are as large as the targets" if is_square else ""
             yield finding(77 if is_square else 39, "targets not scaled", head.op, "the targets "
-                          f"{unbroadcast(head.labels).name} have the size {size:.4g}, and after {len(case.steps)} "
+                          f"{unbroadcast(head.labels).name} have the size {size:.4g}, and after {case.steps[-1].step} "
                           f"steps predictions have {reached:.3g}: to get there weights of usual size take thousands "
                           f"of steps{why}", "scale the targets: (y - mean) / std, and predictions back",
                           target=unbroadcast(head.labels).name, step=case.steps[0].step)

@@ -14,6 +14,7 @@ from ...facts.roles import ASSIGNS, BOUNDS, STORES, VARIABLES, as_place, at_line
 from ..findings import Finding
 from ..update_blame import is_copy, is_store, operands_of
 from .case import Case, finding, gradients_of, held, kernel_of, update_op
+from .habits import frozen_in
 from .heads import number_in, unbroadcast
 
 _SHARES = ("momentum", "beta1", "beta2", "rho")
@@ -284,14 +285,14 @@ def _kernels_left_out(case: Case) -> list[Finding]:
     why = f", but what lies below, such as {min(op.name for op in below)}, is trained through them" if below else \
         ": what is trained is biases alone"
     by, remedy = "the gradient call was not asked for them", "leave var_list out, or give it these variables too"
-    stack, step = [*case.graph.extras.get("compiled", {}).values()], update_op(case)
+    step, layer = update_op(case), frozen_in(variable)
     place = place_of(step)
-    while stack:  # of Keras
-        if not (layer := stack.pop()).trainable and any(weight.op is variable.op for weight in layer.weights):
-            place = next(map(as_place, resolve(layer.frozen_at[:1])), place)
-            by = f"trainable of {layer.name!r}, which has them, is False{at_line(place)}"
-            remedy = f"leave {layer.name!r} trainable, and compile after that: freeze only what has been trained"
-        stack += layer._inside()
+    if layer is not None:
+        place = next(map(as_place, resolve(layer.frozen_at[:1])), place)
+        by = f"trainable of {layer.name!r}, which has them, is False{at_line(place)}"
+        remedy = f"leave {layer.name!r} trainable, and compile after that: freeze only what has been trained"
+        if layer in case.graph.extras["compiled"].values():  # a model that trains itself, as a critic does
+            remedy = f"freeze {layer.name!r} after its own compile, and before that of the model that it is part of"
     said = finding(45 if case.learns else 63, "not trained", step, f"{what} keep their random first values in all "
                    f"{len(case.steps)} steps: {by}{why}; {case.went}", remedy, target=variable.name,
                    ask=f"why {variable.name}")

@@ -18,7 +18,7 @@ from ...analysis.mistakes import all_mistakes as rules
 from ...analysis.mistakes.all_mistakes import CALM, all_mistakes, calmer, explained, looked_at, ranked, unhappened
 from ...analysis.mistakes.batches import feed_mistakes
 from ...analysis.mistakes.case import Case, gradients_of, held
-from ...analysis.mistakes.habits import of_no_layer
+from ...analysis.mistakes.habits import frozen_in, of_no_layer
 from ...analysis.mistakes.heads import is_weight, unbroadcast
 from ...analysis.mistakes.start import copied, given_to, scope_of
 from ...analysis.mistakes.stepping import update_of
@@ -143,7 +143,8 @@ class Checkup:
             if any(each.found.get(variable) is not None for each in calls) or self._gets_another(variable, y):
                 continue  # it flows, though another call may look at some alone
             reason = why_none(y, variable, call)
-            if reason.kind == "flows" or is_no_weight(variable) or is_kept_out(variable, reason.cuts):
+            if reason.kind == "flows" or is_no_weight(variable) or is_kept_out(variable, reason.cuts) or (
+                    reason.kind == "not asked" and call and not asks_for_nothing(call) and frozen_in(variable)):
                 continue
             cut = next((c for c in reason.cuts if c.first), None)
             known = advice_of(self.model.graph).remarks.get(variable.op.name)
@@ -152,8 +153,8 @@ class Checkup:
             is_meant = cut is not None and cut.kind == "stop_gradient" and (  # what a run loaded is frozen there
                 op := self.model.targets.named(cut.op)) is not None and (call is not None and variable.op not in map(
                     held, call.xs) or not loaded.isdisjoint(ancestors([*op.outputs])))
-            is_meant |= cut is None and scope_of(variable.op) in shared  # as of a target network
-            is_meant |= cut is None and variable.dtype.base_dtype.is_integer  # a number that is only kept
+            is_meant |= cut is None and (scope_of(variable.op) in shared  # as of a target network
+                                         or variable.dtype.base_dtype.is_integer)  # a number that is only kept
             is_meant |= variable.op in asked and variable.op not in behind  # of a model that was read from a file
             weight = 20 if is_meant or variable.op.name in untrained or only_derived(y, variable) else weight
             if weight == _NOT_ASKED and (told := of_no_layer(variable)) is not None:

@@ -7,16 +7,19 @@ from typing import NamedTuple
 
 from .....core.errors import ArgumentError
 from .....core.graph import Operation
+from .....core.site import source_lines
 from .....core.traversal import ancestors
 from ....facts.records import Place
 from ....facts.roles import place_on
-from ...scripts.calls import given, is_call, owner_text, words_of
+from ...scripts.calls import given, is_call, owner_of, owner_text, words_of
 from ...scripts.changes import Change
+from ...scripts.expressions import pairs_of
 from ...scripts.source_tree import Source
 
 _TRAIN = ("fit", "trainonbatch")
 _TAKE = (*_TRAIN, "evaluate", "testonbatch")
 _PREDICT = ("predict", "predictonbatch")
+_ARRANGE = ("reshape", "ravel", "flatten", "squeeze")  # what leaves all values as they are
 _PENALTIES = ("l1", "l2", "l1l2", "l1regularizer", "l2regularizer", "l1l2regularizer")
 _OPTIMIZERS = {name.lower(): name for name in ("SGD", "Adam", "RMSprop", "Adagrad", "Adadelta", "Adamax", "Nadam")}
 _MODULES = {"tensorflow.keras.optimizers": "", "tensorflow.keras": "optimizers.", "tensorflow": "keras.optimizers.",
@@ -47,6 +50,26 @@ def given_of(placeholder: Operation) -> Given | None:
 def given_behind(op: Operation | None) -> Given | None:
     """How a Keras model was given what an op is computed from; None if that is not known."""
     return next(filter(None, map(given_of, (op, *ancestors(op.inputs)))), None) if op is not None else None
+
+
+def made_at(fed: Given) -> Place | None:
+    """The line that made, or last changed the values of, an array that a model is given by its name; None if not known.
+    """
+    source = Source("".join(source_lines(fed.file)))
+    calls = [call for call in source.at_line(fed.line, ast.Call) if is_call(call, *_TRAIN)]
+    node: ast.expr | None = next(iter(given(next(iter(calls), None), "xy".index(fed.word), fed.word)), None)
+    line, found = fed.line, 0
+    while isinstance(node, ast.Name):
+        made = [(each.lineno, value) for each in source.all(ast.Assign) for target, value in pairs_of(each)
+                if getattr(target, "id", "") == node.id and each.lineno < line
+                and source.scope(each) is source.scope(calls[0])]
+        if not made:
+            break
+        line, node = max(made, key=lambda each: each[0])
+        found = line
+        while isinstance(node, ast.Subscript) or is_call(node, *_ARRANGE):
+            node = node.value if isinstance(node, ast.Subscript) else owner_of(node)
+    return place_on(fed.file, found) if found else None
 
 
 def given_to_keras(source: Source, placeholder: Operation) -> list[tuple[ast.expr, ast.expr]]:

@@ -53,7 +53,7 @@ def a_unit_each(source: Source, line: int, finding: Finding, case: Case) -> tupl
     """The same of a layer with one unit for the numbers of classes: one for each of these."""
     head, = [each for each in heads(case) if each.op.name == finding.op]
     made = _layer(source, head)
-    units = [node for node in given(made, 0, "units") if number_of(node) == 1]
+    units = [node for node in given(made, 0, "units") if {number_of(end) for end in ends(source, node)} == {1}]
     count, = re.findall(r"each of (\d+) classes", finding.remedy)
     return line_of(finding), [(*source.range(_one(units)), count), *_named(
         source, head, made, "sparse_categorical_crossentropy", "softmax")]

@@ -21,7 +21,7 @@ from ...scripts.source_tree import Source
 from ..activations import named_at
 from ..by_names import picked
 from .arrays import arranged, keeping, thrown_away_at
-from .given import given_behind
+from .given import given_behind, made_at
 from .schedules import SetRate, compounding, rate_set
 from .switches import FROZEN, frozen_place
 
@@ -90,5 +90,7 @@ def _where_given(finding: Finding, op: Operation | None, case: Case) -> Finding:
     if done is not None and finding.kind == UNSCALED:
         finding = replace(finding, text=f"{finding.text}; {thrown_away_at(done)}", remedy=f"{keeping(done)}; "
                           f"{finding.remedy}")
+    made = made_at(given) if given is not None and finding.kind in (UNSCALED, "targets not scaled") else None
+    finding = replace(finding, text=f"{finding.text}; what is fed is made{at_line(made)}") if made else finding
     return replace(finding, place=done.place) if done is not None else finding if given is None else replace(
         finding, place=given.place)

@@ -40,8 +40,15 @@ def freed(source: Source, line: int, finding: Finding) -> tuple[int, list[Change
         name = source.new_name("holder")
         return at, [source.before(source.statement(made), f"{name} = {source.raw(made)}", f"{name}.inner = {held[1]}"),
                     (*source.range(made), name)]
-    found = [node.value for node in source.at_line(at, ast.Assign) if any(
-        isinstance(target, ast.Attribute) and target.attr == "trainable" for target in node.targets)]
+    sets = [(node, target.value) for node in source.at_line(at, ast.Assign) for target in node.targets
+            if isinstance(target, ast.Attribute) and target.attr == "trainable"]
+    for node, owner in sets if finding.remedy.startswith("freeze") else ():
+        compiled = [call for call in source.all(ast.Call) if is_call(call, "compile") and call.lineno > at
+                    and source.scope(call) is source.scope(node)]
+        own = [call for call in compiled if owner_text(call) == ast.unparse(owner)]
+        if len(own) == 1 and any(call.lineno > own[0].lineno for call in compiled):
+            return at, [source.gone(node), source.after(source.statement(own[0]), source.raw(node))]
+    found = [node.value for node, _ in sets]
     found += [word for node in source.at_line(at, ast.Call) for word in given(node, None, "trainable")]
     if len(found) != 1 or getattr(found[0], "value", True) is not False:
         raise ArgumentError("no line says so")
