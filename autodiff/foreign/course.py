@@ -88,7 +88,8 @@ def _pairs(turns: Sequence[Turn], name: str) -> list[tuple[np.ndarray, np.ndarra
     return found
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The first few of names."""
     return ", ".join(names[:4]) + (" …" if len(names) > 4 else "")
 
 
@@ -106,7 +107,7 @@ def not_updated(turns: Sequence[Turn], use: Use, *, some_may: bool = False) -> l
     if not still or some_may and turns[-1].moved & changes.keys():
         return []
     return [Finding(91, "never updated", still[0], "", still[0],
-                    f"{_listed(still)} {'get gradients, but are' if len(still) > 1 else 'gets a gradient, but is'} "
+                    f"{listed(still)} {'get gradients, but are' if len(still) > 1 else 'gets a gradient, but is'} "
                     f"never updated: unchanged in {len(turns)} steps{use.clause}", use.update, f"why {still[0]}",
                     use.place)]
 
@@ -133,7 +134,7 @@ def uphill(turns: Sequence[Turn], use: Use) -> list[Finding]:
     up = up or _all_up(turns)
     if not up:
         return []
-    return [Finding(90, "uphill", up[0], "", up[0], f"{_listed(up)} {'are' if len(up) > 1 else 'is'} moved along the "
+    return [Finding(90, "uphill", up[0], "", up[0], f"{listed(up)} {'are' if len(up) > 1 else 'is'} moved along the "
                     f"gradient, not against it, in {len(turns)} steps: the sign of the update is wrong, so the loss "
                     f"rises{use.clause}", use.downhill, "grads", use.place)]
 

@@ -182,7 +182,7 @@ def test_what_jax_has_compiled_is_let_go_before_there_is_too_much_of_it(told, mo
     with installed("autodiff.foreign.jax"):
         from autodiff.foreign.jax import door as module
         made = module.JaxDoor(View(dict, lambda: False))
-        monkeypatch.setattr(jax, "clear_caches", lambda: cleared.append(made._since), raising=False)
+        monkeypatch.setattr(made._jitted, "let_go", lambda: cleared.append(made._since))
         monkeypatch.setattr(module.sys, "platform", "linux")
         monkeypatch.setattr("builtins.open", lambda *_: io.BytesIO(b"piece\n" * (20_001 if made._since > 32 else 9)))
         for _ in range(70):
@@ -273,6 +273,7 @@ OPTAX = HEAD.replace("import jax", "import jax, optax") + """optimizer = optax.m
 state = optimizer.init(params)
 """
 UPDATE, APPLY = "updates, state = optimizer.update(grads, state)", "params = optax.apply_updates(params, updates)"
+MASK = "optimizer = optax.masked(optax.momentum(0.01), {'w': True, 'b': False})"
 
 
 def test_a_right_program_of_optax_has_no_finding_and_its_rate_is_known(told):
@@ -289,7 +290,10 @@ def test_a_right_program_of_optax_has_no_finding_and_its_rate_is_known(told):
     ([STEP, UPDATE, APPLY.replace("params =", "new =")], "never updated", 12, f"    {APPLY}"),
     ([STEP, UPDATE, APPLY.replace("params = ", "")], "never updated", 13, f"    {APPLY}"),
     ([STEP, UPDATE, "params = {n: p - updates[n] for n, p in params.items()}"], "uphill", 12,
-     "    params = {n: p + updates[n] for n, p in params.items()}")])
+     "    params = {n: p + updates[n] for n, p in params.items()}"),
+    ([MASK, STEP, UPDATE, APPLY], "masked gradients", 11, f"    {MASK.replace('= ', '= optax.chain(')}, optax.masked("
+     "optax.set_to_zero(), jax.tree_util.tree_map(lambda m: not m, {'w': True, 'b': False})))")])
+
 def test_what_is_done_with_optax_wrongly_is_told_and_its_line_written(told, lines, kind, line, mended):
     found = told(*lines, head=OPTAX)
     assert (kind, line) == found.found[0] and found.written[0] == [mended], (found.found, found.written)
@@ -731,3 +735,38 @@ def test_a_function_that_keeps_no_new_key_is_told(body, line, mended, tmp_path):
 
 
 _WHOLE = np.arange(3.0)  # of a training by all examples
+
+
+JIT = "jit = lambda given: given\nclass M:\n    def __init__(self): self.w = 2.0\n"
+
+
+@pytest.mark.parametrize(["lines", "call", "change", "names", "mended"], [
+    ("lr = 0.5\n@jit\ndef f(x): return x * lr\nfor i in n: f(1)\nlr = lr * 0.1", "f, 1", "lr = 0.1", "lr",
+     ["def f(x, lr): return x * lr\nfor i in n: f(1, lr=lr)", ""]),
+    ("c = [1]\ndef g(x): return x * c[0]\n@jit\ndef f(x): return g(x)", "f, 1", "c[0] += 1", "c", []),
+    ("def made(p):\n    return lambda x: x * p['w']\np = {'w': 3}\nf = made(p)", "f, 1", "p['w'] = 4", "p", []),
+    ("class N(M):\n    @jit\n    def f(self, x): return x * self.w\nm = N()\nm.f(1)", "N.f, m, 1", "m.w = 3.0",
+     "self.w", ["    def f(self, x, w): return x * w", "m.f(1, w=m.w)"]),
+    ("m = M()\ndef f(x, k=2): return x * k * m.w", "f, 1", "m = M(); m.w = 5.0", "m", []),
+    ("import functools\na = np.ones(2)\ng = lambda a, x: x * a.sum()\nf = functools.partial(lambda x: g(a, x))", "f, 1",
+     "a *= 3", "a", []),
+    ("lr, seen = 0.5, []\ndef f(x): seen.append(lr); return x * lr", "f, 1", "lr = 0.5; seen.append(1)", "", []),
+    ("n = 0\ndef f(x):\n    global n\n    n += 1\n    return x * n", "f, 1", "n += 5", "", []),
+    ("m = M()\ndef f(x): return x * m.w", "f, 1", "m.losses = [1]", "", [])])
+def test_what_a_jitted_function_reads_is_kept_as_it_was_at_its_first_call(tmp_path, lines, call, change, names, mended):
+    file = tmp_path / "train.py"
+    file.write_text(f"{JIT}{lines}\n")
+    linecache.checkcache()
+    space = {"np": np, "n": range(2), "__name__": "__main__"}
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.stale import as_argument, findings, reads_of
+        exec(compile(file.read_text(), str(file), "exec"), space)
+        function, *args = eval(call, space)
+        first, reads = function(*args), reads_of(function, args)
+        exec(change, space)
+        now = function(*args)
+        with reads.as_first(lambda: function(*args)):
+            assert function(*args) == first if names else function(*args) != first or now == first
+        told = [(f.kind, f.target) for f in findings([reads])]
+        assert told == ([("stale under jit", names)] if names else []) and (not names or function(*args) == now)
+        assert [*as_argument(str(file), names).values()] == mended

@@ -53,13 +53,13 @@ class JaxDoor:
         self.steps.advice.words, self.steps.advice.said = WORDS, _SAID
         self._builder, self._own = Builder(self.steps), Gradients()
         self.optimizers, self.averages = Optimizers(), Averages()
-        self._habits = Habits(self.optimizers, self.averages)
         view.doors["jax"] = self
         self._since = 0  # steps
         # What grad and value_and_grad made: of which function, and what makes a call of it.
         self._made: weakref.WeakKeyDictionary[Callable[..., Any], tuple[Callable[..., Any], Callable[..., Call]]] = (
             weakref.WeakKeyDictionary())
         self._is_inside, self._jitted = False, Jitted(self._alone, self._passes)
+        self._habits = Habits(self.optimizers, self.averages, self._jitted.stale)
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
@@ -218,7 +218,7 @@ class JaxDoor:
         if self._since % _LOOKS == 0 and sys.platform == "linux":
             with open("/proc/self/maps", "rb") as pieces:
                 if sum(1 for _ in pieces) > _PIECES:
-                    jax.clear_caches()
+                    self._jitted.let_go()
 
     def _name(self, call: Call, trees: dict[int, Any]) -> None:
         """Let arguments be known by the names that the function and the script have for them."""

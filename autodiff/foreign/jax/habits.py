@@ -40,9 +40,10 @@ class Told(NamedTuple):
 
 
 class Habits:
-    """What the steps of a script have in common. optimizers: of optax; averages: of flax."""
+    """What the steps of a script have in common. optimizers: of optax; averages: of flax; stale: under jit."""
 
-    def __init__(self, optimizers: Optimizers, averages: Averages) -> None:
+    def __init__(self, optimizers: Optimizers, averages: Averages, stale: Callable[[], list[Finding]]) -> None:
+        self._stale = stale
         self._course, self._optimizers, self._averages, self.draws = Course(), optimizers, averages, Draws()
 
     def note(self, step: ForeignStep, known: Known, checked: Callable[[], Any], call: Call) -> tuple[Turn, Told]:
@@ -63,7 +64,8 @@ class Habits:
         drawn = self.draws.since(call)
 
         def rising() -> list[Finding]:
-            return [*self._optimizers.gradients_applied(), *uphill(turns, _added(self._optimizers, use))]
+            return [*self._optimizers.gradients_applied(), *self._optimizers.let_past([*turns[-1].step.values]),
+                    *uphill(turns, _added(self._optimizers, use))]
 
         def look() -> list[Finding]:
             left = self._optimizers.state_left()  # whose rate may be 0 at its first step
@@ -71,8 +73,8 @@ class Habits:
                 turns, _left(known, use), some_may=self._optimizers.freezes)
             others = other_argument(turns, call, known)
             averages = self._averages.findings() if len(turns) > TURNS else []
-            return [*changes_left(sites), *averages, *others, *still, *rising(), *left, *too_far(turns, use),
-                    *(_same_key(turns, sites) or drawn_alike(turns, drawn)), *_outside(checked)]
+            return [*self._stale(), *changes_left(sites), *averages, *others, *still, *rising(), *left,
+                    *too_far(turns, use), *(_same_key(turns, sites) or drawn_alike(turns, drawn)), *_outside(checked)]
         return turn, Told(look, rising, rate)
 
 

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import io
 import random
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,9 +18,13 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...debug.analysis.findings import Finding
 from ...ops.common.instead import instead
+from .stale import Reads, findings, reads_of
 
 Alone = Callable[[Callable[[], Any]], Any]
+_FORMS = 64  # of a function's arguments, for which it is kept what else it reads
+_READ = 256  # functions and forms of which that is looked at, for doctor
 _IN_PYTHON = "while_loop fori_loop cond switch map associative_scan".split()
 
 
@@ -37,11 +42,13 @@ class Once:
 
 @dataclass(eq=False)
 class Region:
-    """What JAX traces once. is_straight: whether its calls come in the order in which they were traced."""
+    """What JAX traces once. is_straight: whether its calls come in the order in which they were traced. reads: what it
+    reads that is no argument."""
 
     calls: list[Once] = field(default_factory=list)
     is_straight: bool = True
     turn: int = 0
+    reads: Reads = field(default_factory=Reads)
 
 
 class Jitted:
@@ -49,7 +56,7 @@ class Jitted:
     else is run, now.
 
     alone: runs a function so that calls in it are no steps. passes: tells by the arguments whether something is traced
-    around a call.
+    around a call. let_go: forgets what JAX has compiled.
     """
 
     def __init__(self, alone: Alone, passes: Callable[[Any, Any], bool]) -> None:
@@ -57,14 +64,24 @@ class Jitted:
         self._jit, self._scan, self._pmap = jax.jit, jax.lax.scan, jax.pmap
         self.region: Region | None = None
         self._is_traced = False
+        self._read = deque[Reads](maxlen=_READ)
+        self.let_go, self._age = jax.clear_caches, 0
 
     def watched(self) -> contextlib.AbstractContextManager[None]:
         """While the script runs."""
         parts: list[tuple[Any, str, Any]] = [(jax, "jit", self._jitted), (jax.lax, "scan", self._scanned),
-                                             (jax, "pmap", self._mapped)]
+                                             (jax, "pmap", self._mapped), (jax, "clear_caches", self._forget)]
         parts += [(jax.lax, name, self._in_python(getattr(jax.lax, name), _compiling)) for name in _IN_PYTHON]
         return instead([(module, name, functools.update_wrapper(functools.partial(made), getattr(module, name)))
                         for module, name, made in parts])
+
+    def _forget(self) -> None:
+        self.let_go()
+        self._age += 1
+
+    def stale(self) -> list[Finding]:
+        """What jitted functions keep of their first call, though it has changed."""
+        return findings(self._read)
 
     def _jitted(self, *fun: Callable[..., Any], **options: Any) -> Any:
         return self._made(*fun, **options) if fun else functools.partial(self._made, **options)
@@ -79,15 +96,26 @@ class Jitted:
         def called(*args: Any, **kwargs: Any) -> Any:
             if self._passes(args, kwargs):
                 return fun(*args, **kwargs)
-            form = form_of((args, kwargs), by_value=any(name.startswith("static") for name in options))
+            form = self._age, form_of((args, kwargs), by_value=any(name.startswith("static") for name in options))
             if form not in known:
+                reads = Reads()
+                with contextlib.suppress(Exception):  # what is a riddle, as an object that is no tree, is not compared
+                    reads = reads_of(fun, args) if len(known) < _FORMS else reads
                 known[form], _ = self._once_traced(lambda: as_jax_has_it.eval_shape(*args, **kwargs))
-            with self._within(known[form]):
+                known[form].reads = reads
+                self._read.append(reads)
+            with self._within(known[form]), known[form].reads.as_first(lambda: traced(args, kwargs)):
                 return fun(*args, **kwargs)
 
+        def traced(args: Any, kwargs: Any) -> Any:
+            """What JAX would compile now, of a function that it has not met."""
+            anew = self._jit(functools.wraps(fun)(lambda *given, **named: fun(*given, **named)), **options)
+            return self._alone(lambda: _traced(lambda: _text(anew.trace(*args, **kwargs))))
+
         in_python = self._in_python(self._jit(_compiling(called), **options))
-        for name in ("lower", "trace", "eval_shape", "clear_cache"):
+        for name in ("lower", "trace", "eval_shape"):
             setattr(in_python, name, getattr(as_jax_has_it, name, None))
+        vars(in_python)["clear_cache"] = lambda: [each() for each in (known.clear, as_jax_has_it.clear_cache)]
         return functools.update_wrapper(in_python, fun)
 
     def _in_python(self, real: Callable[..., Any], given: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
@@ -171,6 +199,10 @@ def _now(region: Region, outside: Callable[[], list[int | None] | None] | None) 
             region.calls[-1].outside = outside()
         return None
     return region.calls[region.turn - 1] if region.is_straight and region.turn <= len(region.calls) else None
+
+
+def _text(traced: Any) -> Any:
+    return str(traced.jaxpr), [np.asarray(each).tobytes() for each in traced.jaxpr.consts]
 
 
 def form_of(tree: Any, by_value: bool = True) -> Hashable:

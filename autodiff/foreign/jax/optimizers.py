@@ -17,10 +17,11 @@ from ...core.site import Site, capture, resolve
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place, at_line
 from ...ops.common.instead import instead
-from ..course import TURNS
+from ..course import TURNS, listed
 from ..doors import View
 
 _KEPT = 64  # calls
+_ROUNDING = 1e-4  # of updates that are gradients times a number
 _COUNTS = (0, 1, 10)  # of steps, at which a schedule is asked whether it is above 0
 Leaves = Sequence[Any]
 
@@ -53,6 +54,7 @@ class Optimizers:
         self.begun: dict[int, Asked] = {}  # the first init of each optimizer
         self.rated: list[Rated] = []
         self.scaled: list[Site] = []  # where updates are multiplied by what is above 0
+        self.masked: list[Site] = []  # where an optimizer was made that leaves other gradients as they are
         self.freezes = False  # whether an optimizer was made that keeps some parameters as they are
         self._depth, self._count = 0, 0
 
@@ -67,7 +69,7 @@ class Optimizers:
     def watched(self, optax: ModuleType) -> contextlib.AbstractContextManager[None]:
         """While the script runs, once it has imported optax."""
         watching = {"apply_updates": self._applying, "set_to_zero": self._freezing, "scale": self._scaling,
-                    "scale_by_schedule": self._scaling}
+                    "scale_by_schedule": self._scaling, "masked": self._masking}
         optimizer = optax.GradientTransformation
         real = optimizer.__new__
         made = functools.wraps(real)(lambda cls, init, update: real(cls, *self._told(init, update)))
@@ -118,6 +120,14 @@ class Optimizers:
             self.freezes = True
             return real()
         return set_to_zero
+
+    def _masking(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(real)
+        def masked(*args: Any, **options: Any) -> Any:
+            if not self._depth:
+                self.masked += users_sites()[:1]
+            return real(*args, **options)
+        return masked
 
     def _scaling(self, real: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(real)
@@ -179,6 +189,19 @@ class Optimizers:
                         "updates, opt_state = optimizer.update(grads, opt_state, params), then optax.apply_updates("
                         "params, updates)", "grads", place, confidence="certain")]
 
+    def let_past(self, names: Sequence[str]) -> list[Finding]:
+        """Gradients that optax.masked gives back as they are, applied as updates. names: of the parameters."""
+        asked, sites = self.of_kind("update")[-TURNS:], [*dict.fromkeys(self.masked)]
+        found = [_as_they_were(call) for call in asked if len(call.given[0]) == len(call.found[0]) == len(names)]
+        past = [name for i, name in enumerate(names) if all(i in each for each in found)]
+        if len(found) < TURNS or len(sites) != 1 or not past or len(past) == len(names):
+            return []
+        return [Finding(97, "masked gradients", "", "", past[0], f"optax.masked{at_line(as_place(sites[0]))} leaves "
+                        f"the gradients of what its mask has False for as they are, those of {listed(past)}, and "
+                        "apply_updates adds them: these are not frozen, but go uphill", "freeze them too: optax.chain("
+                        "optax.masked(tx, mask), optax.masked(optax.set_to_zero(), the other mask)), or train them by "
+                        "optax.multi_transform", "grads", as_place(sites[0]), confidence="certain")]
+
     def state_left(self) -> list[Finding]:
         """An optimizer whose update begins with the same state each time, though it gives another."""
         for number in dict.fromkeys(call.of for call in self.of_kind("update")):
@@ -211,6 +234,17 @@ def users_sites() -> tuple[Site, ...]:
 
 def _place(call: Asked) -> Any:
     return as_place(call.sites[0]) if call.sites else None
+
+
+def _as_they_were(call: Asked) -> set[int]:
+    """Which gradients an optimizer has only multiplied by one number above 0, if at all."""
+    pairs = [*zip(call.given[0], call.found[0])]
+    for g, update in sorted(pairs, key=lambda pair: -np.size(pair[0])):
+        factor = float(np.linalg.norm(update) / (np.linalg.norm(g) or np.inf))
+        if factor > 0 and np.allclose(update, factor * g, rtol=_ROUNDING, atol=0):
+            return {i for i, (g, update) in enumerate(pairs) if np.any(g) and np.allclose(
+                update, factor * g, rtol=_ROUNDING, atol=0)}
+    return set()
 
 
 def _same(a: Leaves, b: Leaves) -> bool:

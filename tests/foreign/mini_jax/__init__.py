@@ -20,7 +20,7 @@ from ..mini_torch import Room
 NAMES = """jax jax.core jax.lax jax.tree jax.tree_util jax.numpy jax.dtypes jax.errors jax.extend jax.extend.core
 jax._src jax._src.core jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
 jax._src.interpreters.partial_eval jax.experimental jax.experimental.checkify""".split()
-PARTS = ("calls compiled door draws dropped habits integers jitted optimizers program raised reader steps "
+PARTS = ("calls compiled door draws dropped habits integers jitted optimizers program raised reader stale steps "
          "written").split()  # of JAX
 MODULES = {name: Room(name) for name in NAMES}
 for _name, _module in MODULES.items():
@@ -237,6 +237,15 @@ def momentum(learning_rate, decay=0.9):
     return optimizer(lambda params: {name: 0 * value for name, value in params.items()}, update)
 
 
+def masked(inner, mask):
+    """Updates of what a mask has True for; all else stays."""
+    def update(updates, state, params=None):
+        found, state = inner.update(updates, state)
+        return {name: found[name] if mask[name] else g for name, g in updates.items()}, state
+
+    return sys.modules["optax"].GradientTransformation(inner.init, update)
+
+
 def scale(step_size):
     """Updates times a number."""
     return sys.modules["optax"].GradientTransformation(lambda params: {}, lambda updates, state, params=None: (
@@ -270,7 +279,7 @@ def installed(package):
     sys.modules.update(MODULES, optax=ModuleType("optax"))
     vars(sys.modules["optax"]).update(
         GradientTransformation=type("Optimizer", (GradientTransformation,), {}), momentum=momentum,
-        apply_updates=apply_updates, scale=scale, scale_by_schedule=scale_by_schedule)
+        apply_updates=apply_updates, masked=masked, scale=scale, scale_by_schedule=scale_by_schedule)
     try:
         yield jax
     finally:

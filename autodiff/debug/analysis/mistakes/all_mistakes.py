@@ -39,8 +39,9 @@ _OMITTED = ("gradients accumulate", "gradients never reset")  # what is proven t
 _PREVENTS = ("clipping not applied", "never bounded")  # these, if it were done
 _UNBOUND = ("nan", "inf", "exploding gradient", "learning rate too high", "steps too large")
 _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that say it too
-         "uphill": ("weight decay", "gradient turned", "gradients for updates"),
-         **dict.fromkeys(("never updated", "zero gradient", "tiny gradient"), ("other argument",)),
+         "uphill": ("weight decay", "gradient turned", "gradients for updates", "masked gradients"),
+         **dict.fromkeys(("never updated", "zero gradient", "tiny gradient"), (
+             "other argument", "stale under jit")),
          **dict.fromkeys(("copy is trained", "initialized again"), ("copied the wrong way",)),
          "no logarithms": ("softmax over the batch", "softmax over the wrong axis"),
          "steps too large": ("learning rate too high", "no logarithms", "sum for mean", "gradients for updates"),
