@@ -418,6 +418,31 @@ def test_averages_that_are_used_as_init_made_them_after_steps_gave_others_are_to
         assert [f.kind for f in averages.findings()] == ["averages left"] * is_left
 
 
+A, B, C = ({"w": np.full(3, k, np.float32), "b": np.full(1, k, np.float32)} for k in (1, 2, 3))
+
+
+@pytest.mark.parametrize(["calls", "severity"], [
+    ([(A, True)], 92), ([({"x": B["b"], **A}, False)], 59), ([(A, True), (C, True)], 0), ([(C, True)], 0),
+    ([({"old": A, "new": C}, False)], 0), ([({"old": A, "new": C}, False), (A, True)], 92), ([], 0)])
+def test_a_model_that_is_applied_to_what_training_began_with_is_told(tmp_path, calls, severity):
+    file = tmp_path / "train.py"
+    file.write_text("def test(state, x):\n    return state.f({'params': params}, x)\nprint(params)\n")
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.evaluated import Evaluated, trained
+        kept, at = Evaluated(), [Site(str(file), 2, "test")]
+        kept.met(A, at, is_model=True)
+        for p in (A, A, B, B):
+            kept.stepped(p, "state.params")
+        for tree, is_model in calls:
+            kept.met(tree, at, is_model=is_model)
+        found = kept.findings()
+        assert [f.severity for f in found] == [severity] * bool(severity)
+        assert [*trained(str(file), 2, "state.params").values()] == ["    return state.f({'params': state.params}, x)"]
+        assert not trained(str(file), 2, "other.params") and all("norm 2, and" in f.text for f in found)
+        kept.stepped(B, "state.params")
+        assert not kept.findings()
+
+
 @pytest.mark.parametrize("given, mended", [("grads=g", 'grads=g, batch_stats=new["batch_stats"]'), ("*g", None)])
 def test_averages_are_kept_where_the_state_is_made_anew(tmp_path, given, mended):
     lines = ["def step(state):", "    def loss(p):", "        y, new = state.apply_fn(p, mutable=True)",

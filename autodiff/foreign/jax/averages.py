@@ -19,6 +19,7 @@ from ..doors import View
 from ..new_calls import calls_on
 from ..new_lines import NewLines, replaced
 from ..script_lines import assigned_on, block_of, on_lines
+from .evaluated import Evaluated
 from .optimizers import users_sites
 
 KEPT = "batch_stats"
@@ -26,9 +27,11 @@ KEPT = "batch_stats"
 
 class Averages:
     """What models were applied to, by the shapes of their averages. begun: as init made them; changed: where new ones
-    were asked for; used: where they were used as they are after that; moved: of which any were others than at first."""
+    were asked for; used: where they were used as they are after that; moved: of which any were others than at first.
+    evaluated, by_averages: are told of parameters, and of averages."""
 
     def __init__(self) -> None:
+        self.evaluated, self.by_averages = Evaluated(), Evaluated("averages")
         self._begun: dict[Any, list[np.ndarray]] = {}
         self._changed: dict[Any, Site] = {}
         self._used: dict[Any, Site] = {}
@@ -55,6 +58,7 @@ class Averages:
             self._begun[key] = leaves
 
     def _applied(self, _: Any, given: Any, mutable: Any, site: Site) -> None:
+        self.evaluated.met(given.get("params") if isinstance(given, Mapping) else None, [site], is_model=True)
         key, leaves = _known(given)
         first = self._begun.get(key, [])
         if leaves and not all(map(np.array_equal, leaves, first)):
@@ -63,6 +67,17 @@ class Averages:
             self._changed[key] = site
         elif leaves and first and key in self._changed:
             self._used[key] = site
+            self.by_averages.met(given[KEPT], [site], is_model=True)
+
+    def handed(self, tree: Any) -> None:
+        """What a jitted function is given: the averages in it were kept, where they are others than init's."""
+        held = [(jax.tree_util.keystr(path).partition(KEPT)[2].removeprefix("']"), x) for path, x in
+                jax.tree_util.tree_leaves_with_path(tree) if KEPT in jax.tree_util.keystr(path)]
+        key = tuple((name, np.shape(x)) for name, x in held)
+        if held and key in self._begun and not any(isinstance(x, jax.core.Tracer) for _, x in held):
+            self.by_averages.stepped([x for _, x in held], "")
+            if not all(map(np.array_equal, [x for _, x in held], self._begun[key])):
+                self._moved.add(key)
 
     def findings(self) -> list[Finding]:
         """Averages that are used as they were at first, though steps were given others."""

@@ -52,14 +52,17 @@ class Call:
 
     def names(self, sites: Sequence[Site]) -> list[str]:
         """What the line that asked gives for each argument by position, "" for what is no name; [] if not known."""
+        return [text if text.isidentifier() else "" for text in self.texts(sites)]
+
+    def texts(self, sites: Sequence[Site]) -> list[str]:
+        """The same, of expressions too, as they are written."""
         for node in nodes_on(sites[0].file, sites[0].line) if sites else ():
             given = [*itertools.takewhile(lambda each: not isinstance(each, ast.Starred), node.args)] if isinstance(
                 node, ast.Call) else []
             is_whole = isinstance(node, ast.Call) and len(given) == len(node.args)
             if given and len(given) <= len(self.args) and (not is_whole or len(given) == len(self.args)) and not any(
                     isinstance(each, ast.Lambda) for each in given):
-                names = [each.id if isinstance(each, ast.Name) else "" for each in given]
-                return names + [""] * (len(self.args) - len(names))
+                return [*map(ast.unparse, given)] + [""] * (len(self.args) - len(given))
         return []
 
     def differentiated(self, sites: Sequence[Site]) -> str:

@@ -58,7 +58,7 @@ class JaxDoor:
         # What grad and value_and_grad made: of which function, and what makes a call of it.
         self._made: weakref.WeakKeyDictionary[Callable[..., Any], tuple[Callable[..., Any], Callable[..., Call]]] = (
             weakref.WeakKeyDictionary())
-        self._is_inside, self._jitted = False, Jitted(self._alone, self._passes)
+        self._is_inside, self._jitted = False, Jitted(self._alone, self._passes, self.averages)
         self._habits = Habits(self.optimizers, self.averages, self._jitted.stale)
 
     @contextlib.contextmanager

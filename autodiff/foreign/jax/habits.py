@@ -61,6 +61,8 @@ class Habits:
                 "a schedule" if rated.rate is None else f"{rated.rate:g}"), as_place(rated.site))
         use = Use(*used, "subtract the gradient: p - rate * g", "update every parameter with its gradient: "
                   "jax.tree.map(lambda p, g: p - rate * g, params, grads), and give the result to the next step")
+        texts = call.texts(sites)
+        self._averages.evaluated.stepped([call.args[n] for n in call.numbers], texts[call.numbers[0]] if texts else "")
         drawn = self.draws.since(call)
 
         def rising() -> list[Finding]:
@@ -73,7 +75,8 @@ class Habits:
                 turns, _left(known, use), some_may=self._optimizers.freezes)
             others = other_argument(turns, call, known)
             averages = self._averages.findings() if len(turns) > TURNS else []
-            return [*self._stale(), *changes_left(sites), *averages, *others, *still, *rising(), *left,
+            return [*self._stale(), *self._averages.evaluated.findings(), *self._averages.by_averages.findings(),
+                    *changes_left(sites), *averages, *others, *still, *rising(), *left,
                     *too_far(turns, use), *(_same_key(turns, sites) or drawn_alike(turns, drawn)), *_outside(checked)]
         return turn, Told(look, rising, rate)
 

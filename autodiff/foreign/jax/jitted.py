@@ -20,6 +20,8 @@ import numpy as np
 
 from ...debug.analysis.findings import Finding
 from ...ops.common.instead import instead
+from .averages import Averages
+from .optimizers import users_sites
 from .stale import Reads, findings, reads_of
 
 Alone = Callable[[Callable[[], Any]], Any]
@@ -56,11 +58,11 @@ class Jitted:
     else is run, now.
 
     alone: runs a function so that calls in it are no steps. passes: tells by the arguments whether something is traced
-    around a call. let_go: forgets what JAX has compiled.
+    around a call. let_go: forgets what JAX has compiled. averages: are told of calls.
     """
 
-    def __init__(self, alone: Alone, passes: Callable[[Any, Any], bool]) -> None:
-        self._alone, self._passes = alone, passes
+    def __init__(self, alone: Alone, passes: Callable[[Any, Any], bool], averages: Averages) -> None:
+        self._averages, self._alone, self._passes = averages, alone, passes
         self._jit, self._scan, self._pmap = jax.jit, jax.lax.scan, jax.pmap
         self.region: Region | None = None
         self._is_traced = False
@@ -104,6 +106,9 @@ class Jitted:
                 known[form], _ = self._once_traced(lambda: as_jax_has_it.eval_shape(*args, **kwargs))
                 known[form].reads = reads
                 self._read.append(reads)
+            self._averages.handed((args, kwargs))
+            around = [read.leaves for read in known[form].reads.reads]
+            self._averages.evaluated.met([args, kwargs, around], users_sites(), is_model=False)
             with self._within(known[form]), known[form].reads.as_first(lambda: traced(args, kwargs)):
                 return fun(*args, **kwargs)
 

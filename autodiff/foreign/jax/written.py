@@ -31,6 +31,7 @@ from . import averages
 from .calls import Call
 from .draws import carried, kept_key, key_names, keys_on, split_again
 from .dropped import kept, taken_back
+from .evaluated import trained
 from .optimizers import Optimizers
 from .stale import as_argument
 
@@ -316,6 +317,7 @@ _RULES: Rules[Known] = {
     **dict.fromkeys(("no gradient", "term cut off"), _reached),
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split,
+    "evaluated untrained": lambda at: iter([trained(at.file, at.line, at.finding.target)]),
     "masked gradients": _frozen, "stale under jit": lambda at: iter([as_argument(at.file, at.finding.target)]),
     "averages left": lambda at: iter([averages.kept(at.file, at.line)]),
     "inputs not scaled": _scaled, "mean before square": lambda at: iter([new_lines.squared_first(at.file, at.line)]),

@@ -20,8 +20,8 @@ from ..mini_torch import Room
 NAMES = """jax jax.core jax.lax jax.tree jax.tree_util jax.numpy jax.dtypes jax.errors jax.extend jax.extend.core
 jax._src jax._src.core jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
 jax._src.interpreters.partial_eval jax.experimental jax.experimental.checkify""".split()
-PARTS = ("calls compiled door draws dropped habits integers jitted optimizers program raised reader stale steps "
-         "written").split()  # of JAX
+PARTS = ("averages calls compiled door draws dropped evaluated habits integers jitted optimizers "
+         "program raised reader stale steps written").split()  # of JAX
 MODULES = {name: Room(name) for name in NAMES}
 for _name, _module in MODULES.items():
     if "." in _name:
