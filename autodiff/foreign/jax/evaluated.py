@@ -15,6 +15,7 @@ from ...debug.facts.roles import as_place, at_line
 from ..course import TURNS
 from ..handed_on import function_of
 from ..new_lines import NewLines, nodes_on, replaced
+from .stale import figure
 
 
 class Met(NamedTuple):
@@ -57,13 +58,14 @@ class Evaluated:
         if self._count <= TURNS or not untrained or not begun.isdisjoint(map(id, self._last)) or any(
                 shapes <= Counter(np.shape(x) for x in met.leaves if id(x) not in begun) for met in of_models):
             return []
-        met, (old, new) = untrained[-1], map(_norm, (self._first, self._last))
+        met = untrained[-1]
         does = "the model is applied" if met.is_model else "a jitted function is called"
         place, given = as_place(met.site), f": {self._asked}" * bool(self._asked)
         return [Finding(92 if met.is_model else 59, "evaluated untrained", "", "", self._asked, f"after the last "
-                        f"step {does}{at_line(place)} with the {self._what} that the first began with, of norm "
-                        f"{old:.4g}, and never with those that the steps made, of norm {new:.4g}: what is computed "
-                        "there is of the untrained model", f"give it what the steps made{given}", "doctor", place)]
+                        f"step {does}{at_line(place)} with the {self._what} that the first began with, "
+                        f"{figure(self._first)}, and never with those that the steps made, {figure(self._last)}: what "
+                        "is computed there is of the untrained model", f"give it what the steps made{given}", "doctor",
+                        place)]
 
 
 def trained(file: str, line: int, asked: str) -> NewLines:
@@ -74,7 +76,3 @@ def trained(file: str, line: int, asked: str) -> NewLines:
     found = [node for node in nodes_on(file, line) if isinstance(node, ast.Name) and node.id == title
              and isinstance(node.ctx, ast.Load) and id(node) not in inside]
     return replaced(file, found[0], asked) if len(found) == 1 and root in titles else {}
-
-
-def _norm(leaves: Sequence[Any]) -> float:
-    return float(np.linalg.norm(np.concatenate([np.ravel(np.asarray(x)) for x in leaves]).astype(float)))

@@ -1,6 +1,7 @@
 """What optax is asked for while a script runs: optimizers and their rates, what they gave, what was made of it."""
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import inspect
@@ -19,6 +20,9 @@ from ...debug.facts.roles import as_place, at_line
 from ...ops.common.instead import instead
 from ..course import TURNS, listed
 from ..doors import View
+from ..new_calls import calls_on
+from ..new_lines import NewLines, replaced
+from ..script_lines import spelled
 
 _KEPT = 64  # calls
 _ROUNDING = 1e-4  # of updates that are gradients times a number
@@ -245,6 +249,17 @@ def _as_they_were(call: Asked) -> set[int]:
             return {i for i, (g, update) in enumerate(pairs) if np.any(g) and np.allclose(
                 update, factor * g, rtol=_ROUNDING, atol=0)}
     return set()
+
+
+def frozen(file: str, line: int) -> NewLines:
+    """What an optimizer's mask leaves out, held by another one."""
+    for call in calls_on(file, line, "masked"):
+        given = [word.value for word in call.keywords if word.arg == "mask"] + call.args[1:2]
+        optax = ast.unparse(call.func).removesuffix("masked")
+        for mask in [each for each in given if isinstance(each, (ast.Name, ast.Attribute, ast.Dict))]:
+            other = f"{spelled(file, 'jax.tree_util.tree_map')}(lambda m: not m, {ast.unparse(mask)})"
+            return replaced(file, call, f"{optax}chain({{}}, {optax}masked({optax}set_to_zero(), {other}))")
+    return {}
 
 
 def _same(a: Leaves, b: Leaves) -> bool:

@@ -6,13 +6,13 @@ import argparse
 import ast
 import contextlib
 import dis
-import functools
 import inspect
 import re
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -47,10 +47,7 @@ class Read(NamedTuple):
 
     def put(self, value: Any) -> None:
         """Let the name be of something else."""
-        if isinstance(self.owner, dict):
-            self.owner[self.key] = value
-        else:
-            setattr(self.owner, self.key, value)
+        (self.owner.__setitem__ if isinstance(self.owner, dict) else partial(setattr, self.owner))(self.key, value)
 
     def now(self) -> Any:
         """What the name is of."""
@@ -81,7 +78,7 @@ class Reads:
         if changed and not self.told and not self.turns & (self.turns - 1):
             with contextlib.suppress(Exception):  # of what cannot be traced twice nothing is told
                 now = traced()
-                self.told = tuple((read, read.now()) for read in changed if _traced_as_first([read], traced) != now)
+                self.told = tuple((read, read.now()) for read in changed if _as_first([read])(traced)() != now)
         with _as_first(changed if self.told else ()):
             yield
 
@@ -98,11 +95,6 @@ def _as_first(reads: Sequence[Read]) -> Iterator[None]:
             read.put(value)
 
 
-def _traced_as_first(reads: Sequence[Read], traced: Callable[[], Any]) -> Any:
-    with _as_first(reads):
-        return traced()
-
-
 def _differ(new: Any, old: Any) -> bool:
     if new is old and not isinstance(new, np.ndarray):
         return False
@@ -116,11 +108,12 @@ def _differ(new: Any, old: Any) -> bool:
 
 def _said(old: Any, new: Any) -> str:
     """What was, and what is there now, where words or figures tell these apart."""
-    then, now = map(_figure, (old, new))
+    then, now = map(figure, (old, new))
     return f", {then}, not {now} as it is now" if then != now else ", not as it is now"
 
 
-def _figure(value: Any) -> str:
+def figure(value: Any) -> str:
+    """A number, or the norm of what is more than that."""
     leaves = jax.tree.leaves(value)
     if len(leaves) == 1 and np.ndim(leaves[0]) == 0:
         return f"{leaves[0]:.4g}" if isinstance(leaves[0], (float, np.floating, jax.Array)) else repr(leaves[0])
@@ -200,7 +193,7 @@ def reads_of(fun: Any, args: Any) -> Reads:
     while todo:
         owner, key, name, value, site = todo.pop()
         seen.add(_at(owner, key, value))
-        if isinstance(value, functools.partial):
+        if isinstance(value, partial):
             todo += [(None, "", name, x, site) for x in (value.func, *value.args, *value.keywords.values())]
         elif inspect.ismethod(value):
             todo += [(None, "", "self", value.__self__, site), (None, "", "", value.__func__, site)]
@@ -210,7 +203,8 @@ def reads_of(fun: Any, args: Any) -> Reads:
         else:
             leaves, tree = jax.tree.flatten(value)
             objects |= {id(x): (name, x) for x in leaves[:_MOST] if _is_object(x)}
-            if site is not None and owner is not None and 0 < len(leaves) <= _MOST and any(map(_is_compared, leaves)):
+            if site is not None and owner is not None and 0 < len(leaves) <= _MOST and any(
+                    isinstance(x, (*_PLAIN, jax.Array, np.ndarray, np.generic)) or _is_object(x) for x in leaves):
                 found.append(Read(owner, key, name, site, tree, [x.copy() if isinstance(
                     x, np.ndarray) and x.size <= _MOST else x for x in leaves]))
         todo += [] if todo else [each for name, x in objects.values() for each in _parts(name, x, attributes)]
@@ -254,10 +248,6 @@ def _parts(name: str, thing: Any, attributes: dict[str, Site]) -> Iterator[tuple
         elif not isinstance(thing, types.ModuleType):
             made = inspect.getattr_static(thing, key, None)
             yield None, "", "", getattr(made, "__func__", getattr(made, "fget", made)), site
-
-
-def _is_compared(x: Any) -> bool:
-    return isinstance(x, (*_PLAIN, jax.Array, np.ndarray, np.generic)) or _is_object(x)
 
 
 def _is_object(x: Any) -> bool:

@@ -32,7 +32,7 @@ from .calls import Call
 from .draws import carried, kept_key, key_names, keys_on, split_again
 from .dropped import kept, taken_back
 from .evaluated import trained
-from .optimizers import Optimizers
+from .optimizers import Optimizers, frozen
 from .stale import as_argument
 
 SCALES = ("scale", "scale_by_schedule")  # what of optax multiplies updates by a number, or by one of each step
@@ -158,16 +158,6 @@ def begun(optimizers: Optimizers) -> tuple[str, str]:
             if isinstance(call.func, ast.Attribute) and len(names) == 1:
                 return ast.unparse(call.func.value), names[0]
     return "", ""
-
-
-def _frozen(at: _At) -> Iterator[NewLines]:
-    """What an optimizer's mask leaves out, held by another one."""
-    for call in calls_on(at.file, at.line, "masked"):
-        given = [word.value for word in call.keywords if word.arg == "mask"] + call.args[1:2]
-        optax = ast.unparse(call.func).removesuffix("masked")
-        for mask in given if isinstance(given[0], (ast.Name, ast.Attribute, ast.Dict)) else ():
-            other = f"{spelled(at.file, 'jax.tree_util.tree_map')}(lambda m: not m, {ast.unparse(mask)})"
-            yield replaced(at.file, call, f"{optax}chain({{}}, {optax}masked({optax}set_to_zero(), {other}))")
 
 
 def _kept(at: _At) -> Iterator[NewLines]:
@@ -318,7 +308,8 @@ _RULES: Rules[Known] = {
     **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
     "equal initial values": _drawn, "other argument": _asked_for, "same random key": _split,
     "evaluated untrained": lambda at: iter([trained(at.file, at.line, at.finding.target)]),
-    "masked gradients": _frozen, "stale under jit": lambda at: iter([as_argument(at.file, at.finding.target)]),
+    "masked gradients": lambda at: iter([frozen(at.file, at.line)]),
+    "stale under jit": lambda at: iter([as_argument(at.file, at.finding.target)]),
     "averages left": lambda at: iter([averages.kept(at.file, at.line)]),
     "inputs not scaled": _scaled, "mean before square": lambda at: iter([new_lines.squared_first(at.file, at.line)]),
     "change left": lambda at: iter([taken_back(at.file, at.line)]), "one for all": lambda at: iter([given_too(
