@@ -368,6 +368,13 @@ def test_weights_of_classes_places_between_elements_and_choices_are_meant(text: 
         f.kind for f in findings(text, tmp_path))
 
 
+@pytest.mark.parametrize("use, told", [("tf.nn.softmax(p)", False), ("tf.exp(p)", True)])
+def test_what_is_fed_to_leave_elements_out_of_a_softmax_is_meant(use: str, told: bool, tmp_path: Path) -> None:
+    found = findings(f"fit([sgd(.1).minimize(tf.reduce_mean(tf.square({use} * dense(x, 3))))], lambda i: {{x: X[:32], "
+                     "p: np.where(np.arange(3) == i % 3, -np.inf, points[:32])}, 6)\n", tmp_path)
+    assert ("nan in the data" in [f.kind for f in found]) is ("masked inf" in [f.kind for f in found]) is told
+
+
 @pytest.mark.parametrize("loss, told", [("tf.sqrt(z - z)", False), ("tf.square(z)", True)])
 def test_data_that_is_nan_after_the_variables_are_is_made_with_them(loss: str, told: bool, tmp_path: Path) -> None:
     found = findings(f"z = dense(p, 1)\nfit([sgd(.1).minimize(tf.reduce_mean({loss}))], "

@@ -160,6 +160,25 @@ def test_what_was_filled_before_the_loop_and_is_not_written_in_it_is_given(told,
     assert np.allclose([loss for loss, *_ in found.steps], found.names["losses"], rtol=1e-6)
 
 
+@pytest.mark.parametrize("write", [
+    "mini.dispatch('copy_', b[0], x)", "mini.dispatch('copy_', b.data[0], x)",
+    "v = b.numpy(); b[1].mul_(torch.tensor(2.0)); v[0] = x.array",
+    "z = x * x; mini.dispatch('copy_', b[0], z); z.mul_(torch.tensor(9.0))"])
+def test_what_is_not_finite_before_the_loop_is_given_as_it_was_changed(told, write):
+    found = told("import tests.foreign.mini_torch as mini", "if not step:",
+                 "    b = mini.dispatch('add.Scalar', torch.stack([x, x]), -float('inf'))", f"    {write}",
+                 "for k in range(2):", "    loss = (b[0] @ w - y).square().mean()", "    loss.backward()",
+                 "    w.grad.zero_()", "    losses.append(float(loss))")
+    assert np.isfinite(found.names["losses"]).all()
+    assert np.allclose([loss for loss, *_ in found.steps], found.names["losses"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("write", ["v = x[0]", "x = x * torch.tensor(1.0); x.numpy()[1] = step"])
+def test_data_changed_in_place_by_each_step_are_what_they_are(told, write):
+    found = told(write, "x.mul_(torch.tensor(1.125))", LOSS, *DOWN)
+    assert np.allclose([loss for loss, *_ in found.steps], found.names["losses"], rtol=1e-6)
+
+
 @pytest.mark.parametrize("ask", ["torch.autograd.grad(h, t, create_graph=True)", "pass"])
 def test_what_an_earlier_loss_asked_by_is_no_variable_of_the_next(told, ask):
     found = told("o = torch.optim.Optimizer([w], 0.1) if not step else o", "t = torch.tensor(1.0, requires_grad=True)",

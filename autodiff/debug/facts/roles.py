@@ -6,7 +6,7 @@ import re
 
 from ...core.graph import Operation, Tensor
 from ...core.site import Site
-from ...core.traversal import ancestors
+from ...core.traversal import ancestors, reached
 from .records import Place
 
 ASSIGNS = ("Assign", "AssignVariableOp")
@@ -23,6 +23,9 @@ BOUNDS = ("Minimum", "Maximum")
 LAYERS = ("MatMul", "BatchMatMulV2", "Einsum", "Conv2D")
 READS = ("Identity", "ReadVariableOp", "Captured")
 SOFTMAXES = ("Softmax", "LogSoftmax")
+_LEAVE_OUT = (*SOFTMAXES, "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
+_TO_SOFTMAX = ("Add", "AddV2", "Mul", "Reshape", "Transpose", "Identity", "Cast", "StopGradient", "Select", "SelectV2",
+               "BroadcastTo", "ExpandDims", "Squeeze", "StridedSlice", "TensorScatterUpdate", "GatherV2")
 
 
 def place_of(op: Operation) -> Place | None:
@@ -119,3 +122,11 @@ def is_handle(tensor: Tensor) -> bool:
 def is_variable(tensor: Tensor) -> bool:
     """Whether a tensor is a variable's own output, not a value read from it."""
     return tensor.op.type in VARIABLES
+
+
+def is_mask(op: Operation) -> bool:
+    """Whether what an op gives goes by sums and choices to a softmax, so that -inf in it leaves elements out."""
+    def onward(each: Operation) -> list[Operation]:
+        is_through = each is op or each.type in _TO_SOFTMAX
+        return [c for t in each.outputs for c in t._consumers if is_through and c.gradient_of is None]
+    return any(other.type in _LEAVE_OUT for other in reached([op], onward))

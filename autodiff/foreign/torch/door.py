@@ -189,10 +189,10 @@ class TorchDoor:
     def _step(self, loss: Any, names: dict[str, Any], parameters: dict[str, Any], own: dict[str, Any],
               call: str) -> None:
         """Run what was recorded, under the debugger. What cannot be read is said; the script goes on."""
-        entries = [e for e in self.recorder.entries if not _updates(e, parameters)]
+        entries = [e for e in self._habits.lent.entries() if not _updates(e, parameters)]
         entries = without_batches(entries, parameters.values())
         if not self.recorder.older:
-            entries = in_loop(entries, user_frames())
+            entries = in_loop(entries, user_frames(), self.recorder.before)
         used = sliced(entries, [loss])
         if reaches_back(used, entries, loss):  # as where two losses share a part, and each is differentiated
             entries = [e for e in self.recorder.older if not _updates(e, parameters) and not self._habits.has_moved(e)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 import torch.utils.checkpoint
 from torch.nn.modules import module as nn_module
@@ -20,18 +19,18 @@ from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
-from ..script_lines import lines_of_use, on_lines
+from ..script_lines import on_lines
 from .between import MODAL, Between
+from .given import Lent
 from .hooks import Hooks
 from .left_behind import Copies
 from .logarithms import Logarithms
 from .names import modules_in
 from .rates import Rates
-from .record import BYTES, Entry, RawFrames, Recorder, is_leaf, numbers_of, place_of_frames, user_frames
+from .record import Entry, RawFrames, Recorder, is_leaf, numbers_of, place_of_frames, user_frames
 from .unkept import Unkept, Unstepped, all_frozen, fixed_tables, list_of, parted
 from .written import Known, lists_layers
 
-_LENT = 16  # arrays of .numpy() that are kept, the last ones of a step
 PATIENCE = 3  # backwards in a row without a step after which one is missed
 
 
@@ -60,7 +59,7 @@ class Habits:
         self._in_vain: Place | None = None  # the zero_grad before the last step that had nothing to do
         self._at: Place | None = None
         self._undo: list[Callable[[], None]] = []
-        self._lent: deque[tuple[np.ndarray, bytes, RawFrames]] = deque(maxlen=_LENT)  # by .numpy(), as it was then
+        self.lent = Lent(recorder)
         self._again: RawFrames = ()  # where the step asked for something to be computed again in backward
         self.rates = Rates(self.optimizers, self.made)
         self.hooks = Hooks()
@@ -115,7 +114,7 @@ class Habits:
         self._undo += self.hooks.watched()
         self._noting(torch.nn.Parameter, "__deepcopy__", self.copies.note)
         self._noting(torch.utils.checkpoint, "checkpoint", self._checkpointed)
-        self._noting(torch.Tensor, "numpy", self._lend)
+        self._noting(torch.Tensor, "numpy", self.lent.note)
         self._watch("requires_grad", self._switched)
         self._watch("data", self._assigned)
         return self
@@ -151,9 +150,11 @@ class Habits:
         setattr(torch.Tensor, name, property(held.__get__, assign))
         self._undo.append(lambda: delattr(torch.Tensor, name))
 
-    def _assigned(self, _: Any, made: Any) -> None:
+    def _assigned(self, tensor: Any, made: Any) -> None:
         if isinstance(made, torch.Tensor) and made.requires_grad and not is_leaf(made):
             self.assigned[id(made)] = made, user_frames()
+        if not tensor.requires_grad:
+            self._recorder.unmade(tensor)
 
     def _switched(self, tensor: Any, on: bool) -> None:
         if not on and is_leaf(tensor):
@@ -170,10 +171,6 @@ class Habits:
             label = f"{type(module).__name__}.{name}"
             self._counts[label] += 1
             self._labels[id(parameter)] = label + f"_{self._counts[label]}" * (self._counts[label] > 1)
-
-    def _lend(self, array: np.ndarray, *_: Any) -> None:
-        if not self._recorder.paused and array.nbytes <= BYTES:
-            self._lent.append((array, array.tobytes(), user_frames()))
 
     def _checkpointed(self, *_: Any) -> None:
         self._again = user_frames()
@@ -215,7 +212,7 @@ class Habits:
 
     def turn(self) -> None:
         """Begin a new step."""
-        for seen in (self.assigned, self.moved, self._lent):
+        for seen in (self.assigned, self.moved, self.lent.arrays):
             seen.clear()
         self._again = ()
         self.copies.turn()
@@ -242,10 +239,7 @@ class Habits:
         return self.hooks.remarks() + [Remark(
             "torch.utils.checkpoint computes again in backward, which gives something else than forward did, as with "
             "preserve_rng_state=False, where other random numbers are drawn", place_of_frames(self._again))
-            for _ in range(bool(self._again))] + [Remark(
-                "what .numpy() gives is the tensor's own memory, which is written to, unseen by autograd: write to a "
-                ".copy() of it", as_place((lines_of_use(resolve(frames)) or resolve(frames))[0]))
-                for array, held, frames in self._lent if frames and array.tobytes() != held]
+            for _ in range(bool(self._again))] + self.lent.suspects()
 
     def optimized(self) -> set[int]:
         """The identities of the parameters that optimizers have."""

@@ -34,12 +34,14 @@ _CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 
 class Traits(NamedTuple):
     """What an op's schema says. writes: places of the arguments that it overwrites. in_place: it gives these back.
-    is_random: it draws numbers. gives: it gives a tensor other memory, as a worker's batch has, made by no op."""
+    is_random: it draws numbers. gives: it gives a tensor other memory, as a worker's batch has, made by no op. views:
+    what it gives is memory that it was given."""
 
     writes: tuple[tuple[int, str], ...]
     in_place: bool
     is_random: bool
     gives: bool
+    views: bool
 
 
 @functools.cache
@@ -49,7 +51,8 @@ def traits_of(op: Any) -> Traits:
     writes = tuple((i, a.name) for i, a in enumerate(schema.arguments) if a.alias_info and a.alias_info.is_write)
     is_random = torch.Tag.nondeterministic_seeded in op.tags and "attention" not in op.name()
     in_place = any(r.alias_info and r.alias_info.is_write for r in schema.returns)
-    return Traits(writes, in_place, is_random, op.overloadpacket is torch.ops.aten.set_)
+    views = any(r.alias_info for r in schema.returns)
+    return Traits(writes, in_place, is_random, op.overloadpacket is torch.ops.aten.set_, views)
 
 
 @functools.cache
@@ -255,7 +258,7 @@ class Recorder(modes.TorchDispatchMode):
             return op(*args, **kwargs)
         traits = traits_of(op)
         if traits.gives:
-            self.entries = [entry for entry in self.entries if entry.result is not args[0]]
+            self.unmade(args[0])
             self._given = [*self._given[-1:], args[0]]
             return op(*args, **kwargs)
         if len(self._given) == 2 and list(map(id, args[:2])) == list(map(id, self._given)):  # bytes, as deepcopy does
@@ -272,7 +275,7 @@ class Recorder(modes.TorchDispatchMode):
                 return result
         has_grad = torch.is_grad_enabled()
         drawn = [t.detach().clone() for t in tensors_in(result)] if traits.is_random else None
-        if not traits.in_place:
+        if not traits.views:
             for tensor in tensors_in(result):
                 self._made.add(storage_of(tensor))
         if traits.writes or self._is_bounded or tensors_in(result):
@@ -281,6 +284,10 @@ class Recorder(modes.TorchDispatchMode):
         if self._is_bounded:
             self._count(0 if has_grad else sum(t.nbytes for t in tensors_in(result)))
         return result
+
+    def unmade(self, tensor: Any) -> None:
+        """Forget what made a tensor, whose memory is another one now."""
+        self.entries = [entry for entry in self.entries if entry.result is not tensor]
 
     def choose(self, pred: Any, *branches: Any) -> Any:
         """What the branch of a torch.cond gives that `pred` chooses; both are recorded, as branches change nothing."""

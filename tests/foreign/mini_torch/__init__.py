@@ -234,8 +234,9 @@ class Op:
         self._name, self.run, self.slope, self.writes = name, run, slope, writes
         self.overloadpacket = getattr(MODULES["torch.ops.aten"], name.partition(".")[0])
         alias = SimpleNamespace(is_write=True) if writes else None
+        given = alias or (SimpleNamespace(is_write=False) if name == "select.int" else None)
         self._schema = SimpleNamespace(arguments=[SimpleNamespace(alias_info=alias, name="self")],
-                                       returns=[SimpleNamespace(alias_info=alias)])
+                                       returns=[SimpleNamespace(alias_info=given)])
 
     def has_kernel_for_dispatch_key(self, _):
         return False
@@ -490,7 +491,8 @@ OPS = {op._name: op for op in (
     Op("stack", np.stack, lambda dy, parts: list(dy)), Op("select.int", lambda a, axis, row: a[row]),
     Op("sub_.Tensor", np.subtract, writes=True), Op("add_.Tensor", np.add, writes=True),
     Op("mul_.Tensor", np.multiply, writes=True), Op("set_", None, writes=True), Drawn("normal", lambda a: a + 0.5),
-    Op("add.Scalar", np.add, lambda dy, a, b: (dy, None)))}
+    Op("copy_", lambda a, b: b, writes=True), Op("add.Scalar", np.add, lambda dy, a, b: (dy, None)))}
+MODULES["torch.ops.aten"].copy_ = SimpleNamespace(default=OPS["copy_"])
 
 
 @contextlib.contextmanager

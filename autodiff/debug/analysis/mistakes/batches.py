@@ -8,7 +8,7 @@ import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
-from ...facts.roles import PLACEHOLDERS, VARIABLES, place_of
+from ...facts.roles import PLACEHOLDERS, VARIABLES, is_mask, place_of
 from ..advice import advice_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, held, values_behind
@@ -57,8 +57,8 @@ def _bad_numbers(case: Case) -> list[Finding]:
             return []  # what is fed may be made with them
         for tensor, value in run.feeds.items():
             array = np.asarray(value)
-            if tensor.op.type in DATA and array.dtype.kind == "f" and not np.isfinite(array).all():
-                bad = np.argwhere(~np.isfinite(array))
+            bad = np.argwhere(~np.isfinite(array)) if array.dtype.kind == "f" and tensor.op.type in DATA else ()
+            if len(bad) and (case.is_spoiled or np.isneginf(array).sum() < len(bad) or not is_mask(tensor.op)):
                 taker = next(iter(tensor._consumers), tensor.op)
                 weight = 106 if case.is_spoiled else 15  # 15: masked, as by a where
                 return [finding(weight, "nan in the data", taker, f"{tensor.name} is fed {len(bad)} numbers that are "

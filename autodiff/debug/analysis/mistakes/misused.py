@@ -85,8 +85,9 @@ def _one_time_step(op: Operation, case: Case) -> Iterator[Finding]:
 
 def _itself(op: Operation, case: Case) -> Iterator[Finding]:
     """What is compared with itself, as where both sides of an accuracy are the labels."""
-    if op.type == "NotEqual" and op.inputs[0] is op.inputs[1] and op.inputs[0].dtype.base_dtype.is_floating:
-        return  # x != x asks for nan
+    if op.inputs[0] is op.inputs[1] and op.inputs[0].dtype.base_dtype.is_floating and (op.type == "NotEqual" or {
+            each.type for each in op.outputs[0]._consumers} == {"LogicalAnd"}):
+        return  # x != x asks for nan, and isfinite does by x == x
     first, then = (_told(t) for t in op.inputs)
     is_own = first == then and op.inputs[0].dims == op.inputs[1].dims  # or each example is compared with each
     if is_own and op.type in ("Equal", "NotEqual") and comes_of_data(op.inputs):

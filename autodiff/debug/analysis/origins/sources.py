@@ -18,7 +18,7 @@ Index = tuple[int, ...]
 _ARRANGES = {"Reshape": 0, "Transpose": 0, "StridedSlice": 0, "Squeeze": 0, "ExpandDims": 0, "Slice": 0, "Tile": 0,
              "BroadcastTo": 0, "GatherV2": 0, "GatherNd": 0, "ReverseV2": 0, "ResourceGather": 0,
              "Split": 1, "SplitV": 0, "Unpack": 0, "DiagPart": 0, "MatrixDiagPart": 0, "PadV2": 0, "Pad": 0, "Roll": 0}
-_JOINS = ("ConcatV2", "Pack")
+_JOINS = ("ConcatV2", "Pack", "TensorScatterUpdate")
 _REDUCES = ("Sum", "Mean", "Max", "Min", "Prod", "All", "EuclideanNorm")
 _HANDS_ON = ("Identity", "AddN", "ReadVariableOp", "Assign", "StopGradient", "CheckNumerics", "PreventGradient")
 
@@ -113,8 +113,8 @@ def _arranged(at: Source) -> list[Source]:
     op, values = at.tensor.op, at.scene.values
     if any(t not in values for t in op.inputs):
         return []
-    count = len(op.inputs)
-    moved = range(op.type == "ConcatV2", count)  # whose axis comes first
+    count = len(op.inputs)  # ConcatV2's axis comes first, and where an update goes stands in between
+    moved = range(op.type == "ConcatV2", count, 2 if op.type == "TensorScatterUpdate" else 1)
     if op.type in _ARRANGES:
         moved = range(_ARRANGES[op.type], _ARRANGES[op.type] + 1)
     arguments, first = [np.asarray(values[t]) for t in op.inputs], 1

@@ -30,7 +30,7 @@ from ...analysis.why import HUGE, TINY, only_derived, scaled_back, why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import StageRow
 from ...facts.graph_lists import asked_in_vain, calls_of, trainable_tensors, variables_of
-from ...facts.roles import APPLIES, as_place, at_line, place_of
+from ...facts.roles import APPLIES, as_place, at_line, is_mask, place_of
 from ...history.replay import Moment
 from ..state import State
 from .came_from import origin_of
@@ -238,7 +238,8 @@ class Checkup:
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; {because}")
         if others:
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; it makes {', '.join(others[:3])} nan too")
-        masked = [o for o in why.masked if o.op_type[:7] != "CTCLoss" and (o.op_type != "Const" or o.size > 1)]  # meant
+        masked = [o for o in why.masked if o.op_type[:7] != "CTCLoss" and (o.op_type != "Const" or o.size > 1) and not (
+            o.bad == "-inf" and (op := self.model.targets.named(o.op)) and is_mask(op))]  # meant
         return harmful + [_of_origin(origin, 10) for origin in masked[:5]]
 
     def _sizes(self, y: Tensor, case: Case) -> list[Finding]:
