@@ -522,11 +522,13 @@ def test_the_way_ends_where_a_gradient_still_flowed(told):
     assert [(name, r.place.line) for name, r in found.items()] == [("v", 8)]  # not where its numbers went from there
 
 
-def test_what_is_drawn_of_a_parameter_carries_no_gradient(told):
+@pytest.mark.parametrize("around", ["with torch.no_grad():", "if True:"])  # of the latter torch gives it zeros
+def test_what_is_drawn_of_a_parameter_carries_no_gradient(told, around):
     made = "v = v if step else torch.tensor([[1.0], [1.0], [1.0]], requires_grad=True)"
-    drawn = ["import tests.foreign.mini_torch as mini", "with torch.no_grad():", "    z = mini.dispatch('normal', v)"]
+    drawn = ["import tests.foreign.mini_torch as mini", around, "    z = mini.dispatch('normal', v)"]
     found = told(made, *drawn, LOSS.replace("@ w", "@ (w * z)"), *DOWN).advice.remarks
-    assert [(name, "normal draws" in r.text, r.place.line) for name, r in found.items()] == [("v", True, 10)]
+    assert [(name, "normal draws" in r.text, "no_grad" in r.remedy, r.place.line) for name, r in found.items()] == [
+        ("v", True, False, 10)]
 
 
 @pytest.mark.parametrize(["number", "graphs"], [("float('nan')", 1), ("float(step % 2)", 2)])

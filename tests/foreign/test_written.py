@@ -57,6 +57,10 @@ CASES = [
     ("no gradient of cut", 2, (), "for x in l:|    h = g(x).detach()|    a = d(h)|    a.backward()|"
      "    b = d(h)|    b.backward()", "for x in l:|    h = g(x)|    a = d(h.detach())|    a.backward()|    b = d(h)|"
      "    b.backward()"),
+    ("sample cut", 1, (), "z = Normal(m, s).sample()", "z = Normal(m, s).rsample()"),
+    ("sample cut", 1, (), "z[t] = torch.normal(mean=m, std=f(v))", "z[t] = m + f(v) * torch.randn_like(m)"),
+    ("sample cut", 1, (), "z = 2 * torch.normal(f(x), s + 1)", ""), ("sample cut", 1, (), "z = a.normal(m, s)", ""),
+    ("sample cut", 1, (), "z = 2 * torch.normal(m, s - 1)", "z = 2 * (m + (s - 1) * torch.randn_like(m))"),
     ("equal initial values", 1, (), "nn.init.zeros_(m.weight)", "nn.init.xavier_uniform_(m.weight)"),
     ("equal initial values", 1, (), "init.constant_(p, 0.5)", "init.normal_(p, std=0.1)"),
     ("equal initial values", 1, (), "w = P(torch.zeros(3, n))", "w = P(0.1 * torch.randn(3, n))"),

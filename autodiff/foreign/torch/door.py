@@ -25,7 +25,7 @@ from .functions import Calls
 from .given import in_loop, reaches_back, without_batches
 from .graph import array_of, name_of, sliced, written_by
 from .habits import Habits
-from .left_behind import left_before, remark_on, sampled, to_numbers
+from .left_behind import lacks, left_before, remark_on, sampled, to_numbers
 from .names import data_names, modules_in, parameters_in, user_names
 from .raised.post_mortem import PostMortem
 from .rates import underflowing
@@ -288,7 +288,7 @@ class TorchDoor:
                 advice.remarks[variable.op.name] = Remark(f"requires_grad of {name} is False", self._habits.frozen(
                     parameter)) if table is None else Remark(table.text, table.place, table.remedy,
                                                              written(table, self._habits.known(built.loss.graph)))
-            elif parameter.grad is None and (remark := self._habits.copies.remark(parameter) or left_before(parameter, [
+            elif lacks(parameter, used) and (remark := self._habits.copies.remark(parameter) or left_before(parameter, [
                     *self._idle[1], *self.recorder.older], used) or remark_on(
                     parameter, entries, used, self._habits.assigned, self._habits.made.get(id(parameter), ()))):
                 advice.remarks[variable.op.name] = remark

@@ -152,6 +152,6 @@ class Lent:
             if any(t.requires_grad and storage_of(t) == memory for e in found for t in (*e.given, *e.made)):
                 continue
             places = [i for i, e in enumerate(found) if e is last or memory in map(storage_of, written_by(e))]
-            made = torch.ops.aten.copy_.default, (tensor, tensor.detach().clone()), {}, tensor, frames, True
-            found.insert(max(places, default=-1) + 1, Entry(*made))
+            copy = Entry(torch.ops.aten.copy_.default, (tensor, tensor.detach().clone()), {}, tensor, frames, True)
+            found.insert(max(places, default=-1) + 1, copy)
         return found

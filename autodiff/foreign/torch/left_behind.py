@@ -14,6 +14,7 @@ import torch
 from ...core.site import Site, resolve
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
+from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
 from ..idle_layers import idle
 from ..new_calls import calls_on
@@ -21,10 +22,22 @@ from ..new_lines import replaced
 from ..script_lines import holding, on_lines
 from ..steps import not_used
 from .graph import name_of, sliced, written_by
-from .record import Call, Entry, RawFrames, is_leaf, place_of_frames, storage_of, tensors_in, user_frames
-from .uncut import unrecorded
+from .record import (
+    Call,
+    Entry,
+    RawFrames,
+    is_leaf,
+    numbers_of,
+    place_of_frames,
+    storage_of,
+    tensors_in,
+    user_frames,
+)
+from .uncut import redrawn, unrecorded
 
 _STAY = "compute with the tensors themselves, by torch.stack or torch.cat where there are several"
+_CHOICES = ("bernoulli", "multinomial", "binomial", "poisson", "geometric")  # draws of what is no continuous number
+_DRAWS = ("normal", *_CHOICES)
 _ENDS = {"_local_scalar_dense": ".item() makes a number of it, which carries no gradient",
          "detach": ".detach(), .tolist() or .numpy() takes its numbers, which carry no gradient",
          "lift_fresh": "a new tensor is made of its numbers"}
@@ -67,7 +80,7 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
         given = [t for t in entry.given if id(t) in ids or storage_of(t) in storages]
         if not given or not any(t.requires_grad for t in given) and _name_of(entry) == "detach":  # made, by Parameter()
             continue
-        is_draw = entry.drawn is not None and not any(t.requires_grad for t in entry.made)
+        is_draw = _cuts(entry)
         if is_draw or id(entry) not in of_loss and (last is None or any(t.requires_grad for t in given)):
             last = entry
         if is_draw:
@@ -138,12 +151,46 @@ def sampled(entries: Sequence[Entry], used: Sequence[Entry]) -> list[Finding]:
     return []
 
 
+def lacks(parameter: Any, used: Sequence[Entry]) -> bool:
+    """Whether torch has given a parameter no gradient, or the zeros that it gives what numbers are drawn by."""
+    return parameter.grad is None or not numbers_of(parameter.grad).any() and any(map(_cuts, used))
+
+
+def _cuts(entry: Entry) -> bool:
+    """Whether an op draws numbers that carry no gradient to what they are drawn by: torch gives zeros, or none."""
+    return entry.drawn is not None and (_name_of(entry).strip("_") in _DRAWS or not any(
+        t.requires_grad for t in entry.made))
+
+
+def of_draw(entry: Entry, entries: Sequence[Entry] = ()) -> Remark | None:
+    """What is said of a draw, or of an op that leads to one in the same call of sample(); None of any other."""
+    sites, place = resolve(entry.frames), place_of_frames(entry.frames)
+    calls = [*calls_on(place.file, place.line, "sample")] if place is not None and not entry.has_grad else []
+    own = bool(calls) and unrecorded(sites) is None  # no_grad is torch's, inside of sample()
+    draws = [entry, *(e for e in entries if own and e.frames == entry.frames)]
+    draw = next((e for e in draws if e.drawn is not None and e.given), None)
+    if draw is None and not own:
+        return None
+    name = _name_of(draw).strip("_") if draw is not None else ""
+    what = "sample()" if own else name
+    return Remark(f"the way to the loss ends: what {what} draws of it carries no gradient", place, (
+        "weigh the log_prob of what is drawn by its loss; or F.gumbel_softmax in place of the draw" if name in _CHOICES
+        else _by_noise(place)), {} if name in _CHOICES or place is None else redrawn(place.file, place.line))
+
+
+def _by_noise(place: Place | None) -> str:
+    """The words for a draw that a gradient passes."""
+    text = next(iter(redrawn(place.file, place.line).values()), "") if place is not None else ""
+    return ("draw by rsample(), which lets the gradient through" if "rsample" in text or not text else
+            "mean + std * torch.randn_like(mean), which lets the gradient through") + (
+                "; or weigh the log_prob of what is drawn by its loss")
+
+
 def _end_of(last: Entry) -> Remark:
     """What is said of the last op on a way that does not reach the loss."""
     name, place = _name_of(last), place_of_frames(last.frames)
-    if last.drawn is not None:
-        return Remark(f"the way to the loss ends: what {name} draws of it carries no gradient", place,
-                      "draw by rsample(), or weigh the log_prob of what is drawn by its loss")
+    if (drawn := of_draw(last)) is not None:
+        return drawn
     if not last.has_grad and (around := unrecorded(resolve(last.frames))) is not None:
         what = type(last.module).__name__ if last.module is not None else name
         return Remark(f"the way to the loss ends: {what}{at_line(place)} is computed under no_grad, which lets no "

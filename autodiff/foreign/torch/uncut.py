@@ -24,6 +24,24 @@ def connected(file: str, line: int) -> NewLines:
     return next(filter(None, _connections(file, line)), {})
 
 
+def redrawn(file: str, line: int) -> NewLines:
+    """The draw on a line by what lets a gradient through: rsample(), or noise that is scaled and moved."""
+    for node in nodes_on(file, line):
+        if isinstance(node, ast.Attribute) and node.attr == "sample":
+            return replaced(file, node, f"{ast.unparse(node.value)}.rsample")
+        if not isinstance(node, ast.Call) or ast.unparse(node.func) != "torch.normal":
+            continue
+        given = dict(zip(("mean", "std"), node.args)) | {word.arg or "": word.value for word in node.keywords}
+        like = [each for each in given.values() if isinstance(each, (ast.Name, ast.Attribute))]
+        if given.keys() == {"mean", "std"} and len(node.args) < 3 and like:
+            std, is_part = given["std"], any(node in (getattr(each, name, None) for name in (
+                "left", "right", "operand", "value")) for each in nodes_on(file, line) if isinstance(each, ast.expr))
+            text = (f"{ast.unparse(given['mean'])} + {tight(std, ast.unparse(std))} * torch.randn_like("
+                    f"{ast.unparse(like[0])})")
+            return replaced(file, node, f"({text})" if is_part else text)
+    return {}
+
+
 def _no_grads(file: str, line: int) -> Iterator[tuple[ast.expr, ast.With | None]]:
     """The no_grad() around a line, inner ones first, each with its statement; None for a decorator."""
     below = [node for node in nodes_in(file) if isinstance(node, ast.FunctionDef) and line in [

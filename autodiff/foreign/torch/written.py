@@ -22,7 +22,7 @@ from ..new_lines import At, NewLines, Rules, after, before, last_name, moved, no
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
 from .batches import given_on, source_of_batches
 from .of_losses import in_logarithms, over_count, summed_too
-from .uncut import called_itself, connected, unrecorded
+from .uncut import called_itself, connected, redrawn, unrecorded
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
           **dict.fromkeys(("fill_", "zero_"), "{0}.normal_(0, 0.1)")}  # what fills with one number, and what at random
@@ -91,11 +91,6 @@ def _once_an_epoch(at: _At) -> Iterator[NewLines]:
         end, text = loops[-1].end_lineno or 0, f"{' ' * loops[-1].col_offset}{ast.unparse(statement)}"
         yield {(at.file, end): text} if end == at.line else moved(
             at.file, at.line, {(at.file, end): f"{text_on(at.file, end)}\n{text}"})
-
-
-def _resampled(at: _At) -> Iterator[NewLines]:
-    yield from (replaced(at.file, node, f"{ast.unparse(node.value)}.rsample") for node in nodes_on(at.file, at.line)
-                if isinstance(node, ast.Attribute) and node.attr == "sample")
 
 
 def _one_shape(at: _At) -> Iterator[NewLines]:
@@ -335,7 +330,7 @@ _RULES: Rules[Known] = {
     "clipped in vain": lambda at: (new_lines.between_steps(at.file, at.line, *each) for each in (
         (at.known.backward, after), (at.known.stepped, before))),
     "sum beside a mean": lambda at: summed_too(at.known.graph.operations.get(at.finding.target.partition(":")[0])),
-    "weight decay": _lighter, "sample cut": _resampled, "dropout in evaluation":
+    "weight decay": _lighter, "sample cut": lambda at: iter([redrawn(at.file, at.line)]), "dropout in evaluation":
     _worded("dropout", "training", "self.training"), "single deviation": lambda at: iter([given_too(
         at.file, at.line, ("std", "var"), "unbiased=False", unless=("unbiased", "correction"))]),
     "one for all": lambda at: iter([given_too(at.file, at.line, ("max", "min"), "dim=1", behind=".values"),

@@ -490,7 +490,8 @@ OPS = {op._name: op for op in (
     Op("strange", np.abs, lambda dy, a: (dy * np.sign(a.array),)),
     Op("stack", np.stack, lambda dy, parts: list(dy)), Op("select.int", lambda a, axis, row: a[row]),
     Op("sub_.Tensor", np.subtract, writes=True), Op("add_.Tensor", np.add, writes=True),
-    Op("mul_.Tensor", np.multiply, writes=True), Op("set_", None, writes=True), Drawn("normal", lambda a: a + 0.5),
+    Op("mul_.Tensor", np.multiply, writes=True), Op("set_", None, writes=True), Drawn(
+        "normal", lambda a: a + 0.5, lambda dy, a: (dy * 0,)),
     Op("copy_", lambda a, b: b, writes=True), Op("add.Scalar", np.add, lambda dy, a, b: (dy, None)))}
 MODULES["torch.ops.aten"].copy_ = SimpleNamespace(default=OPS["copy_"])
 

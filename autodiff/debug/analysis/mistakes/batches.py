@@ -57,14 +57,14 @@ def _bad_numbers(case: Case) -> list[Finding]:
             return []  # what is fed may be made with them
         for tensor, value in run.feeds.items():
             array = np.asarray(value)
-            bad = np.argwhere(~np.isfinite(array)) if array.dtype.kind == "f" and tensor.op.type in DATA else ()
+            is_data = tensor.op.type in DATA and array.dtype.kind == "f"
+            bad = np.argwhere(~np.isfinite(array)) if is_data else np.empty(0)
             if len(bad) and (case.is_spoiled or np.isneginf(array).sum() < len(bad) or not is_mask(tensor.op)):
-                taker = next(iter(tensor._consumers), tensor.op)
                 weight = 106 if case.is_spoiled else 15  # 15: masked, as by a where
-                return [finding(weight, "nan in the data", taker, f"{tensor.name} is fed {len(bad)} numbers that are "
-                                f"nan or inf at step {run.step}, the first in element {bad[0].tolist()} (row, column): "
-                                "they are in the data, not made by the model", "clean the data: drop these rows, or "
-                                "np.nan_to_num", target=tensor.name, step=run.step, confidence="certain")]
+                return [finding(weight, "nan in the data", next(iter(tensor._consumers), tensor.op), f"{tensor.name} is "
+                                f"fed {len(bad)} numbers that are nan or inf at step {run.step}, the first in element "
+                                f"{bad[0].tolist()} (row, column): they are in the data, not made by the model",
+                                "clean the data: drop these rows, or np.nan_to_num", target=tensor.name, step=run.step, confidence="certain")]
     return []
 
 

@@ -17,7 +17,7 @@ from ...script_lines import assigned_on, loop_around, loops_around, names_betwee
 from ...thresholds import ungated
 from ..graph import name_of, sliced, written_by
 from ..habits import Habits
-from ..left_behind import left_before, remark_on
+from ..left_behind import left_before, of_draw, remark_on
 from ..record import Call, Entry, Recorder, is_leaf, is_library, place_of_frames, tensors_in
 from ..two_losses import TwoLosses
 from ..uncut import connected
@@ -131,6 +131,8 @@ class PostMortem(Scene):
                 if lines := {} if has_grad or place is None else in_place(place.file, place.line):
                     return Remark(f"{what} made a new tensor{at_line(place)} under no_grad, which requires no gradient",
                                   place, "change the leaf in place: w -= … for w = w - …", lines)
+                if (drawn := of_draw(entry, self.all)) is not None:
+                    return drawn
                 if not has_grad:
                     return Remark(f"it is computed under torch.no_grad(), {what}{at_line(place)} for one", place,
                                   "compute the loss outside of no_grad(), which is for tests")
