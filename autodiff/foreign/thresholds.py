@@ -5,7 +5,7 @@ import ast
 from typing import NamedTuple
 
 from ..debug.analysis.scripts.parsed import Parsed
-from .new_lines import NewLines, is_alone, nodes_on, part_of, replaced
+from .new_lines import NewLines, is_alone, last_name, nodes_on, part_of, replaced
 from .script_lines import assigned_on, holding, on_lines, read_by
 
 _CASTS = ("float", "double", "half", "int", "long", "to", "type", "astype")
@@ -44,6 +44,40 @@ def ungated(file: str, line: int, backward: int) -> Ungated | None:
             return Ungated(scores, {})
         lines |= at
     return Ungated(scores, lines)
+
+
+def unchosen(file: str, line: int, backward: int) -> Ungated | None:
+    """Of an argmax on a line: the logits that it is of, in its place in the cross entropy that is differentiated on
+    another; None if that is not surely known."""
+    names, calls = assigned_on(file, line), [n for n in nodes_on(file, line) if isinstance(n, ast.Call)]
+    chosen = [_argument(call) for call in calls if last_name(call.func) == "argmax"]
+    logits = chosen[0] if len(chosen) == 1 else None
+    while isinstance(logits, ast.Call) and last_name(logits.func) in ("softmax", "log_softmax"):
+        logits = _argument(logits)
+    if not isinstance(logits, ast.Name) or len(names) != 1:
+        return None
+    lines, entropies = NewLines(), {name for at, node in on_lines(file).items() if "CrossEntropyLoss(" in ast.unparse(
+        node) and isinstance(node, ast.Assign) for name in map(ast.unparse, node.targets)}
+    for use in _uses(file, names[0], line, backward):
+        call = next((n for n in nodes_on(file, use.lineno) if isinstance(n, ast.Call) and n.args[:1] == [use]), None)
+        if call is None or len(call.args) != 2 or not (ast.unparse(call.func) in entropies or last_name(
+                call.func) == "cross_entropy"):
+            return None
+        target = call.args[1]
+        while isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute) and target.func.attr in _CASTS:
+            target = target.func.value
+        for node, text in ((call.args[1], ast.unparse(target)), (use, logits.id)):  # the last one first: it moves
+            old = lines.get((file, use.lineno))
+            lines |= replaced(file, node, text) if old is None else {(file, use.lineno): "".join((
+                old[:use.col_offset], text, old[use.end_col_offset:]))}
+    return Ungated(logits.id, lines) if lines else None
+
+
+def _argument(call: ast.Call) -> ast.expr | None:
+    """What a method, or a function of torch's, is of."""
+    of = call.func.value if isinstance(call.func, ast.Attribute) else None
+    is_function = of is None or ast.unparse(of) in ("torch", "F", "torch.nn.functional", "nn.functional")
+    return (call.args[0] if call.args else None) if is_function else of
 
 
 def _compared(node: ast.AST) -> ast.expr | None:

@@ -4,7 +4,7 @@ import linecache
 import pytest
 
 from autodiff.debug.engine.questions.patches import patch_of_lines
-from autodiff.foreign.thresholds import ungated
+from autodiff.foreign.thresholds import unchosen, ungated
 
 LOOP = "for x, y in b:|    "
 
@@ -29,3 +29,20 @@ def test_a_loss_has_what_a_threshold_is_put_to(old, at, new, tmp_path):
     lines = found.lines if found is not None else {}
     text = patch_of_lines(lines, str(file)).new.decode() if lines else ""
     assert text == new.replace("|", "\n") + "\n" * bool(new)
+
+
+@pytest.mark.parametrize("old, at, new", [
+    ("c = CrossEntropyLoss()|" + LOOP + "p = h.softmax(1).argmax(1).float()|    l = c(p, y.float())|    l.backward()",
+     (3, 5), "c = CrossEntropyLoss()|" + LOOP +
+     "p = h.softmax(1).argmax(1).float()|    l = c(h, y)|    l.backward()"),
+    (LOOP + "p = torch.argmax(h, 1)|    l = F.cross_entropy(p, y) + k|    a = acc(p, y)|    l.backward()", (2, 5),
+     LOOP + "p = torch.argmax(h, 1)|    l = F.cross_entropy(h, y) + k|    a = acc(p, y)|    l.backward()"),
+    (LOOP + "p = h.argmax(1)|    l = F.mse_loss(p, y)|    l.backward()", (2, 4), ""),
+    (LOOP + "p = m(x).argmax(1)|    l = F.cross_entropy(p, y)|    l.backward()", (2, 4), "")])
+def test_a_loss_has_the_logits_that_are_at_hand(old, at, new, tmp_path):
+    file = tmp_path / "train.py"
+    file.write_text(old.replace("|", "\n") + "\n")
+    linecache.checkcache()
+    found = unchosen(str(file), *at)
+    assert bool(found) == bool(new)
+    assert not found or patch_of_lines(found.lines, str(file)).new.decode() == new.replace("|", "\n") + "\n"

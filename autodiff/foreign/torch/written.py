@@ -93,6 +93,15 @@ def _once_an_epoch(at: _At) -> Iterator[NewLines]:
             at.file, at.line, {(at.file, end): f"{text_on(at.file, end)}\n{text}"})
 
 
+def _weighed(at: _At) -> Iterator[NewLines]:
+    """The sum for a mean over the examples too, or as many times the mean."""
+    if "of a batch" in at.finding.text:
+        yield from summed_too(_op(at))
+    for call in [*_calls(at, "mean", "mse_loss", "l1_loss"), *_calls(at)][:1]:
+        counts = at.finding.text.partition("which counts ")[2] or at.finding.text.partition("over the ")[2]
+        yield replaced(at.file, call, counts.split()[0] + " * {}")
+
+
 def _one_shape(at: _At) -> Iterator[NewLines]:
     """The last axis, of one, is dropped of what is given to the loss, or subtracted."""
     op = _op(at)
@@ -272,9 +281,11 @@ def _shuffled(at: _At) -> Iterator[NewLines]:
 
 
 def _no_layer(at: _At) -> Iterator[NewLines]:
-    """Nothing in place of the one layer that makes probabilities of logits, where the loss does."""
+    """Nothing in place of the one layer that makes probabilities of logits, where the loss does, or bounds what is to
+    have no bounds."""
     op, makers = _op(at), advice_of(at.known.graph).makers
-    kind = "Softmax" if "softmax" in at.finding.kind else "Sigmoid"
+    told = at.finding.kind if "double" in at.finding.kind else at.finding.text
+    kind = next((each for each in ("Softmax", "Sigmoid", "Tanh", "ReLU") if each.lower() in told), "Sigmoid")
     behind = {each.name for each in ancestors(op.inputs)} if op is not None else set()
     said = [text for name, text in makers.items() if name in {*behind, at.finding.op}]
     for name, line in re.findall(rf"^{kind} made at (\S+):(\d+)$", "\n".join(said), re.MULTILINE):
@@ -282,7 +293,7 @@ def _no_layer(at: _At) -> Iterator[NewLines]:
         if len(calls) == 1 and said.count(f"{kind} made at {name}:{line}") == 1:
             yield replaced(at.file, calls[0], f"{owner_text(calls[0])}.Identity()".lstrip("."))
     lines = {each.site.line for each in ancestors(op.inputs) if each.type == kind and each.site is not None
-             and each.site.file == at.file} if op is not None and op.type != kind else {at.line}
+             and each.site.file == at.file} if op is not None and op.type.lower() != kind.lower() else {at.line}
     yield without_call(at.file, lines.pop(), kind.lower()) if len(lines) == 1 else {}
 
 
@@ -315,8 +326,7 @@ _RULES: Rules[Known] = {
     "gradients accumulate": _zeroed, "nothing to step by": lambda at: iter([
         new_lines.between_steps(at.file, at.line, at.known.backward, before)]), "never stepped": _stepped,
     "uphill": _turned, "rate fades": _once_an_epoch, "broadcast": _one_shape,
-    **dict.fromkeys(("no gradient", "term cut off"), _reached),
-    "equal initial values": _drawn,
+    **dict.fromkeys(("no gradient", "term cut off"), _reached), "equal initial values": _drawn,
     **dict.fromkeys(("learning rate too high", "steps too large"), lambda at: iter([slower(0.1, at.known)])),
     "rate rises": lambda at: iter([replaced(at.file, given, at.finding.remedy.partition(": ")[2]) for given in [
         new_lines.returned_on(at.file, at.line)] if given is not None and ": " in at.finding.remedy]),
@@ -335,10 +345,8 @@ _RULES: Rules[Known] = {
         at.file, at.line, ("std", "var"), "unbiased=False", unless=("unbiased", "correction"))]),
     "one for all": lambda at: iter([given_too(at.file, at.line, ("max", "min"), "dim=1", behind=".values"),
                                     given_too(at.file, at.line, ("amax", "amin"), "dim=1")]),
-    "divergence too heavy": lambda at: (
-        replaced(at.file, call, at.finding.text.partition("over the ")[2].split()[0] + " * {}")
-        for call in [*_calls(at, "mean", "mse_loss", "l1_loss"), *_calls(at)][:1]),
-    "mask the wrong way round": _turned_mask, **dict.fromkeys(("double softmax", "double sigmoid"), _no_layer),
+    "divergence too heavy": _weighed, "mask the wrong way round": _turned_mask,
+    **dict.fromkeys(("double softmax", "double sigmoid", "targets out of range"), _no_layer),
     "axes of batch and time": _worded("RNN LSTM GRU MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer "
                                       "Transformer", "batch_first", "True")}
 written = partial(new_lines.written_by, _RULES)

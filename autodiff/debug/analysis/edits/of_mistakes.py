@@ -124,11 +124,12 @@ def _as_mean(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
 
 
 def _summed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    """A mean times the size of an example that it is over."""
+    """A mean times the size of an example, or of a batch, that it is over."""
     if known := case.series(op.inputs[0]):
-        size, text = known[0].size // len(known[0]), getattr(place_of(op), "text", "")
+        is_of_all, text = "of a batch" in finding.text, getattr(place_of(op), "text", "")
+        size = known[0].size // len(known[0]) ** (not is_of_all)
         mended = changed(op.outputs[0], f"{size} times the mean", lambda x: build.Mul(x, constant(float(size), x)),
-                         f"{size} * {{0}}")
+                         f"{size} * {{0}}" * (not is_of_all))
         if ".compile(" in text and not {*"[{"} & {*text}:  # of the one output of a model of Keras
             mended = replace(mended, line=Argument(op, "loss_weights", f"[{size}]"))
         yield Attempt((mended,), is_same=False)
@@ -340,8 +341,8 @@ _WAYS: dict[str, Way] = {
     **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,
     **dict.fromkeys((NEAR, *HAZARDS), _kept_away),
     "learning rate too low": of_training.other_rate([10.0 ** power for power in range(1, 7)]),
-    **dict.fromkeys(("learning rate too high", "steps too large"),
-                    of_training.other_rate([10.0 ** -power for power in range(1, 7)])),
+    **dict.fromkeys(("learning rate too high", "steps too large"), of_training.other_rate([
+        10.0 ** -power for power in range(1, 7)])),
     "learning rate decayed to nothing": of_training.not_decayed,
     **dict.fromkeys(("clipped by value", "clipped always", "clipped too hard", "clipped away"), of_training.unclipped),
     "epsilon too large": of_training.small_epsilon,

@@ -61,10 +61,11 @@ def _bad_numbers(case: Case) -> list[Finding]:
             bad = np.argwhere(~np.isfinite(array)) if is_data else np.empty(0)
             if len(bad) and (case.is_spoiled or np.isneginf(array).sum() < len(bad) or not is_mask(tensor.op)):
                 weight = 106 if case.is_spoiled else 15  # 15: masked, as by a where
-                return [finding(weight, "nan in the data", next(iter(tensor._consumers), tensor.op), f"{tensor.name} is "
-                                f"fed {len(bad)} numbers that are nan or inf at step {run.step}, the first in element "
-                                f"{bad[0].tolist()} (row, column): they are in the data, not made by the model",
-                                "clean the data: drop these rows, or np.nan_to_num", target=tensor.name, step=run.step, confidence="certain")]
+                return [finding(
+                    weight, "nan in the data", next(iter(tensor._consumers), tensor.op), f"{tensor.name} is fed "
+                    f"{len(bad)} numbers that are nan or inf at step {run.step}, the first in element {bad[0].tolist()}"
+                    " (row, column): they are in the data, not made by the model", "clean the data: drop these rows, "
+                    "or np.nan_to_num", target=tensor.name, step=run.step, confidence="certain")]
     return []
 
 

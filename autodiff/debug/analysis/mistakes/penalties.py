@@ -120,12 +120,14 @@ def _divergence_too_heavy(case: Case) -> list[Finding]:
              if op.type == "Mean" and any(head.op in ancestors([op.inputs[0]]) for head in heads(case))]
     for (op, weight), (mean, factor, size) in ((total, other) for total in sums for other in means):
         known = [0.5 * float(np.mean(v)) for v in case.series(op.outputs[0])]  # nats, of a normal code
+        rows = mean.inputs[0].dims[0] if mean.inputs[0].dims and op.outputs[0].dims == () == mean.outputs[0].dims else 1
+        count, examples = size * (rows or 1), f" and the {rows} examples of a batch" * ((rows or 1) > 1)
         if size >= _MANY and weight > factor / size and known and abs(known[-1]) < _GONE:
             return [finding(49, "divergence too heavy", mean, f"{mean.name} is a mean over the {size} numbers of an "
-                            f"example, {op.name}{at_line(place_of(op))}, a divergence beside it, a sum, which counts "
-                            f"{size} times as much: it is {abs(known[-1]):.2g} by step {case.looked[-1].step}, so the "
-                            "code says nothing of the example", f"take {size} times the mean, or less of the other",
-                            confidence="certain")]
+                            f"example{examples}, {op.name}{at_line(place_of(op))}, a divergence beside it, a sum, "
+                            f"which counts {count} times as much: it is {abs(known[-1]):.2g} by step "
+                            f"{case.looked[-1].step}, so the code says nothing of the example", "sum both" if examples
+                            else f"take {count} times the mean, or less of the other", confidence="certain")]
     return []
 
 

@@ -156,11 +156,11 @@ class Mended:
         if finding.kind in (*OF_METRICS, *_OF_OLD):
             return self._offered(finding, attempts, case, f"not tried: {_NOT_TRIED[finding.kind]}")
         if not case.updates and self._law(case, steps) is None:
-            return self._offered(finding, attempts, case, "not tried: what the script does with the gradients is no "
-                                 "rule that is known")
+            why = "other steps come between its own" if any(b.run - a.run > 1 for a, b in zip(
+                steps, steps[1:])) else "what the script does with the gradients is no rule that is known"
+            return self._offered(finding, attempts, case, f"not tried: {why}")
         if sum(self._is_training(m, case) for m in steps) < _LEAST:
-            return self._offered(finding, attempts, case, f"not tried: fewer than {_LEAST} training steps can be made "
-                                 "again")
+            return self._offered(finding, attempts, case, f"not tried: fewer than {_LEAST} steps can be made again")
         end = min(until, time.thread_time() + _EACH)
         if time.thread_time() + _LEAST * case.ms / 1000 > end + _EACH:
             return self._offered(finding, attempts, case, "not tried: a step takes too long")
@@ -326,7 +326,7 @@ def _gains(finding: Finding, best: Helped, other: Helped) -> bool:
 
 
 def _mean(value: Any) -> float:
-    return float(np.mean(value)) if np.size(value) and np.asarray(value).dtype.kind == "f" else float("nan")
+    return float(np.mean(value)) if np.size(value) and np.asarray(value).dtype.kind == "f" else np.nan
 
 
 def numbered(why: WhyNone, trials: Trials) -> WhyNone:

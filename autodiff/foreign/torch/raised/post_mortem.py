@@ -14,7 +14,7 @@ from ....debug.facts.roles import as_place, at_line, place_on
 from ...new_lines import after, before, in_place, last_name, nodes_on, out_of_place, replaced, scaled_inside, value
 from ...own_gradients import of_function
 from ...script_lines import assigned_on, loop_around, loops_around, names_between, nodes_in, on_lines, read_by
-from ...thresholds import ungated
+from ...thresholds import unchosen, ungated
 from ..graph import name_of, sliced, written_by
 from ..habits import Habits
 from ..left_behind import left_before, of_draw, remark_on
@@ -140,6 +140,9 @@ class PostMortem(Scene):
                 if place is not None and (found := ungated(place.file, place.line, self.line)) is not None:
                     return Remark(f"{text}: a threshold is flat", place, f"give the loss {found.scores} itself"
                                   f"{at_line(place)}, and keep the threshold for metrics", found.lines)
+                if place is not None and (found := unchosen(place.file, place.line, self.line)) is not None:
+                    return Remark(text, place, f"give the loss {found.scores} itself, and keep {what} for metrics",
+                                  found.lines)
                 return Remark(text, place, "keep it out of the loss: a loss of the scores themselves, as "
                               "F.cross_entropy")
         trained = [p for p in self._parameters.values() if p.requires_grad]
