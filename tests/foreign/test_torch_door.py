@@ -567,6 +567,27 @@ def test_a_batch_of_several_that_never_changes_has_the_line_that_took_it(told, b
     assert told(made, *steps).found == [(kind, line + 2) for kind, line in found]
 
 
+@pytest.mark.parametrize(["variances", "passes", "found"], [
+    ((1.0, 400.0, 2.0), 1, ["shared normalization"]), ((1.0, 400.0, 2.0), 3, []), ((1.0, 3.0, 2.0), 1, [])])
+def test_a_normalization_of_unlike_inputs_in_one_forward_pass(variances, passes, found):
+    with installed("autodiff.foreign.torch") as torch:
+        from autodiff.foreign.torch.between import Between
+        norm = torch.nn.modules.batchnorm._BatchNorm()
+        norm.training, recorder, entries = True, SimpleNamespace(modules=[]), []
+        between = Between({}, recorder, set)
+        for number, variance in enumerate(variances):
+            given = [torch.tensor([1.0]), None, torch.tensor([variance ** -0.5])]
+            entries.append(SimpleNamespace(args=[*[None] * 4, torch.tensor([100.0]) if not number else entries[0].args[
+                4]], made=given, frames=(), module=norm))
+            recorder.modules = ["net"]
+            between.left(norm, (), given[0])
+            recorder.modules = []
+            if passes > 1:
+                between.left(torch.nn.Module(), (), None)
+        between._shared(entries)
+        assert [each.kind for each in between.findings()] == found
+
+
 @pytest.mark.parametrize(["line", "found"], [
     ("kept = kept - loss if kept else loss - y", [("losses keep their graphs", 15)]),
     ("kept.append(float(loss))", []), ("perplexity = loss - y", [])])

@@ -124,9 +124,9 @@ def is_variable(tensor: Tensor) -> bool:
     return tensor.op.type in VARIABLES
 
 
-def is_mask(op: Operation) -> bool:
+def is_mask(op: Operation | None) -> bool:
     """Whether what an op gives goes by sums and choices to a softmax, so that -inf in it leaves elements out."""
     def onward(each: Operation) -> list[Operation]:
         is_through = each is op or each.type in _TO_SOFTMAX
         return [c for t in each.outputs for c in t._consumers if is_through and c.gradient_of is None]
-    return any(other.type in _LEAVE_OUT for other in reached([op], onward))
+    return any(other.type in _LEAVE_OUT for other in reached([op], onward)) if op is not None else False

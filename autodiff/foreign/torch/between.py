@@ -35,6 +35,7 @@ _ROWS, _SHARE = 2, 0.1  # of the rows that have the token, from which on it is j
 _SAME, _KEPT = 10, 5  # steps with one batch of several, or sums of past losses, from which on it is no accident
 _AGAIN = 2  # copies during a training, from which on they are a habit
 _TESTS = 50  # that are kept until the next step
+_UNLIKE = 10.0  # times the mean variance of what one normalization is given, from which on that does not fit
 _SEQUENCES = (torch.nn.RNNBase, torch.nn.MultiheadAttention, torch.nn.TransformerEncoderLayer,
               torch.nn.TransformerDecoderLayer)
 MODAL = (torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.dropout._DropoutNd, torch.nn.AlphaDropout)
@@ -56,6 +57,9 @@ _KINDS = {  # severity, text, remedy
                                "the next", "batch_first=True"),
     "reshape for transpose": (66, "data of shape {} are viewed as {}: the elements keep their order, so axes are mixed,"
                               " not moved", "x.permute(…), which moves the axes"),
+    "shared normalization": (58, "{} is called {} times in one forward pass{}, on inputs of variance {}: its running "
+                             "variance, {:.3g}, fits {} of them ill, so that eval() normalizes otherwise than the "
+                             "training did", "a layer of its own for each place"),
     "losses keep their graphs": (58, "the losses of {} steps are summed as tensors, each with the graph that it was "
                                  "made by: memory grows with every step", "sum numbers: total += loss.item()"),
     "padding in between": (66, "padding_idx={0}, but token {0} stands between others in {1} of {2} rows that have it: "
@@ -85,6 +89,7 @@ class Between:
         self._sums: Counter[RawFrames] = Counter()
         self._recurrent: dict[int, tuple[Any, Any, RawFrames]] = {}  # by memory: the shape of what was given
         # by a layer for which time is first, the layer, and who called it
+        self._passes, self._within = 0, dict[int, int]()  # of modules; by what a normalization gave, in which one
         self._seen: dict[str, tuple[Place | None, tuple[object, ...]]] = {}  # kinds: where, and what fills their text
 
     def watch(self, noting: Callable[[Any, str, Callable[..., None]], None]) -> None:
@@ -126,6 +131,9 @@ class Between:
 
     def left(self, module: Any, given: Any, found: Any) -> None:
         """Note a layer that was called."""
+        self._passes += not self._recorder.modules
+        if isinstance(module, MODAL[0]) and module.training and self._recorder.modules:
+            self._within[id(found)] = self._passes
         if not self._recorder.modules and torch.is_grad_enabled():
             self._trained.add(module)
         elif not self._recorder.modules and module in self._trained:
@@ -143,8 +151,9 @@ class Between:
         mine = set(map(id, used))
         self.tested(entries)
         self._in_loss |= {id(t) for e in used for t in e.given if is_leaf(t)}
-        for kind in ("same batch", "padding in between"):
+        for kind in ("same batch", "padding in between", "shared normalization"):
             self._seen.pop(kind, None)
+        self._shared(used)
         others = [e for e in entries if id(e) not in mine]
         for entry in (e for e in (*others, *used) if not isinstance(e.op, (Call, Choice))):
             name, given, args = name_of(entry.op)[0], tensors_in(entry.args), entry.args
@@ -194,6 +203,23 @@ class Between:
             elif self._seen.get("tested in training mode", (None, ("",)))[1][0] == type(module).__name__:
                 del self._seen["tested in training mode"]
         self._tests = []
+
+    def _shared(self, used: Sequence[Entry]) -> None:
+        """Note a normalization that one forward pass calls on inputs of very different variance."""
+        calls: dict[tuple[int, int], list[Entry]] = {}
+        for e in used if self._within else ():
+            if e.made and id(e.made[0]) in self._within and len(e.made) > 2 and isinstance(e.args[4], torch.Tensor):
+                calls.setdefault((id(e.args[4]), self._within[id(e.made[0])]), []).append(e)
+        self._within = {}
+        for each in calls.values():
+            by_place = [1 / np.square(array_of(e.made[2]).astype(float)) for e in each]
+            mean, of = np.mean(by_place, axis=0), each[0].module
+            ill = sum(not 1 / _UNLIKE < np.median(v / mean) < _UNLIKE for v in by_place)
+            if ill:
+                at = dict.fromkeys(at_line(place_of_frames(e.frames)).strip() for e in each)
+                self._seen["shared normalization"] = place_of_frames(self._made.get(id(of), each[0].frames)), (
+                    type(of).__name__, len(each), f" ({', '.join(at)})", ", ".join(
+                        f"{np.mean(v):.3g}" for v in by_place), float(np.mean(array_of(each[0].args[4]))), ill)
 
     def _for_labels(self, labels: Sequence[int]) -> None:
         """Note a layer for which the axis of time is that of the labels, the examples of a batch."""

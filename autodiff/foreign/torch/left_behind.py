@@ -14,7 +14,6 @@ import torch
 from ...core.site import Site, resolve
 from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
-from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
 from ..idle_layers import idle
 from ..new_calls import calls_on
@@ -165,25 +164,20 @@ def _cuts(entry: Entry) -> bool:
 def of_draw(entry: Entry, entries: Sequence[Entry] = ()) -> Remark | None:
     """What is said of a draw, or of an op that leads to one in the same call of sample(); None of any other."""
     sites, place = resolve(entry.frames), place_of_frames(entry.frames)
-    calls = [*calls_on(place.file, place.line, "sample")] if place is not None and not entry.has_grad else []
-    own = bool(calls) and unrecorded(sites) is None  # no_grad is torch's, inside of sample()
-    draws = [entry, *(e for e in entries if own and e.frames == entry.frames)]
-    draw = next((e for e in draws if e.drawn is not None and e.given), None)
+    own = place is not None and not entry.has_grad and any(calls_on(place.file, place.line, "sample")) and unrecorded(
+        sites) is None  # no_grad is torch's, inside of sample()
+    draw = next((e for e in (entry, *(e for e in entries if own and e.frames == entry.frames)) if e.drawn is not None
+                 and e.given), None)
     if draw is None and not own:
         return None
-    name = _name_of(draw).strip("_") if draw is not None else ""
-    what = "sample()" if own else name
-    return Remark(f"the way to the loss ends: what {what} draws of it carries no gradient", place, (
-        "weigh the log_prob of what is drawn by its loss; or F.gumbel_softmax in place of the draw" if name in _CHOICES
-        else _by_noise(place)), {} if name in _CHOICES or place is None else redrawn(place.file, place.line))
-
-
-def _by_noise(place: Place | None) -> str:
-    """The words for a draw that a gradient passes."""
-    text = next(iter(redrawn(place.file, place.line).values()), "") if place is not None else ""
-    return ("draw by rsample(), which lets the gradient through" if "rsample" in text or not text else
-            "mean + std * torch.randn_like(mean), which lets the gradient through") + (
-                "; or weigh the log_prob of what is drawn by its loss")
+    name, what = _name_of(draw).strip("_") if draw is not None else "", "sample()" if own else _name_of(entry)
+    lines = redrawn(place.file, place.line) if place is not None and name not in _CHOICES else {}
+    noise = any("randn_like" in text for text in lines.values())
+    instead = "mean + std * torch.randn_like(mean)" if noise else "draw by rsample()"
+    return Remark(f"the way to the loss ends: what {what} draws of it carries no gradient", place,
+                  "weigh the log_prob of what is drawn by its loss; or F.gumbel_softmax in place of the draw"
+                  if name in _CHOICES else f"{instead}, which lets the gradient through; or weigh the log_prob of what "
+                  "is drawn by its loss", lines)
 
 
 def _end_of(last: Entry) -> Remark:

@@ -98,8 +98,7 @@ def _weighed(at: _At) -> Iterator[NewLines]:
     if "of a batch" in at.finding.text:
         yield from summed_too(_op(at))
     for call in [*_calls(at, "mean", "mse_loss", "l1_loss"), *_calls(at)][:1]:
-        counts = at.finding.text.partition("which counts ")[2] or at.finding.text.partition("over the ")[2]
-        yield replaced(at.file, call, counts.split()[0] + " * {}")
+        yield replaced(at.file, call, re.findall(r"(?:counts|over the) (\d+)", at.finding.text)[-1] + " * {}")
 
 
 def _one_shape(at: _At) -> Iterator[NewLines]:
@@ -118,6 +117,7 @@ def _one_shape(at: _At) -> Iterator[NewLines]:
 
 def _reached(at: _At) -> Iterator[NewLines]:
     op = _op(at)
+    yield redrawn(at.file, at.line) if "through; or weigh" in at.finding.remedy else {}
     if op is None or op.type in ("StopGradient", *VARIABLES):
         around = unrecorded(op.traceback) if op is not None else None
         yield called_itself(op.traceback) if around is not None and op is not None else {}
@@ -281,8 +281,7 @@ def _shuffled(at: _At) -> Iterator[NewLines]:
 
 
 def _no_layer(at: _At) -> Iterator[NewLines]:
-    """Nothing in place of the one layer that makes probabilities of logits, where the loss does, or bounds what is to
-    have no bounds."""
+    """Nothing in place of the one layer that makes probabilities of logits, where the loss does, or that bounds."""
     op, makers = _op(at), advice_of(at.known.graph).makers
     told = at.finding.kind if "double" in at.finding.kind else at.finding.text
     kind = next((each for each in ("Softmax", "Sigmoid", "Tanh", "ReLU") if each.lower() in told), "Sigmoid")
@@ -325,28 +324,27 @@ _RULES: Rules[Known] = {
             *call.args[1:2], *(word.value for word in call.keywords if word.arg in ("max_norm", "clip_value"))]),
     "gradients accumulate": _zeroed, "nothing to step by": lambda at: iter([
         new_lines.between_steps(at.file, at.line, at.known.backward, before)]), "never stepped": _stepped,
-    "uphill": _turned, "rate fades": _once_an_epoch, "broadcast": _one_shape,
+    "uphill": _turned, "rate fades": _once_an_epoch, "broadcast": _one_shape, "divergence too heavy": _weighed,
     **dict.fromkeys(("no gradient", "term cut off"), _reached), "equal initial values": _drawn,
     **dict.fromkeys(("learning rate too high", "steps too large"), lambda at: iter([slower(0.1, at.known)])),
     "rate rises": lambda at: iter([replaced(at.file, given, at.finding.remedy.partition(": ")[2]) for given in [
         new_lines.returned_on(at.file, at.line)] if given is not None and ": " in at.finding.remedy]),
-    "inputs not scaled": _scaled, "eval mode": _training,
+    "inputs not scaled": _scaled, "eval mode": _training, "empty mean": lambda at: over_count(at.file, at.line),
     "softmax over the batch": _other_axis, "no logarithms": _logarithms, "logarithm of a softmax": _shares,
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
     "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]), "sorted by class": _shuffled,
-    "empty mean": lambda at: over_count(at.file, at.line),
     "frozen parameters": lambda at: iter([thawed(at.finding.place, [])]), "reshape for transpose": _moved_axes,
     "mean before square": lambda at: iter([new_lines.squared_first(at.file, at.line)]),
     "clipped in vain": lambda at: (new_lines.between_steps(at.file, at.line, *each) for each in (
         (at.known.backward, after), (at.known.stepped, before))),
     "sum beside a mean": lambda at: summed_too(at.known.graph.operations.get(at.finding.target.partition(":")[0])),
-    "weight decay": _lighter, "sample cut": lambda at: iter([redrawn(at.file, at.line)]), "dropout in evaluation":
-    _worded("dropout", "training", "self.training"), "single deviation": lambda at: iter([given_too(
-        at.file, at.line, ("std", "var"), "unbiased=False", unless=("unbiased", "correction"))]),
+    "weight decay": _lighter, "mask the wrong way round": _turned_mask, "dropout in evaluation": _worded(
+        "dropout", "training", "self.training"), "sample cut": lambda at: iter([redrawn(at.file, at.line)]),
+    "single deviation": lambda at: iter([given_too(at.file, at.line, ("std", "var"), "unbiased=False", unless=(
+        "unbiased", "correction"))]),
     "one for all": lambda at: iter([given_too(at.file, at.line, ("max", "min"), "dim=1", behind=".values"),
                                     given_too(at.file, at.line, ("amax", "amin"), "dim=1")]),
-    "divergence too heavy": _weighed, "mask the wrong way round": _turned_mask,
     **dict.fromkeys(("double softmax", "double sigmoid", "targets out of range"), _no_layer),
-    "axes of batch and time": _worded("RNN LSTM GRU MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer "
-                                      "Transformer", "batch_first", "True")}
+    "axes of batch and time": _worded("RNN LSTM GRU MultiheadAttention Transformer TransformerEncoderLayer "
+                                      "TransformerDecoderLayer", "batch_first", "True")}
 written = partial(new_lines.written_by, _RULES)

@@ -343,9 +343,8 @@ _WAYS: dict[str, Way] = {
     "learning rate too low": of_training.other_rate([10.0 ** power for power in range(1, 7)]),
     **dict.fromkeys(("learning rate too high", "steps too large"), of_training.other_rate([
         10.0 ** -power for power in range(1, 7)])),
-    "learning rate decayed to nothing": of_training.not_decayed,
     **dict.fromkeys(("clipped by value", "clipped always", "clipped too hard", "clipped away"), of_training.unclipped),
-    "epsilon too large": of_training.small_epsilon,
+    "epsilon too large": of_training.small_epsilon, "learning rate decayed to nothing": of_training.not_decayed,
     **dict.fromkeys(("inputs not scaled", "inputs almost zero", "targets not scaled"), of_training.scaled_once),
     **dict.fromkeys(("equal initial values", "zero factors", "initial values too large", "initial values too small"),
                     of_training.drawn)}

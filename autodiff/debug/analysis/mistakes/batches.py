@@ -55,10 +55,8 @@ def _bad_numbers(case: Case) -> list[Finding]:
     for run in case.steps:
         if not all(np.isfinite(v).all() for v in run.before.values() if np.asarray(v).dtype.kind == "f"):
             return []  # what is fed may be made with them
-        for tensor, value in run.feeds.items():
-            array = np.asarray(value)
-            is_data = tensor.op.type in DATA and array.dtype.kind == "f"
-            bad = np.argwhere(~np.isfinite(array)) if is_data else np.empty(0)
+        for tensor, array in ((t, np.asarray(v)) for t, v in run.feeds.items() if t.op.type in DATA):
+            bad = np.argwhere(~np.isfinite(array)) if array.dtype.kind == "f" else np.empty(0)
             if len(bad) and (case.is_spoiled or np.isneginf(array).sum() < len(bad) or not is_mask(tensor.op)):
                 weight = 106 if case.is_spoiled else 15  # 15: masked, as by a where
                 return [finding(

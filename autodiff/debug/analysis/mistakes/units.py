@@ -176,7 +176,9 @@ def axes_mixed(op: Operation, case: Case) -> Iterator[Finding]:
     said = (f"{op.name} reshapes {op.inputs[0].name} of shape {shape_of(op.inputs[0].dims)} to "
             f"{shape_of(op.outputs[0].dims)}: the elements keep their order, so ")
     if dims != to and len(dims) > 1 and Counter(dims) == Counter(to) and dims.count(None) < 2:
-        yield finding(66, "reshape for transpose", op, f"{said}what is of one example is dealt out to several",
+        mixed = ("the axes of each example are mixed, not moved" if dims[0] == to[0] else
+                 "what is of one example is dealt out to several")
+        yield finding(66, "reshape for transpose", op, f"{said}{mixed}",
                       f"tf.transpose, which moves the axes: tf.transpose(x, {[*order_of(op)] or [1, 0, 2]})")
     elif op in case.trained and (order := order_of(op)) and (taker := _along_units(op, case)) is not None:
         yield finding(70, "reshape for transpose", op, f"{said}a row has not the {to[-1]} units of one place, but "

@@ -238,9 +238,8 @@ class Checkup:
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; {because}")
         if others:
             harmful[0] = replace(harmful[0], text=f"{harmful[0].text}; it makes {', '.join(others[:3])} nan too")
-        masked = [o for o in why.masked if o.op_type[:7] != "CTCLoss" and (o.op_type != "Const" or o.size > 1) and not (
-            o.bad == "-inf" and (op := self.model.targets.named(o.op)) and is_mask(op))]  # meant
-        return harmful + [_of_origin(origin, 10) for origin in masked[:5]]
+        return harmful + [_of_origin(o, 10) for o in why.masked if o.op_type[:7] != "CTCLoss" and (o.size > 1 or (
+            o.op_type != "Const")) and not (o.bad == "-inf" and is_mask(self.model.targets.named(o.op)))][:5]
 
     def _sizes(self, y: Tensor, case: Case) -> list[Finding]:
         try:
