@@ -37,16 +37,12 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
             return None, None
         seeds = _DEFAULT_SEED, op_seed % _LARGEST
     else:
-        seeds = graph.seed % _LARGEST, (_operations_so_far(graph) if op_seed is None else op_seed) % _LARGEST
+        seeds = graph.seed % _LARGEST, (_count(graph) if op_seed is None else op_seed) % _LARGEST
     return (0, _LARGEST) if seeds == (0, 0) else seeds
 
 
-def _operations_so_far(graph: Any) -> int:
-    """A count that tells apart what is made at other times, also in the bodies of two branches or loops."""
-    if graph.executing_eagerly:
-        return graph.seeds.randint(0, _LARGEST)
-    outer = getattr(graph, "outer", None)
-    return operations_so_far(graph) if outer is None else graph.version + 65_537 * (1 + _operations_so_far(outer))
+def _count(graph: Any) -> int:
+    return graph.seeds.randint(0, _LARGEST) if graph.executing_eagerly else operations_so_far(graph)
 
 
 def _seeds(seed: int | None) -> dict[str, Any]:

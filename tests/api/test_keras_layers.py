@@ -77,6 +77,13 @@ def test_each_call_has_a_scope_of_its_own_and_variables_the_names_of_tensorflow(
         "v_1/n/dense/MatMul"]
 
 
+def drawn(graph: Any) -> list[int]:
+    """The second seeds of a graph's random ops, also of those in branches."""
+    bodies = [body.graph for op in graph.operations.values() for body in functions_of(op)]
+    return [op.attrs["seed2"] for op in graph.operations.values() if op.attrs.get("seed2")] + sum(
+        map(drawn, bodies), [])
+
+
 def test_random_ops_behind_layers_have_tensorflows_seeds() -> None:
     """Those that 1.15.5 gives them, which come of how many operations it has made: a mistake in one shifts the rest."""
     keras, row, image = tf.keras.layers, tf.placeholder(tf.float32, [None, 5, 4]), tf.placeholder(
@@ -93,10 +100,13 @@ def test_random_ops_behind_layers_have_tensorflows_seeds() -> None:
     tf.layers.separable_conv2d(h, 2, 3)
     tf.layers.dense(h, 1)
 
-    def drawn(graph: Any) -> list[int]:
-        bodies = [body.graph for op in graph.operations.values() for body in functions_of(op)]
-        return [op.attrs["seed2"] for op in graph.operations.values() if op.attrs.get("seed2")] + sum(
-            map(drawn, bodies), [])
-
     assert sorted(drawn(tf.get_default_graph())) == [
         7, 97, 125, 151, 180, 224, 235, 504, 515, 632, 643, 906, 996, 1041, 1084, 1094, 1113]
+
+
+def test_dropouts_in_two_branches_have_seeds_of_their_own() -> None:
+    tf.set_random_seed(1)
+    x, phase = tf.placeholder(tf.float32, [None, 4]), tf.placeholder_with_default(True, [])
+    tf.cond(phase, lambda: tf.layers.dropout(x, training=phase), lambda: tf.layers.dropout(x, training=phase))
+
+    assert len({*drawn(tf.get_default_graph())}) == 2

@@ -11,8 +11,14 @@ _MORE = "operations counted beside those made"
 
 
 def operations_so_far(graph: Any) -> int:
-    """The operations of a graph, as TensorFlow would count them."""
-    return graph.version + graph.extras.get(_MORE, 0)
+    """The operations of a graph, as TensorFlow would count them; of the body of a branch or loop a count that tells
+    apart what is made at other times, also in two bodies."""
+    outer = getattr(graph, "outer", None)
+    return _own(graph) if outer is None else graph.version + 65_537 * (1 + operations_so_far(outer))
+
+
+def _own(graph: Any) -> int:
+    return graph.version + graph.extras.get(_MORE, 0)  # which bodies have from the graph around them
 
 
 def count_more(count: int) -> None:
@@ -28,6 +34,6 @@ def counted_as(count: int | None) -> Iterator[None]:
     if count is None or graph.executing_eagerly:
         yield
         return
-    start = operations_so_far(graph)
+    start = _own(graph)
     yield
-    count_more(start + count - operations_so_far(graph))
+    count_more(start + count - _own(graph))

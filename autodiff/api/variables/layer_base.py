@@ -196,13 +196,13 @@ class Layer(Holding):
     @contextlib.contextmanager
     def _entered(self, scope: Any) -> Iterator[VariableScope]:
         """The scopes of one call: a layer of Keras has a name scope where it is called, others the one they have."""
-        is_again, graph = self._scope is not None, get_default_graph()
-        opened = self._find_scope(scope)
+        graph = get_default_graph()
         if self._named_once:
-            with graph.name_scope(self._name if is_again else opened.original_name_scope):
-                yield opened
+            with graph.name_scope(self._name) as name:
+                self._scope = self._scope or VariableScope(name=name.rstrip("/"), name_scope=name)
+                yield self._scope
             return
-        with variable_scope(opened, reuse=self._shares, auxiliary_name_scope=False) as within, \
+        with variable_scope(self._find_scope(scope), reuse=self._shares, auxiliary_name_scope=False) as within, \
                 graph.name_scope(within.original_name_scope):
             yield within
 
@@ -216,13 +216,8 @@ class Layer(Holding):
         restore_waiting()
 
     def _find_scope(self, scope: Any) -> VariableScope:
-        """The layer's variable scope, opened once, so that it has its name. That of Keras' layers is a name alone."""
-        if self._scope is not None:
-            return self._scope
-        if self._named_once:
-            with get_default_graph().name_scope(self._name) as name:
-                self._scope = VariableScope(name=name.rstrip("/"), name_scope=name)
-        else:
+        """The layer's variable scope, opened once, so that it has its name."""
+        if self._scope is None:
             named = self._base_name if self._reuse and scope is None else scope
             with variable_scope(named, None if self._reuse else self._base_name) as self._scope:
                 pass

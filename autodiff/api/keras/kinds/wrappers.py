@@ -51,7 +51,7 @@ class Bidirectional(Wrapper):
         self.backward_layer = type(layer)(*args, **{**given, "go_backwards": True, "name": f"backward_{layer.name}"})
         for each in self._inside():
             each.zero_output_for_mask = each.return_sequences
-        layer._name = layer._base_name = f"forward_{layer.name}"
+        layer._name = f"forward_{layer.name}"
 
     def _inside(self) -> list[Any]:
         return [self.forward_layer, self.backward_layer]
