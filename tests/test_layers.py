@@ -49,6 +49,7 @@ cli
 
 # module -> (imported, why it is imported inside of a function)
 LAZY: dict[tuple[str, str], str] = {
+    ("autodiff.api.contrib.opt.external", "scipy.optimize"): "an extra that not everybody has",
     ("autodiff.api.keras.saved.hdf5", "h5py"): "an extra that not everybody has",
     ("autodiff.api.keras.preprocessing.image", "PIL"): "an extra that not everybody has",
     ("autodiff.core.names", "difflib"): "only for a message: import time",
@@ -73,6 +74,7 @@ LAZY: dict[tuple[str, str], str] = {
 KEPT_TO = {
     "rich": ("cli.view.drawn",),
     "prompt_toolkit": ("cli.screen",),
+    "scipy": ("autodiff.api.contrib.opt.external",),
     "h5py": ("autodiff.api.keras.saved.hdf5",),
     "PIL": ("autodiff.api.keras.preprocessing.image",),
     "distributed": ("autodiff.debug.engine.workers",),

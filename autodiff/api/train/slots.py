@@ -11,6 +11,7 @@ from ...core.op import build
 from ...core.shapes import is_known
 from ..control.dependencies import init_scope
 from ..variables.initializers import Zeros
+from ..variables.saved_parts import SaveSliceInfo
 from ..variables.variable import Variable
 from ..variables.variable_scope import variable_scope
 
@@ -26,8 +27,13 @@ def create_slot(primary: Any, initial_value: Any, name: str, dtype: DType | None
         if scope.reuse is True:  # as get_variable, which TensorFlow makes slots with
             raise GraphError(f"Variable {scope.name}/ does not exist, or was not created with tf.get_variable(). Did "
                              "you mean to set reuse=tf.AUTO_REUSE in VarScope?")
-        return Variable(initial_value, name=f"{scope.name}/", trainable=False, dtype=dtype, validate_shape=known,
+        slot = Variable(initial_value, name=f"{scope.name}/", trainable=False, dtype=dtype, validate_shape=known,
                         use_resource=getattr(primary, "is_resource", False))
+        whole = getattr(primary, "_save_slice_info", None)
+        if whole:  # the slot of a part is a part, too
+            slot._set_save_slice_info(SaveSliceInfo(f"{whole.full_name}/{slot.op.name.removeprefix(owner + '/')}",
+                                                    whole.full_shape, whole.var_offset, whole.var_shape))
+        return slot
 
 
 def create_zeros_slot(primary: Any, name: str, dtype: DType | None = None) -> Variable:

@@ -1,20 +1,19 @@
-"""tf.contrib.opt: kinds of Adam, and decay of weights apart from the loss."""
+"""Kinds of Adam, and decay of weights apart from the loss."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.convert import convert_to_tensor
-from ...core.graph import Tensor
-from ...core.indexed_slices import IndexedSlices
-from ...core.op import build
-from ..arrays.gathering import gather
-from ..common.unsupported import refusing
-from ..control.dependencies import control_dependencies, group
-from ..train.adam import AdamOptimizer, decayed
-from ..train.gradient_descent import MomentumOptimizer
-from ..train.optimizer import GradsAndVars
-from ..train.steps import cast_like, step
+from ....core.convert import convert_to_tensor
+from ....core.graph import Tensor
+from ....core.indexed_slices import IndexedSlices
+from ....core.op import build
+from ...arrays.gathering import gather
+from ...control.dependencies import control_dependencies, group
+from ...train.adam import AdamOptimizer, decayed
+from ...train.gradient_descent import MomentumOptimizer
+from ...train.optimizer import GradsAndVars
+from ...train.steps import cast_like, step
 
 __all__ = ["AdaMaxOptimizer", "AdamWOptimizer", "DecoupledWeightDecayExtension", "LazyAdamOptimizer",
            "MomentumWOptimizer", "NadamOptimizer", "extend_with_decoupled_weight_decay"]
@@ -163,6 +162,3 @@ class AdamWOptimizer(DecoupledWeightDecayExtension, AdamOptimizer):
                  epsilon: Any = 1e-8, use_locking: bool = False, name: str = "AdamW") -> None:
         super().__init__(weight_decay, learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon,
                          use_locking=use_locking, name=name)
-
-
-__getattr__ = refusing("tf.contrib.opt", __name__)
