@@ -126,9 +126,11 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tensorflow.examples.tutorials.mnist.input_data": ("mnist",), "tensorflow.contrib.eager.python": ("contrib.eager",),
     "tensorflow.contrib.framework.python": ("contrib.framework", ""),
     "tensorflow.contrib.layers.python": ("contrib.layers",),
+    "tensorflow.contrib.losses.python.metric_learning": ("contrib.losses.metric_learning",),
     "tensorflow.contrib.learn.python.learn.datasets": ("mnist",),
     "tensorflow.contrib.rnn.python": ("contrib.rnn", "nn.rnn_cell"),
-    **{f"tensorflow.contrib.{room}.python": (f"contrib.{room}",) for room in ("legacy_seq2seq", "opt", "seq2seq")},
+    **{f"tensorflow.contrib.{room}.python": (f"contrib.{room}",) for room in (
+        "legacy_seq2seq", "losses", "opt", "seq2seq")},
     **{f"{package}.{name}": tuple("" if room == "autodiff" else room for room in rooms)
        for package, rows in _ROWS.items() for name, *rooms in map(str.split, rows.split(";"))}}
 ROOMS.update({f"{package}.{name}": ROOMS.get(package, (package,)) for package, names in _KERAS.items()
