@@ -1,8 +1,8 @@
 """Random tensors and seeds: TensorFlow's functions."""
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from ..core.constant_value import static_dims
 from ..core.convert import convert_to_tensor
@@ -210,6 +210,81 @@ def _seeded(op: Any, shape: Any, seed: Any, factor: Any, shift: Any, dtype: Any,
     numbers = op(_shape(shape), convert_to_tensor(seed, name="seed"), dtype=dtype)
     scaled = build.Mul(numbers, convert_to_tensor(factor, dtype=dtype, name="factor"))
     return build.Add(scaled, convert_to_tensor(shift, dtype=dtype, name="shift"), name=full)
+
+
+class Candidates(NamedTuple):
+    """Classes that a candidate sampler drew, int64[num_sampled]; the expected counts of the true ones, float32[n,
+    num_true], and of those drawn, float32[num_sampled]."""
+
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+
+class Hits(NamedTuple):
+    """Rows int32[k], places among the classes that were drawn int64[k], and the lowest float, float32[k]."""
+
+    indices: Tensor
+    ids: Tensor
+    weights: Tensor
+
+
+def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+                                  seed: int | None = None, name: str | None = None) -> Candidates:
+    """Classes drawn so that the first are the likeliest, as for words sorted by how frequent they are.
+
+    true_classes: int[n, num_true]. unique: no class is drawn twice. P(k) = log((k + 2) / (k + 1)) / log(range_max + 1).
+    """
+    return _candidates("LogUniform", true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
+
+
+def uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+                              seed: int | None = None, name: str | None = None) -> Candidates:
+    """Classes drawn with equal chances; arguments are as in log_uniform_candidate_sampler."""
+    return _candidates("Uniform", true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
+
+
+def learned_unigram_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+                                      seed: int | None = None, name: str | None = None) -> Candidates:
+    """Classes drawn as often as the session's earlier runs had them for true ones, and one time more."""
+    return _candidates("LearnedUnigram", true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
+
+
+def fixed_unigram_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+                                    vocab_file: str = "", distortion: float = 1.0, num_reserved_ids: int = 0,
+                                    num_shards: int = 1, shard: int = 0, unigrams: Sequence[float] = (),
+                                    seed: int | None = None, name: str | None = None) -> Candidates:
+    """Classes drawn by how frequent they are, to the power of distortion.
+
+    unigrams: how frequent each is; or vocab_file: what stands after the last comma of each line. num_reserved_ids: so
+    many classes before these are never drawn. num_shards, shard: of each num_shards classes only the one at `shard`.
+    """
+    return _candidates("FixedUnigram", true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max,
+                       vocab_file=vocab_file, distortion=float(distortion), num_reserved_ids=int(num_reserved_ids),
+                       num_shards=int(num_shards), shard=int(shard), unigrams=tuple(map(float, unigrams)))
+
+
+def all_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None,
+                          name: str | None = None) -> Candidates:
+    """Every class once, none by chance."""
+    return _candidates("All", true_classes, num_true, num_sampled, unique, seed, name)
+
+
+def _candidates(kind: str, true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None,
+                name: str | None, **settings: Any) -> Candidates:
+    return Candidates(*OPS[f"{kind}CandidateSampler"](
+        true_classes, num_true=int(num_true), num_sampled=int(num_sampled), unique=bool(unique), **settings,
+        **_seeds(seed), name=name))
+
+
+def compute_accidental_hits(true_classes: Any, sampled_candidates: Any, num_true: int, seed: int | None = None,
+                            name: str | None = None) -> Hits:
+    """Where a class that was drawn is a true one, to be added to its logit.
+
+    true_classes: int[n, num_true], sampled_candidates: int[num_sampled].
+    """
+    return Hits(*build.ComputeAccidentalHits(true_classes, sampled_candidates, num_true=int(num_true), **_seeds(seed),
+                                             name=name))
 
 
 normal, uniform, shuffle, gamma = random_normal, random_uniform, random_shuffle, random_gamma  # as tf.random names them

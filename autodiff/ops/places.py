@@ -83,7 +83,8 @@ PLACES: dict[str, str] = {
         "AvgPool AvgPool3D AvgPoolGrad AvgPool3DGrad",
     "networks.pooling_argmax": "MaxPoolWithArgmax MaxPoolGradWithArgmax MaxPoolGradGradWithArgmax",
     "networks.softmax": "Softmax LogSoftmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits",
-    "random.candidate_sampling": "LogUniformCandidateSampler UniformCandidateSampler",
+    "random.candidate_sampling": "LogUniformCandidateSampler UniformCandidateSampler FixedUnigramCandidateSampler "
+        "LearnedUnigramCandidateSampler AllCandidateSampler ComputeAccidentalHits",
     "random.stateful": "RandomStandardNormal RandomUniform TruncatedNormal RandomUniformInt RandomShuffle "
         "Multinomial RandomGamma RandomPoissonV2",
     "random.stateless": "StatelessRandomNormal StatelessRandomUniform StatelessTruncatedNormal "

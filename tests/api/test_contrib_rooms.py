@@ -107,6 +107,56 @@ def test_the_largest_of_groups_of_channels() -> None:
         tf.contrib.layers.maxout(x, 3)
 
 
+def test_alpha_dropout_draws_tensorflows_numbers() -> None:
+    tf.set_random_seed(5)
+    x = tf.constant(np.cos(np.arange(24.0)).reshape(2, 3, 4), tf.float32)
+    dropped = tf.contrib.nn.alpha_dropout(x, 0.7), tf.contrib.nn.alpha_dropout(x, 0.5, [2, 1, 4], seed=3, name="ad")
+    assert dropped[0].name == "alpha_dropout/add_2:0" and tf.contrib.nn.alpha_dropout(x, 1.0) is x
+    first, second = run(dropped)
+    np.testing.assert_allclose(first[0, 0], [-1.0595, 0.9193, 0.0958, -0.3982], atol=1e-4)
+    np.testing.assert_allclose(second[0, :2], [[-0.7792, 1.2581, 0.4103, -0.7792], [-0.7792, 1.0306, 1.6303, -0.7792]],
+                               atol=1e-4)
+    with pytest.raises(ValueError, match=r"must be a scalar tensor or a float in the range \(0, 1\], got 1.5"):
+        tf.contrib.nn.alpha_dropout(x, 1.5)
+
+
+def test_where_channels_are_greatest() -> None:
+    f = tf.constant(np.sin(np.arange(48.0)).reshape(2, 3, 4, 2), tf.float32)
+    places = tf.contrib.layers.spatial_softmax(f, variables_collections=["mine"])
+    turned = tf.contrib.layers.spatial_softmax(tf.transpose(f, [0, 3, 1, 2]), 0.2, "ss", trainable=False,
+                                               data_format="NCHW")
+    assert places.name == "spatial_softmax/spatial_softmax_op/Reshape_3:0" and places.shape == [2, 4]
+    assert [v.name for v in tf.global_variables()] == ["spatial_softmax/temperature:0", "ss/temperature:0"]
+    assert tf.get_collection("mine") == tf.trainable_variables() == tf.global_variables()[:1]
+    found, slope = run([[places, turned], tf.gradients(places[:, 1], f)[0]])
+    np.testing.assert_allclose(found[0][0], [-0.0002, 0.0003, -0.0976, 0.0372], atol=1e-4)
+    np.testing.assert_allclose(found[1][0], [0.0035, 0.003, -0.1372, 0.0035], atol=1e-4)
+    np.testing.assert_allclose(slope[0].sum(1), [[-0.0574, 0], [0.0002, 0], [0.0572, 0]], atol=1e-4)
+    with pytest.raises(ValueError, match="data_format has to be either NCHW or NHWC."):
+        tf.contrib.layers.spatial_softmax(f, data_format="NWC")
+    with pytest.raises(ValueError, match="num_channels dimension of the inputs to `spatial_softmax` should be defined"):
+        tf.contrib.layers.spatial_softmax(tf.placeholder(tf.float32, [1, 2, 3, None]))
+
+
+def test_summaries_whose_tags_are_tensors() -> None:
+    old = tf.contrib.deprecated
+    made = [old.scalar_summary("t", 3.0), old.scalar_summary(["a", "b"], [1.0, 2.0], name="q"),
+            old.histogram_summary("h", [1.0, 2.0]), old.image_summary("i", tf.zeros([2, 1, 1, 1]), max_images=1),
+            old.audio_summary("s", tf.zeros([1, 4]), 44.0, max_outputs=1)]
+    assert [one.op.name for one in made] == ["ScalarSummary", "q", "HistogramSummary", "ImageSummary", "AudioSummary"]
+    assert made == tf.get_collection("summaries")
+    found = tf.Summary.FromString(run(old.merge_all_summaries()))
+    assert [value.tag for value in found.value] == ["t", "a", "b", "h", "i/image", "s/audio"]
+
+
+def test_names_before_tensorflow_1_are_told_by_what_they_became() -> None:
+    for room, name, module, now in ((tf, "scalar_summary", "tensorflow", "tf.summary.scalar"),
+                                    (tf, "mul", "tensorflow", "tf.multiply"),
+                                    (tf.train, "SummaryWriter", "tensorflow._api.v1.train", "tf.summary.FileWriter")):
+        with pytest.raises(AttributeError, match=f"^module '{module}' has no attribute '{name}'\nit is {now} since"):
+            getattr(room, name)
+
+
 def test_rooms_of_names_that_the_core_has() -> None:
     stateless = tf.contrib.stateless
     drawn = [stateless.stateless_random_uniform([2], [1, 2]), stateless.stateless_random_normal([2], [1, 2]),

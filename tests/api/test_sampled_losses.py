@@ -74,3 +74,62 @@ def test_accidental_hits_among_all_candidates() -> None:
         rows, places, weights = session.run(tf.nn.compute_accidental_hits(true, [4, 3, 2, 1, 0], 2))
     assert classes.tolist() == [0, 1, 2, 3, 4] and (counts == np.ones((3, 2))).all() and (sampled_counts == 1).all()
     assert list(zip(rows, places)) == [(0, 3), (0, 2), (1, 4), (1, 0), (2, 1), (2, 1)] and (weights < -1e37).all()
+
+
+def made(sampler: str, *args: Any, **options: Any) -> Any:
+    return getattr(tf.random, f"{sampler}_candidate_sampler")([[3, 1], [0, 2], [5, 6]], 2, *args, **options)
+
+
+DRAWN = {  # sampler: what it is asked for, what TensorFlow 1.15.5 draws in two runs after set_random_seed(3)
+    "log_uniform": ((7, False, 20), {"seed": 4}, [2, 4, 1, 12, 0, 0, 2], [4, 11, 1, 0, 17, 10, 13]),
+    "uniform": ((5, True, 9), {"seed": 5}, [1, 4, 7, 6, 0], [4, 7, 2, 0, 5]),
+    "fixed_unigram": ((4, True, 8), {"distortion": 0.75, "unigrams": [1, 2, 3, 4, 5, 1, 1, 10], "seed": 1},
+                      [3, 1, 2, 7], [1, 7, 3, 4]),
+    "learned_unigram": ((6, False, 8), {"seed": 2}, [7, 5, 1, 7, 5, 4], [1, 3, 6, 6, 4, 0])}
+
+
+@pytest.mark.parametrize("sampler", DRAWN)
+def test_classes_are_drawn_as_in_tensorflow(sampler: str) -> None:
+    tf.set_random_seed(3)
+    asked, options, *expected = DRAWN[sampler]
+    found = made(sampler, *asked, **options)
+    assert found.sampled_candidates.op.type == "".join(map(str.title, f"{sampler}_candidate_sampler".split("_")))
+    with tf.Session() as session:
+        assert [session.run(found.sampled_candidates).tolist() for _ in range(2)] == expected
+
+
+def test_expected_counts_are_tensorflows(tmp_path: Any) -> None:
+    tf.set_random_seed(3)
+    file = tmp_path / "words"
+    file.write_text("a,2\nb,3\nc,4\nd,5\ne,1\nf,1\ng,10\n")
+    for options in ({"vocab_file": str(file)}, {"unigrams": [2, 3, 4, 5, 1, 1, 10]}):
+        fixed = made("fixed_unigram", 6, False, 8, num_reserved_ids=1, seed=2, **options)
+        with tf.Session() as session:
+            classes, true, counts = session.run(fixed)
+        assert classes.tolist() == [7, 7, 4, 4, 6, 2]
+        np.testing.assert_allclose(true, [[0.9231, 0.4615], [0, 0.6923], [0.2308, 0.2308]], atol=1e-4)
+        np.testing.assert_allclose(counts, [2.3077, 2.3077, 1.1538, 1.1538, 0.2308, 0.6923], atol=1e-4)
+    part = made("fixed_unigram", 3, False, 4, num_shards=2, shard=1, unigrams=[1, 2, 3, 4, 5, 1, 1, 10], seed=2)
+    learned = made("learned_unigram", 4, True, 8, seed=1)
+    with tf.Session() as session:
+        assert session.run(part.sampled_candidates).tolist() == [1, 3, 0]
+        np.testing.assert_allclose(session.run(part.true_expected_count)[0], [1.7647, 0.7059], atol=1e-4)
+        assert [round(float(session.run(learned.true_expected_count)[0, 0]), 4) for _ in range(2)] == [0.4871, 0.5373]
+        with pytest.raises(tf.errors.NotFoundError, match="/nowhere; No such file"):
+            session.run(made("fixed_unigram", 3, False, 4, vocab_file="/nowhere"))
+
+
+def test_word_vectors_learn_as_in_tensorflow() -> None:
+    """Behind the graph's seed, with labels of int32, as in the tutorial."""
+    tf.set_random_seed(11)
+    ids, labels = tf.placeholder(tf.int32, [8]), tf.placeholder(tf.int32, [8, 1])
+    embedded = tf.nn.embedding_lookup(tf.Variable(tf.random_uniform([50, 16], -1.0, 1.0)), ids)
+    weights, biases = tf.Variable(tf.truncated_normal([50, 16], stddev=0.25)), tf.Variable(tf.zeros([50]))
+    loss = tf.reduce_mean(tf.nn.nce_loss(weights, biases, labels, embedded, 6, 50))
+    step = tf.train.GradientDescentOptimizer(1.0).minimize(loss)
+    random = np.random.RandomState(0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found = [session.run([loss, step], {ids: random.randint(50, size=8), labels: random.randint(50, size=(8, 1))})
+                 for _ in range(4)]
+    np.testing.assert_allclose([each for each, _ in found], [12.2647, 12.8936, 11.0034, 6.5648], 1e-4)

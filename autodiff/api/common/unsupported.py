@@ -17,7 +17,7 @@ ADVICE = {
     "contrib.legacy_seq2seq": "decode with embedding_rnn_decoder or rnn_decoder, over one table and encoder",
     "contrib.distributions": "tf.distributions has the univariate ones; put others together with its bijectors",
     "contrib.image": "turn and move images with NumPy before feeding",
-    "contrib.opt": "tf.train's optimizers are supported, and kinds of Adam here",
+    "contrib.opt": "tf.train's optimizers are supported, and kinds of Adam and SciPy's minimizers here",
     "contrib.cudnn_rnn": "there is no GPU: use tf.nn.rnn_cell with tf.nn.dynamic_rnn",
     "contrib": "look for the name in tf, tf.nn, tf.layers or tf.train",
     "distributions": "write other densities out of tf ops",
@@ -37,6 +37,15 @@ ADVICE = {
     "app": "tf.app.run and tf.app.flags are supported",
     "python": "import the public name in its place, of tf, tf.nn, tf.keras or tf.train"}
 
+# Names that TensorFlow 1.0 took away -> what they are since.
+RENAMED = dict(pair.split("=") for pair in (
+    "audio_summary=summary.audio histogram_summary=summary.histogram image_summary=summary.image "
+    "merge_all_summaries=summary.merge_all merge_summary=summary.merge scalar_summary=summary.scalar "
+    "train.SummaryWriter=summary.FileWriter batch_cholesky=cholesky batch_matmul=matmul batch_matrix_inverse="
+    "matrix_inverse complex_abs=abs inv=reciprocal listdiff=setdiff1d mul=multiply neg=negative pack=stack "
+    "select=where sub=subtract unpack=unstack nn.rnn=nn.static_rnn nn.bidirectional_rnn=nn.static_bidirectional_rnn "
+    "nn.seq2seq=contrib.legacy_seq2seq").split())
+
 
 def advice(name: str) -> str:
     """The advice for a name below `tf.`; empty if there is none."""
@@ -47,10 +56,15 @@ def advice(name: str) -> str:
 def unsupported_name(room: str, name: str, available: Iterable[str]) -> UnsupportedError:
     """The error for a name that is not supported. room: `tf` or `tf.nn`; available: the names that are there."""
     full = f"{room}.{name}"
+    below = full.removeprefix("tf.")
+    if below in RENAMED:
+        module = "tensorflow" + room.removeprefix("tf").replace(".", "._api.v1.", 1)
+        return UnsupportedError(f"module {module!r} has no attribute {name!r}",
+                                hint=f"it is tf.{RENAMED[below]} since TensorFlow 1.0")
     public = [n for n in available if not n.startswith("_")]
     near = did_you_mean(name, public, likeness=0.7)
     return UnsupportedError("\n".join(line for line in (
-        f"gradbg does not support the TensorFlow name {full!r}", near, advice(full.removeprefix("tf."))) if line))
+        f"gradbg does not support the TensorFlow name {full!r}", near, advice(below)) if line))
 
 
 def refusing(room: str, module: str) -> Callable[[str], Any]:

@@ -9,59 +9,24 @@ from ...core.convert import convert_to_tensor
 from ...core.dtypes import int64
 from ...core.graph import Tensor
 from ...core.name_scope import scope
-from ...core.op import OPS, build
+from ...core.op import build
+from ..common.op_counts import count_more
+from ..math.casts import cast
 from ..math.reductions import reduce_any, reduce_sum
-from ..random import get_seed
+from ..random import (
+    all_candidate_sampler,
+    compute_accidental_hits,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from .cross_entropy import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits_v2
 from .embedding import embedding_lookup
 
-__all__ = ["all_candidate_sampler", "compute_accidental_hits", "log_uniform_candidate_sampler", "nce_loss",
-           "sampled_softmax_loss", "uniform_candidate_sampler"]
-
-
-def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
-                                  seed: int | None = None, name: str | None = None) -> list[Tensor]:
-    """Classes drawn so that the first are the likeliest, as for words sorted by how frequent they are.
-
-    true_classes: int[n, num_true]. Gives the classes int64[num_sampled], and the expected counts of
-    the true ones, float32[n, num_true], and of those drawn, float32[num_sampled].
-    P(k) = log((k + 2) / (k + 1)) / log(range_max + 1); unique: no class is drawn twice.
-    """
-    return _drawn("LogUniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max, seed, name)
-
-
-def uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
-                              seed: int | None = None, name: str | None = None) -> list[Tensor]:
-    """Classes drawn with equal chances; arguments and results are as in log_uniform_candidate_sampler."""
-    return _drawn("UniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max, seed, name)
-
-
-def all_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None,
-                          name: str | None = None) -> list[Tensor]:
-    """Every class once, none by chance; results are as in log_uniform_candidate_sampler."""
-    with scope(name, "AllCandidateSampler", [true_classes]):
-        true_classes = convert_to_tensor(true_classes, int64)
-        return [convert_to_tensor(np.arange(num_sampled)), build.Cast(build.OnesLike(true_classes), dtype="float32"),
-                convert_to_tensor(np.ones(num_sampled, np.float32))]
-
-
-def compute_accidental_hits(true_classes: Any, sampled_candidates: Any, num_true: int, seed: int | None = None,
-                            name: str | None = None) -> list[Tensor]:
-    """Where a class that was drawn is a true one: rows int32[k], places among those drawn int64[k], and the lowest
-    float, float32[k], for their logits. true_classes: int[n, num_true], sampled_candidates: int[num_sampled]."""
-    with scope(name, "ComputeAccidentalHits", [true_classes, sampled_candidates]):
-        true_classes = convert_to_tensor(true_classes, int64)
-        drawn = build.Cast(sampled_candidates, dtype="int64")
-        hits = build.Where(build.Equal(build.ExpandDims(true_classes, 2), drawn))
-        rows, places = build.Cast(hits[:, 0], dtype="int32"), hits[:, 2]
-        return [rows, places, build.Fill(build.Shape(places), np.finfo(np.float32).min)]
-
-
-def _drawn(kind: str, true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
-           seed: int | None, name: str | None) -> list[Tensor]:
-    first, second = get_seed(seed)
-    return OPS[kind](true_classes, num_true=int(num_true), num_sampled=int(num_sampled), unique=bool(unique),
-                     range_max=int(range_max), seed=first or 0, seed2=second or 0, name=name)
+__all__ = ["all_candidate_sampler", "compute_accidental_hits", "fixed_unigram_candidate_sampler",
+           "learned_unigram_candidate_sampler", "log_uniform_candidate_sampler", "nce_loss", "sampled_softmax_loss",
+           "uniform_candidate_sampler"]
 
 
 def nce_loss(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
@@ -104,7 +69,8 @@ def _compute_sampled_logits(weights: Any, biases: Any, labels: Any, inputs: Any,
     """
     parts = list(weights) if isinstance(weights, (list, tuple)) else [weights]
     with scope(name, "compute_sampled_logits", [*parts, biases, inputs, labels]):
-        labels, inputs = build.Cast(convert_to_tensor(labels), dtype=int64), convert_to_tensor(inputs)
+        labels, inputs = cast(convert_to_tensor(labels), int64), convert_to_tensor(inputs)
+        count_more(2)  # a reshape of the labels
         if sampled_values is None:
             sampled_values = log_uniform_candidate_sampler(labels, num_true, num_sampled, True, num_classes, seed)
         sampled, true_expected, sampled_expected = [build.StopGradient(v) for v in sampled_values]

@@ -90,7 +90,7 @@ def _filled(shape: Sequence[int], stream: Stream, start: int, step: int, made: C
 def uniform(shape: Sequence[int], dtype: Any, stream: Stream, start: int = 0, step: int = 0) -> np.ndarray:
     """Numbers in [0, 1) from a block of a stream on. dtype: float16, float32 or float64, of NumPy's; step: blocks from
     one draw of an op to its next."""
-    return _filled(shape, stream, start, step, lambda words: _unit(words, dtype), _SIZES.get(dtype, 4))
+    return _filled(shape, stream, start, step, lambda words: unit(words, dtype), _SIZES.get(dtype, 4))
 
 
 def normal(shape: Sequence[int], dtype: Any, stream: Stream, start: int = 0, step: int = 0) -> np.ndarray:
@@ -128,7 +128,7 @@ def integers(shape: Sequence[int], minval: Any, maxval: Any, stream: Stream, sta
     return (found + minval.astype(np.int64).astype(np.uint64)).astype(minval.dtype)
 
 
-def _unit(words: np.ndarray, dtype: Any) -> np.ndarray:
+def unit(words: np.ndarray, dtype: Any) -> np.ndarray:
     """Floats in [0, 1) of the lowest bits: each of one word, float64 of two."""
     if dtype is np.float64:
         high, low = words[..., ::2].astype(np.uint64), words[..., 1::2]
@@ -144,10 +144,10 @@ def _unit(words: np.ndarray, dtype: Any) -> np.ndarray:
 
 def _normal(words: np.ndarray, dtype: Any) -> np.ndarray:
     """As many normal numbers as uniform ones. Functions are rounded once, as those of C are in all but few cases."""
-    unit = _unit(words, np.float64 if dtype is np.float64 else np.float32)
-    kind, (lengths, turns) = unit.dtype, (np.float64(unit[..., i::2]) for i in range(2))
+    drawn = unit(words, np.float64 if dtype is np.float64 else np.float32)
+    kind, (lengths, turns) = drawn.dtype, (np.float64(drawn[..., i::2]) for i in range(2))
     radius = np.sqrt(-2 * np.log(np.maximum(lengths, kind.type(1e-7))).astype(kind))
     angle = (2 * np.pi * turns).astype(kind).astype(np.float64)
-    found = np.empty_like(unit)
+    found = np.empty_like(drawn)
     found[..., ::2], found[..., 1::2] = np.sin(angle).astype(kind) * radius, np.cos(angle).astype(kind) * radius
     return found.astype(dtype, copy=False)

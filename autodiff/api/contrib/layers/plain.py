@@ -8,17 +8,20 @@ from ....core.dtypes import int32, int64
 from ....core.errors import ArgumentError, ShapeError
 from ....core.graph import Tensor, get_default_graph
 from ....core.op import build
-from ...arrays.creation import one_hot
+from ...arrays.creation import linspace, one_hot
+from ...arrays.rearrange import meshgrid
+from ...arrays.shaping import concat, reshape, shape, transpose
 from ...layers import core, pooling
-from ...math.reductions import reduce_max
+from ...math.reductions import reduce_max, reduce_sum
 from ...nn.embedding import embedding_lookup
+from ...variables.initializers import Constant, Ones
 from ...variables.variable_scope import variable_scope
 from ..arg_scope import add_arg_scope
 from ..framework import model_variable
-from .utils import channels_first, collect_named_outputs, renaming_getter
+from .utils import channels_first, collect, collect_named_outputs, renaming_getter
 
 __all__ = ["avg_pool2d", "avg_pool3d", "dropout", "embed_sequence", "flatten", "max_pool2d", "max_pool3d", "maxout",
-           "one_hot_encoding", "repeat", "softmax", "stack"]
+           "one_hot_encoding", "repeat", "softmax", "spatial_softmax", "stack"]
 
 
 @add_arg_scope
@@ -136,3 +139,36 @@ def embed_sequence(ids: Any, vocab_size: int | None = None, embed_dim: int | Non
         table = model_variable("embeddings", shape, initializer=initializer, regularizer=regularizer,
                                trainable=trainable)
         return embedding_lookup(table, ids)
+
+
+@add_arg_scope
+def spatial_softmax(features: Any, temperature: Any = None, name: str | None = None, variables_collections: Any = None,
+                    trainable: bool = True, data_format: str = "NHWC") -> Tensor:
+    """Where each channel is greatest: the mean place of a softmax over its points, between -1 and 1 along both axes.
+
+    features: float[n, h, w, k] -> float[n, 2 k], place along h and w of one channel after the other. temperature: what
+    features are divided by; a variable that begins with it, or with 1. Source: Finn et al. (2016), section IV.
+    """
+    with variable_scope(name, "spatial_softmax"):
+        sizes, known = shape(features), features.shape
+        if data_format not in ("NHWC", "NCHW"):
+            raise ArgumentError("data_format has to be either NCHW or NHWC.", found=repr(data_format))
+        first = data_format == "NCHW"
+        height, width = (sizes[axis + first] for axis in (1, 2))
+        channels = known[1 if first else 3].value
+        if channels is None:
+            raise ArgumentError("The num_channels dimension of the inputs to `spatial_softmax` should be defined. "
+                                "Found `None`.")
+        with get_default_graph().name_scope("spatial_softmax_op"):
+            down, across = (reshape(place, [height * width]) for place in meshgrid(
+                linspace(-1.0, 1.0, height), linspace(-1.0, 1.0, width), indexing="ij"))
+            start = Ones() if temperature is None else Constant(temperature)
+            divisor = model_variable("temperature", (), initializer=start, trainable=trainable)
+            if trainable:
+                collect(divisor, variables_collections, "temperature")
+            rows = reshape(features if first else transpose(features, [0, 3, 1, 2]), [-1, height * width])
+            weights = build.Softmax(rows / divisor)
+            places = [reduce_sum(place * weights, [1], keepdims=True) for place in (down, across)]
+            points = reshape(concat(places, 1), [-1, channels * 2])
+            points.set_shape([None, channels * 2])
+            return points
