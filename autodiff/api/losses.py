@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..core.collections import GraphKeys
 from ..core.convert import convert_to_tensor
 from ..core.dtypes import float32
@@ -10,7 +12,8 @@ from ..core.errors import ArgumentError, ShapeError
 from ..core.graph import Tensor, get_default_graph
 from ..core.name_scope import scope as name_scope
 from ..core.op import build
-from ..core.shapes import compatible, merge, show
+from ..core.shapes import compatible, is_known, merge, show
+from ..ops.common.op_counts import count_more, counted_as
 from .common.ranks import narrowed, remove_squeezable_dimensions
 from .common.renamed_arguments import one_of
 from .common.unsupported import refusing
@@ -92,13 +95,31 @@ def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = N
     with name_scope(scope, "weighted_loss", [losses, weights]):
         losses = convert_to_tensor(losses)
         dtype, single = losses.dtype.base_dtype, in_dtype(losses)
-        scale = in_dtype(_checked(weights, losses))
-        loss = build.Mul(single, scale)
-        if reduction != Reduction.NONE:
-            loss = _reduced(loss, single, weights, scale, reduction)
+        with counted_as(_count_of_weighted(weights, losses, reduction)):
+            scale = in_dtype(_checked(weights, losses))
+            loss = build.Mul(single, scale)
+            if reduction != Reduction.NONE:
+                loss = _reduced(loss, single, weights, scale, reduction)
         loss = loss if dtype is float32 else build.Cast(loss, dtype=dtype)
         add_loss(loss, loss_collection)
         return loss
+
+
+_OF_REDUCTION = {Reduction.NONE: 0, Reduction.SUM: 2, Reduction.MEAN: 11, Reduction.SUM_OVER_BATCH_SIZE: 7,
+                 Reduction.SUM_BY_NONZERO_WEIGHTS: 14}
+
+
+def _count_of_weighted(weights: Any, losses: Tensor, reduction: str) -> int | None:
+    """The operations of a weighted loss in TensorFlow, which asserts in the graph, each time, that weights fit."""
+    if weights is None:
+        return None
+    is_number = not isinstance(weights, Tensor)
+    dims = np.shape(weights) if is_number else weights.dims
+    is_static = dims == () or is_known(dims) and is_known(losses.dims)
+    count = (6 + 2 * is_number if is_static else 64) + _OF_REDUCTION[reduction]
+    if reduction == Reduction.SUM_BY_NONZERO_WEIGHTS and not (is_static and dims == losses.dims):
+        count += 9 if is_static else 67  # broadcast to the losses
+    return count
 
 
 def _reduced(weighted: Tensor, losses: Tensor, weights: Any, scale: Tensor, reduction: str) -> Tensor:
@@ -185,6 +206,7 @@ def hinge_loss(labels: Any, logits: Any, weights: Any = 1.0, scope: str | None =
     """max(0, 1 - (2 z - 1) x) of labels z in {0, 1} and logits x."""
     with name_scope(scope, "hinge_loss", [logits, labels, weights]) as full:
         labels, logits = _pair(labels, logits, "logits")
+        count_more(1)  # ones as they are in the labels
         losses = build.Relu(1 - (2 * labels - 1) * logits)
         return compute_weighted_loss(losses, weights, full, loss_collection, reduction)
 
@@ -272,6 +294,7 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any, weights: Any = 1.0, s
         raise ArgumentError(expected="labels and logits", found="None")
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", [logits, labels, weights]) as full:
         labels, logits = remove_squeezable_dimensions(labels, logits, expected_rank_diff=1)
+        count_more(-(not isinstance(weights, Tensor)))  # converted for all of it
         weights = narrowed(weights, labels)
         losses = cross_entropy.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, full, loss_collection, reduction)

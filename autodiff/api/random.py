@@ -12,8 +12,8 @@ from ..core.graph import Tensor, get_default_graph
 from ..core.name_scope import scope
 from ..core.op import OPS, build
 from ..core.shapes import is_known
+from ..ops.common.op_counts import operations_so_far
 from .common.made import named
-from .common.op_counts import operations_so_far
 from .common.unsupported import refusing
 
 _DEFAULT_SEED = 87654321  # stands for the graph's seed when only the op has one

@@ -57,6 +57,11 @@ class FunctionGraph(Graph):
         self.updated.update(updates_of(op))
         return op
 
+    def captured_result(self, tensor: Tensor) -> Tensor:
+        """`capture`, of what the function gives."""
+        self.adding = "NextIteration" if self.in_loop else "Merge"
+        return self.capture(tensor)
+
     def capture(self, tensor: Tensor) -> Tensor:
         """The inner tensor for an outer one, which becomes an input of the calling operation.
 
@@ -225,8 +230,7 @@ class Function:
 
 def finish(graph: FunctionGraph, outputs: Sequence[Tensor], kept: Sequence[Tensor] | None = None) -> Function:
     """The function that `graph` has become, giving `outputs`. kept: the tensors to keep, if more than it must."""
-    graph.adding = "NextIteration" if graph.in_loop else "Merge"
-    outputs = tuple(graph.capture(t) for t in outputs)
+    outputs = tuple(graph.captured_result(t) for t in outputs)
     once = [op for op in in_order(dependencies(outputs)) if not is_repeatable(op)]
     if kept is None and once:
         below = ancestors(outputs)

@@ -10,9 +10,11 @@ from ..core.names import RuleScopes
 from ..core.op import OPS, REGISTERED_GRADIENTS, Blocked, blocked, build
 from ..core.shapes import compatible, show
 from ..core.site import inside
+from ..ops.common.op_counts import counted_as
 from .aggregate import Gradient
 from .between import carries_gradient, inputs_of
 from .blocked_reasons import no_gradient_reason, note_blocked
+from .rule_counts import rule_count
 
 _TAKE_NONE = frozenset(("If", "While"))  # rules that ask which outputs receive anything: not all depend on all inputs
 # rules that pass IndexedSlices on
@@ -41,7 +43,11 @@ def apply_rule(graph: Graph, op: Operation, y: Tensor, dys: dict[Tensor, Gradien
             scopes.made_from[rule] = inside(graph.made_from, rule)
         graph.made_from = scopes.made_from[rule]
         inputs = op.inputs or inputs_of(op)
-        dxs = _answer(rule, op, dys, inputs)
+        if graph.seed is None:
+            dxs = _answer(rule, op, dys, inputs)
+        else:
+            with counted_as(rule_count(op)):
+                dxs = _answer(rule, op, dys, inputs)
         for dx, tensor in zip(dxs, inputs):
             if type(dx) is not Tensor or dx.dims != tensor.dims or not tensor.dtype.base_dtype.is_differentiable:
                 dxs = [_checked(graph, op, tensor, index, dx) for index, (dx, tensor) in enumerate(zip(dxs, inputs))]

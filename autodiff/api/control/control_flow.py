@@ -14,6 +14,7 @@ from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
 from ...gradients.control_flow import call_if
+from ...ops.common.op_counts import body_counted, count_more, counted_as
 from .function import with_effects
 from .parts import RowParts, kind_of, parted, rejoined
 from .tensor_array import TensorArray
@@ -39,24 +40,26 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
                         hint="use a Python `if` for a choice that is known while the graph is built")
     with graph.name_scope(name or "cond"):
         pred = as_predicate(pred)
+        count_more(4)  # a Switch of the predicate, and what it gives in each branch
         sides, results, given = [], [], []
         for function in (true_fn, false_fn):
             side = FunctionGraph(graph)
-            with side.as_default():
+            with side.as_default(), body_counted(side):
                 given.append(_unwrapped(function(), strict))
             side.shown = _refused_of_true_fn
             sides.append(side)
         kinds = _common_kinds(*given)
         given = _with_common_indices(*sides, *given)
         for which, side, result in zip((True, False), sides, given):
-            with side.as_default():
-                results.append(nest.map_structure(functools.partial(_as_output, which), parted(result, kinds)))
+            with side.as_default(), body_counted(side):
+                results.append(nest.map_structure(functools.partial(_as_output, side, which), parted(result, kinds)))
         _check_alike(*results)
         then_branch, else_branch = (finish(side, with_effects(side, [flow_of(v) for v in nest.flatten(result)]))
                                     for side, result in zip(sides, results))
         if not then_branch.outputs:
             raise ArgumentError("true_fn and false_fn must return at least one result")
-        outputs = call_if(pred, then_branch, else_branch)
+        with counted_as(len(then_branch.outputs)):
+            outputs = call_if(pred, then_branch, else_branch)
         packed = [rewrapped(out, old) for out, old in zip(outputs, nest.flatten(results[0]))]
         return rejoined(nest.pack_sequence_as(results[0], packed))
 
@@ -106,17 +109,18 @@ def as_predicate(value: Any) -> Tensor:
     return pred
 
 
-def _as_output(which: bool, value: Any) -> Any:
+def _as_output(side: FunctionGraph, which: bool, value: Any) -> Any:
     """A branch's result as a tensor or TensorArray; an operation gives which branch has run."""
     if isinstance(value, Operation):
-        with get_default_graph().control_dependencies([value]):
+        with get_default_graph().control_dependencies([value]), counted_as(1):
             return build.Identity(convert_to_tensor(which), name="done")
     if isinstance(value, TensorArray):
         return value
     if value is None:
         raise ArgumentError("a branch returned None: expected tensors")
-    tensor = convert_to_tensor(value)
-    return build.Identity(tensor) if tensor.dtype.is_ref else tensor
+    tensor = side.captured_result(convert_to_tensor(value))
+    with counted_as(0):  # in TensorFlow it stays what it is
+        return build.Identity(tensor) if tensor.dtype.is_ref else tensor
 
 
 def flow_of(value: Any) -> Tensor:

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core import nest
+from ...core.constant_value import static_value
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, AutodiffError, KindError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
+from ...ops.common.op_counts import count_more
 from .tensor_array import TensorArray
 from .while_loop import while_loop
 
@@ -60,8 +62,17 @@ def map_fn(fn: Callable[..., Any], elems: Any, dtype: Any = None, parallel_itera
                 raise
             return i + 1, [a.write(i, v) for a, v in zip(written, nest.flatten(result))]
 
+        _count_limit(count, len(flat) + len(arrays))
         _, written = while_loop(lambda i, _: i < count, step, (0, arrays), back_prop=back_prop)
         return nest.pack_sequence_as(structure, _joined(written, static))
+
+
+def _count_limit(count: Any, arrays: int) -> None:
+    """TensorFlow counts iterations beside the loop's own variable, up to the number of slices.
+
+    arrays: of slices and of results; it makes a constant for the size of each.
+    """
+    count_more(11 if static_value(count) is None else 12 + arrays)
 
 
 def scan(fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
@@ -74,7 +85,7 @@ def scan(fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_i
     if not callable(fn):
         raise KindError(f"fn must be callable, found {fn!r}")
     with get_default_graph().name_scope(name or "scan"):
-        _, count, at, static = _slices(elems)
+        flat, count, at, static = _slices(elems)
         start, begun = _start(at, initializer, count, reverse)
         arrays = [TensorArray(t.dtype.base_dtype, size=count, infer_shape=infer_shape) for t in nest.flatten(start)]
         if begun:
@@ -86,6 +97,7 @@ def scan(fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_i
             return i + (-1 if reverse else 1), total, written
 
         first = (count - 1 - begun) if reverse else convert_to_tensor(begun)
+        _count_limit(count, len(flat) + len(arrays))
         _, _, written = while_loop(lambda i, *_: i >= 0 if reverse else i < count, step, (first, start, arrays),
                                    back_prop=back_prop)
         return nest.pack_sequence_as(start, _joined(written, static))
@@ -119,10 +131,11 @@ def _fold(fn: Callable[..., Any], elems: Any, initializer: Any, back_prop: bool,
     if not callable(fn):
         raise KindError(f"fn must be callable, found {fn!r}")
     with get_default_graph().name_scope(name):
-        _, count, at, _ = _slices(elems)
+        flat, count, at, _ = _slices(elems)
         start, begun = _start(at, initializer, count, reverse)
         first = (count - 1 - begun) if reverse else convert_to_tensor(begun)
         step = -1 if reverse else 1
+        _count_limit(count, len(flat))
         _, total = while_loop(lambda i, _: i >= 0 if reverse else i < count,
                               lambda i, a: (i + step, _alike(fn(a, at(i)), a)), (first, start), back_prop=back_prop)
         return total

@@ -7,9 +7,10 @@ from ...core.constant_value import static_value
 from ...core.convert import convert_to_tensor
 from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, UnsupportedError
-from ...core.graph import Tensor
+from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import Dims, TensorShape, as_dims, compatible, is_known, merge, show
+from ...ops.common.op_counts import count_more, counted_as
 
 
 class TensorArray:
@@ -33,6 +34,7 @@ class TensorArray:
         self._may_lack = infer_shape or is_known(self._dims)
         self.flow: Tensor = flow if flow is not None else build.ListReserve(
             size, dtype=self.dtype, name=name or "TensorArray")
+        self._known_in: set[Any] = {get_default_graph()}
 
     @property
     def handle(self) -> Tensor:
@@ -52,8 +54,16 @@ class TensorArray:
         array.dtype, array.dynamic_size, array.infer_shape = self.dtype, self.dynamic_size, self.infer_shape
         array._may_lack, array._once = self._may_lack, self._once
         array._dims = self._dims if dims is None else dims
-        array.flow = flow
+        array.flow, array._known_in = flow, self._known_in
         return array
+
+    def _used(self) -> None:
+        """Count what TensorFlow makes of the array itself, which goes beside the list, in the body of a loop."""
+        graph = get_default_graph()
+        while graph not in self._known_in:
+            self._known_in.add(graph)
+            count_more(1)
+            graph = getattr(graph, "outer", graph)
 
     def identity(self) -> "TensorArray":
         return self.with_flow(build.Identity(self.flow))
@@ -64,6 +74,7 @@ class TensorArray:
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """The element at `index`."""
+        self._used()
         return build.ListItem(self.flow, index, dtype=self.dtype, shape=self._dims, written=not self._may_lack,
                               once=self._once, name=name or "TensorArrayReadV3")
 
@@ -72,6 +83,7 @@ class TensorArray:
         value = convert_to_tensor(value, self.dtype if not hasattr(value, "dtype") else None)
         if value.dtype.base_dtype is not self.dtype:
             raise ArgumentError(f"TensorArray of {self.dtype.name} cannot hold {value.describe()}")
+        self._used()
         return self.with_flow(build.ListSet(self.flow, index, value, grow=self.dynamic_size,
                                             name=name or "TensorArrayWriteV3"),
                               self._element_dims(value.dims))
@@ -83,8 +95,9 @@ class TensorArray:
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements on a new axis 0."""
-        return build.ListStack(self.flow, self.flow, dtype=self.dtype, shape=self._dims, written=not self._may_lack,
-                               once=self._once, name=name or "TensorArrayStack")
+        with counted_as(5):  # of as many indices as there are elements
+            return build.ListStack(self.flow, self.flow, dtype=self.dtype, shape=self._dims,
+                                   written=not self._may_lack, once=self._once, name=name or "TensorArrayStack")
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """Some elements on a new axis 0."""
@@ -98,7 +111,8 @@ class TensorArray:
         if made is not None and made.type == "ListReserve" and not self.dynamic_size:
             size = static_value(made.inputs[0])
             if size is None or rows is None or size == rows:
-                return self.with_flow(build.ListUnstack(value, name=name), dims)
+                with counted_as(9):
+                    return self.with_flow(build.ListUnstack(value, name=name), dims)
         numbers = build.Range(0, build.Shape(value)[0], 1)
         return self.with_flow(self._put(numbers, value, name), dims)
 

@@ -13,6 +13,7 @@ from ...core.indexed_slices import IndexedSlices
 from ...core.op import build
 from ...core.shapes import Dims, TensorShape, as_dims, show
 from ...gradients.control_flow import call_while
+from ...ops.common.op_counts import body_counted, count_more
 from ..type_specs import TensorSpec
 from .control_flow import as_predicate, flow_of, rewrapped
 from .function import with_effects
@@ -131,15 +132,19 @@ class _Loop:
         for side in (cond, body):
             for i, (tensor, d) in enumerate(zip(initial, dims)):
                 side.add_argument(tensor.dtype.base_dtype, d, f"loop_var_{i}")
-        with cond.as_default():
+        count_more(2 * len(initial))  # Enter and Merge of each
+        with cond.as_default(), body_counted(cond):
+            goes_on = cond.arguments[-1] < limit if self.limit is not None else None
             more = as_predicate(self.cond(*self._state(cond)))
-            if self.limit is not None:
-                more = build.LogicalAnd(more, cond.arguments[-1] < limit)
-        with body.as_default():
+            if goes_on is not None:
+                more = build.LogicalAnd(goes_on, more)
+        count_more(1 + 2 * len(initial))  # LoopCond; Switch and Identity of each
+        with body.as_default(), body_counted(body):
+            following = [body.arguments[-1] + 1] if self.limit is not None else []
             outputs, arrays, structure = self._body_outputs(body)
-            if self.limit is not None:
-                outputs.append(body.arguments[-1] + 1)
-            outputs = with_effects(body, outputs)
+        count_more(2 * len(initial) - 1)  # NextIteration and Exit of each, in place of the loop
+        with body.as_default():
+            outputs = with_effects(body, outputs + following)
         for side in (cond, body):
             side.read_anew(cond.updated | body.updated)
         results = call_while(initial, finish(cond, [more], ()), finish(body, outputs), dims, back_prop=self.back_prop)
@@ -153,7 +158,8 @@ class _Loop:
     def _body_outputs(self, graph: FunctionGraph) -> tuple[list[Tensor], list[Any], Any]:
         state = self._state(graph)
         result = _items(self.body(*state))
-        flat = [v if isinstance(v, TensorArray) else convert_to_tensor(v) for v in nest.flatten(result)]
+        flat = [v if isinstance(v, TensorArray) else graph.captured_result(convert_to_tensor(v))
+                for v in nest.flatten(result)]
         nest.assert_same_structure(list(state), list(result))
         for i, (value, leaf) in enumerate(zip(flat, self.leaves)):
             self._check_invariant(i, value, leaf)

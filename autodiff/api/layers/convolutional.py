@@ -7,8 +7,8 @@ from ...core.errors import ShapeError
 from ...core.graph import Tensor
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims
+from ...ops.common.op_counts import count_more
 from ..arrays.rearrange import pad
-from ..common.op_counts import count_more
 from ..nn.activations import bias_add
 from ..nn.convolutions import check_steps
 from ..nn.convolutions import conv1d as filtered_rows

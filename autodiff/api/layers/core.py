@@ -10,8 +10,8 @@ from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims, num_elements
+from ...ops.common.op_counts import counted_as, operations_so_far
 from ..arrays.shaping import transpose
-from ..common.op_counts import counted_as, operations_so_far
 from ..control.control_flow import cond
 from ..linalg.products import tensordot
 from ..nn.activations import bias_add

@@ -9,7 +9,7 @@ from ...core.errors import ArgumentError, KindError, ShapeError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims
-from ..common.op_counts import count_more, counted_as
+from ...ops.common.op_counts import count_more, counted_as
 from ..math.casts import in_dtype
 from ..nn.normalization import batch_normalization as normalized
 from ..nn.normalization import fused_batch_norm, moments

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...core.graph import Tensor
 from ...core.op import build
-from ..common.op_counts import count_more
+from ...ops.common.op_counts import count_more
 from ..nn.convolutions import separable_conv2d as separable_images
 from ..variables.layer_base import callable_or_none
 from ..variables.named_initializers import ZEROS

@@ -6,8 +6,8 @@ from typing import Any
 from ...core.graph import Tensor
 from ...core.op import build
 from ...core.shapes import TensorShape, as_dims
+from ...ops.common.op_counts import count_more
 from ..arrays.shaping import stack
-from ..common.op_counts import count_more
 from ..nn.convolutions import conv2d_transpose as transposed_images
 from ..nn.convolutions import conv3d_transpose as transposed_volumes
 from .convolutional import Convolution

@@ -16,8 +16,8 @@ from ...core.infer import axis_in
 from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import is_known, num_elements
+from ...ops.common.op_counts import count_more
 from ..common.answering import or_answered
-from ..common.op_counts import count_more
 
 __all__ = ["einsum", "matmul", "tensordot"]
 

@@ -12,6 +12,7 @@ from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import compatible, is_known, merge, show
+from ...ops.common.op_counts import counted_as
 from ..common.renamed_arguments import one_of
 
 __all__ = ["log_poisson_loss", "sigmoid_cross_entropy_with_logits", "softmax_cross_entropy_with_logits",
@@ -29,8 +30,9 @@ def sigmoid_cross_entropy_with_logits(_sentinel: Any = None, labels: Any = None,
     _by_keyword("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     with scope(name, "logistic_loss", [logits, labels]) as full:
         logits, labels = _same_shape(logits, labels, "labels")
-        positive = build.GreaterEqual(logits, build.ZerosLike(logits))
-        relu = build.Select(positive, logits, build.ZerosLike(logits))
+        zero = build.ZerosLike(logits)
+        positive = build.GreaterEqual(logits, zero)
+        relu = build.Select(positive, logits, zero)
         minus_abs = build.Select(positive, -logits, logits)
         return build.Add(relu - logits * labels, build.Log1p(build.Exp(minus_abs)), name=full)
 
@@ -99,7 +101,8 @@ def softmax_cross_entropy_with_logits_v2(labels: Any, logits: Any, axis: int | N
     labels, logits: float[..., k, ...]; each distribution of labels sums to 1. -> float[..., ...] without the axis.
     """
     axis = one_of("axis", axis, "dim", dim)
-    with scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as full:
+    with (scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as full,
+          counted_as(31 if axis in (None, -1) else 53)):  # with the reshapes to rows and back
         logits = given = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
         if given.dtype is float16:
@@ -141,7 +144,9 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel: Any = None, labels: Any 
     (ValueError). A label out of range is an InvalidArgumentError when it runs.
     """
     _by_keyword("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
-    with scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
+    rank, is_static = len(getattr(logits, "dims", None) or ()), is_known(getattr(labels, "dims", ()))
+    with (scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]),
+          counted_as(2 if rank == 2 else 18 if is_static else 34)):  # with the reshapes to rows and back
         labels, logits = convert_to_tensor(labels, name="labels"), convert_to_tensor(logits, name="logits")
         _check_sparse(labels, logits)
         half = as_dtype(logits.dtype).base_dtype is float16

@@ -12,11 +12,13 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import merge
+from ...ops.common.op_counts import count_more, counted_as
 from ..arrays.rearrange import reverse, reverse_sequence
 from ..arrays.shaping import stack
 from ..control.tensor_array import TensorArray
 from ..control.while_loop import while_loop
 from ..math import where
+from ..math.casts import in_dtype
 from ..math.reductions import reduce_all, reduce_max
 from ..variables.variable_scope import variable_scope
 from .rnn_cell.base import batch_of, called, check_cell, size_dims, zeros_of
@@ -49,7 +51,10 @@ def dynamic_rnn(cell: Any, inputs: Any, sequence_length: Any = None, initial_sta
 def swapped(x: Tensor) -> Tensor:
     """The first two axes exchanged; less than two axes stay as they are."""
     if x.dims is not None:
-        return x if len(x.dims) < 2 else build.Transpose(x, [1, 0, *range(2, len(x.dims))], name="transpose")
+        if len(x.dims) < 2:
+            return x
+        with counted_as(8):  # a permutation that is put together in the graph
+            return build.Transpose(x, [1, 0, *range(2, len(x.dims))], name="transpose")
     return build.Transpose(x, build.ConcatV2(0, [1, 0], build.Range(2, build.Rank(x), 1)), name="transpose")
 
 
@@ -63,12 +68,13 @@ def _check_series(flat: list[Tensor]) -> None:
 
 def _lengths(sequence_length: Any, batch: Any) -> Tensor:
     """The lengths as int32[n], with a check in the run that each row has one."""
-    lengths = build.Cast(convert_to_tensor(sequence_length), dtype=int32)
+    lengths = in_dtype(sequence_length, int32)
     if lengths.dims is not None and len(lengths.dims) != 1:
         raise ShapeError("sequence_length must be a vector of length batch_size", found=lengths.describe())
     lengths = build.Identity(lengths, name="sequence_length")
     if lengths.dims is not None and None not in lengths.dims and isinstance(batch, int) and lengths.dims[0] == batch:
         return build.Identity(lengths, name="CheckSeqLen")
+    count_more(3)  # what the assertion says
     shape = build.Shape(lengths)
     fits = reduce_all(build.Equal(shape, stack([batch])))
     check = build.Assert(fits, convert_to_tensor("expected one sequence_length for each row, found shape"), shape)
@@ -99,35 +105,46 @@ def output_dtype(dtype: Any, state: Any) -> Any:
 
 def _looped(cell: Any, series: Any, state: Any, lengths: Tensor | None, batch: Any, dtype: Any) -> tuple[Any, Any]:
     flat, sizes = nest.flatten(series), nest.flatten(cell.output_size)
-    steps = batch_of(flat[0], 0)
-    wanted = output_dtype(dtype, state)
-    zero_output = nest.pack_sequence_as(cell.output_size, [zeros_of(batch, size, wanted) for size in sizes])
-    read = [TensorArray(x.dtype.base_dtype, steps, element_shape=x.dims[1:]).unstack(x) for x in flat]
-    known = flat[0].dims[:2]
-    written = [TensorArray(wanted, steps, element_shape=(known[1], *size_dims(size))) for size in sizes]
+    wanted, known = output_dtype(dtype, state), flat[0].dims[:2]
+    with counted_as(_count_before(len(flat), len(sizes), known, lengths is not None)):
+        steps = batch_of(flat[0], 0)
+        zero_output = nest.pack_sequence_as(cell.output_size, [zeros_of(batch, size, wanted) for size in sizes])
+        read = [TensorArray(x.dtype.base_dtype, steps, element_shape=x.dims[1:]).unstack(x) for x in flat]
+        written = [TensorArray(wanted, steps, element_shape=(known[1], *size_dims(size))) for size in sizes]
+        longest = steps if lengths is None else build.Minimum(steps, build.Maximum(1, reduce_max(lengths)))
 
     def step(time: Tensor, written: list[TensorArray], state: Any) -> Any:
         now = nest.pack_sequence_as(series, [array.read(time) for array in read])
+        over = None if lengths is None else build.LessEqual(lengths, time)
         output, new_state = called(cell, now, state)
-        if lengths is not None:
-            output, new_state = until(time, lengths, zero_output, state, output, new_state)
+        if over is not None:
+            output, new_state = until(over, zero_output, state, output, new_state)
         return time + 1, [a.write(time, y) for a, y in zip(written, nest.flatten(output))], new_state
 
-    longest = steps if lengths is None else build.Minimum(steps, build.Maximum(1, reduce_max(lengths)))
     _, written, state = while_loop(lambda time, *_: time < longest, step,
                                    (convert_to_tensor(0, name="time"), written, state), maximum_iterations=steps)
     joined = [array.stack() for array in written]  # steps that no row reached are zeros
+    count_more(len(sizes) * (1 if None in known else 2))  # constants of the shape around time
     for output, size in zip(joined, sizes):
         output.set_shape((known[0], known[1], *size_dims(size)))
     return nest.pack_sequence_as(cell.output_size, joined), state
 
 
-def until(time: Any, lengths: Tensor, zero_output: Any, state: Any, output: Any, new_state: Any) -> tuple[Any, Any]:
-    """Output and state of a step: zero and the old one in rows whose length is reached."""
+def _count_before(inputs: int, outputs: int, known: Any, has_lengths: bool) -> int:
+    """The operations before the loop in TensorFlow: sizes, zeros, arrays, what is read from them, the last step.
+
+    known: sizes of time and batch.
+    """
+    sizes, zeros = (5, 6) if known[1] is not None else (10, 7)
+    limit = 3 - (known[0] is not None)  # which is a constant of the loop's in here
+    shared = known[0] is None and not has_lengths  # with the last step, by the loop in here
+    return sizes + zeros * outputs + 4 * has_lengths + 10 * inputs + outputs + limit + shared
+
+
+def until(over: Tensor, zero_output: Any, state: Any, output: Any, new_state: Any) -> tuple[Any, Any]:
+    """Output and state of a step: zero and the old one in rows whose length is reached, where `over` holds."""
     nest.assert_same_structure(zero_output, output)
     nest.assert_same_structure(state, new_state)
-    over = build.LessEqual(lengths, time)
-
     def choose(old: Any, new: Any) -> Any:
         if isinstance(old, TensorArray) or old.dims == ():
             return new

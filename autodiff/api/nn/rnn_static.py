@@ -44,7 +44,7 @@ def static_rnn(cell: Any, inputs: Any, initial_state: Any = None, dtype: Any = N
                 opened.reuse_variables()
             output, new_state = called(cell, now, state)
             if sequence_length is not None:
-                output, new_state = until(time, lengths, zero, state, output, new_state)
+                output, new_state = until(build.LessEqual(lengths, time), zero, state, output, new_state)
             outputs.append(output)
             state = new_state
         return outputs, state

@@ -12,6 +12,7 @@ from ...core.collections import GraphKeys
 from ...core.errors import ArgumentError, StateError, UnsupportedError
 from ...core.graph import get_default_graph
 from ...files.disk.replacing import replace_file
+from ...ops.common.op_counts import count_more
 from ..messages import SaverDef
 from ..saved_graphs.meta_graph import complete, meta_graph_of, write_message
 from ..saved_graphs.meta_graph import import_meta_graph as add_meta_graph
@@ -72,6 +73,7 @@ class Saver:
         found = named_variables(wanted)
         if not found and not states and not self._allow_empty:
             raise ArgumentError("No variables to save", hint="make the Saver after the variables, or give var_list")
+        count_more(11 + len(found))  # operations that save and restore
         self._variables, self._states = found, [Restoring(state) for state in states]
 
     def save(self, sess: Any, save_path: Any, global_step: Any = None, latest_filename: str | None = None,

@@ -12,6 +12,7 @@ from ...core.graph import Operation, Tensor, get_default_graph
 from ...core.op import Spec
 from ...core.shapes import is_known
 from ...core.traversal import ancestors, in_order
+from ...ops.common.op_counts import count_more
 
 _AS_THEY_ARE = ("IsVariableInitialized", "VarIsInitializedOp", "InitializedValue")
 
@@ -54,6 +55,7 @@ def guarded(initial_value: Tensor, variable: str) -> Tensor:
     if initial_value.graph.executing_eagerly or not any(
             t.dtype.is_ref or t.dtype.name == "resource" for op in ancestors([initial_value]) for t in op.outputs):
         return initial_value
+    count_more(12 if initial_value.op.type == "InitializedValue" else 0)  # its branches, anew
     return _Guard(initial_value.graph, variable).tensor(initial_value)
 
 

@@ -13,6 +13,7 @@ from ...core.errors import ArgumentError, ShapeError, StateError
 from ...core.graph import Graph, Operation, Tensor, get_default_graph
 from ...core.op import OPS, build
 from ...core.shapes import TensorShape, as_dims, compatible, merge
+from ...ops.common.op_counts import counted_as
 from ..control.dependencies import init_scope
 from .initial_values import guarded, initial_tensor, only_on
 from .saved_parts import Saved
@@ -159,7 +160,8 @@ class Variable(TensorOperators, Rows, Saved, metaclass=Created):
         if self._initial_value is None:
             raise ArgumentError(f"{self.name!r} was made of a VariableDef that names no initial value")
         with init_scope():
-            return build.InitializedValue(self.handle_tensor, self.initializer.inputs[1])
+            with counted_as(9):  # a branch on whether it is initialized
+                return build.InitializedValue(self.handle_tensor, self.initializer.inputs[1])
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         return build.IsVariableInitialized(self.handle_tensor, name=name)

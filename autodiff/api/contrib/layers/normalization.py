@@ -9,6 +9,7 @@ from ....core.dtypes import float16, float32
 from ....core.errors import ArgumentError, ShapeError, UnsupportedError
 from ....core.graph import Tensor, get_default_graph
 from ....core.op import build
+from ....ops.common.op_counts import counted_as
 from ...layers.core import chosen, truth
 from ...layers.normalization import BatchNormalization, moved
 from ...math.reductions import reduce_sum
@@ -110,7 +111,8 @@ class _Norm:
         return build.Reshape(outputs, build.Shape(inputs)) if self.rank == 2 else outputs
 
     def _constant(self, value: float) -> Tensor:
-        return build.Fill([self.channels], convert_to_tensor(value, self.dtype))
+        with counted_as(1):
+            return build.Fill([self.channels], convert_to_tensor(value, self.dtype))
 
     def by_moments(self, inputs: Tensor, weights: Any) -> Tensor:
         others = [axis for axis in range(self.rank) if axis != self.axis]

@@ -10,10 +10,10 @@ from ....core.errors import ArgumentError, StateError, UnsupportedError
 from ....core.graph import get_default_graph
 from ....core.op import build
 from ....core.shapes import TensorShape
+from ....ops.common.op_counts import counted_as
 from ...arrays.creation import ones, zeros
 from ...arrays.shaping import concat, split, stack, transpose, unstack
 from ...common.made import named
-from ...common.op_counts import counted_as
 from ...control.map_and_scan import scan
 from ...layers import InputSpec, Layer
 from ...layers.core import chosen

@@ -9,11 +9,11 @@ from ....core.dtypes import int32
 from ....core.errors import ArgumentError, ShapeError, UnsupportedError
 from ....core.op import build
 from ....core.shapes import num_elements
+from ....ops.common.op_counts import counted_as
 from ... import math, nn
 from ...arrays.rearrange import pad, repeat, tile
 from ...arrays.shaping import concat, expand_dims, reshape, transpose
 from ...common.made import named
-from ...common.op_counts import counted_as
 from ...layers import Layer
 from ...linalg import matmul
 from .. import backend

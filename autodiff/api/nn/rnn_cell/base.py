@@ -11,6 +11,7 @@ from ....core.errors import ArgumentError, KindError, ShapeError
 from ....core.graph import Tensor, get_default_graph
 from ....core.op import build
 from ....core.shapes import as_dims
+from ....ops.common.op_counts import counted_as
 from ...arrays.creation import zeros
 from ...variables.layer_base import Layer, add_once
 from ...variables.variable import Variable
@@ -86,7 +87,8 @@ class RNNCell(Layer):
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         """Zeros in the structure of state_size. batch_size: an int or int32[]."""
         with get_default_graph().name_scope(f"{type(self).__name__}ZeroState"):
-            return nest.map_structure(lambda size: zeros_of(batch_size, size, dtype), self.state_size)
+            with counted_as(len(nest.flatten(self.state_size)) * (10 if isinstance(batch_size, Tensor) else 8)):
+                return nest.map_structure(lambda size: zeros_of(batch_size, size, dtype), self.state_size)
 
 
 def _told(value: Any) -> Any:

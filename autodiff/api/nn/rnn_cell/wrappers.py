@@ -13,6 +13,7 @@ from ....core.errors import ArgumentError, KindError, ShapeError
 from ....core.graph import Tensor, get_default_graph
 from ....core.op import build
 from ....core.shapes import compatible, show
+from ....ops.common.op_counts import count_more
 from ...arrays.shaping import concat
 from ...arrays.shaping import slice as slice_of
 from ...control.dependencies import device as on_device
@@ -129,6 +130,8 @@ class DropoutWrapper(RNNCellWrapper):
         self._input_keep_prob = _probability("input_keep_prob", input_keep_prob)
         self._state_keep_prob = _probability("state_keep_prob", state_keep_prob)
         self._output_keep_prob = _probability("output_keep_prob", output_keep_prob)
+        kept = (input_keep_prob, state_keep_prob, output_keep_prob)
+        count_more(sum(not isinstance(each, Tensor) for each in kept))  # their constants
         self._noise: dict[str, list[Tensor]] = {}
         if variational_recurrent:
             self._draw(cell, input_size, dtype)
