@@ -10,7 +10,7 @@ from ...core.dtypes import int64
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
-from ..common.op_counts import count_more
+from ...ops.common.op_counts import count_more
 from ..math.casts import cast
 from ..math.reductions import reduce_any, reduce_sum
 from ..random import (
