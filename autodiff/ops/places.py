@@ -37,6 +37,7 @@ PLACES: dict[str, str] = {
     "images.color": "RGBToHSV HSVToRGB AdjustHue AdjustSaturation AdjustContrastv2",
     "images.crop": "CropAndResize CropAndResizeGradImage CropAndResizeGradBoxes",
     "images.patches": "ExtractImagePatches ExtractImagePatchesGrad",
+    "images.projections": "ImageProjectiveTransformV2",
     "images.resize": "ResizeBilinear ResizeBilinearGrad ResizeBicubic ResizeBicubicGrad ResizeArea "
         "ResizeNearestNeighbor ResizeNearestNeighborGrad",
     "images.scaling": "ScaleAndTranslate ScaleAndTranslateGrad",

@@ -16,7 +16,7 @@ ADVICE = {
     "contrib.seq2seq": "attention is Luong's and Bahdanau's; a decoder of your own is a tf.contrib.seq2seq.Decoder",
     "contrib.legacy_seq2seq": "decode with embedding_rnn_decoder or rnn_decoder, over one table and encoder",
     "contrib.distributions": "tf.distributions has the univariate ones; put others together with its bijectors",
-    "contrib.image": "turn and move images with NumPy before feeding",
+    "contrib.image": "images are turned, moved and transformed here: do the rest with NumPy before feeding",
     "contrib.opt": "tf.train's optimizers are supported, and kinds of Adam and SciPy's minimizers here",
     "contrib.cudnn_rnn": "there is no GPU: use tf.nn.rnn_cell with tf.nn.dynamic_rnn",
     "contrib": "look for the name in tf, tf.nn, tf.layers or tf.train",

@@ -10,8 +10,8 @@ from ..common.unsupported import unsupported_name
 from ..common.wrong_arguments import check_names
 
 ROOMS = frozenset({
-    "crf", "deprecated", "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup", "losses", "metrics", "nn",
-    "opt", "rnn", "seq2seq", "slim", "stateless", "tensorboard", "tpu", "training"})
+    "crf", "deprecated", "eager", "framework", "image", "layers", "learn", "legacy_seq2seq", "lookup", "losses",
+    "metrics", "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "tensorboard", "tpu", "training"})
 # Rooms that are the same as one of `tf`'s own.
 ELSEWHERE = {"data": "data.experimental", "distribute": "distribute", "distributions": "distributions",
              "keras": "keras", "signal": "signal", "util": "tensor_messages"}

@@ -9,7 +9,16 @@ SIZE = np.array([5, 7], np.int32)
 SMALL = np.array([2, 3], np.int32)
 COLORS = array(4, 5, 3, low=0.0, dtype=np.float32)
 
+MOVED = np.array([[1, 0, 0.25, 0, 1, -1.25, 0, 0]], np.float32)
+BENT = np.array([[1.1, 0.2, -1, 0.1, 0.9, 0.3, 0.01, -0.02], [0.9, 0, 0.4, 0, 1, 0, 0, 0]], np.float32)
+
 ROWS: list[Case] = [
+    Case("ImageProjectiveTransformV2", (X, MOVED, np.array([3, 4], np.int32)), {"interpolation": "NEAREST"},
+         static=(2,), batch=(0,)),
+    Case("ImageProjectiveTransformV2", (X, BENT, SIZE), {"interpolation": "BILINEAR"}, static=(2,), batch=(0,),
+         differentiable=(), id="bent"),
+    Case("ImageProjectiveTransformV2", (X, BENT[0], SIZE), {"interpolation": "NEAREST"}, fails=ValueError, id="rank"),
+    Case("ImageProjectiveTransformV2", (X, BENT, SIZE), {"interpolation": "CUBIC"}, fails=ValueError, id="how"),
     *(Case(f"Resize{kind}", (X, size), attrs, differentiable=(), static=(1,), id=f"{'-'.join(attrs)}-{size[0]}")
       for kind in ("Bilinear", "Bicubic") for size in (SIZE, SMALL)
       for attrs in ({}, {"align_corners": True}, {"half_pixel_centers": True})),
