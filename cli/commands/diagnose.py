@@ -14,7 +14,7 @@ from autodiff.debug.analysis.mistakes.reach import HAZARDS
 from autodiff.debug.analysis.update_blame import is_no_weight
 from autodiff.debug.analysis.why import only_derived
 from autodiff.debug.debugger import Debugger
-from autodiff.debug.engine.questions.mended import numbered
+from autodiff.debug.engine.questions.edit import numbered
 from autodiff.debug.facts.graph_lists import trainable_tensors, without_any
 from autodiff.debug.facts.roles import at_line
 from autodiff.debug.facts.stats import has_nonfinite

@@ -155,6 +155,25 @@ def some(i):
 
 fit([adam(.01).minimize(loss), loss], some)
 """
+_WEIGHED = """
+steps = dense(tf.reshape(x, [-1, 12, 3]), 8, tf.nn.tanh)
+z = dense(steps, 1)
+e = tf.exp(z - tf.reduce_max(z, 2, keepdims=True))
+shares = e / tf.reduce_sum(e, axis=-1, keepdims=True)
+loss = tf.losses.sparse_softmax_cross_entropy(t, dense(tf.reduce_sum(shares * steps, 1), 4))
+fit([adam(.01).minimize(loss), loss], steps=24)
+"""
+_ONE_COLUMN = """
+yes = tf.placeholder(tf.float32, [None, 1])
+z = dense(dense(x, 8, tf.nn.relu), 1)
+loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits_v2(labels=yes, logits=z))
+fit([adam(.02).minimize(loss), loss], lambda i: {x: X[:64], yes: T[:64, None] % 2}, 24)
+"""
+_ONE_UNIT = KERAS + """
+m = model(layers.Dense(1, "softmax"))
+m.compile("adam", "categorical_crossentropy")
+m.fit(data, data[:, :1] > 0, 24, 3, verbose=0)
+"""
 # a program -> the kind of what is wrong, the program, and what is wrong in it with what is right
 CAUSES = {
     "a copy the wrong way": ("copied the wrong way", _TARGET_NET, {"a.assign(b)": "b.assign(a)"}),
@@ -182,6 +201,19 @@ CAUSES = {
     "a mask the wrong way": ("mask the wrong way round", _ATTENDED, {"tf.not_equal(ids, 0)": "tf.equal(ids, 0)"}),
     "the last of padding": ("last position of padding", _PADDED, {"outputs, _": "outputs, last_state",
                                                                   "outputs[:, -1]": "last_state.h"}),
+    "shares of one": ("one class", _WEIGHED, {"reduce_max(z, 2": "reduce_max(z, 1",
+                                              "(e, axis=-1": "(e, axis=1"}),
+    "a softmax of one column": ("one class", _ONE_COLUMN, {
+        "softmax_cross_entropy_with_logits_v2": "sigmoid_cross_entropy_with_logits"}),
+    "a softmax of one column, each weighed": (
+        "one class", _ONE_COLUMN.replace("(tf.nn", "(tf.ones_like(z)[:, 0] * tf.nn"), {
+            "tf.nn.softmax_cross_entropy_with_logits_v2(labels=yes, logits=z)":
+            "tf.squeeze(tf.nn.sigmoid_cross_entropy_with_logits(labels=yes, logits=z), -1)"}),
+    "a softmax of one column, of its loss": (
+        "one class", _ONE_COLUMN.replace("tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits_v2(labels=yes, "
+                                         "logits=z))", "tf.losses.softmax_cross_entropy(onehot_labels=yes, logits=z)"),
+        {"softmax_cross_entropy(onehot_labels": "sigmoid_cross_entropy(multi_class_labels"}),
+    "a softmax of one unit": ("one class", _ONE_UNIT, {'"softmax"': '"sigmoid"', '"categorical_': '"binary_'}),
     "numbers of classes": ("labels out of range", _NUMBERS, {
         "Dense(1, activation=\"sigmoid\")": "Dense(3, activation=\"softmax\")",
         "\"binary_crossentropy\"": "\"sparse_categorical_crossentropy\""})}

@@ -20,6 +20,7 @@ from .across_functions import AtCall, of_this_alone, taken_apart, written_at_cal
 from .activations import Activation, LeftOut, left_out, named_otherwise
 from .carried_logarithms import Carried, in_logarithms
 from .clipping import ClipGradients, ClippedApplied, RunToo, applied_anew, clipped_anew, run_too
+from .entropies import Dense, OneUnit, dense, for_one_unit
 from .first_values import Begun, begun_anew
 from .given_numbers import LowerRate, numbered_anew
 from .in_datasets import Taken, sliced, taken
@@ -29,8 +30,6 @@ from .of_keras.schedules import SetRate, set_anew
 
 _PART = re.compile(r"\{(\d+)\}")
 _ALONE = re.compile(r"(?:(?<=\()|(?<=, ))\{\d+\}(?=[),{])")  # no operator is next to it
-_BY_NUMBER = {"sparsesoftmaxcrossentropywithlogits": "nn.softmax_cross_entropy_with_logits_v2",
-              "sparsesoftmaxcrossentropy": "losses.softmax_cross_entropy"}
 _OF_LOGITS = ("Softmax", "LogSoftmax", "Sigmoid")
 
 Part = tuple[Operation, int | None]  # an operand of an op; None: the arguments after the first; WHOLE: all of it
@@ -87,12 +86,6 @@ class Swapped(NamedTuple):
     op: Operation
 
 
-class Dense(NamedTuple):
-    """The cross entropy of classes by number as that of their rows of ones and zeros."""
-
-    op: Operation
-
-
 class Argument(NamedTuple):
     """What the call that made an op is given by a keyword: `text`, with {0} for what it was; "" for nothing any more.
 
@@ -105,7 +98,7 @@ class Argument(NamedTuple):
 
 
 Line = (Rewrite | AtCall | LowerRate | Number | Rows | Fed | Taken | Activation | Swapped | Argument | ClipGradients |
-        ClippedApplied | RunToo | Dense | InNumpy | Cleaned | Weight | Begun | SetRate | LeftOut | Carried)
+        ClippedApplied | RunToo | Dense | OneUnit | InNumpy | Cleaned | Weight | Begun | SetRate | LeftOut | Carried)
 
 
 def rewritten(text: str, rewrites: Sequence[Line]) -> str:
@@ -242,27 +235,13 @@ def _swapped(source: Source, rewrite: Swapped) -> list[Change]:
     return [(*source.range(side), source.raw(other)) for side, other in zip(sides, sides[::-1])]
 
 
-def _dense(source: Source, rewrite: Dense) -> list[Change]:
-    """Another function by a name that is longer or shorter, and the labels made into rows as long as the logits'."""
-    calls = [node for node in source.spanned(rewrite.op) if is_call(node, *_BY_NUMBER)]
-    sides = [given(call, place, word) for call in calls for place, word in ((0, "labels"), (1, "logits"))]
-    if [*map(len, sides)] != [1, 1] or isinstance(sides[0][0], ast.Starred):
-        raise ArgumentError("the labels are not written there")
-    (call,), ((labels,), (logits,)) = calls, sides
-    assert isinstance(call, ast.Call)
-    (start, end), tf = source.range(call.func), source.module()
-    name = f"{tf}.{_BY_NUMBER[name_of(call.func)]}"
-    count = (rewrite.op.inputs[0].dims or (None,))[-1] or f"{tf}.shape({source.written(logits)})[-1]"
-    return [(start, end, name), (*source.range(labels), f"{tf}.one_hot({source.written(labels)}, {count})")]
-
-
 def _given(source: Source, rewrite: Argument) -> list[Change]:
     op, keyword, text = rewrite
     calls = [node for node in source.spanned(op) if isinstance(node, ast.Call)]
     if keyword == "zero_infinity" and not any(is_call(call, "ctcloss") for call in calls):  # a layer takes it
         calls = [call for call in source.all(ast.Call) if is_call(call, "ctcloss")]
     word = word_of(calls[0], keyword) if len(calls) == 1 else None
-    placed = given(calls[0], 1 + is_call(calls[0], "minimize")) if calls and keyword == "var_list" else []
+    placed = given(calls[0], 1 + is_call(calls[0], "minimize")) if calls and keyword in ("var_list", "axis") else []
     if len(calls) != 1 or word is None and (("{0}" in text) == bool(keyword) or not text) or keyword == (
             "var_list") and not is_call(calls[0], "minimize", "computegradients"):
         raise ArgumentError(f"no {keyword} is written there")
@@ -330,5 +309,5 @@ _changes: dict[type, Callable[..., list[Change]]] = {
     Rewrite: _change, AtCall: written_at_call, InNumpy: kept_from_zero, LowerRate: numbered_anew, Number: _numbered,
     Rows: _longer, Fed: _fed, Taken: taken, Weight: weighed_anew, Begun: begun_anew, Activation: _activated,
     Swapped: _swapped, Argument: _given, ClipGradients: clipped_anew, ClippedApplied: applied_anew, SetRate: set_anew,
-    Cleaned: without_nonfinite, RunToo: run_too, LeftOut: left_out, Dense: _dense,
+    Cleaned: without_nonfinite, RunToo: run_too, LeftOut: left_out, Dense: dense, OneUnit: for_one_unit,
     Carried: in_logarithms}

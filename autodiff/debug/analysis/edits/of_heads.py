@@ -19,14 +19,14 @@ from ..findings import Finding
 from ..mistakes.case import Case
 from ..mistakes.classes import classes_in
 from ..mistakes.formulas import OTHERWISE
-from ..mistakes.heads import ENTROPIES, Head, heads, number_in, through, unbroadcast, weights_of
+from ..mistakes.heads import ENTROPIES, Head, divided_by, heads, number_in, through, unbroadcast, weights_of
 from ..mistakes.last_layer import NO_PROBABILITY, has_other_half, last_layer_mistakes, logits_of, squashed_before
 from ..mistakes.penalties import averaged_in, how_reduced
-from ..mistakes.units import order_of
-from ..mistakes.wiring import axis_of_places
+from ..mistakes.units import axis_of_places, order_of
 from ..scripts.expressions import pairs_of
 from ..scripts.source_tree import Source
 from .activations import Activation, named_at
+from .entropies import OneUnit
 from .in_graph import Edit, Now, around, constant, copied, instead
 from .in_source import Argument, Number, Rewrite, Swapped
 from .named import named
@@ -163,13 +163,17 @@ def each_alone(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
 def one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """What suits one output, in place of a softmax."""
     head, place = head_of(op, case), axis_of_places(op, case)
-    if place and op.type == "Softmax":
+    if place and op.type == "RealDiv":
+        yield Attempt(tuple(edit(each, f"axis={place}", partial(along, each, place), Argument(
+            each, "axis", str(place))) for each in reductions_in(op)), is_same=False)
+    elif place and op.type == "Softmax":
         order = [*range(len(op.inputs[0].dims or ()))]
         order[place], order[-1] = order[-1], order[place]
         turned = build_axes(*order)
         yield otherwise(op, f"tf.nn.softmax(x, axis={place})", lambda now: build.Transpose(build.Softmax(
             build.Transpose(now(op.inputs[0]), turned())), turned()),
-                        instead(op, f"nn.softmax({{0}}, axis={place})", (op, 0)))
+                        instead(op, f"nn.softmax({{0}}, axis={place})", (op, 0)) if _is_called(op) else
+                        Activation(op, f"lambda z: {{tf}}.nn.softmax(z, axis={place})"))
     elif head is not None and head.form in ("squared", "absolute") and not classes_in(head, case):
         yield from without_activation(op, case, finding)
     elif op.type == "Softmax":
@@ -178,7 +182,24 @@ def one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
         x, z = op.inputs
         axis = build_axes(-1)
         yield otherwise(op, "tf.nn.sigmoid_cross_entropy_with_logits", lambda now: build.Sum(
-            _logistic(now(x), now(z)), axis()))
+            _logistic(now(x), now(z)), axis()), OneUnit(op))
+
+
+def _is_called(op: Operation) -> bool:
+    """Whether a softmax is no argument of a layer, but a call of its own."""
+    return "softmax(" in getattr(place_of(op), "text", "")
+
+
+def reductions_in(division: Operation) -> list[Operation]:
+    """The sum that a softmax written by hand divides by, and the largest that is taken out first."""
+    total, inner = divided_by(division), division.inputs[0].op.inputs[:1]
+    most = unbroadcast(inner[0].op.inputs[1]).op if inner and inner[0].op.type == "Sub" else division
+    return [each for each in (total, most) if each is not None and each.type in ("Sum", "Mean", "Max")]
+
+
+def along(op: Operation, axis: int, now: Now) -> Tensor:
+    """What an op reduces, reduced along another axis."""
+    return copied(op, (now(op.inputs[0]), build_axes(axis)())).outputs[0]
 
 
 def halved_at(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

@@ -242,22 +242,16 @@ def _last_axis(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
     inner = outer.inputs[0].op if outer.type == "Transpose" else op
     moved = inner.inputs[0].op if inner.type == "Softmax" else None
     if outer.type == "RealDiv":
-        z, total = logits_of(outer), unbroadcast(outer.inputs[1]).op
-        most = unbroadcast(z.op.inputs[1]).op if z.op.type == "Sub" else None
-        if most is not None and most.type == "Max" and total.attrs.get("keep_dims"):  # of the other axis too
-            yield Attempt(tuple(edit(each, "axis=-1 of the sum and of the maximum", partial(_along_last, each),
-                                     Argument(each, "axis", "-1")) for each in (total, most)))
+        z, both = logits_of(outer), of_heads.reductions_in(outer)
+        if len(both) > 1 and both[0].attrs.get("keep_dims"):  # of the other axis too
+            yield Attempt(tuple(edit(each, "axis=-1 of the sum and of the maximum", partial(of_heads.along, each, -1),
+                                     Argument(each, "axis", "-1")) for each in both))
             return
         yield Attempt((edit(outer, "tf.nn.softmax(x, axis=-1)", lambda now: build.Softmax(now(z)),
                             instead(op, "nn.softmax({0})", (z.op, WHOLE))),))
     elif moved is not None and moved.type == "Transpose":
         yield Attempt((edit(outer, "tf.nn.softmax(x, axis=-1)", lambda now: build.Softmax(now(moved.inputs[0])),
                             instead(inner, "nn.softmax({0})", (inner, 0))),))
-
-
-def _along_last(op: Operation, now: Now) -> Tensor:
-    """What an op reduces, reduced along the last axis."""
-    return copied(op, (now(op.inputs[0]), of_heads.build_axes(-1)())).outputs[0]
 
 
 def _bias_after(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -317,7 +311,7 @@ _WAYS: dict[str, Way] = {
     "logits for probabilities": of_heads.halved_at, "argmax over one": of_heads.one_or_other,
     "distances turned": _swapped, "mask the wrong way round": of_heads.compared_otherwise,
     **dict.fromkeys(("summed over the examples", "one for all"), lambda op, *_: iter((
-        otherwise(op, "along axis 1", partial(_along_last, op), Argument(op, "axis", "1")),))),
+        otherwise(op, "along axis 1", partial(of_heads.along, op, -1), Argument(op, "axis", "1")),))),
     **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
                      "targets out of range"), of_heads.without_activation),
     "labels and logits swapped": of_heads.other_way_round, "log of no probability": of_heads.as_probability,

@@ -31,6 +31,8 @@ from .wiring import wiring_mistakes
 _SYMPTOMS = ("exploding gradient", "zero gradient", "tiny gradient", "vanishing gradient", "dead relu", "dead units",
              "saturated")  # of a cause, where there is a finding of one
 _OF_ZEROS = ("zero gradient", "tiny gradient", "dead relu", "dead units")  # what equal initial values, of 0, lead to
+_STOPS = {"equal initial values": "the equal initial values", "one class": "the softmax, or sum, over one element",
+          "broadcast": "the shapes, of which the errors of all pairs cancel"}
 _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1",
@@ -48,7 +50,7 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          "learning rate too high": ("uphill", "gradients for updates", "summed over the examples"),
          "learning rate too low": ("never stepped", "nothing to step by", "inputs almost zero"),
          "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
-         "squared error of a softmax": ("one class for several",),
+         "squared error of a softmax": ("one class for several",), "labels": ("one class",),
          "labels do not follow from inputs": ("inputs not scaled", "changed after compile"),  # why nothing is learnt
          "not trained": ("gradient not applied",), "fed in vain": ("choices not used",),
          "penalty too large": ("mean before square",),  # of errors that cancel
@@ -121,9 +123,10 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     if omitted := next((f for f in found if f.kind in _OMITTED and f.severity >= ERROR), None):
         found = [replace(f, severity=min(f.severity, omitted.severity - 1), text=f"{f.text}; it may follow from the "
                          "gradients that pile up") if f.kind in OF_A_RATE else f for f in found]
-    if any(f.kind == "equal initial values" and f.severity >= WARNING for f in found):
-        found = [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it follows from the equal initial values")
-                 if f.kind in _OF_ZEROS else f for f in found]
+    for kind, cause_said in _STOPS.items():
+        if kinds.get(kind, 0) >= WARNING:
+            found = [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it follows from {cause_said}")
+                     if f.kind in _OF_ZEROS else f for f in found]
     if any(f.kind == "own gradient" and "reversal" in f.text for f in found):  # its steps need not go downhill
         found = [replace(f, severity=min(f.severity, CALM)) if f.kind in OF_A_RATE and f.severity < _DIVERGED else f
                  for f in found]

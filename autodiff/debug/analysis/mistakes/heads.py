@@ -230,6 +230,16 @@ def same_exponential(a: Operation, b: Operation) -> bool:
     return a is b or a.type == b.type == "Exp" and a.inputs[0] is b.inputs[0]
 
 
+def divided_by(op: Operation) -> Operation | None:
+    """The sum, or mean, of what an op divides, by which it does, also of exponentials; None where it does not."""
+    total = past(op.inputs[1], SAME).op if op.type == "RealDiv" else op
+    if total.type in ("Add", "AddV2") and (kept := _but_constants(total)) is not None:  # and what keeps it above 0
+        total = past(kept, SAME).op
+    is_own = total.type in ("Sum", "Mean") and (total.inputs[0] is op.inputs[0] or same_exponential(
+        total.inputs[0].op, op.inputs[0].op))
+    return total if is_own and total is not op else None
+
+
 def is_normalized(op: Operation) -> bool:
     """Whether an op divides predictions by their sum over classes, but exponentials, which are a softmax then."""
     total = unbroadcast(op.inputs[1]).op if op.type == "RealDiv" else op

@@ -11,10 +11,9 @@ from ....core.traversal import ancestors, past
 from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..findings import Finding
 from .case import Case, finding, is_variable_read, kernel_of
-from .heads import ENTROPIES, SAME, constant, heads, is_normalized, last_layer, through, unbroadcast
-from .pairing import batches_of
+from .heads import SAME, constant, heads, last_layer, through, unbroadcast
 from .signs import is_of_one, source_of
-from .units import ACTIVATIONS, axes_mixed, order_of, shape_of
+from .units import ACTIVATIONS, axes_mixed, one_class, order_of, shape_of
 
 _PRODUCTS, _STEPS = ("MatMul", "Conv2D"), ("MatMul", "BatchMatMulV2", "Einsum")  # of layers, of loops
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)
@@ -28,7 +27,7 @@ def wiring_mistakes(case: Case) -> list[Finding]:
              *_left_out(case), *_untrained_losses(case), *_forgotten_penalties(case)]
     for op in case.operations:
         for rule in (_crossed, _argmax, _flattened, axes_mixed, _hidden_softmax,
-                     _mean_over_mask, _one_class, _pooled_over_the_batch, _stays):
+                     _mean_over_mask, one_class, _pooled_over_the_batch, _stays):
             found += rule(op, case)
     return found
 
@@ -164,32 +163,6 @@ def _hidden_softmax(op: Operation, case: Case) -> Iterator[Finding]:
                           "so little of the input and of the gradient gets through", "use tf.nn.relu or tf.nn.tanh in "
                           "hidden layers, and a softmax in the last one alone")
             return
-
-
-def _one_class(op: Operation, case: Case) -> Iterator[Finding]:
-    """A softmax over a single element."""
-    if op.type not in ("Softmax", "LogSoftmax", "RealDiv", *ENTROPIES) or op not in case.trained or \
-            not op.inputs[0].dims or op.inputs[0].dims[-1] != 1 or op.type == "RealDiv" and not is_normalized(op):
-        return
-    what = f"divides {op.inputs[0].name} by its sum" if op.type == "RealDiv" else "is a softmax"
-    is_number = any(np.any((y < 0) | (y > 1)) for head in heads(case) if head.end is op and head.labels is not None
-                    and case.steps for y in batches_of(case, head.labels))
-    is_trained = op in case.behind or op in ancestors([y for call in case.calls for y in call.ys])
-    fix = "leave it out: the last layer of a regression has no activation" if is_number else (
-        "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, for a single output; or give it one column for "
-        "each class")
-    if axis := axis_of_places(op, case):
-        fix = (f"take it over axis {axis}, which has {op.inputs[0].dims[axis] or 'the'} places that it is to weigh: "
-               f"tf.nn.softmax(x, axis={axis})")
-    yield finding(92 if is_trained else 60, "one class", op, f"{op.name} ({op.type}) {what} over one element, which "
-                  "makes it 1 whatever it was: no gradient comes through", fix, confidence="certain")
-
-
-def axis_of_places(op: Operation, case: Case) -> int:
-    """The axis that weights of one element each are meant to be over, as of steps; 0 where they are the answer."""
-    dims = op.inputs[0].dims or ()
-    is_answer = op.type not in ("Softmax", "RealDiv") or any(op in (head.end, head.op) for head in heads(case))
-    return 0 if is_answer else next((i for i in range(len(dims) - 1, 0, -1) if dims[i] != 1), 0)
 
 
 def _argmax(op: Operation, case: Case) -> Iterator[Finding]:

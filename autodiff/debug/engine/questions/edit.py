@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 from ....core.errors import ArgumentError, StateError
 from ....core.graph import Tensor
 from ....runtime.cursor import Execution
-from ...analysis.findings import Remedy
+from ...analysis.advice import advice_of
+from ...analysis.edits.of_script import past_cut
+from ...analysis.findings import Finding, Remedy, WhyNone
 from ...facts.answers import Changed
 from ...facts.graph_lists import variables_of
 from ...facts.roles import is_variable
@@ -21,6 +24,7 @@ from ..state import State
 from .evaluate import Values
 from .patches import Patch, patch_of, patch_of_lines
 from .trials import Trials
+from .trials_told import ANEW
 
 
 class Edits:
@@ -218,3 +222,24 @@ def _all_of(steps: list[Callable[[], None]]) -> None:
     """Take several changes back, the last one first."""
     for take_back in reversed(steps):
         take_back()
+
+
+def numbered(why: WhyNone, trials: Trials) -> WhyNone:
+    """Why a gradient is None, its remedy as the first of the trials' where it is known as lines of the script."""
+    model, moments = trials.model, trials.state.moments
+    advice, first = advice_of(model.graph), next(iter(why.cuts), None)
+    remark = advice.remarks.get(why.x.rpartition(":")[0])
+    place = first.place if first is not None else why.place if remark is not None else None
+    lines = why.lines or (remark.lines if remark is not None else {}) or advice.written(Finding(
+        0, "no gradient", first.op if first is not None else "", "", why.x, why.text, why.remedy, "", place))
+    y = model.targets.named(why.y.rpartition(":")[0])
+    cut = model.targets.named(first.op) if first is not None and first.first else None
+    straight = past_cut(y.outputs[0], cut, why.remedy) if not lines and y is not None and cut is not None else {}
+    if straight:
+        lines, why = straight, replace(why, remedy=why.remedy.rpartition("; or ")[2])
+    if not lines or y is None or not moments:
+        return why
+    trials.keep(0)
+    number = trials.numbered_as(Remedy(why.remedy, "", 0.0, 0.0, place, applied=ANEW, lines=lines), Overlay(
+        model, y.outputs[0], ()), moments[-1])
+    return replace(why, remedy=f"{why.remedy}; {ANEW.format(number)}")

@@ -12,10 +12,10 @@ from ....core.errors import AutodiffError
 from ....core.graph import Tensor
 from ...analysis.advice import advice_of
 from ...analysis.edits.of_mistakes import attempts_of
-from ...analysis.edits.of_script import lines_of, past_cut
+from ...analysis.edits.of_script import lines_of
 from ...analysis.edits.of_training import Attempt
 from ...analysis.edits.own_updates import Law, law_behind
-from ...analysis.findings import WARNING, Finding, Remedy, WhyNone
+from ...analysis.findings import WARNING, Finding, Remedy
 from ...analysis.mistakes.all_mistakes import CALM, OF_DATA
 from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.mistakes.reach import HAZARDS, NEAR
@@ -192,16 +192,18 @@ class Mended:
 
     def _offered(self, finding: Finding, attempts: Sequence[Attempt], case: Case, said: str) -> str:
         """Of what no step shows to help: that; what is certainly wrong can be written all the same."""
-        first = attempts[0]
-        if finding.confidence != "certain" or not first.edits or any(edit.line is None for edit in first.edits):
+        edits = attempts[0].edits
+        if finding.confidence != "certain" or not edits or any(edit.line is None for edit in edits):
             return said
         try:
-            overlay = Overlay(self.model, case.y, first.edits)
+            overlay = Overlay(self.model, case.y, edits)
         except AutodiffError:  # the graph does not allow it here
             return said
+        said = _EARLY if said == _TRIED else said
+        if self._lines and patch_of(overlay.edits, self.model.script_name).why:  # these are written
+            return said
         remedy = Remedy(overlay.words, said, 0.0, 0.0, finding.place, applied=self.trials.applied(overlay))
-        number = self.trials.numbered_as(remedy, overlay, self.state.moments[-1])
-        return f"{_EARLY if said == _TRIED else said}; {remedy.applied.format(number)}"
+        return f"{said}; {remedy.applied.format(self.trials.numbered_as(remedy, overlay, self.state.moments[-1]))}"
 
     def _tried(self, finding: Finding, attempt: Attempt, case: Case, steps: Sequence[Moment],
                until: float) -> Helped | None:
@@ -327,24 +329,3 @@ def _gains(finding: Finding, best: Helped, other: Helped) -> bool:
 
 def _mean(value: Any) -> float:
     return float(np.mean(value)) if np.size(value) and np.asarray(value).dtype.kind == "f" else np.nan
-
-
-def numbered(why: WhyNone, trials: Trials) -> WhyNone:
-    """Why a gradient is None, its remedy as the first of the trials' where it is known as lines of the script."""
-    model, moments = trials.model, trials.state.moments
-    advice, first = advice_of(model.graph), next(iter(why.cuts), None)
-    remark = advice.remarks.get(why.x.rpartition(":")[0])
-    place = first.place if first is not None else why.place if remark is not None else None
-    lines = why.lines or (remark.lines if remark is not None else {}) or advice.written(Finding(
-        0, "no gradient", first.op if first is not None else "", "", why.x, why.text, why.remedy, "", place))
-    y = model.targets.named(why.y.rpartition(":")[0])
-    cut = model.targets.named(first.op) if first is not None and first.first else None
-    straight = past_cut(y.outputs[0], cut, why.remedy) if not lines and y is not None and cut is not None else {}
-    if straight:
-        lines, why = straight, replace(why, remedy=why.remedy.rpartition("; or ")[2])
-    if not lines or y is None or not moments:
-        return why
-    trials.keep(0)
-    number = trials.numbered_as(Remedy(why.remedy, "", 0.0, 0.0, place, applied=ANEW, lines=lines), Overlay(
-        model, y.outputs[0], ()), moments[-1])
-    return replace(why, remedy=f"{why.remedy}; {ANEW.format(number)}")

@@ -261,7 +261,7 @@ _FOUND = {
     "class weights the wrong way round": _turned,
     **dict.fromkeys((
     "squared error of classes", "squared error of a softmax", "binary cross entropy of classes",
-    "sigmoid over classes", "one class for several"), as_of_classes),
+    "sigmoid over classes", "one class for several", "one class"), as_of_classes),
     **dict.fromkeys(("class numbers", "labels out of range"), a_unit_each),
     "averages behind": quicker, "learning rate decayed to nothing": by_steps, "dropout drops too much": fewer_dropped}
 _SWITCHES = {"not trained": switches.freed, "no gradient": switches.freed,

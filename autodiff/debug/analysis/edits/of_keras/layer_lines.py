@@ -42,7 +42,7 @@ def quicker(source: Source, line: int, finding: Finding, case: Case) -> tuple[in
 
 def as_of_classes(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
     """The cross entropy and the last activation that belong to classes, by their names in compile and in the layer."""
-    head = next(each for each in heads(case) if each.op.name == finding.op)
+    head, = [each for each in heads(case) if each.op.name == finding.op]
     several = (head.prediction.dims or (1,))[-1] != 1 and finding.kind != "one class for several"
     made = _layer(source, head)
     return line_of(finding), _named(source, head, made, *(
