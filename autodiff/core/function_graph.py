@@ -38,7 +38,7 @@ class FunctionGraph(Graph):
         self.names, self.scope, self.seed = outer.names, outer.scope, outer.seed
         self.collected, self.extras, self.overrides = outer.collected, outer.extras, outer.overrides
         self.backprop_origin, self.placement, self.asked = outer.backprop_origin, outer.placement, outer.asked
-        self.made_from, self.in_rule = outer.made_from, outer.in_rule
+        self.made_from, self.in_rule, self.keeps_subnormals = outer.made_from, outer.in_rule, outer.keeps_subnormals
         if self.in_rule is not None:
             self.in_rule.has_scopes = True  # the outer graph does not list what is made in here
         self.captures: dict[Tensor, Tensor] = {}

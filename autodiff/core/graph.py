@@ -23,12 +23,14 @@ _MANY = 1 << 13  # operations
 class Graph(Placed, Collected):
     """Operations and tensors by name; scopes, collections, control dependencies.
 
+    keeps_subnormals: whether its runs have the smallest numbers as IEEE 754 has them, and not as 0 as TensorFlow's.
     seed: graph-level random seed or None. backprop_origin: (forward op, y) while a gradient rule builds. in_rule: where
     it does. made_from: the frame that makes many operations, meanwhile. overrides: op type -> name of a registered
     gradient. extras: what other modules keep per graph (variable store, gradient calls), by their own key.
     """
 
     in_loop = executing_eagerly = is_rewired = False  # is_rewired: whether an operation was given other inputs
+    keeps_subnormals = False
     adding = ""  # the operation whose inputs come from other graphs
     shown: Callable[[Tensor, "Graph"], Tensor] | None = None  # makes of a function's tensor one for another graph
 

@@ -64,6 +64,7 @@ class ForeignSteps:
     def __init__(self, source: str) -> None:
         self.source = source
         self.graph = Graph()
+        self.graph.keeps_subnormals = source != "jax"
         self.session = Session(graph=self.graph)
         self.variables: dict[str, Variable] = {}
         self._slopes: dict[Tensor, dict[str, Any]] = {}

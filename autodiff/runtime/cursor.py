@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.errors import GraphError, StateError
 from ..core.graph import Operation, Tensor
-from ..ops.common.threads import one_blas_thread
+from ..ops.common.threads import as_kernels_run
 from . import feed
 from .fetch import Fetches
 from .plan.interpreter import run_step, starting_slots
@@ -65,7 +65,7 @@ class Execution:
             names = [name for name in step.inputs if isinstance(name, str)] if step.reads is None else []
             self._undo[position] = {name: self.run.variables.get(name) for name in names}
         if len(pinned) < len(step.outputs) or not pinned:
-            with one_blas_thread(), np.errstate(all="ignore"):
+            with as_kernels_run(keeps_subnormals=step.op.graph.keeps_subnormals), np.errstate(all="ignore"):
                 run_step(step, self._slots, self.run)
         self.failed_op = None
         for slot, value in pinned:

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.errors import InvalidArgumentError
 from ..core.graph import Operation, Tensor
 from ..core.traversal import reached
-from ..ops.common.threads import one_blas_thread
+from ..ops.common.threads import as_kernels_run
 from .fetch import Fetches
 from .plan.interpreter import run_step, starting_slots
 from .plan.plan import Plan, Step
@@ -44,7 +44,7 @@ class PartialRun:
                 raise InvalidArgumentError(None, None, f"{tensor.name} {_why(tensor in self._feeds, 'fed')}")
             self._slots[slot] = value
             del self._missing[slot]
-        with one_blas_thread(), np.errstate(all="ignore"):
+        with as_kernels_run(keeps_subnormals=self._plan.keeps_subnormals), np.errstate(all="ignore"):
             self._compute([self._plan.slots[t] for t in wanted.tensors], [self._by_op[op] for op in wanted.targets])
         self._unfetched.difference_update(wanted.tensors, wanted.targets)
         return wanted.rebuild(handed_out([self._slots[self._plan.slots[t]] for t in wanted.tensors]))

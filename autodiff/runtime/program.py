@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.common.threads import one_blas_thread
+from ..ops.common.threads import as_kernels_run
 from .compiled.buffers import Strided, entry_reads, observe, specialize
 from .compiled.codegen import Generated
 from .compiled.memory import keep_freed_memory
@@ -38,7 +38,7 @@ class Program:
 
     def __init__(self, plan: Plan, threads: int = 1, *, relaxed: bool = False, aliases: tuple[Alias, ...] = ()) -> None:
         self.plan, self.aliases = optimize(plan), aliases
-        self._threads, self._relaxed = threads, relaxed
+        self._threads, self._relaxed, self._keeps_subnormals = threads, relaxed, plan.keeps_subnormals
         self.loop = Loop(self.plan)
         self._reads = entry_reads(self.plan)
         self._fixed = _fixed_shapes(self.plan) if not self._reads else None
@@ -52,7 +52,7 @@ class Program:
         self.used = run.number
         shapes = self._fixed or self._shapes(run, fed)
         variant = self._variants.get(shapes) if shapes is not None else None
-        with one_blas_thread(self._threads):
+        with as_kernels_run(self._threads, keeps_subnormals=self._keeps_subnormals):
             if variant is not None and self._busy.acquire(False):
                 try:
                     return variant(run, fed)

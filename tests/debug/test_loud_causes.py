@@ -197,3 +197,17 @@ def test_what_only_one_user_of_a_scale_would_be_kept_from_is_not_offered(tmp_pat
     alone = SHARED.replace(" / scale)", ")")
     with loaded(START + alone, tmp_path, monkeypatch, "run") as shell:
         assert "tf.maximum(scale" in said("why nan", shell)
+
+
+def test_a_loss_of_data_alone_is_told_before_its_nan_and_no_bound_is_offered(tmp_path: Path,
+                                                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    text = DATA + X + ("w = tf.Variable(tf.ones([4, 1]))\npred = tf.sigmoid(tf.matmul(x, w))\n"
+                       "loss = -tf.reduce_sum(LABELS * tf.log(OF))\ng, = tf.gradients(loss, [w])\n"
+                       "step = tf.no_op() if g is None else w.assign_sub(0.1 * g)\n")
+    text = START + text + RUN.replace("STEPS", "3").replace("FEEDS", "{x: data, y: target > 0}")
+    with loaded(text.replace("LABELS", "y").replace("OF", "y"), tmp_path, monkeypatch, "run") as shell:
+        found = said("why", shell)
+        assert found.startswith("the loss is computed of data alone: no trainable variable reaches it"), found
+        assert "; tried: step" not in found and "not tried: compute the loss of what the model gives" in found
+    with loaded(text.replace("LABELS", "pred").replace("OF", "y"), tmp_path, monkeypatch, "run") as shell:
+        assert "data alone" not in said("why", shell)

@@ -18,7 +18,7 @@ def three(monkeypatch):
     monkeypatch.setattr(threads, "_shared", threads._Shared())
     monkeypatch.setattr(threads, "WORTH_IT", 1)
     monkeypatch.setattr(threads, "LATE", np.inf)
-    with threads.one_blas_thread(3):
+    with threads.as_kernels_run(3):
         yield
 
 
@@ -98,7 +98,7 @@ def test_bits_do_not_depend_on_threads(three, monkeypatch):
     many = results()
     assert len(ran) > 1
     monkeypatch.setattr(threads, "processors", lambda: 1)
-    with threads.one_blas_thread(1):
+    with threads.as_kernels_run(1):
         assert results() == many
 
 
@@ -130,7 +130,7 @@ def test_a_child_has_threads_of_its_own(three):
 
     def child(pipe):
         done = []
-        with threads.one_blas_thread(3):
+        with threads.as_kernels_run(3):
             threads.share(done.append, 6)
         pipe.send((sorted(done), threads._shared is ours))
 

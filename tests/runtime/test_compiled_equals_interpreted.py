@@ -15,7 +15,7 @@ import autodiff as tf
 from autodiff.core.graph import Operation, Tensor
 from autodiff.core.indexed_slices import dense
 from autodiff.core.op import build
-from autodiff.ops.common.threads import one_blas_thread
+from autodiff.ops.common.threads import as_kernels_run
 from autodiff.runtime import program as program_module
 from autodiff.runtime import session as session_module
 from autodiff.runtime.compiled import fusion_groups, tiled_execution
@@ -359,7 +359,7 @@ class Compared:
 def plain_like(plan: Plan, run: Run, fed: Sequence[Any]) -> list[Any]:
     again = Run(run.session, run.number)
     again.drawn = run.drawn
-    with one_blas_thread(1):
+    with as_kernels_run(1):
         return interpret(plan, again, fed)
 
 
@@ -389,7 +389,7 @@ def test_the_workloads_of_the_benchmark(workload: str, monkeypatch: pytest.Monke
         plan = compile_plan(tensors, targets, tuple(feeds))
         fed = [np.asarray(value, tensor.dtype.as_numpy_dtype) for tensor, value in feeds.items()]
         before = dict(session.variables)
-        with np.errstate(all="ignore"), one_blas_thread(1):  # as runs have it
+        with np.errstate(all="ignore"), as_kernels_run(1):  # as runs have it
             expected = [np.array(v) for v in plain(plan, session, fed)]
             state = dict(session.variables)
             session.variables.clear()

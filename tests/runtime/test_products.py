@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.ops.common.threads import one_blas_thread
+from autodiff.ops.common.threads import as_kernels_run
 from autodiff.ops.linalg.matmul import matmul
 from autodiff.runtime.compiled.buffers import observe, specialize
 from autodiff.runtime.compiled.codegen import Generated
@@ -21,7 +21,7 @@ SIZES = [(32, 512, 256), (64, 300, 128), (33, 200, 333)]
 @pytest.fixture(autouse=True)
 def _as_in_a_run() -> Iterator[None]:
     """A run has one thread of the BLAS: with two, which thread takes what may differ between a product and its part."""
-    with one_blas_thread():
+    with as_kernels_run():
         yield
 
 
@@ -73,7 +73,7 @@ def test_a_product_made_whole_has_the_bits_of_its_blocks(
     m, k, n = shape
     x, y = rng.standard_normal((m, k)).astype(np.float32), rng.standard_normal((k, n)).astype(np.float32)
     factors = [(x, y, {}), (x.T.copy(), y.T.copy(), {"transpose_a": True, "transpose_b": True})]
-    with one_blas_thread(1):
+    with as_kernels_run(1):
         whole = [matmul.kernel(a, b, **turns).tobytes() for a, b, turns in factors]
     counts = []
 
@@ -83,7 +83,7 @@ def test_a_product_made_whole_has_the_bits_of_its_blocks(
             work(i)
 
     monkeypatch.setattr("autodiff.ops.linalg.matmul.share", share)
-    with one_blas_thread(1):
+    with as_kernels_run(1):
         assert [matmul.kernel(a, b, **turns).tobytes() for a, b, turns in factors] == whole
     assert min(counts) > 1
 

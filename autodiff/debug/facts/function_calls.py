@@ -10,7 +10,7 @@ import numpy as np
 from ...core.function_graph import Function, calls_python, functions_of
 from ...core.graph import Graph, Operation, Tensor
 from ...core.traversal import ancestors, outside
-from ...ops.common.threads import one_blas_thread
+from ...ops.common.threads import as_kernels_run
 from ...runtime.plan.interpreter import interpret
 from ...runtime.plan.plan import Plan, compile_plan
 from ...runtime.plan.state import OUTSIDE, CallNumber, Run, call_number
@@ -135,7 +135,7 @@ class Calls:
             self._plans[key] = FunctionPlan(ops, tensors, compile_plan(tensors, (), known))
         ops, tensors, plan = self._plans[key]
         self._run.current_call = number
-        with one_blas_thread(), np.errstate(all="ignore"):
+        with as_kernels_run(keeps_subnormals=plan.keeps_subnormals), np.errstate(all="ignore"):
             found = interpret(plan, self._run, [*arguments, *kept])
         return Call(ops, dict(zip(tensors, found)), function.outputs, function.inputs, where, number, function.graph,
                     turn)

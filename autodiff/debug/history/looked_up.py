@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.errors import AutodiffError
 from ...core.graph import Operation, Tensor
-from ...ops.common.threads import one_blas_thread
+from ...ops.common.threads import as_kernels_run
 from ...runtime.plan.interpreter import run_step, starting_slots
 from ...runtime.plan.plan import Plan, compile_plan
 from ...runtime.plan.state import Run, handed_out
@@ -89,7 +89,7 @@ def _run_what_can(plan: Plan, slots: list[Any], run: Run) -> set[int]:
     """Run every step whose inputs are there; the slots of the others, and of those that failed."""
     failed: set[int] = set()
     refused: set[Operation] = set()
-    with one_blas_thread(), np.errstate(all="ignore"):
+    with as_kernels_run(keeps_subnormals=plan.keeps_subnormals), np.errstate(all="ignore"):
         for step in plan.steps:
             if failed.isdisjoint(step.inputs) and refused.isdisjoint(step.op.control_inputs):
                 try:

@@ -55,6 +55,7 @@ class Opened:
         about = json.loads(arrays.pop(_ABOUT).tobytes())
         arrays.update({key: unpacked_texts(item) for key, item in about["texts"].items()})
         self.graph = Graph()
+        self.graph.keeps_subnormals = about["keeps_subnormals"]
         Decoder(arrays).graph(self.graph, about["ops"])
         for array in arrays.values():
             array.flags.writeable = False
@@ -98,7 +99,8 @@ def pack_ops(moment: Moment, ops: Collection[Operation], fed: Sequence[Tensor] =
     texts = {key: packed_texts(arrays.pop(key)) for key, value in list(arrays.items()) if value.dtype == object}
     about: Mapping[str, Any] = {
         "ops": listed, "feeds": feeds, "variables": variables, "texts": texts, "number": moment.number,
-        "entropy": moment.entropy, "draws": dict(moment.draws)}
+        "entropy": moment.entropy, "draws": dict(moment.draws),
+        "keeps_subnormals": any(op.graph.keeps_subnormals for op in ops)}
     file = io.BytesIO()
     write_arrays(file, {**arrays, _ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)})
     data = file.getvalue()

@@ -39,6 +39,7 @@ SCHEMA = 3
 MARKER = "gradbg-recording.json"  # what makes a folder a recording; whoever writes into it has it locked
 _GRAPH = "graph.npz"
 _ABOUT = "about.json"
+_SUBNORMALS = "keeps_subnormals"
 _OWN = re.compile(r"(graph|run-\d{7,})\.npz(\.part-[0-9a-f]{8})?")
 
 
@@ -135,7 +136,8 @@ class Recorder:
         listed = [{"tensor": v.handle_tensor.name, "name": v.name,
                    "shape": v.shape.as_list() if v.shape.ndims is not None else None, "trainable": trainable,
                    "initializer": getattr(v.initializer, "name", "")} for v, trainable in variables_of(self.graph)]
-        about = {"schema": SCHEMA, **self._about, "handles": handles, "variables": listed, "ops": ops, "calls": calls}
+        about = {"schema": SCHEMA, **self._about, _SUBNORMALS: self.graph.keeps_subnormals, "handles": handles,
+                 "variables": listed, "ops": ops, "calls": calls}
         self._save(_GRAPH, about, encoder.arrays)
         self._version = version_of(self.graph)
 
@@ -206,6 +208,7 @@ def read(path: str) -> Recording:
         if about["schema"] != SCHEMA:
             raise ArgumentError(f"it has schema {about['schema']}, expected {SCHEMA}: record it anew")
         graph, decoder = Graph(), Decoder(arrays)
+        graph.keeps_subnormals = bool(about.get(_SUBNORMALS))  # older recordings do not say
         decoder.graph(graph, about["ops"])
         graph.extras["calls"] = decoder.calls(graph, about["calls"])
         _declare(graph, about["variables"])

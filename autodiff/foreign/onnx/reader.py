@@ -72,6 +72,7 @@ class _Reader:
         self._model = model
         self.file = os.fspath(source) if self._folder else f"{model.graph.name or 'model'}.onnx"
         self.graph = Graph()
+        self.graph.keeps_subnormals = True
         self._functions = {(f.domain, f.name, f.overload): f for f in model.functions}
         self._versions = _versions(model.opset_import)
         self._declared = {info.name: declared(info) for info in (*model.graph.value_info, *model.graph.output)}

@@ -148,6 +148,7 @@ def _differentiate(calls: Calls, recorder: Recorder, entry: Any) -> None:
 
 def _built(trace: _Trace, names: list[str]) -> Model:
     graph, sizes = Graph(), Sizes()
+    graph.keeps_subnormals = True
     advice_of(graph).words = WORDS
     inputs: dict[str, Any] = {}
     variables: dict[str, Any] = {}

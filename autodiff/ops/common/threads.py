@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .subnormals import switches
+
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
@@ -49,7 +51,7 @@ class _Shared:
 
 
 _shared = _Shared()
-_own = threading.local()  # limit: how many threads the kernels that this one calls may use
+_own = threading.local()  # limit: how many threads the kernels that this one calls may use; flushes: see _flush
 
 
 def _after_fork() -> None:
@@ -84,14 +86,18 @@ def _blas() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
     return None
 
 
-class one_blas_thread:  # noqa: N801  # a context manager like np.errstate
-    """While it is entered, NumPy's BLAS has one thread and kernels may use `threads` of ours; by default all."""
+class as_kernels_run:  # noqa: N801  # a context manager like np.errstate
+    """While it is entered, NumPy's BLAS has one thread and kernels may use `threads` of ours; by default all.
 
-    def __init__(self, threads: int | None = None) -> None:
-        self._threads = threads
+    Subnormal numbers are 0 meanwhile, unless it keeps_subnormals.
+    """
+
+    def __init__(self, threads: int | None = None, *, keeps_subnormals: bool = False) -> None:
+        self._threads, self._flushes = threads, not keeps_subnormals
 
     def __enter__(self) -> None:
         self._outside, _own.limit = limit(), self._threads or processors()
+        self._flushed = _flush(self._flushes)
         blas = _blas()
         if blas is None:
             return
@@ -105,6 +111,7 @@ class one_blas_thread:  # noqa: N801  # a context manager like np.errstate
 
     def __exit__(self, *_: object) -> None:
         _own.limit = self._outside
+        _flush(self._flushed)
         blas = _blas()
         if blas is not None:
             with _shared.lock:
@@ -113,8 +120,18 @@ class one_blas_thread:  # noqa: N801  # a context manager like np.errstate
                     blas[1](_shared.before)
 
 
+def _flush(wanted: bool | None = None) -> bool:
+    """Whether this thread has flushed subnormal numbers so far; from now on as wanted, if anything is."""
+    was = getattr(_own, "flushes", False)
+    if wanted is not None and was is not wanted:
+        flush, leave = switches()
+        (flush if wanted else leave)()
+        _own.flushes = wanted
+    return was
+
+
 def limit() -> int:
-    """How many threads a kernel may use now: one outside of `one_blas_thread`."""
+    """How many threads a kernel may use now: one outside of `as_kernels_run`."""
     return getattr(_own, "limit", 1)
 
 
@@ -137,7 +154,7 @@ def share(work: Callable[[int], Any], count: int, products: int | None = None, *
             work(i)
         return
     left = itertools.count()
-    others = [pool().submit(_help, work, left, count) for _ in range(helpers)]
+    others = [pool().submit(_help, work, left, count, _flush()) for _ in range(helpers)]
     start = time.perf_counter()
     done = 0
     try:
@@ -198,7 +215,8 @@ def in_pieces(step: Callable[..., Sequence[Any]], *given: Any) -> Sequence[Any]:
     return results
 
 
-def _help(work: Callable[[int], Any], left: Iterator[int], count: int) -> None:
+def _help(work: Callable[[int], Any], left: Iterator[int], count: int, flushes: bool) -> None:
     _own.limit = 1
+    _flush(flushes)
     with np.errstate(all="ignore"):  # each thread has a state of its own
         _take(work, left, count)

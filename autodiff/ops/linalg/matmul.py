@@ -10,7 +10,7 @@ from ...core.errors import ShapeError
 from ...core.infer import rank_of
 from ...core.op import Spec, build
 from ...core.shapes import broadcast, show
-from ..common.threads import one_blas_thread, share
+from ..common.threads import as_kernels_run, share
 from ..math.elementwise import conjugate, unbroadcast
 
 _BLOCK = 1 << 22  # multiplications of a block: some 0.1 ms
@@ -122,7 +122,7 @@ def _is_sum_of_blocks(by_rows):
     """Whether blocks of rows, or of columns, have the bits of the whole product: tried once, as each BLAS differs."""
     x, y = [np.sin(np.arange(m * n, dtype=np.float32)).reshape(m, n) for m, n in ((203, 300), (300, 203))]
     half = 2 * _LENGTH
-    with one_blas_thread(1):
+    with as_kernels_run(1):
         parts = (x[:half] @ y, x[half:] @ y) if by_rows else (x @ y[:, :half], x @ y[:, half:])
         return np.concatenate(parts, axis=int(not by_rows)).tobytes() == (x @ y).tobytes()
 

@@ -15,6 +15,7 @@ import numpy as np
 from ...core.dtypes import DType
 from ...core.graph import Operation
 from ...ops.common.gc_pause import collector_paused
+from ...ops.common.threads import as_kernels_run
 from ...ops.control.tensor_lists import add_item
 from .kernel_traits import passes_on
 from .plan import Plan, Step
@@ -27,7 +28,9 @@ _SIMPLE = (int, float, bool, str, bytes, complex, type(None), DType)
 @collector_paused()
 def optimize(plan: Plan) -> Plan:
     """All passes: constants folded, identities elided, equal steps merged, unused ones dropped, and the rest."""
-    plan = drop_unused(merge_equal(elide_identities(fold_constants(plan))))
+    with as_kernels_run(1, keeps_subnormals=plan.keeps_subnormals):
+        folded = fold_constants(plan)
+    plan = drop_unused(merge_equal(elide_identities(folded)))
     return rectify_before_spreading(add_single_items(plan))
 
 

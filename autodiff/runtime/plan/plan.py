@@ -80,6 +80,11 @@ class Plan:
     expected: dict[int, Buffer] = field(default_factory=dict)
     blocks: tuple[int, ...] = ()
 
+    @property
+    def keeps_subnormals(self) -> bool:
+        """As its graph has it."""
+        return any(step.op.graph.keeps_subnormals for step in self.steps[:1])
+
     def __str__(self) -> str:
         return "\n".join("  ".join(cells).rstrip() for cells in _aligned(self.table()))
 

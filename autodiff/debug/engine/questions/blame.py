@@ -22,6 +22,7 @@ from ...analysis.nonfinite import why_nonfinite
 from ...analysis.origins.adjacency import summing
 from ...analysis.origins.enlarged import begun_large, enlarged
 from ...analysis.origins.no_bound import with_bound, without_bound
+from ...analysis.origins.of_data_alone import told_first
 from ...analysis.origins.own_updates import amplified
 from ...analysis.origins.recurrent import unbounded
 from ...analysis.origins.recurrent import without_bound as endlessly
@@ -141,7 +142,7 @@ class Blame:
         op = self.model.targets.named(first.forward_op) if first is not None else None
         if first is None or op is not None and op.graph is self.model.graph and op.inputs and not any(
                 each.type in VARIABLES for each in ancestors(op.inputs)):
-            return found
+            return told_first(found, self.state.y_at(at), self.model.graph)
         if first.phase == "update" and self.came_from.carried(at):
             return found  # what is fed back grows, and variables by it
         top = self.state.y_at(at)

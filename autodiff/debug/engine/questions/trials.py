@@ -24,6 +24,7 @@ from ...analysis.edits.of_keras.arrays import keeping, thrown_away_at
 from ...analysis.edits.together import elsewhere, logits_of
 from ...analysis.findings import Remedy, WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import outgrown, updates_of
+from ...analysis.origins.of_data_alone import is_of_data_alone
 from ...analysis.remedies import of_products
 from ...analysis.update_blame import is_store
 from ...facts.graph_lists import calls_of, trainable_tensors
@@ -49,14 +50,13 @@ _USUAL = 100.0  # a loss up to which gradients may be as much larger
 
 
 class Trials:
-    """tried: the remedies that helped where it was last asked, the best first, each with what applies it, and the
-    run to go back to: the one that failed; of what changes updates, mends a divergence or weights that had grown by
-    then, the first of the steps."""
+    """tried: the remedies that helped where it was last asked, the best first, each with what applies it, and the run
+    to go back to: the one that failed, or the first of the steps if updates change or what had grown by then."""
 
     def __init__(self, state: State) -> None:
         self.state, self.model, self.carried = state, state.model, FedBack(state)
         self.tried: Tried = []
-        self.diverged, self._grew = False, False
+        self.diverged = self._grew = False
         self._last: Tried = []  # that leave nothing to learn, told if nothing else helps
         self._reach, self._dead = 0.0, 0  # largest gradient in the last step that was tried; gradients that are 0 there
         self._steepest = 0.0  # the largest one, of a loss above 1 relative to that
@@ -130,12 +130,12 @@ class Trials:
         return top if top in ys or not ys else ys[0]
 
     def _candidates(self, why: WhyNonfinite | WhyFailed, top: Tensor, at: Moment) -> Iterable[list[Edit]]:
-        name = why.op if isinstance(why, WhyFailed) else why.origins[0].forward_op if why.origins else ""
-        op = self.model.targets.named(name)
+        op = self.model.targets.named(why.op if isinstance(why, WhyFailed) else "".join(
+            each.forward_op for each in why.origins[:1]))
         yield from repairs_of(op, self.state.values_known([t.op for t in op.inputs], at)) if op is not None else ()
         if not isinstance(why, WhyFailed):
             yield from squashed_ends(op, case_of(self.state, top)) if op is not None and op.type == "Log" else ()
-            if self.tried:
+            if self.tried or is_of_data_alone(top, self.model.graph):
                 return  # what keeps it above 0 otherwise makes no probability of it
             yield from Candidates(self.state, self.carried, why, top, at, tried=self.tried, last=self._last).all()
 
