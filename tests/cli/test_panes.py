@@ -51,7 +51,7 @@ def test_at_a_nan_the_panes_show_the_culprit_and_that_steps_figures(shell: Shell
     gradients, watches = only(found["gradients"]), only(found["watches"])
     assert isinstance(gradients, Table) and isinstance(watches, Table)
     assert [(row[0], str(row[1])) for row in gradients.rows] == [("weights", "nan"), ("biases", "nan")]
-    assert found["gradients"].title == "gradients of loss  ·  step 20"
+    assert found["gradients"].title == "gradients of loss  ·  step 15"
     assert watches.rows[0][:2] == ("probabilities", 0.0)
 
 
