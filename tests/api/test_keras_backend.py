@@ -116,3 +116,25 @@ def test_clear_session_begins_with_an_empty_graph() -> None:
     names = list(tf.get_default_graph().operations)
     assert names[:3] == ["keras_learning_phase/input", "keras_learning_phase", "Placeholder"]
     assert [v.op.name for v in tf.global_variables()] == ["dense/kernel", "dense/bias"]
+
+
+def test_draws_without_a_seed_have_one_of_numpys() -> None:
+    """The numbers of 1.15.5 behind numpy.random.seed, and as many taken from NumPy's generator."""
+    tf.reset_default_graph()
+    np.random.seed(3)
+    tf.set_random_seed(5)
+    K = tf.keras.backend  # noqa: N806
+    drawn = [K.random_normal([2]), K.random_uniform([2]), K.truncated_normal([2]), K.random_binomial([4], p=0.5),
+             K.dropout(tf.ones([6]), 0.5)]
+    layers = tf.keras.layers
+    model = tf.keras.Sequential([layers.GaussianNoise(1.0, input_shape=(3,)), layers.GaussianDropout(0.5),
+                                 layers.AlphaDropout(0.5)])
+    drawn.append(model(tf.ones([2, 3]), training=True))
+    variables = K.random_normal_variable([2], 0.0, 1.0), K.random_uniform_variable([2], 0.0, 1.0)
+    assert np.random.rand() == 0.44080984365063647
+    found = [*K.get_session().run(drawn), *map(K.get_value, variables)]
+    for value, expected in zip(found, (
+            [0.24821563, -0.42662564], [0.33404112, 0.13897765], [-0.06063489, 0.9047712], [1, 0, 0, 1],
+            [2, 2, 2, 0, 0, 0], [[1.0525532, 2.3765068, -0.7791938], [-0.7791938, -0.7791938, 0.61508286]],
+            [-0.27036998, 0.19401424], [0.46366215, 0.13896036])):
+        np.testing.assert_allclose(value, expected, rtol=2e-6)

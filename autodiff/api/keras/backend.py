@@ -19,7 +19,7 @@ from ..debugging import Print
 from ..variables.variable import Variable
 from . import losses
 from .functions.arrays import *  # noqa: F403
-from .functions.arrays import FLOAT, expand_dims, ndim, reshape, shape_of
+from .functions.arrays import FLOAT, expand_dims, ndim, numpy_seed, reshape, shape_of
 from .functions.networks import *  # noqa: F403
 from .losses import EPSILON
 from .phases import *  # noqa: F403
@@ -172,13 +172,13 @@ def eye(size: int, dtype: Any = None, name: str | None = None) -> Variable:
 def random_normal_variable(shape: Any, mean: float, scale: float, dtype: Any = None, name: str | None = None,
                            seed: Any = None) -> Variable:
     """A variable that begins with numbers of a normal distribution."""
-    return variable(random.random_normal(shape, mean, scale, dtype or FLOAT, seed), dtype, name)
+    return variable(random.random_normal(shape, mean, scale, dtype or FLOAT, numpy_seed(seed, 10 ** 9)), dtype, name)
 
 
 def random_uniform_variable(shape: Any, low: float, high: float, dtype: Any = None, name: str | None = None,
                             seed: Any = None) -> Variable:
     """A variable that begins with numbers from low to high."""
-    return variable(random.random_uniform(shape, low, high, dtype or FLOAT, seed), dtype, name)
+    return variable(random.random_uniform(shape, low, high, dtype or FLOAT, numpy_seed(seed, 10 ** 9)), dtype, name)
 
 
 def get_uid(prefix: str = "") -> int:

@@ -50,7 +50,6 @@ cast, cumprod, cumsum, foldl, foldr, shape, squeeze, stack, transpose = (
     shaping.squeeze, shaping.stack, _of_one(shaping.transpose))
 gather = gathering.gather
 ones_like, stop_gradient, zeros_like = creation.ones_like, creation.stop_gradient, creation.zeros_like
-random_normal, random_uniform, truncated_normal = random.random_normal, random.random_uniform, random.truncated_normal
 
 
 def pow(x: Any, a: Any) -> Any:
@@ -90,9 +89,29 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     return creation.constant(value, dtype or FLOAT, shape, name or "Const")
 
 
+def numpy_seed(seed: int | None, below: int = 10_000_000) -> int:
+    """The seed, or else one that NumPy's generator draws, as in TensorFlow: numpy.random.seed settles these."""
+    return int(np.random.randint(below)) if seed is None else seed
+
+
+def random_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Any:
+    """Numbers of a normal distribution."""
+    return random.random_normal(shape, mean, stddev, dtype or FLOAT, numpy_seed(seed))
+
+
+def truncated_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Any:
+    """Numbers of a normal distribution, within two deviations of its mean."""
+    return random.truncated_normal(shape, mean, stddev, dtype or FLOAT, numpy_seed(seed))
+
+
+def random_uniform(shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: Any = None) -> Any:
+    """Numbers from minval to below maxval."""
+    return random.random_uniform(shape, minval, maxval, dtype or FLOAT, numpy_seed(seed))
+
+
 def random_binomial(shape: Any, p: float = 0.0, dtype: Any = None, seed: Any = None) -> Any:
     """1 with a chance of p, otherwise 0."""
-    return cast(random.random_uniform(shape, dtype=dtype or FLOAT, seed=seed) <= p, dtype or FLOAT)
+    return cast(random_uniform(shape, dtype=dtype, seed=seed) <= p, dtype or FLOAT)
 
 
 def cast_to_floatx(x: Any) -> Any:

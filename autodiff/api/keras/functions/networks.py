@@ -57,7 +57,7 @@ def bias_add(x: Any, bias: Any, data_format: str | None = None) -> Any:
 
 def dropout(x: Any, level: float, noise_shape: Any = None, seed: Any = None) -> Any:
     """x without a share of it, whatever the phase."""
-    return nn.dropout(x, rate=level, noise_shape=noise_shape, seed=seed)
+    return nn.dropout(x, rate=level, noise_shape=noise_shape, seed=arrays.numpy_seed(seed))
 
 
 def _layout(dimensions: int, data_format: str | None) -> str:

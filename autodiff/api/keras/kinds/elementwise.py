@@ -10,8 +10,8 @@ from ... import math, nn
 from ...common.made import named
 from ...layers import Layer
 from ...layers.core import chosen
-from ...random import random_normal, random_uniform
 from .. import backend
+from ..functions.arrays import random_normal, random_uniform
 from ..regularizers import L1L2
 from .plain import Weights
 
