@@ -648,6 +648,23 @@ def test_what_jax_refuses_to_trace_has_its_line(case, tmp_path):
     assert ("\n".join(lines) + "\n" if remark.lines else None) == mended
 
 
+def test_what_another_library_is_to_take_is_called_outside_of_the_step(tmp_path):
+    file = tmp_path / "train.py"
+    file.write_text("def plan(costs):\n    costs = np.asarray(costs)\n    return other.solved(costs)\n")
+    linecache.checkcache()
+    words = "The numpy.ndarray conversion method __array__() was called on traced array with shape float32[64,64]"
+    other = SimpleNamespace(solved=linecache.getline)
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax.traced import of_traced
+        names = {"np": np, "jnp": jax.numpy, "other": other}
+        remark = of_traced(str(file), 2, words, names)
+        assert "jax.jit" not in remark.text and remark.remedy.startswith("call other.solved where nothing is traced")
+        assert not remark.lines
+        file = tmp_path / "inner.py"
+        file.write_text("def plan(costs):\n    costs = np.asarray(costs)\n    return np.sum(costs)\n")
+        assert of_traced(str(file), 2, words, names).lines == {(str(file), 2): "    costs = jnp.asarray(costs)"}
+
+
 def test_a_rate_of_the_command_line_is_found_where_its_default_stands(tmp_path):
     import ast
 

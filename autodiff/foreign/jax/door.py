@@ -50,6 +50,7 @@ class JaxDoor:
     def __init__(self, view: View) -> None:
         self._view = view
         self.steps = ForeignSteps("jax")
+        self._refused: set[str] = set()  # what was told of calls that are no steps: a loop makes many alike
         self.steps.advice.words, self.steps.advice.said = WORDS, _SAID
         self._builder, self._own = Builder(self.steps), Gradients()
         self.optimizers, self.averages = Optimizers(), Averages()
@@ -195,7 +196,9 @@ class JaxDoor:
             if not isinstance(error, AutodiffError):
                 self._alone(lambda: refused(again))
             reason = str(error).partition("\n")[0]
-            print(f"gradbg: this call of {call.made_by} is no step: {reason}", file=sys.stderr)
+            if reason not in self._refused:
+                print(f"gradbg: this call of {call.made_by} is no step: {reason}", file=sys.stderr)
+            self._refused.add(reason)
             return
         named = self.steps.names_behind(step.loss)
         if call.made_by == "jax.value_and_grad" and sites:

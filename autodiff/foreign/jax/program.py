@@ -114,6 +114,9 @@ def _params(equation: Any, known: _Known) -> dict[str, Any]:
     if equation.primitive.name in _WRITTEN_OUT:
         function = functools.partial(equation.primitive.impl, **equation.params)
         found["jaxpr"] = trace(function, [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in equation.invars])
+    if "callback" in equation.params:
+        found["callback"] = equation.params["callback"]
+        found["results"] = tuple((v.aval.shape, _dtype(v.aval)) for v in equation.outvars)
     return found
 
 

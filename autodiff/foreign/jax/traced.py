@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import re
 from collections.abc import Iterator
@@ -34,6 +35,8 @@ def of_traced(file: str, line: int, said: str, names: dict[str, Any]) -> Remark 
     text = f"the value of {ast.unparse(node.test)}" if node is not None else f"a value in '{place.text.strip()}'"
     by = f"jax.{traced[3]} of {traced[1]}" if traced else "jax.jit"
     known = "jax.vmap has one for each row" if "BatchTracer" in said else f"{by} has only its shape"
+    if not traced and "BatchTracer" not in said and "__array__" in said:
+        known = "what jax.grad differentiates is no array of NumPy's"
     cause = f"Python needs {text} at once{at_line(place)}, and {known}"
     asked = re.findall(r"\w+", (traced[4] or "").replace(" and ", " ")) if traced else []
     if traced and asked and _are_plain(file, line, names):
@@ -43,9 +46,28 @@ def of_traced(file: str, line: int, said: str, names: dict[str, Any]) -> Remark 
     if node is not None:
         return Remark(cause, place_on(file, node.lineno), "jnp.where(condition, a, b), or lax.cond, in place of if",
                       chosen(file, node, names))
+    outside = _called_outside(file, line, names)
+    if outside:
+        return Remark(f"{cause}, nor may {outside} take it, which JAX does not know", place,
+                      f"call {outside} where nothing is traced, before the step, and give its result as an argument; "
+                      "or jax.pure_callback(f, jax.ShapeDtypeStruct(shape, dtype), jax.lax.stop_gradient(x)), which "
+                      "has no gradient")
     lines = _as_jax_has_it(file, line, names)
     return Remark(cause, place, "jnp's functions for what is traced, in place of np's, float() or .item()",
                   lines) if lines else None
+
+
+def _called_outside(file: str, line: int, names: dict[str, Any]) -> str:
+    """What of another library the function of a line calls from there on; empty if nothing."""
+    function = function_of(Site(file, line, ""))
+    for call in ast.walk(function) if function is not None else ():
+        if isinstance(call, ast.Call) and call.lineno >= line:
+            first, *rest = ast.unparse(call.func).split(".")
+            found = functools.reduce(lambda value, name: getattr(value, name, None), rest, names.get(first))
+            home = str(getattr(found, "__module__", "")).partition(".")[0]
+            if callable(found) and home not in ("", "jax", "jaxlib", "numpy", "builtins", "__main__", "optax", "flax"):
+                return ast.unparse(call.func)
+    return ""
 
 
 def _as_jax_has_it(file: str, line: int, names: dict[str, Any]) -> NewLines:

@@ -1,8 +1,10 @@
 """Primitives that call programs: jit and its like, branches, loops, functions with derivatives of their own."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ....core.constant_value import static_value
 from ...model import tf
@@ -32,6 +34,16 @@ def custom_linear_solve(*xs: Tensor, const_lengths: dict[str, int], jaxprs: dict
     before = [const_lengths[name] for name in ("matvec", "vecmat")]
     constants, right = xs[sum(before):sum(before) + const_lengths["solve"]], xs[sum(const_lengths.values()):]
     return jaxprs["solve"](*constants, *right)
+
+
+@JAX.op("pure_callback", note="the script's own function is called; no gradient goes through it")
+def pure_callback(*xs: Tensor, callback: Callable[..., Sequence[Any]], results: Sequence[tuple[Any, str]],
+                  **params: Any) -> list[Tensor]:
+    found = tf.py_func(lambda *values: [np.asarray(value) for value in callback(*values)], list(xs),
+                       [tf.as_dtype(dtype) for _, dtype in results])
+    for tensor, (shape, _) in zip(found, results):
+        tensor.set_shape(shape)
+    return found
 
 
 @JAX.op("cond")
