@@ -3,6 +3,7 @@
 from ..common.unsupported import refusing
 from ..layers import InputSpec
 from .kinds.attention import *  # noqa: F403
+from .kinds.cells import *  # noqa: F403
 from .kinds.elementwise import *  # noqa: F403
 from .kinds.plain import *  # noqa: F403
 from .kinds.plain import Weights as Layer

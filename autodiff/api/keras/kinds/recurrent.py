@@ -1,4 +1,4 @@
-"""Layers of Keras that run along time: cells, and the layers that call a cell at each step."""
+"""Layers of Keras that run along time: they call a cell at each step."""
 from __future__ import annotations
 
 from typing import Any
@@ -6,211 +6,22 @@ from typing import Any
 import numpy as np
 
 from ....core import nest
-from ....core.errors import ArgumentError, StateError, UnsupportedError
+from ....core.errors import ArgumentError, StateError
 from ....core.graph import get_default_graph
 from ....core.op import build
 from ....core.shapes import TensorShape
 from ....ops.common.op_counts import counted_as
-from ...arrays.creation import ones, zeros
-from ...arrays.shaping import concat, split, stack, transpose, unstack
+from ...arrays.creation import zeros
+from ...arrays.shaping import stack, transpose, unstack
 from ...common.made import named
 from ...control.map_and_scan import scan
 from ...layers import InputSpec, Layer
-from ...layers.core import chosen
-from ...nn.convolutions import conv2d
-from ...nn.normalization import dropout
 from ...variables.variable import Variable
 from .. import activations, backend
-from .plain import Weights, function_of
+from .cells import ConvLSTMCell, GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
+from .plain import Weights
 
-__all__ = ["ConvLSTM2D", "CuDNNGRU", "CuDNNLSTM", "GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "SimpleRNN",
-           "SimpleRNNCell", "StackedRNNCells"]
-
-
-def _activation(value: Any) -> Any:
-    found = function_of("activation", value)
-    return found if found is not None else lambda x: x
-
-
-class _Cell(Weights, Layer):
-    """One step: call(inputs, states) -> (output, new states). kernel: float[k, gates · units].
-
-    dropout, recurrent_dropout: how much of inputs and of states is dropped while training.
-    """
-
-    _gates = 1
-    _operations = (94, 0)  # that TensorFlow makes of a layer of such steps, and more with hard sigmoids
-    _states = 1
-
-    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "hard_sigmoid",
-                 use_bias: bool = True, kernel_initializer: Any = "glorot_uniform",
-                 recurrent_initializer: Any = "orthogonal", bias_initializer: Any = "zeros",
-                 kernel_regularizer: Any = None, recurrent_regularizer: Any = None, bias_regularizer: Any = None,
-                 kernel_constraint: Any = None, recurrent_constraint: Any = None, bias_constraint: Any = None,
-                 dropout: float = 0.0, recurrent_dropout: float = 0.0, **options: Any) -> None:
-        super().__init__(**options)
-        self.units, self.use_bias = units, use_bias
-        self.activation, self.recurrent_activation = _activation(activation), _activation(recurrent_activation)
-        self._made: tuple[Any, ...] = (
-            (kernel_initializer, kernel_regularizer, kernel_constraint),
-            (recurrent_initializer, recurrent_regularizer, recurrent_constraint),
-            (bias_initializer, bias_regularizer, bias_constraint))
-        self._dropped = dropout, recurrent_dropout
-
-    @property
-    def state_size(self) -> Any:
-        return [self.units] * self._states if self._states > 1 else self.units
-
-    @property
-    def output_size(self) -> int:
-        return self.units
-
-    def build(self, input_shape: Any) -> None:
-        first = nest.flatten(input_shape)[0] if isinstance(input_shape, list) else input_shape
-        shapes = self._shapes(TensorShape(first).as_list()[-1])
-        self.kernel: Any
-        self.recurrent_kernel: Any
-        self.bias: Any
-        self.kernel, self.recurrent_kernel, self.bias = (
-            self.add_weight(name, shape, initializer=initializer, regularizer=regularizer, constraint=constraint)
-            if name != "bias" or self.use_bias else None for name, shape, (initializer, regularizer, constraint) in zip(
-                ("kernel", "recurrent_kernel", "bias"), shapes, self._made))
-
-    def _shapes(self, size: Any) -> Any:
-        return [size, self._gates * self.units], [self.units, self._gates * self.units], [self._gates * self.units]
-
-    def _product(self, x: Any, kernel: Any) -> Any:
-        return build.MatMul(x, kernel)
-
-    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
-        """Zeros for a batch like that of the inputs."""
-        size = batch_size if inputs is None else build.Shape(inputs)[0]
-        made = [zeros(stack([size, self.units]), inputs.dtype if inputs is not None else dtype)
-                for _ in range(self._states)]
-        for state in made:
-            state.set_shape([None, self.units])
-        return made if self._states > 1 else made[0]
-
-    def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
-        states = nest.flatten(states)
-        kept, recurrent = self._dropped
-        if kept or recurrent:
-            training = backend.learning_phase() if training is None else training
-            x, h = inputs, states[0]
-            inputs = chosen(training, lambda: dropout(x, rate=kept), lambda: build.Identity(x)) if kept else x
-            states = [chosen(training, lambda: dropout(h, rate=recurrent), lambda: build.Identity(h)) if recurrent
-                      else h, *states[1:]]
-        x = self._product(inputs, self.kernel)
-        return self._step(x + self.bias if self.use_bias else x, states)
-
-    def _step(self, x: Any, states: list[Any]) -> Any:
-        """x: inputs · kernel + bias."""
-        raise NotImplementedError(f"{type(self).__name__} has no step")
-
-
-class SimpleRNNCell(_Cell):
-    """activation(inputs · kernel + state · recurrent_kernel + bias)."""
-
-    def _step(self, x: Any, states: list[Any]) -> Any:
-        h = self.activation(x + build.MatMul(states[0], self.recurrent_kernel))
-        return h, [h]
-
-
-class GRUCell(_Cell):
-    """A gated recurrent unit; the reset gate acts before the matrix. Gates: update, reset, candidate."""
-
-    _gates = 3
-    _operations = (210, 28)
-
-    def __init__(self, units: int, *args: Any, reset_after: bool = False, **options: Any) -> None:
-        super().__init__(units, *args, **options)
-        if reset_after:
-            raise UnsupportedError("reset_after=True of GRUCell is not there: the reset gate acts before the matrix")
-
-    def _step(self, x: Any, states: list[Any]) -> Any:
-        h, n = states[0], self.units
-        gates = self.recurrent_activation(x[:, :2 * n] + build.MatMul(h, self.recurrent_kernel[:, :2 * n]))
-        update, reset = gates[:, :n], gates[:, n:]
-        candidate = self.activation(x[:, 2 * n:] + build.MatMul(reset * h, self.recurrent_kernel[:, 2 * n:]))
-        h = update * h + (1.0 - update) * candidate
-        return h, [h]
-
-
-class LSTMCell(_Cell):
-    """Long short-term memory. States: output and memory. Gates: input, forget, candidate, output."""
-
-    _gates, _states = 4, 2
-    _operations = (198, 42)
-
-    def __init__(self, units: int, *args: Any, unit_forget_bias: bool = True, **options: Any) -> None:
-        super().__init__(units, *args, **options)
-        if unit_forget_bias:
-            first = function_of("initializer", self._made[2][0])
-
-            def with_ones(shape: Any, dtype: Any = None, **kept: Any) -> Any:
-                return concat([first([units], dtype=dtype), ones([units], dtype), first([2 * units], dtype=dtype)], 0)
-            self._made = *self._made[:2], (with_ones, *self._made[2][1:])
-
-    def _step(self, x: Any, states: list[Any]) -> Any:
-        h, memory = states
-        taken, kept, new, shown = split(x + self._product(h, self.recurrent_kernel), 4, axis=-1)
-        memory = self.recurrent_activation(kept) * memory + self.recurrent_activation(taken) * self.activation(new)
-        h = self.recurrent_activation(shown) * self.activation(memory)
-        return h, [h, memory]
-
-
-class _ConvLSTMCell(LSTMCell):
-    """An LSTMCell whose products are convolutions of images, those of the state with zeros around it."""
-
-    sequence_rank = 5
-
-    def __init__(self, units: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", **options: Any) -> None:
-        super().__init__(units, **options)
-        self._window, self._strides = ([each] * 2 if isinstance(each, int) else [*each] for each in (
-            kernel_size, strides))
-        self._padding = padding.upper()
-
-    def _shapes(self, channels: int) -> Any:
-        return [*self._window, channels, 4 * self.units], [*self._window, self.units, 4 * self.units], [4 * self.units]
-
-    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
-        sizes = inputs.dims[-3:-1] if self._padding == "SAME" else [
-            size - width + 1 for size, width in zip(inputs.dims[-3:-1], self._window)]
-        images = [-(-size // step) for size, step in zip(sizes, self._strides)]
-        made = [zeros(stack([build.Shape(inputs)[0], *images, self.units]), inputs.dtype) for _ in range(2)]
-        for state in made:
-            state.set_shape([inputs.dims[0], *images, self.units])
-        return made
-
-    def _product(self, x: Any, kernel: Any) -> Any:
-        is_state = kernel is self.recurrent_kernel
-        return conv2d(x, kernel, [1, 1, 1, 1] if is_state else [1, *self._strides, 1], "SAME" if is_state else
-                      self._padding)
-
-
-class StackedRNNCells(Weights, Layer):
-    """Cells as one: each is given the output of the one before it."""
-
-    def __init__(self, cells: Any, **options: Any) -> None:
-        super().__init__(**options)
-        self.cells = list(cells)
-
-    state_size = property(lambda self: tuple(cell.state_size for cell in self.cells))
-    output_size = property(lambda self: self.cells[-1].output_size)
-
-    def _inside(self) -> list[Any]:
-        return self.cells
-
-    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
-        """Those of the cells."""
-        return [cell.get_initial_state(inputs, batch_size, dtype) for cell in self.cells]
-
-    def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
-        new = []
-        for cell, state in zip(self.cells, states):
-            inputs, following = cell(inputs, state)
-            new.append(following if isinstance(state, list) else following[0])
-        return inputs, new
+__all__ = ["ConvLSTM2D", "CuDNNGRU", "CuDNNLSTM", "GRU", "LSTM", "RNN", "SimpleRNN"]
 
 
 class RNN(Weights, Layer):
@@ -331,7 +142,7 @@ def _layer_of(kind: Any, name: str, words: str) -> Any:
 SimpleRNN = _layer_of(SimpleRNNCell, "SimpleRNN", "A SimpleRNNCell, step by step, as RNN.")
 GRU = _layer_of(GRUCell, "GRU", "A GRUCell, step by step, as RNN.")
 LSTM = _layer_of(LSTMCell, "LSTM", "An LSTMCell, step by step, as RNN.")
-ConvLSTM2D = _layer_of(_ConvLSTMCell, "ConvLSTM2D", "An LSTM of images: float[b, time, h, w, k], by convolutions.")
+ConvLSTM2D = _layer_of(ConvLSTMCell, "ConvLSTM2D", "An LSTM of images: float[b, time, h, w, k], by convolutions.")
 CuDNNLSTM = _layer_of(lambda units, **told: LSTMCell(units, recurrent_activation="sigmoid", **told), "CuDNNLSTM",
                       "An LSTM with a sigmoid at its gates, on any machine.")
 CuDNNGRU = _layer_of(lambda units, **told: GRUCell(units, recurrent_activation="sigmoid", **told), "CuDNNGRU",
