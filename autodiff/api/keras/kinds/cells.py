@@ -13,8 +13,9 @@ from ...layers import Layer
 from ...layers.core import chosen
 from ...nn.convolutions import conv2d
 from ...nn.normalization import dropout
+from ...variables.layer_calls import takes
 from .. import backend
-from .plain import Weights, function_of
+from .plain import Weights, function_of, make_inside
 
 __all__ = ["GRUCell", "LSTMCell", "SimpleRNNCell", "StackedRNNCells"]
 
@@ -188,18 +189,68 @@ class StackedRNNCells(Weights, Layer):
         self.cells = list(cells)
 
     state_size = property(lambda self: tuple(cell.state_size for cell in self.cells))
-    output_size = property(lambda self: self.cells[-1].output_size)
+    output_size = property(lambda self: size_of(self.cells[-1]))
 
     def _inside(self) -> list[Any]:
         return self.cells
 
+    def build(self, input_shape: Any) -> None:
+        """Each cell makes its variables in the scope of this one."""
+        shape = TensorShape(nest.flatten(input_shape)[0] if isinstance(input_shape, list) else input_shape)
+        for cell in self.cells:
+            make_inside(cell, self, shape)
+            shape = TensorShape([shape[0], size_of(cell)])
+        self.built = True
+
     def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
         """Those of the cells."""
-        return [cell.get_initial_state(inputs, batch_size, dtype) for cell in self.cells]
+        return [begun(cell, inputs, batch_size, dtype) for cell in self.cells]
 
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
         new = []
         for cell, state in zip(self.cells, states):
-            inputs, following = cell(inputs, state)
-            new.append(following if isinstance(state, list) else following[0])
+            told = {"training": training} if takes(cell, "training") else {}
+            inputs, following = cell.call(inputs, state if isinstance(state, (list, tuple)) else [state], **told)
+            new.append(nest.pack_sequence_as(state, nest.flatten(following)))
         return inputs, new
+
+
+def copied(cell: Any) -> Any:
+    """A cell, or several, made anew of the same settings."""
+    if isinstance(cell, (list, tuple)):
+        return [copied(each) for each in cell]
+    if isinstance(cell, StackedRNNCells):
+        return StackedRNNCells(copied(cell.cells))
+    if isinstance(cell, _Cell):
+        args, options = cell._arguments
+        return type(cell)(*args, **options)
+    return type(cell).from_config(cell.get_config())
+
+
+def is_known_cell(cell: Any) -> bool:
+    """Whether it is one of these, whose outputs are like their first state."""
+    return all(isinstance(each, _Cell) for each in getattr(cell, "cells", [cell]))
+
+
+def size_of(cell: Any) -> Any:
+    """How many numbers the output of a cell has: as many as its first state, where it does not say."""
+    size = getattr(cell, "output_size", None)
+    return nest.flatten(cell.state_size)[0] if size is None else size
+
+
+def begun(cell: Any, inputs: Any, batch_size: Any = None, dtype: Any = None) -> Any:
+    """The states of a cell before its first step: zeros, where it does not say. As in TensorFlow, a cell of the user's
+    is told the size of the batch in place of the inputs."""
+    if isinstance(cell, (_Cell, StackedRNNCells)):
+        return cell.get_initial_state(inputs, batch_size, dtype)
+    if inputs is not None:
+        batch_size, dtype = build.Shape(inputs)[0], inputs.dtype
+    if hasattr(cell, "get_initial_state"):
+        return cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
+
+    def zero(size: Any) -> Any:
+        sizes = TensorShape(size).as_list() if isinstance(size, TensorShape) else [size]
+        made = zeros(stack([batch_size, *sizes]), dtype)
+        made.set_shape([None, *sizes])
+        return made
+    return nest.map_structure(zero, cell.state_size)

@@ -12,6 +12,7 @@ from ....core.site import made_at
 from ... import layers
 from ...common.made import named
 from ...nn.convolutions import depthwise_conv2d
+from ...variables import layer_base
 from ...variables.variable import Variable
 from .. import activations, backend, constraints, initializers, regularizers
 
@@ -58,6 +59,16 @@ class Weights(layers.Layer):
                                 f"the layer was expecting {len(self.weights)} weights.")
         for variable, value in zip(self.weights, weights):
             backend.set_value(variable, value)
+
+
+def make_inside(layer: Any, around: Any, input_shape: Any) -> None:
+    """Have a layer make its variables in the scope of the one around it, but for those with a variable scope."""
+    if isinstance(layer, layer_base.Layer) and not layer.built:
+        if layer._named_once:
+            layer._scope = around._scope
+        layer._dtype = layer._dtype or around._dtype
+        layer.build(input_shape)
+        layer.built = True
 
 
 def _named(kind: Any) -> Any:

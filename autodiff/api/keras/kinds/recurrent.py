@@ -7,19 +7,20 @@ import numpy as np
 
 from ....core import nest
 from ....core.errors import ArgumentError, StateError
-from ....core.graph import get_default_graph
+from ....core.graph import Tensor, get_default_graph
 from ....core.op import build
 from ....core.shapes import TensorShape
 from ....ops.common.op_counts import counted_as
-from ...arrays.creation import zeros
+from ...arrays.creation import zeros, zeros_like
 from ...arrays.shaping import stack, transpose, unstack
 from ...common.made import named
 from ...control.map_and_scan import scan
 from ...layers import InputSpec, Layer
+from ...variables.layer_calls import HISTORY, takes
 from ...variables.variable import Variable
 from .. import activations, backend
-from .cells import ConvLSTMCell, GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
-from .plain import Weights
+from .cells import ConvLSTMCell, GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, begun, is_known_cell
+from .plain import Weights, make_inside
 
 __all__ = ["ConvLSTM2D", "CuDNNGRU", "CuDNNLSTM", "GRU", "LSTM", "RNN", "SimpleRNN"]
 
@@ -31,6 +32,8 @@ class RNN(Weights, Layer):
     zero_output_for_mask: steps that do not count give zeros, not the output of the step before.
     go_backwards: from the last step on. unroll: without a loop in the graph.
     """
+
+    _untracked = Weights._untracked | {"states"}  # which are not among the weights
 
     def __init__(self, cell: Any, return_sequences: bool = False, return_state: bool = False,
                  go_backwards: bool = False, stateful: bool = False, unroll: bool = False,
@@ -44,7 +47,26 @@ class RNN(Weights, Layer):
         self.states: Any = None
 
     def _inside(self) -> list[Any]:
-        return [self.cell]
+        return [self.cell] if hasattr(self.cell, "trainable_weights") else []
+
+    def __call__(self, inputs: Any, initial_state: Any = None, **options: Any) -> Any:  # type: ignore[override]
+        """The output for these inputs, or for a list of them and of the first states."""
+        if isinstance(inputs, (list, tuple)) and len(inputs) > 1:
+            inputs, *initial_state = inputs
+        states = nest.flatten(initial_state) if initial_state is not None else []
+        if not any(HISTORY in vars(state) for state in states if isinstance(state, Tensor)):
+            return super().__call__(inputs, initial_state=initial_state, **options)
+        spec, self.input_spec = self.input_spec, [self.input_spec, *[None] * len(states)]
+        try:  # what layers made is part of a model that ends here
+            return super().__call__([inputs, *states], **options)
+        finally:
+            self.input_spec = spec
+
+    def build(self, input_shape: Any) -> None:
+        """The cell makes its variables in the scope of this layer."""
+        shape = TensorShape(nest.flatten(input_shape)[0] if isinstance(input_shape, list) else input_shape)
+        make_inside(self.cell, self, TensorShape([shape[0], *shape[2:]]))
+        self.built = True
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         return nest.flatten(mask)[0] if mask is not None and self.return_sequences else None
@@ -63,24 +85,27 @@ class RNN(Weights, Layer):
             if None in inputs.dims[:1]:
                 raise ArgumentError("If a RNN is stateful, it needs to know its batch size. Specify the batch size of "
                                     "your input tensors, by batch_input_shape.")
-            made = self.cell.get_initial_state(inputs)
+            made = begun(self.cell, inputs)
             self.states = nest.map_structure(lambda zero: Variable(
                 np.zeros([inputs.dims[0], *zero.dims[1:]], np.float32), trainable=False, use_resource=True), made)
         return nest.map_structure(lambda variable: variable.as_tensor(), self.states)
 
     def call(self, inputs: Any, initial_state: Any = None, training: Any = None, mask: Any = None) -> Any:
         mask = nest.flatten(mask)[0] if mask is not None else None
+        if isinstance(inputs, list):
+            inputs, *initial_state = inputs
+            initial_state = nest.pack_sequence_as(self.cell.state_size, initial_state) if initial_state else None
         state = initial_state if initial_state is not None else self._kept(inputs) if self.stateful else \
-            self.cell.get_initial_state(inputs)
-        if isinstance(state, (list, tuple)) and len(state) == 1 and not hasattr(self.cell, "cells"):
-            state = state[0]
+            begun(self.cell, inputs)
+        state = list(state) if isinstance(state, (list, tuple)) else [state]
+        told = {"training": training} if takes(self.cell, "training") else {}
         time_first = [1, 0, *range(2, len(inputs.dims))]
         steps: Any = transpose(inputs, time_first)
         counted = None if mask is None else transpose(mask, [1, 0])
 
         def step(last: Any, x: Any) -> Any:
             x, counts = x if isinstance(x, tuple) else (x, None)
-            output, new = self.cell(x, last[1])
+            output, new = self.cell.call(x, last[1], **told)
             new = nest.pack_sequence_as(state, nest.flatten(new))
             if counts is None:
                 return output, new
@@ -97,8 +122,9 @@ class RNN(Weights, Layer):
                 outputs.append(last[0])
             whole, final = stack(outputs), last[1]
         else:
-            self.cell(inputs[:, 0], state)  # its variables are made outside of the loop
             first = nest.flatten(state[-1] if hasattr(self.cell, "cells") else state)[0]
+            if not is_known_cell(self.cell):  # only a call tells what its outputs are like
+                first = zeros_like(self.cell.call(inputs[:, 0], state, **told)[0])
             first = first if counted is None else zeros(build.Shape(first), first.dtype)
             steps = nest.map_structure(lambda each: build.ReverseV2(each, [0]) if self._backwards else each,
                                        steps if counted is None else (steps, counted))
@@ -124,16 +150,11 @@ def _layer_of(kind: Any, name: str, words: str) -> Any:
             super().__init__(kind(units, *args, **told), **{key: value for key, value in options.items() if key in own})
             self.units = units
 
-        def build(self, input_shape: Any) -> None:
-            self.cell._scope = self._scope  # the variables are the layer's
-            first = nest.flatten(input_shape)[0] if isinstance(input_shape, list) else input_shape
-            self.cell.build(TensorShape([TensorShape(first)[0], *TensorShape(first)[2:]]))
-            self.cell.built = self.built = True
-
         def call(self, inputs: Any, initial_state: Any = None, training: Any = None, mask: Any = None) -> Any:
             count, hard = self.cell._operations
             count += 2 * self._backwards + hard * (self.cell.recurrent_activation is activations.hard_sigmoid)
-            with counted_as(count if self._is_usual and initial_state is None and mask is None else None):
+            with counted_as(count if self._is_usual and not isinstance(inputs, list) and initial_state is None
+                            and mask is None else None):
                 return super().call(inputs, initial_state, training, mask)
 
     return named(Made, name, words)

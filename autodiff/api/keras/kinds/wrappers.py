@@ -4,9 +4,12 @@ from __future__ import annotations
 from typing import Any
 
 from ....core.op import build
+from ....core.shapes import TensorShape
 from ...arrays.shaping import concat, reshape, shape
 from ...layers import Layer
-from .plain import Weights
+from ...variables.layer_calls import takes
+from .cells import copied
+from .plain import Weights, make_inside
 from .recurrent import RNN
 
 __all__ = ["Bidirectional", "TimeDistributed", "Wrapper"]
@@ -31,9 +34,17 @@ class TimeDistributed(Wrapper):
 
     supports_masking = True
 
-    def call(self, inputs: Any) -> Any:
+    def build(self, input_shape: Any = None) -> None:
+        """The layer makes its variables in the scope of this one; a model those of its layers when it is called."""
+        dims = TensorShape(input_shape).as_list()
+        if not hasattr(self.layer, "layers"):
+            make_inside(self.layer, self, TensorShape([dims[0], *dims[2:]]))
+        self.built = True
+
+    def call(self, inputs: Any, training: Any = None) -> Any:
         dims, sizes = inputs.dims, shape(inputs)
-        y = self.layer(reshape(inputs, [-1, *dims[2:]] if None not in dims[2:] else concat([[-1], sizes[2:]], 0)))
+        x = reshape(inputs, [-1, *dims[2:]] if None not in dims[2:] else concat([[-1], sizes[2:]], 0))
+        y = self.layer.call(x, **({"training": training} if takes(self.layer, "training") else {}))
         made = reshape(y, concat([sizes[:2], shape(y)[1:]], 0))
         made.set_shape([*dims[:2], *y.dims[1:]])
         return made
@@ -48,6 +59,8 @@ class Bidirectional(Wrapper):
         super().__init__(layer, **options)
         self.forward_layer, self._mode = layer, merge_mode
         args, given = layer._arguments
+        if type(layer) is RNN:  # its cell is not shared
+            args, given = (), {**layer._given(), "cell": copied(layer.cell)}
         self.backward_layer = type(layer)(*args, **{**given, "go_backwards": True, "name": f"backward_{layer.name}"})
         for each in self._inside():
             each.zero_output_for_mask = each.return_sequences
