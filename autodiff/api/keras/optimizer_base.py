@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 from ...core.convert import convert_to_tensor
@@ -96,8 +97,10 @@ class Optimizer(_Optimizer):
     def _own(self, name: str, value: Any) -> Variable:
         key = self._key(name)
         if key not in self._made:
-            with init_scope(), get_default_graph().name_scope(""):
-                self._made[key] = Variable(value, trainable=False, name=f"{self._name}/{name}", use_resource=True)
+            with init_scope():
+                self._made[key] = Variable(value, trainable=False, name=name, use_resource=True)
+            if name not in self._hyper:
+                self._weights.append(self._made[key])
         return self._made[key]
 
     @property
@@ -142,7 +145,10 @@ class Optimizer(_Optimizer):
 
     def apply_gradients(self, grads_and_vars: Any, name: str | None = None, **options: Any) -> Any:  # type: ignore[override]
         """The operation that takes one step with given gradients, which are not clipped, as TensorFlow's are not."""
-        return super().apply_gradients(grads_and_vars, global_step=self.iterations, name=name)
+        with get_default_graph().name_scope(self._name):
+            steps = self.iterations
+            self._create_hypers()
+            return super().apply_gradients(grads_and_vars, global_step=steps, name=name)
 
     def _clipped(self, grad: Any) -> Any:
         if grad is None or not self._clips:
@@ -175,13 +181,31 @@ class Optimizer(_Optimizer):
     def add_slot(self, var: Any, slot_name: str, initializer: Any = "zeros") -> Variable:
         """What is kept for a variable under a name: like it in shape, zeros at first by default."""
         begin: Any = initializers.get(initializer) if isinstance(initializer, str) else initializer
-        made = filled_like(var, begin, var.dtype.base_dtype) if callable(begin) else begin
-        return self._get_or_make_slot(var, made, slot_name, f"{self._name}/{slot_name}")
+        value = filled_like(var, begin, var.dtype.base_dtype) if callable(begin) else begin
+
+        def made() -> Variable:
+            with init_scope():
+                slot = Variable(value, trainable=False, name=f"{var._shared_name}/{slot_name}",
+                                dtype=var.dtype.base_dtype, use_resource=var.is_resource)
+            self._weights.append(slot)
+            return slot
+        return self._slots.kept(var, slot_name, made)
 
     @property
     def weights(self) -> list[Variable]:
-        """The count of steps, and what is kept for variables."""
-        return [self.iterations, *self.variables(), *self._weights]
+        """The count of steps, and what is kept for variables, in the order in which they were made."""
+        graph = self._key("")[1]
+        return [each for each in self._weights if graph is None or each.graph is graph]
+
+
+def step_of(optimizer: Any, loss: Any, variables: list[Any]) -> Any:
+    """The operation by which a model trains, with an optimizer of Keras or tf.train; variables: may be none."""
+    if not variables:
+        return group(*gradients(loss, loss))  # the graph keeps that this trains
+    if not hasattr(optimizer, "get_updates"):
+        return optimizer.minimize(loss, var_list=variables)
+    with get_default_graph().name_scope("training"):
+        return group(optimizer.get_updates(loss, variables))
 
 
 def _known(grads: list[Any], params: Any) -> list[Any]:
@@ -199,11 +223,11 @@ class Rule(Optimizer):
 
     options: of Optimizer; `lr` is learning_rate. numbers: settings that may change. by_rows: of a gradient that has
     some rows, only these rows change, not what is kept for others. keeps_rows: what is kept for them does. by_value:
-    kept[""] is the variable.
+    kept[""] is the variable. by_variable: one variable's slots are made after the other's, not one slot of all.
     """
 
     by_rows: Any = False
-    keeps_rows = by_value = False
+    keeps_rows = by_value = by_variable = False
 
     def __init__(self, name: str, learning_rate: Any, options: dict[str, Any], **numbers: Any) -> None:
         super().__init__(name, **options)
@@ -220,9 +244,10 @@ class Rule(Optimizer):
         return {}
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
-        for var in var_list:
-            for name, value in self._kept().items():
-                self.add_slot(var, name, Constant(value))
+        kept = self._kept()
+        for pair in product(var_list, kept) if self.by_variable else product(kept, var_list):
+            var, name = pair if self.by_variable else pair[::-1]
+            self.add_slot(var, name, Constant(kept[name]))
 
     def _prepare(self) -> None:
         self._rate, self._count = self._decayed_lr(), math.cast(self.iterations, float32) + 1.0

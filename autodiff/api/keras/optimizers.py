@@ -1,6 +1,7 @@
 """tf.keras.optimizers: Keras' rules, as optimizers of tf.train; what they have in common is in optimizer_base.py."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...core.convert import convert_to_tensor
@@ -171,11 +172,15 @@ class Nadam(_Moments):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, options)
         self._set_hyper("decay", growth)
 
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        self._product_so_far = self._own("momentum_cache", convert_to_tensor(1.0, float32))
+        super()._create_slots(var_list)
+
     def _prepare(self) -> None:
         super()._prepare()
         one, growth = self._now["beta_1"], self._now["decay"]
         self._this, self._next = (one * (1.0 - 0.5 * 0.96 ** (growth * (self._count + i))) for i in (0.0, 1.0))
-        product = self._own("momentum_cache", convert_to_tensor(1.0, float32))
+        product = self._product_so_far
         self._product = build.Identity(product.assign(product * self._this))
 
     def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
@@ -188,16 +193,16 @@ class Nadam(_Moments):
 class Ftrl(Rule):
     """Weights of gradients summed, 0 within l1: follow the regularized leader. Source: McMahan et al. (2013)."""
 
-    by_rows = by_value = True
+    by_rows = by_value = by_variable = True
 
     def __init__(self, learning_rate: Any = 0.001, learning_rate_power: float = -0.5,
                  initial_accumulator_value: float = 0.1, l1_regularization_strength: float = 0.0,
                  l2_regularization_strength: float = 0.0, name: str = "Ftrl",
                  l2_shrinkage_regularization_strength: float = 0.0, **options: Any) -> None:
-        super().__init__(name, learning_rate, options)
-        self.learning_rate_power, self.initial_accumulator_value = learning_rate_power, initial_accumulator_value
-        self.l1_regularization_strength, self.l2_regularization_strength = (
-            l1_regularization_strength, l2_regularization_strength)
+        super().__init__(name, learning_rate, options, learning_rate_power=learning_rate_power,
+                         l1_regularization_strength=l1_regularization_strength,
+                         l2_regularization_strength=l2_regularization_strength)
+        self.initial_accumulator_value = initial_accumulator_value
         self.l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
 
     def _kept(self) -> dict[str, float]:
@@ -205,10 +210,11 @@ class Ftrl(Rule):
 
     def _change(self, g: Any, kept: dict[str, Any]) -> tuple[dict[str, Any], Any]:
         w, total = kept[""], kept["accumulator"] + build.Square(g)
-        old, new = (build.Pow(each, -self.learning_rate_power) / self._rate for each in (kept["accumulator"], total))
+        power, most, l2 = (self._now[name] for name in (
+            "learning_rate_power", "l1_regularization_strength", "l2_regularization_strength"))
+        old, new = (build.Pow(each, -power) / self._rate for each in (kept["accumulator"], total))
         linear = kept["linear"] + g - (new - old) * w + 2.0 * self.l2_shrinkage_regularization_strength * w
-        inside = math.clip_by_value(linear, -self.l1_regularization_strength, self.l1_regularization_strength)
-        value = (inside - linear) / (new + 2.0 * self.l2_regularization_strength)
+        value = (math.clip_by_value(linear, -most, most) - linear) / (new + 2.0 * l2)
         return {"accumulator": total, "linear": linear}, w - value
 
 

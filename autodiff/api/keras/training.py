@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, StateError
 from ...core.graph import Tensor, get_default_graph
 from ...core.site import capture, made_at, resolve
-from ...gradients.backprop import gradients
 from ...gradients.tape import GradientTape
 from ...ops.common.instead import instead
 from .. import logging, math
@@ -25,6 +25,7 @@ from .batches import Batch, batch_of, batches_of, endless_source, in_order, is_s
 from .callbacks import History
 from .calls import inside
 from .kinds.elementwise import mean_of_steps
+from .optimizer_base import step_of
 from .wanted_metrics import Weighted, chosen_metrics, metric_of
 
 
@@ -53,7 +54,7 @@ class Trained:
         self._given_weighted = nest.map_structure(metric_of, weighted_metrics or [])
         self._told_at_compile = {"metrics": metrics, "loss_weights": loss_weights, "weighted_metrics": weighted_metrics}
         frames = capture()
-        self.compiled_anew += bool(vars(self).get("_functions")) and frames == vars(self)["_frames_of_loss"]
+        self.compiled_anew += bool(vars(self).get("_functions")) and frames == vars(self).get("_frames_of_loss")
         self.to_train = list(self.trainable_weights) if self.inputs else None  # type: ignore[attr-defined]
         self._frozen = [(each, "frozen_at", each.frozen_at) for each in inside(self)]
         self.history, self.changed, self._functions, self._frames_of_loss = History(), [], {}, frames
@@ -165,12 +166,11 @@ class Trained:
         if mode == "train":
             chosen = self.trainable_weights if self.to_train is None else self.to_train  # type: ignore[attr-defined]
             with made_at(get_default_graph(), getattr(self.optimizer, "_frames", self._frames_of_loss)):
-                step = (group(*gradients(fetches[0], fetches[0])) if not chosen else  # the graph keeps that this trains
-                        group(self.optimizer.get_updates(fetches[0], chosen)) if hasattr(self.optimizer, "get_updates")
-                        else self.optimizer.minimize(fetches[0], var_list=chosen))
+                step = step_of(self.optimizer, fetches[0], chosen)
             with instead(self._frozen):  # as it was compiled
                 ending = [step, *self.get_updates_for(None), *self.get_updates_for(inputs)]  # type: ignore[attr-defined]
-        fetches = [*fetches, group(*ending)]
+        with get_default_graph().name_scope("training") if mode == "train" else nullcontext():
+            fetches = [*fetches, group(*ending)]
 
         def run(batch: Batch) -> list[Any]:
             feeds = dict(zip([*inputs, *targets, *weights], [*batch[0], *batch[1], *batch[2]]))

@@ -64,12 +64,15 @@ class Slots:
     def names(self) -> list[str]:
         return sorted(self._slots)
 
-    def make(self, var: Variable, slot_name: str, op_name: str, initial_value: Any) -> Variable:
+    def kept(self, var: Variable, slot_name: str, made: Callable[[], Variable]) -> Variable:
         """The slot, made the first time."""
         slots = self._slots.setdefault(slot_name, {})
         if var not in slots:
-            slots[var] = create_slot(var, initial_value, op_name)
+            slots[var] = made()
         return slots[var]
+
+    def make(self, var: Variable, slot_name: str, op_name: str, initial_value: Any) -> Variable:
+        return self.kept(var, slot_name, lambda: create_slot(var, initial_value, op_name))
 
     def zeros(self, var: Variable, slot_name: str, op_name: str) -> Variable:
         return self.make(var, slot_name, op_name, filled_like(var, Zeros(), var.dtype.base_dtype))
