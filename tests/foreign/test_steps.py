@@ -182,3 +182,30 @@ def test_a_column_that_is_nan_comes_of_a_deviation_of_0(line: str, rows: np.ndar
         exec(compile(file.read_text(), str(file), "exec"), {"tf": tf, "x": X, "y": X})
     fed = steps.graph.get_operation_by_name("x").outputs[0]
     assert [each.place.line for each in over_a_spread(fed, np.asarray(rows)) if each.place] == expected
+
+
+@pytest.mark.parametrize("cut, moved, kinds", [(True, "made.weight", ["term cut off"]), (False, "made.weight", []),
+                                               (True, "judge.weight", [])])
+def test_a_term_that_reaches_none_of_what_is_stepped_trains_nothing(cut: bool, moved: str, kinds: list[str],
+                                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = ForeignSteps("elsewhere")  # the loss of a generator, then that of its critic
+    made, judge = steps.variable("made.weight", W), steps.variable("judge.weight", W[:1])
+    with steps.graph.as_default():
+        x = tf.placeholder(tf.float32, [2, 2])
+        fake = tf.matmul(x, made)
+        said = tf.matmul(tf.stop_gradient(fake) if cut else fake, judge)
+        loss = tf.reduce_mean(tf.square(1. - said)) + 0.1 * tf.reduce_mean(tf.square(fake - x[:, 1:]))
+        critic = tf.reduce_mean(tf.square(tf.matmul(tf.stop_gradient(fake), judge)))
+    dbg, real = Debugger(steps.graph, steps.session), tf.Session.run
+    monkeypatch.setattr(tf.Session, "run", lambda session, fetches, feeds=None: dbg.on_run(
+        session, fetches, feeds, call=real)[0])
+    values = {"made.weight": W, "judge.weight": W[:1]}
+    for turn in range(10):
+        steps.run(ForeignStep(critic if turn % 2 else loss, values, {x: X}, call="loss.backward()"))
+        values = {**values, **({moved: values[moved] * np.float32(0.99)} if turn % 2 == 0 else {})}
+    monkeypatch.undo()
+    found = [f for f in dbg.doctor().findings if f.kind == "term cut off"]
+    made_last = X @ (W * np.float32(0.99) ** 5)  # as the last run has it
+    part, rest = np.mean(np.square(1 - made_last * 0.5)), np.mean(np.square(made_last - X[:, 1:])) / 10
+    assert [f.kind for f in found] == kinds, found
+    assert all(f", {part:.3g} of {part + rest:.3g}, trains nothing" in f.text for f in found), found

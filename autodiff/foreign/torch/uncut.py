@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import re
 from collections.abc import Iterator, Sequence
 
 from ...core.site import Site
@@ -16,6 +17,7 @@ _WRAPPED = ("tensor", "as_tensor", "from_numpy", "Parameter", "Variable", "Tenso
 _NUMBERS = ("item", "detach", "data", "numpy", "tolist")  # what takes the numbers of a tensor
 _ALIKE = frozenset("""abs clip concatenate cos dot exp log max maximum mean min minimum sign sin sqrt square stack std
 sum tanh var where""".split())  # of NumPy's functions those that torch has by the same name
+_COMPARES = re.compile("loss|criter|mse|dist|err|cos|l1")  # in the names of what is given two of a kind
 _PLACES = ("cpu", "clone")  # what may stand between, and is kept where no numbers are taken
 
 
@@ -147,7 +149,8 @@ def _other_side(file: str, line: int) -> NewLines:
         return {}
     for node in ast.walk(statement.value):
         is_call = isinstance(node, ast.Call)
-        sides = node.args[:2] if isinstance(node, ast.Call) else [node.left, node.right] if isinstance(
+        sides = (node.args[:2] if _COMPARES.search(last_name(node.func).lower()) else []) if isinstance(
+            node, ast.Call) else [node.left, node.right] if isinstance(
             node, ast.BinOp) and isinstance(node.op, ast.Sub) else []
         taken = [_itself(side) is not side for side in sides]
         if sorted(taken) == [False, True] and sides[0].lineno == sides[1].end_lineno:

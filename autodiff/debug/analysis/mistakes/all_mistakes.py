@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from ...facts.steps import When
+from ..advice import advice_of
 from ..findings import ERROR, WARNING, Finding
 from .batches import batch_mistakes
 from .case import Case
@@ -19,7 +20,7 @@ from .modes import mode_mistakes
 from .optimizers import left_alone_mistakes, optimizer_mistakes
 from .pace import endless_falls, negated_losses, pace_mistakes
 from .pairs import pair_mistakes
-from .penalties import penalty_mistakes
+from .penalties import cut_off, penalty_mistakes
 from .reach import HAZARDS, near_misses, near_poles
 from .signs import wrong_sign
 from .slow import averages_behind
@@ -74,7 +75,10 @@ _LOSSES = 4  # that are looked at
 def other_losses(case: Case) -> list[Finding]:
     """Findings about the losses that are minimized beside y."""
     others = [y for y in by_loss(case) if y is not case.y][:_LOSSES]
-    return [finding for y in others for rule in (_turned, *_OF_A_LOSS) for finding in rule(case.about(y))]
+    ran = dict.fromkeys(t for run in case.steps for t in run.fetched[:1]) if advice_of(case.graph).call else ()
+    beside = [y for y in ran if y is not case.y][:_LOSSES]  # of a program whose updates are not in the graph
+    return [*(finding for y in others for rule in (_turned, *_OF_A_LOSS) for finding in rule(case.about(y))),
+            *{f.place: f for y in (*beside, case.y) for f in cut_off(case.about(y))}.values()]
 
 
 def _turned(case: Case) -> list[Finding]:

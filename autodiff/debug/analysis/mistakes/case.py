@@ -114,6 +114,14 @@ class Case:
         """The updates by gradients of y."""
         return [update for update in self.updates if update.y is self.y]
 
+    @cached_property
+    def stepped(self) -> set[Operation]:
+        """The variables that are updated by gradients of y, or that its runs left changed; all where none is known."""
+        ran = [run for run in self.looked if self.y.op in run.ran]
+        return {update.variable.op for update in self.own} or {v.op for v in self.variables if any(
+            not np.array_equal(run.before[name], run.after[name]) for run in ran for name in (v.op.name,)
+            if name in run.before and name in run.after)} or {v.op for v in self.variables}
+
     def variables_behind(self, tensor: Tensor) -> set[Operation]:
         """The trainable variables that a tensor is computed from."""
         return {v.op for v in self.variables} & ancestors([tensor])

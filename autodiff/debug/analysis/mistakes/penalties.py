@@ -28,7 +28,7 @@ _CANCELS = 0.5  # of the mean of squares: where the square of a mean is less, bo
 def penalty_mistakes(case: Case) -> list[Finding]:
     """Findings about what is added to the error of the data."""
     return (_weighted_by_zero(case) or _subtracted(case) or _too_heavy(case) or _summed_beside_mean(case)
-            or _divergence_too_heavy(case) or _divergence_of_weight(case) or _cut_off(case))
+            or _divergence_too_heavy(case) or _divergence_of_weight(case))
 
 
 def _weighted_by_zero(case: Case) -> list[Finding]:
@@ -131,13 +131,13 @@ def _divergence_too_heavy(case: Case) -> list[Finding]:
     return []
 
 
-def _cut_off(case: Case) -> list[Finding]:
+def cut_off(case: Case) -> list[Finding]:
     """A term of the loss that a stop_gradient keeps from all variables, or from those that else only a divergence or
     a penalty trains."""
     terms = [t for t in _terms(case.y) if case.variables_behind(t)]
     ways = {t: reached([t.op], lambda op: [i.op for i in op.inputs] if op.type not in ("StopGradient", *SHAPES) else [])
             for t in (terms if len(terms) > 1 else ())}
-    trained = {u.variable.op for u in case.own} or {v.op for v in case.variables}
+    trained = case.stepped if len(terms) > 1 else set[Operation]()
     for term, way in ways.items():
         apart = (case.variables_behind(term) & trained) - way
         others = [o for o in terms if o is not term and not apart.isdisjoint(ways[o])]
@@ -151,11 +151,20 @@ def _cut_off(case: Case) -> list[Finding]:
         for stop in in_order(op for op in stops if op not in meant or len(meant) == len(stops))[:1]:
             name = in_order(apart & ancestors(stop.inputs))[0].outputs[0].name
             return [finding(66, "term cut off", stop, f"{stop.name} lets no gradient of {term.name}, a part of "
-                            f"{case.y.name}, through to {name}: " + ("that part trains nothing" if is_idle else
+                            f"{case.y.name}, through to {name}: " + (f"that part{share_of(term, case)} trains nothing"
+                            if is_idle else
                             f"only {others[0].name} trains it, which does not say how well it does its task"),
                             "remove the tf.stop_gradient", target=term.name,
                             confidence="certain" if is_idle else "probable")]
     return []
+
+
+def share_of(term: Tensor, case: Case) -> str:
+    """`, 1.2 of 1.3,`: what a term is of y in the last step that is looked at; "" where that is not known."""
+    case.want(term, case.y)
+    known = [tuple(float(v) for v in values) for values in zip(case.series(term)[-1:], case.series(case.y)[-1:])
+             if all(np.size(v) == 1 for v in values)]
+    return "".join(f", {part:.3g} of {whole:.3g}," for part, whole in known)
 
 
 def _terms(y: Tensor) -> list[Tensor]:
