@@ -43,6 +43,12 @@ base.trainable = True  #!
 # again
 m.fit(data, classes, 24, 2, verbose=0)
 """
+_BOTH_WAYS = """
+ways = [tf.nn.rnn_cell.GRUCell(8, name=name) for name in "ab"]
+_, states = tf.nn.bidirectional_dynamic_rnn(*ways, tf.reshape(x, [-1, 6, 6]), dtype=tf.float32)
+z = tf.reshape(tf.stack(states), [-1, 16])  #!
+fit(adam(.01).minimize(tf.losses.sparse_softmax_cross_entropy(t, dense(z, 4))), steps=12)
+"""
 _SPOKEN = """
 ids, n = tf.placeholder(tf.int32, [None, 5]), 32
 words, project = tf.get_variable("words", [8, 6]), tf.layers.Dense(8)
@@ -211,6 +217,10 @@ CAUSES = {
     "a policy that its gain does not reach": ("term cut off", _GAINED, "tf.stop_gradient(scores)", "scores"),
     "a stop that all paths pass": ("no gradient", _LOOKED_UP, "tf.stop_gradient(tf.nn.embedding_lookup(table, t))",
                                    "tf.nn.embedding_lookup(table, t)"),
+    "states of both directions dealt out": ("reshape for transpose", _BOTH_WAYS,
+                                            "tf.reshape(tf.stack(states), [-1, 16])", "tf.concat(states, 1)"),
+    "states of both directions, moved": ("reshape for transpose", _BOTH_WAYS, "tf.stack(states)",
+                                         "tf.transpose(tf.stack(states), [1, 0, 2])"),
     "the last of padded outputs": ("last position of padding", _RECURRENT, "outputs[:, -1]", "state"),
     "the last of whole sequences": ("last position of padding", _RECURRENT, "rng.randint(2, 7, 32)",
                                     "np.full(32, 6)"),

@@ -131,6 +131,7 @@ CASES = [
     ("mean before square", 1, (), "l = f(a) ** 2", ""),
     ("reshape for transpose of units", 1, (), "x = c(h).view(-1, 5)", "x = c(h).permute(0, 2, 1).reshape(-1, 5)"),
     ("reshape for transpose of units", 1, (), "x = torch.reshape(h, n)", "x = torch.reshape(h.permute(0, 2, 1), n)"),
+    ("reshape for transpose of states", 1, (), "x = h.view(b, -1)", "x = h.permute(1, 0, 2).reshape(b, -1)"),
     ("not in the optimizer", 1, (), "w = nn.Parameter(torch.randn(3)).to(d) * 0.1",
      "w = nn.Parameter(torch.randn(3).to(d) * 0.1)"),
     ("not in the optimizer", 1, (), "m = [nn.Parameter(x) * 2, 1][0]", ""),
@@ -172,12 +173,14 @@ def test_lines_as_the_remedy_has_them(kind: str, line: int, lines: tuple[int, ..
             assert made is not None
         tf.reshape(tf.placeholder(tf.float32, [4, 2, 3]), [4, 3, 2], name="viewed")
         tf.reshape(tf.transpose(tf.layers.dense(tf.zeros([2, 7, 3]), 5), [0, 2, 1]), [-1, 5], name="units")
+        tf.reshape(tf.placeholder(tf.float32, [2, 4, 3]), [4, 6], name="states")
         tf.square(tf.sigmoid(row, name="shares"), name="loss")
         advice_of(graph).makers["shares"] = f"Sigmoid made at {Path(file).name}:1"
         for name, last in (("scores", 1), ("classes", 4)):
             tf.nn.softmax(tf.transpose(tf.placeholder(tf.float32, [5, 3, last]), [2, 1, 0]), name=name)
     kind, _, op = kind.rpartition(" of ") if kind[-5:] != " time" and " of " in kind else (kind, "", "")
-    finding = Finding(90, kind, op, "", "x:0", "over the 40 numbers", "", "", Place(file, line, "", ""))
+    remedy = "tf.transpose(x, [1, 0, 2])" if op == "states" else ""
+    finding = Finding(90, kind, op, "", "x:0", "over the 40 numbers", remedy, "", Place(file, line, "", ""))
     *sites, late = (Site(file, at, "") if at else None for at in [*lines, 0, 0, 0, 0, 0][:5])
     found = written(finding, Known(graph, *sites, late=late))
     assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)

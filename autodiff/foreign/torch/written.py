@@ -12,7 +12,7 @@ from ...core.site import Site
 from ...core.traversal import ancestors
 from ...debug.analysis.advice import advice_of
 from ...debug.analysis.mistakes.heads import unbroadcast
-from ...debug.analysis.mistakes.units import order_of
+from ...debug.analysis.mistakes.units import order_of, order_told
 from ...debug.analysis.scripts.calls import owner_text
 from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
@@ -256,7 +256,7 @@ def _unfrozen(at: _At) -> Iterator[NewLines]:
 def _moved_axes(at: _At) -> Iterator[NewLines]:
     """The axes in the order that a view has taken for theirs; first, where their number is to change too."""
     op = _op(at)
-    order = order_of(op) if op is not None and op.inputs else ()
+    order = order_of(op) or order_told(op, at.finding) if op is not None and op.inputs else ()
     for call in _calls(at, "view", "reshape") if op is not None and order else ():
         source = call.args[0] if (is_function := owner_text(call) == "torch") else call.func.value  # type: ignore
         moved_to = f"{tight(source)}.permute({', '.join(map(str, order))})"

@@ -22,7 +22,7 @@ from ..mistakes.formulas import OTHERWISE
 from ..mistakes.heads import ENTROPIES, Head, divided_by, heads, number_in, through, unbroadcast, weights_of
 from ..mistakes.last_layer import NO_PROBABILITY, has_other_half, last_layer_mistakes, logits_of, squashed_before
 from ..mistakes.penalties import averaged_in, how_reduced
-from ..mistakes.units import axis_of_places, order_of
+from ..mistakes.units import axis_of_places, order_of, order_told
 from ..scripts.expressions import pairs_of
 from ..scripts.source_tree import Source
 from .activations import Activation, named_at
@@ -252,7 +252,7 @@ def reciprocal(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
 
 def moved(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """The axes moved in place of a reshape, or before it."""
-    order, dims = order_of(op), op.inputs[0].dims or ()
+    order, dims = order_of(op) or order_told(op, finding), op.inputs[0].dims or ()
     words, axes = f"tf.transpose(x, {[*order]})", build_axes(*order)
     if order and [dims[i] for i in order] == [*(op.outputs[0].dims or ())]:
         yield otherwise(op, words, lambda now: build.Transpose(now(op.inputs[0]), axes()),

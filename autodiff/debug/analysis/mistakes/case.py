@@ -175,10 +175,14 @@ class Case:
         self.want(tensor)
         return [np.asarray(found[tensor]) for run in self.looked if tensor in (found := self.values(run))]
 
+    def look(self, run: Run, tensors: Sequence[Tensor], variables: Mapping[str, Any], held: Values) -> Values:
+        """The values of tensors in a run, had the variables had these, and other tensors those of `held`."""
+        return self._look(run, tensors, variables, held)
+
     def with_variables(self, run: Run, tensor: Tensor, variables: Mapping[str, Any],
                        held: Values = MappingProxyType({})) -> float | None:
         """A scalar in a run, had the variables had these values, and tensors those of `held`."""
-        found = self._look(run, [tensor], variables, held).get(tensor)
+        found = self.look(run, [tensor], variables, held).get(tensor)
         return None if found is None or np.size(found) != 1 or np.iscomplexobj(found) else (
             float(np.asarray(found).reshape(())))
 

@@ -2,6 +2,7 @@
 depth; units that a reshape takes for places; and shares of one unit, which are all 1."""
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import permutations
@@ -200,6 +201,13 @@ def order_of(op: Operation) -> tuple[int, ...]:
     if axis is None or not to or to[-1] in (None, 1, dims[-1]) or to[-1] != dims[axis] or not _wide(dims[axis + 1:]):
         return ()
     return (*(i for i in range(len(dims)) if i != axis), axis)
+
+
+def order_told(op: Operation, finding: Finding) -> tuple[int, ...]:
+    """The order of the axes of what a reshape is given that a remedy says, () for none."""
+    told = re.search(r"(?:transpose|permute)\(x, \[([\d, ]+)\]", finding.remedy)
+    order = tuple(map(int, told[1].split(","))) if told else ()
+    return order if len(order) == len(op.inputs[0].dims or ()) else ()
 
 
 def _units_in(tensor: Tensor, depth: int = _DEEP) -> int | None:
