@@ -162,12 +162,16 @@ def _words(run, seeds, count):
     """A function that gives the next so many words of an op's stream, which keeps so many for `count` classes."""
     if not any(seeds):
         return lambda number: run.stream(*seeds).integers(0, philox.LOW, number, np.uint32, endpoint=True)
-    stream, at, kept = philox.stream_of(*seeds), run.place(512 * count), np.empty(0, np.uint32)
+    stream, step = philox.stream_of(*seeds), 512 * count
+    at, kept = run.place(step) + count, None
 
     def words(number):
         nonlocal at, kept
+        if kept is None:  # the draw of every run, and another of as many, which classes that are to differ may need
+            kept = philox.drawn(stream, at - count, count, step).ravel()
         more = -(-max(number - len(kept), 0) // 4)
-        kept, at = np.concatenate([kept, philox.blocks(stream, np.arange(at, at + more)).ravel()]), at + more
+        if more:
+            kept, at = np.concatenate([kept, philox.blocks(stream, np.arange(at, at + more)).ravel()]), at + more
         found, kept = kept[:number], kept[number:]
         return found
 

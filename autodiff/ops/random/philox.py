@@ -63,8 +63,8 @@ def words_of(stream: Stream, start: int = 0) -> Iterator[int]:
 _ahead: dict[Any, tuple[int, np.ndarray]] = {}  # of ops that draw few numbers: the blocks of draws to come
 
 
-def _drawn(stream: Stream, start: int, count: int, step: int) -> np.ndarray:
-    """Blocks from a place on. step: to the place where the same op goes on, 0 for none that does."""
+def drawn(stream: Stream, start: int, count: int, step: int) -> np.ndarray:
+    """Blocks from a place on: uint32[count, 4]. step: to the place where the same op goes on, 0 for none that does."""
     number, rest = divmod(start, step or 1)
     many = _AT_ONCE // max(2 * count, 1)
     if many < 2 or not number or rest or not step:
@@ -83,7 +83,7 @@ def _filled(shape: Sequence[int], stream: Stream, start: int, step: int, made: C
             size: int) -> np.ndarray:
     """An array of what `made` makes of blocks, `size` numbers of each."""
     count = int(np.prod(shape, dtype=np.int64))
-    words = _drawn(stream, start, -(-count // size), step)
+    words = drawn(stream, start, -(-count // size), step)
     return made(words).reshape(-1)[:count].reshape(tuple(shape))
 
 
