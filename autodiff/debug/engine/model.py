@@ -48,6 +48,7 @@ class Model:
         self._told: Any = None
         self._spoken: dict[str, str] = {}
         self._told_y: Tensor | None = None
+        self._differentiated: tuple[Any, list[Tensor]] = None, []
 
     def use_session(self, session: Session) -> None:
         """Go on with another session of the same graph."""
@@ -159,16 +160,19 @@ class Model:
             return self.chosen_y
         if (stepped := self.graph.extras.get("step_loss")) is not None:  # of a front end that knows its loss
             return stepped
-        version = (*version_of(self.graph), len(calls_of(self.graph)))
-        if self._told != version:
-            self._told, self._told_y = version, self._tell_y()
+        if self._told != self._version:
+            self._told, self._told_y = self._version, self._tell_y()
         return self._told_y
+
+    @property
+    def _version(self) -> tuple[Any, ...]:
+        return (*version_of(self.graph), len(calls_of(self.graph)))
 
     def _tell_y(self) -> Tensor | None:
         """The tensor that is probably meant: what was differentiated, what is called a loss, the last scalar."""
-        called = self._differentiated()
-        if called is not None:
-            return called
+        ys = self.losses or [call.ys[0] for call in calls_of(self.graph) if call.ys[0].op.gradient_of is None]
+        if ys:
+            return ys[-1]
         for name in _LOSS_NAMES:
             for tensor in tensors_of(self.handles.get(name)):
                 if _is_scalar(tensor) and tensor.graph is self.graph:
@@ -180,11 +184,6 @@ class Model:
                      if _is_scalar(t) and op.gradient_of is None and op.inputs and not t._consumers
                      and op.definition.no_grad is None), None)
 
-    def _differentiated(self) -> Tensor | None:
-        """The y of the script's last gradient call for trainable variables, else of its last for anything."""
-        ys = self.losses or [call.ys[0] for call in calls_of(self.graph) if call.ys[0].op.gradient_of is None]
-        return ys[-1] if ys else None
-
     @property
     def losses(self) -> list[Tensor]:
         """What the script took gradients of for trainable variables; the chosen y alone.
@@ -193,6 +192,11 @@ class Model:
         """
         if self.chosen_y is not None:
             return [self.chosen_y]
+        if self._differentiated[0] != self._version:
+            self._differentiated = self._version, self._tell_losses()
+        return self._differentiated[1]
+
+    def _tell_losses(self) -> list[Tensor]:
         trainable = set(trainable_tensors(self.graph))
         calls = [call for call in calls_of(self.graph) if call.ys[0].op.gradient_of is None
                  and trainable.intersection(call.xs)]

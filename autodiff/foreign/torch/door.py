@@ -23,7 +23,7 @@ from ..doors import View
 from ..steps import ForeignStep, ForeignSteps
 from .functions import Calls
 from .given import in_loop, reaches_back, without_batches
-from .graph import array_of, name_of, sliced, written_by
+from .graph import array_of, name_of, sliced
 from .habits import Habits
 from .left_behind import lacks, left_before, remark_on, sampled, to_numbers
 from .names import data_names, modules_in, parameters_in, user_names
@@ -331,7 +331,7 @@ def _updates(entry: Entry, parameters: dict[str, Any]) -> bool:
     """Whether an op changes parameters without autograd: they are what they are when backward is called."""
     if isinstance(entry.op, Call):
         return False
-    written = [t for t in written_by(entry) if not (entry.has_grad and t.requires_grad)]
+    written = [t for t in entry.written if not (entry.has_grad and t.requires_grad)]
     return bool(written) and not {storage_of(p) for p in parameters.values()}.isdisjoint(map(storage_of, written))
 
 

@@ -16,7 +16,7 @@ from ...core.site import RawFrames, resolve
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place
 from ..script_lines import lines_of_use, loop_around
-from .graph import name_of, written_by
+from .graph import name_of
 from .record import BYTES, Call, Choice, Entry, Recorder, is_finite, is_leaf, storage_of, tensors_in, user_frames
 
 _LENT = 16  # arrays of .numpy() that are kept, the last ones of a step
@@ -49,7 +49,7 @@ def _filled(entries: Sequence[Entry], is_data: Callable[[Entry], bool]) -> set[i
     """The storages that are filled piece by piece, with data alone, before anything takes them."""
     pieces, taken, begun = Counter[int](), set[int](), set[int]()  # begun: what it was at first is not to be had later
     for entry in entries:
-        written, made = (set(map(storage_of, each)) for each in (written_by(entry), entry.made))
+        written, made = (set(map(storage_of, each)) for each in (entry.written, entry.made))
         given = set(map(storage_of, entry.given))
         taken.update(given - made, () if is_data(entry) else written)
         begun |= made - given - written
@@ -101,7 +101,7 @@ def _is_normalization(entry: Entry) -> bool:
 
 def _changed(entries: Sequence[Entry]) -> set[int]:
     """The storages that are written to in place."""
-    return {storage_of(t) for entry in entries for t in written_by(entry)}
+    return {storage_of(t) for entry in entries for t in entry.written}
 
 
 def reaches_back(used: Sequence[Entry], entries: Sequence[Entry], loss: Any) -> bool:
@@ -151,7 +151,7 @@ class Lent:
             memory = storage_of(tensor)
             if any(t.requires_grad and storage_of(t) == memory for e in found for t in (*e.given, *e.made)):
                 continue
-            places = [i for i, e in enumerate(found) if e is last or memory in map(storage_of, written_by(e))]
+            places = [i for i, e in enumerate(found) if e is last or memory in map(storage_of, e.written)]
             copy = Entry(torch.ops.aten.copy_.default, (tensor, tensor.detach().clone()), {}, tensor, frames, True)
             found.insert(max(places, default=-1) + 1, copy)
         return found

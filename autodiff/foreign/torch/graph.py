@@ -33,7 +33,7 @@ def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
     for entry in entries:
         made.update(map(id, entry.made))
         if not isinstance(entry.op, (Call, Choice)):
-            written.update(storage_of(t) for t in written_by(entry))
+            written.update(storage_of(t) for t in entry.written)
     ids, storages = set[int](), set[int]()
 
     def want(tensor: Any) -> None:
@@ -49,7 +49,7 @@ def sliced(entries: Sequence[Entry], wanted: Iterable[Any]) -> list[Entry]:
     for entry in reversed(entries):
         results = entry.made
         if any(id(t) in ids for t in results) or storages and any(
-                storage_of(t) in storages for t in (*results, *written_by(entry))):
+                storage_of(t) in storages for t in (*results, *entry.written)):
             kept.append(entry)
             for tensor in entry.given:
                 want(tensor)
@@ -80,14 +80,6 @@ def numbers_in(entries: Sequence[Entry]) -> list[float]:
 
 def _backward_of(call: Call) -> list[Entry]:
     return sliced(call.entries, [s for s in call.slopes if isinstance(s, torch.Tensor)])
-
-
-def written_by(entry: Entry) -> list[Any]:
-    """The tensors that an op overwrites."""
-    if isinstance(entry.op, (Call, Choice)) or not traits_of(entry.op).in_place:
-        return []
-    given = [entry.args[i] if i < len(entry.args) else entry.kwargs.get(n) for i, n in traits_of(entry.op).writes]
-    return tensors_in(given)
 
 
 class TorchGraph:
@@ -157,7 +149,7 @@ class TorchGraph:
         packet, overload = name_of(entry.op)
         if traits.in_place and self._is_edit(entry):
             self.edits.append(entry)
-            for tensor in written_by(entry):
+            for tensor in entry.written:
                 self.give(tensor, self.memory.stored(tensor))
         if packet == "detach" and entry.result.requires_grad and not entry.args[0].requires_grad:
             self.give(entry.result, self.memory.stored(entry.result))  # autograd takes out again what it has saved
@@ -181,7 +173,7 @@ class TorchGraph:
         """Let what a rule gave stand for what the op gave."""
         name = name_of(entry.op)[0]
         if writes:
-            for tensor, node in zip(written_by(entry), found):
+            for tensor, node in zip(entry.written, found):
                 node = as_type(node, DTYPES[tensor.dtype])
                 if not self._is_edit(entry):
                     node = self._checked(entry, tensor, node, name)
@@ -204,7 +196,7 @@ class TorchGraph:
 
     def _is_edit(self, entry: Entry) -> bool:
         """Whether an op changes in place what autograd goes on to differentiate as if it had not been changed."""
-        return any(self.memory.flows(t) and not (entry.has_grad and t.requires_grad) for t in written_by(entry))
+        return any(self.memory.flows(t) and not (entry.has_grad and t.requires_grad) for t in entry.written)
 
     def _drawn(self, entry: Entry, traits: Any) -> None:
         """What a random op drew is as given as what the program was fed with."""

@@ -20,7 +20,7 @@ from ..new_calls import calls_on
 from ..new_lines import replaced
 from ..script_lines import holding, on_lines
 from ..steps import not_used
-from .graph import name_of, sliced, written_by
+from .graph import name_of, sliced
 from .record import (
     Call,
     Entry,
@@ -84,7 +84,7 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
             last = entry
         if is_draw:
             continue
-        results = [*entry.made, *written_by(entry)]
+        results = [*entry.made, *entry.written]
         ids.update(map(id, results))
         storages.update(map(storage_of, results))
     copied = next((frames for key, (_, frames) in assigned.items() if key in ids), None)
@@ -110,7 +110,7 @@ def _made_leaf(parameter: Any, ids: Collection[int], entries: Sequence[Entry], u
     No op does it. ids: of what was made of the parameter.
     """
     own = storage_of(parameter)
-    makers = {storage_of(t): e for e in entries if e.has_grad and not written_by(e) and any(
+    makers = {storage_of(t): e for e in entries if e.has_grad and not e.written and any(
         id(t) in ids for t in e.given) for t in e.made if t.requires_grad and not is_leaf(t) and storage_of(t) != own}
     given = (t for e in used if e.has_grad for t in e.given if t.requires_grad and is_leaf(t) and t is not parameter)
     maker = next((makers[storage_of(t)] for t in given if storage_of(t) in makers), None) if makers else None

@@ -142,6 +142,7 @@ class Entry:
     module: Any = None
     _given: tuple[Any, ...] | None = None
     _made: tuple[Any, ...] | None = None
+    _written: tuple[Any, ...] | None = None
 
     @property
     def given(self) -> tuple[Any, ...]:
@@ -156,6 +157,15 @@ class Entry:
         if self._made is None:
             self._made = (*tensors_in(self.result),)
         return self._made
+
+    @property
+    def written(self) -> tuple[Any, ...]:
+        """The tensors that it overwrote."""
+        if self._written is None:
+            is_one = not isinstance(self.op, (Call, Choice)) and traits_of(self.op).in_place
+            self._written = (*tensors_in([self.args[i] if i < len(self.args) else self.kwargs.get(n)
+                                          for i, n in traits_of(self.op).writes]),) if is_one else ()
+        return self._written
 
 
 @dataclass(slots=True, eq=False)
@@ -274,15 +284,15 @@ class Recorder(modes.TorchDispatchMode):
             if len(self.entries) > before:
                 return result
         has_grad = torch.is_grad_enabled()
-        drawn = [t.detach().clone() for t in tensors_in(result)] if traits.is_random else None
+        made = tensors_in(result)
+        drawn = [t.detach().clone() for t in made] if traits.is_random else None
         if not traits.views:
-            for tensor in tensors_in(result):
-                self._made.add(storage_of(tensor))
-        if traits.writes or self._is_bounded or tensors_in(result):
+            self._made.update(map(storage_of, made))
+        if traits.writes or self._is_bounded or made:
             module = self.modules[-1] if self.modules else None
             self.entries.append(Entry(op, args, kwargs, result, user_frames(), has_grad, drawn, module))
         if self._is_bounded:
-            self._count(0 if has_grad else sum(t.nbytes for t in tensors_in(result)))
+            self._count(0 if has_grad else sum(t.nbytes for t in made))
         return result
 
     def unmade(self, tensor: Any) -> None:

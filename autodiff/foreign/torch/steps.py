@@ -17,7 +17,7 @@ from ...core.site import Site, made_at, resolve
 from ..model import legal_name, tf
 from ..script_lines import assigned_on
 from ..steps import ForeignSteps
-from .graph import DTYPES, TorchGraph, array_of, name_of, numbers_in, written_by
+from .graph import DTYPES, TorchGraph, array_of, name_of, numbers_in
 from .habits import Habits
 from .record import Call, Entry, Recorder, storage_of
 from .sizes import Numbers
@@ -80,7 +80,7 @@ class Builder:
         """The graph of a loss, by the entries that it is made of, and their signature."""
         values = {name: array_of(p) for name, p in parameters.items()}
         is_new = not values.keys() <= self._steps.variables.keys()
-        filled = {storage_of(t): e.frames for e in self._recorder.entries for t in written_by(e)} if is_new else {}
+        filled = {storage_of(t): e.frames for e in self._recorder.entries for t in e.written} if is_new else {}
         for name, value in values.items():  # a new one is made where it was filled last, as by nn.init
             p = parameters[name]
             self._steps.variable(name, value, trainable=p.requires_grad, frames=filled.get(
@@ -195,24 +195,27 @@ def _with_calls(entries: Sequence[Entry]) -> Iterator[Entry]:
 
 def signature(entries: Sequence[Entry], parameters: dict[str, Any], loss: Any) -> Signature:
     """What tells a step's graph from others: ops, shapes, lines, and which tensor goes where; and its numbers."""
-    places = {id(p): f"parameter {name}" for name, p in parameters.items()}
+    places: dict[int, Any] = {id(p): f"parameter {name}" for name, p in parameters.items()}
 
     def described(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            return places.setdefault(id(value), f"given {len(places)} {value.dtype} {tuple(value.shape)}")
+            found = places.get(id(value))
+            if found is None:
+                found = places[id(value)] = "given", len(places), value.dtype, value.shape
+            return found
         if isinstance(value, (list, tuple)):
-            return tuple(described(v) for v in value)
+            return tuple([described(v) for v in value])
         if isinstance(value, dict):
-            return tuple((k, described(v)) for k, v in value.items())
+            return tuple([(k, described(v)) for k, v in value.items()])
         return "number" if isinstance(value, float) else repr(value)
 
     parts = []
     for number, entry in enumerate(_with_calls(entries)):
         name = entry.op.name() if isinstance(entry.op, Call) else str(entry.op)
-        taken = described((entry.args, entry.kwargs))
+        taken = described(entry.args), described(entry.kwargs)
         for i, tensor in enumerate(entry.made):
-            places.setdefault(id(tensor), f"made {number} {i}")
-        shapes = tuple((tuple(t.shape), t.requires_grad) for t in entry.made)
+            places.setdefault(id(tensor), ("made", number, i))
+        shapes = tuple([(t.shape, t.requires_grad) for t in entry.made])
         parts.append((name, taken, shapes, entry.frames, entry.has_grad))
     trained = tuple(sorted((name, p.requires_grad) for name, p in parameters.items()))
     return (tuple(parts), described(loss), trained), tuple(numbers_in(entries))

@@ -15,7 +15,7 @@ from ...new_lines import after, before, in_place, last_name, nodes_on, out_of_pl
 from ...own_gradients import of_function
 from ...script_lines import assigned_on, loop_around, loops_around, names_between, nodes_in, on_lines, read_by
 from ...thresholds import unchosen, ungated
-from ..graph import name_of, sliced, written_by
+from ..graph import name_of, sliced
 from ..habits import Habits
 from ..left_behind import left_before, of_draw, remark_on
 from ..record import Call, Entry, Recorder, is_leaf, is_library, place_of_frames, tensors_in
@@ -81,7 +81,7 @@ class PostMortem(Scene):
         return found._replace(text=text, lines=found.lines or lines)
 
     def _made(self, x: Any) -> tuple[str, Any, bool]:
-        return next((_described(e) for e in reversed(self.all) if not written_by(e) and any(
+        return next((_described(e) for e in reversed(self.all) if not e.written and any(
             t is x for t in e.made)), ("", None, True))
 
     def _no_leaves(self, name: str, what: str, place: Any) -> Remark:
@@ -126,7 +126,7 @@ class PostMortem(Scene):
         used = sliced(self.entries, [self._loss])
         for entry in reversed(used):
             if any(t.requires_grad for t in entry.given) and not any(
-                    t.requires_grad for t in entry.made) and not written_by(entry):
+                    t.requires_grad for t in entry.made) and not entry.written:
                 what, place, has_grad = _described(entry)
                 if lines := {} if has_grad or place is None else in_place(place.file, place.line):
                     return Remark(f"{what} made a new tensor{at_line(place)} under no_grad, which requires no gradient",
@@ -275,7 +275,7 @@ class PostMortem(Scene):
                               mended.words or "compute what this loss is made of after the step"
                               f"{at_line(place)}, with another forward pass; or call every backward() before the "
                               "first step()", mended.lines)
-        wholes = [(e, t, getattr(t, "_base", None)) for e in reversed(self.all) for t in written_by(e)]
+        wholes = [(e, t, getattr(t, "_base", None)) for e in reversed(self.all) for t in e.written]
         entry = next(e for e, t, base in wholes if shape in (list(t.shape), list((t if base is None else base).shape)))
         what, place, _ = _described(entry)
         written = [out_of_place(site.file, site.line) for frames in (entry.frames, self.habits.made.get(
