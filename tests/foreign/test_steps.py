@@ -209,3 +209,23 @@ def test_a_term_that_reaches_none_of_what_is_stepped_trains_nothing(cut: bool, m
     part, rest = np.mean(np.square(1 - made_last * 0.5)), np.mean(np.square(made_last - X[:, 1:])) / 10
     assert [f.kind for f in found] == kinds, found
     assert all(f", {part:.3g} of {part + rest:.3g}, trains nothing" in f.text for f in found), found
+
+
+@pytest.mark.parametrize("last, told", [(0.5, 0), (np.nan, 1)])
+def test_a_smaller_last_batch_hides_not_what_the_others_show(last: float, told: int,
+                                                             monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, losses = ForeignSteps("elsewhere"), []
+    w = steps.variable("w", W)
+    with steps.graph.as_default():
+        for rows in (8, 3):
+            x = tf.placeholder(tf.float32, [rows, 2])
+            losses.append((tf.reduce_mean(tf.square(tf.matmul(x, w))), x))
+    dbg, real = Debugger(steps.graph, steps.session), tf.Session.run
+    monkeypatch.setattr(tf.Session, "run", lambda session, fetches, feeds=None: dbg.on_run(
+        session, fetches, feeds, call=real)[0])
+    for turn in range(10):
+        loss, x = losses[turn % 5 == 4]
+        fed = np.full(x.shape.as_list(), last if turn == 9 else 0.5, np.float32)
+        steps.run(ForeignStep(loss, {"w": W * np.float32(0.99) ** turn}, {x: fed}, call="loss.backward()"))
+    monkeypatch.undo()
+    assert dbg.doctor().y == losses[told][0].name

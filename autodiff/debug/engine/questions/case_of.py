@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from ....core.graph import Operation, Tensor
 from ....core.traversal import dependencies
@@ -21,6 +24,19 @@ from ..state import State
 _END = "OutOfRangeError"
 _SECONDS = 4.0  # of this thread, for all that is computed again for one question
 _SLOW = 30.0  # ms of a run
+
+
+def usual_loss(state: State, y: Tensor) -> Tensor:
+    """Of the losses of one line that which most remembered steps had: a smaller last batch may have a graph of its own.
+
+    y itself where its last value is not finite, as that has to be told.
+    """
+    last = state.log.records[-1] if state.log.records else None
+    if last is None or last.error or last.loss is None or not np.isfinite(last.loss) or not advice_of(y.graph).call:
+        return y
+    ran = Counter(t for m in (*state.moments.beginning, *state.moments) if m.wanted is not None
+                  for t in m.wanted.tensors[:1] if t.op.site == y.op.site and t.dims == y.dims)
+    return max(ran, key=lambda t: (ran[t], t is y), default=y)
 
 
 def case_of(state: State, y: Tensor, *, static: bool = False) -> Case:

@@ -34,7 +34,7 @@ from ...facts.roles import APPLIES, as_place, at_line, is_mask, place_of
 from ...history.replay import Moment
 from ..state import State
 from .came_from import origin_of
-from .case_of import case_of
+from .case_of import case_of, usual_loss
 from .check import RuleChecks
 from .explain import Explanations
 from .gradients import Gradients
@@ -77,6 +77,7 @@ class Checkup:
             y, own, self.model.graph.operations.values())
         if y is None:
             return Diagnosis("", 0, ranked([*self._raised(of_a_run=True), *traps], ignore), size)
+        y = usual_loss(self.state, y)
         case = case_of(self.state, y, static=static)
         if static or self.model.raised[0] and not self.state.log.records:
             return Diagnosis(y.name, 0, ranked([*self._raised(), *all_mistakes(case), *traps], ignore if static or

@@ -14,11 +14,11 @@ from ..case import Case, Run, fed_behind, finding
 from ..heads import Head, heads
 from ..units import axes_mixed, shape_of
 
-_FEWEST, _PROBES = 4, 5  # examples of a batch that tell one from another; of these so many are moved
-_CANDIDATES = 12  # reshapes that are looked at
+FEWEST, _PROBES = 4, 5  # examples of a batch that tell one from another; of these so many are moved
+_CANDIDATES, _HEADS = 12, 4  # reshapes, and heads, that are looked at
 
 
-class _Moved(NamedTuple):
+class Moved(NamedTuple):
     """What an example, moved alone, has changed: of each tensor the elements, as their change."""
 
     example: int
@@ -27,23 +27,30 @@ class _Moved(NamedTuple):
 
 def mixed_examples(case: Case) -> Iterator[Finding]:
     """Reshapes after which a row is no example any more, though each is held against the label of one."""
-    for head in heads(case) if case.steps else ():
+    runs = with_loss(case)
+    for head in heads(case)[:_HEADS] if runs else ():
         count = _examples(head, case)
-        behind = ancestors([head.prediction]) & case.trained if count >= _FEWEST else set[Operation]()
+        behind = ancestors([head.prediction]) & case.trained if count >= FEWEST else set[Operation]()
         found = [op for op in in_order(behind) if _may_mix(op, count) and not any(axes_mixed(op, case))][:_CANDIDATES]
         if found:
-            probes = [*_probes(found, head, count, case)]
-            mixer = next((each for each in found if _axis(_source(each), probes, count) is not None
-                          and _axis(each.outputs[0], probes, count) is None), None)
+            probes = [*alone([head.prediction, *(t for op in found for t in (_source(op), op.outputs[0]))],
+                             [head.prediction], count, runs[0], case)]
+            mixer = next((each for each in found if axis_of(_source(each), probes, count) is not None
+                          and axis_of(each.outputs[0], probes, count) is None), None)
             others = [row for moved in probes if (row := _other_row(moved, head)) is not None]
             if mixer is not None and 2 * len(others) > len(probes) >= 2:
                 yield _told(mixer, head, probes, count, others[-1])
-            return
+                return
 
 
-def _told(op: Operation, head: Head, probes: list[_Moved], count: int, other: tuple[int, int]) -> Finding:
+def with_loss(case: Case) -> list[Run]:
+    """The runs that are looked at in which y can be had: not those of a last batch with a graph of its own."""
+    return [run for run in case.looked if case.y in case.values(run)]
+
+
+def _told(op: Operation, head: Head, probes: list[Moved], count: int, other: tuple[int, int]) -> Finding:
     given = _source(op)
-    axis, rank = _axis(given, probes, count) or 0, len(given.dims or ())
+    axis, rank = axis_of(given, probes, count) or 0, len(given.dims or ())
     order = [axis, *(i for i in range(rank) if i != axis)]
     states = ("; of a recurrent layer's last states, x[-1], or tf.concat([x[-2], x[-1]], 1) of both directions"
               if axis == 1 and rank == 3 and given.dims[0] == 2 else "")  # type: ignore[index]
@@ -82,18 +89,18 @@ def _may_mix(op: Operation, count: int) -> bool:
     return bool(kept) and any(n == count and int(np.prod(old[:a])) not in kept for a, n in enumerate(old))
 
 
-def _probes(found: list[Operation], head: Head, count: int, case: Case) -> Iterator[_Moved]:
-    """Some examples in turn, with what is fed for another one in place of their own."""
-    run = case.looked[0]
+def alone(wanted: list[Tensor], behind: list[Tensor], count: int, run: Run, case: Case) -> Iterator[Moved]:
+    """Some examples in turn, with what is fed for another one in place of their own; what that changes of `wanted`.
+
+    behind: what is fed for these alone is moved."""
     fed = {t: np.asarray(v) for t, v in run.feeds.items() if t.op.type in PLACEHOLDERS and count in np.shape(v)
-           and t.op in fed_behind([head.prediction])}
-    wanted = [head.prediction, *(t for op in found for t in (_source(op), op.outputs[0]))]
+           and t.op in fed_behind(behind)}
     first = _values(run, wanted, {}, case)
     for i in map(int, np.linspace(1, count - 2, _PROBES if first and fed else 0)):
         held = {t: _with_other(v, v.shape.index(count), i, (i + count // 2) % count) for t, v in fed.items()}
         then = _values(run, wanted, held, case)
-        yield _Moved(i, {t: np.abs(np.subtract(then[t], v, dtype=float)) for t, v in first.items()
-                         if t in then and np.shape(then[t]) == np.shape(v) and np.isfinite(v).all()})
+        yield Moved(i, {t: np.abs(np.subtract(then[t], v, dtype=float)) for t, v in first.items()
+                        if t in then and np.shape(then[t]) == np.shape(v) and np.isfinite(v).all()})
 
 
 def _values(run: Run, wanted: list[Tensor], held: Mapping[Tensor, Any], case: Case) -> dict[Tensor, np.ndarray]:
@@ -107,7 +114,7 @@ def _with_other(value: np.ndarray, axis: int, i: int, other: int) -> np.ndarray:
     return changed
 
 
-def _axis(tensor: Tensor, probes: list[_Moved], count: int) -> int | None:
+def axis_of(tensor: Tensor, probes: list[Moved], count: int) -> int | None:
     """The axis along which all that an example changes has its number; None for none."""
     seen = [(each.example, each.changes[tensor]) for each in probes if tensor in each.changes
             and each.changes[tensor].any()]
@@ -115,7 +122,7 @@ def _axis(tensor: Tensor, probes: list[_Moved], count: int) -> int | None:
         set(np.nonzero(change)[axis]) == {i} for i, change in seen)), None) if len(seen) > 1 else None
 
 
-def _other_row(moved: _Moved, head: Head) -> tuple[int, int] | None:
+def _other_row(moved: Moved, head: Head) -> tuple[int, int] | None:
     """An example, and the row of what is said that it changes most, if that is another's."""
     change = moved.changes.get(head.prediction)
     if change is None or not change.any():
