@@ -8,6 +8,7 @@ from ...facts.steps import When
 from ..advice import advice_of
 from ..findings import ERROR, WARNING, Finding
 from .axes.mixed import mixed_examples
+from .axes.reduced_early import reduced_early
 from .batches import batch_mistakes
 from .case import Case
 from .classes import class_mistakes, residual_mistakes
@@ -86,10 +87,10 @@ def _turned(case: Case) -> list[Finding]:
     return wrong_sign(case.y, set(case.behind))
 
 
-RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, mixed_examples, comparison_mistakes, misuses, mode_mistakes,
-         averages_behind, start_mistakes, trainer_mistakes, copy_mistakes, adversary_mistakes, optimizer_mistakes,
-         batch_mistakes, pace_mistakes, depth_mistakes, left_alone_mistakes, leak_mistakes, missing_mistakes,
-         pair_mistakes, formula_mistakes, habit_mistakes)
+RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, mixed_examples, reduced_early, comparison_mistakes, misuses,
+         mode_mistakes, averages_behind, start_mistakes, trainer_mistakes, copy_mistakes, adversary_mistakes,
+         optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes, left_alone_mistakes, leak_mistakes,
+         missing_mistakes, pair_mistakes, formula_mistakes, habit_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:
