@@ -159,8 +159,8 @@ def on_lines(file: str) -> dict[int, ast.stmt]:
 
 def block_of(file: str, line: int) -> list[ast.stmt]:
     """The statements of the block that a line is in; of no block all that hold no others."""
-    holders = holding(file, line)[-1:]
-    return [*getattr(holders[0], "body", ())] if holders else [*dict.fromkeys(on_lines(file).values())]
+    holders = [node.body for node in holding(file, line) if isinstance(getattr(node, "body", None), list)]  # type: ignore
+    return [*holders[-1]] if holders else [*dict.fromkeys(on_lines(file).values())]
 
 
 def beside(file: str, line: int) -> list[ast.stmt]:

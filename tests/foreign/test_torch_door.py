@@ -716,3 +716,39 @@ def test_a_test_in_the_mode_of_training_is_told(calls, is_told):
                 between.tested([SimpleNamespace(given=[made], made=[mini.Tensor([3.0], requires_grad=True)])])
         between.tested()
         assert [f.kind for f in between.findings()] == ["tested in training mode"] * is_told
+
+
+_GONE = ["h = x @ w", "h.square()", LOSS, *DOWN]
+_LATE = [LOSS, "loss.backward()", "t = (w * w).mean()", "loss = loss - t", "losses.append(float(loss))",
+         "with torch.no_grad():", "    w -= w.grad * torch.tensor(0.05)", "    w.grad.zero_()"]
+
+
+@pytest.mark.parametrize("lines, said", [
+    (_GONE, "what h.square() gives is a new tensor, which nothing takes, in each of 4 steps: h stays as it was; 4 of "
+     "its 4 elements would be others at 8"),
+    ([each.replace("h.sq", "z = h.sq") for each in _GONE], "z is computed in each of 4 steps, of what is trained at 8"),
+    (["z = x @ w", "z = (x @ w).square()", LOSS, "print(z)", *DOWN], "z is computed in each of 4 steps at 7"),
+    ([LOSS, *DOWN[:2], "g = w.grad.square()", *DOWN[2:]], "or of its gradients, and nothing takes it at 10"),
+    ([each.replace("h.square()", "print(h.square())") for each in _GONE], ""),
+    ([each.replace("h.square()", "losses.append(h.square())") for each in _GONE[:3]] + ["loss.backward()"], ""),
+    ([each.replace("h.square()", "h.mul_(torch.tensor(2.0))") for each in _GONE], ""),
+    ([each.replace("h.square()", "h = h * torch.tensor(1.0)").replace("x @ w - y", "h - y") for each in _GONE], ""),
+    ([*_GONE[:1], "if not step:", "    h.square()", *_GONE[2:]], ""),
+    (["v = x.square()", LOSS, *DOWN], ""),  # of data alone
+])
+def test_a_result_that_nothing_takes_is_told(told, lines, said):
+    found = [f for f in told(*lines).steps[-1][2] if f.kind in ("result not used", "added after backward")]
+    assert bool(found) == bool(said)
+    for finding in found:
+        text, _, line = said.rpartition(" at ")
+        assert all(part in finding.text for part in text.split(", of what")) and finding.place.line == int(line)
+
+
+@pytest.mark.parametrize("lines, line", [
+    (_LATE, 10), ([*_LATE[:1], *_LATE[2:4], _LATE[1], *_LATE[4:]], 0),
+    ([each.replace("loss - t", "loss - t.detach()") for each in _LATE], 0),
+    ([LOSS, *DOWN, "total = total - loss if step else loss"], 0)])
+def test_a_term_that_is_added_after_the_backward_trains_nothing(told, lines, line):
+    late = [f for f in told(*lines).steps[-1][2] if f.kind == "added after backward"]
+    assert [f.place.line for f in late] == [line] * bool(line)
+    assert all("only after its backward() at train.py:8, in 5 steps" in f.text for f in late)

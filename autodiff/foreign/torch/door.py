@@ -214,9 +214,9 @@ class TorchDoor:
             self._turn()
             return
         self._tell(built, names, parameters, entries, used)
-        own = {name: slope for name, slope in own.items() if name in parameters}
-        step = ForeignStep(built.loss, built.values, built.feeds, own, call, ages=built.ages)
-        self._habits.between.note(loss, built.loss, self.recorder.entries, used)
+        step = ForeignStep(built.loss, built.values, built.feeds, {
+            name: slope for name, slope in own.items() if name in parameters}, call, ages=built.ages)
+        self._habits.note(loss, built.loss, used, parameters.values())
         self._judge(Turn(step, float(loss.detach())), names, parameters, used)
         self._turn()
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -29,6 +29,8 @@ from .names import modules_in
 from .rates import Rates
 from .record import Entry, RawFrames, Recorder, is_leaf, numbers_of, place_of_frames, user_frames
 from .unkept import Unkept, Unstepped, all_frozen, fixed_tables, list_of, parted
+from .unused.dropped import Dropped
+from .unused.late_terms import LateTerms
 from .written import Known, lists_layers
 
 PATIENCE = 3  # backwards in a row without a step after which one is missed
@@ -69,7 +71,8 @@ class Habits:
         self.asked: set[int] = set()  # what the script differentiated by on the way to a loss: no weights, but data
         self._remade: set[str] = set()  # names of those that steps make anew
         self.moved, self.given, self.last_step = dict[int, RawFrames](), set[int](), RawFrames()
-        self.unkept, self.copies = Unkept(), Copies(self.optimized)
+        self.unkept, self.copies, self.dropped = Unkept(), Copies(self.optimized), Dropped()
+        self.late_terms = LateTerms()
         self.unstepped = Unstepped(self.optimizers, self.made)
         self._late: tuple[Site | None, bool] = None, False  # as of Known
         self._called: dict[int, RawFrames] = {}  # by identity: where a module was called last for a training
@@ -258,12 +261,19 @@ class Habits:
         rated = Site(*rate.place[:3]) if rate is not None and rate.place is not None else None
         return Known(graph, stepped, called, backward, rated, self.logarithms.are_shares, *self._late)
 
+    def note(self, loss: Any, built: Any, used: Sequence[Entry], parameters: Iterable[Any]) -> None:
+        """A step. built: its loss in the graph; used: what it is made of. parameters: all that it has."""
+        self.dropped.note(loss, self._recorder.entries, parameters)
+        self.between.note(loss, built, self._recorder.entries, used)
+        self.late_terms.note(loss, self._recorder, used, user_frames())
+
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         self._slopes = [weakref.ref(p.grad) for p in parameters.values() if p.grad is not None]
         return [*self._pile(parameters), *(self._idle() or self.unstepped.findings()), *self._left_out(parameters),
                 *self._modes(names), *self.unkept.findings(), *fixed_tables(names, self.made),
                 *all_frozen(self.optimizers, self.frozen), *self.logarithms.findings(), *self.hooks.findings(),
+                *self.dropped.findings(), *self.late_terms.findings(),
                 *self.rates.findings(self.rates.rate())]
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:

@@ -23,6 +23,7 @@ from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_
 from .batches import given_on, source_of_batches
 from .of_losses import in_logarithms, over_count, summed_too
 from .uncut import called_itself, connected, redrawn, unrecorded
+from .unused import remedies
 
 _DRAWN = {**dict.fromkeys(("zeros_", "ones_", "constant_"), "{0}.normal_({1}, std=0.1)"),
           **dict.fromkeys(("fill_", "zero_"), "{0}.normal_(0, 0.1)")}  # what fills with one number, and what at random
@@ -304,11 +305,6 @@ def _turned_mask(at: _At) -> Iterator[NewLines]:
                                                for each in choices if op is not None) else {}
 
 
-def _lighter(at: _At) -> Iterator[NewLines]:
-    yield from (replaced(at.file, word.value, "1e-4") for call in _calls(at) for word in call.keywords
-                if word.arg == "weight_decay")
-
-
 def _evaluated(at: _At) -> Iterator[NewLines]:
     """In the mode of tests before the test, where the script goes back to that of training itself."""
     for call in _calls(at):
@@ -338,7 +334,9 @@ _RULES: Rules[Known] = {
     "clipped in vain": lambda at: (new_lines.between_steps(at.file, at.line, *each) for each in (
         (at.known.backward, after), (at.known.stepped, before))),
     "sum beside a mean": lambda at: summed_too(at.known.graph.operations.get(at.finding.target.partition(":")[0])),
-    "weight decay": _lighter, "mask the wrong way round": _turned_mask, "dropout in evaluation": _worded(
+    "weight decay": lambda at: (replaced(at.file, word.value, "1e-4") for call in _calls(at) for word in call.keywords
+                                if word.arg == "weight_decay"),
+    **remedies.RULES, "mask the wrong way round": _turned_mask, "dropout in evaluation": _worded(
         "dropout", "training", "self.training"), "sample cut": lambda at: iter([redrawn(at.file, at.line)]),
     "single deviation": lambda at: iter([given_too(at.file, at.line, ("std", "var"), "unbiased=False", unless=(
         "unbiased", "correction"))]),

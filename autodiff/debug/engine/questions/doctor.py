@@ -77,8 +77,7 @@ class Checkup:
             y, own, self.model.graph.operations.values())
         if y is None:
             return Diagnosis("", 0, ranked([*self._raised(of_a_run=True), *traps], ignore), size)
-        y = usual_loss(self.state, y)
-        case = case_of(self.state, y, static=static)
+        case = case_of(self.state, y := usual_loss(self.state, y), static=static)
         if static or self.model.raised[0] and not self.state.log.records:
             return Diagnosis(y.name, 0, ranked([*self._raised(), *all_mistakes(case), *traps], ignore if static or
                                                "calls" in y.graph.extras else {*ignore, "no gradient"}), size)

@@ -1,0 +1,47 @@
+"""Terms that are added to a loss which is differentiated already: they train nothing."""
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from ....debug.analysis.findings import Finding
+from ....debug.facts.roles import at_line
+from ..graph import name_of, sliced
+from ..record import Call, Choice, Entry, RawFrames, Recorder, is_source, place_of_frames
+
+_ADDED = ("add", "sub", "add_", "sub_")
+
+
+class LateTerms:
+    """Sums of a loss and of what is trained, made after backward() and before the next."""
+
+    def __init__(self) -> None:
+        self._loss: weakref.ref[Any] | None = None
+        self._at = RawFrames()
+        self._used: set[int] = set()  # the identities of what the last loss is made of, which the recorder keeps
+        self._found: list[tuple[RawFrames, RawFrames, float, float]] = []
+
+    def note(self, loss: Any, recorder: Recorder, used: Sequence[Entry], frames: RawFrames) -> None:
+        """A backward(), at `frames`. recorder: has what came before it; used: what its loss is made of."""
+        last = self._loss() if self._loss is not None else None
+        mine = set(map(id, used))
+        for entry in recorder.entries:
+            if last is None or not any(t is last for t in entry.given) or id(entry) in mine or not entry.has_grad or (
+                    isinstance(entry.op, (Call, Choice)) or name_of(entry.op)[0] not in _ADDED):
+                continue
+            for term in (t for t in entry.given if t is not last and t.requires_grad and not t.dim()):
+                made = [e for e in sliced([*recorder.older, *recorder.entries], [term]) if e.has_grad and not any(
+                    id(t) in self._used for t in e.made)]
+                if any(is_source(t) for e in made for t in e.given):
+                    self._found.append((entry.frames, self._at, float(term.detach()), float(last.detach())))
+        self._loss, self._at = weakref.ref(loss), frames
+        self._used = {id(t) for e in used if e.has_grad for t in e.made}
+
+    def findings(self) -> list[Finding]:
+        """The last one, if there were more."""
+        return [Finding(86, "added after backward", "", "", "", f"a term, {term:.3g} in the last step, is added to the "
+                        f"loss, {loss:.3g}, only after its backward(){at_line(place_of_frames(at))}, in "
+                        f"{len(self._found)} steps: it is in what is told, and trains nothing",
+                        "add it before the backward()", "doctor", place_of_frames(frames))
+                for frames, at, term, loss in self._found[-1:] if len(self._found) > 1]
