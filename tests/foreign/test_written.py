@@ -135,6 +135,10 @@ CASES = [
     ("result not used of h", 1, (), "F.normalize(h, dim=1)", "h = F.normalize(h, dim=1)"),
     ("result not used of w[m]", 1, (), "w[m].clamp_(0)", "w[m] = w[m].clamp(0)"),
     ("result not used of h", 1, (), "h = F.normalize(h)", ""),
+    ("mixed derivatives", 2, (), "import torch|h = torch.autograd.grad(torch.sum(g), x, create_graph=True)[0]",
+     "import torch|h = torch.stack([torch.autograd.grad(g[:, i].sum(), x, create_graph=True)[0][:, i] "
+     "for i in range(40)], 1)"),
+    ("mixed derivatives", 1, (), "h, = torch.autograd.grad(g.sum(), x)", ""),
     ("added after backward", 4, (0, 0, 2), "l = f(x)|l.backward()|p = g(w)|l = l + p",
      "l = f(x)|p = g(w)|l = l + p|l.backward()"),
     ("added after backward", 5, (0, 0, 2), "l = f(x)|l.backward()|p = 0|p += g(w)|l = l + p", ""),

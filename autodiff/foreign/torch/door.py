@@ -81,7 +81,7 @@ class TorchDoor:
                 asked += [whole for t in asked if (whole := getattr(t, "_base", None)) is not None]
                 self._asked += asked
                 self._habits.asked.update(map(id, asked))
-                return run()
+                return self._habits.second.seen(run, outputs, inputs, kwargs)
             return self._grad(outputs, inputs, run)
 
         torch.Tensor.backward, torch.autograd.grad = stop_at_backward, stop_at_grad

@@ -21,6 +21,7 @@ from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
 from ..script_lines import on_lines
 from .between import MODAL, Between
+from .derivatives.second import SecondDerivatives
 from .given import Lent
 from .hooks import Hooks
 from .left_behind import Copies
@@ -31,6 +32,7 @@ from .record import Entry, RawFrames, Recorder, is_leaf, numbers_of, place_of_fr
 from .unkept import Unkept, Unstepped, all_frozen, fixed_tables, list_of, parted
 from .unused.dropped import Dropped
 from .unused.late_terms import LateTerms
+from .unused.numbers_added import numbers_added
 from .written import Known, lists_layers
 
 PATIENCE = 3  # backwards in a row without a step after which one is missed
@@ -72,7 +74,8 @@ class Habits:
         self._remade: set[str] = set()  # names of those that steps make anew
         self.moved, self.given, self.last_step = dict[int, RawFrames](), set[int](), RawFrames()
         self.unkept, self.copies, self.dropped = Unkept(), Copies(self.optimized), Dropped()
-        self.late_terms = LateTerms()
+        self.late_terms, self._numbers = LateTerms(), list[Finding]()
+        self.second = SecondDerivatives(recorder, torch.autograd.grad, self.optimized)
         self.unstepped = Unstepped(self.optimizers, self.made)
         self._late: tuple[Site | None, bool] = None, False  # as of Known
         self._called: dict[int, RawFrames] = {}  # by identity: where a module was called last for a training
@@ -266,6 +269,7 @@ class Habits:
         self.dropped.note(loss, self._recorder.entries, parameters)
         self.between.note(loss, built, self._recorder.entries, used)
         self.late_terms.note(loss, self._recorder, used, user_frames())
+        self._numbers = numbers_added(self._recorder.entries, used)
 
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
@@ -273,7 +277,7 @@ class Habits:
         return [*self._pile(parameters), *(self._idle() or self.unstepped.findings()), *self._left_out(parameters),
                 *self._modes(names), *self.unkept.findings(), *fixed_tables(names, self.made),
                 *all_frozen(self.optimizers, self.frozen), *self.logarithms.findings(), *self.hooks.findings(),
-                *self.dropped.findings(), *self.late_terms.findings(),
+                *self.dropped.findings(), *self.late_terms.findings(), *self.second.findings(), *self._numbers,
                 *self.rates.findings(self.rates.rate())]
 
     def _pile(self, parameters: dict[str, Any]) -> list[Finding]:

@@ -14,6 +14,7 @@ from ...debug.analysis.advice import advice_of
 from ...debug.analysis.mistakes.heads import unbroadcast
 from ...debug.analysis.mistakes.units import order_of, order_told
 from ...debug.analysis.scripts.calls import owner_text
+from ...debug.analysis.scripts.columns import apart
 from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
 from .. import new_lines
@@ -336,7 +337,8 @@ _RULES: Rules[Known] = {
     "sum beside a mean": lambda at: summed_too(at.known.graph.operations.get(at.finding.target.partition(":")[0])),
     "weight decay": lambda at: (replaced(at.file, word.value, "1e-4") for call in _calls(at) for word in call.keywords
                                 if word.arg == "weight_decay"),
-    **remedies.RULES, "mask the wrong way round": _turned_mask, "dropout in evaluation": _worded(
+    **remedies.RULES, "mixed derivatives": lambda at: iter([{**apart(at.file, at.line, at.finding.text)}]),
+    "mask the wrong way round": _turned_mask, "dropout in evaluation": _worded(
         "dropout", "training", "self.training"), "sample cut": lambda at: iter([redrawn(at.file, at.line)]),
     "single deviation": lambda at: iter([given_too(at.file, at.line, ("std", "var"), "unbiased=False", unless=(
         "unbiased", "correction"))]),

@@ -186,6 +186,9 @@ class Tensor(TensorBase):
     def square(self):
         return dispatch("square", self)
 
+    def item(self):
+        return dispatch("_local_scalar_dense", self)
+
     def strange(self):
         return dispatch("strange", self)
 
@@ -262,6 +265,13 @@ class Drawn(Op):
     tags = ("random",)
 
 
+class Number(Op):
+    """An op that gives a number."""
+
+    def __call__(self, *args, **_):
+        return float(args[0].array)
+
+
 class Own(Op):
     """An op that the user has registered, made of another."""
 
@@ -283,7 +293,7 @@ def dispatch(name, *args):
     else:
         found = op(*args)
     given = [t for a in args for t in (a if isinstance(a, list) else [a]) if isinstance(t, Tensor)]
-    if STATE.grad and not op.writes and any(t.requires_grad for t in given):
+    if STATE.grad and isinstance(found, Tensor) and not op.writes and any(t.requires_grad for t in given):
         found._needs, found.made = True, (op, args)
     return found
 
@@ -484,7 +494,7 @@ OPS = {op._name: op for op in (
     Op("sub.Tensor", np.subtract, lambda dy, a, b: (dy, -dy)),
     Op("mul.Tensor", np.multiply, lambda dy, a, b: (dy * b.array, dy * a.array)),
     Op("square", np.square, lambda dy, a: (2 * dy * a.array,)),
-    Own("own", np.square, lambda dy, a: (2 * dy * a.array,)),
+    Number("_local_scalar_dense", None), Own("own", np.square, lambda dy, a: (2 * dy * a.array,)),
     Op("mean", np.mean, lambda dy, a: (np.broadcast_to(dy / a.numel(), a.shape),)),
     Op("embedding", lambda w, ids, padding: w[ids], lambda dy, w, ids, padding: (np.zeros_like(w.array),)),
     Op("strange", np.abs, lambda dy, a: (dy * np.sign(a.array),)),

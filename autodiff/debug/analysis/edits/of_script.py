@@ -13,16 +13,18 @@ from ...facts.records import NewLines
 from ...facts.roles import place_of
 from ..advice import advice_of
 from ..findings import Finding
+from ..mistakes.axes.second_derivatives import MIXED, STRAIGHT, STRAIGHT_KIND
 from ..mistakes.case import Case, update_op
 from ..mistakes.last_layer import squashed_before
 from ..mistakes.stepping import Update
 from ..mistakes.trainers import by_loss, judges
 from ..scripts.changes import rows_of
+from ..scripts.columns import apart
 from ..scripts.source_tree import Source
 from ..scripts.states import state_instead
 from ..scripts.straight_through import straight_past
 from ..unused_states import unused_state
-from .activations import NORMALIZATION, STOPS, LeftOut
+from .activations import NORMALIZATION, STOPS, Activation, LeftOut
 from .by_names import asked_at, picked
 from .clipping import RunToo
 from .in_source import Argument, Dense, Rewrite, Swapped, rewritten
@@ -30,7 +32,7 @@ from .of_heads import head_of
 from .of_keras.arrays import arranged
 from .of_mistakes import attempts_of
 
-_Line = Argument | Dense | RunToo | LeftOut | Swapped | Rewrite
+_Line = Activation | Argument | Dense | RunToo | LeftOut | Swapped | Rewrite
 _GROUP = "{tf}.group({0}, {tf}.get_collection({tf}.GraphKeys.UPDATE_OPS))"
 
 
@@ -48,6 +50,8 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
         return lines
     if op is not None and finding.kind == "last position of padding":
         return _final_state(op)
+    if finding.kind == MIXED and finding.place is not None:
+        return apart(finding.place.file, finding.place.line, finding.text)
     line = _line(finding, op, case) if op is not None and case.steps else None
     written = line if isinstance(line, list) else [line] if line is not None else []
     site = written[0].op.site if written else None
@@ -99,6 +103,8 @@ def _line(finding: Finding, op: Operation, case: Case) -> list[_Line] | _Line | 
     if finding.kind == "never bounded":
         trains = [u.op for u in case.updates if u.variable.op.name == finding.target]
         return RunToo(op, trains[0]) if trains else None
+    if finding.kind == STRAIGHT_KIND:
+        return [Activation(o, "{tf}.nn.tanh") for o in ancestors([case.y]) if o.type in STRAIGHT and not o.gradient_of]
     if finding.kind == "second derivative" and op.type.startswith("Sparse"):
         return Dense(op)
     if finding.kind == "copied the wrong way":
