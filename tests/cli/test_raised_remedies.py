@@ -376,6 +376,23 @@ RAISED = {
         "optimizer = tf.train.AdamOptimizer()\npairs = optimizer.compute_gradients(loss)\n"
         "pairs = [(tf.clip_by_norm(g, 1.0), each) for g, each in pairs]\noptimizer.apply_gradients(pairs)\n",
         "v has no gradient: loss does not depend on v", "in pairs if g is not None]"),
+    "one gradient of several, in pairs that are lists": (
+        MORE + "w, v = tf.Variable(tf.zeros([4])), tf.Variable(tf.zeros([4]))\nloss = tf.reduce_mean(w * x)\n"
+        "optimizer = tf.train.AdamOptimizer()\npairs = optimizer.compute_gradients(loss)\n"
+        "clipped = [[tf.clip_by_norm(g, 1.0), each] for g, each in pairs]\noptimizer.apply_gradients(clipped)\n",
+        "v has no gradient: loss does not depend on v", "in pairs if g is not None]"),
+    "one gradient of several, in pairs that a function makes": (
+        MORE + "w, v = tf.Variable(tf.zeros([4])), tf.Variable(tf.zeros([4]))\nloss = tf.reduce_mean(w * x)\n"
+        "optimizer = tf.train.AdamOptimizer()\npairs = optimizer.compute_gradients(loss)\n"
+        "clipped = [dict(g=tf.clip_by_norm(g, 1.0), v=each) for g, each in pairs]\n"
+        "optimizer.apply_gradients([(each['g'], each['v']) for each in clipped])\n",
+        "v has no gradient: loss does not depend on v", "in pairs if g is not None]"),
+    "one gradient of several, beside the variables": (
+        MORE + "w, v = tf.Variable(tf.zeros([4])), tf.Variable(tf.zeros([4]))\nloss = tf.reduce_mean(w * x)\n"
+        "optimizer, bound = tf.train.AdamOptimizer(), 1.0\nfound = tf.gradients(loss, [w, v])\n"
+        "clipped = [tf.clip_by_norm(g, bound) if bound else g for g in found]\n"
+        "optimizer.apply_gradients(zip(clipped, [w, v]))\n", "v has no gradient: loss does not depend on v",
+        "[None if g is None else tf.clip_by_norm(g, bound) if bound else g for g in found]"),
     "a function that returns nothing": (
         MORE + "def net(x):\n    h = x * 2\nz = net(x)\ntf.nn.relu(z)\n", "net returns nothing, and z is None",
         "    h = x * 2\n    return h\n"),

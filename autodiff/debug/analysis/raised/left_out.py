@@ -38,11 +38,12 @@ def without_none(at: RaisedAt) -> tuple[list[Change], str]:
     if isinstance(around, ast.For):
         return [(*at.range(listed), whole)], test.strip()
     used = next((each for each in at.around(around) if isinstance(each, (ast.Call, ast.stmt))), None)
-    if isinstance(around.elt, ast.Tuple) or isinstance(used, ast.Call) and not is_call(used, *_IN_STEP):
+    read = [{each.id for each in ast.walk(node) if isinstance(each, ast.Name)} for node in (target, around.elt)]
+    if (read[0] & read[1]) - {name} or isinstance(used, ast.Call) and not is_call(used, *_IN_STEP):  # whole pairs
         end = at.range(listed)[1]
         return [(end, end, test)], test.strip()
-    end = at.range(around.elt)[1]
-    return [(end, end, f"{test} else None")], f"{test.strip()} else None"
+    start, new = at.range(around.elt)[0], f"None if {name} is None else"
+    return [(start, start, f"{new} ")], new
 
 
 def of_copies_kept(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall, cuts: Sequence[Operation]
