@@ -198,8 +198,15 @@ apart = .5 * tf.reduce_mean(tf.reduce_sum(tf.square(mean) + tf.exp(width) - widt
 loss = error + 40. * apart  #!
 fit([adam(.02).minimize(loss), loss], near, 120)
 """
+_SWAPPED = """
+said = dense(dense(x, 16, tf.nn.relu), 4)
+rest = .003 * tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()])
+loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=said, logits=y)) + rest  #!
+fit([adam(.01).minimize(loss), loss])
+"""
 # a program -> the kind of what is wrong, the program, what is wrong in it, and what is right
 CAUSES = {
+    "logits for the labels": ("labels and logits swapped", _SWAPPED, "labels=said, logits=y", "labels=y, logits=said"),
     "a divergence times 40": ("divergence weighs too much", _WEIGHED, "40. *", "1. *"),
     "a divergence over the batch": ("summed over the examples", _WEIGHED.replace("40. * apart  #!", "apart").replace(
         "- 1, 1))", "- 1, 0))  #!"), "- 1, 0)", "- 1, 1)"),
@@ -233,6 +240,25 @@ CAUSES = {
                               "given, told = pairs.get_next()"),
     "momentum at a rate too low": ("learning rate too low", _SLOW, "1e-5", "1e-1"),
     "a cosine that ends early": ("learning rate decayed to nothing", _COSINE, "step, 8)", "step, 60)")}
+
+
+def test_sides_that_are_swapped_are_written_the_other_way_round(tmp_path: Path) -> None:
+    shell = trained(_SWAPPED, tmp_path)
+    first, *others = shell.dbg.doctor().findings
+    assert "; tried: labels and logits the other way round: the loss so mended goes from " in first.remedy
+    assert b"(labels=y, logits=said)" in shell.dbg.edits.patch(1).new
+    assert all(f.level == "remark" for f in others)
+    shell.close()
+
+
+def test_labels_that_another_network_says_are_not_swapped(tmp_path: Path) -> None:
+    text = """
+teacher = tf.stop_gradient(tf.nn.softmax(dense(x, 4)))
+told = entropy(labels=teacher, logits=dense(x, 4)) + entropy(labels=teacher, logits=tf.ones_like(teacher))
+loss = tf.reduce_mean(told)
+fit([adam(.01).minimize(loss), loss])
+"""
+    assert "labels and logits swapped" not in {f.kind for f in findings(text, tmp_path)}
 
 
 def test_a_bias_that_kills_its_layer_is_written_as_zeros(tmp_path: Path) -> None:

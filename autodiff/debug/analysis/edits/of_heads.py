@@ -12,7 +12,7 @@ from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.site import source_lines
-from ....core.traversal import ancestors, descendants, in_order, users_of
+from ....core.traversal import ancestors, descendants, in_order, past, users_of
 from ...facts.roles import place_of
 from ..advice import advice_of
 from ..findings import Finding
@@ -20,7 +20,7 @@ from ..mistakes.axes.reduced_early import Early, axis_of_numbers, early_in
 from ..mistakes.case import Case
 from ..mistakes.classes import classes_in
 from ..mistakes.formulas import OTHERWISE
-from ..mistakes.heads import ENTROPIES, Head, divided_by, heads, number_in, through, unbroadcast, weights_of
+from ..mistakes.heads import ENTROPIES, SAME, Head, divided_by, heads, number_in, through, unbroadcast, weights_of
 from ..mistakes.last_layer import NO_PROBABILITY, has_other_half, last_layer_mistakes, logits_of, squashed_before
 from ..mistakes.penalties import averaged_in, how_reduced
 from ..mistakes.units import axis_of_places, order_of, order_told
@@ -68,7 +68,9 @@ def other_way_round(op: Operation, case: Case, finding: Finding) -> Iterator[Att
     words, head = "labels and logits the other way round", head_of(op, case)
     if op.type == "SoftmaxCrossEntropyWithLogits":
         a, b = op.inputs
-        yield otherwise(op, words, lambda now: build.SoftmaxCrossEntropyWithLogits(now(b), now(a))[0], Swapped(op))
+        said = past(b, (*SAME, "StopGradient"))
+        yield otherwise(op, words, lambda now: build.SoftmaxCrossEntropyWithLogits(build.Reshape(
+            now(said), build.Shape(b)), now(a))[0], Swapped(op))
     elif head is not None and head.form == "sigmoid" and head.labels is not None:
         yield otherwise(op, words, lambda now: _logistic(now(head.labels), now(head.prediction)),  # type: ignore
                         Swapped(op))

@@ -16,7 +16,7 @@ from .classes import class_mistakes, residual_mistakes
 from .comparisons import comparison_mistakes, missing_mistakes
 from .formulas import formula_mistakes
 from .habits import habit_mistakes
-from .last_layer import last_layer_mistakes, swapped_logarithms, trained_targets
+from .last_layer import last_layer_mistakes, swapped_and_stopped, swapped_logarithms, trained_targets
 from .leaks import leak_mistakes
 from .misused import misuses
 from .modes import mode_mistakes
@@ -36,7 +36,8 @@ _SYMPTOMS = ("exploding gradient", "zero gradient", "tiny gradient", "vanishing 
              "saturated")  # of a cause, where there is a finding of one
 _OF_ZEROS = ("zero gradient", "tiny gradient", "dead relu", "dead units")  # what equal initial values, of 0, lead to
 _STOPS = {"equal initial values": "the equal initial values", "one class": "the softmax, or sum, over one element",
-          "broadcast": "the shapes, of which the errors of all pairs cancel"}
+          "broadcast": "the shapes, of which the errors of all pairs cancel",
+          "labels and logits swapped": "the sides of the loss, which are swapped"}
 _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1",
@@ -54,7 +55,7 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          "learning rate too high": ("uphill", "gradients for updates", "summed over the examples"),
          "learning rate too low": ("never stepped", "nothing to step by", "inputs almost zero"),
          "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
-         "squared error of a softmax": ("one class for several",), "labels": ("one class",),
+         "squared error of a softmax": ("one class for several",), **dict.fromkeys(("labels", "term cut off"), ("one class", "labels and logits swapped")),
          "labels do not follow from inputs": ("inputs not scaled", "changed after compile"),  # why nothing is learnt
          "not trained": ("gradient not applied",), "fed in vain": ("choices not used",),
          "penalty too large": ("mean before square",),  # of errors that cancel
@@ -70,7 +71,7 @@ _DIVERGED = 96  # severity of a rate from which on a training diverges
 _FEW = 5  # losses of a training that say nothing of how it goes
 _LEVEL = 0.5  # of the largest of values, above which all of them hardly vary
 CALM = 35  # severity of what did no harm
-_OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, negated_losses, endless_falls,
+_OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, swapped_and_stopped, negated_losses, endless_falls,
               penalty_mistakes, trained_targets, class_mistakes, residual_mistakes, near_misses, near_poles)
 _LOSSES = 4  # that are looked at
 

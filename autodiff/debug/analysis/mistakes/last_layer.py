@@ -53,6 +53,20 @@ def _swapped(head: Head, case: Case) -> Iterator[Finding]:
                       "round", confidence="certain")
 
 
+def swapped_and_stopped(case: Case) -> list[Finding]:
+    """A cross entropy of logits that nothing trains and labels that variables make: no gradient comes through these."""
+    for op in case.behind:
+        if op.type == "SoftmaxCrossEntropyWithLogits" and op not in case.trained and case.variables_behind(
+                op.inputs[1]) and not case.variables_behind(op.inputs[0]) and values_behind(op.inputs[:1]) & {
+                o for o in case.behind if o.type in DATA}:
+            logits, labels = (past(t, (*SAME, "StopGradient")).name for t in op.inputs)
+            return [finding(90, "labels and logits swapped", op, f"the labels of {op.name} are {labels}, which depends "
+                            f"on the trainable variables, and its logits are {logits}, which does not: labels and "
+                            "logits are swapped, and as no gradient goes through labels, nothing learns by it",
+                            "give labels= and logits= by name, the other way round", confidence="certain")]
+    return []
+
+
 def trained_targets(case: Case) -> list[Finding]:
     """A bootstrapped target, of rewards and the best of what the same layers say, that gradients go through."""
     for op in case.behind:
