@@ -290,6 +290,40 @@ def test_of_rates_the_power_of_ten_that_helps_most_is_written(wrong: str, best: 
     assert first.kind.startswith("learning rate too ") and best in first.remedy
 
 
+def test_a_rate_at_which_it_diverges_again_is_no_remedy(tmp_path: Path) -> None:
+    text = ("w = tf.Variable([1., 9.87e-20], dtype=tf.float64)\n"
+            "loss = tf.reduce_sum(tf.constant([.5, 50.], tf.float64) * tf.square(w))\n"
+            "fit([sgd(1.).minimize(loss), loss], steps=24)\n")  # at .1 it goes down to a sixtieth, and up to a half
+    first, *_ = findings(text, tmp_path)
+    assert first.kind == "learning rate too high" and "from 1 to 0.01:" in first.remedy
+
+
+def test_a_batch_unlike_the_others_makes_no_rate_too_high(tmp_path: Path) -> None:
+    text = """
+step = tf.Variable(0, trainable=False)
+pairs = adam(1e-4 * tf.minimum(100., 2. * tf.to_float(step) + 1.)).compute_gradients(
+    tf.reduce_mean(tf.square(dense(dense(p, 16, tf.nn.tanh), 1) - q)))
+clipped, _ = tf.clip_by_global_norm([g for g, _ in pairs], 1.)
+train = adam(1e-4 * tf.minimum(100., 2. * tf.to_float(step) + 1.)).apply_gradients(
+    zip(clipped, tf.trainable_variables()), step)
+fit(train, lambda i: near(i, times=3000. if i % 25 == 24 else 1.), 100)
+"""
+    assert [(f.kind, f.text) for f in findings(text, tmp_path) if f.level == "error"] == []
+
+
+def test_rows_of_several_ones_explain_that_a_softmax_diverges(tmp_path: Path) -> None:
+    text = """
+tags = (rng.rand(400, 4) < .4).astype(np.float32)
+tags[np.arange(400), T] = 1
+loss = tf.reduce_mean(entropy(labels=y, logits=dense(dense(dense(x, 32, tf.nn.relu), 32, tf.nn.relu), 4)))
+fit([adam(.02).minimize(loss), loss], lambda i: {x: X[i % 12 * 32:][:32], y: tags[i % 12 * 32:][:32]}, 240)
+"""
+    first, *others = findings(text, tmp_path)
+    assert first.kind == "one class for several" and "; tried: " in first.remedy
+    late, = [f for f in others if f.kind == "learning rate too high"]
+    assert late.level == "remark" and "it follows from the labels" in late.text and "fix" not in late.remedy
+
+
 def test_a_copy_of_what_is_no_part_of_the_loss_is_not_trained_through_nor_wrong_as_a_start(tmp_path: Path) -> None:
     assert "copy is trained" not in {f.kind for f in findings(_TWO_NETS, tmp_path)}
     once = findings(_TWO_NETS.replace("i % 5 == 4", "i == 4"), tmp_path)

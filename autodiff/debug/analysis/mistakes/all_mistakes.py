@@ -41,7 +41,7 @@ _STOPS = {"equal initial values": "the equal initial values", "one class": "the 
 _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1",
-           "loss weight of 0", "labels out of range", "summed over the examples")
+           "loss weight of 0", "labels out of range", "summed over the examples", "one class for several")
 _OMITTED = ("gradients accumulate", "gradients never reset")  # what is proven to lack, of which steps grow
 _PREVENTS = ("clipping not applied", "never bounded")  # these, if it were done
 _UNBOUND = ("nan", "inf", "exploding gradient", "learning rate too high", "steps too large")
@@ -111,7 +111,6 @@ def ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding, 
 
 def explained(found: Sequence[Finding]) -> list[Finding]:
     """What only follows from another finding comes after it, or is left out where it says the same."""
-    cause = max((f.severity for f in found if f.kind in _CAUSES and f.severity >= WARNING), default=None)
     kinds = {f.kind: f.severity for f in sorted(found, key=lambda f: f.severity)}
     if "broadcast" in kinds:  # a loss that falls only as far as that lets it, and then rises again
         found = [replace(f, severity=min(f.severity, kinds["broadcast"] - 1)) if f.kind == "learning rate too high"
@@ -131,6 +130,9 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     if omitted := next((f for f in found if f.kind in _OMITTED and f.severity >= ERROR), None):
         found = [replace(f, severity=min(f.severity, omitted.severity - 1), text=f"{f.text}; it may follow from the "
                          "gradients that pile up") if f.kind in OF_A_RATE else f for f in found]
+    if kinds.get("one class for several", 0) >= ERROR:  # its slope is never 0, at no rate
+        found = [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it follows from the labels, whose rows "
+                         "sum to more than the outputs of a softmax") if f.kind in OF_A_RATE else f for f in found]
     for kind, cause_said in _STOPS.items():
         if kinds.get(kind, 0) >= WARNING:
             found = [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it follows from {cause_said}")
@@ -138,6 +140,7 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     if any(f.kind == "own gradient" and "reversal" in f.text for f in found):  # its steps need not go downhill
         found = [replace(f, severity=min(f.severity, CALM)) if f.kind in OF_A_RATE and f.severity < _DIVERGED else f
                  for f in found]
+    cause = max((f.severity for f in found if f.kind in _CAUSES and f.severity >= WARNING), default=None)
     to_blame = {f.op for f in found if f.kind in (*_CAUSES, "own gradient")}
     return [replace(f, severity=min(f.severity, cause - 1)) if cause and f.kind in _SYMPTOMS else f for f in found
             if kinds.keys().isdisjoint(_SAME.get(f.kind, ())) and (f.kind != "zero gradient" or f.op not in to_blame)]

@@ -23,6 +23,7 @@ _PATIENCE = 500.0  # ms: fewer where so many runs take longer than this
 SHAPES = (*ASKS, "OnesLike", "ZerosLike")  # of which only the shape of inputs counts
 _LEARNT = 0.7  # of its first size: a loss below that has fallen
 _ABSURD = 1e4  # times the last loss
+_FEW = 0.1  # of a mean, below which a median is that of almost all
 _BEGUN = 60  # steps of a training that has only begun
 
 Values = Mapping[Tensor, Any]
@@ -233,8 +234,11 @@ class Case:
 
     @cached_property
     def last_loss(self) -> float:
-        """The mean of y over the last fifth of the steps."""
-        return _mean([loss for _, loss in self.losses[-max(3, len(self.losses) // 5):]])
+        """The mean of y over the last fifth of the steps; the median where a few batches, unlike the others, are most
+        of it."""
+        last = [loss for _, loss in self.losses[-max(3, len(self.losses) // 5):]]
+        usual = float(np.median(last)) if last else 0.0
+        return usual if 0 < usual < _FEW * _mean(last) else _mean(last)
 
     @property
     def went(self) -> str:

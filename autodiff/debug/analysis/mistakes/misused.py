@@ -300,7 +300,8 @@ def _large_targets(case: Case) -> Iterator[Finding]:
                 head.activation:
             continue
         labels, said = case.series(head.labels), case.series(head.prediction)
-        size, reached = (float(np.abs(a[-1]).mean()) if a and a[-1].size else 0.0 for a in (labels, said))
+        size, reached = (min(sizes[-1], float(np.median(sizes))) if sizes else 0.0 for sizes in (
+            [float(np.abs(each).mean()) for each in values if each.size] for values in (labels, said)))
         if size > _LARGE and reached < size / _FAR and case.last_loss > 0.8 * case.first_loss:
             is_square = head.form == "squared"  # else steps are as long, however far it is, and a rate may be for that
             why = ", and gradients are as large as the targets" if is_square else ""

@@ -15,7 +15,7 @@ from ...analysis.edits.of_mistakes import attempts_of
 from ...analysis.edits.of_script import lines_of
 from ...analysis.edits.of_training import Attempt
 from ...analysis.edits.own_updates import Law, law_behind
-from ...analysis.findings import WARNING, Finding, Remedy
+from ...analysis.findings import ERROR, WARNING, Finding, Remedy
 from ...analysis.mistakes.all_mistakes import CALM, OF_DATA
 from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.mistakes.reach import HAZARDS, NEAR
@@ -37,6 +37,7 @@ _CLEAR = 0.05  # the same of the last steps, of batches that differ
 _NOT_SHOWN = "the remembered steps do not show that it helps"
 _TRIED, _EARLY = f"tried: {_NOT_SHOWN}", "tried: the first steps do not show yet what it gives"
 _YET = 0.1  # of what a rate gained, that one ten times as high has to gain beyond it
+_LOST = 0.5  # of what a rate gained, that is not to be lost again by the end
 _MUCH = 0.5  # of the loss at the end that is left by a remedy for what does harm
 _LARGE, _SMALL = "initial values too large", "initial values too small"
 _OF_TASTE = ("no activation", "relu on the logits", "two activations", _LARGE)
@@ -126,7 +127,7 @@ class Mended:
                 for i in alike if said else ():
                     told[i] = replace(
                         found[i], remedy=f"{found[i].remedy}; {said}", place=place_on(*at) if at else found[i].place,
-                        severity=CALM + 3 if self._is_harmless(first, said, case) else found[i].severity)
+                        severity=self._severity(found[i], said, case))
         except KeyboardInterrupt:
             pass
         return sorted(told, key=lambda f: -f.severity)
@@ -136,6 +137,13 @@ class Mended:
         """Whether a training had learnt when its rate came to nothing: its last steps at another are no better."""
         return finding.kind == DECAYED and case.learns and said.startswith("tried") and (
             _NOT_SHOWN in said or _EARLY in said)
+
+    def _severity(self, finding: Finding, said: str, case: Case) -> int:
+        """That of a finding of which so much is said: a rate is no error where no other one helps."""
+        if self._is_harmless(finding, said, case):
+            return CALM + 3
+        is_shown = finding.kind not in _OF_POWERS or case.is_spoiled or _NOT_SHOWN not in said
+        return finding.severity if is_shown else min(finding.severity, ERROR - 1)
 
     def _is_harmless(self, finding: Finding, said: str, case: Case) -> bool:
         """Whether what is unusual, and may be meant, is seen to do no harm: the loss falls about as well with it."""
@@ -216,6 +224,9 @@ class Mended:
         start, end = float(np.mean(losses[:count])), float(np.mean(losses[-count:]))
         before = float(np.mean(course.measured[-count:]))
         margin = (_BETTER if finding.kind != DECAYED else _CLEAR) * max(abs(start), 1e-6)
+        if finding.kind in _OF_POWERS and end > (low := min(float(np.mean(losses[i:i + count])) for i in range(
+                len(losses)))) + _LOST * max(start - low, 0.0):
+            return None  # it diverges again, only later
         is_near = finding.kind in (NEAR, *HAZARDS)  # what stayed finite is to stay as it was
         if is_near and end > before + margin or not is_near and (
                 not end < start - margin and finding.kind != DECAYED
