@@ -20,6 +20,7 @@ from ..mistakes.stepping import Update
 from ..mistakes.trainers import by_loss, judges
 from ..scripts.changes import rows_of
 from ..scripts.columns import apart
+from ..scripts.open_ends import open_end
 from ..scripts.source_tree import Source
 from ..scripts.states import state_instead
 from ..scripts.straight_through import straight_past
@@ -48,6 +49,8 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
         return state.lines
     if op is not None and finding.kind == "no gradient" and (lines := past_cut(case.y, op, finding.remedy)):
         return lines
+    if finding.kind == "targets never end" and finding.place is not None and (end := open_end(finding.place.file)):
+        return end.lines
     if op is not None and finding.kind == "last position of padding":
         return _final_state(op)
     if finding.kind == MIXED and finding.place is not None:

@@ -16,7 +16,7 @@ from .classes import class_mistakes, residual_mistakes
 from .comparisons import comparison_mistakes, missing_mistakes
 from .formulas import formula_mistakes
 from .habits import habit_mistakes
-from .last_layer import last_layer_mistakes, swapped_and_stopped, swapped_logarithms, trained_targets
+from .last_layer import last_layer_mistakes, swapped_and_stopped, swapped_logarithms
 from .leaks import leak_mistakes
 from .misused import misuses
 from .modes import mode_mistakes
@@ -28,6 +28,7 @@ from .reach import HAZARDS, near_misses, near_poles
 from .signs import wrong_sign
 from .slow import averages_behind
 from .start import copy_mistakes, start_mistakes
+from .targets.bootstrapped import endless_targets, trained_targets
 from .trainers import adversary_mistakes, by_loss, trainer_mistakes
 from .units import depth_mistakes
 from .wiring import wiring_mistakes
@@ -55,7 +56,8 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          "learning rate too high": ("uphill", "gradients for updates", "summed over the examples"),
          "learning rate too low": ("never stepped", "nothing to step by", "inputs almost zero"),
          "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
-         "squared error of a softmax": ("one class for several",), **dict.fromkeys(("labels", "term cut off"), ("one class", "labels and logits swapped")),
+         "squared error of a softmax": ("one class for several",), **dict.fromkeys((
+             "labels", "term cut off"), ("one class", "labels and logits swapped")),
          "labels do not follow from inputs": ("inputs not scaled", "changed after compile"),  # why nothing is learnt
          "not trained": ("gradient not applied",), "fed in vain": ("choices not used",),
          "penalty too large": ("mean before square",),  # of errors that cancel
@@ -72,7 +74,8 @@ _FEW = 5  # losses of a training that say nothing of how it goes
 _LEVEL = 0.5  # of the largest of values, above which all of them hardly vary
 CALM = 35  # severity of what did no harm
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, swapped_and_stopped, negated_losses, endless_falls,
-              penalty_mistakes, trained_targets, class_mistakes, residual_mistakes, near_misses, near_poles)
+              penalty_mistakes, trained_targets, endless_targets, class_mistakes, residual_mistakes, near_misses,
+              near_poles)
 _LOSSES = 4  # that are looked at
 
 

@@ -237,8 +237,7 @@ class Case:
         """The mean of y over the last fifth of the steps; the median where a few batches, unlike the others, are most
         of it."""
         last = [loss for _, loss in self.losses[-max(3, len(self.losses) // 5):]]
-        usual = float(np.median(last)) if last else 0.0
-        return usual if 0 < usual < _FEW * _mean(last) else _mean(last)
+        return usual if last and 0 < (usual := float(np.median(last))) < _FEW * _mean(last) else _mean(last)
 
     @property
     def went(self) -> str:

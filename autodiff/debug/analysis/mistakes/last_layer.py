@@ -67,46 +67,6 @@ def swapped_and_stopped(case: Case) -> list[Finding]:
     return []
 
 
-def trained_targets(case: Case) -> list[Finding]:
-    """A bootstrapped target, of rewards and the best of what the same layers say, that gradients go through."""
-    for op in case.behind:
-        if op.type not in ("Sub", "SquaredDifference") or not all(t.op in case.trained for t in op.inputs):
-            continue
-        for target, other in (op.inputs, op.inputs[::-1]):
-            best = _bootstrap(unbroadcast(target).op, case)
-            if best is None:
-                continue
-            own = {v.op for v in case.variables} & ancestors([best.inputs[0]])
-            both = own & ancestors([other])
-            if own:
-                name = sorted(v.name for v in both or own)[0]
-                makers, fix = (("the same variables make", "put tf.stop_gradient around the target, or compute it by a "
-                                "copy of the network") if both else (
-                    "variables of its own make", "put tf.stop_gradient around the target, and copy the variables of "
-                    "the other network into these from time to time"))
-                return [finding(66, "target is trained", target.op, f"{op.name}{at_line(place_of(op))} takes the error "
-                                f"of a prediction from the target {unbroadcast(target).name}, which {makers} ({name} "
-                                f"…, by way of {best.name}), and the gradient goes through both: the target is pulled "
-                                "to the prediction", fix)]
-    return []
-
-
-def _bootstrap(op: Operation, case: Case) -> Operation | None:
-    """The maximum in fed + factor * maximum, if gradients go through it."""
-    level = [t.op for t in op.inputs if t.op in case.trained] if op.type in ("Add", "AddV2") else []
-    for _ in range(5):
-        if (best := next(filter(_is_best, level), None)) is not None:
-            return best if any(t.op not in case.trained and fed_behind([t]) for t in op.inputs) else None
-        level = [t.op for o in level if o.type in ("Mul", "Transpose", *SAME) for t in o.inputs if t.op in case.trained]
-    return None
-
-
-def _is_best(op: Operation) -> bool:
-    """Whether it is the largest of its input: by a maximum, or what stands where that is."""
-    return op.type == "Max" or op.type in ("GatherV2", "GatherNd") and any(
-        o.type == "ArgMax" for o in ancestors([op.inputs[1]]))
-
-
 def swapped_logarithms(case: Case) -> list[Finding]:
     """Predictions times the logarithm of labels: the sides of a cross entropy are swapped."""
     found = []

@@ -53,7 +53,7 @@ _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is no
         "same batch", "batches overlap", "sorted by class", "labels do not follow from inputs", "initialized again",
         "graph grows", "never trained", "never copied", "nan in the data", "unbalanced classes",
         "one label", "drawn apart", "copied the wrong way", "duplicated columns", "gradients never reset",
-        "dropout in evaluation", "not updated", "failed", "all padding"),
+        "dropout in evaluation", "not updated", "failed", "all padding", "targets never end"),
         "it is the script that does it"),
     **dict.fromkeys(_OF_OLD, "steps made again have the actions of the policy as it was, which cannot show it"),
     **dict.fromkeys(("floats compared", "argmax over the batch", *OF_METRICS, "compared crosswise",
