@@ -204,9 +204,23 @@ rest = .003 * tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()])
 loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=said, logits=y)) + rest  #!
 fit([adam(.01).minimize(loss), loss])
 """
+_KEPT = """
+h = x
+for _ in range(2):
+    h = tf.nn.dropout(dense(h, 16, tf.nn.relu), keep_prob=.2)  #!
+fit([adam(.005).minimize(tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4)))], steps=60)
+"""
+_DROPPED = """
+training, h = tf.placeholder(tf.bool, []), x
+for _ in range(3):
+    h = tf.layers.dropout(dense(h, 16, tf.nn.relu), .8, training=training)  #!
+fit([adam(.005).minimize(tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4)))], lambda i: {**fed(i), training: True})
+"""
 # a program -> the kind of what is wrong, the program, what is wrong in it, and what is right
 CAUSES = {
     "logits for the labels": ("labels and logits swapped", _SWAPPED, "labels=said, logits=y", "labels=y, logits=said"),
+    "a share to drop, given as that to keep": ("dropout drops too much", _KEPT, "keep_prob=.2", "keep_prob=.8"),
+    "a share to keep, given as that to drop": ("dropout drops too much", _DROPPED, ", .8,", ", .2,"),
     "a divergence times 40": ("divergence weighs too much", _WEIGHED, "40. *", "1. *"),
     "a divergence over the batch": ("summed over the examples", _WEIGHED.replace("40. * apart  #!", "apart").replace(
         "- 1, 1))", "- 1, 0))  #!"), "- 1, 0)", "- 1, 1)"),
@@ -240,6 +254,20 @@ CAUSES = {
                               "given, told = pairs.get_next()"),
     "momentum at a rate too low": ("learning rate too low", _SLOW, "1e-5", "1e-1"),
     "a cosine that ends early": ("learning rate decayed to nothing", _COSINE, "step, 8)", "step, 60)")}
+
+
+@pytest.mark.parametrize(("text", "new"), [(_KEPT, b"keep_prob=0.8)"), (_DROPPED, b"tf.nn.relu), 0.2, ")])
+def test_shares_taken_for_one_another_are_tried_and_written(text: str, new: bytes, tmp_path: Path) -> None:
+    shell = trained(text, tmp_path)
+    first, *_ = shell.dbg.doctor().findings
+    assert "; tried: drop 0.2, keep 0.8: the loss goes from" in first.remedy
+    assert new in shell.dbg.edits.patch(1).new
+    shell.close()
+
+
+def test_much_that_is_dropped_is_no_cause_of_what_cannot_be_learnt(tmp_path: Path) -> None:
+    found = findings(_DROPPED.replace("**fed(i)", "x: fed(i)[x], t: rng.randint(0, 4, 32)"), tmp_path)
+    assert all(f.level == "remark" for f in found if f.kind == "dropout drops too much")
 
 
 def test_sides_that_are_swapped_are_written_the_other_way_round(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from ..mistakes.case import Case
 from ..mistakes.comparisons import masks_beside, reduction_of
 from ..mistakes.heads import heads, through, unbroadcast
 from ..mistakes.last_layer import logits_of
-from ..mistakes.modes import MOST_DROPPED, dropped_by, rate_of_dropout
+from ..mistakes.modes import HALF, MOST_DROPPED, dropouts_in, dropped_by
 from ..mistakes.reach import HAZARDS, NEAR
 from ..mistakes.wiring import linear_pairs
 from ..scripts.source_tree import WHOLE
@@ -163,10 +163,11 @@ def _not_dropped(op: Operation, case: Case, finding: Finding) -> Iterator[Attemp
 
 def _kept(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """What is left of 1 in place of the share, of all dropout that leaves hardly anything."""
-    rates = {rate: dropped_by(rate, case) for each in case.behind if (rate := rate_of_dropout(each)) is not None}
+    rates = {rate: dropped_by(rate, case) for rate in dropouts_in(case)}
+    least = MOST_DROPPED if max(rates.values(), default=0.0) > MOST_DROPPED else HALF + 1e-6
     if edits := tuple(edit(rate.op, f"drop {1 - dropped:.3g}, keep {dropped:.3g}", lambda now, rate=rate, share=(
             1 - dropped): constant(share, rate)) for rate, dropped in rates.items()  # type: ignore[misc]
-            if dropped > MOST_DROPPED):
+            if dropped > least):
         yield Attempt(edits)
 
 

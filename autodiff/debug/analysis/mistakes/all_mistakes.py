@@ -42,7 +42,8 @@ _STOPS = {"equal initial values": "the equal initial values", "one class": "the 
 _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "initial values too large",
            "equal initial values", "learning rate too high", "sum for mean", "layer too narrow", "labels not one-hot",
            "inputs scaled otherwise", "one class", "log of no probability", "hinge of labels 0 and 1",
-           "loss weight of 0", "labels out of range", "summed over the examples", "one class for several")
+           "loss weight of 0", "labels out of range", "summed over the examples", "one class for several",
+           "dropout drops too much")
 _OMITTED = ("gradients accumulate", "gradients never reset")  # what is proven to lack, of which steps grow
 _PREVENTS = ("clipping not applied", "never bounded")  # these, if it were done
 _UNBOUND = ("nan", "inf", "exploding gradient", "learning rate too high", "steps too large")

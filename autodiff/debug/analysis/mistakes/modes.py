@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -20,6 +20,7 @@ from .pairing import inputs_of
 from .signs import source_of
 
 MOST_DROPPED = 0.85  # share beyond which what is left is hardly enough
+HALF, _NOTHING, _MANY = 0.5, 0.9, 40  # share that is too much where so many steps leave so much of a guess's loss
 _OTHERWISE = 20.0  # times the size of what is trained with: inputs that were scaled, or not, unlike those
 _FEW, _ROWS = 8, 4  # steps, and examples, that show how large inputs are
 _RANDOM = ("RandomUniform",)
@@ -168,16 +169,30 @@ def _dropped(case: Case) -> list[Finding]:
             found.append(_too_much(op, op.inputs[0].name, 1 - kept, case))
         if rate is None or op not in case.looked[0].ran or np.isnan(dropped := dropped_by(rate, case)):
             continue
-        if dropped > MOST_DROPPED:
+        if _hardly_learns(dropped, case):
             found.append(_too_much(op, op.inputs[0].name, dropped, case))
         else:
             found += _wrong_way_round(op, rate, dropped, case) or _of_the_logits(op, dropped, case)
     return found[:1]
 
 
+def _hardly_learns(dropped: float, case: Case) -> bool:
+    """Whether a share is so large, or more than half of what a training is left that is no better than a guess."""
+    return dropped > MOST_DROPPED or dropped > HALF + 1e-6 and len(case.steps) >= _MANY and np.isfinite(
+        case.guess) and case.last_loss > _NOTHING * case.guess
+
+
+def dropouts_in(case: Case) -> Iterator[Tensor]:
+    """The rates of dropout behind y, also within branches."""
+    for op in case.behind:
+        inner = (o for f in functions_of(op) for o in f.graph.operations.values()) if op.type == "If" else ()
+        yield from (rate for each in (op, *inner) if (rate := rate_of_dropout(each)) is not None)
+
+
 def dropped_by(rate: Tensor, case: Case) -> float:
     """The share that a rate drops in training; nan where it is not known."""
-    values = [float(np.ravel(v)[0]) for v in case.series(rate) if np.size(v)]
+    values = [float(np.ravel(v)[0]) for v in case.series(rate) if np.size(v)] if rate.graph is case.graph else [
+        number_in(rate) or 0.0]
     return float(np.median(values)) if values else float("nan")
 
 
@@ -200,7 +215,7 @@ def _dropped_inside(case: Case) -> list[Finding]:
                                 "train, and off in training", "feed training=True in training runs, False in others",
                                 step=case.looked[0].step)]
             continue
-        if (dropped := number_in(rate) or 0.0) > MOST_DROPPED:
+        if _hardly_learns(dropped := number_in(rate) or 0.0, case):
             return [_too_much(op, op.name, dropped, case)]
         if found := _of_the_logits(op, dropped, case):
             return found
@@ -226,10 +241,13 @@ def left_on(ran: Iterable[Operation]) -> list[Finding]:
 
 
 def _too_much(op: Operation, what: str, dropped: float, case: Case) -> Finding:
+    is_most = dropped > MOST_DROPPED
+    so = "hardly anything of the layer is left, nor of its gradient" if is_most else (
+        f"after {len(case.steps)} steps the loss is {case.last_loss:.4g}, where a guess has {case.guess:.4g}, as where "
+        "the share that is to be kept was given for the one that is dropped, or the other way round")
     return finding(64 if not case.learns else 45, "dropout drops too much", op, f"dropout drops {dropped:.0%} of {what}"
-                   f" in training (keep_prob {1 - dropped:.2g}): hardly anything of the layer is left, nor of its "
-                   "gradient", "keep_prob is the share that is kept, rate the share that is dropped: 0.5 to 0.8 is "
-                   "kept as a rule", step=case.looked[0].step)
+                   f" in training (keep_prob {1 - dropped:.2g}): {so}", "keep_prob is the share that is kept, rate the share that is dropped: 0.5 to 0.8 is "
+                   "kept as a rule", step=case.looked[0].step, confidence="probable" if is_most else "possible")
 
 
 def rate_of_dropout(op: Operation) -> Tensor | None:

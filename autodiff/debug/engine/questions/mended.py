@@ -139,8 +139,9 @@ class Mended:
             _NOT_SHOWN in said or _EARLY in said)
 
     def _severity(self, finding: Finding, said: str, case: Case) -> int:
-        """That of a finding of which so much is said: a rate is no error where no other one helps."""
-        if self._is_harmless(finding, said, case):
+        """That of a finding of which so much is said: a rate is no error where no other one helps, what is
+        but possible a remark where its remedy does not."""
+        if self._is_harmless(finding, said, case) or finding.confidence == "possible" and _NOT_SHOWN in said:
             return CALM + 3
         is_shown = finding.kind not in _OF_POWERS or case.is_spoiled or _NOT_SHOWN not in said
         return finding.severity if is_shown else min(finding.severity, ERROR - 1)

@@ -16,7 +16,7 @@ from ....facts.roles import PLACEHOLDERS, at_line, place_on
 from ...findings import Finding
 from ...mistakes.all_mistakes import UNSCALED
 from ...mistakes.case import Case
-from ...mistakes.modes import MOST_DROPPED, rate_of_dropout
+from ...mistakes.modes import HALF, MOST_DROPPED, rate_of_dropout
 from ...scripts.calls import called, given, is_call, owner_of, owner_text, word_of, words_of
 from ...scripts.changes import Change
 from ...scripts.ends import ends
@@ -216,8 +216,9 @@ def fewer_dropped(source: Source, line: int, finding: Finding, case: Case) -> tu
         if holder.type in PLACEHOLDERS:  # what is kept is taken from 1
             shares |= {node: holder is not rate.op for _, value in source.fed(holder)  # type: ignore[union-attr]
                        for node in _numbers(source, value)}
-    wrong = [node for node, is_kept in shares.items() if MOST_DROPPED < (
-        1 - number_of(node) if is_kept else number_of(node)) < 1]
+    dropped = {node: 1 - number_of(node) if is_kept else number_of(node) for node, is_kept in shares.items()}
+    wrong = [node for node, share in dropped.items() if MOST_DROPPED < share < 1] or [
+        node for node, share in dropped.items() if HALF + 1e-6 < share < 1]
     if not wrong:
         raise ArgumentError("no share is written there")
     return at, [(*source.range(node), f"{1 - number_of(node):.3g}") for node in wrong]
