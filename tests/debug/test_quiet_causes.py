@@ -216,11 +216,24 @@ for _ in range(3):
     h = tf.layers.dropout(dense(h, 16, tf.nn.relu), .8, training=training)  #!
 fit([adam(.005).minimize(tf.losses.sparse_softmax_cross_entropy(t, dense(h, 4)))], lambda i: {**fed(i), training: True})
 """
+_BOTH_MEANS = KERAS + """
+seen = keras.Input((16,))
+mean, logs = layers.Dense(2)(seen), layers.Dense(2)(seen)
+code = layers.Lambda(lambda z: z[0] + tf.exp(z[1] / 2) * tf.random_normal(tf.shape(z[0])))([mean, logs])
+told = layers.Dense(16)(code)
+error = tf.reduce_mean(keras.losses.mean_squared_error(seen, told))  #!
+spread = -.5 * tf.reduce_mean(1 + logs - mean ** 2 - tf.exp(logs))
+m = keras.Model(seen, told)
+m.add_loss(error + spread)
+m.compile(keras.optimizers.Adam(.05))
+m.fit(np.concatenate([data, data], 1), epochs=4, batch_size=24, verbose=0)
+"""
 # a program -> the kind of what is wrong, the program, what is wrong in it, and what is right
 CAUSES = {
     "logits for the labels": ("labels and logits swapped", _SWAPPED, "labels=said, logits=y", "labels=y, logits=said"),
     "a share to drop, given as that to keep": ("dropout drops too much", _KEPT, "keep_prob=.2", "keep_prob=.8"),
     "a share to keep, given as that to drop": ("dropout drops too much", _DROPPED, ", .8,", ", .2,"),
+    "a mean over 16 beside one over 2": ("divergence too heavy", _BOTH_MEANS, "error + spread", "8 * error + spread"),
     "a divergence times 40": ("divergence weighs too much", _WEIGHED, "40. *", "1. *"),
     "a divergence over the batch": ("summed over the examples", _WEIGHED.replace("40. * apart  #!", "apart").replace(
         "- 1, 1))", "- 1, 0))  #!"), "- 1, 0)", "- 1, 1)"),
@@ -254,6 +267,13 @@ CAUSES = {
                               "given, told = pairs.get_next()"),
     "momentum at a rate too low": ("learning rate too low", _SLOW, "1e-5", "1e-1"),
     "a cosine that ends early": ("learning rate decayed to nothing", _COSINE, "step, 8)", "step, 60)")}
+
+
+def test_a_mean_over_many_is_written_times_what_one_over_few_counts(tmp_path: Path) -> None:
+    shell = trained(_BOTH_MEANS, tmp_path)
+    assert "; tried: 8 times the mean: " in shell.dbg.doctor().findings[0].remedy
+    assert b"tf.reduce_mean(8 * keras.losses.mean_squared_error(seen, told))" in shell.dbg.edits.patch(1).new
+    shell.close()
 
 
 @pytest.mark.parametrize(("text", "new"), [(_KEPT, b"keep_prob=0.8)"), (_DROPPED, b"tf.nn.relu), 0.2, ")])

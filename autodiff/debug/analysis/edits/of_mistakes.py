@@ -127,7 +127,8 @@ def _summed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """A mean times the size of an example, or of a batch, that it is over."""
     if known := case.series(op.inputs[0]):
         is_of_all, text = "of a batch" in finding.text, getattr(place_of(op), "text", "")
-        size = known[0].size // len(known[0]) ** (not is_of_all)
+        told = finding.remedy.split()[1]  # of a divergence that is a mean too it is less
+        size = int(told) if told.isdigit() else known[0].size // len(known[0]) ** (not is_of_all)
         mended = changed(op.outputs[0], f"{size} times the mean", lambda x: build.Mul(x, constant(float(size), x)),
                          f"{size} * {{0}}" * (not is_of_all))
         if ".compile(" in text and not {*"[{"} & {*text}:  # of the one output of a model of Keras

@@ -246,8 +246,9 @@ def _too_much(op: Operation, what: str, dropped: float, case: Case) -> Finding:
         f"after {len(case.steps)} steps the loss is {case.last_loss:.4g}, where a guess has {case.guess:.4g}, as where "
         "the share that is to be kept was given for the one that is dropped, or the other way round")
     return finding(64 if not case.learns else 45, "dropout drops too much", op, f"dropout drops {dropped:.0%} of {what}"
-                   f" in training (keep_prob {1 - dropped:.2g}): {so}", "keep_prob is the share that is kept, rate the share that is dropped: 0.5 to 0.8 is "
-                   "kept as a rule", step=case.looked[0].step, confidence="probable" if is_most else "possible")
+                   f" in training (keep_prob {1 - dropped:.2g}): {so}", "keep_prob is the share that is kept, rate the "
+                   "share that is dropped: 0.5 to 0.8 is kept as a rule", step=case.looked[0].step,
+                   confidence="probable" if is_most else "possible")
 
 
 def rate_of_dropout(op: Operation) -> Tensor | None:

@@ -19,6 +19,7 @@ from .signs import signs_of
 _SUMS = ("Add", "AddV2", "AddN")
 _SMALL, _ROWS = 0.1, 4  # a factor that is meant to weigh a sum down; a batch
 _MANY, _GONE = 8, 0.1  # numbers of an example, by which a mean of them is too small; nats as good as none
+_SHOWN = 20  # steps after which a divergence tells what became of it
 _HEAVY = 5.0  # times the error of the data, at the beginning
 _COUNTS = 0.6  # of the error with weights of 0: up to which the data have their say
 _MOST = 20  # terms of a loss
@@ -113,22 +114,36 @@ def _summed_beside_mean(case: Case) -> list[Finding]:
 
 
 def _divergence_too_heavy(case: Case) -> list[Finding]:
-    """The divergence of a code, summed over its numbers, beside a mean over all that is decoded: it goes to 0."""
+    """The divergence of a code, summed over its numbers, or a mean over these few, beside a mean over all that is
+    decoded: it goes to 0."""
     parts = _of_an_example(case.y) if case.steps else []
-    sums = [(op, f) for op, f in parts if op.type == "Sum" and any(o.type == "Exp" for o in above(op, 4))]
-    means = [(op, f, int(np.prod([n or 1 for n in (op.inputs[0].dims or ())[1:]]))) for op, f in parts
-             if op.type == "Mean" and any(head.op in ancestors([op.inputs[0]]) for head in heads(case))]
-    for (op, weight), (mean, factor, size) in ((total, other) for total in sums for other in means):
-        known = [0.5 * float(np.mean(v)) for v in case.series(op.outputs[0])]  # nats, of a normal code
-        rows = mean.inputs[0].dims[0] if mean.inputs[0].dims and op.outputs[0].dims == () == mean.outputs[0].dims else 1
-        count, examples = size * (rows or 1), f" and the {rows} examples of a batch" * ((rows or 1) > 1)
-        if size >= _MANY and weight > factor / size and known and abs(known[-1]) < _GONE:
+    kinds = ("Sum", "Mean")[:1 + (len(case.steps) >= _SHOWN)]  # a mean is small at first
+    codes = [(op, f, _numbers(op) if op.type == "Mean" else 1) for op, f in parts if op.type in kinds and any(
+        o.type == "Exp" for o in above(op, 4)) and not _has_errors(op, case)]
+    means = [(op, f, _numbers(op)) for op, f in parts if op.type == "Mean" and _has_errors(op, case)]
+    for (op, weight, few), (mean, factor, size) in ((code, other) for code in codes for other in means):
+        known = [0.5 * few * float(np.mean(v)) for v in case.series(op.outputs[0])]  # nats, of a normal code
+        rows = mean.inputs[0].dims[0] if op.type == "Sum" and mean.inputs[0].dims and op.outputs[0].dims == () == (
+            mean.outputs[0].dims) else 1
+        count, examples = size * (rows or 1) // few, f" and the {rows} examples of a batch" * ((rows or 1) > 1)
+        if size >= _MANY * few and weight / few > factor / size and known and abs(known[-1]) < _GONE:
+            what = "a sum" if op.type == "Sum" else f"a mean over {few}"
             return [finding(49, "divergence too heavy", mean, f"{mean.name} is a mean over the {size} numbers of an "
-                            f"example{examples}, {op.name}{at_line(place_of(op))}, a divergence beside it, a sum, "
+                            f"example{examples}, {op.name}{at_line(place_of(op))}, a divergence beside it, {what}, "
                             f"which counts {count} times as much: it is {abs(known[-1]):.2g} by step "
                             f"{case.looked[-1].step}, so the code says nothing of the example", "sum both" if examples
                             else f"take {count} times the mean, or less of the other", confidence="certain")]
     return []
+
+
+def _numbers(op: Operation) -> int:
+    """Of how many numbers of an example a mean is."""
+    return int(np.prod([n or 1 for n in (op.inputs[0].dims or ())[1:]]))
+
+
+def _has_errors(op: Operation, case: Case) -> bool:
+    """Whether predictions meet labels behind an op."""
+    return any(head.op in ancestors([op.inputs[0]]) for head in heads(case))
 
 
 def cut_off(case: Case) -> list[Finding]:
