@@ -52,10 +52,10 @@ fit(adam(.01).minimize(tf.losses.sparse_softmax_cross_entropy(t, dense(z, 4))), 
 _SPOKEN = """
 ids, n = tf.placeholder(tf.int32, [None, 5]), 32
 words, project = tf.get_variable("words", [8, 6]), tf.layers.Dense(8)
-start = tf.concat([tf.fill([n, 1], 7), ids], axis=1)[:, 1:]
+start = tf.concat([tf.fill([n, 1], 7), ids], axis=1)[:, 1:]  #!
 _, state = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(8, name="a"), tf.gather(words, ids[:, ::-1]), dtype=tf.float32)
 told, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(8, name="b"), tf.gather(words, start), initial_state=state)
-loss = tf.losses.sparse_softmax_cross_entropy(ids, project(told))  #!
+loss = tf.losses.sparse_softmax_cross_entropy(ids, project(told))
 fit(adam(.01).minimize(loss), lambda i: {ids: rng.randint(0, 7, [n, 5])}, 12)
 """
 _ACTOR = """
@@ -228,12 +228,19 @@ m.add_loss(error + spread)
 m.compile(keras.optimizers.Adam(.05))
 m.fit(np.concatenate([data, data], 1), epochs=4, batch_size=24, verbose=0)
 """
+_NAMED = _SPOKEN.replace("start = tf.concat([tf.fill([n, 1], 7), ids], axis=1)[:, 1:]  #!", """
+def into_decoder(known):
+    given = known  #!
+    return tf.gather(words, given)
+""").replace("tf.gather(words, start)", "into_decoder(ids)")
 # a program -> the kind of what is wrong, the program, what is wrong in it, and what is right
 CAUSES = {
     "logits for the labels": ("labels and logits swapped", _SWAPPED, "labels=said, logits=y", "labels=y, logits=said"),
     "a share to drop, given as that to keep": ("dropout drops too much", _KEPT, "keep_prob=.2", "keep_prob=.8"),
     "a share to keep, given as that to drop": ("dropout drops too much", _DROPPED, ", .8,", ", .2,"),
     "a mean over 16 beside one over 2": ("divergence too heavy", _BOTH_MEANS, "error + spread", "8 * error + spread"),
+    "targets by another name": ("targets are the inputs", _NAMED, "given = known",
+                                "given = tf.concat([tf.fill([n, 1], 7), known[:, :-1]], axis=1)"),
     "a divergence times 40": ("divergence weighs too much", _WEIGHED, "40. *", "1. *"),
     "a divergence over the batch": ("summed over the examples", _WEIGHED.replace("40. * apart  #!", "apart").replace(
         "- 1, 1))", "- 1, 0))  #!"), "- 1, 0)", "- 1, 1)"),
@@ -267,6 +274,24 @@ CAUSES = {
                               "given, told = pairs.get_next()"),
     "momentum at a rate too low": ("learning rate too low", _SLOW, "1e-5", "1e-1"),
     "a cosine that ends early": ("learning rate decayed to nothing", _COSINE, "step, 8)", "step, 60)")}
+
+
+def test_a_helper_draws_them_at_its_own_line_whatever_another_calls_them(tmp_path: Path) -> None:
+    shell = trained("""
+def weight(shape):
+    initial = tf.truncated_normal(shape, stddev=9.)  #!
+    return tf.Variable(initial)
+def bias(shape):
+    initial = tf.constant(.1, shape=shape)
+    return tf.Variable(initial)
+h = tf.nn.relu(tf.matmul(x, weight([36, 16])) + bias([16]))
+loss = tf.losses.sparse_softmax_cross_entropy(t, tf.matmul(h, weight([16, 4])) + bias([4]))
+fit([sgd(.01).minimize(loss), loss])
+""", tmp_path)
+    first, *_ = shell.dbg.doctor().findings
+    assert first.kind == "initial values too large" and first.place is not None and first.place.text.endswith("#!")
+    assert b"initial = tf.glorot_normal_initializer()(shape)  #!" in shell.dbg.edits.patch(1).new
+    shell.close()
 
 
 def test_a_mean_over_many_is_written_times_what_one_over_few_counts(tmp_path: Path) -> None:

@@ -107,8 +107,8 @@ def begun_anew(source: Source, rewrite: Begun) -> list[Change]:
         raise ArgumentError(f"what {rewrite.op.name} begins with is written in {len(begun) or 'no'} places")
     node = begun.pop()
     while isinstance(node, ast.Name):
-        values = source.given_to(node)
-        if len(values) != 1 or source.scope(values[0]) is not source.scope(node):
+        values = [each for each in source.given_to(node) if source.scope(each) is source.scope(node)]
+        if len(values) != 1:
             raise ArgumentError(f"{node.id} is given several values")
         node = values[0]
     name = name_of(node.func) if isinstance(node, ast.Call) else ""

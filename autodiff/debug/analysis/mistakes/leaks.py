@@ -110,7 +110,7 @@ def _among_inputs(head: Head, given: Tensor, case: Case) -> Iterator[Finding]:
             yield finding(67, "targets are the inputs", head.op, f"the labels of {head.op.name} are {labels.name}, and "
                           f"{same} in all {len(pairs)} steps looked at: at each position the model has been "
                           "given what it is to tell there, and learns to copy it", "inputs x[:, :-1], targets x[:, 1:];"
-                          " to a decoder a first symbol and then the targets but the last", target=labels.name)
+                          " to a decoder a first symbol and then the targets but the last", target=x.name)
         elif pairs and x is not labels and (column := _column(pairs)) is not None:
             yield finding(66, "target among the inputs", head.op, f"column {column} of {x.name} is the target "
                           f"{labels.name} itself, in all examples of {len(pairs)} steps: the model is given what it is "

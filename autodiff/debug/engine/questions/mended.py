@@ -123,7 +123,7 @@ class Mended:
                     number = self._numbered(Remedy(first.remedy, "", 0.0, 0.0, first.place), Overlay(
                         self.model, case.y, ()), self.state.moments[-1])
                     said = f"{said}; " * said.startswith("tried") + ANEW.format(number)
-                at = next(iter(self._lines)) if first.kind == _SMALL and len(self._lines) == 1 else None  # one for all
+                at = next(iter(self._lines)) if first.kind in (_SMALL, _LARGE) and len(self._lines) == 1 else None  # one for all
                 for i in alike if said else ():
                     told[i] = replace(
                         found[i], remedy=f"{found[i].remedy}; {said}", place=place_on(*at) if at else found[i].place,

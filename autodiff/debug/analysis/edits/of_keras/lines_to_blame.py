@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from .....core.graph import Operation
 from .....core.site import source_lines
+from .....core.traversal import ancestors, descendants
 from ....facts.graph_lists import operations_of
-from ....facts.roles import at_line, place_on, traceback_of
+from ....facts.roles import at_line, place_of, place_on, traceback_of
 from ...findings import Finding
 from ...mistakes.all_mistakes import OF_A_CALL, OF_A_RATE, OF_DATA, UNSCALED
 from ...mistakes.batches import ALMOST_ZERO
@@ -54,7 +55,33 @@ def placed(finding: Finding, case: Case, op: Operation | None) -> Finding:
         return _where_called(finding, op)
     if finding.kind == ALMOST_ZERO and op is not None and made_smaller(op):
         return _divided_twice(finding, made_smaller(op))
+    if finding.kind == "targets are the inputs" and op is not None:
+        return _where_taken(finding, op, case)
     return _where_given(finding, op, case) if finding.kind in OF_DATA else finding
+
+
+def _where_taken(finding: Finding, op: Operation, case: Case) -> Finding:
+    """With the line that gives a model its targets as they are: of a name for these, or of what takes them."""
+    ways = {each for head in heads(case) if head.op is op for each in ancestors([head.prediction])}
+    x = next((t for each in ways for t in each.outputs if t.name == finding.target), None)
+    takers = [c for c in x._consumers if c in ways and c.site is not None] if x is not None else []
+    if x is None or not takers or x.op.site is None:
+        return finding
+    taker = max(takers, key=lambda each: min(  # the one that goes into a table last, as a decoder does
+        (c.index for c in (each, *descendants(each.outputs) & ways) if c.type.startswith("Gather")), default=0))
+    place = place_of(taker) or finding.place
+    try:
+        source = Source("".join(source_lines(x.op.site.file)))
+    except (OSError, SyntaxError, ValueError):
+        return finding
+    for node in [each for call in source.spanned(taker) for each in ast.walk(call) if isinstance(each, ast.Name)]:
+        line = 0
+        while len(values := source.passed(node) or source.given_to(node)) == 1 and isinstance(values[0], ast.Name):
+            is_named = isinstance(source.statement(values[0]), ast.Assign) and not source.passed(node)
+            node, line = values[0], values[0].lineno if is_named else line
+        if line and len(values) == 1 and values[0].lineno <= x.op.site.line <= (values[0].end_lineno or 0):
+            return replace(finding, place=place_on(x.op.site.file, line))
+    return replace(finding, place=place)
 
 
 def _divided_twice(finding: Finding, by: float) -> Finding:
