@@ -501,7 +501,9 @@ with tf.Session() as session:
                                 " are; "), found
         assert shell.dbg.edits.patch(1).new.decode() == text.replace("(pairs)\nwith", "(zip(clipped, [v for _, v in "
                                                                      "pairs]))\nwith")
-        assert "1 error clipping not applied" in said("doctor", shell)
+        told = said("doctor", shell)
+        assert "1 error clipping not applied" in told and "; fix 1 applies it" in told
+        assert b"(zip(clipped, [v for _, v in pairs]))" in shell.dbg.edits.patch(1).new
 
 
 @pytest.mark.parametrize("is_run", [False, True])

@@ -294,6 +294,46 @@ fit([sgd(.01).minimize(loss), loss])
     shell.close()
 
 
+@pytest.mark.parametrize(("targets", "new"), [
+    ("tf.tanh(6 * p)", "dense(p, 3, tf.nn.tanh)"),
+    ("-tf.sigmoid(9 * p)", "dense(p, 3, lambda z: -1 + 1 * tf.sigmoid(z))")])
+def test_targets_from_minus_1_to_1_have_an_activation_of_their_range(targets: str, new: str, tmp_path: Path) -> None:
+    text = ("told = dense(p, 3, tf.nn.sigmoid)\n"
+            f"loss = tf.reduce_mean(tf.square(told - ({targets})))\nfit([adam(.1).minimize(loss), loss], near)\n")
+    shell = trained(text, tmp_path)
+    first, *_ = shell.dbg.doctor().findings
+    assert first.kind == "targets out of range" and " in its place: the loss goes from " in first.remedy
+    assert new.encode() in shell.dbg.edits.patch(1).new
+    shell.close()
+    assert "in its place" not in findings(text.replace(targets, "3 * p - 3"), tmp_path)[0].remedy
+
+
+@pytest.mark.parametrize(("last", "loss", "new"), [
+    ("4, 'softmax'", "categorical_crossentropy", b"Dense(4, 'linear')"), ("4", "categorical_crossentropy", b"Dense(4)"),
+    ("1, 'sigmoid'", "binary_crossentropy", b"Dense(1, 'linear')"), ("1", "binary_crossentropy", b"Dense(1)")])
+def test_numbers_under_a_cross_entropy_are_to_have_a_squared_error(last: str, loss: str, new: bytes, tmp_path: Path
+                                                                   ) -> None:
+    text = KERAS + f"""
+m = model(layers.Dense({last}))
+m.compile(keras.optimizers.Adam(.05), loss="{loss}")
+m.fit(data, 2 * data[:, :{last[:1]}], 24, 4, verbose=0)
+"""
+    shell = trained(text, tmp_path)
+    first, *_ = shell.dbg.doctor().findings
+    assert first.kind in ("labels out of range", "log of no probability")
+    assert first.remedy.startswith("square the error") and "; tried: a squared error: the loss so" in first.remedy
+    assert new in shell.dbg.edits.patch(1).new and b'loss="mse"' in shell.dbg.edits.patch(1).new
+    shell.close()
+
+
+def test_a_penalty_beside_an_error_of_nan_is_not_nan_times_as_large(tmp_path: Path) -> None:
+    text = """
+loss = tf.reduce_mean(tf.log(-tf.square(dense(p, 1) - q))) + 9 * tf.nn.l2_loss(tf.trainable_variables()[0])
+fit([sgd(.01).minimize(loss), loss], near, 8)
+"""
+    assert "penalty too large" not in {f.kind for f in findings(text, tmp_path)}
+
+
 def test_a_mean_over_many_is_written_times_what_one_over_few_counts(tmp_path: Path) -> None:
     shell = trained(_BOTH_MEANS, tmp_path)
     assert "; tried: 8 times the mean: " in shell.dbg.doctor().findings[0].remedy

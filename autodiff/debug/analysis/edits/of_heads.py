@@ -35,7 +35,7 @@ from .of_keras.given import given_behind
 from .of_training import Attempt, changed, edit, otherwise
 
 _KINDS = {"==": "Equal", "!=": "NotEqual", ">": "Greater", "<=": "LessEqual", "<": "Less", ">=": "GreaterEqual"}
-_NAMED = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6")  # as calls of them, or arguments of layers, are too
+NAMED = ("Softmax", "Sigmoid", "Tanh", "Relu", "Relu6")  # as calls of them, or arguments of layers, are too
 
 
 def head_of(op: Operation, case: Case) -> Head | None:
@@ -49,7 +49,7 @@ def without_activation(op: Operation, case: Case, finding: Finding) -> Iterator[
     end = op if head is None else head.end
     if end.inputs and end.type != "MatMul":
         yield Attempt((edit(end, f"without the {end.type.lower()} {end.name}", lambda now: now(logits_of(end)), (
-            Activation(end)) if end.type in _NAMED else None),))
+            Activation(end)) if end.type in NAMED else None),))
 
 
 def compared_otherwise(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -98,7 +98,7 @@ def as_probability(op: Operation, case: Case, finding: Finding) -> Iterator[Atte
     if head is not None and head.end.outputs and squashed_before(head) is None and "square" not in finding.remedy:
         end = head.end.outputs[0]
         name = "Softmax" if end.dims and (end.dims[-1] or 2) > 1 else "Sigmoid"
-        if head.activation in _NAMED:
+        if head.activation in NAMED:
             yield otherwise(head.end, f"tf.nn.{name.lower()} in its place", lambda now: getattr(build, name)(
                 now(logits_of(head.end))), Activation(head.end, f"{{tf}}.nn.{name.lower()}"))
             return

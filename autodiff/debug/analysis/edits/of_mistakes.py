@@ -29,6 +29,7 @@ from .in_graph import Now, around, constant, copied, instead
 from .in_source import Argument, Rewrite
 from .of_givens import turned
 from .of_keras.given import Weight
+from .of_outputs import last_layers
 from .of_training import Attempt, Way, changed, edit, otherwise
 from .together import forms_of
 
@@ -314,9 +315,10 @@ _WAYS: dict[str, Way] = {
     "distances turned": _swapped, "mask the wrong way round": of_heads.compared_otherwise,
     **dict.fromkeys(("summed over the examples", "one for all"), lambda op, *_: iter((
         otherwise(op, "along axis 1", partial(of_heads.along, op, -1), Argument(op, "axis", "1")),))),
-    **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits",
-                     "targets out of range"), of_heads.without_activation),
-    "labels and logits swapped": of_heads.other_way_round, "log of no probability": of_heads.as_probability,
+    **dict.fromkeys(("double softmax", "double sigmoid", "bounded logits", "relu on the logits"),
+                    of_heads.without_activation),
+    "labels and logits swapped": of_heads.other_way_round, "targets out of range": last_layers.within_range,
+    **dict.fromkeys(("log of no probability", "labels out of range"), last_layers.other_error),
     **dict.fromkeys(("squared error of a softmax", "squared error of classes", "sigmoid over classes"),
                     of_heads.entropy_instead),
     "one class for several": of_heads.each_alone, "one class": of_heads.one_unit, "broadcast": _column,
@@ -341,6 +343,7 @@ _WAYS: dict[str, Way] = {
     **dict.fromkeys(("learning rate too high", "steps too large"), of_training.other_rate([
         10.0 ** -power for power in range(1, 7)])),
     **dict.fromkeys(("clipped by value", "clipped always", "clipped too hard", "clipped away"), of_training.unclipped),
+    "clipping not applied": of_training.clipping_applied,
     "epsilon too large": of_training.small_epsilon, "learning rate decayed to nothing": of_training.not_decayed,
     **dict.fromkeys(("inputs not scaled", "inputs almost zero", "targets not scaled"), of_training.scaled_once),
     **dict.fromkeys(("equal initial values", "zero factors", "initial values too large", "initial values too small"),

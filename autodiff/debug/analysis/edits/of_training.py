@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -219,6 +220,12 @@ def clipped_as_made(made: Operation, update: Operation) -> Edit:
               and "clip" in op.name and (value := static_value(op.outputs[0])) is not None and value.ndim == 0} - {1.0}
     return Edit(None, "give apply_gradients what was clipped, with its variables", line=ClippedApplied(made, update),
                 explains=True, norm=max(bounds, default=1.0))
+
+
+def clipping_applied(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """What was clipped, for nothing, given to the updates of its loss."""
+    made = ancestors([op.outputs[0]])
+    yield from islice((Attempt((clipped_as_made(op, u.op),)) for u in case.updates if u.gradient.op in made), 1)
 
 
 def unbounded(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

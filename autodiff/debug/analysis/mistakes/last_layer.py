@@ -22,6 +22,7 @@ _TWICE = {"Relu": "never below 0", "Relu6": "never below 0", "Sigmoid": "between
           "Softmax": "between 0 and 1"}  # what may go into a softmax or sigmoid by mistake
 _MOVES = {"Add": operator.add, "AddV2": operator.add, "Sub": operator.sub, "Mul": operator.mul}
 NO_PROBABILITY, CLASSES = "log of no probability", 20  # different whole numbers that may be classes
+SQUARED = "square the error: tf.losses.mean_squared_error(labels, predictions)"
 _OUTSIDE = 0.02  # share of labels beyond the range of the last layer that is no accident
 _FIX = {"softmax": "tf.nn.softmax_cross_entropy_with_logits_v2", "sparse":
         "tf.nn.sparse_softmax_cross_entropy_with_logits", "sigmoid": "tf.nn.sigmoid_cross_entropy_with_logits"}
@@ -154,14 +155,18 @@ def _no_probability(head: Head, case: Case) -> Iterator[Finding]:
         "the last layer has no softmax or sigmoid", "end in tf.nn.softmax (tf.sigmoid for one output), or better give "
         "the logits to tf.nn.softmax_cross_entropy_with_logits_v2 or tf.nn.sigmoid_cross_entropy_with_logits")
     labels = np.concatenate([np.zeros(0), *map(np.ravel, case.series(head.labels))])
-    if (head.prediction.dims or (0,))[-1] == 1 and not has_other_half(head) and (
-            np.mean((labels % 1 > 0.01) & (labels % 1 < 0.99)) > 0.5 if labels.size else False):
-        why, fix = (f"its targets are no classes, but numbers, as {labels[0]:.3g}", "square the error: "
-                    "tf.losses.mean_squared_error(labels, predictions)")
+    if _are_numbers(labels) and (np.mean((labels < 0) | (labels > 1)) > _OUTSIDE or not has_other_half(head) and (
+            head.prediction.dims or (0,))[-1] == 1):
+        why, fix = f"its targets are no classes, but numbers, as {labels[0]:.3g}", SQUARED
     yield finding(103 if case.nonfinite else 76, NO_PROBABILITY, head.op, "a cross entropy takes the "
                   f"logarithm of {made}{at_line(place_of(head.end))}, which is no probability: {why}{told}", fix,
                   step=case.nonfinite, confidence="certain" if moved is not None or head.activation or known.size and (
                       known.min() < 0) else "probable")
+
+
+def _are_numbers(labels: np.ndarray) -> bool:
+    """Whether most labels are no whole numbers."""
+    return bool(labels.size) and float(np.mean((labels % 1 > 0.01) & (labels % 1 < 0.99))) > 0.5
 
 
 def squashed_before(head: Head) -> Operation | None:
@@ -212,7 +217,8 @@ def labels_out_of_range(head: Head, case: Case) -> Iterator[Finding]:
                       + (f"are the numbers 0 to {count - 1} of {count} classes" if count else
                          f"go from {labels.min():.4g} to {labels.max():.4g}") + ", and the loss has no minimum",
                       f"one output for each of {count} classes, a softmax, and a sparse categorical cross entropy"
-                      if count else "give it labels of 0 and 1: a one-hot code of classes, (labels + 1) / 2 of -1 and "
+                      if count else f"{SQUARED}, with no {squashed.lower()} in the last layer" if _are_numbers(labels)
+                      else "give it labels of 0 and 1: a one-hot code of classes, (labels + 1) / 2 of -1 and "
                       "1, or inputs scaled to 0 to 1; for other targets use a squared error")
 
 

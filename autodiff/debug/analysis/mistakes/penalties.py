@@ -78,7 +78,7 @@ def _too_heavy(case: Case) -> list[Finding]:
     values = case.values(case.looked[0])
     of = {t: float(np.sum(values[t])) for t in parts if t in values and np.size(values[t]) == 1}
     penalty, error = sum(abs(of.get(t, 0.0)) for t in penalties), sum(abs(of.get(t, 0.0)) for t in data)
-    if not np.isfinite(penalty) or penalty <= _HEAVY * error or not error:
+    if not 0 < _HEAVY * error < penalty < np.inf:
         return []
     end = case.looked[-1]
     none = {v.op.name: np.zeros_like(end.before[v.op.name]) for t in penalties for v in case.variables

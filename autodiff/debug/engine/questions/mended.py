@@ -43,6 +43,7 @@ _LARGE, _SMALL = "initial values too large", "initial values too small"
 _OF_TASTE = ("no activation", "relu on the logits", "two activations", _LARGE)
 _OF_NO_OP = ("steps too large", "learning rate too low")  # findings about updates that no op makes
 _OF_POWERS = (*_OF_NO_OP, "learning rate too high")  # whose attempts are powers of ten
+_OF_SEVERAL = (*_OF_POWERS, "targets out of range")  # of whose attempts the one that helps most is told
 OF_METRICS = ("argmax over one", "logits for probabilities")
 DECAYED = "learning rate decayed to nothing"
 _OF_OLD = ("advantage is trained",)
@@ -123,7 +124,8 @@ class Mended:
                     number = self._numbered(Remedy(first.remedy, "", 0.0, 0.0, first.place), Overlay(
                         self.model, case.y, ()), self.state.moments[-1])
                     said = f"{said}; " * said.startswith("tried") + ANEW.format(number)
-                at = next(iter(self._lines)) if first.kind in (_SMALL, _LARGE) and len(self._lines) == 1 else None  # one for all
+                is_one = first.kind in (_SMALL, _LARGE) and len(self._lines) == 1
+                at = next(iter(self._lines)) if is_one else None
                 for i in alike if said else ():
                     told[i] = replace(
                         found[i], remedy=f"{found[i].remedy}; {said}", place=place_on(*at) if at else found[i].place,
@@ -191,9 +193,9 @@ class Mended:
                 except (AutodiffError, ValueError, TypeError, KeyError):
                     continue  # the graph does not allow it here: it is not said to help
                 if best is not None and (helped is None or not _gains(finding, best, helped)):
-                    break  # of rates the power of ten that helps most
+                    break  # the one that helps most
                 best = helped
-                if best is not None and finding.kind not in _OF_POWERS:
+                if best is not None and finding.kind not in _OF_SEVERAL:
                     break
             if best is not None:
                 return self._worded(finding, best)
@@ -333,10 +335,11 @@ class Mended:
 
 
 def _gains(finding: Finding, best: Helped, other: Helped) -> bool:
-    """Whether another power of ten is much better; a higher rate has to be by more, as a few steps show little of it.
-    """
+    """Whether another power of ten is much better; a higher rate has to be by more, as a few steps show little of it,
+    and so has what has no bound, beside what has that of the targets."""
     is_raised = finding.kind == "learning rate too low"
-    return other.end < best.end - (_YET * (best.before - best.end) if is_raised else _BETTER * abs(best.end))
+    return other.end < best.end - (_YET * (best.before - best.end) if is_raised else (
+        _BETTER if finding.kind in _OF_POWERS else _YET) * abs(best.end))
 
 
 def _mean(value: Any) -> float:

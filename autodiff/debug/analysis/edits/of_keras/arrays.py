@@ -16,6 +16,7 @@ from ....facts.roles import PLACEHOLDERS, at_line, place_on
 from ...findings import Finding
 from ...mistakes.all_mistakes import UNSCALED
 from ...mistakes.case import Case
+from ...mistakes.last_layer import NO_PROBABILITY
 from ...mistakes.modes import HALF, MOST_DROPPED, rate_of_dropout
 from ...scripts.calls import called, given, is_call, owner_of, owner_text, word_of, words_of
 from ...scripts.changes import Change
@@ -25,7 +26,7 @@ from ...scripts.source_tree import Source
 from ...scripts.thrown_away import kept
 from . import switches
 from .given import given_behind
-from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes, quicker
+from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes, of_numbers, quicker
 from .schedules import by_steps
 
 _APART, _RARE = "labels do not follow from inputs", "unbalanced classes"
@@ -263,7 +264,8 @@ _FOUND = {
     **dict.fromkeys((
     "squared error of classes", "squared error of a softmax", "binary cross entropy of classes",
     "sigmoid over classes", "one class for several", "one class"), as_of_classes),
-    **dict.fromkeys(("class numbers", "labels out of range"), a_unit_each),
+    "class numbers": a_unit_each,
+    **dict.fromkeys((NO_PROBABILITY, "labels out of range"), of_numbers),
     "averages behind": quicker, "learning rate decayed to nothing": by_steps, "dropout drops too much": fewer_dropped}
 _SWITCHES = {"not trained": switches.freed, "no gradient": switches.freed,
              "changed after compile": switches.compiled_again, "batch norm in evaluation mode": switches.untold,

@@ -11,6 +11,7 @@ from ....facts.roles import place_of
 from ...findings import Finding
 from ...mistakes.case import Case
 from ...mistakes.heads import Head, heads
+from ...mistakes.last_layer import SQUARED
 from ...scripts.calls import given, is_call, owner_text
 from ...scripts.changes import Change
 from ...scripts.ends import ends, under
@@ -59,6 +60,14 @@ def a_unit_each(source: Source, line: int, finding: Finding, case: Case) -> tupl
         source, head, made, "sparse_categorical_crossentropy", "softmax")]
 
 
+def of_numbers(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
+    """A squared error in place of a cross entropy of what are no classes, and no activation; else as of classes."""
+    if SQUARED not in finding.remedy:
+        return a_unit_each(source, line, finding, case)
+    head, = [each for each in heads(case) if each.op.name == finding.op]
+    return line_of(finding), _named(source, head, _layer(source, head), "mse", "linear")
+
+
 def _layer(source: Source, head: Head) -> ast.Call:
     """The call that makes the last layer, or its activation."""
     place, names = place_of(head.end), ("dense", "activation")
@@ -77,7 +86,7 @@ def _named(source: Source, head: Head, layer: ast.Call, loss: str, last: str) ->
         raise ArgumentError("the loss, or the activation, is no name that is written there")
     changes = [_word(source, node, word) for node, word in words
                if node.value.replace("sparse_", "") != word]  # type: ignore[attr-defined]
-    return changes if ends else [*changes, source.one_more(layer, f"activation={last!r}")]
+    return changes if ends or last == "linear" else [*changes, source.one_more(layer, f"activation={last!r}")]
 
 
 def other_word(keyword: str, words: dict[str, str]) -> Way:
