@@ -426,6 +426,20 @@ def test_a_loop_that_would_not_end_with_its_numbers_elsewhere_is_judged() -> Non
     assert check.right and not check.wrong and check.total < 1e-6
 
 
+def test_a_rule_of_what_is_symmetric_is_asked_of_nothing_else() -> None:
+    def largest() -> Tensor:
+        @tf.custom_gradient
+        def decomposed(a: Any) -> Any:  # the kernel reads the lower half of a, the rule both, as JAX's does
+            return tf.self_adjoint_eig(a), lambda *dy: tf.gradients(
+                [*tf.self_adjoint_eig((a + tf.transpose(a)) / 2)], a, grad_ys=[*dy])[0]
+
+        v = tf.Variable(np.diag([1.8, 2.1, 1.1]) + 0.4)
+        return tf.square(decomposed((v + tf.transpose(v)) / 2)[1][0, -1])
+
+    check = the_check_of(largest)
+    assert not check.wrong and check.right > 10 and check.total < 1e-8
+
+
 def test_a_solver_whose_steps_show_in_near_differences_is_right() -> None:
     def found_to_eight_digits() -> Tensor:
         v = tf.Variable(0.3)

@@ -99,7 +99,7 @@ class _Checked:
         free = [i for i in self.moving if i not in _KEPT.get(self.op.type, ())]
         points = [first]
         moves = (_moved,) if functions_of(self.op) else (_moved, _mixed)  # a loop might not end with its numbers mixed
-        points += [[move(v, rng) if i in free else v for i, v in enumerate(first)] for move in moves]
+        points += [[self._allowed(i, move(v, rng)) if i in free else v for i, v in enumerate(first)] for move in moves]
         slopes: dict[int, list[list[Slope]]] = {i: [] for i in self.moving}
         none: set[int] = set()
         self.factors = {}
@@ -113,6 +113,12 @@ class _Checked:
             for i in self.moving:
                 slopes[i].append(here[i])
         return [self._verdict(i, slopes[i], i in none, order) for i in self.moving]
+
+    def _allowed(self, index: int, value: np.ndarray) -> np.ndarray:
+        """A value for an input: symmetric where only that is asked for, as rules differ in which half they read."""
+        takers = (self.op, *self.op.inputs[index]._consumers)
+        return (value + np.conj(np.swapaxes(value, -1, -2))) / 2 if any(
+            taker.type in _SYMMETRIC for taker in takers) else value
 
     def _look(self, point: list[Any], order: int, rng: np.random.Generator, slopes: dict[int, list[Slope]],
               none: set[int]) -> None:
@@ -144,10 +150,7 @@ class _Checked:
             if order == 1 and len(outputs) == 1 and np.array_equal(outputs[0], np.asarray(point[i])):
                 self.factors.setdefault(i, []).append(factor_of(dx, weights[0]))
             for _ in range(1 if functions_of(self.op) else _DIRECTIONS):  # the ops of a loop are judged one by one too
-                along = _direction(point[i], rng) * _scale(np.asarray(point[i]))
-                if self.op.type in _SYMMETRIC or any(
-                        taker.type in _SYMMETRIC for taker in self.op.inputs[i]._consumers):
-                    along = (along + np.conj(np.swapaxes(along, -1, -2))) / 2
+                along = self._allowed(i, _direction(point[i], rng) * _scale(np.asarray(point[i])))
                 slope = slope_along(function, point, i, dx, weights, along, self.rtol)
                 if slope is not None:
                     slopes[i].append(slope)
