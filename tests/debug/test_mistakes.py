@@ -98,6 +98,18 @@ def test_what_is_unusual_is_a_remark_where_the_loss_falls(kind: str, loss: str, 
     assert (first.kind, first.level) == (kind, "remark") and all(f.level == "remark" for f in others)
 
 
+@pytest.mark.parametrize("other", ["dense", "tf.identity"])
+def test_an_embedding_that_a_probe_reads_needs_no_activation(other: str, tmp_path: Path) -> None:
+    text = f"""a, c = tf.get_variable("a", [36, 16]), tf.get_variable("c", [16, 4])
+code = tf.matmul(x, a)
+likeness = tf.reduce_mean(tf.square(tf.tanh(tf.matmul(x + .1, a) if "{other}" == "dense" else x)))
+loss = tf.losses.softmax_cross_entropy(y, tf.matmul(code, c)) + likeness
+fit([sgd(.0).minimize(loss), loss])
+"""
+    kinds = {f.kind for f in findings(text, tmp_path)}
+    assert ("no activation" in kinds) == (other != "dense")
+
+
 def test_what_there_is_no_time_for_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shell = trained("loss = tf.losses.mean_squared_error(q, dense(p, 1))\n"
                     "fit([sgd(.1).minimize(loss), loss], near, 6)\n", tmp_path)

@@ -1,6 +1,7 @@
 """How layers are put together: nothing between two of them, axes that are not meant, parts of a loss left out."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -59,15 +60,21 @@ def _stays(loop: Operation, case: Case) -> list[Finding]:
 
 
 def linear_pairs(case: Case) -> list[tuple[Operation, Operation]]:
-    """Products with weights whose result goes into the next product, with nothing between, and that one."""
-    pairs = []
-    for op in case.behind:
-        if op.type in _PRODUCTS and len(op.inputs) > 1 and _is_weight(op.inputs[1], case) and op in case.trained:
+    """Products with weights whose result goes into the next product, with nothing between, and that one.
+
+    Not of a layer that is called once more, where something else takes what it gives, as an embedding with a probe.
+    """
+    pairs, layers = [], [op for op in case.behind if op.type in _PRODUCTS and len(op.inputs) > 1 and _is_weight(
+        op.inputs[1], case)]
+    for op in layers:
+        if op in case.trained:
             below = linear_source(op.inputs[0], case)
             if below is not None and below.type == op.type and _trainers(below, case) == _trainers(op, case) and \
                     not _is_bottleneck(below, op):
                 pairs.append((below, op))
-    return pairs
+    calls = Counter(kernel_of(op.inputs[1]) for op in layers)
+    calls.subtract(kernel_of(below.inputs[1]) for below, _ in pairs)
+    return [(below, op) for below, op in pairs if not calls[kernel_of(below.inputs[1])]]
 
 
 def _linear_layers(case: Case) -> list[Finding]:
