@@ -197,7 +197,7 @@ def labels_out_of_range(head: Head, case: Case) -> Iterator[Finding]:
     low, high = _moved(_RANGES[squashed], head) if squashed == head.activation else _RANGES[squashed]
     slack = 1e-3 * (1 + abs(low))
     if head.form in ("squared", "absolute") and any(np.nanmin(p) < low - slack or np.nanmax(p) > high + slack
-                                                    for p in case.series(head.prediction) if p.size):
+                                                    for p in case.series(head.prediction) if not np.isnan(p).all()):
         return  # something lies between, such as a sum
     outside = float(((labels < low - slack) | (labels > high + slack)).mean()) if labels.size else 0.0
     if outside <= _OUTSIDE or not np.isfinite(labels).all():
