@@ -299,6 +299,15 @@ def test_what_is_done_with_optax_wrongly_is_told_and_its_line_written(told, line
     assert (kind, line) == found.found[0] and found.written[0] == [mended], (found.found, found.written)
 
 
+def test_a_parameter_that_is_frozen_is_not_missed_where_no_gradient_reaches_it(told):
+    made = "optax.multi_transform({'on': optax.momentum(0.01), 'off': optax.set_to_zero()}, "
+    head = OPTAX.replace("optax.momentum(0.01)", made + "{'w': 'on', 'b': 'on', 's': 'off'})")
+    head = head.replace("np.float32(0.25)}", "np.float32(0.25), 's': np.float32(2.0)}")
+    assert head.count("multi_transform") == head.count("2.0)}") == 1
+    found = told(STEP, UPDATE, APPLY, head=head)
+    assert found.door.steps.advice.untrained == {found.door.steps.variables["s"].op.name} and found.found == []
+
+
 @pytest.mark.parametrize("name, rate, mended", [
     ("scale", "0.01", "-0.01"), ("scale", "2 * 0.01", "-(2 * 0.01)"), ("scale", "-0.01", None),
     ("scale_by_schedule", "float", None), ("scale_by_schedule", "rate", "lambda count: -rate(count)"),

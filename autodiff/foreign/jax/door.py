@@ -209,6 +209,7 @@ class JaxDoor:
         self.optimizers.note("step", (call.args, None), (call.gradients, None))
         known = Known(sites, call.differentiated(sites), self.optimizers)
         turn, habits = self._habits.note(step, known, lambda: self._alone(checked), call)
+        advice.untrained |= {self.steps.variables[name].op.name for name in step.values if self.optimizers.keeps(name)}
         advice.findings, advice.rate, advice.uphill = habits.all, habits.rate, habits.uphill
         advice.written, advice.slower = lambda finding: written(finding, known), lambda factor: slower(factor, known)
         turn.loss = float(self.steps.run(step))

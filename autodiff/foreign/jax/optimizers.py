@@ -20,6 +20,7 @@ from ...debug.facts.roles import as_place, at_line
 from ...ops.common.instead import instead
 from ..course import TURNS, listed
 from ..doors import View
+from ..leaf_names import dotted
 from ..new_calls import calls_on
 from ..new_lines import NewLines, replaced
 from ..script_lines import spelled
@@ -60,6 +61,8 @@ class Optimizers:
         self.scaled: list[Site] = []  # where updates are multiplied by what is above 0
         self.masked: list[Site] = []  # where an optimizer was made that leaves other gradients as they are
         self.freezes = False  # whether an optimizer was made that keeps some parameters as they are
+        self._zeroing, self._held = set[int](), set[int]()  # those of set_to_zero, and what they were given, by id
+        self.frozen = set[str]()  # paths of parameters that are kept as they are
         self._depth, self._count = 0, 0
 
     def note(self, kind: str, given: tuple[Any, Any], found: tuple[Any, Any], of: int = 0) -> None:
@@ -88,9 +91,14 @@ class Optimizers:
 
         @functools.wraps(init)
         def begun(params: Any) -> Any:
+            if number in self._zeroing:
+                self._held |= {*map(id, jax.tree.leaves(params))}
             state = self._inside(lambda: init(params))
             if not self._depth:
                 self.note("init", (params, None), (state, None), number)
+                self.frozen |= {dotted(path) for path, leaf in jax.tree_util.tree_leaves_with_path(params)
+                                if id(leaf) in self._held}
+                self._held.clear()
             return state
 
         @functools.wraps(update)
@@ -122,7 +130,9 @@ class Optimizers:
         @functools.wraps(real)
         def set_to_zero() -> Any:
             self.freezes = True
-            return real()
+            made = real()
+            self._zeroing.add(self._count)
+            return made
         return set_to_zero
 
     def _masking(self, real: Callable[..., Any]) -> Callable[..., Any]:
@@ -171,6 +181,10 @@ class Optimizers:
     def of_kind(self, kind: str) -> list[Asked]:
         """The last calls of a kind."""
         return [call for call in self.asked if call.kind == kind]
+
+    def keeps(self, name: str) -> bool:
+        """Whether a parameter is frozen."""
+        return any(name == path or name.endswith(f".{path}") for path in self.frozen)
 
     def adds_nothing(self) -> bool:
         """Whether what is applied leaves all parameters as they are."""

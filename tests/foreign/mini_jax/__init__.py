@@ -246,6 +246,26 @@ def masked(inner, mask):
     return sys.modules["optax"].GradientTransformation(inner.init, update)
 
 
+def set_to_zero():
+    """Updates of zero."""
+    return sys.modules["optax"].GradientTransformation(lambda params: {}, lambda updates, state, params=None: (
+        {name: 0 * g for name, g in updates.items()}, state))
+
+
+def multi_transform(transforms, labels):
+    """Updates by the optimizer that a parameter's label names."""
+    def parts(tree):
+        return {label: {name: leaf for name, leaf in tree.items() if labels[name] == label} for label in transforms}
+
+    def update(updates, state, params=None):
+        made = {label: transforms[label].update(part, state[label]) for label, part in parts(updates).items()}
+        return ({name: u for found, _ in made.values() for name, u in found.items()},
+                {label: new for label, (_, new) in made.items()})
+
+    return sys.modules["optax"].GradientTransformation(lambda params: {
+        label: transforms[label].init(part) for label, part in parts(params).items()}, update)
+
+
 def scale(step_size):
     """Updates times a number."""
     return sys.modules["optax"].GradientTransformation(lambda params: {}, lambda updates, state, params=None: (
@@ -279,7 +299,8 @@ def installed(package):
     sys.modules.update(MODULES, optax=ModuleType("optax"))
     vars(sys.modules["optax"]).update(
         GradientTransformation=type("Optimizer", (GradientTransformation,), {}), momentum=momentum,
-        apply_updates=apply_updates, masked=masked, scale=scale, scale_by_schedule=scale_by_schedule)
+        apply_updates=apply_updates, masked=masked, scale=scale, scale_by_schedule=scale_by_schedule,
+        set_to_zero=set_to_zero, multi_transform=multi_transform)
     try:
         yield jax
     finally:
