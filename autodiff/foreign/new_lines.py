@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..core.site import Site, source_lines
 from ..debug.analysis.findings import Finding
@@ -271,3 +271,16 @@ def replaced(file: str, node: ast.AST, new: str) -> NewLines:
     was = old[start:stop].decode()
     was = f"({was})" if new.startswith(("{}.", "{}[")) and isinstance(node, LOOSE) else was
     return {(file, at): old[:start].decode() + new.replace("{}", was) + old[stop:].decode()}
+
+
+def product_times(file: str, line: int, factor: str) -> NewLines:
+    """The only product on a line, times one more factor."""
+    found = [node for node in nodes_on(file, line) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)]
+    inner = {id(part) for node in found for part in ast.walk(node) if part is not node}
+    outer = [node for node in found if id(node) not in inner]
+    return replaced(file, outer[0], f"{{}} * {factor}") if len(outer) == 1 and factor.startswith("(") else {}
+
+
+SHARED: Rules[Any] = {  # of all frameworks
+    "ends not used": lambda at: iter([product_times(at.file, at.line, at.finding.remedy.rpartition(" by ")[2])]),
+    "mean before square": lambda at: iter([squared_first(at.file, at.line)])}

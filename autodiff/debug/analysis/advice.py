@@ -43,6 +43,14 @@ def hearing() -> Iterator[list[Remark]]:
         _HEARD.pop()
 
 
+class Flag(NamedTuple):
+    """ones: how often it was 1, of so many rows. kept: what is 0 there, as a factor that the script can write."""
+
+    ones: int
+    rows: int
+    kept: str
+
+
 @dataclass
 class Advice:
     """findings: gives those for doctor, of the last step. remarks: for why, by the name of a variable's op: why it has
@@ -59,7 +67,8 @@ class Advice:
     name, what in an optimizer makes the variable nan. tolerance: how far the gradients found may be from the graph's,
     relative to the largest element. said: what the script computes otherwise under the debugger. written: what the
     remedy of a finding is in the script, {} where that is not surely known; slower: what a rate times a number is
-    there. uphill: gives the findings that explain why a loss grows.
+    there. uphill: gives the findings that explain why a loss grows. flags: what of 0 and 1 the script holds for each
+    example and gives to no op, by its text there.
     """
 
     findings: Callable[[], Iterable[Finding]] = tuple
@@ -83,6 +92,7 @@ class Advice:
     written: Callable[[Finding], NewLines] = lambda _: {}
     slower: Callable[[float], NewLines] = lambda _: {}
     uphill: Callable[[], Iterable[Finding]] = tuple
+    flags: dict[str, Flag] = field(default_factory=dict)
 
 
 def advice_of(graph: Graph) -> Advice:

@@ -23,6 +23,7 @@ import jax
 from ...core.errors import AutodiffError
 from ...ops.common.instead import instead
 from ..doors import View
+from ..flags import Flags
 from ..leaf_names import parameter_names
 from ..script_lines import first_name
 from ..steps import ForeignSteps
@@ -32,6 +33,7 @@ from .compiled import Gradients
 from .habits import Habits
 from .jitted import Jitted, Once, Region, held_by, refused
 from .optimizers import Optimizers, users_sites
+from .program import array_of
 from .raised import remark_on
 from .steps import Builder, Reading, changing, read_once
 from .words import WORDS
@@ -54,6 +56,7 @@ class JaxDoor:
         self.steps.advice.words, self.steps.advice.said = WORDS, _SAID
         self._builder, self._own = Builder(self.steps), Gradients()
         self.optimizers, self.averages = Optimizers(), Averages()
+        self._flags = Flags(jax.Array, array_of)
         view.doors["jax"] = self
         self._since = 0  # steps
         # What grad and value_and_grad made: of which function, and what makes a call of it.
@@ -209,6 +212,9 @@ class JaxDoor:
         self.optimizers.note("step", (call.args, None), (call.gradients, None))
         known = Known(sites, call.differentiated(sites), self.optimizers)
         turn, habits = self._habits.note(step, known, lambda: self._alone(checked), call)
+        given = {**dict(zip(parameter_names(call.function, call.args), call.args)), **call.kwargs}
+        code = getattr(inspect.unwrap(call.function), "__code__", None)
+        advice.flags = self._flags.beside(step.loss, step.feeds, *([] if code is None else [(code, given)]))
         advice.untrained |= {self.steps.variables[name].op.name for name in step.values if self.optimizers.keeps(name)}
         advice.findings, advice.rate, advice.uphill = habits.all, habits.rate, habits.uphill
         advice.written, advice.slower = lambda finding: written(finding, known), lambda factor: slower(factor, known)

@@ -311,7 +311,7 @@ _RULES: Rules[Known] = {
     "masked gradients": lambda at: iter([frozen(at.file, at.line)]),
     "stale under jit": lambda at: iter([as_argument(at.file, at.finding.target)]),
     "averages left": lambda at: iter([averages.kept(at.file, at.line)]),
-    "inputs not scaled": _scaled, "mean before square": lambda at: iter([new_lines.squared_first(at.file, at.line)]),
+    "inputs not scaled": _scaled, **new_lines.SHARED,
     "change left": lambda at: iter([taken_back(at.file, at.line)]), "one for all": lambda at: iter([given_too(
         at.file, at.line, ("max", "min", "amax", "amin"), "axis=1")])}
 written = partial(written_by, _RULES)

@@ -270,7 +270,7 @@ class TorchDoor:
         advice = self.steps.advice
         advice.suspects = [Remark(f"{name_of(e.op)[0]} changes in place, unseen by autograd, what it differentiates",
                                   place_of_frames(e.frames)) for e in built.edits] + self._habits.suspects()
-        advice.remarks = {}
+        advice.remarks, advice.flags = {}, self._habits.flags.beside(built.loss, built.feeds)
         advice.tolerance = max([Advice.tolerance, *(_OF_16_BITS for e in used for t in e.made
                                                     if t.dtype in (torch.bfloat16, torch.float16))])
         names_of = {id(p): self.steps.variables[name].op.name for name, p in parameters.items()}

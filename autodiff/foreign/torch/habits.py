@@ -19,10 +19,12 @@ from ...debug.analysis.advice import Remark
 from ...debug.analysis.findings import Finding
 from ...debug.facts.records import Place
 from ...debug.facts.roles import as_place, at_line
+from ..flags import Flags
 from ..script_lines import on_lines
 from .between import MODAL, Between
 from .derivatives.second import SecondDerivatives
 from .given import Lent
+from .graph import array_of
 from .hooks import Hooks
 from .left_behind import Copies
 from .logarithms import Logarithms
@@ -66,7 +68,7 @@ class Habits:
         self.lent = Lent(recorder)
         self._again: RawFrames = ()  # where the step asked for something to be computed again in backward
         self.rates = Rates(self.optimizers, self.made)
-        self.hooks = Hooks()
+        self.hooks, self.flags = Hooks(), Flags(torch.Tensor, array_of, "{}.float()", "torch.as_tensor({}).float()")
         self.between, self.logarithms = Between(self.made, recorder, self.optimized), Logarithms(recorder)
         self.assigned: dict[int, tuple[Any, RawFrames]] = {}
         self._older: dict[str, weakref.ref[Any]] = {}  # leaves that backwards saw

@@ -331,7 +331,7 @@ _RULES: Rules[Known] = {
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
     "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]), "sorted by class": _shuffled,
     "frozen parameters": lambda at: iter([thawed(at.finding.place, [])]), "reshape for transpose": _moved_axes,
-    "mean before square": lambda at: iter([new_lines.squared_first(at.file, at.line)]),
+    **new_lines.SHARED,
     "clipped in vain": lambda at: (new_lines.between_steps(at.file, at.line, *each) for each in (
         (at.known.backward, after), (at.known.stepped, before))),
     "sum beside a mean": lambda at: summed_too(at.known.graph.operations.get(at.finding.target.partition(":")[0])),
