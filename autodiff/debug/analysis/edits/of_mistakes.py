@@ -325,7 +325,7 @@ _WAYS: dict[str, Way] = {
     "missing counts": _of_the_known, "mean counts the masked": _over_the_others,
     "part of the loss": _with_the_others, "sum for mean": _as_mean, "sum beside a mean": _reduced_alike,
     **dict.fromkeys(("loss weight of 0", "divergence weighs too much"), of_heads.of_weight_one),
-    "penalty too large": _lighter, "divergence too heavy": _summed,
+    "penalty too large": _lighter, "divergence too heavy": _summed, "deviation is the variance": of_training.root_of,
     "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
     "error not squared": _made_to("the square of the error", build.Square, "tf.square({0})"),
     "mean before square": of_heads.mean_of_squares, "summed before the loss": of_heads.each_scored,

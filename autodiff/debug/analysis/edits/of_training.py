@@ -10,14 +10,15 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.errors import ArgumentError
 from ....core.graph import Operation, Tensor
+from ....core.op import build
 from ....core.site import source_lines
-from ....core.traversal import ancestors
+from ....core.traversal import ancestors, past
 from ...facts.records import NewLines
 from ...facts.roles import BOUNDS, PLACEHOLDERS
 from ..advice import advice_of
 from ..findings import Finding
 from ..mistakes.case import Case, gradients_of, held
-from ..mistakes.heads import heads, made_smaller, number_in, unbroadcast
+from ..mistakes.heads import SAME, heads, made_smaller, number_in, unbroadcast
 from ..mistakes.stepping import outgrown
 from ..scripts.changes import rows_of
 from .activations import LeftOut
@@ -239,3 +240,15 @@ def unbounded(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
         else:
             yield otherwise(outer, "without the bounds", lambda now, x=x: now(x), LeftOut(outer, _CLIPS)  # type: ignore
                             if outer is not inner else Rewrite(op, None, "{0}", ((op, number),)))
+
+
+def root_of(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The root of what noise is multiplied by; of an exponential that of its half, where nothing else takes it."""
+    place = next(i for i, t in enumerate(op.inputs) if t.name == finding.target)
+    exp, only = past(op.inputs[place], SAME).op, [c for c in op.inputs[place]._consumers if c.gradient_of is None]
+    if exp.type == "Exp" and len(only) == 1:
+        yield otherwise(exp, "exp of the half", lambda now: build.Exp(build.Mul(now(exp.inputs[0]), constant(
+            0.5, exp.inputs[0]))), Rewrite(exp, 0, "0.5 * {0}", ((exp, 0),)))
+    yield otherwise(op, "the root of the variance", lambda now: build.Mul(*(
+        build.Sqrt(now(t)) if i == place else now(t) for i, t in enumerate(op.inputs))), Rewrite(
+            op, place, "{tf}.sqrt({0})", ((op, place),)))

@@ -30,6 +30,7 @@ from .slow import averages_behind
 from .start import copy_mistakes, start_mistakes
 from .targets.bootstrapped import endless_targets, trained_targets
 from .targets.left_open import ends_left_out
+from .terms.deviations import deviations_taken_for_variances
 from .trainers import adversary_mistakes, by_loss, trainer_mistakes
 from .units import depth_mistakes
 from .wiring import wiring_mistakes
@@ -77,7 +78,7 @@ _LEVEL = 0.5  # of the largest of values, above which all of them hardly vary
 CALM = 35  # severity of what did no harm
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, swapped_and_stopped, negated_losses, endless_falls,
               penalty_mistakes, trained_targets, endless_targets, class_mistakes, residual_mistakes, near_misses,
-              near_poles, ends_left_out)
+              near_poles, ends_left_out, deviations_taken_for_variances)
 _LOSSES = 4  # that are looked at
 
 
