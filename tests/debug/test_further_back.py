@@ -54,6 +54,11 @@ ANSWERS = {
     "from autodiff.core.op import build\nnoise = tf.Variable(0.5, name='noise')\n"
     "loss = tf.reduce_sum(build.Cholesky(tf.matmul(w, w, transpose_b=True), raises=False))":
         ("run -f nonfinite", "why nan", "the loss has nothing of 'noise', which may be meant for its diagonal, = nan"),
+    "v = tf.Variable(np.diag(np.float32([1, 4, 1])))\n_, u = tf.self_adjoint_eig(v)\nloss = u[0, 0] ** 2 + w[0, 0]":
+        ("run -f nonfinite", "why nan", "as eigenvalues 0 and 1 of 3 are equal, and their eigenvectors then have no "
+         "derivative, = inf in d eigh"),
+    "v = tf.Variable(np.eye(3, dtype=np.float32))\nloss = tf.square(tf.self_adjoint_eig(v * v)[1][0, 0]) + w[0, 0]":
+        ("run -f nonfinite", "why nan", "tf.self_adjoint_eig((v * v) + 0.001 * tf.diag(tf.range(3.0)))"),
     "loss = tf.reduce_sum(tf.log(tf.minimum(tf.nn.softmax(tf.matmul(x, w)[:, :1]), 1.0 - 1e-6)))":
         ("next 2", "why zero", "lost in Softmax (Softmax) at model.py:5: a softmax over one element is 1 whatever"),
     "loss = tf.reduce_mean(tf.abs(3.0 + tf.nn.relu(tf.matmul(x, w) - 100.0)))":

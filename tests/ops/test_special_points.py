@@ -136,3 +136,8 @@ def test_the_incomplete_beta_function_of_many_is_that_of_each() -> None:
     many, *each = run(tf.betainc(*constants(a, b, x)), *[tf.betainc(*map(tf.constant, p)) for p in zip(a, b, x)])
     np.testing.assert_array_equal(many, each)
     assert many[(a == 0.5) & (b == 2.0) & (x == 0.2)] == pytest.approx(0.626099033699941, rel=1e-12)
+
+
+def test_a_decomposition_of_what_is_not_finite_may_give_nan_as_jaxs_does():
+    values, vectors = OPS["SelfAdjointEigV2"].kernel(np.float32([[np.inf, 0], [0, 1]]), raises=False)
+    assert values.shape == (2,) and vectors.shape == (2, 2) and np.isnan(values).all() and np.isnan(vectors).all()

@@ -20,6 +20,7 @@ from .edits.in_graph import source_of
 from .edits.of_givens import fed_at, outside
 from .mistakes.wiring import regrouped
 from .remedies import REMEDIES
+from .spectra import equal_eigenvalues
 
 _PART, _FEW = 0.1, 8  # of a vector that a matrix takes to 0: a row that has part in it, and how many are told
 _OF_MATRICES = ("Cholesky", "LogMatrix", "Matrix", "Qr", "SelfAdjointEig", "Svd")  # how those begin that refuse some
@@ -196,6 +197,8 @@ def no_solution(op: Operation, values: Mapping[Tensor, Any]) -> str:
         return "a mean of no elements, 0 / 0"
     if op.type.startswith("CTCLoss") and (told := _label_too_long(op, values)):
         return f"{told}: -log(0)"
+    if told := equal_eigenvalues(op, values):
+        return told
     if op.type != "Cholesky" or not (fault := matrix_fault(op, values)):
         return ""
     made = next((o for o in reversed(in_order(ancestors(op.inputs))) if o.site is not None and o.site != op.site), op)

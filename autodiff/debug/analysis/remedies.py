@@ -22,6 +22,7 @@ from .edits.of_keras.schedules import set_to_nan
 from .edits.of_read_data import is_spread, met_first
 from .findings import Link
 from .scripts.source_tree import Source
+from .spectra import equal_eigenvalues
 
 _SAME = ("Identity", "Reshape", "ExpandDims", "Squeeze", "Cast", "StridedSlice", "BroadcastTo", "Maximum", "Neg")
 _DIVISIONS = ("RealDiv", "FloorDiv", "Reciprocal")
@@ -56,6 +57,8 @@ def remedy_for(op: Operation, trap: str, operands: Sequence[Any], values: Mappin
         return "a square underflowed to 0: add a small constant under the root, rescale, or work in float64"
     if trap == "underflow" and forward.type != "Log":
         return "a number too small for the type became 0: rescale, add a small constant, or work in float64"
+    if equal_eigenvalues(op, values):
+        return REMEDIES["SelfAdjointEigV2"]
     half = is_half(op)
     if half and op.gradient_of is None and _overflow(op, values) and all(v is None or np.isfinite(v) for v in operands):
         return _overflow(op, values)

@@ -72,18 +72,21 @@ def _(node, dl):
     return (0.5 * (dx + _adjoint(dx)),)
 
 
-def _spectrum(input, *, compute_v=True):
+def _spectrum(input, *, compute_v=True, raises=True):
     dtype, dims = square_matrix(input)
     values = Spec(dtype, None if dims is None else dims[:-1])
     return values, Spec(dtype, dims if compute_v else (0,))
 
 
 @op("SelfAdjointEigV2", infer=_spectrum, dtypes=_DTYPES)
-def self_adjoint_eig(input, *, compute_v=True):
+def self_adjoint_eig(input, *, compute_v=True, raises=True):
     """Eigenvalues in ascending order and eigenvectors (columns) of a self-adjoint matrix; reads the lower triangle.
 
-    input: float[..., n, n] -> e float[..., n], v float[..., n, n], or float[0] if it is not wanted.
+    input: float[..., n, n] -> e float[..., n], v float[..., n, n], or float[0] if it is not wanted. What is not finite
+    raises LinAlgError, or, with raises=False, gives nan for its whole batch, as JAX does for a matrix.
     """
+    if not raises and not np.isfinite(input).all():
+        return input[..., 0].real * np.nan, input * np.nan
     if not compute_v:
         return np.linalg.eigvalsh(input).astype(input.dtype), np.zeros(0, input.dtype)
     e, v = np.linalg.eigh(input)

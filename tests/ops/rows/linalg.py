@@ -55,6 +55,8 @@ ROWS: list[Case] = [
     Case("Cholesky", (-np.eye(3),), fails=InvalidArgumentError, at_run=True, id="negative"),
     Case("Cholesky", (positive(2, 3, 3),), {"raises": False}, differentiable=(), id="or nan"),
     Case("SelfAdjointEigV2", (positive(2, 3, 3),), {"compute_v": False}),
+    Case("SelfAdjointEigV2", (positive(2, 3, 3),), {"raises": False}, differentiable=(), id="or nan"),
+    Case("SelfAdjointEigV2", (np.full((3, 3), np.nan),), fails=InvalidArgumentError, at_run=True, id="of nan"),
     Case("Svd", (array(2, 4, 3),), {"compute_uv": False}, id="values"),
     Case("Svd", (regular(3, 3) * np.array([1.0, 2.0, 4.0]),)),
     Case("Svd", (array(5, 3) * np.array([1.0, 2.0, 4.0]),), id="tall"),

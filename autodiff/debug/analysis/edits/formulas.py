@@ -250,8 +250,17 @@ def _without_ties(op: Operation) -> list[Edit]:
     rows, columns = x.dims[-2:]
     steps = np.zeros((rows, columns), x.dtype.base_dtype.as_numpy_dtype)
     np.fill_diagonal(steps, _TIE * np.arange(min(rows, columns)))
-    return [replaced(x, f"break the tie: x + {_TIE:g} * tf.diag(tf.range(n, dtype=x.dtype))", lambda x: build.AddV2(
-        x, build.Const(value=steps, dtype=x.dtype.base_dtype)))]
+    words = f"break the tie: x + {_TIE:g} * tf.diag(tf.range(n, dtype=x.dtype))"
+    is_plain = rows == columns and x.dtype.base_dtype.name == "float32"
+    written = f"{{0}} + {_TIE:g} * {{tf}}.diag({{tf}}.range({rows}.0))" if is_plain else ""
+
+    def apart(x: Tensor) -> Tensor:
+        return build.AddV2(x, build.Const(value=steps, dtype=x.dtype.base_dtype))
+
+    if place_of(x.op) != place_of(op):
+        return [replaced(x, words, apart, written.replace("{tf}", "tf"))]
+    return [Edit(op, words, lambda now: tuple(in_graph.copied(op, (apart(now(x)), *map(now, op.inputs[1:]))).outputs),
+                 Rewrite(op, 0, written, ((op, 0),)) if written else None)]
 
 
 def _mean(op: Operation, now: Now) -> Tensor:

@@ -19,6 +19,7 @@ from ..edits.in_graph import is_half
 from ..findings import Link
 from ..mistakes.signs import pairs_of_one
 from ..mistakes.units import ACTIVATIONS
+from ..spectra import equal_eigenvalues
 from .recurrent import GROWS
 from .sources import Index, Scene, Source, sources_of
 
@@ -43,7 +44,7 @@ def chain_of(out: Tensor, index: Index, scene: Scene) -> tuple[Link, ...]:
 
     Only as far as it is known, and as long as the numbers are out of the ordinary.
     """
-    if out not in scene.values:
+    if out not in scene.values or equal_eigenvalues(out.op, scene.values):
         return ()
     op, at = out.op, Source(out, index, np.asarray(scene.values[out])[index].item(), scene)
     given = sources_of(at)[:1]

@@ -13,7 +13,7 @@ _WRITTEN = {"Const": ("constant", "converttotensor"), "Sum": ("reducesum",), "Me
             "Select": ("where",), "SelectV2": ("where", "wherev2"),
             "Sqrt": ("sqrt", "norm", "std"), "Acos": ("arccos",), "Asin": ("arcsin",), "Atanh": ("arctanh",),
             "Acosh": ("arccosh",), "Square": ("pow", "power"),
-            "NotEqual": ("ne",), "Equal": ("eq",),
+            "SelfAdjointEigV2": ("eigh", "selfadjointeig"), "NotEqual": ("ne",), "Equal": ("eq",),
             **dict.fromkeys(("VariableV2", "VarHandleOp"), ("variable", "getvariable"))}
 _OPERATORS: dict[str, type[ast.operator | ast.unaryop | ast.cmpop]] = {
     "Equal": ast.Eq, "NotEqual": ast.NotEq, "Less": ast.Lt, "LessEqual": ast.LtE, "Greater": ast.Gt,

@@ -24,6 +24,7 @@ from ...analysis.origins.no_bound import with_bound
 from ...analysis.origins.of_formulas import edits_of_causes
 from ...analysis.origins.own_updates import amplified, averaged
 from ...analysis.origins.reads import counts_steps, reads_of
+from ...analysis.spectra import to_mend
 from ...analysis.update_blame import RATES, is_store, operands_of
 from ...facts.graph_lists import calls_of, trainable_tensors
 from ...facts.roles import VARIABLES, is_variable
@@ -121,8 +122,7 @@ class Candidates:
         """Better forms of the ops to blame, and bounds for what they are given."""
         by_op: dict[Operation, tuple[list[list[Edit]], list[list[Edit]]]] = {}
         for origin in self.why.origins[:_ORIGINS]:
-            op = self.named(origin.forward_op)
-            op = self.named(origin.op) if op and op.override and op.type == "IdentityN" else op  # the script's own
+            op = to_mend(self.named(origin.forward_op), self.named(origin.op))
             if op is not None and op.inputs and not any(op in at_one_place(other) for other in by_op):
                 by_op[op] = forms_of(op, origin)
         for op, (edits, bounds) in by_op.items():
