@@ -299,6 +299,15 @@ def test_what_is_done_with_optax_wrongly_is_told_and_its_line_written(told, line
     assert (kind, line) == found.found[0] and found.written[0] == [mended], (found.found, found.written)
 
 
+def test_a_line_that_calls_a_function_of_jaxs_is_known_through_what_watches_it(told):
+    with installed("autodiff.foreign.jax"):
+        from autodiff.foreign.jax import draws, program
+        frames = [compile("0", file, "exec") for file in ("/site-packages/jax/core.py", draws.__file__, "/a/train.py",
+                                                          program.__file__, "/a/main.py")]
+        sites = program._sites(SimpleNamespace(raw_frames=lambda: (frames, [0] * len(frames))))
+    assert [site.file for site in sites if "jax" not in site.file] == ["/a/train.py"]
+
+
 def test_a_parameter_that_is_frozen_is_not_missed_where_no_gradient_reaches_it(told):
     made = "optax.multi_transform({'on': optax.momentum(0.01), 'off': optax.set_to_zero()}, "
     head = OPTAX.replace("optax.momentum(0.01)", made + "{'w': 'on', 'b': 'on', 's': 'off'})")

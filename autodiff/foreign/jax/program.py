@@ -4,6 +4,7 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -23,6 +24,7 @@ from ..leaf_names import dotted, parameter_names
 from .data import Equation, Literal, Program, Variable, recognized, without_dead
 
 _DEPTH = 8  # lines kept for each equation
+_AROUND = tuple([os.path.join(os.path.dirname(__file__), name) for name in ("draws.py", "optimizers.py")])
 _WRITTEN_OUT = ("random_gamma",)  # primitives that JAX has a program for
 _Known = dict[Any, Variable]  # the variables of a jaxpr and of those in it
 
@@ -159,12 +161,15 @@ class _Seen(Site):
 
 
 def _sites(traceback: Any) -> tuple[Site, ...]:
-    """The user's lines, innermost first, as far as the library's own files, from which JAX was called.
+    """The user's lines, innermost first, as far as the library's own files, from which JAX was called, other than
+    those that stand around functions of JAX's which the user calls.
 
     Those of installed packages, such as optax, only where there are no others.
     """
     found: list[Site] = []
     for raw in zip(*traceback.raw_frames()) if traceback is not None else ():
+        if raw[0].co_filename in _AROUND:
+            continue
         if raw[0].co_filename.startswith(PACKAGE) or len(found) == _DEPTH:
             break
         if source_info_util.is_user_filename(raw[0].co_filename):
