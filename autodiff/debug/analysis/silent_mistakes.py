@@ -9,10 +9,10 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors, in_order, past, reached
+from ...core.traversal import ancestors, in_order, past, reached, users_of
 from ..derivatives.derivatives import is_plain
 from ..facts.graph_lists import calls_of
-from ..facts.roles import SOFTMAXES, VARIABLES, at_line, place_of
+from ..facts.roles import LAYERS, SOFTMAXES, VARIABLES, at_line, place_of
 from .findings import Finding
 from .mistakes.case import finding, held
 from .mistakes.heads import SAME, same_exponential, unbroadcast
@@ -56,10 +56,20 @@ def _over_the_batch(op: Operation) -> list[Finding]:
     if source is None or source.dims is None or not _is_batch(source) or source.dims[0] == source.dims[-1]:
         return []  # of a table of all pairs both axes are examples
     axis = 1 if source.dims[-1] == 1 else -1  # of scores, one for each place
+    weighs = _weighs(op)
+    along = "places" if axis > 0 else "keys, which it weighs" if weighs else "classes"
+    remedy = f"take it over the {along}: tf.nn.softmax({'logits' if along == 'classes' else 'scores'}, axis={axis})"
     return [finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over {what}, so one example's "
-                    "probabilities depend on the others", "take it over the classes: tf.nn.softmax(logits, "
-                    f"axis={axis})" if axis < 0 else "take it over the places: tf.nn.softmax(scores, axis=1)",
+                    f"{'weights' if weighs else 'probabilities'} depend on the others", remedy,
                     confidence="certain" if len(source.dims) == 2 and axis < 0 else "probable")]
+
+
+def _weighs(op: Operation) -> bool:
+    """Whether shares are what others are weighed by, as of an attention, and no answer."""
+    takers = users_of(op)
+    for taker in takers:
+        takers += [c for c in users_of(taker) if c not in takers] if taker.type in (*SAME, "Transpose") else []
+    return any(c.gradient_of is None and c.type in (*LAYERS, "Mul") for c in takers)
 
 
 def _is_batch(tensor: Tensor) -> bool:
