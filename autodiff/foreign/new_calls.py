@@ -2,11 +2,28 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..core.traversal import users_of
+from ..debug.analysis.advice import advice_of
 from ..debug.analysis.scripts.parsed import LOOSE
-from .new_lines import NewLines, all_on, last_name, nodes_on, part_of, replaced, tight
+from .new_lines import (
+    At,
+    NewLines,
+    Rules,
+    after,
+    all_on,
+    last_name,
+    nodes_on,
+    part_of,
+    product_times,
+    replaced,
+    squared_first,
+    tight,
+)
+from .script_lines import on_lines
 
 JOINING = ("cat", "concat", "concatenate")  # functions that join arrays
 _OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
@@ -141,3 +158,47 @@ def other_step(file: str, line: int) -> NewLines:
             there, back = ("add", "sub") if "add" in node.func.attr else ("sub", "add")
             return replaced(file, node.func, f"{ast.unparse(node.func.value)}.{node.func.attr.replace(there, back)}")
     return {}
+
+
+def kept_apart(file: str, line: int) -> NewLines:
+    """What load_state_dict is given on a line, where it was taken: copies of what a module has."""
+    given = next((call.args[0] for call in calls_on(file, line, "load_state_dict") if call.args), None)
+    name = ast.unparse(given) if isinstance(given, (ast.Name, ast.Attribute)) else ""
+    taken = [node.value for at in on_lines(file) for node in [on_lines(file)[at]] if isinstance(node, ast.Assign)
+             and name in map(ast.unparse, node.targets) and isinstance(node.value, ast.Call)
+             and last_name(node.value.func) == "state_dict" and not node.value.args]
+    calls = {each.lineno: each for each in taken}
+    return replaced(file, [*calls.values()][0], "{k: v.clone() for k, v in {}.items()}") if len(calls) == 1 else {}
+
+
+def activated_behind(file: str, line: int) -> NewLines:
+    """An activation behind the only layer that a line makes: appended to the same list, or as the next argument."""
+    layers = [call for call in calls_on(file, line) if call.lineno == line and last_name(call.func).startswith((
+        "Linear", "Conv"))]
+    if len(layers) != 1:
+        return {}
+    relu = ast.unparse(layers[0].func).removesuffix(last_name(layers[0].func)) + "ReLU()"
+    for call in calls_on(file, line, "append"):
+        if call.args == layers and isinstance(on_lines(file)[line], ast.Expr):
+            return after(file, line, f"{ast.unparse(call.func)}({relu})")
+    around = [node for node in nodes_on(file, line) if layers[0] in getattr(node, "elts", getattr(node, "args", []))]
+    return replaced(file, layers[0], f"{{}}, {relu}") if around else {}
+
+
+def _activated(at: At[Any]) -> Iterator[NewLines]:
+    """Where the layer was made that lacks an activation, unless the last one is made there too."""
+    graph = getattr(at.known, "graph", None)
+    op = graph.operations.get(at.finding.op) if graph is not None else None
+    if graph is None or op is None:
+        return
+    layers = [o for o in graph.operations.values() if o.type == op.type and o.gradient_of is None]
+    made, last = (next((text for o in (each, *users_of(each)) if (text := advice_of(graph).makers.get(o.name))), "")
+                  for each in (op, layers[-1]))
+    if made != last and (found := re.search(r" made at \S+:(\d+)$", made)):
+        yield activated_behind(at.file, int(found[1]))
+
+
+SHARED: Rules[Any] = {  # of all frameworks
+    "ends not used": lambda at: iter([product_times(at.file, at.line, at.finding.remedy.rpartition(" by ")[2])]),
+    "mean before square": lambda at: iter([squared_first(at.file, at.line)]),
+    "copied to itself": lambda at: iter([kept_apart(at.file, at.line)]), "no activation": _activated}

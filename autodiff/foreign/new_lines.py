@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from ..core.site import Site, source_lines
 from ..debug.analysis.findings import Finding
@@ -279,8 +279,3 @@ def product_times(file: str, line: int, factor: str) -> NewLines:
     inner = {id(part) for node in found for part in ast.walk(node) if part is not node}
     outer = [node for node in found if id(node) not in inner]
     return replaced(file, outer[0], f"{{}} * {factor}") if len(outer) == 1 and factor.startswith("(") else {}
-
-
-SHARED: Rules[Any] = {  # of all frameworks
-    "ends not used": lambda at: iter([product_times(at.file, at.line, at.finding.remedy.rpartition(" by ")[2])]),
-    "mean before square": lambda at: iter([squared_first(at.file, at.line)])}

@@ -25,6 +25,22 @@ CASES: dict[str, tuple[str, Callable[[str], Any], str]] = {
             "for x in y:\n    h = h.detach()\n    h = f(h)"),
     "argument that is a sum": ("l = f(x, y + 1)", lambda f: calls.argument(
         f, 1, "target", 1, "{}.float()", lambda _: True), "l = f(x, (y + 1).float())"),
+    "state that is kept": ("best = None\nbest = m.state_dict()\nm.load_state_dict(best)", lambda f: calls.kept_apart(
+        f, 3), "best = None\nbest = {k: v.clone() for k, v in m.state_dict().items()}\nm.load_state_dict(best)"),
+    "state that is kept twice": ("a = m.state_dict()\na = n.state_dict()\nm.load_state_dict(a)", lambda f: (
+        calls.kept_apart(f, 3)), "a = m.state_dict()\na = n.state_dict()\nm.load_state_dict(a)"),
+    "state of another": ("a.load_state_dict(a.state_dict())", lambda f: calls.kept_apart(f, 1),
+                         "a.load_state_dict(a.state_dict())"),
+    "appended layer": ("for n in ns:\n    ls.append(nn.Linear(n, n))\n    ls.append(d)", lambda f: (
+        calls.activated_behind(f, 2)), "for n in ns:\n    ls.append(nn.Linear(n, n))\n    ls.append(nn.ReLU())\n"
+        "    ls.append(d)"),
+    "layer in a row": ("net = S(\n    Linear(3, 4),\n    Linear(4, 2))", lambda f: calls.activated_behind(f, 2),
+                       "net = S(\n    Linear(3, 4), ReLU(),\n    Linear(4, 2))"),
+    "layer of a list": ("ls = [nn.Conv2d(3, 4, 1)]", lambda f: calls.activated_behind(f, 1),
+                        "ls = [nn.Conv2d(3, 4, 1), nn.ReLU()]"),
+    "two layers": ("ls = [Linear(3, 4), Linear(4, 2)]", lambda f: calls.activated_behind(f, 1),
+                   "ls = [Linear(3, 4), Linear(4, 2)]"),
+    "layer alone": ("a = nn.Linear(3, 4)", lambda f: calls.activated_behind(f, 1), "a = nn.Linear(3, 4)"),
     "added": ("h += x * 2", lambda f: lines.out_of_place(f, 1), "h = h + x * 2"),
     "method": ("h.mul_(2 * x)", lambda f: lines.out_of_place(f, 1), "h = h.mul(2 * x)"),
     "part": ("h[0, 1] = x", lambda f: lines.out_of_place(f, 1), "h = h.clone()\nh[0, 1] = x"),

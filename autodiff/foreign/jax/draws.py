@@ -19,7 +19,7 @@ from ..course import TURNS, Turn
 from ..handed_on import function_of, returned_by
 from ..new_calls import calls_on
 from ..new_lines import NewLines, last_name, nodes_on, replaced
-from ..script_lines import assigned_on, loop_around, loops_around, nodes_in, on_lines
+from ..script_lines import assigned_on, loop_around, loops_around, nodes_in, on_lines, spelled
 from .calls import Call
 from .jitted import held_by
 from .optimizers import users_sites
@@ -192,3 +192,15 @@ def split_again(file: str, line: int) -> NewLines:
             return replaced(file, statement, f"{key.id}, {', '.join(made)} = {ast.unparse(call.func)}({key.id}, "
                             f"{len(made) + 1})")
     return {}
+
+
+def relaxed(file: str, call: ast.Call) -> NewLines:
+    """A draw of 0 or 1 by a share as one that has a gradient by it, as Maddison and others (2016) have it."""
+    given = {**dict(zip(("key", "p", "shape"), call.args)), **{str(word.arg): word.value for word in call.keywords}}
+    if not {"key", "p"} <= given.keys():
+        return {}
+    (numpy, nn), said = (spelled(file, name) for name in ("jax.numpy", "jax.nn")), {
+        name: ast.unparse(node) for name, node in given.items()}
+    share, owner = f"{numpy}.clip({said['p']}, 1e-6, 1 - 1e-6)", ast.unparse(call.func).removesuffix("bernoulli")
+    noise = f"{owner}logistic({said['key']}, {said.get('shape', f'{numpy}.shape({share})')})"
+    return replaced(file, call, f"{nn}.sigmoid(({numpy}.log({share}) - {numpy}.log1p(-{share}) + {noise}) / 0.3)")

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.site import Site
 from ...debug.analysis.findings import Finding
 from ...debug.facts.roles import as_place
-from .. import new_lines
+from .. import new_calls
 from ..course import TURNS, Turn
 from ..handed_on import function_of, handed_on, returned_by
 from ..new_calls import calls_on, given_too, other_sign
@@ -29,7 +29,7 @@ from ..script_lines import (
 )
 from . import averages
 from .calls import Call
-from .draws import carried, kept_key, key_names, keys_on, split_again
+from .draws import carried, kept_key, key_names, keys_on, relaxed, split_again
 from .dropped import kept, taken_back
 from .evaluated import trained
 from .optimizers import Optimizers, frozen
@@ -207,6 +207,7 @@ def _carried(at: _At) -> Iterator[NewLines]:
 
 
 def _reached(at: _At) -> Iterator[NewLines]:
+    yield from (relaxed(at.file, call) for call in calls_on(at.file, at.line, "bernoulli"))
     for call in calls_on(at.file, at.line, "stop_gradient"):
         if call.args:
             yield replaced(at.file, call, part_of(at.file, call.args[0]))
@@ -311,7 +312,7 @@ _RULES: Rules[Known] = {
     "masked gradients": lambda at: iter([frozen(at.file, at.line)]),
     "stale under jit": lambda at: iter([as_argument(at.file, at.finding.target)]),
     "averages left": lambda at: iter([averages.kept(at.file, at.line)]),
-    "inputs not scaled": _scaled, **new_lines.SHARED,
+    "inputs not scaled": _scaled, **new_calls.SHARED,
     "change left": lambda at: iter([taken_back(at.file, at.line)]), "one for all": lambda at: iter([given_too(
         at.file, at.line, ("max", "min", "amax", "amin"), "axis=1")])}
 written = partial(written_by, _RULES)

@@ -17,7 +17,7 @@ from ...debug.analysis.scripts.calls import owner_text
 from ...debug.analysis.scripts.columns import apart
 from ...debug.facts.records import Place
 from ...debug.facts.roles import VARIABLES
-from .. import new_lines
+from .. import new_calls, new_lines
 from ..new_calls import calls_on, copied_to_the_other, given_too, other_step, turned_mask, with_word, without_call
 from ..new_lines import At, NewLines, Rules, after, before, last_name, moved, nodes_on, replaced, text_on, tight
 from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
@@ -331,7 +331,7 @@ _RULES: Rules[Known] = {
     "not in the optimizer": _registered, "losses keep their graphs": _numbers_summed, "frozen embeddings": _unfrozen,
     "copied the wrong way": lambda at: iter([copied_to_the_other(at.file, at.line)]), "sorted by class": _shuffled,
     "frozen parameters": lambda at: iter([thawed(at.finding.place, [])]), "reshape for transpose": _moved_axes,
-    **new_lines.SHARED,
+    **new_calls.SHARED,
     "clipped in vain": lambda at: (new_lines.between_steps(at.file, at.line, *each) for each in (
         (at.known.backward, after), (at.known.stepped, before))),
     "sum beside a mean": lambda at: summed_too(at.known.graph.operations.get(at.finding.target.partition(":")[0])),
