@@ -1,8 +1,14 @@
 """Causes of trainings that learn little: each is told first, `fix 1` writes what mends it, and the twin has none."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+
+from autodiff.core.errors import ArgumentError
+from autodiff.debug.analysis.edits.in_source import Number, _numbered
+from autodiff.debug.analysis.scripts.source_tree import Source
 
 from .mistaken_programs import HEAD
 from .programs_of_keras import KERAS
@@ -285,3 +291,17 @@ fit([adam(.01).minimize(loss), loss])
     text = text.replace("tf.where(x > 0.5, tf.log(x), x)", "tf.where(k > 0.5, tf.log(k), k)[:, :1]")
     text = text.replace("k = h + tf.stop_gradient(rows - h)", "k = h + rows")
     assert kinds <= {f.kind for f in findings(text, tmp_path)}
+
+
+@pytest.mark.parametrize(("call", "value", "mended"), [
+    ("f(x, key_padding_mask=m)", -np.inf, "f(x, key_padding_mask=m & ~m.all(-1, keepdim=True))"),
+    ("f(x, key_padding_mask=g(m))", -np.inf, ""), ("f(x, key_padding_mask=m)", 0.5, ""), ("f(x, mask=m)", -np.inf, "")])
+def test_a_mask_that_leaves_out_all_keys_lets_them_in(call: str, value: float, mended: str) -> None:
+    op = SimpleNamespace(name="Const", span=SimpleNamespace(line=1, column=4, end_line=1, end_column=4 + len(call)))
+    source, number = Source(f"y = {call}\n"), Number(op, value, "-1e9")  # type: ignore[arg-type]
+    if not mended:
+        with pytest.raises(ArgumentError, match="no places"):
+            _numbered(source, number)
+        return
+    (start, stop, text), = _numbered(source, number)
+    assert f"y = {call}"[:start] + text + f"y = {call}"[stop:] == f"y = {mended}"

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -179,6 +180,10 @@ def _numbered(source: Source, rewrite: Number) -> list[Change]:
         return [(*source.range(*zeros), source.raw(*zeros).replace("zeros", "ones"))]
     found = {number for each in nodes for number in source.numbers(each, rewrite.value)
              if rewrite.everywhere or not isinstance(each, ast.Name) or source.loads(each.id) == 1}
+    masks = [word.value for each in nodes if isinstance(each, ast.Call) and rewrite.value == -math.inf
+             for word in each.keywords if word.arg == "key_padding_mask" and isinstance(word.value, ast.Name)]
+    if not found and len(masks) == 1:  # of PyTorch, which puts -inf in: what is left out whole is let in whole
+        return [(*source.range(*masks), "{0} & ~{0}.all(-1, keepdim=True)".format(source.raw(*masks)))]
     if len(found) != 1:
         raise ArgumentError(f"{rewrite.value:g} is written in {len(found) or 'no'} places of it")
     return [(*source.range(*found), rewrite.text)]
