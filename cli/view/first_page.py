@@ -8,6 +8,7 @@ from itertools import groupby
 from autodiff.core.errors import AutodiffError
 from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.facts.answers import OpRow, Script
+from autodiff.debug.facts.graph_lists import trainable_tensors
 from autodiff.debug.facts.roles import APPLIES, PLACEHOLDERS
 
 from ..model.results import Card, Column, Result, Table, Text
@@ -119,8 +120,8 @@ def _commands(shell: Shell, card: Script, ops: Sequence[OpRow], loss: str) -> Ta
 def _advice(shell: Shell, card: Script, ops: Sequence[OpRow], loss: str) -> list[tuple[str, str]]:
     script = shell.script
     static = ("doctor --static", "look for mistakes in the graph now")
-    variables = {op.outputs[0] for op in ops if op.role == "variable" and op.outputs}
-    variable = next((handle for handle, name in card.handles if name in variables), "")
+    trainable = {t.name for t in trainable_tensors(shell.dbg.graph)}
+    variable = next((handle for handle, name in card.handles if name in trainable), "")
     watch = [(f"watch {variable}", "see it and its gradient at every stop")] if variable else []
     if script is not None and script.is_live:
         return [("next", "let it make its next run, and stop after that"),
