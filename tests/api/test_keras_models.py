@@ -303,3 +303,18 @@ def test_a_model_that_is_called_on_its_own_inputs_makes_its_ops_anew_and_draws_a
     np.random.seed(0)
     np.random.randint(10_000_000)
     assert drawn == np.random.randint(1000)  # one seed was drawn between, as TensorFlow 1.15 draws it
+
+
+def test_a_model_of_a_fixed_batch_takes_batches_of_that_size() -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3, batch_input_shape=(20, 4))])
+    model.compile("sgd", "mse")
+    x, y = np.ones((200, 4)), np.zeros((200, 3))
+    sizes = []
+    counted = tf.keras.callbacks.LambdaCallback(on_batch_end=lambda batch, logs: sizes.append(logs["size"]))
+    model.fit(x, y, verbose=0, callbacks=[counted])
+    assert sizes == [20] * 10 and model.predict(x).shape == (200, 3) and model.evaluate(x, y, 20, 0) > 0
+    with pytest.raises(ValueError, match="value 10 is incompatible with the specified batch size of your Input "
+                       "Layer: 20"):
+        model.fit(x, y, batch_size=10)
+    with pytest.raises(ValueError, match=r"to have shape \(4,\) but got array with shape \(5,\)"):
+        model.fit(np.ones((20, 5)), y[:20])

@@ -1,6 +1,16 @@
 """Programs without a mistake that something was once said against: nothing above a remark may be found in them."""
 
 RIGHT: dict[str, str] = {
+    "a batch that is nearly 0 in evaluation as in training": '''
+loss = tf.reduce_mean(tf.square(dense(p, 1) - q))
+train = sgd(.01).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for i in range(9):
+        session.run([train, loss], near(i, 1e-9 if i == 4 else 1.))
+    for i in range(9):
+        session.run(loss, near(i, 1e-9 if i == 4 else 1.))
+''',
     "a penalty of what is off on average": '''
 e = dense(p, 1) - q
 loss = tf.reduce_mean(tf.square(e)) + .1 * tf.square(tf.reduce_mean(e)) + .01 * tf.abs(tf.reduce_mean(dense(p, 1)))

@@ -41,6 +41,19 @@ def in_order(model: Any, x: Any, y: Any) -> tuple[Any, Any]:
     return _arranged(x, [tensor.op.name for tensor in model.inputs], model.inputs), _arranged(y, model.output_names)
 
 
+def size_of(model: Any, batch_size: int | None) -> int:
+    """How many examples a batch has: as many as the inputs of a model say, else what is given, else 32.
+
+    Raises ArgumentError (ValueError) where two of them differ.
+    """
+    inputs = () if get_default_graph().executing_eagerly else model.inputs or ()
+    fixed = next((tensor.dims[0] for tensor in inputs if tensor.dims and tensor.dims[0]), None)
+    if fixed and batch_size not in (None, fixed):
+        raise ArgumentError(f"The `batch_size` argument value {batch_size} is incompatible with the specified batch "
+                            f"size of your Input Layer: {fixed}", hint=f"batch_size={fixed}, or an input of any size")
+    return fixed or batch_size or 32
+
+
 def _arranged(given: Any, names: Sequence[str], tensors: Sequence[Tensor] = ()) -> Any:
     """Arrays in the order of these names, of a dict by its keys; what is no array as it is.
 
@@ -72,7 +85,7 @@ def _check_fits(name: str, dims: Any, array: np.ndarray) -> None:
         raise ArgumentError(f"Error when checking input: expected {name} to have {len(dims)} dimensions, but got array "
                             f"with shape {array.shape}", hint=hint or "np.expand_dims adds an axis of one, reshape "
                             "arranges others")
-    if any(mine not in (None, theirs) for mine, theirs in zip(dims or (), shape)):
+    if any(mine not in (None, theirs) for mine, theirs in zip((dims or ())[1:], shape[1:])):
         raise ArgumentError(f"Error when checking input: expected {name} to have shape {tuple(dims[1:])} but got array "
                             f"with shape {shape[1:]}", hint=hint)
 

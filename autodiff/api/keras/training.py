@@ -21,7 +21,7 @@ from ..arrays.shaping import reshape
 from ..control.dependencies import group
 from ..variables.layer_calls import mask_of
 from . import backend, losses, metrics, optimizers
-from .batches import Batch, batch_of, batches_of, endless_source, in_order, is_sequence, line_of
+from .batches import Batch, batch_of, batches_of, endless_source, in_order, is_sequence, line_of, size_of
 from .callbacks import History
 from .calls import inside
 from .kinds.elementwise import mean_of_steps
@@ -214,7 +214,7 @@ class Trained:
         validation_split: how much of the end of the arrays is kept to validate with. sample_weight: float[n].
         """
         self._told()
-        epochs, (x, y) = options.get("nb_epoch", epochs), in_order(self, x, y)
+        epochs, (x, y), batch_size = options.get("nb_epoch", epochs), in_order(self, x, y), size_of(self, batch_size)
         if isinstance(validation_data, (tuple, list)):
             held: Any = list(validation_data)
         else:
@@ -241,12 +241,12 @@ class Trained:
             self._tell(watchers, "on_epoch_begin", epoch, {})
             if verbose:
                 print(f"Epoch {epoch + 1}/{epochs}")
-            batches = batches_of(endless if endless is not None else x, y, sample_weight, batch_size or 32,
+            batches = batches_of(endless if endless is not None else x, y, sample_weight, batch_size,
                                  shuffle=shuffle, steps=steps_per_epoch, class_weight=class_weight)
             logs = self._epoch("train", batches, watchers)
             if held is not None and not self.stop_training:
                 inputs, targets, weights = (held + [None, None])[:3]
-                found = self._epoch("test", batches_of(inputs, targets, weights, batch_size or 32, shuffle=hasattr(
+                found = self._epoch("test", batches_of(inputs, targets, weights, batch_size, shuffle=hasattr(
                     x, "output_types") or endless is None, steps=validation_steps))  # in an order of their own
                 logs.update((f"val_{name}", value) for name, value in found.items())
             if verbose:
@@ -307,8 +307,8 @@ class Trained:
                  sample_weight: Any = None, steps: int | None = None, **options: Any) -> Any:
         """The loss over all examples; with metrics, a list of it and them."""
         self._told()
-        x, y = in_order(self, x, y)
-        given = batches_of(endless_source(x, steps) or x, y, sample_weight, batch_size or 32, steps=steps)
+        (x, y), size = in_order(self, x, y), size_of(self, batch_size)
+        given = batches_of(endless_source(x, steps) or x, y, sample_weight, size, steps=steps)
         return _only(list(self._epoch("test", given).values()))
 
     evaluate_generator = evaluate
@@ -317,9 +317,9 @@ class Trained:
                 **options: Any) -> Any:
         """The outputs for all examples: an array, or a list of them."""
         vars(self).setdefault("_functions", {})
-        x, _ = in_order(self, x, None)
+        (x, _), size = in_order(self, x, None), size_of(self, batch_size)
         rows = [self._function("predict", (batch[0], [], []))((batch[0], [], []))
-                for batch in batches_of(endless_source(x, steps) or x, None, None, batch_size or 32, steps=steps)]
+                for batch in batches_of(endless_source(x, steps) or x, None, None, size, steps=steps)]
         return _only([np.concatenate(column) for column in zip(*rows)])
 
     predict_generator = predict_on_batch = predict

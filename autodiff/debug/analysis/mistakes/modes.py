@@ -76,11 +76,13 @@ def _averaged_over_all(case: Case) -> list[Finding]:
 def _scaled_otherwise(case: Case) -> list[Finding]:
     """Inputs that are of another size in the runs that do not train."""
     for tensor in inputs_of(case) if len(case.steps) >= _FEW else ():
-        size = float(np.median([np.abs(run.feeds[tensor]).mean() for run in case.steps if tensor in run.feeds]))
+        sizes = [float(np.abs(run.feeds[tensor]).mean()) for run in case.steps if tensor in run.feeds]
+        size, least, most = (float(find(sizes)) if sizes else 0.0 for find in (np.median, np.min, np.max))
         for run in case.runs:
             array = np.asarray(run.feeds.get(tensor, 0.0))
             far = float(np.abs(array).mean()) if array.ndim > 1 and len(array) >= _ROWS else size
-            if not run.trains and 0 < _OTHERWISE * min(size, far) < max(size, far) and tensor.dtype.is_floating:
+            if not run.trains and far > 0 and tensor.dtype.is_floating and (
+                    _OTHERWISE * far < least or far > _OTHERWISE * most > 0):  # nothing of that size was trained with
                 return [finding(66, "inputs scaled otherwise", next(iter(tensor._consumers), tensor.op), "what "
                                 f"{tensor.name} is fed has the mean size {size:.3g} in training, but {far:.3g} in run "
                                 f"{run.number}, which does not train: what that run says of the model is of inputs "

@@ -141,12 +141,13 @@ class Mended:
             _NOT_SHOWN in said or _EARLY in said)
 
     def _severity(self, finding: Finding, said: str, case: Case) -> int:
-        """That of a finding of which so much is said: a rate is no error where no other one helps, what is
-        but possible a remark where its remedy does not."""
+        """That of a finding of which so much is said: a rate is no error where no other one helps, and a remark where
+        the loss falls all the same, as what is but possible is where its remedy does not help."""
         if self._is_harmless(finding, said, case) or finding.confidence == "possible" and _NOT_SHOWN in said:
             return CALM + 3
         is_shown = finding.kind not in _OF_POWERS or case.is_spoiled or _NOT_SHOWN not in said
-        return finding.severity if is_shown else min(finding.severity, ERROR - 1)
+        is_calm = case.learns or case.falls
+        return finding.severity if is_shown else min(finding.severity, CALM + 3 if is_calm else ERROR - 1)
 
     def _is_harmless(self, finding: Finding, said: str, case: Case) -> bool:
         """Whether what is unusual, and may be meant, is seen to do no harm: the loss falls about as well with it."""
