@@ -164,11 +164,10 @@ def kept_apart(file: str, line: int) -> NewLines:
     """What load_state_dict is given on a line, where it was taken: copies of what a module has."""
     given = next((call.args[0] for call in calls_on(file, line, "load_state_dict") if call.args), None)
     name = ast.unparse(given) if isinstance(given, (ast.Name, ast.Attribute)) else ""
-    taken = [node.value for at in on_lines(file) for node in [on_lines(file)[at]] if isinstance(node, ast.Assign)
+    taken = [node.value for node in dict.fromkeys(on_lines(file).values()) if isinstance(node, ast.Assign)
              and name in map(ast.unparse, node.targets) and isinstance(node.value, ast.Call)
              and last_name(node.value.func) == "state_dict" and not node.value.args]
-    calls = {each.lineno: each for each in taken}
-    return replaced(file, [*calls.values()][0], "{k: v.clone() for k, v in {}.items()}") if len(calls) == 1 else {}
+    return replaced(file, taken[0], "{k: v.clone() for k, v in {}.items()}") if len(taken) == 1 else {}
 
 
 def activated_behind(file: str, line: int) -> NewLines:

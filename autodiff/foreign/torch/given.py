@@ -16,7 +16,7 @@ from ...core.site import RawFrames, resolve
 from ...debug.analysis.advice import Remark
 from ...debug.facts.roles import as_place
 from ..script_lines import lines_of_use, loop_around
-from .graph import name_of
+from .graph import packet_of
 from .record import BYTES, Call, Choice, Entry, Recorder, is_finite, is_leaf, storage_of, tensors_in, user_frames
 
 _LENT = 16  # arrays of .numpy() that are kept, the last ones of a step
@@ -41,7 +41,7 @@ def without_batches(entries: Sequence[Entry], parameters: Collection[object]) ->
     filled = _filled(entries, is_data)
     entries = [e for e in entries if not filled or filled.isdisjoint(map(storage_of, e.made))]
     changed = _changed(entries)
-    return [entry for entry in entries if isinstance(entry.op, (Call, Choice)) or name_of(entry.op)[0] not in _TAKES
+    return [entry for entry in entries if packet_of(entry) not in _TAKES
             or not is_data(entry) or not changed.isdisjoint(map(storage_of, entry.made))]
 
 
@@ -96,7 +96,7 @@ def in_loop(entries: Sequence[Entry], frames: RawFrames, before: dict[int, Any])
 
 
 def _is_normalization(entry: Entry) -> bool:
-    return not isinstance(entry.op, (Call, Choice)) and "batch_norm" in name_of(entry.op)[0]
+    return "batch_norm" in packet_of(entry)
 
 
 def _changed(entries: Sequence[Entry]) -> set[int]:

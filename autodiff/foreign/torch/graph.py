@@ -314,6 +314,11 @@ def name_of(op: Any) -> tuple[str, str]:
     return packet, overload or "default"
 
 
+def packet_of(entry: Entry) -> str:
+    """The first of these for what was done; "" for a Call or Choice, which is no op."""
+    return "" if isinstance(entry.op, (Call, Choice)) else name_of(entry.op)[0]
+
+
 def array_of(tensor: Any) -> np.ndarray:
     """A copy of the values of a tensor."""
     tensor = tensor.detach().resolve_conj().resolve_neg()

@@ -162,9 +162,9 @@ class Entry:
     def written(self) -> tuple[Any, ...]:
         """The tensors that it overwrote."""
         if self._written is None:
-            is_one = not isinstance(self.op, (Call, Choice)) and traits_of(self.op).in_place
+            traits = None if isinstance(self.op, (Call, Choice)) else traits_of(self.op)
             self._written = (*tensors_in([self.args[i] if i < len(self.args) else self.kwargs.get(n)
-                                          for i, n in traits_of(self.op).writes]),) if is_one else ()
+                                          for i, n in traits.writes]),) if traits and traits.in_place else ()
         return self._written
 
 

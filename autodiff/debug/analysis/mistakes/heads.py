@@ -251,7 +251,7 @@ def is_normalized(op: Operation) -> bool:
 
 def _picked(total: Operation) -> Operation:
     product = total.inputs[0].op
-    learnt = [t for t in product.inputs if any(op.type in VARIABLES for op in ancestors([t]))]
+    learnt = [t for t in product.inputs if is_learnt(t)]
     if len(learnt) > 1:  # a mixture, by weights that are learnt
         return total
     return next((t.op for t in product.inputs if last_layer(t).type in ("Softmax", "Sigmoid", "RealDiv")), total)
@@ -304,6 +304,11 @@ def constant(tensor: Tensor) -> np.ndarray | None:
     if tensor.op.type == "Fill":
         return static_value(tensor.op.inputs[1])
     return static_value(tensor)
+
+
+def is_learnt(tensor: Tensor) -> bool:
+    """Whether a variable has part in a tensor."""
+    return any(op.type in VARIABLES for op in ancestors([tensor]))
 
 
 def number_in(tensor: Tensor) -> float | None:

@@ -12,11 +12,11 @@ import numpy as np
 from ....core.constant_value import static_value
 from ....core.graph import Operation, Tensor
 from ....core.op import build
-from ....core.traversal import ancestors, past
-from ...facts.roles import VARIABLES, at_line, place_of
+from ....core.traversal import past
+from ...facts.roles import at_line, place_of
 from ..edits.in_graph import Edit, constant, replaced
 from ..edits.in_source import Rewrite
-from ..mistakes.heads import ENTROPIES
+from ..mistakes.heads import ENTROPIES, is_learnt
 from ..remedies import is_sum_of_squares
 
 _PASSES = ("Identity", "Mean", "Sum", "Reshape", "Squeeze")
@@ -67,7 +67,7 @@ def _subtracted(y: Tensor, values_of: Callable[[Sequence[Operation]], Mapping[Te
 
 def _is_error(sub: Operation) -> bool:
     """Whether what the model gives is subtracted from data of more than one number, or they from it."""
-    trained = [any(op.type in VARIABLES for op in ancestors([t])) for t in sub.inputs]
+    trained = [is_learnt(t) for t in sub.inputs]
     return sum(trained) == 1 and static_value(sub.inputs[trained.index(False)]) is None
 
 

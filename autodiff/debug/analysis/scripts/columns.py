@@ -4,8 +4,9 @@ from __future__ import annotations
 import ast
 import re
 
-from ....core.site import source_lines
 from ...facts.records import NewLines
+from .calls import called
+from .parsed import Parsed
 
 _CALLS = ("gradients", "grad")
 
@@ -16,12 +17,12 @@ def apart(file: str, line: int, told: str) -> NewLines:
     told: what says of how many columns that is."""
     count = re.findall(r"\d+", told)[0]
     try:
-        tree = ast.parse("".join(source_lines(file)))
+        source = Parsed.of_file(file)
     except SyntaxError:
         return {}
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call)
-             and node.lineno == node.end_lineno == line and ast.unparse(node.slice) == "0" and node.value.args
-             and ast.unparse(node.value.func).rpartition(".")[2] in _CALLS]
+    found = [node for node in source.all(ast.Subscript) if isinstance(node.value, ast.Call)
+             and called(node.value) in _CALLS and node.value.args
+             and node.lineno == node.end_lineno == line and ast.unparse(node.slice) == "0"]
     if len(found) != 1 or not isinstance(call := found[0].value, ast.Call):
         return {}
     of, function = call.args[0], ast.unparse(call.func)
@@ -32,5 +33,4 @@ def apart(file: str, line: int, told: str) -> NewLines:
     rest = [*call.args[1:], *(word for word in call.keywords if word.arg not in ("grad_outputs", "grad_ys"))]
     new = (f"{module}.stack([{function}({', '.join([column, *map(ast.unparse, rest)])})[0][:, i] "
            f"for i in range({count})], 1)")
-    text = source_lines(file)[line - 1].rstrip("\n").encode()
-    return {(file, line): (text[:found[0].col_offset] + new.encode() + text[found[0].end_col_offset:]).decode()}
+    return source.rows([(*source.range(found[0]), new)], file)

@@ -13,8 +13,8 @@ import torch
 from ....debug.analysis.findings import Finding
 from ....debug.analysis.mistakes.axes.second_derivatives import mixed, straight
 from ....ops.common.instead import instead
-from ..graph import array_of, name_of
-from ..record import Call, Choice, Entry, RawFrames, Recorder, place_of_frames, user_frames
+from ..graph import array_of, packet_of
+from ..record import Entry, RawFrames, Recorder, place_of_frames, user_frames
 
 _CALLS = 12  # that are looked at
 _STRAIGHT = ("relu", "relu_", "leaky_relu", "leaky_relu_", "threshold", "clamp_min", "hardtanh")
@@ -52,8 +52,7 @@ class SecondDerivatives:
     def _look(self, of: Any, x: Any, weights: Any, first: Any, second: Any) -> None:
         frames, zeros = user_frames(), not array_of(second).any()
         self._zeros.append((second.numel(), zeros, frames))
-        pieces = [e for e in self._recorder.entries if not isinstance(e.op, (Call, Choice)) and name_of(e.op)[0] in (
-            _STRAIGHT)] if zeros else []
+        pieces = [e for e in self._recorder.entries if packet_of(e) in _STRAIGHT] if zeros else []
         self._piece = next(iter(pieces), self._piece)
         if zeros or first.dim() != 2 or not 1 < first.shape[1] <= 4 or self._mixed:
             return
@@ -70,9 +69,8 @@ class SecondDerivatives:
 
     def findings(self) -> Sequence[Finding]:
         """What is said of them."""
-        place = place_of_frames(self._piece.frames) if self._piece is not None else None
-        if place is None or not all(zeros for _, zeros, _ in self._zeros):
+        piece, place = self._piece, place_of_frames(self._piece.frames) if self._piece is not None else None
+        if piece is None or place is None or not all(zeros for _, zeros, _ in self._zeros):
             return self._mixed
-        told = straight(name_of(self._piece.op)[0], place_of_frames(self._zeros[0][2]),  # type: ignore[union-attr]
-                        sum(count for count, *_ in self._zeros))
+        told = straight(packet_of(piece), place_of_frames(self._zeros[0][2]), sum(count for count, *_ in self._zeros))
         return [replace(told, place=place)]

@@ -14,8 +14,8 @@ from ....debug.analysis.findings import Finding
 from ....debug.facts.roles import as_place
 from ...new_lines import last_name
 from ...script_lines import block_of, holding, on_lines, parsed, read_by
-from ..graph import array_of, name_of
-from ..record import Call, Choice, Entry, RawFrames, storage_of
+from ..graph import array_of, packet_of
+from ..record import Entry, RawFrames, storage_of
 
 _TURNS = 4  # steps that are looked at
 _READ = ("_local_scalar_dense", "equal", "is_nonzero")  # ops by which the script gets numbers
@@ -51,12 +51,13 @@ class Dropped:
 
     def note(self, loss: Any, entries: Sequence[Entry], parameters: Iterable[Any]) -> None:
         """A step. entries: since the last one; parameters: of the loss."""
+        self._turns += 1
+        if self._turns > _TURNS:
+            self._losses, self._own = [], {}
+            return
         losses, self._losses = [*self._losses, loss][-2:], [loss]
         own, self._own = self._own, {storage_of(t): t is not p for p in parameters for t in (p, p.grad)
                                     if t is not None}
-        self._turns += 1
-        if self._turns > _TURNS:
-            return
         uses, found = Counter(id(t) for e in entries for t in e.given), dict[_Dropped, _Seen]()
         for where, group in groupby(entries, lambda e: self._of(e.frames[:1]) if e.frames else None):
             made = [*group] if where is not None else []
@@ -125,7 +126,7 @@ def _is_replaced(site: Site, statement: ast.stmt, name: str) -> bool:
 
 def _unused(made: Sequence[Entry], uses: Counter[int], own: Mapping[int, bool], is_named: bool) -> _Seen | None:
     """What ops of one statement gave, if nothing took it, and they changed nothing and told the script nothing."""
-    if any(isinstance(e.op, (Call, Choice)) or name_of(e.op)[0] in _READ for e in made) or not made[-1].made:
+    if any(packet_of(e) in ("", *_READ) for e in made) or not made[-1].made:
         return None
     inside, fresh = Counter(id(t) for e in made for t in e.given), set[int]()
     for e in made:

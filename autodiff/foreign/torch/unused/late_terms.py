@@ -7,8 +7,8 @@ from typing import Any
 
 from ....debug.analysis.findings import Finding
 from ....debug.facts.roles import at_line
-from ..graph import name_of, sliced
-from ..record import Call, Choice, Entry, RawFrames, Recorder, is_source, place_of_frames
+from ..graph import packet_of, sliced
+from ..record import Entry, RawFrames, Recorder, is_source, place_of_frames
 
 _ADDED = ("add", "sub", "add_", "sub_")
 
@@ -28,7 +28,7 @@ class LateTerms:
         mine = set(map(id, used))
         for entry in recorder.entries:
             if last is None or not any(t is last for t in entry.given) or id(entry) in mine or not entry.has_grad or (
-                    isinstance(entry.op, (Call, Choice)) or name_of(entry.op)[0] not in _ADDED):
+                    packet_of(entry) not in _ADDED):
                 continue
             for term in (t for t in entry.given if t is not last and t.requires_grad and not t.dim()):
                 made = [e for e in sliced([*recorder.older, *recorder.entries], [term]) if e.has_grad and not any(

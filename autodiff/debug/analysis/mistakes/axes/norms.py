@@ -13,6 +13,7 @@ from ....facts.roles import at_line, place_of
 from ...findings import Finding
 from ..case import Case, finding
 from ..heads import SAME, number_in, through
+from ..signs import is_squared
 from ..units import shape_of
 
 _CHOICES = ("Select", "SelectV2")
@@ -47,8 +48,7 @@ def _squares_summed(op: Operation) -> tuple[np.ndarray | None, tuple[int | None,
         root.type in _CHOICES) else op.inputs[0]  # where a sum of 0 is set apart
     total = past(given, ("Add", "AddV2", "Maximum", *SAME)).op
     square = past(total.inputs[0], SAME).op if total.type == "Sum" else total
-    is_square = square.type == "Square" or square.type == "Mul" and square.inputs[0] is square.inputs[1]
-    if square is total or not is_square or not total.inputs[0].dims:
+    if square is total or not is_squared(square) or not total.inputs[0].dims:
         return None, ()
     return static_value(total.inputs[1]), total.inputs[0].dims
 

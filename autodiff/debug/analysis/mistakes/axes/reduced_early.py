@@ -8,10 +8,10 @@ import numpy as np
 
 from .....core.graph import Operation, Tensor
 from .....core.traversal import ancestors, descendants, in_order, past
-from ....facts.roles import VARIABLES, at_line, place_of
+from ....facts.roles import at_line, place_of
 from ...findings import Finding
 from ..case import Case, fed_behind, finding
-from ..heads import SAME, number_in
+from ..heads import SAME, is_learnt, number_in
 from .mixed import FEWEST, alone, axis_of, with_loss
 
 _ADDED = ("Add", "AddV2", "Sub", "AddN")
@@ -128,12 +128,8 @@ def axis_of_numbers(op: Operation) -> int | None:
     source = past(op.inputs[0], ("Identity",)).op
     is_distance = source.type in ("Square", "Abs", "Pow") and source.inputs[0].op.type == "Sub"
     both = source.inputs[0].op.inputs if is_distance else source.inputs
-    is_product = source.type in ("Mul", "SquaredDifference") and all(_learns(t) for t in both)
+    is_product = source.type in ("Mul", "SquaredDifference") and all(is_learnt(t) for t in both)
     return -1 if (is_product or is_distance) and len(op.inputs[0].dims or ()) > 1 else None
-
-
-def _learns(tensor: Tensor) -> bool:
-    return any(op.type in VARIABLES for op in ancestors([tensor]))
 
 
 def _at(given: Tensor, score: float, case: Case) -> float:
@@ -182,7 +178,8 @@ def _is_labelled_once(early: Early, count: int, case: Case) -> bool:
 
 def _pairs(total: Operation) -> bool:
     """Whether what is summed is of pairs: of two that are learnt, of what is fed for each."""
-    pairs = [op.inputs[:2] for op in ancestors(total.inputs[:1]) if op.type in _PAIRED and all(map(_learns, op.inputs))]
+    pairs = [op.inputs[:2] for op in ancestors(total.inputs[:1])
+             if op.type in _PAIRED and all(map(is_learnt, op.inputs))]
     return any(all(fed := [fed_behind([t]) for t in both]) and fed[0] != fed[-1] for both in pairs)
 
 

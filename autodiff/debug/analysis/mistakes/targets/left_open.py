@@ -13,7 +13,7 @@ from ....facts.roles import LAYERS, PLACEHOLDERS, VARIABLES, at_line, place_of
 from ...advice import advice_of
 from ...findings import Finding
 from ..case import Case, finding, values_behind
-from ..heads import SAME, number_in
+from ..heads import SAME, is_learnt, number_in
 
 _KEPT = (*SAME, "StopGradient")
 _CHOICES = ("GatherV2", "GatherNd", "ArgMax")  # their first inputs alone are values
@@ -67,8 +67,7 @@ def _compared_with(made: Operation, behind: set[Operation]) -> Tensor | None:
     for op in behind:
         if op.type in ("Sub", "SquaredDifference") and op.gradient_of is None:
             for mine, other in permutations(op.inputs):
-                if past(mine, _KEPT).op is made and made not in ancestors([other]) and any(
-                        op.type in VARIABLES for op in ancestors([other])):
+                if past(mine, _KEPT).op is made and made not in ancestors([other]) and is_learnt(other):
                     return other
     return None
 

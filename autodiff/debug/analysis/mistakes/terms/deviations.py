@@ -14,6 +14,7 @@ from ....facts.roles import VARIABLES, at_line, place_of
 from ...findings import Finding
 from ..case import Case, finding, values_behind
 from ..heads import SAME, number_in
+from ..signs import is_squared
 
 _SUMS, _TOTALS = ("Add", "AddV2", "AddN", "Sub"), ("Sum", "Mean")
 _FEWEST = 64  # numbers that show that they are of a standard normal
@@ -64,8 +65,7 @@ def deviations_taken_for_variances(case: Case) -> Iterator[Finding]:
 
 def _is_square_of(op: Operation, mean: Tensor) -> bool:
     """Whether an op squares a mean, or how far it is from something."""
-    if not (op.type == "Square" or op.type == "Pow" and number_in(op.inputs[1]) == 2 or op.type == "Mul" and (
-            op.inputs[0] is op.inputs[1])):
+    if not is_squared(op):
         return False
     base, source = past(op.inputs[0], SAME), past(mean, SAME)
     return base is source or base.op.type == "Sub" and any(past(t, SAME) is source for t in base.op.inputs)
