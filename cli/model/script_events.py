@@ -9,7 +9,7 @@ from autodiff.core.graph import Graph
 from autodiff.ops.common.turns import RunsEnd
 from autodiff.runtime.session import Session
 
-KEPT = 10_000  # records of the runs of one command
+KEPT = 500  # records of the runs of one command
 
 
 class ScriptEnds(RunsEnd):

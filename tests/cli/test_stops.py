@@ -9,6 +9,7 @@ import pytest
 
 from cli.language.interpreter import execute
 from cli.model.results import error_in
+from cli.model.script_events import KEPT, add_records
 from cli.model.shell import Shell
 from cli.view.render import plain
 
@@ -211,3 +212,10 @@ def test_run_starts_a_script_at_its_end_anew(tmp_path: Path) -> None:
     shell.batch = True
     assert error_in(execute("run", shell)).code == "at_end"  # type: ignore[union-attr]
     shell.close()
+
+
+def test_a_command_of_very_many_runs_keeps_few_of_their_records() -> None:
+    kept: list[int] = []
+    for run in range(20 * KEPT):
+        add_records(kept, [run])
+    assert len(kept) <= 2 * KEPT and kept[0] == 0 and kept[-KEPT:] == list(range(19 * KEPT, 20 * KEPT))
