@@ -66,6 +66,26 @@ QUIET = {
     "the logarithm of a mean": _AGAINST.replace("FEED", "drawn").replace(
         "LOSS", "tf.log(tf.reduce_mean(tf.exp(worth(r)))) - tf.reduce_mean(worth(p))"),
 }
+_AGAINST_EACH = """
+z = tf.placeholder(tf.float32, SHAPE)
+h = dense(p, 16, tf.nn.tanh)
+one = dense(h, 1)
+said = SAID
+loss = tf.reduce_mean(tf.square(z - said)) + .01 * tf.reduce_mean(tf.square(one - tf.reduce_mean(dense(h, 1))))
+def each(i):
+    k = rng.randint(0, 300, 32)
+    return {p: points[k], z: sums[k][:, 0] if SHAPE == [None] else sums[k]}
+fit([adam(.02).minimize(loss), loss], each)
+"""
+ALL_TO_ONE = {  # what is said, the shape of the targets, and as it is mended
+    "products": ("tf.reduce_sum(dense(h, 4) * tf.one_hot(tf.zeros_like(p[:, 0], tf.int32), 4))", "[None]",
+                 "4), axis=1)"),
+    "a column": ("2. * tf.reduce_sum(dense(h, 4)) + 1.", "[None, 1]", "(dense(h, 4), axis=1, keepdims=True) + 1."),
+    "a mean of numbers": ("tf.reduce_mean(tf.squeeze(one, 1))", "[None]", "said = tf.squeeze(one, 1)"),
+}
+ONE_BY_RIGHT = {
+    "a bias": "tf.reduce_sum(tf.Variable(tf.zeros([32]))) + one", "a mean taken out": "one - tf.reduce_mean(one)",
+    "what is stopped": "one + tf.stop_gradient(tf.reduce_mean(one))", "each": "tf.reduce_sum(h, 1, True)"}
 _DEALT = """
 cells = [tf.nn.rnn_cell.GRUCell(8, name=name) for name in "ab"]
 shown = tf.reshape(x, [-1, 6, 6])
@@ -99,6 +119,22 @@ def test_the_features_alone_are_summed_and_the_mean_is_of_the_losses(tmp_path: P
     assert (b"loss = tf.reduce_mean(-tf.log_sigmoid(tf.reduce_sum(here * tf.gather(ends, other), axis=-1) - "
             b"tf.reduce_sum(here * tf.gather(ends, far), axis=-1)))") in shell.dbg.edits.patch(1).new
     shell.close()
+
+
+@pytest.mark.parametrize("name", ALL_TO_ONE)
+def test_one_number_against_the_targets_of_all_is_told_and_mended(name: str, tmp_path: Path) -> None:
+    said, shape, mended = ALL_TO_ONE[name]
+    shell = trained(_AGAINST_EACH.replace("SAID", said).replace("SHAPE", shape), tmp_path)
+    first, *_ = shell.dbg.doctor().findings
+    assert (first.kind, first.level) == (_KIND, "error") and "of all 32 examples together" in first.text
+    assert mended in shell.dbg.edits.patch(1).new.decode()
+    shell.close()
+
+
+@pytest.mark.parametrize("name", ONE_BY_RIGHT)
+def test_numbers_beside_those_of_each_example_are_no_answers(name: str, tmp_path: Path) -> None:
+    text = _AGAINST_EACH.replace("SAID", ONE_BY_RIGHT[name]).replace("SHAPE", "[None, 1]")
+    assert _KIND not in [f.kind for f in findings(text, tmp_path)]
 
 
 def test_the_second_of_two_heads_is_looked_at_too(tmp_path: Path) -> None:

@@ -12,11 +12,10 @@ from ....core.dtypes import int32
 from ....core.graph import Operation, Tensor
 from ....core.op import build
 from ....core.site import source_lines
-from ....core.traversal import ancestors, descendants, in_order, past, users_of
+from ....core.traversal import ancestors, past, users_of
 from ...facts.roles import place_of
 from ..advice import advice_of
 from ..findings import Finding
-from ..mistakes.axes.reduced_early import Early, axis_of_numbers, early_in
 from ..mistakes.case import Case
 from ..mistakes.classes import classes_in
 from ..mistakes.formulas import OTHERWISE
@@ -273,28 +272,6 @@ def mean_of_squares(op: Operation, case: Case, finding: Finding) -> Iterator[Att
         yield otherwise(op, "the mean of squares", lambda now: copied(mean, (
             build.Square(now(mean.inputs[0])), mean.inputs[1])).outputs[0], Rewrite(
                 op, None, f"{{tf}}.reduce_{how_reduced(mean)}({{tf}}.square({{0}}){{1}})", ((mean, 0), (mean, None))))
-
-
-def each_scored(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    """The mean of the losses of each example in place of the loss of all their scores together."""
-    sums, edits = {case.graph.operations[name.partition(":")[0]] for name in finding.target.split(", ")}, list[Edit]()
-    for early in early_in(case.y, sums):
-        edits.append(edit(early.end, "the loss of each example", partial(_of_each, early), around(
-            early.end, "tf.reduce_mean({0})")))
-        for each in early.sums:
-            text = "{0}" if axis_of_numbers(each) is None else f"{{tf}}.reduce_{each.type.lower()}({{0}}, axis=-1)"
-            edits.append(edit(each, "the loss of each example", lambda now, x=each.outputs[0]: x,  # type: ignore[misc]
-                              Rewrite(each, None, text, ((each, 0),))))
-    yield Attempt(tuple(edits), is_same=False)
-
-
-def _of_each(early: Early, now: Now) -> Tensor:
-    made = {each.outputs[0]: now(each.inputs[0]) if (axis := axis_of_numbers(each)) is None else along(each, axis, now)
-            for each in early.sums}
-    for op in in_order(descendants(made) & ancestors(early.end.outputs)):
-        made.update(zip(op.outputs, copied(op, tuple(made.get(t, t) for t in op.inputs)).outputs))
-    losses = made[early.end.outputs[0]]
-    return build.Mean(losses, build_axes(*range(len(losses.dims or ())))())
 
 
 def of_weight_one(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:

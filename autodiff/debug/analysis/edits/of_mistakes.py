@@ -29,7 +29,7 @@ from .in_graph import Now, around, constant, copied, instead
 from .in_source import Argument, Rewrite
 from .of_givens import turned
 from .of_keras.given import Weight
-from .of_outputs import last_layers
+from .of_outputs import last_layers, of_each
 from .of_training import Attempt, Way, changed, edit, otherwise
 from .together import forms_of
 
@@ -328,7 +328,7 @@ _WAYS: dict[str, Way] = {
     "penalty too large": _lighter, "divergence too heavy": _summed, "deviation is the variance": of_training.root_of,
     "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
     "error not squared": _made_to("the square of the error", build.Square, "tf.square({0})"),
-    "mean before square": of_heads.mean_of_squares, "summed before the loss": of_heads.each_scored,
+    "mean before square": of_heads.mean_of_squares, "summed before the loss": of_each.each_scored,
     "dropout of the logits": _not_dropped, "wrong sign": _other_sign,
     "dropout drops too much": _kept, "no gradient": _of_what_is_stopped, "no activation": _activated,
     "softmax in a hidden layer": _instead("tf.nn.relu in its place", build.Relu, "{tf}.nn.relu"),

@@ -59,13 +59,13 @@ def _head(op: Operation, case: Case) -> Head | None:
         return _picked_from(op, case)
     if op.type == "Sub" and (logits := _left_of_picked(op, case)) is not None:
         return Head("sparse", op, logits, None, last_layer(logits))
-    difference = _difference(op)
-    if difference is None:
+    less = difference(op)
+    if less is None:
         return None
-    depends = [t.op in case.trained for t in difference.inputs[:2]]
+    depends = [t.op in case.trained for t in less.inputs[:2]]
     if depends[0] == depends[1]:
         return None
-    prediction, labels = difference.inputs[depends.index(True)], difference.inputs[depends.index(False)]
+    prediction, labels = less.inputs[depends.index(True)], less.inputs[depends.index(False)]
     form = "absolute" if op.type == "Abs" else "squared"
     return Head(form, op, unbroadcast(prediction), unbroadcast(labels), last_layer(prediction))
 
@@ -130,7 +130,7 @@ def comes_of_data(tensors: Iterable[Tensor]) -> bool:
     return any(op.type in DATA for op in ancestors(tensors))
 
 
-def _difference(op: Operation) -> Operation | None:
+def difference(op: Operation) -> Operation | None:
     """The subtraction whose square or absolute value an op takes, itself if it does both."""
     if op.type == "SquaredDifference":
         return op
