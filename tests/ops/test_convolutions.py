@@ -16,7 +16,7 @@ PADS = ("SAME", "VALID", [(0, 0), (1, 2), (3, 0), (0, 0)], [(0, 0), (0, 0), (5, 
     *itertools.product([(3, 4), (1, 3), (5, 1)], [(1, 1), (2, 1), (1, 2)], [(1, 1)], PADS),
     *itertools.product([(3, 4), (1, 3)], [(1, 1)], [(2, 1), (1, 2)], PADS),
     ((3, 9), (1, 1), (1, 1), "VALID"), ((2, 9), (2, 3), (2, 1), "VALID"), ((7, 9), (1, 1), (1, 1), "VALID")])
-@pytest.mark.parametrize(("images", "channels"), [(3, 9), (40, 2), (300, 8)])
+@pytest.mark.parametrize(("images", "channels"), [(3, 17), (40, 2), (300, 8)])
 def test_both_gradients_are_adjoint(images: int, channels: int, window: Any, strides: Any, dilations: Any,
                                     padding: Any) -> None:
     tf.reset_default_graph()
@@ -45,3 +45,11 @@ def test_windows_as_wide_as_the_image_give_what_any_give() -> None:
     y = tf.Session().run(tf.nn.conv2d(tf.constant(x), tf.constant(w), [1, 2, 1, 1], "VALID"))
     expected = np.stack([np.tensordot(x[:, i:i + 2], w, 3) for i in (0, 2, 4)], 1)[:, :, None]
     np.testing.assert_allclose(y, expected, rtol=1e-12)
+
+
+def test_an_empty_batch_of_images_as_wide_as_windows_has_gradients() -> None:
+    tf.reset_default_graph()
+    x, w = tf.zeros([0, 6, 5, 3]), tf.ones([2, 5, 3, 4])
+    y = tf.nn.conv2d(x, w, [1, 2, 1, 1], "VALID")
+    dx, dw = tf.Session().run(tf.gradients(y, [x, w]))
+    assert dx.shape == (0, 6, 5, 3) and dw.shape == w.shape and not dw.any()

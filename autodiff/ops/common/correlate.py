@@ -16,6 +16,7 @@ from .windows import Slide, inside, offsets, padded, views
 
 _COLUMNS = 3 << 19  # bytes of columns at a time: they are read while still in the cache
 _FEWEST_CHANNELS = 8  # of an input whose gradient is found by wide products
+_PHASES = range(32, 129)  # channels of all phases of strides together, for which one product is faster than many
 
 
 def _images_at_once(n: int, each: int, matrix: np.ndarray) -> int:
@@ -81,7 +82,8 @@ def _without_last(slide: Slide) -> Slide:
 
 def _joined(x: np.ndarray, axis: int) -> np.ndarray:
     """`x` with an axis and the next one as one."""
-    return x.reshape(*x.shape[:axis], -1, *x.shape[axis:][2:])
+    both = x.shape[axis:]
+    return x.reshape(*x.shape[:axis], both[0] * both[1], *both[2:])
 
 
 def correlate(x: np.ndarray, filters: np.ndarray, counts: tuple[int, ...], slide: Slide,
@@ -93,7 +95,7 @@ def correlate(x: np.ndarray, filters: np.ndarray, counts: tuple[int, ...], slide
     if _joins(x.shape[1:-1], filters.shape[:-2], slide, pads):
         inner = _joined(out, -3) if _is_fit(out, x) else None
         y = correlate(_joined(x, -2), _joined(filters, -3), counts[:-1], _without_last(slide), pads[:-1], inner)
-        return y.reshape(len(x), *counts, -1) if inner is None else out
+        return y.reshape(len(x), *counts, filters.shape[-1]) if inner is None else out
     matrix = filters.reshape(-1, filters.shape[-1])
     y = out if _is_fit(out, x) else np.empty((x.shape[0], *counts, filters.shape[-1]), x.dtype)
     each = _Columns(x, filters.shape[:-2], counts, slide, pads, matrix)
@@ -145,6 +147,7 @@ def for_input(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide
               pads: list[tuple[int, int]], out: np.ndarray | None = None) -> np.ndarray:
     """The adjoint of correlate in its input, which was `space` before it was widened by `pads`: [n, *space, c].
 
+    With larger strides and not many channels, the places of all phases come of one correlation.
     With stride 1, windows of dy are taken along the last axis and all products made at once; those for the other
     places in the window are then added up. Measured faster than one product for each place, and than a convolution
     with the filters turned around, whose columns are larger; not for few channels.
@@ -152,7 +155,11 @@ def for_input(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide
     if _joins(space, filters.shape[:-2], slide, pads):
         inner = _joined(out, -2) if _is_fit(out, dy) else None
         dx = for_input(space[:-1], _joined(filters, -3), _joined(dy, -3), _without_last(slide), pads[:-1], inner)
-        return dx.reshape(len(dy), *space, -1) if inner is None else out
+        return dx.reshape(len(dy), *space, filters.shape[-2]) if inner is None else out
+    phases = math.prod(slide.strides)
+    if phases > 1 == math.prod(slide.dilations) and phases * filters.shape[-2] in _PHASES \
+            and all(k >= s for k, s in zip(filters.shape, slide.strides)):
+        return _by_phases(space, filters, dy, slide, pads, out)
     if filters.shape[-2] < _FEWEST_CHANNELS:
         return _for_few_channels(space, filters, dy, slide, pads, out)
     window, n, channels = filters.shape[:-2], len(dy), filters.shape[-2]
@@ -182,6 +189,38 @@ def for_input(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide
         spare.append(sums)
 
     share(work, -(-n // step), dy.size * filters.size // filters.shape[-1])
+    return dx
+
+
+def _by_phases(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide: Slide,
+               pads: list[tuple[int, int]], out: np.ndarray | None) -> np.ndarray:
+    """`for_input` for strides: windows of dy times a filter for each phase, whose results are then dealt out.
+
+    Some of the filters' elements are zero, since not all phases take all places of a window: up to twice as many
+    multiplications, in one wide product.
+    """
+    *window, channels, f = filters.shape
+    strides, n = slide.strides, len(dy)
+    lowest = [-((k - 1 - a) // s) for k, (a, _), s in zip(window, pads, strides)]
+    highest = [-(-a // s) for (a, _), s in zip(pads, strides)]
+    counts = tuple(-(-size // s) for size, s in zip(space, strides))
+    taken = np.zeros((*(b - a + 1 for a, b in zip(lowest, highest)), f, *strides, channels), dy.dtype)
+    for place in np.ndindex(*window):
+        steps, phase = zip(*[divmod(i - a, s) for i, (a, _), s in zip(place, pads, strides)])
+        taken[(*(-step - a for step, a in zip(steps, lowest)), slice(None), *phase)] = filters[place].T
+    ends = [(-a, count + b - size) for a, b, count, size in zip(lowest, highest, counts, dy.shape[1:-1])]
+    within = tuple(slice(max(-a, 0), size + min(b, 0)) for (a, b), size in zip(ends, dy.shape[1:-1]))
+    found = correlate(dy[(slice(None), *within)], taken.reshape(*taken.shape[:len(window) + 1], -1), counts,
+                      slide._replace(strides=(1,) * len(window)), [(max(a, 0), max(b, 0)) for a, b in ends])
+    dx = out if _is_fit(out, dy) else np.empty((n, *space, channels), dy.dtype)
+    whole = tuple(count * s for count, s in zip(counts, strides))
+    wide = dx if whole == space else np.empty((n, *whole, channels), dy.dtype)
+    dealt = wide.reshape(n, *(size for pair in zip(counts, strides) for size in pair), channels)
+    rank = len(window)
+    dealt[...] = found.reshape(n, *counts, *strides, channels).transpose(
+        0, *(1 + i + side for i in range(rank) for side in (0, rank)), -1)
+    if wide is not dx:
+        dx[...] = wide[inside(space, [(0, 0)] * rank)]
     return dx
 
 
